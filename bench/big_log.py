@@ -1,0 +1,52 @@
+"""A large, plausible PDH-CSV log, made fast: the same few blocks of rows under running times."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+
+INTERVAL = timedelta(seconds=5)
+START = datetime(2024, 3, 4, 8, 0, tzinfo=UTC)
+_BLOCK = 250
+_SHARED = (
+    r"Processor(_Total)\% Processor Time",
+    r"System\Context Switches/sec",
+    r"Memory\Available Bytes",
+    r"PhysicalDisk(_Total)\% Disk Time",
+    r"SQLServer:Buffer Manager\Page life expectancy",
+)
+_PER_INSTANCE = (
+    (r"Processor({n})\% Processor Time", 64),
+    (r"PhysicalDisk({n} D:)\Avg. Disk Queue Length", 48),
+    (r"PhysicalDisk({n} D:)\Disk Reads/sec", 48),
+    (r"PhysicalDisk({n} D:)\Avg. Disk sec/Write", 48),
+    (r"Network Interface(Adapter _{n})\Bytes Total/sec", 16),
+    (r"Network Interface(Adapter _{n})\Packets Received Errors", 16),
+    (r"Network Interface(Adapter _{n})\Packets Outbound Errors", 16),
+)
+
+
+def counters(count: int) -> list[str]:
+    """Paths as a database server's log has them; processes make up the number."""
+    paths = list(_SHARED)
+    for path, instances in _PER_INSTANCE:
+        paths += [path.format(n=n) for n in range(instances)]
+    paths += [rf"Process(worker#{n})\Private Bytes" for n in range(max(0, count - len(paths)))]
+    return [rf"\\BENCH01\{path}" for path in paths[:count]]
+
+
+def write_big_log(path: Path, rows: int, columns: int) -> None:
+    """Write the log; values have 17 significant digits as Perfmon's do, one in fifty is blank."""
+    random = np.random.default_rng(1)
+    header = ",".join(f'"{cell}"' for cell in ["(PDH-CSV 4.0) (UTC)(0)", *counters(columns)])
+    values = random.gamma(2.0, 12.0, (min(rows, _BLOCK), columns))
+    blank = random.random(values.shape) < 0.02
+    block = [
+        ",".join('" "' if empty else f'"{value:.14g}"' for value, empty in zip(row, gaps, strict=True))
+        for row, gaps in zip(values.tolist(), blank.tolist(), strict=True)
+    ]
+    with path.open("w", encoding="ascii", newline="") as file:
+        file.write(header + "\r\n")
+        for row in range(rows):
+            time = (START + row * INTERVAL).strftime("%m/%d/%Y %H:%M:%S.000")
+            file.write(f'"{time}",{block[row % len(block)]}\r\n')

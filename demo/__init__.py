@@ -1,0 +1,1 @@
+"""A simulated system: logs to try Plimsoll on without a Windows machine."""

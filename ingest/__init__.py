@@ -1,0 +1,1 @@
+"""Recorded logs: one reader per format, chosen by content."""

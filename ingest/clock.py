@@ -1,0 +1,108 @@
+"""From the wall clock of a recorder to UTC.
+
+A log's header gives one offset, and its rows go on in wall-clock time: where daylight saving time
+ends an hour repeats, where it begins one is missing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone
+
+import numpy as np
+
+from model.log import Times, sampling_interval
+from model.remark import Kind, Remarks
+from model.times import SECOND, Zone, utc, words
+
+HOUR = 3600 * SECOND
+_MONTHS_OF_CHANGE = (3, 4, 9, 10, 11)
+_SUNDAY = 6
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Instants of rows (UTC ns) in ascending order, and the row each is of where the order changed."""
+
+    times: Times
+    order: Times | None
+
+
+def to_utc(local: Times, zone: Zone, lines: Sequence[int], remarks: Remarks) -> Clock:
+    """The instants of rows whose wall-clock times (ns, read as if they were UTC) are given in file order.
+
+    With one offset, a step of exactly one hour is taken for a change of daylight saving time: back,
+    or forward over a whole hour in the small hours of a Sunday in spring or autumn. With a named
+    zone its rules say. Any other step back is repaired by putting the rows in order. All are remarked.
+    """
+    if isinstance(zone.rule, timezone):
+        offset = zone.rule.utcoffset(None) // timedelta(microseconds=1) * 1000
+        times = local - offset + _changes(local, lines, remarks)
+    else:
+        times = _by_rules(local, zone)
+    back = np.flatnonzero(np.diff(times) < 0)
+    if not len(back):
+        return Clock(times, None)
+    at = int(back[0])
+    remarks.add(
+        Kind.REPAIRED,
+        f"the clock steps back by {words(int(times[at] - times[at + 1]))}: rows are put in the order of time",
+        line=lines[at + 1],
+        count=len(back),
+    )
+    order = np.argsort(times, kind="stable")
+    return Clock(times[order], order)
+
+
+def _changes(local: Times, lines: Sequence[int], remarks: Remarks) -> Times | int:
+    """What to add to each row for the changes of daylight saving time before it."""
+    steps = np.diff(local)
+    interval = sampling_interval(local)
+    if interval is None or interval >= HOUR:
+        return 0
+    slack = max(interval // 2, 2 * SECOND)
+    odd = np.flatnonzero((np.abs(steps + HOUR - interval) <= slack) | (np.abs(steps - HOUR - interval) <= slack))
+    added = np.zeros(len(local), dtype=np.int64)
+    for at in odd.tolist():
+        if steps[at] < 0:
+            added[at + 1 :] += HOUR
+            text = "the clock goes back an hour, as at the end of daylight saving time: later rows are an hour later"
+        elif _is_spring(int(local[at]), int(local[at + 1]), interval + slack):
+            added[at + 1 :] -= HOUR
+            text = "the clock skips an hour, as when daylight saving time begins: later rows are an hour earlier"
+        else:
+            continue
+        remarks.add(Kind.REPAIRED, text, line=lines[at + 1])
+    return added
+
+
+def _is_spring(before: int, after: int, tolerance: int) -> bool:
+    """Whether what is missing is one whole hour of a clock, at a time when clocks are put forward."""
+    first = utc(before + tolerance).replace(minute=0, second=0, microsecond=0)
+    whole = _close(before, first, tolerance) and _close(after, first + timedelta(hours=1), tolerance)
+    return whole and first.hour <= 3 and first.month in _MONTHS_OF_CHANGE and first.weekday() == _SUNDAY
+
+
+def _close(local: int, moment: datetime, tolerance: int) -> bool:
+    return abs(local - (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1) * 1000) <= tolerance
+
+
+def _by_rules(local: Times, zone: Zone) -> Times:
+    """By the rules of a named zone. Times of the hour that repeats are the later ones once the clock stepped back."""
+    hours, inverse = np.unique(local // (900 * SECOND), return_inverse=True)
+    offsets = np.array([_offsets(int(quarter), zone) for quarter in hours], dtype=np.int64)
+    first, second = offsets[inverse].T
+    times = local - first
+    for at in np.flatnonzero((np.diff(times) < 0) & (first[1:] != second[1:])).tolist():
+        twice = np.flatnonzero(first[at + 1 :] == second[at + 1 :])
+        until = at + 1 + (int(twice[0]) if len(twice) else len(local) - at - 1)
+        times[at + 1 : until] = local[at + 1 : until] - second[at + 1 : until]
+    return times
+
+
+def _offsets(quarter: int, zone: Zone) -> tuple[int, int]:
+    """The zone's offsets in ns in a quarter of an hour of its clock: the earlier and, where it repeats, the later."""
+    moment = utc(quarter * 900 * SECOND).replace(tzinfo=None)
+    found = [moment.replace(tzinfo=zone.rule, fold=fold).utcoffset() or timedelta() for fold in (0, 1)]
+    first, second = (offset // timedelta(microseconds=1) * 1000 for offset in found)
+    # Where an hour is missing the two differ as well; no clock shows it, so the first will do.
+    return (first, second) if second < first else (first, first)

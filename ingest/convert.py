@@ -1,0 +1,112 @@
+"""Logs written in other formats, whole or in part."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta, timezone
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from ingest.atomic import written
+from ingest.line_protocol import encode
+from ingest.write_pdh import WallClock, write_pdh
+from model.errors import Unusable
+from model.log import Log
+from model.remark import Kind, Remark, counted
+from model.times import Zone, utc
+
+_MILLISECOND = 1_000_000
+
+
+@dataclass(frozen=True)
+class Part:
+    """Which part of a log is wanted.
+
+    `counters` are paths in which `*` stands for any text, without regard to case; none means all.
+    `start` and `end` (UTC ns) both belong to the part; `every` keeps each n-th of its rows.
+    """
+
+    counters: Sequence[str] = ()
+    start: int | None = None
+    end: int | None = None
+    every: int = 1
+
+    def of(self, log: Log) -> Log:
+        """That part of a log. Unusable if nothing is left, naming the filter."""
+        kept = [at for at, series in enumerate(log.series) if self._wants(f"\\\\{series.host}{series.path}")]
+        if not kept:
+            raise Unusable(f"{log.path}: no counter matches {' or '.join(self.counters)}; see plimsoll show {log.path}")
+        first = 0 if self.start is None else int(np.searchsorted(log.times, self.start, side="left"))
+        last = len(log.times) if self.end is None else int(np.searchsorted(log.times, self.end, side="right"))
+        if first >= last and len(log.times):
+            raise Unusable(f"{log.path}: no rows between --from and --to")
+        return replace(
+            log,
+            times=log.times[first : last : self.every],
+            columns=tuple(log.columns[at].slice(first, last - first).gather_every(self.every) for at in kept),
+            series=tuple(log.series[at] for at in kept),
+        )
+
+    def _wants(self, path: str) -> bool:
+        return not self.counters or any(_matches(pattern, path) for pattern in self.counters)
+
+
+def to_csv(log: Log, out: Path) -> list[Remark]:
+    """Write PDH-CSV that is read back to the same log. Unusable if its counters have no Perfmon path."""
+    if odd := [series for series in log.series if not series.path.startswith("\\")]:
+        raise Unusable(f"{log.path}: {odd[0].path} is no Perfmon counter; convert it to parquet or lp")
+    columns = [(f"\\\\{series.host}{series.path}", log.column(at)) for at, series in enumerate(log.series)]
+    write_pdh(out, _wall_clock(log), log.times, columns)
+    if fine := int(np.count_nonzero(log.times % _MILLISECOND)):
+        return [Remark(Kind.NOTED, f"{counted(fine, 'time')} cut to milliseconds: CSV holds no more", file=str(out))]
+    return []
+
+
+def to_parquet(log: Log, out: Path) -> list[Remark]:
+    """Write a wide Parquet file: `time` (UTC, ns), and a column for each counter under its path with the computer."""
+    names: dict[str, int] = {}
+    columns = [pl.Series("time", log.times).cast(pl.Datetime("ns", "UTC"))]
+    for series, column in zip(log.series, log.columns, strict=True):
+        name = f"\\\\{series.host}{series.path}"
+        names[name] = names.get(name, 0) + 1
+        columns.append(column.alias(name if names[name] == 1 else f"{name} [{names[name]}]"))
+    with written(out) as partial:
+        pl.DataFrame(columns).write_parquet(partial)
+    return [
+        Remark(Kind.NOTED, f"{count} columns of the same counter: numbered", file=str(out), counter=name, count=count)
+        for name, count in names.items()
+        if count > 1
+    ]
+
+
+def to_line_protocol(log: Log, out: Path) -> list[Remark]:
+    """Write InfluxDB line protocol, as Telegraf would have written it."""
+    with written(out) as partial, partial.open("wb") as file:
+        for piece in encode(log):
+            file.write(piece)
+    return []
+
+
+WRITERS = {"csv": to_csv, "parquet": to_parquet, "lp": to_line_protocol}
+
+
+def _matches(pattern: str, path: str) -> bool:
+    r"""Whether a path with the computer fits a pattern; without `\\` in front it need only fit after the computer."""
+    expression = ".*".join(re.escape(part) for part in pattern.split("*"))
+    inner = path[path.index("\\", 2) :] if path.startswith("\\\\") else path
+    candidates = [path] if pattern.startswith("\\\\") else [inner, inner.removeprefix("\\")]
+    return any(re.fullmatch(expression, one, re.IGNORECASE | re.DOTALL) for one in candidates)
+
+
+def _wall_clock(log: Log) -> WallClock | None:
+    zone: Zone = log.zone
+    if not zone.known:
+        return None
+    moment = utc(int(log.times[0]) if len(log.times) else 0)
+    rule = zone.rule
+    offset = (
+        rule.utcoffset(None) if isinstance(rule, timezone) else moment.astimezone(rule).utcoffset()
+    ) or timedelta()
+    return WallClock(zone.name, -(offset // timedelta(minutes=1)))

@@ -1,0 +1,21 @@
+"""PDH-CSV 4.0: what Performance Monitor, relog and Export-Counter write."""
+
+from pathlib import Path
+
+from ingest.pdh import read_pdh
+from ingest.text import Text
+from model.log import Log
+from model.times import Zone
+
+NAME = "PDH-CSV"
+SIGN = "(PDH-CSV 4.0) ("
+
+
+def sniff(text: Text) -> bool:
+    """Whether the first line is a PDH-CSV header that goes on with a zone."""
+    return text.header.lstrip(b'"').startswith(SIGN.encode())
+
+
+def read(path: Path, text: Text, zone: Zone | None) -> Log:
+    """Read the log; Unusable if its rows or times cannot be."""
+    return read_pdh(path, text, NAME, ",", zone)

@@ -1,0 +1,111 @@
+"""Reading a log: the format is told by the content, never by the file's name."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+from ingest import pdh_csv, pdh_tsv, sadf, typeperf
+from ingest.content import Content, opened
+from ingest.text import Text
+from model.errors import Unusable
+from model.log import Log
+from model.remark import Kind, Remark
+from model.times import Zone
+
+
+class Reader(Protocol):
+    """A module that reads one format."""
+
+    @property
+    def NAME(self) -> str:  # noqa: N802
+        """The name of the format, as people write it."""
+        ...
+
+    def sniff(self, text: Text) -> bool:
+        """Whether the content is of this format."""
+        ...
+
+    def read(self, path: Path, text: Text, zone: Zone | None) -> Log:
+        """Read it. Unusable if it is of this format but cannot be used."""
+        ...
+
+
+READERS: tuple[Reader, ...] = (pdh_csv, pdh_tsv, typeperf, sadf)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How logs are read. `zone` is that of logs that do not say their own, `format` overrides the
+    choice by content, `encoding` the guess at a header's code page.
+    """
+
+    zone: Zone | None = None
+    format: str | None = None
+    encoding: str | None = None
+
+
+def read_logs(path: Path, how: Reading | None = None) -> tuple[list[Log], list[Remark]]:
+    """Read the recordings in a file: one, or those in an archive; `-` is standard input.
+
+    Files of an archive that are no logs are remarked. Unusable, in a sentence that says what to do,
+    if nothing can be read.
+    """
+    logs: list[Log] = []
+    remarks: list[Remark] = []
+    with opened(path) as contents:
+        for content in contents:
+            try:
+                logs.append(_read(content, how or Reading()))
+            except Unusable as error:
+                if not content.member:
+                    raise
+                remarks.append(Remark(Kind.SKIPPED, str(error)))
+    if not logs:
+        raise Unusable("\n".join(str(remark) for remark in remarks))
+    return logs, remarks
+
+
+def read_log(path: Path, how: Reading | None = None) -> Log:
+    """Read a file that holds one recording. Unusable as `read_logs`, or if it holds several."""
+    logs, _ = read_logs(path, how)
+    if len(logs) > 1:
+        raise Unusable(f"{path}: holds {len(logs)} logs where one is wanted; unpack it and name one")
+    return logs[0]
+
+
+def _read(content: Content, how: Reading) -> Log:
+    text = Text.of(content.name, content.data, how.encoding)
+    if not text.header.strip():
+        raise Unusable(f"{content.name}: is empty; there is nothing to read")
+    path = Path(content.name)
+    log = _reader(path, text, how.format).read(path, text, how.zone)
+    return replace(log, file=content.path, sha256=content.sha256)
+
+
+def _reader(path: Path, text: Text, format_: str | None) -> Reader:
+    by_name = {reader.NAME.casefold(): reader for reader in READERS}
+    names = ", ".join(reader.NAME for reader in READERS)
+    if format_ is not None:
+        if format_.casefold() not in by_name:
+            raise Unusable(f'format "{format_}" is not known; choose from {names}')
+        reader = by_name[format_.casefold()]
+        if not reader.sniff(text):
+            raise Unusable(f"{path}: is not {reader.NAME}: it begins with {_opening(text)}")
+        return reader
+    for reader in READERS:
+        if reader.sniff(text):
+            return reader
+    raise Unusable(f"{path}: {_guess(text)}it begins with {_opening(text)}; a log of one of {names} is wanted")
+
+
+def _opening(text: Text) -> str:
+    shown = text.header[:40].decode("utf-8", errors="replace")
+    return '"' + "".join(c if c.isprintable() else "." for c in shown) + ("..." if len(text.header) > 40 else "") + '"'
+
+
+def _guess(text: Text) -> str:
+    """What a file that no reader takes may be."""
+    data = text.data[:64]
+    if data[:8].startswith(b"\x00") or b"PerfDiskLog" in data or data[2:4] == b"\x00\x00":
+        return "looks like a binary log (BLG), not text; convert it with: relog FILE -f CSV -o FILE.csv; "
+    return "not a log that can be read: "

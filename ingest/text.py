@@ -1,0 +1,135 @@
+"""The bytes of a text log, and the text of its header.
+
+Rows hold digits, so only a header needs its encoding known. Perfmon writes headers in the
+machine's ANSI code page, which no byte of the file names.
+"""
+
+import mmap
+import re
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.resources import files
+from pathlib import Path
+
+import yaml
+
+from model.errors import Unusable
+
+_MOST_WORDS = 200
+_BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text file as ASCII-compatible bytes, and where it came from.
+
+    `data` is the file as it stands, mapped into memory, or bytes that were made from it. `encoding`
+    is set where the file says it (a byte order mark) or the caller did.
+    """
+
+    name: str
+    data: bytes | mmap.mmap
+    encoding: str | None = None
+
+    @classmethod
+    def of(cls, name: str, data: bytes | mmap.mmap, encoding: str | None = None) -> "Text":
+        """Strip a byte order mark, and bring UTF-16 to UTF-8. Unusable if it is not valid UTF-16."""
+        head = data[:4]
+        marked = next(((bom, said) for bom, said in _BOMS if head.startswith(bom)), None)
+        if marked:
+            data, encoding = data[len(marked[0]) :], marked[1]
+        elif encoding is None and head[1:2] == b"\x00" and head[:1] != b"\x00":
+            encoding = "utf-16-le"
+        if encoding and encoding.startswith("utf-16"):
+            try:
+                data, encoding = data[:].decode(encoding).encode(), "utf-8"
+            except UnicodeDecodeError as error:
+                raise Unusable(f"{name}: not valid UTF-16 at byte {error.start}; save it as UTF-8") from None
+        return cls(name, data, encoding)
+
+    @property
+    def source(self) -> Path | bytes:
+        """What to hand to a parser: the file itself where its bytes are taken as they stand."""
+        return self.data if isinstance(self.data, bytes) else Path(self.name)
+
+    @cached_property
+    def first_line(self) -> tuple[int, int, int]:
+        """The first line that is not blank: its number (from 1), and where it starts and ends."""
+        number, start = 1, 0
+        while True:
+            end = self.data.find(b"\n", start)
+            stop = len(self.data) if end < 0 else end
+            if end < 0 or not _blank(self.data, start, stop):
+                return number, start, stop
+            number, start = number + 1, end + 1
+
+    @property
+    def header(self) -> bytes:
+        """The first line that is not blank, without its line end."""
+        _, start, stop = self.first_line
+        return self.data[start:stop].rstrip(b"\r")
+
+    def decode(self, raw: bytes) -> tuple[str, str | None]:
+        """Text of header bytes, and the code page where it had to be guessed.
+
+        Unusable if the encoding the caller named does not fit.
+        """
+        if self.encoding:
+            try:
+                return raw.decode(self.encoding), None
+            except (UnicodeDecodeError, LookupError) as error:
+                raise Unusable(f"{self.name}: the header is not {self.encoding} text: {error}") from None
+        try:
+            return raw.decode("utf-8"), None
+        except UnicodeDecodeError:
+            code_page = guess_code_page(raw)
+            return raw.decode(code_page, errors="replace"), code_page
+
+
+def _blank(data: bytes | mmap.mmap, start: int, stop: int) -> bool:
+    return stop - start < 100 and not data[start:stop].strip()
+
+
+def guess_code_page(raw: bytes) -> str:
+    """The likeliest ANSI code page of bytes that are not UTF-8; cp1252 where none is likelier."""
+    # Names recur from column to column, and one is enough. These signs are no part of a wider character.
+    words = {word for word in re.split(rb'[",()\t;]+', raw) if not word.isascii()}
+    raw = b",".join(sorted(words)[:_MOST_WORDS])
+    return max(_code_pages(), key=lambda page: (_likelihood(raw, page), page.name == "cp1252")).name
+
+
+@dataclass(frozen=True)
+class _CodePage:
+    name: str
+    words: tuple[str, ...]
+    letters: frozenset[str]
+    runs: bool
+
+
+@cache
+def _code_pages() -> tuple[_CodePage, ...]:
+    table = yaml.load(files("ingest").joinpath("code_pages.yaml").read_bytes(), yaml.CSafeLoader)
+    return tuple(
+        _CodePage(name, tuple(page["words"]), frozenset(page["letters"]), page.get("runs", False))
+        for name, page in table.items()
+    )
+
+
+def _likelihood(raw: bytes, page: _CodePage) -> float:
+    try:
+        text = raw.decode(page.name).lower()
+    except UnicodeDecodeError:
+        return float("-inf")
+    score = 10.0 * sum(text.count(word) for word in page.words)
+    for at, char in enumerate(text):
+        if ord(char) < 0x80:
+            continue
+        if char in page.letters:
+            score += 2 if not page.runs or _is_beside_another(text, at) else -2
+        elif not char.isalpha():
+            score -= 2
+    return score
+
+
+def _is_beside_another(text: str, at: int) -> bool:
+    return any(ord(char) >= 0x80 and char.isalpha() for char in (*text[max(at - 1, 0) : at], *text[at + 1 : at + 2]))

@@ -1,0 +1,85 @@
+"""Several recordings of one run: what is worth knowing before they are looked at as one."""
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from model.log import Log
+from model.remark import Kind, Remark, counted
+from model.times import SECOND, words
+
+_QUARTER = 900 * SECOND
+_LEAST_SHIFT = 2 * _QUARTER
+
+
+def remarks_on(logs: Sequence[Log]) -> list[Remark]:
+    """Recordings that overlap, hosts whose clocks seem to be apart, logs without a zone among some with one."""
+    filled = [log for log in logs if len(log.times)]
+    return [*_overlaps(filled), *_clocks(filled), *_zones(filled)]
+
+
+def _overlaps(logs: Sequence[Log]) -> Iterator[Remark]:
+    for first, second in combinations(logs, 2):
+        if first.times[0] > second.times[-1] or second.times[0] > first.times[-1]:
+            continue
+        columns = {series.key: at for at, series in enumerate(first.series)}
+        shared = [(columns[series.key], at) for at, series in enumerate(second.series) if series.key in columns]
+        common, here, there = np.intersect1d(first.times, second.times, return_indices=True)
+        if not shared or not len(common):
+            continue
+        differing = sum(_differ(first.column(a)[here], second.column(b)[there]) for a, b in shared)
+        rows = f"{counted(len(common), 'row')} of {counted(len(shared), 'counter')} stand in {first.path} too"
+        if differing:
+            text = f"{rows}, {counted(differing, 'value')} of them different: those of {first.path} count"
+        else:
+            text = f"{rows}: counted once"
+        yield Remark(Kind.REPAIRED, text, file=str(second.path), count=len(common))
+
+
+def _differ(one: np.ndarray, other: np.ndarray) -> int:
+    return int(np.count_nonzero((one != other) & ~np.isnan(one) & ~np.isnan(other)))
+
+
+def _clocks(logs: Sequence[Log]) -> Iterator[Remark]:
+    """Two hosts' recordings that are as long as each other and begin a whole number of quarter-hours apart."""
+    spans = _spans(logs)
+    for (host, (start, end)), (other, (other_start, other_end)) in combinations(spans.items(), 2):
+        length, other_length = end - start, other_end - other_start
+        shift = other_start - start
+        nearest = round(shift / _QUARTER) * _QUARTER
+        alike = length > _QUARTER and abs(length - other_length) <= max(0.02 * length, 30 * SECOND)
+        if alike and abs(nearest) >= _LEAST_SHIFT and abs(shift - nearest) <= 60 * SECOND:
+            yield Remark(
+                Kind.NOTED,
+                f"the recording of {other} begins {words(abs(shift))} {'after' if shift > 0 else 'before'} that of "
+                f"{host} and is as long: is a clock or a time zone wrong?",
+            )
+        elif other_start > end or start > other_end:
+            apart = other_start - end if other_start > end else start - other_end
+            yield Remark(
+                Kind.NOTED, f"the recordings of {host} and {other} do not meet: {words(apart)} lie between them"
+            )
+
+
+def _spans(logs: Sequence[Log]) -> dict[str, tuple[int, int]]:
+    spans: dict[str, tuple[int, int]] = {}
+    names: dict[str, str] = {}
+    for log in logs:
+        for host in log.hosts:
+            name = names.setdefault(host.casefold(), host)
+            start, end = spans.get(name, (int(log.times[0]), int(log.times[-1])))
+            spans[name] = (min(start, int(log.times[0])), max(end, int(log.times[-1])))
+    return spans
+
+
+def _zones(logs: Sequence[Log]) -> Iterator[Remark]:
+    known = [log for log in logs if log.zone.known]
+    for log in logs:
+        if known and not log.zone.known:
+            yield Remark(
+                Kind.GUESSED,
+                f"does not say its time zone while {known[0].path} does: taken for UTC, so the two may not match; "
+                "name the zone with --zone",
+                file=str(log.path),
+            )

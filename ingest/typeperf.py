@@ -1,0 +1,21 @@
+"""What typeperf prints: PDH-CSV without a time zone, with chatter around it."""
+
+from pathlib import Path
+
+from ingest.pdh import read_pdh
+from ingest.text import Text
+from model.log import Log
+from model.times import Zone
+
+NAME = "typeperf"
+SIGNS = (b'(PDH-CSV 4.0)"', b"(PDH-CSV 4.0),")
+
+
+def sniff(text: Text) -> bool:
+    """Whether the first line is a PDH-CSV header whose first cell names no zone."""
+    return text.header.lstrip(b'"').startswith(SIGNS)
+
+
+def read(path: Path, text: Text, zone: Zone | None) -> Log:
+    """Read the log; Unusable if its rows or times cannot be."""
+    return read_pdh(path, text, NAME, ",", zone)

@@ -1,0 +1,17 @@
+"""Errors a person is meant to read."""
+
+
+def printable(text: str) -> str:
+    """Text that a log or a caller brought in, safe for a terminal: what does not print becomes U+FFFD."""
+    return text if text.isprintable() else "".join(char if char.isprintable() else "\ufffd" for char in text)
+
+
+class Unusable(Exception):
+    """The input or the call cannot be used.
+
+    The text is one line that says what is wrong, where (file, line, column or counter),
+    and what to do about it. The command line prints it on stderr and exits with status 2.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__("\n".join(printable(line) for line in text.split("\n")))

@@ -1,0 +1,90 @@
+"""What a reader returns for one recording."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from model.remark import Remark
+from model.series import Series
+from model.times import SECOND, Zone
+
+Times: TypeAlias = NDArray[np.int64]
+Values: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Log:
+    """One recording: times shared by its columns, and a column of values per series.
+
+    `times` are UTC instants (int64 ns), ascending. `columns` holds a Float64 column for each of
+    `series`, null where there was no sample (NaN and infinities are no samples).
+    `remarks` tell everything the reader skipped, repaired or guessed. `path` is what people call the
+    log; `file` is where its bytes lie, the archive where it is a member of one, and `sha256` their hash
+    where they cannot be read again.
+    """
+
+    path: Path
+    format: str
+    times: Times
+    columns: tuple[pl.Series, ...]
+    series: tuple[Series, ...]
+    zone: Zone
+    remarks: tuple[Remark, ...] = ()
+    file: Path | None = None
+    sha256: str | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.columns) != len(self.series) or any(len(column) != len(self.times) for column in self.columns):
+            raise ValueError(f"each of {len(self.series)} series needs a column of {len(self.times)} values")
+
+    @cached_property
+    def hosts(self) -> tuple[str, ...]:
+        """The recorded computers, in the order they appear, each written as first seen."""
+        first = {}
+        for series in self.series:
+            first.setdefault(series.host.casefold(), series.host)
+        return tuple(first.values())
+
+    @cached_property
+    def interval(self) -> int | None:
+        """The sampling interval in ns, or None with fewer than two rows."""
+        return sampling_interval(self.times)
+
+    @cached_property
+    def times_differ(self) -> bool:
+        """Whether no two rows are of the same time."""
+        return bool((np.diff(self.times) > 0).all())
+
+    @cached_property
+    def missing(self) -> int:
+        """How many cells hold no sample."""
+        return sum(column.null_count() for column in self.columns)
+
+    @property
+    def present(self) -> int:
+        """How many cells hold a sample."""
+        return len(self.columns) * len(self.times) - self.missing
+
+    def column(self, index: int) -> Values:
+        """The values of one series, NaN where there was no sample."""
+        return self.columns[index].to_numpy()
+
+
+def sampling_interval(times: Times) -> int | None:
+    """The median distance of neighbouring times, in ns; None where there are fewer than two.
+
+    A recorder's timer runs a little late at every sample; a median within 2 % of a whole number
+    of seconds is that number.
+    """
+    if len(times) < 2:
+        return None
+    median = float(np.median(np.diff(times)))
+    if median <= 0:
+        return None
+    whole = round(median / SECOND) * SECOND
+    return whole if whole and abs(median - whole) <= 0.02 * whole else round(median)

@@ -1,0 +1,33 @@
+"""A series: one quantity of one host over time, named as Telegraf would have named it."""
+
+import dataclasses
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    r"""The identity of a series.
+
+    `tags` are sorted by key and hold everything but the host. `path` is the Perfmon counter path
+    people recognise, without its computer (`\Processor(_Total)\% Processor Time`); it is kept
+    beside the identity and is not part of it. Hosts compare without regard to case.
+    """
+
+    host: str
+    measurement: str
+    tags: tuple[tuple[str, str], ...]
+    field: str
+    path: str = dataclasses.field(compare=False, default="")
+
+    @property
+    def key(self) -> tuple[str, str, tuple[tuple[str, str], ...], str]:
+        """What makes two series the same one."""
+        tags = tuple((name, value.casefold() if name == "source" else value) for name, value in self.tags)
+        return (self.host.casefold(), self.measurement, tags, self.field)
+
+    def tag(self, name: str) -> str | None:
+        """The value of a tag, or None where the series does not have it."""
+        for key, value in self.tags:
+            if key == name:
+                return value
+        return None

@@ -1,0 +1,1 @@
+"""Plimsoll's command line."""

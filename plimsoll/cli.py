@@ -1,0 +1,169 @@
+"""The commands and their options. What each does is imported when it is called: help must not wait for polars."""
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from model.errors import Unusable
+
+CROSSED, UNUSABLE = 1, 2
+
+app = typer.Typer(
+    name="plimsoll",
+    help="Holds performance counters against their documented thresholds.",
+    epilog="Exit status: 0 done and healthy (or nothing asked to fail), 1 a threshold was crossed at or above "
+    "--fail-on, 2 the input or the call was unusable.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+class FailOn(StrEnum):
+    """The severity from which a breach makes the exit status 1."""
+
+    WARNING = "warning"
+    CRITICAL = "critical"
+
+
+class Target(StrEnum):
+    """What a log can be converted to."""
+
+    CSV = "csv"
+    PARQUET = "parquet"
+    LP = "lp"
+
+
+LogArgument = Annotated[
+    list[Path],
+    typer.Argument(help="Logs, or folders of them; - for standard input.", metavar="LOG...", show_default=False),
+]
+ZoneOption = Annotated[
+    str | None,
+    typer.Option(
+        "--zone", help="The zone of logs that do not say theirs, and to show times in: Europe/Berlin, +01:00."
+    ),
+]
+FormatOption = Annotated[
+    str | None, typer.Option("--format", help="Read as this format instead of choosing by content.")
+]
+EncodingOption = Annotated[str | None, typer.Option("--encoding", help="The code page of a header, such as cp1250.")]
+JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the result for other programs; - for stdout.")]
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option("--out", help="The folder to write to.")] = Path("demo-run"),
+) -> None:
+    """Write logs of a simulated messaging system, with enough memory and with too little, and review them."""
+    from plimsoll.commands import demo_command
+
+    demo_command(out)
+
+
+@app.command()
+def show(
+    logs: LogArgument,
+    zone: ZoneOption = None,
+    format_: FormatOption = None,
+    encoding: EncodingOption = None,
+    json: JsonOption = None,
+) -> None:
+    """Tell what is in a log: host, zone, interval, span, counters, remarks."""
+    from plimsoll.commands import Named, show_command
+
+    show_command(Named(tuple(logs), zone, format_, encoding), json)
+
+
+@app.command()
+def convert(
+    log: Annotated[Path, typer.Argument(help="A log; - for standard input.", metavar="LOG", show_default=False)],
+    to: Annotated[Target, typer.Option("--to", help="csv (PDH-CSV), parquet (wide) or lp (InfluxDB line protocol).")],
+    out: Annotated[Path, typer.Option("--out", help="The file to write.", show_default=False)],
+    counter: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--counter",
+            help="Keep counters whose path fits; * is any text: 'Processor(*)\\% Processor Time'. Repeat for more.",
+            show_default=False,
+        ),
+    ] = None,
+    from_: Annotated[str | None, typer.Option("--from", help="Keep rows from this time on: 10:22.")] = None,
+    to_time: Annotated[str | None, typer.Option("--until", help="Keep rows up to this time.")] = None,
+    every: Annotated[int, typer.Option("--every", min=1, help="Keep every n-th row.")] = 1,
+    zone: ZoneOption = None,
+    format_: FormatOption = None,
+    encoding: EncodingOption = None,
+) -> None:
+    """Write a log in another format, whole or in part."""
+    from plimsoll.commands import Named, Wanted, convert_command
+
+    wanted = Wanted(tuple(counter or ()), from_, to_time, every)
+    convert_command(Named((log,), zone, format_, encoding), to.value, out, wanted)
+
+
+@app.command()
+def review(
+    logs: LogArgument,
+    pack: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--pack",
+            help="Judge by this pack (name or .yaml file); repeat for more. Default: those whose objects are recorded.",
+            show_default=False,
+        ),
+    ] = None,
+    from_: Annotated[
+        str | None, typer.Option("--from", help="Judge from this time on: 10:22, or 2008-01-15T10:22.")
+    ] = None,
+    to: Annotated[str | None, typer.Option("--to", help="Judge up to this time.")] = None,
+    steady: Annotated[
+        str | None, typer.Option("--steady", metavar="FROM/TO", help="When the run was in steady state: 10:22/12:00.")
+    ] = None,
+    zone: ZoneOption = None,
+    config: Annotated[
+        Path | None,
+        typer.Option("--config", help="Run, phases and host facts. Default: plimsoll.toml beside the logs."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Write the report as one HTML file.")] = None,
+    json: JsonOption = None,
+    fail_on: Annotated[
+        FailOn | None,
+        typer.Option("--fail-on", help="Exit with 1 if a threshold of this severity or above was crossed."),
+    ] = None,
+    format_: FormatOption = None,
+    encoding: EncodingOption = None,
+) -> None:
+    """Hold a run's counters against their documented thresholds."""
+    from plimsoll.commands import Asked, Named, review_command
+
+    asked = Asked(tuple(pack or ()), from_, to, steady, config)
+    status = review_command(
+        Named(tuple(logs), zone, format_, encoding),
+        asked,
+        out=out,
+        json=json,
+        fail_on=fail_on.value if fail_on else None,
+    )
+    raise typer.Exit(status)
+
+
+def main() -> None:
+    """Run the command line; the process ends with its exit status."""
+    try:
+        app()
+    except Unusable as error:
+        for line in str(error).splitlines():
+            print(f"plimsoll: {line}", file=sys.stderr)
+        sys.exit(UNUSABLE)
+    except KeyboardInterrupt:
+        print("plimsoll: interrupted", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader of our output went away; nothing more can be said to it.
+        sys.stdout = None
+        sys.exit(0)

@@ -1,0 +1,37 @@
+"""Files as the command line takes and leaves them."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ingest.atomic import written
+from ingest.content import STDIN
+from model.errors import Unusable
+
+_NO_LOGS = {".html", ".json", ".toml", ".md", ".yaml", ".yml"}
+
+
+def expand(named: Sequence[Path]) -> Iterator[tuple[Path, bool]]:
+    """The logs that were named, and those in the folders that were named.
+
+    The flag tells that a file was found in a folder, so that it need not be a log. Unusable if a
+    named path does not exist.
+    """
+    seen: set[Path] = set()
+    for path in named:
+        if path == STDIN:
+            yield path, False
+            continue
+        if not path.exists():
+            raise Unusable(f"{path}: does not exist; name a log or a folder of logs")
+        inside = path.is_dir()
+        for one in sorted(path.iterdir()) if inside else [path]:
+            hidden = inside and (one.name.startswith(".") or one.suffix.lower() in _NO_LOGS or not one.is_file())
+            if not hidden and one.resolve() not in seen:
+                seen.add(one.resolve())
+                yield one, inside
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file as a whole or not at all. Unusable if it cannot be written."""
+    with written(path) as partial:
+        partial.write_text(text, encoding="utf-8", newline="\n")

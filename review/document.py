@@ -1,0 +1,183 @@
+"""The review for other programs: schema plimsoll.review/1, described field by field in docs/review-json.md.
+
+Times are ISO 8601 in UTC. Fields are added within a version, never changed or removed.
+"""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+SCHEMA = "plimsoll.review/1"
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, populate_by_name=True)
+
+
+class FilePart(_Part):
+    """One recording, counted as it stands: time rows, counter columns, cells present and missing."""
+
+    path: str = Field(description="As it was named on the command line.")
+    sha256: str
+    format: str
+    hosts: list[str]
+    start: str | None
+    end: str | None
+    zone: str | None = Field(description="The recorder's zone; null where the log does not say it.")
+    interval_s: float | None = Field(description="Median distance of rows; null with fewer than two.")
+    samples: int = Field(description="Time rows.")
+    series: int = Field(description="Counter columns.")
+    values: int = Field(description="Cells that hold a sample.")
+    missing: int = Field(description="Cells that hold none.")
+
+
+class LogPart(_Part):
+    """All recordings together; the counts are sums over the files."""
+
+    files: list[FilePart]
+    hosts: list[str]
+    start: str | None
+    end: str | None
+    zone: str | None = Field(description="The zone times are shown in; null where no log says its zone.")
+    interval_s: float | None = Field(description="The shortest interval of any file.")
+    samples: int
+    series: int
+    values: int
+    missing: int
+
+
+class RunPart(_Part):
+    """What plimsoll.toml says of the run."""
+
+    name: str | None
+    labels: dict[str, str]
+    simulated: bool
+
+
+class PhasePart(_Part):
+    """A phase of the run; both ends belong to it."""
+
+    name: str
+    start: str
+    end: str
+
+
+class RemarkPart(_Part):
+    """Something that was skipped, repaired, guessed or is worth knowing."""
+
+    kind: Literal["skipped", "repaired", "guessed", "noted"]
+    text: str
+    file: str | None
+    line: int | None
+    counter: str | None
+    count: int = Field(description="How many cells, rows or columns it stands for.")
+
+
+class PackPart(_Part):
+    """A pack and the hosts it was applied to."""
+
+    pack: str
+    title: str
+    hosts: list[str]
+    why: str
+
+
+class ThresholdPart(_Part):
+    """The limit as it was applied to this host and instance."""
+
+    healthy: str = Field(description='Operator and limit, such as "< 80".')
+    limit: float
+    documented: float = Field(description="The limit before it was scaled by a host fact.")
+    unit: str
+    reduce: str
+    over_s: float = Field(description="The window, after widening.")
+    for_s: float
+    phase: str | None
+    scale: str | None
+
+
+class BreachPart(_Part):
+    """A crossing that fired."""
+
+    start: str
+    end: str
+    fired_at: str
+    duration_s: float
+    worst: float
+    mean: float
+
+
+class BriefPart(_Part):
+    """Crossings too short to fire."""
+
+    count: int
+    longest_s: float
+
+
+class SourcePart(_Part):
+    """Where the limit comes from."""
+
+    document: str
+    place: str
+    quote: str | None
+
+
+class RulePart(_Part):
+    """One rule for one host and instance."""
+
+    pack: str
+    rule: str
+    signal: str
+    title: str
+    host: str | None = Field(description="Null where the rule's pack applies to no host.")
+    instance: str | None
+    state: Literal["crossed", "held", "no-data", "not-judged", "not-recorded", "does-not-apply"]
+    severity: Literal["info", "warning", "critical"]
+    threshold: ThresholdPart
+    worst: float | None = Field(description="Of the reduced values; null without data.")
+    breaches: list[BreachPart]
+    brief_crossings: BriefPart
+    share_of_time: float | None = Field(description="True evaluations over evaluations with data.")
+    evaluations: int = Field(description="Evaluations with data.")
+    notes: list[str]
+    summary: str
+    sources: list[SourcePart]
+
+
+class StatisticPart(_Part):
+    """One series over the whole run or in one phase, in the counter's own unit."""
+
+    host: str
+    counter: str
+    measurement: str
+    field: str
+    instance: str | None
+    phase: str
+    samples: int
+    missing: int
+    mean: float | None
+    min: float | None
+    p50: float | None
+    p95: float | None
+    p99: float | None
+    max: float | None
+    nonzero_share: float | None
+    nonzero_mean: float | None
+
+
+class ReviewDocument(_Part):
+    """A review as a whole."""
+
+    schema_: Literal["plimsoll.review/1"] = Field(default=SCHEMA, alias="schema")
+    verdict: Literal["healthy", "not-healthy", "unknown"] = Field(
+        description="not-healthy: a warning or critical threshold was crossed; unknown: nothing could be judged."
+    )
+    headline: str
+    counts: dict[str, int] = Field(description="Findings by state; crossed ones by severity.")
+    log: LogPart
+    run: RunPart
+    remarks: list[RemarkPart]
+    phases: list[PhasePart]
+    packs: list[PackPart]
+    rules: list[RulePart]
+    statistics: list[StatisticPart]

@@ -1,0 +1,64 @@
+"""Host facts that limits scale by: from the log, else from plimsoll.toml, else the documented default."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from model.log import Log
+from rules.schema import Fact
+from rules.signals import Subject, is_total
+
+_DEFAULTS: Mapping[str, float] = {"processors": 1, "spindles": 1}
+_NAMES = {
+    "processors": "processors",
+    "spindles": "spindles",
+    "clock_mhz": "MHz",
+    "memory_mb": "MB",
+    "link_bits": "bit/s",
+}
+GivenFacts = Mapping[tuple[str, str | None], Mapping[str, float]]
+
+
+class UnknownFact(LookupError):
+    """A limit scales by a fact that neither the log nor plimsoll.toml gives, and no document has a default for."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The facts of each host and instance.
+
+    `given` is what plimsoll.toml says, by case-folded host and instance (None for the host as a
+    whole); `seen` what the logs show.
+    """
+
+    given: GivenFacts
+    seen: GivenFacts
+
+    def __call__(self, subject: Subject, fact: Fact) -> float:
+        """The value of a fact for a subject. UnknownFact if nobody knows it."""
+        return self._look_up(subject, fact)[0]
+
+    def explain(self, subject: Subject, fact: Fact) -> str:
+        """The value and where it is from: `4 spindles (plimsoll.toml)`."""
+        value, origin = self._look_up(subject, fact)
+        return f"{value:g} {_NAMES[fact]} ({origin})"
+
+    def _look_up(self, subject: Subject, fact: Fact) -> tuple[float, str]:
+        host, instance = subject.key
+        for facts, origin in ((self.seen, "from the log"), (self.given, "plimsoll.toml")):
+            for place in ((host, instance), (host, None)):
+                if fact in facts.get(place, {}):
+                    return facts[place][fact], origin
+        if fact not in _DEFAULTS:
+            raise UnknownFact(f"{fact} of {subject.host} is not known: give it in plimsoll.toml")
+        return _DEFAULTS[fact], "documented default"
+
+
+def seen_in(logs: Sequence[Log]) -> GivenFacts:
+    """What the logs themselves show: how many processors each host has."""
+    processors: dict[str, set[str]] = {}
+    for log in logs:
+        for series in log.series:
+            instance = series.tag("instance")
+            if series.tag("objectname") == "Processor" and instance is not None and not is_total(instance):
+                processors.setdefault(series.host.casefold(), set()).add(instance)
+    return {(host, None): {"processors": float(len(found))} for host, found in processors.items()}

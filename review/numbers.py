@@ -1,0 +1,47 @@
+"""Values as people read them: three significant digits, thousands separated, the unit always named."""
+
+import math
+
+# Memory is counted in powers of two, throughput in powers of ten, as the studies do.
+_MULTIPLES = {
+    "bytes": ((1024**3, "GB"), (1024**2, "MB"), (1024, "KB")),
+    "bytes/s": ((10**9, "GB/s"), (10**6, "MB/s"), (10**3, "KB/s")),
+}
+
+
+def number(value: float) -> str:
+    """Three significant digits unless more are meant: `1,064`, `78.2`, `0.0211`, `30,000`."""
+    if math.isnan(value):
+        return "–"
+    if value == 0:
+        return "0"
+    size = abs(value)
+    if size >= 100 or value == round(value):
+        return f"{value:,.0f}" if size < 1e15 else f"{value:.3g}"
+    if size < 1e-4:
+        return f"{value:.2e}"
+    decimals = 2 - math.floor(math.log10(size))
+    return f"{value:.{decimals}f}".rstrip("0").rstrip(".")
+
+
+def quantity(value: float, unit: str) -> str:
+    """A value with its unit, in the multiple people use: `612 MB`, `21.1 ms`, `80 %`."""
+    if math.isnan(value):
+        return "no value"
+    for size, name in _MULTIPLES.get(unit, ()):
+        if abs(value) >= size:
+            return f"{number(value / size)} {name}"
+    if unit == "s" and 0 < abs(value) < 1:
+        return f"{number(value * 1000)} ms"
+    if value == 1 and len(unit) > 2 and unit.endswith("s") and "/" not in unit:
+        unit = unit[:-1]
+    return f"{number(value)} {unit}".rstrip()
+
+
+def percent(share: float) -> str:
+    """A share as a percentage; never rounded to 0 or 100 when it is neither."""
+    if 0 < share < 0.001:
+        return "< 0.1 %"
+    if 0.999 < share < 1:
+        return "> 99.9 %"
+    return f"{number(round(100 * share, 1))} %"

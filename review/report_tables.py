@@ -1,0 +1,217 @@
+"""The tables of a report: what held, what could not be judged, and what every judged signal did."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from model.samples import Samples
+from model.times import Zone, words
+from review.axes import scale_for
+from review.findings import Finding, Outcome
+from review.gauge import level, water
+from review.numbers import number, percent, quantity
+from review.report_crossed import brief_crossings
+from review.report_signals import Signals, subject_name
+from review.review import Review
+from review.statistics import WHOLE_RUN
+from review.terminal import place
+from review.verdict import extreme, limit_of, margin, threshold
+from rules.signals import Subject
+
+_SHOWN_ALIKE = 24  # instances listed below the worst of their kind, and how many of them in all
+_SHOWN_ALIKE_IN_ALL = 400
+_SHOWN_ALIKE_AT_LEAST = 3
+_MOST_HELD_ROWS = 90  # with more rows than this, hosts are folded together as well
+SHOWN_SUBJECTS = 8  # of one signal in the statistics
+_MOST_STATISTICS = 120
+_SHOWN_PLACES = 40
+
+
+@dataclass(frozen=True)
+class HeldRow:
+    """A rule that held for one subject."""
+
+    rule: str
+    title: str
+    place: str
+    worst: str
+    extreme: str
+    water: str | None
+    threshold: str
+    margin: str
+    brief: str
+    samples: str
+    judged: str
+
+
+@dataclass(frozen=True)
+class HeldGroup:
+    """The subject nearest its limit, and those like it, nearest first."""
+
+    first: HeldRow
+    alike: tuple[HeldRow, ...]
+    count: int
+
+
+@dataclass(frozen=True)
+class Unjudged:
+    """The rules of one pack in one state, each with the places it could not be judged for."""
+
+    pack: str
+    why: str
+    rules: tuple[tuple[str, str, str], ...]
+
+
+@dataclass(frozen=True)
+class StatisticRow:
+    """One signal of one subject in one phase."""
+
+    title: str
+    place: str
+    unit: str
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class StatisticTable:
+    """One phase; the signals left out are counted."""
+
+    phase: str
+    span: str
+    rows: tuple[StatisticRow, ...]
+    hidden: int
+    open: bool
+
+
+def held(findings: Sequence[Finding]) -> tuple[HeldGroup, ...]:
+    """A row for each rule and host, or for each rule where that would be too many, nearest to the limit first."""
+    by_host = _grouped(findings, per_host=True)
+    groups = by_host if len(by_host) <= _MOST_HELD_ROWS else _grouped(findings, per_host=False)
+    ordered = sorted((sorted(group, key=_nearness) for group in groups), key=lambda group: _nearness(group[0]))
+    shown = max(_SHOWN_ALIKE_AT_LEAST, min(_SHOWN_ALIKE, _SHOWN_ALIKE_IN_ALL // max(1, len(ordered))))
+    return tuple(
+        HeldGroup(_held_row(group[0]), tuple(map(_held_row, group[1 : 1 + shown])), len(group) - 1) for group in ordered
+    )
+
+
+def unjudged(review: Review, outcome: Outcome) -> tuple[Unjudged, ...]:
+    """The findings of a state that was not judged, by pack and rule."""
+    why = {applied.pack.pack: applied.why for applied in review.applied}
+    packs: dict[str, list[Finding]] = {}
+    for finding in review.of(outcome):
+        packs.setdefault(finding.pack.pack, []).append(finding)
+    return tuple(
+        Unjudged(
+            findings[0].pack.title,
+            why.get(name, "") if outcome == Outcome.DOES_NOT_APPLY else "",
+            tuple(
+                (group[0].rule.id, group[0].signal.title, _places(group))
+                for group in _grouped(findings, per_host=False)
+            ),
+        )
+        for name, findings in packs.items()
+    )
+
+
+def statistics(review: Review, signals: Signals, zone: Zone) -> tuple[StatisticTable, ...]:
+    """The judged signals over the whole run and in each phase; the longest phase is unfolded."""
+    chosen, hidden = _judged_signals(review, signals)
+    if not chosen or review.start is None or review.end is None:
+        return ()
+    spans = [(WHOLE_RUN, review.start, review.end), *((p.name, p.start, p.end) for p in review.phases)]
+    longest = max(range(len(spans)), key=lambda at: (at > 0, spans[at][2] - spans[at][1]))
+    return tuple(
+        StatisticTable(
+            name,
+            f"{zone.span(start, end)}, {words(max(0, end - start))}",
+            tuple(
+                _statistic(title, where, samples.between(start, end), unit) for title, unit, where, samples in chosen
+            ),
+            hidden,
+            at == longest,
+        )
+        for at, (name, start, end) in enumerate(spans)
+    )
+
+
+def _grouped(findings: Iterable[Finding], *, per_host: bool) -> list[list[Finding]]:
+    groups: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        host = finding.subject.host.casefold() if per_host and finding.subject else ""
+        groups.setdefault((finding.rule.id, host), []).append(finding)
+    return list(groups.values())
+
+
+def _nearness(finding: Finding) -> float:
+    """Orders by how near the limit came; what has no measure of that stands last."""
+    return finding.margin if finding.margin is not None else float("inf")
+
+
+def _held_row(finding: Finding) -> HeldRow:
+    return HeldRow(
+        rule=finding.rule.id,
+        title=finding.signal.title,
+        place=place(finding),
+        worst=quantity(finding.worst, finding.signal.unit),
+        extreme=extreme(finding),
+        water=water(level(finding)),
+        threshold=threshold(finding),
+        margin=_margin(finding),
+        brief=brief_crossings(finding),
+        samples=number(len(finding.samples.present.times)) if finding.samples else "",
+        judged=number(finding.track.judged) if finding.track else "",
+    )
+
+
+def _margin(finding: Finding) -> str:
+    if finding.margin is None:
+        return "–" if limit_of(finding).limit == 0 else ""
+    return "crossed briefly" if finding.margin < 0 else margin(finding)
+
+
+def _places(group: Sequence[Finding]) -> str:
+    names = [name for name in map(place, group) if name]
+    more = f" and {number(len(names) - _SHOWN_PLACES)} more" if len(names) > _SHOWN_PLACES else ""
+    return ", ".join(names[:_SHOWN_PLACES]) + more
+
+
+def _judged_signals(review: Review, signals: Signals) -> tuple[list[tuple[str, str, str, Samples]], int]:
+    """Title, unit, place and samples of what the rules judge; and how many of them are left out."""
+    names = dict.fromkeys(f.rule.signal for f in review.findings if f.track is not None)
+    chosen: list[tuple[str, str, str, Samples]] = []
+    total = 0
+    for name in names:
+        signal, found = review.question.signals[name], signals.of(name)
+        total += len(found)
+        worst = sorted(found.items(), key=lambda item: _mean(item[1]), reverse=signal.worse != "lower")
+        shown = sorted(worst[:SHOWN_SUBJECTS], key=lambda item: _by_name(item[0]))
+        chosen += [(signal.title, signal.unit, subject_name(subject), samples) for subject, samples in shown]
+    return chosen[:_MOST_STATISTICS], total - len(chosen[:_MOST_STATISTICS])
+
+
+def _by_name(subject: Subject) -> tuple[str, str]:
+    return subject.host.casefold(), subject.instance or ""
+
+
+def _mean(samples: Samples) -> float:
+    return float(samples.present.values.mean())
+
+
+def _statistic(title: str, where: str, samples: Samples, unit: str) -> StatisticRow:
+    """Mean, p95, p99, highest, lowest, share and mean of the samples that are not zero, samples, missing."""
+    values, missing = samples.present.values, number(len(samples.values) - len(samples.present.values))
+    if not len(values):
+        return StatisticRow(title, where, unit, (*["–"] * 7, "0", missing))
+    scale = scale_for(float(np.abs(values).max()), unit)
+    p95, p99 = np.quantile(values, [0.95, 0.99]).tolist()
+    nonzero = values[values != 0]
+    levels = (values.mean(), p95, p99, values.max(), values.min())
+    cells = (
+        *(number(float(value) * scale.factor) for value in levels),
+        percent(len(nonzero) / len(values)),
+        number(float(nonzero.mean()) * scale.factor) if len(nonzero) else "–",
+        number(len(values)),
+        missing,
+    )
+    return StatisticRow(title, where, scale.unit, cells)

@@ -1,0 +1,134 @@
+"""The review on a terminal: the verdict first, a line for each breach, then what held and what could not be judged."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console
+from rich.markup import escape
+
+from model.remark import counted
+from model.times import Zone, words
+from review.findings import Finding, Outcome
+from review.numbers import number, quantity
+from review.review import Review
+from review.verdict import Verdict, extreme, headline, in_phase, margin, said, tally, threshold
+
+MARKS = {"critical": ("◆", "red"), "warning": ("▲", "yellow"), "info": ("○", "cyan")}
+_VERDICT_STYLE = {Verdict.HEALTHY: "bold", Verdict.NOT_HEALTHY: "bold red", Verdict.UNKNOWN: "bold yellow"}
+_UNJUDGED = (
+    (Outcome.NO_DATA, "No data"),
+    (Outcome.NOT_JUDGED, "Not judged"),
+    (Outcome.NOT_RECORDED, "Not recorded in these logs"),
+)
+
+
+def show(review: Review, console: Console, zone: Zone | None = None) -> None:
+    """Print a review. Times are in `zone`, by default the log's own."""
+    for line in lines(review, zone or review.zone):
+        console.print(line, soft_wrap=True, highlight=False)
+
+
+def lines(review: Review, zone: Zone) -> Iterator[str]:
+    """The review line by line, in rich's markup."""
+    style = _VERDICT_STYLE[review.verdict]
+    yield f"[{style}]{said(review.verdict)}[/] {escape(headline(review.findings))}"
+    yield tally(review.findings)
+    yield f"[dim]{escape(scope(review, zone))}[/]"
+    crossed = review.of(Outcome.CROSSED)
+    if crossed:
+        yield "\n[bold]Crossed[/]"
+        for finding in crossed:
+            yield from _breaches(finding, zone)
+    held = review.of(Outcome.HELD)
+    if held:
+        yield "\n[bold]Held[/]"
+        yield from _table(held)
+    yield from _unjudged(review)
+    yield from _packs(review)
+
+
+def scope(review: Review, zone: Zone) -> str:
+    """What was looked at: run, span, zone, hosts, counters, interval."""
+    parts = [f'run "{review.run.name}"'] if review.run.name else []
+    parts += ["simulated data"] if review.run.simulated else []
+    if review.start is not None and review.end is not None:
+        length = words(review.end - review.start)
+        parts.append(f"{zone.span(review.start, review.end)} ({length}), {zone.label(review.start)}")
+    hosts = len(review.hosts)
+    parts.append(f"{hosts} hosts" if hosts > 1 else f"host {review.hosts[0]}")
+    every = f" every {words(review.interval)}" if review.interval else ""
+    parts.append(f"{number(review.counters)} counters{every}")
+    return " · ".join(parts)
+
+
+def place(finding: Finding) -> str:
+    """`SQLSRV01` or `SQLSRV01, 2 E:`."""
+    subject = finding.subject
+    return "" if subject is None else f"{subject.host}, {subject.instance}" if subject.instance else subject.host
+
+
+def _breaches(finding: Finding, zone: Zone) -> Iterator[str]:
+    mark, colour = MARKS[finding.rule.severity]
+    unit = finding.signal.unit
+    sources = "; ".join(f"{source.document}, {source.place}" for source in finding.rule.sources)
+    for one in finding.breaches:
+        yield (
+            f"[{colour}]{mark} {finding.rule.severity}[/]  "
+            f"[bold]{escape(f'{finding.signal.title} · {place(finding)}')}[/]  "
+            f"{zone.span(one.start, one.end)} ({words(one.duration)}){in_phase(finding)}  "
+            f"worst {quantity(one.worst, unit)}  threshold {threshold(finding)}  [dim]{escape(sources)}[/]"
+        )
+    yield f"    {escape(finding.rule.summary)}"
+    for note in finding.notes:
+        yield f"    [dim]{escape(note)}[/]"
+
+
+def _table(held: Sequence[Finding]) -> Iterator[str]:
+    """A line for each rule, nearest to its limit first: of several subjects the one nearest the limit."""
+    by_rule: dict[str, list[Finding]] = {}
+    for finding in held:
+        by_rule.setdefault(finding.rule.id, []).append(finding)
+    rows = [_row(alike) for alike in by_rule.values()]
+    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
+    for row in rows:
+        cells = (escape(cell.ljust(width)) for cell, width in zip(row, widths, strict=True))
+        yield ("  " + "  ".join(cells)).rstrip()
+
+
+def _row(alike: Sequence[Finding]) -> tuple[str, ...]:
+    nearest = alike[0]
+    brief = [one for finding in alike for one in finding.brief]
+    longest = max((one.duration for one in brief), default=0)
+    return (
+        nearest.signal.title,
+        place(nearest) + (f" (worst of {len(alike)})" if len(alike) > 1 else ""),
+        f"{extreme(nearest)} {quantity(nearest.worst, nearest.signal.unit)}",
+        threshold(nearest),
+        margin(nearest),
+        f"{counted(len(brief), 'brief crossing')}{f', longest {words(longest)}' if longest else ''}" if brief else "",
+    )
+
+
+def _unjudged(review: Review) -> Iterator[str]:
+    for outcome, title in _UNJUDGED:
+        found = review.of(outcome)
+        if not found:
+            continue
+        names: dict[str, list[str]] = {}
+        for finding in found:
+            names.setdefault(finding.signal.title, []).append(place(finding))
+        everywhere = len(review.hosts)
+        listed = (
+            f"{name} ({', '.join(places)})" if len(places) < everywhere else name for name, places in names.items()
+        )
+        yield f"\n[bold]{title}[/]\n  [dim]{escape(', '.join(listed))}[/]"
+
+
+def _packs(review: Review) -> Iterator[str]:
+    """Which packs were applied to which hosts, and why the others were not."""
+    used = [applied for applied in review.applied if applied.hosts]
+    unused = [applied for applied in review.applied if not applied.hosts]
+    everywhere = len(review.hosts)
+    where = (a.pack.pack if len(a.hosts) == everywhere else f"{a.pack.pack} ({', '.join(a.hosts)})" for a in used)
+    yield f"\n[dim]Judged by the packs {escape(', '.join(where))}.[/]"
+    if unused:
+        yield f"[dim]Do not apply: {escape('; '.join(f'{a.pack.pack} ({a.why})' for a in unused))}.[/]"

@@ -1,0 +1,67 @@
+"""What a track amounts to: crossings, those that fired and those that were brief."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rules.evaluate import Track
+from rules.states import State, Truth
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """A maximal run of evaluations with the condition true.
+
+    `start` and `end` are its first and last evaluation (UTC ns), `fired_at` the first at which it
+    was firing, None for a brief crossing; `worst` and `mean` are of the rule's reduced value.
+    """
+
+    start: int
+    end: int
+    fired_at: int | None
+    worst: float
+    mean: float
+
+    @property
+    def duration(self) -> int:
+        """From the first to the last evaluation, in ns."""
+        return self.end - self.start
+
+
+def crossings(track: Track) -> tuple[Crossing, ...]:
+    """All crossings of a track, in time order."""
+    true = (track.truths == Truth.TRUE) & (track.states != State.NOT_JUDGED)
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], true, [False])).astype(np.int8)))
+    return tuple(_crossing(track, slice(first, last)) for first, last in edges.reshape(-1, 2).tolist())
+
+
+def worst_value(track: Track, where: slice = slice(None)) -> float:
+    """The value furthest towards, or past, the limit; NaN where there is none."""
+    values = track.values[where]
+    if np.isnan(values).all():
+        return float("nan")
+    match track.healthy.worse:
+        case "higher":
+            return float(np.nanmax(values))
+        case "lower":
+            return float(np.nanmin(values))
+        case "either":
+            return float(values[np.nanargmax(np.abs(values - track.healthy.limit))])
+
+
+def share_of_time(track: Track) -> float | None:
+    """True evaluations over evaluations with data; None without any."""
+    true = np.count_nonzero((track.truths == Truth.TRUE) & (track.states != State.NOT_JUDGED))
+    return float(true) / track.judged if track.judged else None
+
+
+def _crossing(track: Track, where: slice) -> Crossing:
+    times = track.times[where]
+    firing = np.flatnonzero(track.states[where] == State.FIRING)
+    return Crossing(
+        start=int(times[0]),
+        end=int(times[-1]),
+        fired_at=int(times[firing[0]]) if len(firing) else None,
+        worst=worst_value(track, where),
+        mean=float(np.nanmean(track.values[where])),
+    )

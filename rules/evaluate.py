@@ -1,0 +1,178 @@
+"""Judging a rule over a recording: the value, the condition and the state at every evaluation.
+
+What a rule means, to the sample, is in docs/evaluation.md.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from model.errors import Unusable
+from model.log import Times, Values
+from model.run import Phase
+from model.samples import Samples
+from model.series import Series
+from model.times import SECOND, utc, words
+from rules.healthy import Healthy
+from rules.schema import Condition, Fact, Reduce, Rule
+from rules.signals import Derived, Origin, Origins, Subject, Taken, joined
+from rules.states import State, States, Truth, Truths, run
+from rules.window import reduce, reduce_rate
+
+EVERY = 10 * SECOND
+_MOST_EVALUATIONS = 20_000_000
+
+Facts = Callable[[Subject, Fact], float]
+
+
+@dataclass(frozen=True, eq=False)
+class Track:
+    """A rule judged for one subject: a row per evaluation.
+
+    `values` are the rule's own reduced values (NaN: no data), `truths` the condition that decided
+    at that evaluation, `healthy` the limit as scaled for this subject, `window` the window in ns
+    after widening, `phase_known` whether the rule could be kept to its phase.
+    """
+
+    subject: Subject
+    healthy: Healthy
+    window: int
+    times: Times
+    values: Values
+    truths: Truths
+    states: States
+    phase_known: bool = True
+
+    @property
+    def judged(self) -> int:
+        """How many evaluations had data."""
+        return int(np.count_nonzero((self.truths != Truth.NO_DATA) & (self.states != State.NOT_JUDGED)))
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Everything a rule is judged with: where signals are, their samples, host facts and phases."""
+
+    origins: Callable[[str], Origins]
+    samples: Callable[[Series], Samples]
+    fact: Facts
+    phases: Sequence[Phase] = ()
+    every: int = EVERY
+
+    def tracks(self, rule: Rule, grid: Callable[[Subject], Times]) -> Iterable[Track]:
+        """The rule judged for every subject its signal is recorded for."""
+        for subject, origin in self.origins(rule.signal).values():
+            yield self.track(rule, subject, origin, grid(subject))
+
+    def track(self, rule: Rule, subject: Subject, origin: Origin, at: Times) -> Track:
+        """The rule judged for one subject at the evaluations `at`."""
+        inside = self._inside(rule, at)
+        healthy = self._limit(rule, subject)
+        window = self._window(rule, origin)
+        values = self._value(origin, at, window, rule.reduce)
+        breached = _truths(values, ~healthy.holds(values))
+        unrecovered = _truths(values, ~rule.recover.holds(values)) if rule.recover else breached
+        others = rule.and_ if not rule.phase or self.phases else (*rule.and_, *rule.when_phase_unknown)
+        joint = [self._joint(condition, subject, at) for condition in others]
+        enter, stay = _all([breached, *joint]), _all([unrecovered, *joint])
+        states = np.full(len(at), State.NOT_JUDGED, dtype=np.int8)
+        for span in _spans(inside):
+            states[span], _ = run(at[span], enter[span], stay[span], rule.for_)
+        truths = np.where(inside, np.where(_was_loaded(states), stay, enter), Truth.NO_DATA).astype(np.int8)
+        values = np.where(inside, values, np.nan)
+        return Track(subject, healthy, window, at, values, truths, states, bool(self.phases) or not rule.phase)
+
+    def _inside(self, rule: Rule, at: Times) -> np.ndarray:
+        if not rule.phase or not self.phases:
+            return np.ones(len(at), dtype=bool)
+        named = [phase for phase in self.phases if phase.name == rule.phase]
+        return np.any([(at >= phase.start) & (at <= phase.end) for phase in named], axis=0) & bool(named)
+
+    def _limit(self, condition: Condition, subject: Subject) -> Healthy:
+        return condition.healthy.scaled(self.fact(subject, condition.scale)) if condition.scale else condition.healthy
+
+    def _joint(self, condition: Condition, subject: Subject, at: Times) -> Truths:
+        origin = joined(self.origins(condition.signal), subject)
+        if origin is None:
+            return np.full(len(at), Truth.NO_DATA, dtype=np.int8)
+        values = self._value(origin, at, self._window(condition, origin), condition.reduce)
+        return _truths(values, ~self._limit(condition, subject).holds(values))
+
+    def _window(self, condition: Condition, origin: Origin) -> int:
+        """`over`, widened to twice the sampling interval where that is longer."""
+        return max(condition.over, 2 * (self._interval(origin) or 0))
+
+    def _interval(self, origin: Origin) -> int | None:
+        match origin:
+            case Taken():
+                return self.samples(origin.series).interval
+            case Derived():
+                return max((self._interval(operand) or 0 for operand in origin.operands), default=0) or None
+
+    def _value(self, origin: Origin, at: Times, window: int, how: Reduce) -> Values:
+        match origin:
+            case Taken(series, rate, transform):
+                samples = self.samples(series).present
+                if transform.scale != 1 or transform.offset != 0:
+                    samples = Samples(samples.times, transform.scale * samples.values + transform.offset)
+                return (reduce_rate if rate else reduce)(samples, at, window, how)
+            case Derived(operation, operands):
+                values = [self._value(operand, at, window, how) for operand in operands]
+                return _combine(operation, values)
+
+
+def grid(times: Times, every: int = EVERY, reach: int = 0) -> Times:
+    """The evaluations of a replay: from the first grid point at or after the first sample to the
+    first at or after the last.
+
+    Where the recording pauses for longer than `reach` (the longest window), the evaluations inside
+    the pause, all without data, are left out but for the first: they change no state.
+    Unusable if that still leaves more evaluations than can be held.
+    """
+    if not len(times):
+        return np.empty(0, dtype=np.int64)
+    pauses = np.flatnonzero(np.diff(times) > reach + 2 * every)
+    starts = -(-times[np.concatenate(([0], pauses + 1))] // every) * every
+    ends = np.concatenate((times[pauses] + reach + every, [-(-times[-1] // every) * every]))
+    counts = (ends - starts) // every + 1
+    if counts.sum() > _MOST_EVALUATIONS:
+        raise Unusable(
+            f"the samples lie too far apart to be judged every {words(every)}: {len(times)} rows from "
+            f"{utc(int(times[0])):%Y-%m-%d} to {utc(int(times[-1])):%Y-%m-%d}; choose a part with --from and --to"
+        )
+    return np.concatenate([np.arange(s, e + 1, every) for s, e in zip(starts.tolist(), ends.tolist(), strict=True)])
+
+
+def _combine(operation: str, values: Sequence[Values]) -> Values:
+    match operation:
+        case "sum":
+            return np.sum(values, axis=0)
+        case "difference":
+            return values[0] - values[1]
+        case _:
+            return np.divide(values[0], values[1], out=np.full(len(values[0]), np.nan), where=values[1] != 0)
+
+
+def _truths(values: Values, breached: np.ndarray) -> Truths:
+    return np.where(np.isnan(values), np.int8(Truth.NO_DATA), breached.astype(np.int8)).astype(np.int8)
+
+
+def _all(truths: Sequence[Truths]) -> Truths:
+    """One false makes it false; else one no-data makes it no data; else true."""
+    stacked = np.stack(truths)
+    false = (stacked == Truth.FALSE).any(axis=0)
+    missing = (stacked == Truth.NO_DATA).any(axis=0)
+    return np.where(false, Truth.FALSE, np.where(missing, Truth.NO_DATA, Truth.TRUE)).astype(np.int8)
+
+
+def _was_loaded(states: States) -> np.ndarray:
+    """Whether the subject was pending or firing before each evaluation."""
+    loaded = (states == State.PENDING) | (states == State.FIRING)
+    return np.concatenate(([False], loaded[:-1]))
+
+
+def _spans(inside: np.ndarray) -> list[slice]:
+    """The stretches of consecutive evaluations inside a phase; each starts the machine anew."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], inside, [False])).astype(np.int8)))
+    return [slice(first, last) for first, last in edges.reshape(-1, 2).tolist()]

@@ -1,0 +1,191 @@
+"""What signals.yaml and packs/*.yaml may say. Field names here are the names in the files."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from model.perfmon import CounterPath
+from model.times import parse_duration
+from rules.healthy import Healthy
+
+Severity = Literal["info", "warning", "critical"]
+Reduce = Literal["mean", "min", "max", "last", "sum", "count", "median", "increase"]
+Fact = Literal["processors", "clock_mhz", "memory_mb", "spindles", "link_bits"]
+
+Identifier = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
+SignalName = Annotated[str, Field(pattern=r"^[a-z0-9_]+(\.[a-z0-9_]+)+$")]
+
+
+def _limit(value: object) -> object:
+    return Healthy.parse(value) if isinstance(value, str) else value
+
+
+def _duration(value: object) -> object:
+    return parse_duration(value) if isinstance(value, str | float | int) else value
+
+
+def _path(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    path = CounterPath.parse(value)
+    if path.computer:
+        raise ValueError(f'"{value}" names a computer; a source is a path for any computer')
+    return path
+
+
+Limit = Annotated[Healthy, BeforeValidator(_limit)]
+Duration = Annotated[int, BeforeValidator(_duration), Field(ge=0)]  # ns
+Path = Annotated[CounterPath, BeforeValidator(_path)]
+
+
+class Strict(BaseModel):
+    """Unknown fields are errors, and what was loaded does not change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+
+class Transform(Strict):
+    """`scale * x + offset`, applied to samples: 100 - x is scale -1, offset 100."""
+
+    scale: float = 1.0
+    offset: float = 0.0
+
+
+class Source(Strict):
+    """Where a signal can be taken from: a Perfmon path, or a measurement, field and tag equalities.
+
+    In a path the instance `*` stands for each instance but `_Total`; SQL Server objects are written
+    for the default instance (`SQLServer:`) and match named ones (`MSSQL$NAME:`) too.
+    `instance` names the tag that tells the instances of a measurement apart, `host` the tag that
+    holds the host where that is not the usual one. `rate` says the field is a growing count.
+    """
+
+    path: Path | None = None
+    measurement: str | None = None
+    field: str | None = None
+    tags: dict[str, str] = {}
+    host: str | None = None
+    instance: str | None = None
+    rate: bool = False
+    transform: Transform = Transform()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_path(cls, value: object) -> object:
+        return {"path": value} if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> "Source":
+        if (self.path is None) == (self.measurement is None) or (self.measurement is None) != (self.field is None):
+            raise ValueError("a source is either a counter path, or a measurement and a field")
+        return self
+
+
+class Derivation(Strict):
+    """A signal computed from others, each reduced over the window first; a zero divisor is no data."""
+
+    sum: tuple[SignalName, ...] | None = None
+    difference: tuple[SignalName, SignalName] | None = None
+    ratio: tuple[SignalName, SignalName] | None = None
+
+    @model_validator(mode="after")
+    def _one_operation(self) -> "Derivation":
+        if sum(x is not None for x in (self.sum, self.difference, self.ratio)) != 1:
+            raise ValueError("a derived signal is one of sum, difference or ratio")
+        return self
+
+    @property
+    def operands(self) -> tuple[str, ...]:
+        """The signals it is computed from."""
+        return self.sum or self.difference or self.ratio or ()
+
+
+class Signal(Strict):
+    """A quantity a person reasons about, and where it can be taken from, the best source first."""
+
+    title: str
+    unit: str
+    meaning: str
+    worse: Literal["higher", "lower", "either"] = "higher"
+    instances: Literal["none", "each"] = "none"
+    sources: tuple[Source, ...] = ()
+    derived: Derivation | None = None
+
+    @model_validator(mode="after")
+    def _has_origin(self) -> "Signal":
+        if bool(self.sources) == (self.derived is not None):
+            raise ValueError("a signal has either sources or is derived")
+        return self
+
+
+class Condition(Strict):
+    """A signal reduced over a window and held against a limit; `healthy` is as the document puts it."""
+
+    signal: SignalName
+    healthy: Limit
+    over: Duration = parse_duration("1m")
+    reduce: Reduce = "mean"
+    scale: Fact | None = None
+
+
+class Citation(Strict):
+    """Where a limit comes from."""
+
+    document: str
+    place: str
+    quote: str | None = None
+
+
+class Rule(Condition):
+    """A documented threshold; what it means to the sample is in docs/evaluation.md."""
+
+    id: Identifier
+    for_: Duration = Field(default=0, alias="for")
+    recover: Limit | None = None
+    phase: str | None = None
+    when_phase_unknown: tuple[Condition, ...] = ()
+    and_: tuple[Condition, ...] = Field(default=(), alias="and")
+    severity: Severity
+    summary: str
+    look_at: tuple[SignalName, ...] = ()
+    measured_on: str | None = None
+    sources: tuple[Citation, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "Rule":
+        if self.recover and self.recover.worse != self.healthy.worse:
+            raise ValueError(f'recover "{self.recover}" lies on the other side than healthy "{self.healthy}"')
+        if self.when_phase_unknown and not self.phase:
+            raise ValueError("when_phase_unknown needs a phase")
+        return self
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """Every condition of the rule, its own first."""
+        return (self, *self.and_, *self.when_phase_unknown)
+
+
+class AppliesTo(Strict):
+    """Which hosts a pack is for: those that have any of these Perfmon objects or measurements.
+
+    Objects are written for the default SQL Server instance and may end in `*`.
+    """
+
+    objects: tuple[str, ...] = ()
+    measurements: tuple[str, ...] = ()
+
+
+class Pack(Strict):
+    """Rules for one kind of system. Without `applies_to` they are for every host."""
+
+    pack: Identifier
+    title: str
+    about: str
+    applies_to: AppliesTo | None = None
+    rules: tuple[Rule, ...]
+
+
+class Signals(Strict):
+    """signals.yaml as a whole."""
+
+    signals: dict[SignalName, Signal]

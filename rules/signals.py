@@ -1,0 +1,163 @@
+"""Finding a signal in what was recorded: for each host, and each instance, the series it is taken from."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Literal, TypeAlias
+
+from model.perfmon import TOTAL, CounterPath, generic_object, measurement, telegraf_name
+from model.series import Series
+from rules.schema import Signal, Source, Transform
+
+EACH = "*"
+Operation = Literal["sum", "difference", "ratio"]
+_TOTALS = (TOTAL.casefold(), "cpu-total")
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a rule is judged for: a host, or one instance of a host."""
+
+    host: str
+    instance: str | None = None
+
+    @property
+    def key(self) -> tuple[str, str | None]:
+        """Hosts compare without regard to case."""
+        return self.host.casefold(), self.instance
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A signal of one subject as it is recorded: one series, and what to make of its values."""
+
+    series: Series
+    rate: bool
+    transform: Transform
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """A signal of one subject that is computed from others."""
+
+    operation: Operation
+    operands: tuple["Origin", ...]
+
+
+Origin: TypeAlias = Taken | Derived
+Origins: TypeAlias = Mapping[tuple[str, str | None], tuple[Subject, Origin]]
+
+
+class Finder:
+    """Finds signals among the series of a run. `has_samples` tells an empty series from a filled one."""
+
+    def __init__(
+        self, signals: Mapping[str, Signal], series: Sequence[Series], has_samples: Callable[[Series], bool]
+    ) -> None:
+        self._signals = signals
+        self._has_samples = has_samples
+        self._found: dict[str, Origins] = {}
+        self._by_field: dict[tuple[str, str], list[Series]] = {}
+        for one in series:
+            self._by_field.setdefault((one.measurement, one.field.casefold()), []).append(one)
+
+    def find(self, name: str) -> Origins:
+        """Where a signal is recorded, by subject key. A host's first source that holds samples is taken."""
+        if name not in self._found:
+            signal = self._signals[name]
+            self._found[name] = self._derive(signal) if signal.derived else self._take(signal)
+        return self._found[name]
+
+    def _take(self, signal: Signal) -> Origins:
+        best: dict[str, tuple[bool, list[tuple[Subject, Origin]]]] = {}
+        for source in signal.sources:
+            by_host: dict[str, list[tuple[Subject, Origin]]] = {}
+            filled: set[str] = set()
+            for series in self._candidates(source):
+                subject = subject_of(source, series)
+                if subject is None:
+                    continue
+                host = subject.host.casefold()
+                by_host.setdefault(host, []).append((subject, Taken(series, source.rate, source.transform)))
+                if host not in filled and self._has_samples(series):
+                    filled.add(host)
+            for host, origins in by_host.items():
+                if host not in best or (host in filled and not best[host][0]):
+                    best[host] = (host in filled, origins)
+        found: dict[tuple[str, str | None], tuple[Subject, Origin]] = {}
+        for _, origins in best.values():
+            for subject, origin in origins:
+                found.setdefault(subject.key, (subject, origin))
+        return found
+
+    def _candidates(self, source: Source) -> Sequence[Series]:
+        if source.path is not None:
+            key = (measurement(source.path.object), telegraf_name(source.path.counter).casefold())
+        else:
+            key = (source.measurement or "", (source.field or "").casefold())
+        return self._by_field.get(key, ())
+
+    def _derive(self, signal: Signal) -> Origins:
+        derived = signal.derived
+        if derived is None:
+            raise ValueError(f"{signal.title} is not derived")
+        operation: Operation = "sum" if derived.sum else "difference" if derived.difference else "ratio"
+        operands = [self.find(name) for name in derived.operands]
+        subjects = {key: subject for found in operands for key, (subject, _) in found.items()}
+        result: dict[tuple[str, str | None], tuple[Subject, Origin]] = {}
+        for key, subject in subjects.items():
+            if key[1] is None and any(other[0] == key[0] and other[1] is not None for other in subjects):
+                continue  # the host's own value belongs to each of its instances
+            origins = [joined(found, subject) for found in operands]
+            if all(origin is not None for origin in origins):
+                result[key] = (subject, Derived(operation, tuple(origin for origin in origins if origin is not None)))
+        return result
+
+
+def joined(origins: Origins, subject: Subject) -> Origin | None:
+    """The origin for a subject, joined on the host, and on the instance where both sides have one."""
+    host, _ = subject.key
+    found = origins.get(subject.key) or origins.get((host, None))
+    return found[1] if found else None
+
+
+def subject_of(source: Source, series: Series) -> Subject | None:
+    """The subject a series gives a source's signal for, or None if the source does not mean this series."""
+    if source.path is not None:
+        return _subject_of_path(source.path, series)
+    for name, value in source.tags.items():
+        given = series.tag(name)
+        if name == "object" and given is not None:
+            given = generic_object(given)[0]
+        if given is None or given.casefold() != value.casefold():
+            return None
+    host = (series.tag(source.host) or "") if source.host else series.host
+    if source.instance is None:
+        return Subject(host)
+    instance = series.tag(source.instance)
+    return None if instance is None or is_total(instance) else Subject(host, instance)
+
+
+def _subject_of_path(path: CounterPath, series: Series) -> Subject | None:
+    generic, named = generic_object(series.tag("objectname") or "")
+    if generic.casefold() != path.object.casefold():
+        return None
+    instance = series.tag("instance")
+    if path.instance == EACH:
+        if instance is None or is_total(instance):
+            return None
+        return Subject(series.host, f"{named}/{instance}" if named else instance)
+    if (instance or "").casefold() != (path.instance or "").casefold():
+        return None
+    return Subject(series.host, named)
+
+
+def is_total(instance: str) -> bool:
+    """Whether an instance stands for all the others (`_Total`, `0,_Total`, `cpu-total`)."""
+    return instance.casefold().endswith(_TOTALS)
+
+
+def has_object(series: Series, objects: Sequence[str], measurements: Sequence[str]) -> bool:
+    """Whether a series is of one of these Perfmon objects or measurements."""
+    generic = generic_object(series.tag("objectname") or "")[0].casefold()
+    return series.measurement in measurements or any(fnmatchcase(generic, name.casefold()) for name in objects)

@@ -1,0 +1,89 @@
+"""The one state machine: what live alerting steps by the clock and a review runs over columns."""
+
+import itertools
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from model.log import Times
+
+
+class Truth(IntEnum):
+    """Whether a condition holds at one evaluation."""
+
+    NO_DATA = -1
+    FALSE = 0
+    TRUE = 1
+
+
+class State(IntEnum):
+    """The state of one rule for one subject. Stale is firing without data."""
+
+    OK = 0
+    PENDING = 1
+    FIRING = 2
+    NO_DATA = 3
+    NOT_JUDGED = 4
+
+
+Truths: TypeAlias = NDArray[np.int8]
+States: TypeAlias = NDArray[np.int8]
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """A state, and since which evaluation (UTC ns) the condition has been true."""
+
+    state: State = State.OK
+    since: int | None = None
+
+
+def step(status: Status, at: int, enter: Truth, stay: Truth, hold: int) -> Status:
+    """The status after the evaluation at `at`.
+
+    `enter` is the condition that leads out of ok, `stay` the one that keeps a subject pending or
+    firing (the same, unless the rule has a `recover` limit). `hold` is the rule's `for` in ns.
+    """
+    loaded = _loaded(status)
+    truth = stay if loaded else enter
+    if truth == Truth.FALSE:
+        return Status(State.OK)
+    if truth == Truth.NO_DATA:
+        return status if status.state == State.FIRING else Status(State.NO_DATA)
+    if status.state == State.FIRING:
+        return status
+    since = status.since if loaded and status.since is not None else at
+    return Status(State.FIRING if at - since >= hold else State.PENDING, since)
+
+
+def _loaded(status: Status) -> bool:
+    return status.state in (State.PENDING, State.FIRING)
+
+
+def run(times: Times, enter: Truths, stay: Truths, hold: int, status: Status | None = None) -> tuple[States, Status]:
+    """The state at every evaluation, and the status after the last: `step` folded over columns.
+
+    While the condition does not change, a status can only change when `for` has passed, so the
+    machine is stepped at those evaluations alone and its state stands for the ones between.
+    """
+    status = status or Status()
+    states = np.empty(len(times), dtype=np.int8)
+    changed = np.flatnonzero((enter[1:] != enter[:-1]) | (stay[1:] != stay[:-1])) + 1
+    bounds = [0, *changed.tolist(), len(times)] if len(times) else [0]
+    for first, last in itertools.pairwise(bounds):
+        at = first
+        while at < last:
+            before = status
+            status = step(status, int(times[at]), Truth(int(enter[at])), Truth(int(stay[at])), hold)
+            if _loaded(status) != _loaded(before):
+                until = at + 1  # from the next evaluation on the other of enter and stay decides
+            elif status.state == State.PENDING and status.since is not None:
+                until = min(last, max(at + 1, int(np.searchsorted(times, status.since + hold))))
+            else:
+                until = last
+            states[at:until] = status.state
+            at = until
+    return states, status

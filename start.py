@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""Sets Plimsoll up in .venv and runs it. Needs Python 3.11 or later, and nothing else.
+
+python3 start.py               installs what requirements.txt pins, then runs `plimsoll demo`
+python3 start.py test [ARG...] installs what requirements-test.txt pins, then runs every check;
+                               the arguments go to pytest
+
+What is installed already is left alone until a lock file or pyproject.toml changes.
+This file is parsed by older Pythons too, so that they can say what is wrong.
+"""
+
+import hashlib
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+if sys.version_info < (3, 11):
+    sys.stderr.write(
+        "start.py: Plimsoll needs Python 3.11 or later and this is %d.%d (%s); call start.py with a newer one\n"
+        % (sys.version_info[0], sys.version_info[1], sys.executable)
+    )
+    sys.exit(2)
+
+USAGE = "usage: python3 start.py [test [PYTEST_ARGUMENT...]]"
+ROOT = Path(__file__).resolve().parent
+VENV = ROOT / ".venv"
+SCRIPTS = VENV / ("Scripts" if os.name == "nt" else "bin")
+STAMP = VENV / "installed.txt"  # what is installed; there only while all of it is
+
+# Each lock also pins everything the ones before it pin, so the last one is installed.
+TO_RUN = ["requirements.txt"]
+TO_TEST = ["requirements.txt", "requirements-test.txt"]
+
+CHECKS = [
+    ["ruff", "check", "."],
+    ["ruff", "format", "--check", "."],
+    ["basedpyright"],
+    ["lint-imports"],
+    ["pytest"],
+]
+
+
+class Unable(Exception):
+    """Set-up cannot go on; the message says, in one line, what failed and what to do."""
+
+
+def say(line: str) -> None:
+    """One line of progress."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def tool(name: str) -> str:
+    """The path of a program in .venv."""
+    return str(SCRIPTS / (name + (".exe" if os.name == "nt" else "")))
+
+
+def call(command: list[str]) -> int:
+    """Runs a program of .venv in the checkout, as if .venv were activated; its exit status."""
+    env = dict(os.environ, VIRTUAL_ENV=str(VENV), PATH=os.pathsep.join([str(SCRIPTS), os.environ.get("PATH", "")]))
+    env.pop("PYTHONHOME", None)
+    status = subprocess.run([tool(command[0]), *command[1:]], cwd=ROOT, env=env, check=False).returncode
+    return status if status >= 0 else 128 - status
+
+
+def venv_version() -> "str | None":
+    """The version of .venv's Python; None where there is none, or one that does not run or has no pip."""
+    ask = "import pip, sys; print('%d.%d' % sys.version_info[:2])"
+    try:
+        answer = subprocess.run([tool("python"), "-I", "-c", ask], capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    return answer.stdout.strip() if answer.returncode == 0 else None
+
+
+def make_venv() -> None:
+    """Makes .venv anew, whatever was there."""
+    missing = [name for name in ("venv", "ensurepip") if importlib.util.find_spec(name) is None]
+    if missing and sys.base_prefix == "/usr" and shutil.which("apt"):
+        sudo = "" if os.geteuid() == 0 else "sudo "
+        command = "%sapt install python%d.%d-venv" % (sudo, *sys.version_info[:2])
+        raise Unable("this Python cannot make environments (no %s); run: %s" % (missing[0], command))
+    if missing:
+        raise Unable(
+            "this Python (%s) cannot make environments (no %s); install the package of your system that holds it, "
+            "or Python from python.org" % (sys.executable, missing[0])
+        )
+    say("Making .venv with Python %d.%d.%d" % sys.version_info[:3])
+    command = [sys.executable, "-m", "venv", "--clear", str(VENV)]
+    made = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    if made.returncode != 0:
+        why = (made.stdout.strip() or "no reason given").splitlines()[-1]
+        raise Unable(
+            "making .venv failed (%s); check the free disk space and who owns .venv, then run this again" % why
+        )
+
+
+def pip_install(what: str, *arguments: str) -> None:
+    """Installs into .venv; pip itself says what went wrong."""
+    say("Installing " + what)
+    # Bytecode is made as modules are first imported, which spares a third of the time here.
+    pip = ["python", "-m", "pip", "--disable-pip-version-check", "--no-input", "install", "--quiet", "--no-compile"]
+    if call([*pip, *arguments]) != 0:
+        raise Unable(
+            "installing %s failed, see pip's words above; check the network and the free disk space, "
+            "then run this again" % what
+        )
+
+
+def set_up(locks: list[str]) -> None:
+    """Makes .venv hold what the locks pin and this checkout; does nothing where it does."""
+    version = venv_version()
+    installed = set(STAMP.read_text("utf-8").splitlines()) if STAMP.is_file() else set[str]()
+    place = {"python %s" % version, "checkout %s" % ROOT}  # the programs in .venv name both in their first line
+    if version is None or not place <= installed:
+        make_venv()
+        version = venv_version()
+        installed = set[str]()
+    wanted = ["python %s" % version, "checkout %s" % ROOT]
+    for name in [*locks, "pyproject.toml"]:
+        wanted.append("%s %s" % (name, hashlib.sha256((ROOT / name).read_bytes()).hexdigest()))
+    if installed.issuperset(wanted):
+        return
+    STAMP.unlink(missing_ok=True)  # interrupted from here on, .venv is made anew next time
+    pip_install("the packages that %s pins" % locks[-1], "--require-hashes", "-r", locks[-1])
+    pip_install("plimsoll", "--no-deps", "--no-build-isolation", "-e", ".")
+    STAMP.write_text("\n".join(wanted) + "\n", "utf-8")
+
+
+def test(arguments: list[str]) -> int:
+    """Runs all checks, whatever the first ones say; 1 where any failed."""
+    failed: list[str] = []
+    for check in CHECKS:
+        name = " ".join(check)
+        say("== " + name)
+        if call([*check, *arguments] if check == ["pytest"] else check) != 0:
+            failed.append(name)
+    say("Failed: " + ", ".join(failed) if failed else "All checks passed")
+    return 1 if failed else 0
+
+
+def main(arguments: list[str]) -> int:
+    """The exit status: the main job's own, or 2 where it could not be started."""
+    if arguments in (["-h"], ["--help"]):
+        print(USAGE)
+        return 0
+    if arguments and arguments[0] != "test":
+        print(USAGE, file=sys.stderr)
+        return 2
+    try:
+        if arguments:
+            set_up(TO_TEST)
+            return test(arguments[1:])
+        set_up(TO_RUN)
+        return call(["plimsoll", "demo"])
+    except Unable as error:
+        say("start.py: %s" % error)
+    except OSError as error:
+        say("start.py: %s; mend that or delete .venv, then run this again" % error)
+    except KeyboardInterrupt:
+        return 130
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

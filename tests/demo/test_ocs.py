@@ -1,0 +1,318 @@
+"""The simulated runs hold the figures of the study, and only what they are meant to cross."""
+
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from demo.runs import write_runs
+from demo.windows import added, significant
+from model.log import Values
+
+STEADY = slice(240, None)
+RAMP = slice(0, 240)
+MINUTE = 13  # samples in a window of 60 s, both ends included
+SPINDLES = {"0 C:": 2, "1 D:": 2, "2 E:": 4}
+HOSTS = ("SQLSRV01", "OCSFE01", "OCSFE02")
+RUNS = ("8GB", "4GB")
+BOTH = pytest.mark.parametrize("run", RUNS)
+ALL_HOSTS = pytest.mark.parametrize("host", HOSTS)
+
+CPU = "\\Processor(_Total)\\% Processor Time"
+PAGE_LIFE = "\\SQLServer:Buffer Manager\\Page life expectancy"
+DATABASE = "\\PhysicalDisk(2 E:)\\"
+LOG = "\\PhysicalDisk(1 D:)\\"
+
+
+@dataclass
+class Recorded:
+    """One file, read without Plimsoll's own reader."""
+
+    raw: bytes
+
+    def __post_init__(self) -> None:
+        table = pl.read_csv(self.raw, infer_schema=False)
+        self.times = table.to_series(0)
+        prefix = len("\\\\" + table.columns[1][2:].partition("\\")[0])
+        self.columns = {
+            name[prefix:]: table[name].replace(" ", None).cast(pl.Float64).to_numpy() for name in table.columns[1:]
+        }
+
+    def __getitem__(self, path: str) -> Values:
+        return self.columns[path]
+
+    def matching(self, text: str) -> Iterator[tuple[str, Values]]:
+        found = [(path, values) for path, values in self.columns.items() if text in path]
+        assert found, text
+        yield from found
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("demo")
+    assert write_runs(out) == [out / run for run in RUNS]
+    return out
+
+
+@pytest.fixture(scope="module")
+def logs(folder: Path) -> dict[tuple[str, str], Recorded]:
+    return {(run, host): Recorded((folder / run / f"{host}.csv").read_bytes()) for run in RUNS for host in HOSTS}
+
+
+def minute_means(values: Values) -> Values:
+    """The mean of each full minute, blanks left out."""
+    present = values[~np.isnan(values)]
+    return np.lib.stride_tricks.sliding_window_view(present, MINUTE).mean(axis=1)
+
+
+def longest(condition: np.ndarray) -> int:
+    """The most samples in a row for which the condition holds."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], condition.astype(int), [0]])))
+    return int(np.max(edges[1::2] - edges[::2], initial=0))
+
+
+def test_the_same_bytes_every_time(folder: Path, tmp_path: Path) -> None:
+    write_runs(tmp_path)
+    files = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    assert len(files) == 8
+    assert files == sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file())
+    for file in files:
+        assert (folder / file).read_bytes() == (tmp_path / file).read_bytes(), file
+
+
+@BOTH
+@ALL_HOSTS
+def test_the_file_is_perfmons(folder: Path, run: str, host: str) -> None:
+    lines = (folder / run / f"{host}.csv").read_bytes().split(b"\r\n")
+    start = f'"(PDH-CSV 4.0) (W. Europe Standard Time)(-60)","\\\\{host}\\Processor(_Total)\\% Processor Time",'
+    assert lines[0].startswith(start.encode())
+    assert lines[1].startswith(b'"01/15/2008 10:02:00.000"," ",')
+    assert lines[2].startswith(b'"01/15/2008 10:02:05.000","')
+    assert lines[1801].startswith(b'"01/15/2008 12:32:00.000","')
+    assert lines[1802:] == [b""]
+    assert max(len(cell.strip(b'"')) for line in lines[1:-1] for cell in line.split(b",")[1:]) <= 12
+
+
+@BOTH
+@ALL_HOSTS
+def test_only_what_needs_two_samples_is_blank_in_the_first_row(
+    logs: dict[tuple[str, str], Recorded], run: str, host: str
+) -> None:
+    gauges = ("Bytes", "Queue Length", "Errors", "expectancy", "hit ratio", "Connections", "Outstanding", "Active")
+    for path, values in logs[run, host].columns.items():
+        gauge = path.endswith(gauges) and "Avg." not in path
+        assert np.isnan(values[0]) != gauge, path
+        assert np.isfinite(values[1:]).all(), path
+        assert (values[1:] >= 0).all(), path
+
+
+def test_the_counters_of_every_host(logs: dict[tuple[str, str], Recorded]) -> None:
+    nic = "Network Interface(HP NC373i Multifunction Gigabit Server Adapter)"
+    disk = ("% Disk Time", "Avg. Disk Queue Length", "Disk Reads/sec", "Disk Writes/sec")
+    for (_, host), log in logs.items():
+        sql = host == "SQLSRV01"
+        expected = {
+            *(f"\\Processor({n})\\% Processor Time" for n in ("_Total", 0, 1, 2, 3)),
+            *(f"\\PhysicalDisk({d})\\{c}" for d in ["_Total", *SPINDLES][: None if sql else 2] for c in disk),
+            *(f"\\PhysicalDisk(_Total)\\Avg. Disk sec/{c}" for c in ("Read", "Write")),
+            *(f"\\System\\{c}" for c in ("Context Switches/sec", "Processor Queue Length")),
+            *(f"\\Memory\\{c}" for c in ("Available Bytes", "Pages/sec")),
+            *(f"\\{nic}\\{c}" for c in ("Bytes Total/sec", "Packets Outbound Errors", "Packets Received Errors")),
+            *(
+                f"\\Process({p})\\{c}"
+                for p in ("sqlservr" if sql else "RTCSrv", "_Total", "Idle")
+                for c in ("% Processor Time", "Private Bytes")
+            ),
+        }
+        assert expected <= log.columns.keys()
+    buffer = ("Page life expectancy", "Buffer cache hit ratio", "Lazy writes/sec", "Checkpoint pages/sec")
+    assert {
+        *(f"\\SQLServer:Buffer Manager\\{c}" for c in buffer),
+        "\\SQLServer:General Statistics\\User Connections",
+        "\\SQLServer:SQL Statistics\\Batch Requests/sec",
+    } <= logs["8GB", "SQLSRV01"].columns.keys()
+    peers = ("Clients", "ocsfe02.example.com")
+    assert {
+        "\\LC:USrv - 00 - DBStore\\USrv - 002 - Queue Latency (msec)",
+        "\\LC:USrv - 00 - DBStore\\USrv - 004 - Sproc Latency (msec)",
+        "\\LC:SIP - 07 - Load Management\\SIP - 000 - Average Holding Time For Incoming Messages",
+        *(f"\\LC:SIP - 01 - Peers({peer})\\SIP - 017 - Sends Outstanding" for peer in peers),
+        *(f"\\LC:SIP - 01 - Peers({peer})\\Flow Controlled Connections" for peer in peers),
+        "\\LC:SIP - 04 - Responses\\SIP - 051 - Local 503 Responses/sec",
+        "\\LC:SIP - 04 - Responses\\SIP - 053 - Local 504 Responses/sec",
+    } <= logs["8GB", "OCSFE01"].columns.keys()
+
+
+@BOTH
+@ALL_HOSTS
+def test_totals_agree_with_their_instances(logs: dict[tuple[str, str], Recorded], run: str, host: str) -> None:
+    log = logs[run, host]
+
+    def agree(actual: Values, expected: Values) -> None:
+        np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5, equal_nan=True)
+
+    processors = [log[f"\\Processor({n})\\% Processor Time"] for n in range(4)]
+    agree(log[CPU], added(processors) / 4)
+    disks = [d for d in SPINDLES if host == "SQLSRV01" or d == "0 C:"]
+    for counter in ("Disk Reads/sec", "Disk Writes/sec", "Avg. Disk Queue Length"):
+        parts = [log[f"\\PhysicalDisk({disk})\\{counter}"] for disk in disks]
+        agree(log[f"\\PhysicalDisk(_Total)\\{counter}"], added(parts))
+    for disk in (*disks, "_Total"):
+        operations = ("Read", "Write")
+        seconds = [log[f"\\PhysicalDisk({disk})\\Avg. Disk sec/{o}"] for o in operations]
+        rates = [log[f"\\PhysicalDisk({disk})\\Disk {o}s/sec"] for o in operations]
+        queue = added(s * r for s, r in zip(seconds, rates, strict=True))
+        agree(log[f"\\PhysicalDisk({disk})\\Avg. Disk Queue Length"], queue)
+    service = "sqlservr" if host == "SQLSRV01" else "RTCSrv"
+    percent = [log[f"\\Process({p})\\% Processor Time"] for p in (service, "Idle", "_Total")]
+    assert (percent[0] + percent[1] <= percent[2] + 1e-3)[1:].all()
+
+
+@BOTH
+def test_the_processors_of_the_study(logs: dict[tuple[str, str], Recorded], run: str) -> None:
+    """Run table: 65/30 % and 7/20 %; the calendar adds 20 to 40 points every hour."""
+    sql = logs[run, "SQLSRV01"][CPU]
+    assert np.nanmean(sql[RAMP]) == pytest.approx(65, abs=1.5)
+    assert sql[STEADY].mean() == pytest.approx(30, abs=1)
+    for front_end in HOSTS[1:]:
+        percent = logs[run, front_end][CPU]
+        assert np.nanmean(percent[RAMP]) == pytest.approx(7, abs=0.5)
+        assert percent[STEADY].mean() == pytest.approx(20, abs=0.5)
+    hours = [minute_means(sql[at - 6 : at + 40]).max() for at in (3480 // 5, 7080 // 5)]
+    assert all(50 <= value <= 70 for value in hours)
+    assert longest(sql[STEADY] > 45) * 5 < 90
+
+
+@BOTH
+def test_the_flushes_of_the_study(logs: dict[tuple[str, str], Recorded], run: str) -> None:
+    """Test results: 8.2 % of the samples not zero, mean of those 462/s and 30 ms, at most 1,230/s and 180 ms."""
+    writes = logs[run, "SQLSRV01"][DATABASE + "Disk Writes/sec"][1:]
+    latency = logs[run, "SQLSRV01"][DATABASE + "Avg. Disk sec/Write"][1:]
+    flushing = writes > 0
+    assert flushing.mean() == pytest.approx(190 / 2331, abs=0.003)
+    assert writes[flushing].mean() == pytest.approx(462, rel=0.05)
+    assert 1100 < writes.max() <= 1230
+    assert (latency[flushing] > 0).all()
+    assert (latency[~flushing] == 0).all()
+    assert latency[flushing].mean() == pytest.approx(0.030, rel=0.05)
+    assert latency.mean() == pytest.approx(0.0025, abs=0.0002)
+    assert latency.max() == pytest.approx(0.180)
+    starts = np.flatnonzero(flushing & ~np.roll(flushing, 1))
+    assert set(np.diff(starts)) == {300 // 5}
+    log_writes = logs[run, "SQLSRV01"][LOG + "Disk Writes/sec"][1:]
+    log_latency = logs[run, "SQLSRV01"][LOG + "Avg. Disk sec/Write"][1:]
+    assert log_writes.std() / log_writes.mean() < 0.1
+    assert 0.019 < log_latency.max() <= 0.021
+    assert log_latency[~flushing].max() < 0.002
+
+
+def test_page_life_with_8_gb(logs: dict[tuple[str, str], Recorded]) -> None:
+    """Figure 9: steadily rising, past 3,600 before steady state."""
+    life = logs["8GB", "SQLSRV01"][PAGE_LIFE]
+    assert 2650 < life[0] < 2750
+    assert life[STEADY.start - MINUTE :].min() > 3600
+    assert life[: 840 // 5].max() < 3600
+    assert life[-1] > 10_000
+    assert (life[120:] - life[:-120]).min() >= 300  # over any 10 minutes
+
+
+def test_page_life_with_4_gb(logs: dict[tuple[str, str], Recorded]) -> None:
+    """Figure 10: never over 1,100; nor does it climb for long, so it is told from a cold cache."""
+    life = logs["4GB", "SQLSRV01"][PAGE_LIFE]
+    assert life.min() >= 200
+    assert life.min() < 300
+    assert 1000 < life.max() <= 1100
+    assert np.diff(life).max() <= 5
+    climbing = life[120:] - life[:-120] >= 300
+    assert longest(~climbing) * 5 > 1800
+
+
+def test_database_reads(logs: dict[tuple[str, str], Recorded]) -> None:
+    """Figures 9 and 10: near zero in steady state with 8 GB, near 50 with peaks over 250 with 4 GB."""
+    enough, little = (logs[run, "SQLSRV01"][DATABASE + "Disk Reads/sec"] for run in RUNS)
+    by_minute = minute_means(enough)
+    assert by_minute[:24].max() > 200  # the start
+    assert by_minute[60:150].max() < 150  # levels off
+    assert by_minute[150:220].max() > 170  # the users begin to work
+    assert enough[STEADY].mean() < 1
+    assert enough[360:].mean() < 0.5
+    assert little[STEADY].mean() == pytest.approx(48, abs=2)
+    assert little[STEADY].max() > 250
+
+
+@BOTH
+@ALL_HOSTS
+def test_the_system_thresholds_hold(logs: dict[tuple[str, str], Recorded], run: str, host: str) -> None:
+    log = logs[run, host]
+    for path, percent in log.matching("\\Processor("):
+        assert minute_means(percent).max() < 80, path
+    assert np.nanmax(log["\\System\\Context Switches/sec"]) < 12_000
+    for path, errors in log.matching("Errors"):
+        assert not errors.any(), path
+    for disk, spindles in SPINDLES.items():
+        if host == "SQLSRV01" or disk == "0 C:":
+            assert minute_means(log[f"\\PhysicalDisk({disk})\\Avg. Disk Queue Length"]).max() <= 3 * spindles, disk
+    assert minute_means(log["\\PhysicalDisk(_Total)\\% Disk Time"]).max() < 85
+    transfers = log[DATABASE + "Disk Reads/sec"] + 2 * log[DATABASE + "Disk Writes/sec"] if host == "SQLSRV01" else None
+    assert transfers is None or longest(minute_means(transfers) >= 60 * 4) * 5 < 300
+    available = log["\\Memory\\Available Bytes"] / 2**20
+    low, high = {("4GB", "SQLSRV01"): (40, 90), ("8GB", "SQLSRV01"): (600, 6000)}.get((run, host), (1000, 4096))
+    assert low < available.min()
+    assert available.max() < high
+    assert (log["\\Memory\\Available Bytes"] % 4096 == 0).all()
+    assert minute_means(log["\\Memory\\Pages/sec"]).max() < 100
+
+
+@BOTH
+@pytest.mark.parametrize("host", HOSTS[1:])
+def test_the_messaging_thresholds_hold(logs: dict[tuple[str, str], Recorded], run: str, host: str) -> None:
+    """Where the study wants zero in steady state, the last minutes of the ramp-up are clean, too."""
+    log = logs[run, host]
+    for path, latency in log.matching("Latency (msec)"):
+        assert np.nanmax(latency) < 100, path
+        assert (40 if run == "4GB" else 2) < latency[STEADY].mean() < (70 if run == "4GB" else 15), path
+    for path, holding in log.matching("Average Holding Time"):
+        assert np.nanmax(holding) < 6, path
+    troubles = [
+        (path, values)
+        for text in ("Sends Outstanding", "Flow Controlled", "Local 50")
+        for path, values in log.matching(text)
+    ]
+    for path, values in troubles:
+        assert not values[STEADY.start - 5 * MINUTE :].any(), path
+    assert any(np.nan_to_num(values).any() for _, values in troubles)
+
+
+def test_too_little_memory_shows_in_the_reads_without_crossing_50_for_5_minutes(
+    logs: dict[tuple[str, str], Recorded],
+) -> None:
+    reads = minute_means(logs["4GB", "SQLSRV01"][DATABASE + "Disk Reads/sec"][STEADY])
+    assert longest(reads >= 50) * 5 < 300
+
+
+@BOTH
+def test_what_is_known_of_the_run(folder: Path, run: str) -> None:
+    text = (folder / run / "plimsoll.toml").read_text(encoding="utf-8")
+    assert text.startswith('# Simulated data, modelled on "OCS 2007 on HP BladeSystem" (2008).\n')
+    facts = tomllib.loads(text)
+    assert facts["run"]["name"] == f"36 users/s, {run[0]} GB"
+    assert facts["run"]["simulated"] is True
+    assert facts["run"]["labels"] == {"logon_rate": "36", "memory": run}
+    ramp, steady = facts["run"]["phases"]
+    assert (ramp["name"], steady["name"]) == ("ramp-up", "steady")
+    times = [phase[end].isoformat() for phase in (ramp, steady) for end in ("from", "to")]
+    clock = ("10:02:00", "10:21:55", "10:22:00", "12:32:00")
+    assert times == [f"2008-01-15T{at}+01:00" for at in clock]
+    assert set(facts["hosts"]) == set(HOSTS)
+    sql = facts["hosts"]["SQLSRV01"]
+    assert (sql["processors"], sql["clock_mhz"], sql["memory_mb"]) == (4, 2800, 1024 * int(run[0]))
+    assert {disk: fact["spindles"] for disk, fact in sql["instances"].items()} == SPINDLES
+
+
+def test_significant_digits() -> None:
+    values = np.array([0.0, 123456.7, 1234567.8, 0.000123456789, -2.0000004, 99.99996])
+    assert significant(values).tolist() == [0.0, 123457.0, 1234570.0, 0.000123457, -2.0, 100.0]

@@ -1,0 +1,59 @@
+"""Every quirk of a text log in a folder of its own: input, and what a reader must make of it.
+
+`input.*` is read; `expected.json` holds the log and its remarks, or the refusal, word for word.
+`options` in it are given to the reader, `about` says what is hard and where the case comes from.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ingest.read import READERS, Reading, read_log
+from model.errors import Unusable
+from model.times import Zone, iso
+
+FOLDER = Path(__file__).parent / "cases"
+CASES = sorted(path.parent for path in FOLDER.glob("*/*/expected.json"))
+
+
+def told(path, options):
+    """What reading a file comes to, as it stands in expected.json."""
+    zone = Zone.parse(options["zone"]) if "zone" in options else None
+    try:
+        log = read_log(path, Reading(zone, options.get("format"), options.get("encoding")))
+    except Unusable as error:
+        said = str(error).replace(str(path), path.name)
+        return {"refused": said.replace(", ".join(reader.NAME for reader in READERS), "<formats>")}
+    return {
+        "format": log.format,
+        "zone": log.zone.label(int(log.times[0]) if len(log.times) else 0),
+        "interval_s": log.interval and log.interval / 1e9,
+        "times": [iso(int(time)) for time in log.times],
+        "series": [
+            {
+                "host": series.host,
+                "path": series.path,
+                "name": f"{series.measurement} {series.field} {dict(series.tags)}",
+                "values": log.columns[at].to_list(),
+            }
+            for at, series in enumerate(log.series)
+        ],
+        "remarks": [
+            {"kind": r.kind.value, "line": r.line, "counter": r.counter, "count": r.count, "text": r.text}
+            for r in log.remarks
+        ],
+    }
+
+
+def test_there_are_cases():
+    assert len(CASES) >= 15
+
+
+@pytest.mark.parametrize("folder", CASES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_case(folder):
+    expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
+    assert expected.pop("about")
+    options = expected.pop("options", {})
+    (file,) = folder.glob("input.*")
+    assert told(file, options) == expected

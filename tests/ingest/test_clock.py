@@ -1,0 +1,73 @@
+"""Wall clocks that change, and what becomes of the rows."""
+
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+
+from ingest.clock import to_utc
+from model.remark import Remarks
+from model.times import SECOND, Zone, instant
+
+
+def clock(start, minutes):
+    """Wall-clock times in ns: `start`, and so many minutes later each."""
+    first = datetime.fromisoformat(start).replace(tzinfo=UTC)
+    return np.array([instant(first + timedelta(minutes=m)) for m in minutes], dtype=np.int64)
+
+
+def told(local, zone):
+    remarks = Remarks()
+    found = to_utc(local, zone, range(2, 2 + len(local)), remarks)
+    order = None if found.order is None else found.order.tolist()
+    return (np.diff(found.times) // (60 * SECOND)).tolist(), [(r.line, r.text) for r in remarks], order
+
+
+BACK = [0, 5, 10, 15, -40, -35, -30]
+FORWARD = [0, 5, 10, 15, 80, 85, 90]
+
+
+def test_the_hour_that_repeats_in_autumn():
+    steps, remarks, order = told(clock("2024-11-03 01:44:30", BACK), Zone.from_bias("Eastern Daylight Time", 240))
+    assert steps == [5] * 6
+    assert order is None
+    ((line, text),) = remarks
+    assert line == 6
+    assert text.startswith("the clock goes back an hour, as at the end of daylight saving time")
+
+
+def test_the_hour_that_is_missing_in_spring():
+    steps, remarks, _ = told(clock("2024-03-10 01:44:30", FORWARD), Zone.from_bias("Eastern Standard Time", 300))
+    assert steps == [5] * 6
+    ((line, text),) = remarks
+    assert line == 6
+    assert text.startswith("the clock skips an hour, as when daylight saving time begins")
+
+
+@pytest.mark.parametrize(
+    "start", ["2024-03-12 01:44:30", "2024-03-10 13:44:30", "2024-06-09 01:44:30", "2024-03-10 01:20:30"]
+)
+def test_an_hour_without_samples_at_any_other_time_is_a_pause(start):
+    steps, remarks, _ = told(clock(start, FORWARD), Zone.from_bias("Eastern Standard Time", 300))
+    assert steps == [5, 5, 5, 65, 5, 5]
+    assert remarks == []
+
+
+def test_a_step_back_that_is_no_hour_is_put_in_order():
+    steps, ((line, text),), order = told(clock("2024-06-09 12:00:00", [0, 5, 10, 7, 12]), Zone.from_bias("", 0))
+    assert steps == [5, 2, 3, 2]
+    assert (line, order) == (5, [0, 1, 3, 2, 4])
+    assert text == "the clock steps back by 3 min: rows are put in the order of time"
+
+
+@pytest.mark.parametrize(("start", "minutes"), [("2024-11-03 01:44:30", BACK), ("2024-03-10 01:44:30", FORWARD)])
+def test_a_named_zone_knows_its_changes(start, minutes):
+    steps, remarks, _ = told(clock(start, minutes), Zone.parse("America/New_York"))
+    assert steps == [5] * 6
+    assert remarks == []
+
+
+def test_a_named_zone_whose_change_fell_between_two_logs_hours():
+    steps, remarks, _ = told(clock("2024-11-03 00:50:00", [0, 5, 10, 15]), Zone.parse("America/New_York"))
+    assert steps == [5, 5, 5]
+    assert remarks == []

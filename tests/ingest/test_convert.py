@@ -1,0 +1,137 @@
+"""What convert writes: CSV that is read back to the same log, line protocol that says the same."""
+
+import math
+from datetime import timedelta, timezone
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ingest.convert import Part, to_csv, to_line_protocol, to_parquet
+from ingest.read import read_log
+from model.errors import Unusable
+from model.log import Log
+from model.perfmon import CounterPath, to_series
+from model.times import SECOND, Zone
+
+word = st.text(
+    st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs"), exclude_characters="\\()"), min_size=1
+)
+word = word.map(str.strip).filter(bool)
+paths = st.builds(CounterPath, st.just("WEB01"), word, st.one_of(st.none(), word), word)
+zones = st.one_of(
+    st.just(Zone.unknown()),
+    st.builds(
+        lambda name, m: Zone(name, timezone(timedelta(minutes=m))),
+        st.sampled_from(["", "Paris, Madrid (été)"]),
+        st.integers(-720, 840),
+    ),
+)
+
+
+@st.composite
+def logs(draw):
+    names = draw(st.lists(paths, min_size=1, max_size=5, unique_by=lambda path: str(path).casefold()))
+    steps = draw(st.lists(st.integers(1, 50_000), min_size=1, max_size=20))
+    times = (1_700_000_000_000 + np.cumsum(np.array(steps, dtype=np.int64))) * 1_000_000
+    value = st.one_of(st.none(), st.floats(allow_nan=False, allow_infinity=False).map(lambda v: v + 0.0))
+    columns = [
+        pl.Series(draw(st.lists(value, min_size=len(steps), max_size=len(steps))), dtype=pl.Float64) for _ in names
+    ]
+    series = tuple(to_series(path, "WEB01") for path in names)
+    return Log(Path("log.csv"), "PDH-CSV", times, tuple(columns), series, draw(zones))
+
+
+def assert_same(one, other):
+    assert one.times.tolist() == other.times.tolist()
+    assert [(s.key, s.path) for s in one.series] == [(s.key, s.path) for s in other.series]
+    assert one.zone == other.zone
+    for a, b in zip(one.columns, other.columns, strict=True):
+        assert a.to_list() == b.to_list()
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(log=logs())
+def test_csv_is_read_back_to_the_same_log(tmp_path, log):
+    assert to_csv(log, tmp_path / "out.csv") == []
+    assert_same(read_log(tmp_path / "out.csv"), log)
+
+
+def test_real_logs_are_read_back_to_the_same(tmp_path, real_logs):
+    for path in sorted(real_logs.glob("*.[ct]*")):
+        log = read_log(path)
+        to_csv(log, tmp_path / "out.csv")
+        assert_same(read_log(tmp_path / "out.csv"), log)
+
+
+def a_log():
+    names = [
+        r"Processor(0)\% Processor Time",
+        r"Processor(1)\% Processor Time",
+        r"Processor(0)\% User Time",
+        r"LogicalDisk(C:\)\Free Megabytes",
+    ]
+    series = tuple(to_series(CounterPath.parse(rf"\\WEB 01\{name}"), "WEB 01") for name in names)
+    columns = ([1.5, None, 3.0], [None, None, 8.57e-5], [0.1 + 0.2, None, 1e21], [7.0, 8.0, 9.0])
+    times = np.array([0, 10, 20], dtype=np.int64) * SECOND
+    return Log(Path("log.csv"), "PDH-CSV", times, tuple(map(pl.Series, columns)), series, Zone.parse("UTC"))
+
+
+def test_line_protocol_is_what_telegraf_would_have_written(tmp_path):
+    to_line_protocol(a_log(), tmp_path / "out.lp")
+    cpu = r"win_cpu,host=WEB\ 01,instance={},objectname=Processor,source=WEB\ 01 "
+    disk = r"win_disk,host=WEB\ 01,instance=C:,objectname=LogicalDisk,source=WEB\ 01 "
+    assert (tmp_path / "out.lp").read_text().splitlines() == [
+        cpu.format(0) + "Percent_Processor_Time=1.5,Percent_User_Time=0.30000000000000004 0",
+        cpu.format(0) + "Percent_Processor_Time=3.0,Percent_User_Time=1e+21 20000000000",
+        cpu.format(1) + "Percent_Processor_Time=0.0000857 20000000000",
+        disk + "Free_Megabytes=7.0 0",
+        disk + "Free_Megabytes=8.0 10000000000",
+        disk + "Free_Megabytes=9.0 20000000000",
+    ]
+
+
+def test_parquet_is_wide(tmp_path):
+    to_parquet(a_log(), tmp_path / "out.parquet")
+    frame = pl.read_parquet(tmp_path / "out.parquet")
+    assert frame.columns[:2] == ["time", r"\\WEB 01\Processor(0)\% Processor Time"]
+    assert frame.to_series(1).to_list() == [1.5, None, 3.0]
+    assert frame.schema["time"] == pl.Datetime("ns", "UTC")
+
+
+@pytest.mark.parametrize(
+    ("patterns", "kept"),
+    [
+        ((r"Processor(*)\% Processor Time",), 2),
+        ((r"\processor(0)\*",), 2),
+        ((r"\\web 01\*",), 4),
+        ((r"\\other\*",), 0),
+        ((r"*megabytes", r"Processor(1)\*"), 2),
+    ],
+)
+def test_counters_are_chosen_by_their_path(patterns, kept):
+    if kept:
+        assert len(Part(patterns).of(a_log()).series) == kept
+    else:
+        with pytest.raises(Unusable, match="no counter matches"):
+            Part(patterns).of(a_log())
+
+
+def test_rows_are_chosen_by_time_and_number():
+    part = Part(start=10 * SECOND).of(a_log())
+    assert part.times.tolist() == [10 * SECOND, 20 * SECOND]
+    part = Part(every=2).of(a_log())
+    assert (part.times.tolist(), part.columns[0].to_list()) == ([0, 20 * SECOND], [1.5, 3.0])
+    with pytest.raises(Unusable, match="no rows between"):
+        Part(start=100 * SECOND).of(a_log())
+    assert math.isclose(a_log().columns[0][0], 1.5)
+
+
+def test_a_time_finer_than_milliseconds_is_told(tmp_path):
+    log = a_log()
+    log.times[1] += 5
+    (remark,) = to_csv(log, tmp_path / "out.csv")
+    assert "1 time cut to milliseconds" in str(remark)

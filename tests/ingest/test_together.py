@@ -1,0 +1,54 @@
+"""Several recordings of one run: overlaps, clocks that are apart, zones that are not known."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from ingest.together import remarks_on
+from model.log import Log
+from model.series import Series
+from model.times import SECOND, Zone
+
+
+def a_log(name, host, start_s, count, value=1.0, zone=None, every_s=10):
+    times = (start_s + every_s * np.arange(count, dtype=np.int64)) * SECOND
+    series = Series(host, "win_system", (), "Threads")
+    return Log(Path(name), "PDH-CSV", times, (pl.Series([value] * count),), (series,), zone or Zone.parse("UTC"))
+
+
+def told(*logs):
+    return [str(remark) for remark in remarks_on(logs)]
+
+
+def test_rotated_files_that_follow_each_other_need_no_word():
+    assert told(a_log("1.csv", "H", 0, 100), a_log("2.csv", "H", 1000, 100)) == []
+
+
+def test_an_overlap_is_counted_once_and_said():
+    (remark,) = told(a_log("1.csv", "H", 0, 100), a_log("2.csv", "h", 900, 100))
+    assert remark == "2.csv: 10 rows of 1 counter stand in 1.csv too: counted once"
+
+
+def test_an_overlap_that_does_not_agree_says_which_counts():
+    (remark,) = told(a_log("1.csv", "H", 0, 100), a_log("2.csv", "H", 900, 100, value=2.0))
+    assert remark.endswith("1.csv too, 10 values of them different: those of 1.csv count")
+
+
+def test_a_host_an_hour_off_is_noticed():
+    (remark,) = told(a_log("1.csv", "A", 0, 720), a_log("2.csv", "B", 3600, 720))
+    assert remark == "the recording of B begins 1 h after that of A and is as long: is a clock or a time zone wrong?"
+
+
+def test_hosts_started_minutes_apart_are_not_suspected():
+    assert told(a_log("1.csv", "A", 0, 720), a_log("2.csv", "B", 300, 700)) == []
+
+
+def test_recordings_that_do_not_meet_are_noticed():
+    (remark,) = told(a_log("1.csv", "A", 0, 10), a_log("2.csv", "B", 5000, 100))
+    assert remark == "the recordings of A and B do not meet: 1 h 21 min lie between them"
+
+
+def test_a_log_without_a_zone_among_others_is_noticed():
+    (remark,) = told(a_log("1.csv", "A", 0, 100), a_log("2.csv", "B", 0, 100, zone=Zone.unknown()))
+    assert remark.startswith("2.csv: does not say its time zone while 1.csv does: taken for UTC")

@@ -1,0 +1,66 @@
+"""Instants, durations and zones."""
+
+import pytest
+
+from model.errors import Unusable
+from model.times import SECOND, Zone, iso, parse_duration, words
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("10s", 10), ("5m", 300), ("1h30m", 5400), ("1.5m", 90), ("250ms", 0.25), (60, 60), ("2d", 172800)],
+)
+def test_durations(text, seconds):
+    assert parse_duration(text) == seconds * SECOND
+
+
+@pytest.mark.parametrize("text", ["", "5", "5 m", "m5", "1m x", "-5m"])
+def test_what_is_no_duration(text):
+    with pytest.raises(ValueError, match="is not a duration"):
+        parse_duration(text)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0.25, "250 ms"),
+        (30, "30 s"),
+        (59.9, "59.9 s"),
+        (60, "1 min"),
+        (90, "1 min 30 s"),
+        (5040, "1 h 24 min"),
+        (172825, "2 d"),
+    ],
+)
+def test_durations_in_words(seconds, said):
+    assert words(seconds * SECOND) == said
+
+
+def test_bias_is_what_utc_is_ahead_by():
+    zone = Zone.from_bias("Eastern Daylight Time", 240)
+    assert zone.clock(0) == "1969-12-31 20:00:00"
+    assert zone.label(0) == "Eastern Daylight Time, UTC-04:00"
+
+
+@pytest.mark.parametrize(
+    ("text", "label"), [("UTC", "UTC"), ("+05:30", "UTC+05:30"), ("Asia/Tokyo", "Asia/Tokyo, UTC+09:00")]
+)
+def test_zones_people_name(text, label):
+    assert Zone.parse(text).label(0) == label
+
+
+@pytest.mark.parametrize("text", ["", "Nowhere/City", "+25:00", "../etc/passwd", "Europe"])
+def test_zones_that_are_none(text):
+    with pytest.raises(Unusable, match="is not known"):
+        Zone.parse(text)
+
+
+def test_instants_for_programs():
+    assert iso(1_700_000_000_123_456_789) == "2023-11-14T22:13:20.123Z"
+    assert iso(-SECOND // 1000) == "1969-12-31T23:59:59.999Z"
+
+
+def test_a_span_names_both_days_where_they_differ():
+    zone = Zone.parse("UTC")
+    assert zone.span(0, 60 * SECOND) == "1970-01-01 00:00:00–00:01:00"
+    assert zone.span(0, 86400 * SECOND) == "1970-01-01 00:00:00–1970-01-02 00:00:00"

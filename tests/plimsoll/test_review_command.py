@@ -1,0 +1,222 @@
+"""`plimsoll review`: what it prints and writes, and its exit status."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from demo.runs import write_runs
+
+HEADER = (
+    r'"(PDH-CSV 4.0) (W. Europe Standard Time)(-60)",'
+    r'"\\WEB01\Processor(_Total)\% Processor Time","\\WEB01\System\Context Switches/sec"'
+)
+
+
+def a_log(folder, busy, name="log.csv", minutes=10):
+    """A log of CPU every 10 s: `busy` gives the percentage of each minute."""
+    rows = [HEADER]
+    for second in range(0, minutes * 60, 10):
+        value = busy(second // 60)
+        rows.append(f'"01/15/2008 10:{second // 60:02}:{second % 60:02}.000","{value}","900"')
+    path = folder / name
+    path.write_text("\r\n".join(rows) + "\r\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    return {folder.name: folder for folder in write_runs(tmp_path_factory.mktemp("runs"))}
+
+
+@pytest.fixture
+def crossed(tmp_path):
+    return a_log(tmp_path, lambda minute: 95 if 2 <= minute < 9 else 20)
+
+
+def reviewed(plimsoll, tmp_path, *arguments):
+    out = tmp_path / "review.json"
+    plimsoll("review", *arguments, "--json", out)
+    return json.loads(out.read_text())
+
+
+def test_the_verdict_comes_first_and_a_breach_says_when_how_long_worst_threshold_and_source(plimsoll, crossed):
+    done = plimsoll("review", crossed)
+    assert done.status == 0
+    first, *rest = done.out.splitlines()
+    assert first == (
+        "Not healthy. Processor time of WEB01 was over its limit for 6 min 10 s, at worst 95 %; it should stay below 80 %."
+    )
+    breach = next(line for line in rest if line.startswith("▲ warning"))
+    assert "2008-01-15 10:02:50–10:09:00 (6 min 10 s)" in breach
+    assert "worst 95 %" in breach
+    assert "threshold < 80 %" in breach
+    assert "Site Server Membership Directory, counter list" in breach
+
+
+@pytest.mark.parametrize(
+    ("fail_on", "status"), [((), 0), (("--fail-on", "warning"), 1), (("--fail-on", "critical"), 0)]
+)
+def test_exit_status_of_a_crossed_warning(plimsoll, crossed, fail_on, status):
+    assert plimsoll("review", crossed, *fail_on).status == status
+
+
+def test_a_healthy_run_does_not_fail(plimsoll, tmp_path):
+    done = plimsoll("review", a_log(tmp_path, lambda minute: 20), "--fail-on", "warning")
+    assert done.status == 0
+    assert done.out.startswith(
+        "Healthy. Every threshold that could be judged held; closest was Processor time of WEB01"
+    )
+
+
+def test_a_run_of_which_nothing_could_be_judged_never_passes(plimsoll, tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text('"(PDH-CSV 4.0) (UTC)(0)","\\\\H\\Odd\\Thing"\r\n"01/15/2008 10:00:00.000","1"\r\n')
+    done = plimsoll("review", log)
+    assert (done.status, done.out.splitlines()[0]) == (
+        0,
+        "Not known. None of the thresholds could be judged: their counters are not in these logs.",
+    )
+    done = plimsoll("review", log, "--fail-on", "warning")
+    assert done.status == 2
+    assert "nothing could be judged" in done.err
+
+
+def test_json_has_every_documented_part(plimsoll, tmp_path, crossed):
+    found = reviewed(plimsoll, tmp_path, crossed)
+    assert found["schema"] == "plimsoll.review/1"
+    assert found["verdict"] == "not-healthy"
+    log = found["log"]
+    assert (log["samples"], log["series"], log["values"], log["missing"]) == (60, 2, 120, 0)
+    assert (log["hosts"], log["interval_s"]) == (["WEB01"], 10)
+    assert (log["start"], log["end"]) == ("2008-01-15T09:00:00.000Z", "2008-01-15T09:09:50.000Z")
+    assert len(log["files"][0]["sha256"]) == 64
+    (rule,) = [rule for rule in found["rules"] if rule["state"] == "crossed"]
+    assert (rule["rule"], rule["pack"], rule["signal"]) == ("cpu-busy", "operating-system", "cpu.busy")
+    assert (rule["host"], rule["instance"], rule["severity"]) == ("WEB01", None, "warning")
+    assert rule["threshold"]["limit"] == 80
+    (breach,) = rule["breaches"]
+    assert breach == {
+        "start": "2008-01-15T09:02:50.000Z",
+        "end": "2008-01-15T09:09:00.000Z",
+        "fired_at": "2008-01-15T09:07:50.000Z",
+        "duration_s": 370.0,
+        "worst": 95.0,
+        "mean": breach["mean"],
+    }
+    assert {source["document"] for source in rule["sources"]} >= {"Site Server Membership Directory"}
+    assert {(one["counter"], one["phase"]) for one in found["statistics"]} == {
+        ("\\Processor(_Total)\\% Processor Time", "whole run"),
+        ("\\System\\Context Switches/sec", "whole run"),
+    }
+
+
+def test_json_on_stdout_is_nothing_but_json(plimsoll, crossed):
+    assert json.loads(plimsoll("review", crossed, "--json", "-").out)["schema"] == "plimsoll.review/1"
+
+
+def test_brief_crossings_are_counted_and_no_breach(plimsoll, tmp_path):
+    found = reviewed(plimsoll, tmp_path, a_log(tmp_path, lambda minute: 99 if minute in (2, 6) else 20))
+    (rule,) = [rule for rule in found["rules"] if rule["rule"] == "cpu-busy"]
+    assert (rule["state"], rule["breaches"]) == ("held", [])
+    assert rule["brief_crossings"]["count"] == 2
+    assert 0 < rule["share_of_time"] < 0.2
+
+
+def test_changing_the_number_in_a_pack_changes_everything_that_speaks_of_it(plimsoll, tmp_path, crossed):
+    pack = tmp_path / "own.yaml"
+    text = (Path(__file__).parents[2] / "rules" / "packs" / "operating-system.yaml").read_text(encoding="utf-8")
+    pack.write_text(text.replace('healthy: "< 80"', 'healthy: "< 97.5"'), encoding="utf-8")
+    report = tmp_path / "report.html"
+    done = plimsoll("review", crossed, "--pack", pack, "--out", report, "--json", tmp_path / "review.json")
+    assert done.out.startswith("Healthy.")
+    assert "< 97.5 %" in done.out
+    assert "97.5 %" in report.read_text(encoding="utf-8")
+    found = json.loads((tmp_path / "review.json").read_text())
+    assert {rule["threshold"]["limit"] for rule in found["rules"] if rule["rule"] == "cpu-busy"} == {97.5}
+
+
+def test_the_demo_with_too_little_memory_breaches_what_the_other_does_not(plimsoll, runs, tmp_path):
+    good = reviewed(plimsoll, tmp_path, runs["8GB"])
+    bad = reviewed(plimsoll, tmp_path, runs["4GB"])
+    assert good["verdict"] == "healthy"
+    assert [rule["rule"] for rule in bad["rules"] if rule["state"] == "crossed"] == ["sql-page-life-expectancy"]
+    assert bad["run"] == {
+        "name": "36 users/s, 4 GB",
+        "labels": {"logon_rate": "36", "memory": "4GB"},
+        "simulated": True,
+    }
+    assert [phase["name"] for phase in bad["phases"]] == ["ramp-up", "steady"]
+    hosts = {pack["pack"]: pack["hosts"] for pack in bad["packs"]}
+    assert hosts["sql-server"] == ["SQLSRV01"]
+    assert hosts["messaging"] == ["OCSFE01", "OCSFE02"]
+    assert hosts["file-server"] == []
+    spindles = [
+        rule for rule in bad["rules"] if rule["rule"] == "disk-queue-per-spindle" and rule["instance"] == "2 E:"
+    ]
+    assert spindles[0]["threshold"]["limit"] == 12
+    assert spindles[0]["notes"] == ["limit <= 3 × 4 spindles (plimsoll.toml)"]
+
+
+def test_phases_can_be_given_by_hand_or_not_known(plimsoll, runs, tmp_path):
+    log = tmp_path / "SQLSRV01.csv"
+    log.write_bytes((runs["4GB"] / "SQLSRV01.csv").read_bytes())
+    unknown = plimsoll("review", log).out
+    assert "phase unknown: meant for the steady phase, judged throughout" in unknown
+    known = plimsoll("review", log, "--steady", "10:30/12:00").out
+    assert "2008-01-15 10:30:00–12:00:00 (1 h 30 min) in the steady phase" in known
+    assert "phase unknown" not in known
+
+
+def test_a_part_of_the_run_can_be_judged(plimsoll, tmp_path, crossed):
+    found = reviewed(plimsoll, tmp_path, crossed, "--to", "10:02")
+    assert found["verdict"] == "healthy"
+    assert found["log"]["samples"] == 60
+    done = plimsoll("review", crossed, "--from", "11:00")
+    assert done.status == 2
+    assert "nothing was recorded from 2008-01-15 11:00:00" in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("none.csv",), "none.csv: does not exist; name a log or a folder of logs"),
+        (
+            ("{log}", "--pack", "operating-sistem"),
+            'pack "operating-sistem" is not known (did you mean "operating-system"?)',
+        ),
+        (("{log}", "--zone", "Europe/Berlim"), 'zone "Europe/Berlim" is not known'),
+        (("{log}", "--steady", "10:00"), '"10:00" is not a span; write it like 10:22/12:00'),
+        (("{log}", "--from", "ten"), '"ten" is not a time; write it like 10:22'),
+        (("{log}", "--format", "blg"), 'format "blg" is not known; choose from PDH-CSV, PDH-TSV, typeperf'),
+        (("{log}", "--config", "no.toml"), "no.toml: cannot be read"),
+        (("{log}", "--json", "{log}/x/y.json"), "y.json: cannot be written"),
+    ],
+)
+def test_what_cannot_be_done_is_told_in_one_line(plimsoll, crossed, arguments, said):
+    done = plimsoll("review", *(argument.format(log=crossed) for argument in arguments))
+    assert done.status == 2
+    assert done.out == ""
+    assert said in done.err
+    assert len(done.err.splitlines()) == 1
+
+
+def test_a_folder_may_hold_files_that_are_no_logs(plimsoll, tmp_path, crossed):
+    (crossed.parent / "notes.txt").write_text("Monday: rebooted.\n")
+    done = plimsoll("review", crossed.parent)
+    assert done.out.startswith("Not healthy.")
+    assert "notes.txt: not a log that can be read" in done.err
+
+
+def test_times_can_be_shown_in_another_zone(plimsoll, crossed):
+    assert "2008-01-15 09:02:50–09:09:00" in plimsoll("review", crossed, "--zone", "UTC").out
+
+
+def test_rotated_files_of_one_host_are_one_recording(plimsoll, tmp_path, crossed):
+    whole = reviewed(plimsoll, tmp_path, crossed)["rules"]
+    header, *rows = crossed.read_text().splitlines()
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    for at, part in enumerate((rows[:25], rows[25:])):
+        (parts / f"{at}.csv").write_text("\r\n".join([header, *part]) + "\r\n")
+    assert reviewed(plimsoll, tmp_path, parts)["rules"] == whole

@@ -1,0 +1,159 @@
+"""What must hold for every rule and every recording, whatever the numbers."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from hypothesis import given
+from hypothesis import strategies as st
+
+from model.log import Log
+from model.run import Phase
+from model.samples import Recorded, Samples
+from model.series import Series
+from model.times import SECOND, Zone
+from rules.crossings import crossings
+from rules.evaluate import Judge, grid
+from rules.schema import Rule, Signal
+from rules.signals import Finder
+from rules.states import State, Status, Truth, run, step
+
+SERIES = Series("h", "m", (), "x")
+SIGNALS = {
+    "s.x": Signal.model_validate(
+        {"title": "x", "unit": "u", "meaning": "m", "sources": [{"measurement": "m", "field": "x"}]}
+    )
+}
+truths = st.sampled_from([Truth.TRUE, Truth.FALSE, Truth.NO_DATA])
+value = st.one_of(st.none(), st.floats(0, 100, width=16))
+rules = st.builds(
+    lambda over, hold, reduce, recover, operator: Rule.model_validate(
+        {
+            "id": "r",
+            "signal": "s.x",
+            "healthy": f"{operator} 50",
+            "over": over,
+            "for": hold,
+            "reduce": reduce,
+            **({"recover": "< 40" if operator == "<" else "> 60"} if recover else {}),
+            "severity": "warning",
+            "summary": "s",
+            "sources": [{"document": "d", "place": "p"}],
+        }
+    ),
+    over=st.sampled_from([10, 25, 60]),
+    hold=st.sampled_from([0, 20, 60]),
+    reduce=st.sampled_from(["mean", "min", "max", "last", "median"]),
+    recover=st.booleans(),
+    operator=st.sampled_from(["<", ">"]),
+)
+
+
+@st.composite
+def recordings(draw):
+    """Times a few seconds apart with a pause here and there, and a value or none at each."""
+    steps = draw(st.lists(st.sampled_from([1, 5, 5, 5, 10, 200]), min_size=2, max_size=60))
+    values = draw(st.lists(value, min_size=len(steps), max_size=len(steps)))
+    times = np.cumsum(np.array(steps, dtype=np.int64)) * SECOND
+    return Samples(times, np.array([np.nan if v is None else v for v in values], dtype=np.float64))
+
+
+def a_log(samples):
+    column = pl.Series(samples.values).fill_nan(None)
+    return Log(Path("log.csv"), "PDH-CSV", samples.times, (column,), (SERIES,), Zone.parse("UTC"))
+
+
+def track(rule, samples, phases=(), reach=None):
+    finder = Finder(SIGNALS, [SERIES], lambda series: True)
+    judge = Judge(finder.find, lambda series: samples, lambda subject, fact: 1.0, phases)
+    widest = max(60 * SECOND, 2 * (samples.interval or 0)) if reach is None else reach
+    (one,) = judge.tracks(rule, lambda subject: grid(samples.times, reach=widest))
+    return one
+
+
+@given(rules, recordings(), st.integers(-(10**6), 10**6))
+def test_shifting_time_shifts_states(rule, samples, tens):
+    shift = tens * 10 * SECOND
+    here, there = track(rule, samples), track(rule, Samples(samples.times + shift, samples.values))
+    assert (here.times + shift).tolist() == there.times.tolist()
+    assert here.states.tolist() == there.states.tolist()
+    assert np.array_equal(here.values, there.values, equal_nan=True)
+
+
+@given(rules, recordings(), st.data())
+def test_a_log_split_and_joined_gives_the_same(rule, samples, data):
+    cut = data.draw(st.integers(0, len(samples.times)))
+    parts = [Samples(samples.times[:cut], samples.values[:cut]), Samples(samples.times[cut:], samples.values[cut:])]
+    if data.draw(st.booleans()):
+        parts.reverse()
+    joined = Recorded([a_log(part) for part in parts]).samples(SERIES)
+    whole, again = track(rule, samples), track(rule, joined)
+    assert whole.states.tolist() == again.states.tolist()
+    assert np.array_equal(whole.values, again.values, equal_nan=True)
+
+
+@given(rules, recordings(), st.floats(0, 50, width=16))
+def test_more_severe_data_never_gives_fewer_breaches(rule, samples, more):
+    worse = more if rule.healthy.worse == "higher" else -more
+    before, after = track(rule, samples), track(rule, Samples(samples.times, samples.values + worse))
+    firing, firing_after = before.states == State.FIRING, after.states == State.FIRING
+    assert not (firing & ~firing_after).any()
+    fired = [one for one in crossings(before) if one.fired_at is not None]
+    fired_after = [one for one in crossings(after) if one.fired_at is not None]
+    for breach in fired:
+        assert any(one.start <= breach.start and one.end >= breach.end for one in fired_after)
+
+
+@given(rules, recordings())
+def test_pauses_left_out_of_the_grid_change_nothing(rule, samples):
+    short, full = track(rule, samples), track(rule, samples, reach=10**6 * SECOND)
+    assert set(short.times.tolist()) <= set(full.times.tolist())
+    kept = np.isin(full.times, short.times)
+    assert full.states[kept].tolist() == short.states.tolist()
+    assert np.isnan(full.values[~kept]).all()
+    assert crossings(short) == crossings(full)
+
+
+@given(rules, recordings())
+def test_a_phase_is_judged_as_if_it_were_alone(rule, samples):
+    middle = int(samples.times[len(samples.times) // 2])
+    phases = [Phase("other", 0, middle - 1), Phase("steady", middle, int(samples.times[-1]) + 60 * SECOND)]
+    one = track(replace_phase(rule), samples, phases)
+    assert (one.states[one.times < middle] == State.NOT_JUDGED).all()
+    assert not (one.states[one.times >= middle] == State.NOT_JUDGED).any()
+
+
+def replace_phase(rule):
+    return rule.model_copy(update={"phase": "steady"})
+
+
+@given(st.lists(st.tuples(truths, truths), max_size=80), st.sampled_from([0, 10, 30, 35]))
+def test_columns_give_what_the_clock_gives(pairs, hold):
+    times = np.arange(len(pairs), dtype=np.int64) * 10 * SECOND
+    enter = np.array([a for a, _ in pairs], dtype=np.int8)
+    stay = np.array([b for _, b in pairs], dtype=np.int8)
+    status, stepped = Status(), []
+    for at, (a, b) in zip(times.tolist(), pairs, strict=True):
+        status = step(status, at, a, b, hold * SECOND)
+        stepped.append(status.state)
+    states, last = run(times, enter, stay, hold * SECOND)
+    assert states.tolist() == stepped
+    assert last == status
+
+
+@given(st.floats(0.001, 1e9), st.integers(1, 30))
+def test_the_mean_of_equal_values_is_that_value(number, count):
+    samples = Samples(np.arange(count, dtype=np.int64) * SECOND, np.full(count, number))
+    rule = Rule.model_validate(
+        {
+            "id": "r",
+            "signal": "s.x",
+            "healthy": f"< {number!r}",
+            "severity": "warning",
+            "summary": "s",
+            "sources": [{"document": "d", "place": "p"}],
+        }
+    )
+    one = track(rule, samples)
+    assert (one.values[~np.isnan(one.values)] == number).all()
+    assert (one.states == State.FIRING).all()

@@ -1,0 +1,76 @@
+"""The worked cases of docs/evaluation.md: the evaluator must give exactly these states and values."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from model.run import Phase
+from model.samples import Samples
+from model.series import Series
+from model.times import SECOND
+from rules.evaluate import Judge, grid
+from rules.schema import Rule, Signal
+from rules.signals import Finder, Subject
+from rules.states import State, Truth
+
+CASES = json.loads((Path(__file__).parents[1] / "data" / "evaluation-vectors.json").read_text())["cases"]
+NAMES = {State.OK: "ok", State.PENDING: "pending", State.FIRING: "firing", State.NO_DATA: "no-data"}
+
+
+def a_signal(**what):
+    return Signal.model_validate({"title": "t", "unit": "u", "meaning": "m", **what})
+
+
+def signals_of(case):
+    rule = case["rule"]
+    how = {"rate": rule.get("rate", False)}
+    if "transform" in rule:
+        how["transform"] = {"scale": rule["transform"][0], "offset": rule["transform"][1]}
+    signals = {f"s.{name}": a_signal(sources=[{"measurement": "m", "field": name, **how}]) for name in case["series"]}
+    if "ratio" in rule:
+        signals["s.ratio"] = a_signal(derived={"ratio": [f"s.{name}" for name in rule["ratio"]]})
+    return signals
+
+
+def rule_of(case):
+    given = dict(case["rule"])
+    for field in ("rate", "transform", "ratio", "factor"):
+        given.pop(field, None)
+    if "factor" in case["rule"]:
+        given["scale"] = "spindles"
+    given["signal"] = f"s.{given.get('signal', 'ratio')}"
+    for field in ("and", "when_phase_unknown"):
+        given[field] = [{**condition, "signal": f"s.{condition['signal']}"} for condition in given.get(field, [])]
+    citation = {"document": "docs/evaluation.md", "place": case["name"]}
+    return Rule.model_validate({"id": "r", "severity": "warning", "summary": "s", "sources": [citation], **given})
+
+
+def judged(case):
+    samples = {
+        Series("h", "m", (), name): Samples(
+            np.array([t * SECOND for t, _ in points], dtype=np.int64),
+            np.array([np.nan if v is None else float(v) for _, v in points]),
+        )
+        for name, points in case["series"].items()
+    }
+    finder = Finder(signals_of(case), list(samples), lambda series: True)
+    phases = [Phase(name, start * SECOND, end * SECOND) for name, start, end in case.get("phases", [])]
+    every = case.get("every", 10) * SECOND
+    judge = Judge(finder.find, samples.__getitem__, lambda subject, fact: case["rule"]["factor"], phases, every)
+    times = np.unique(np.concatenate([one.times for one in samples.values()]))
+    (track,) = judge.tracks(rule_of(case), lambda subject: grid(times, every, 600 * SECOND))
+    assert track.subject == Subject("h")
+    return track
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
+def test_worked_case(case):
+    track = judged(case)
+    got = []
+    for at, state, truth, value in zip(track.times, track.states, track.truths, track.values, strict=True):
+        stale = "*" if state == State.FIRING and truth == Truth.NO_DATA else ""
+        name = NAMES.get(State(state), "not-judged") + stale
+        got.append([int(at) // SECOND, name, None if np.isnan(value) else round(float(value), 6)])
+    assert got == case["expect"]

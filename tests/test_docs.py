@@ -1,0 +1,14 @@
+"""Generated pages are what their generator writes."""
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[1] / "docs"
+PAGES = runpy.run_path(str(DOCS / "build.py"))["PAGES"]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_generated_page_is_up_to_date(name):
+    assert (DOCS / name).read_text(encoding="utf-8") == PAGES[name](), "run: python docs/build.py"

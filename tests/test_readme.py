@@ -1,0 +1,83 @@
+"""The commands that README.md shows work as they stand there.
+
+Every line of its ```sh blocks is either a call of start.py, which is compared with what start.py takes
+(running it here would run these tests again), or a call of plimsoll, which is run: in the order of the
+page, in one folder, after `plimsoll demo`. A command that is meant to end otherwise says so behind it:
+`# exit status 1`.
+"""
+
+import itertools
+import re
+import runpy
+import shlex
+import shutil
+import subprocess
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def lines() -> list[str]:
+    blocks = "".join(re.findall(r"^```sh\n(.*?)^```", README, re.M | re.S))
+    return [line.strip() for line in blocks.replace("\\\n", " ").splitlines() if line.strip()]
+
+
+LINES = lines()
+START = [line for line in LINES if line.startswith("python3 start.py")]
+PLIMSOLL = [line for line in LINES if line.startswith("plimsoll ")]
+
+
+def plimsoll(line: str, folder: Path) -> "subprocess.CompletedProcess[str]":
+    program = shutil.which("plimsoll", path=sysconfig.get_path("scripts"))
+    assert program, "plimsoll is not installed in this environment"
+    command = [program, *shlex.split(line, comments=True)[1:]]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, encoding="utf-8", check=False)
+
+
+@pytest.fixture(scope="module")
+def after_the_demo(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("readme")
+    demo = plimsoll("plimsoll demo", folder)
+    assert demo.returncode == 0, demo.stderr
+    return folder
+
+
+def test_every_line_is_a_command_this_test_knows():
+    assert sorted(START + PLIMSOLL) == sorted(LINES)
+
+
+def test_start_py_takes_what_the_page_gives_it_and_the_page_shows_all_it_takes():
+    usage = runpy.run_path(str(ROOT / "start.py"))["USAGE"]
+    given = [shlex.split(line, comments=True)[2:] for line in START]
+    assert [] in given
+    assert {arguments[0] for arguments in given if arguments} == set(re.findall(r"\[([a-z]+)", usage))
+
+
+@pytest.mark.parametrize("line", PLIMSOLL)
+def test_plimsoll_command_works(after_the_demo, line):
+    expected = re.search(r"# exit status (\d)", line)
+    done = plimsoll(line, after_the_demo)
+    assert done.returncode == (int(expected[1]) if expected else 0), done.stderr
+    assert "Traceback" not in done.stderr
+    words = shlex.split(line, comments=True)
+    for option, value in itertools.pairwise(words):
+        if option in ("--out", "--json") and value != "-":
+            assert (after_the_demo / value).exists(), f"{option} wrote nothing"
+
+
+def test_files_the_page_names_exist():
+    for target in re.findall(r"\]\(([^)#:]+)", README):
+        assert (ROOT / target).exists(), target
+    for room in re.findall(r"^\| `([a-z./]+)` \|", README, re.M):
+        assert (ROOT / room).exists(), room
+
+
+def test_rules_the_page_quotes_are_in_the_packs():
+    packs = "".join(pack.read_text(encoding="utf-8") for pack in (ROOT / "rules" / "packs").glob("*.yaml"))
+    quotes = re.findall(r"^```yaml\n(.*?)^```", README, re.M | re.S)
+    assert quotes
+    assert all(quote in packs for quote in quotes)
