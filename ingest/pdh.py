@@ -15,7 +15,8 @@ from ingest.table import Layout, Table, parse
 from ingest.text import Text
 from model.errors import Unusable
 from model.log import Log, Times
-from model.perfmon import CounterPath, to_series
+from model.names import shipped
+from model.perfmon import CounterPath
 from model.remark import Kind, Remarks, counted
 from model.series import Series
 from model.times import Zone
@@ -74,6 +75,7 @@ def _zone(cell: str, given: Zone | None, remarks: Remarks) -> Zone:
 
 
 def _columns(path: Path, cells: Sequence[str], remarks: Remarks) -> _Columns:
+    names = shipped()
     series: list[Series] = []
     kept: list[int] = []
     nameless = 0
@@ -88,7 +90,7 @@ def _columns(path: Path, cells: Sequence[str], remarks: Remarks) -> _Columns:
             remarks.add(Kind.SKIPPED, f'column {at + 2} is {what}: "{cell}"')
             continue
         nameless += counter.computer is None
-        series.append(to_series(counter, counter.computer or _UNKNOWN_HOST))
+        series.append(names.series(counter, counter.computer or _UNKNOWN_HOST))
         kept.append(at)
     if not series:
         raise Unusable(f"{path}: no column of the header is a counter path such as \\\\HOST\\System\\Threads")

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from ingest import pdh_csv, pdh_tsv, sadf, typeperf
+from ingest import nt4, pdh_csv, pdh_tsv, resaved, sadf, typeperf
 from ingest.content import Content, opened
 from ingest.text import Text
 from model.errors import Unusable
@@ -30,7 +30,7 @@ class Reader(Protocol):
         ...
 
 
-READERS: tuple[Reader, ...] = (pdh_csv, pdh_tsv, typeperf, sadf)
+READERS: tuple[Reader, ...] = (resaved, pdh_csv, pdh_tsv, typeperf, sadf, nt4)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ingest.clock import to_utc
 from ingest.sadf_blocks import HEADER, Block, blocks
 from ingest.sadf_names import Section, device, series
+from ingest.shorten import short
 from ingest.text import Text
 from model.errors import Unusable
 from model.log import Log, Times, Values
@@ -152,7 +153,7 @@ def _stamps(times: pl.Series) -> tuple[pl.Series, pl.Series]:
 
 def _tell_bad_times(path: Path, times: pl.Series, bad: pl.Series, lines: NDArray[np.int64], remarks: Remarks) -> None:
     at = np.flatnonzero(bad.to_numpy())
-    first, line = times[int(at[0])], int(lines[at[0]])
+    first, line = short(times[int(at[0])]), int(lines[at[0]])
     if 2 * len(at) > len(times):
         raise Unusable(
             f'{path}:{line}: "{first}" is not a time as sadf writes it (YYYY-MM-DD HH:MM:SS UTC); '
@@ -174,12 +175,13 @@ def _numbers(text: pl.Series, counter: str, lines: NDArray[np.int64], remarks: R
     bad = np.flatnonzero(~np.isfinite(values) & (text != "").to_numpy())
     if not len(bad):
         return values
+    first = short(text[int(bad[0])])
     where = {"line": int(lines[bad[0]]), "count": len(bad)}
     if len(bad) == len(values):
-        remarks.add(Kind.SKIPPED, f'is no number ("{text[int(bad[0])]}"): left out', counter=counter, **where)
+        remarks.add(Kind.SKIPPED, f'is no number ("{first}"): left out', counter=counter, **where)
         return None
     more = f", and {len(bad) - 1:,} more in this column" if len(bad) > 1 else ""
-    remarks.add(Kind.SKIPPED, f'"{text[int(bad[0])]}" is not a number: no sample{more}', counter=counter, **where)
+    remarks.add(Kind.SKIPPED, f'"{first}" is not a number: no sample{more}', counter=counter, **where)
     return np.where(np.isfinite(values), values, np.nan)
 
 
@@ -190,7 +192,9 @@ def _host(path: Path, tables: Sequence[_Table]) -> str:
     }
     if len(hosts) > 1:
         (first, _), (second, line), *_ = sorted(hosts.items(), key=lambda item: item[1])
-        raise Unusable(f"{path}:{line}: rows of host {second} after rows of {first}; split the file by host")
+        raise Unusable(
+            f"{path}:{line}: rows of host {short(second)} after rows of {short(first)}; split the file by host"
+        )
     return next(iter(hosts))
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ingest.sadf_names import MANY, Section, measurement, sections
 from ingest.sadf_rows import NotCertain, Rows
+from ingest.shorten import short
 from ingest.text import Text
 from model.errors import Unusable
 from model.remark import Kind, Remarks, counted
@@ -85,7 +86,7 @@ class _Sorting:
         elif ";-1;" in line and (event := _EVENT.fullmatch(line)):
             what = "the system restarted" if event[2] == "RESTART" else "comment:"
             # The same event stands in every section, so it is told by its time.
-            self._events.setdefault((f"{what} {event[3]}".rstrip(), event[1]), number)
+            self._events.setdefault((short(f"{what} {event[3]}".rstrip(), 200), event[1]), number)
         elif self._block is not None and line.count(";") == self._block.cells - 1:
             self._block.add(line, number)
         elif line.strip():
@@ -102,13 +103,13 @@ class _Sorting:
         if several and len(known) < len(self._sections):
             unknown = next(section for section in self._sections if section not in known)
             raise Unusable(
-                f'{self._path}:{number}: the section "{unknown}" is not known, so the values of a row cannot be told '
-                "apart; write the file without -h: sadf -d FILE -- -A"
+                f'{self._path}:{number}: the section "{short(str(unknown), 80)}" is not known, so a row cannot be '
+                "taken apart; write the file without -h: sadf -d FILE -- -A"
             )
         if not known:
             if not told:
                 self._remarks.add(
-                    Kind.SKIPPED, f'the section "{";".join(columns)}" is not known: left out', line=number
+                    Kind.SKIPPED, f'the section "{short(";".join(columns), 80)}" is not known: left out', line=number
                 )
             self._sections = []
         elif several:

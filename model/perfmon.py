@@ -1,23 +1,11 @@
-"""Perfmon counter paths, and the series Telegraf's `win_perf_counters` would make of them.
-
-`perfmon.yaml` holds the measurement of each object and the canonical case of object and counter
-names: recorders differ in case (Export-Counter writes whole paths in lower case), series must not.
-"""
+"""Perfmon counter paths, and how Telegraf's `win_perf_counters` writes names."""
 
 import re
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from importlib.resources import files
-from typing import NamedTuple
-
-import yaml
-
-from model.series import Series
 
 TOTAL = "_Total"
 SQL_DEFAULT = "SQLServer"
-_SQL_NAMED = "MSSQL$"
-_OTHER = "win_perf_counters"
+SQL_NAMED = "MSSQL$"
 _REPLACEMENTS = {"/sec": "_persec", "/Sec": "_persec", " ": "_", "%": "Percent", "\\": ""}
 _REPLACED = re.compile("|".join(map(re.escape, _REPLACEMENTS)))
 
@@ -78,67 +66,13 @@ def telegraf_name(name: str) -> str:
     return _REPLACED.sub(lambda found: _REPLACEMENTS[found[0]], name)
 
 
-def to_series(path: CounterPath, host: str) -> Series:
-    """The series of a counter of `host`, under its canonical name."""
-    names = _names(path.object, path.counter)
-    instance = path.instance
-    if instance is None:
-        tags = (("objectname", names.object), ("source", host))
-        return Series(host, names.measurement, tags, names.field, f"\\{names.object}\\{names.counter}")
-    if instance[-len(TOTAL) :].casefold() == TOTAL.casefold():
-        instance = instance[: -len(TOTAL)] + TOTAL
-    tags = (("instance", instance), ("objectname", names.object), ("source", host))
-    return Series(host, names.measurement, tags, names.field, f"\\{names.object}({instance})\\{names.counter}")
-
-
-def measurement(object_: str) -> str:
-    """The measurement of an object, given in its canonical case."""
-    known = _objects().get(generic_object(object_)[0].casefold())
-    return known.measurement if known else _OTHER
-
-
 def generic_object(object_: str) -> tuple[str, str | None]:
     """An SQL Server object as the default instance names it, and the named instance it is of.
 
     `MSSQL$PAYROLL:Buffer Manager` gives `SQLServer:Buffer Manager` and `PAYROLL`; any other
     object gives itself and None.
     """
-    if object_[: len(_SQL_NAMED)].casefold() == _SQL_NAMED.casefold() and ":" in object_:
-        instance, _, rest = object_[len(_SQL_NAMED) :].partition(":")
+    if object_[: len(SQL_NAMED)].casefold() == SQL_NAMED.casefold() and ":" in object_:
+        instance, _, rest = object_[len(SQL_NAMED) :].partition(":")
         return f"{SQL_DEFAULT}:{rest}", instance
     return object_, None
-
-
-@dataclass(frozen=True)
-class _Object:
-    name: str
-    measurement: str
-    counters: dict[str, str]
-
-
-@cache
-def _objects() -> dict[str, _Object]:
-    table = yaml.load(files("model").joinpath("perfmon.yaml").read_bytes(), yaml.CSafeLoader)
-    return {
-        name.casefold(): _Object(name, entry["measurement"], {c.casefold(): c for c in entry["counters"]})
-        for name, entry in table["objects"].items()
-    }
-
-
-class _Names(NamedTuple):
-    object: str
-    counter: str
-    measurement: str
-    field: str
-
-
-@lru_cache(maxsize=65536)
-def _names(object_: str, counter: str) -> _Names:
-    """Object and counter in their canonical case (unknown names stay as they are), and what Telegraf makes of them."""
-    generic, instance = generic_object(object_)
-    known = _objects().get(generic.casefold())
-    if known is None:
-        return _Names(object_, counter, _OTHER, telegraf_name(counter))
-    counter = known.counters.get(counter.casefold(), counter)
-    name = known.name if instance is None else f"{_SQL_NAMED}{instance}:{known.name.partition(':')[2]}"
-    return _Names(name, counter, known.measurement, telegraf_name(counter))

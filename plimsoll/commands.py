@@ -23,6 +23,7 @@ from review.facts import Facts, seen_in
 from review.findings import Outcome, Question
 from review.moments import parse_moment, steady
 from review.review import Review, document, review
+from review.verdict import Verdict
 from rules.load import load_packs, load_signals
 
 _STDOUT = Path("-")
@@ -170,8 +171,8 @@ def _span(logs: Sequence[Log]) -> tuple[int, int]:
 def _status(result: Review, fail_on: str | None) -> int:
     if fail_on is None:
         return 0
-    if not result.of(Outcome.CROSSED, Outcome.HELD):
-        raise Unusable("nothing could be judged, so --fail-on cannot say that the run was good")
+    if result.verdict == Verdict.UNKNOWN:
+        raise Unusable(f"--fail-on cannot say that the run was good: {result.answer}")
     failing = ("critical",) if fail_on == "critical" else ("critical", "warning")
     return 1 if any(finding.rule.severity in failing for finding in result.of(Outcome.CROSSED)) else 0
 

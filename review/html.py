@@ -22,8 +22,8 @@ from review.report_figures import figures
 from review.report_signals import Signals
 from review.report_tables import SHOWN_SUBJECTS, held, statistics, unjudged
 from review.review import Review
-from review.terminal import MARKS, place, scope
-from review.verdict import Verdict, headline, how_long, said, tally, threshold
+from review.verdict import Verdict, how_long, said, tally, threshold
+from review.wording import MARKS, place, scope
 from rules.schema import Rule, Signal
 
 _MOST_REMARKS = 200
@@ -54,7 +54,7 @@ def render(review: Review, zone: Zone | None = None) -> str:
         zone=zone.label(review.start or 0),
         span=zone.span,
         said=said(review.verdict),
-        headline=headline(review.findings),
+        headline=review.answer,
         trouble=_trouble(review),
         water=_worst_water(review),
         tally=tally(review.findings),
@@ -73,7 +73,7 @@ def render(review: Review, zone: Zone | None = None) -> str:
         files=[_file(log, zone) for log in review.logs[:_MOST_FILES]],
         shown_subjects=SHOWN_SUBJECTS,
         data=_Data(frame, zone),
-        symbols={severity: mark for severity, (mark, _) in MARKS.items()},
+        symbols=MARKS,
         width=WIDTH,
         height=HEIGHT,
         css=_verbatim("report.css"),

@@ -16,8 +16,8 @@ from review.report_beside import MOST as SIGNALS_PER_RULE
 from review.report_beside import OWN_SCALE, Beside, beside_breaches
 from review.report_signals import Signals
 from review.review import Review
-from review.terminal import place
 from review.verdict import breach_sentence, how_long, in_phase, limit_of, threshold
+from review.wording import place
 from rules.crossings import Crossing
 from rules.healthy import Healthy
 from rules.schema import Condition, Rule

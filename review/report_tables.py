@@ -15,8 +15,8 @@ from review.report_crossed import brief_crossings
 from review.report_signals import Signals, subject_name
 from review.review import Review
 from review.statistics import WHOLE_RUN
-from review.terminal import place
 from review.verdict import extreme, limit_of, margin, threshold
+from review.wording import place
 from rules.signals import Subject
 
 _SHOWN_ALIKE = 24  # instances listed below the worst of their kind, and how many of them in all

@@ -4,11 +4,12 @@ import hashlib
 import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from model.log import Log
-from model.remark import Remark
+from model.names import Unrecognised, unrecognised
+from model.remark import Kind, Remark, counted
 from model.run import Phase, Run
 from model.times import SECOND, Zone, iso
 from review.document import (
@@ -46,12 +47,32 @@ class Review:
     @property
     def verdict(self) -> Verdict:
         """Whether the run was good."""
-        return verdict(self.findings)
+        return verdict(self.findings, self.doubtful)
 
     @property
     def headline(self) -> str:
-        """The answer in a sentence or two."""
-        return f"{said(self.verdict)} {headline(self.findings)}"
+        """The verdict and the answer."""
+        return f"{said(self.verdict)} {self.answer}"
+
+    @property
+    def answer(self) -> str:
+        """What stands after the verdict."""
+        return headline(self.findings, self.doubtful)
+
+    @cached_property
+    def unrecognised(self) -> tuple[Unrecognised, ...]:
+        """What was recorded under names that look like Windows' own in a language that is not known."""
+        return tuple(unrecognised({series.key: series for log in self.logs for series in log.series}.values()))
+
+    @cached_property
+    def doubtful(self) -> tuple[Unrecognised, ...]:
+        """Those of hosts for which a rule for every host finds no counter: it may lie under such a name."""
+        lacking = {
+            finding.subject.host.casefold()
+            for finding in self.of(Outcome.NOT_RECORDED)
+            if finding.subject and finding.pack.applies_to is None
+        }
+        return tuple(one for one in self.unrecognised if one.host.casefold() in lacking)
 
     def of(self, *outcomes: Outcome) -> list[Finding]:
         """The findings with these outcomes, worst first."""
@@ -108,7 +129,16 @@ def review(logs: Sequence[Log], run: Run, question: Question, facts: Facts, rema
     """Judge the logs of one run. `remarks` are what is worth knowing beside what the readers remarked."""
     findings, applied = judge(logs, question, facts)
     everything = (*(remark for log in logs for remark in log.remarks), *remarks)
-    return Review(tuple(logs), run, question, tuple(findings), tuple(applied), everything)
+    found = Review(tuple(logs), run, question, tuple(findings), tuple(applied), everything)
+    return replace(found, remarks=(*everything, *(_not_recognised(one) for one in found.unrecognised)))
+
+
+def _not_recognised(one: Unrecognised) -> Remark:
+    text = (
+        f"{counted(one.counters, 'counter')} of {one.object} on {one.host} not recognised, so no limit of theirs is "
+        "judged; if Windows calls them so in its language, name them with --names"
+    )
+    return Remark(Kind.NOTED, text, count=one.counters)
 
 
 def document(review: Review) -> ReviewDocument:

@@ -8,11 +8,12 @@ from rich.markup import escape
 from model.remark import counted
 from model.times import Zone, words
 from review.findings import Finding, Outcome
-from review.numbers import number, quantity
+from review.numbers import quantity
 from review.review import Review
-from review.verdict import Verdict, extreme, headline, in_phase, margin, said, tally, threshold
+from review.verdict import Verdict, extreme, in_phase, margin, said, tally, threshold
+from review.wording import MARKS, place, scope
 
-MARKS = {"critical": ("◆", "red"), "warning": ("▲", "yellow"), "info": ("○", "cyan")}
+_COLOURS = {"critical": "red", "warning": "yellow", "info": "cyan"}
 _VERDICT_STYLE = {Verdict.HEALTHY: "bold", Verdict.NOT_HEALTHY: "bold red", Verdict.UNKNOWN: "bold yellow"}
 _UNJUDGED = (
     (Outcome.NO_DATA, "No data"),
@@ -30,7 +31,7 @@ def show(review: Review, console: Console, zone: Zone | None = None) -> None:
 def lines(review: Review, zone: Zone) -> Iterator[str]:
     """The review line by line, in rich's markup."""
     style = _VERDICT_STYLE[review.verdict]
-    yield f"[{style}]{said(review.verdict)}[/] {escape(headline(review.findings))}"
+    yield f"[{style}]{said(review.verdict)}[/] {escape(review.answer)}"
     yield tally(review.findings)
     yield f"[dim]{escape(scope(review, zone))}[/]"
     crossed = review.of(Outcome.CROSSED)
@@ -46,28 +47,8 @@ def lines(review: Review, zone: Zone) -> Iterator[str]:
     yield from _packs(review)
 
 
-def scope(review: Review, zone: Zone) -> str:
-    """What was looked at: run, span, zone, hosts, counters, interval."""
-    parts = [f'run "{review.run.name}"'] if review.run.name else []
-    parts += ["simulated data"] if review.run.simulated else []
-    if review.start is not None and review.end is not None:
-        length = words(review.end - review.start)
-        parts.append(f"{zone.span(review.start, review.end)} ({length}), {zone.label(review.start)}")
-    hosts = len(review.hosts)
-    parts.append(f"{hosts} hosts" if hosts > 1 else f"host {review.hosts[0]}")
-    every = f" every {words(review.interval)}" if review.interval else ""
-    parts.append(f"{number(review.counters)} counters{every}")
-    return " · ".join(parts)
-
-
-def place(finding: Finding) -> str:
-    """`SQLSRV01` or `SQLSRV01, 2 E:`."""
-    subject = finding.subject
-    return "" if subject is None else f"{subject.host}, {subject.instance}" if subject.instance else subject.host
-
-
 def _breaches(finding: Finding, zone: Zone) -> Iterator[str]:
-    mark, colour = MARKS[finding.rule.severity]
+    colour, mark = _COLOURS[finding.rule.severity], MARKS[finding.rule.severity]
     unit = finding.signal.unit
     sources = "; ".join(f"{source.document}, {source.place}" for source in finding.rule.sources)
     for one in finding.breaches:

@@ -6,6 +6,8 @@ from enum import StrEnum
 
 import numpy as np
 
+from model.names import Unrecognised
+from model.remark import counted
 from model.times import words
 from review.findings import Finding, Outcome
 from review.numbers import number, percent, quantity
@@ -24,11 +26,15 @@ _SAID = {Verdict.HEALTHY: "Healthy.", Verdict.NOT_HEALTHY: "Not healthy.", Verdi
 _SHOULD = {"<": "stay below", "<=": "stay at or below", ">": "stay above", ">=": "stay at or above", "=": "be"}
 
 
-def verdict(findings: Sequence[Finding]) -> Verdict:
-    """Not healthy if a warning or critical threshold was crossed; unknown if nothing could be judged."""
+def verdict(findings: Sequence[Finding], doubtful: Sequence[Unrecognised] = ()) -> Verdict:
+    """Not healthy if a warning or critical threshold was crossed.
+
+    Unknown if nothing could be judged, or if what was not may lie under names that were not recognised.
+    """
     if any(f.outcome == Outcome.CROSSED and f.rule.severity != "info" for f in findings):
         return Verdict.NOT_HEALTHY
-    return Verdict.HEALTHY if any(f.outcome == Outcome.HELD for f in findings) else Verdict.UNKNOWN
+    held = any(f.outcome == Outcome.HELD for f in findings)
+    return Verdict.HEALTHY if held and not doubtful else Verdict.UNKNOWN
 
 
 def said(answer: Verdict) -> str:
@@ -36,7 +42,7 @@ def said(answer: Verdict) -> str:
     return _SAID[answer]
 
 
-def headline(findings: Sequence[Finding]) -> str:
+def headline(findings: Sequence[Finding], doubtful: Sequence[Unrecognised] = ()) -> str:
     """What stands after the verdict: the worst breach, or what held."""
     crossed = [f for f in findings if f.outcome == Outcome.CROSSED and f.rule.severity != "info"]
     held = [f for f in findings if f.outcome == Outcome.HELD]
@@ -44,6 +50,12 @@ def headline(findings: Sequence[Finding]) -> str:
         others = len(crossed) - 1
         more = f" {others} more {'threshold was' if others == 1 else 'thresholds were'} crossed." if others else ""
         return f"{breach_sentence(crossed[0])}{more}"
+    if doubtful:
+        count = sum(one.counters for one in doubtful)
+        names = ", ".join(dict.fromkeys(one.object for one in doubtful))
+        judged = f"{counted(len(held), 'threshold')} held, but " if held else "No threshold could be judged: "
+        lie = "lies" if count == 1 else "lie"
+        return f"{judged}{counted(count, 'counter')} ({names}) {lie} under names that are not recognised; see --names."
     if not held:
         return "None of the thresholds could be judged: their counters are not in these logs."
     closest = min((f for f in held if f.margin is not None), key=lambda f: f.margin or 0.0, default=None)
@@ -67,7 +79,9 @@ def breach_sentence(finding: Finding) -> str:
         did = f"never {'passed' if track.healthy.worse == 'lower' else 'fell below'} {quantity(float(best), unit)}"
     else:
         side = {"lower": "under", "higher": "over", "either": "off"}[track.healthy.worse]
-        did = f"was {side} its limit {how_long(finding)}, at worst {quantity(finding.worst, unit)}"
+        pick = min if track.healthy.worse == "lower" else max
+        worst = pick(one.worst for one in finding.breaches)
+        did = f"was {side} its limit {how_long(finding)}, at worst {quantity(worst, unit)}"
     return f"{subject_title(finding)} {did}{in_phase(finding)}; it {should(finding)}."
 
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Literal, TypeAlias
 
-from model.perfmon import TOTAL, CounterPath, generic_object, measurement, telegraf_name
+from model.names import measurement
+from model.perfmon import TOTAL, CounterPath, generic_object, telegraf_name
 from model.series import Series
 from rules.schema import Signal, Source, Transform
 

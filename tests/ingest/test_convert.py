@@ -14,7 +14,8 @@ from ingest.convert import Part, to_csv, to_line_protocol, to_parquet
 from ingest.read import read_log
 from model.errors import Unusable
 from model.log import Log
-from model.perfmon import CounterPath, to_series
+from model.names import shipped
+from model.perfmon import CounterPath
 from model.times import SECOND, Zone
 
 word = st.text(
@@ -41,7 +42,7 @@ def logs(draw):
     columns = [
         pl.Series(draw(st.lists(value, min_size=len(steps), max_size=len(steps))), dtype=pl.Float64) for _ in names
     ]
-    series = tuple(to_series(path, "WEB01") for path in names)
+    series = tuple(shipped().series(path, "WEB01") for path in names)
     return Log(Path("log.csv"), "PDH-CSV", times, tuple(columns), series, draw(zones))
 
 
@@ -74,7 +75,7 @@ def a_log():
         r"Processor(0)\% User Time",
         r"LogicalDisk(C:\)\Free Megabytes",
     ]
-    series = tuple(to_series(CounterPath.parse(rf"\\WEB 01\{name}"), "WEB 01") for name in names)
+    series = tuple(shipped().series(CounterPath.parse(rf"\\WEB 01\{name}"), "WEB 01") for name in names)
     columns = ([1.5, None, 3.0], [None, None, 8.57e-5], [0.1 + 0.2, None, 1e21], [7.0, 8.0, 9.0])
     times = np.array([0, 10, 20], dtype=np.int64) * SECOND
     return Log(Path("log.csv"), "PDH-CSV", times, tuple(map(pl.Series, columns)), series, Zone.parse("UTC"))

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.perfmon import CounterPath, generic_object, telegraf_name, to_series
+from model.names import shipped
+from model.perfmon import CounterPath, generic_object, telegraf_name
 
 name = st.text(st.characters(codec="utf-8", exclude_characters="\\()\0\r\n"), min_size=1).filter(str.strip)
 instance = st.one_of(st.none(), st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0()\\"), min_size=1))
@@ -60,14 +61,14 @@ def test_fields_are_named_as_telegraf_names_them(counter, field):
 
 
 def test_case_of_the_recorder_does_not_matter():
-    upper = to_series(CounterPath.parse(r"\\H\PROCESSOR(_TOTAL)\% PROCESSOR TIME"), "H")
-    lower = to_series(CounterPath.parse(r"\\h\processor(_total)\% processor time"), "h")
+    upper = shipped().series(CounterPath.parse(r"\\H\PROCESSOR(_TOTAL)\% PROCESSOR TIME"), "H")
+    lower = shipped().series(CounterPath.parse(r"\\h\processor(_total)\% processor time"), "h")
     assert upper.key == lower.key
     assert (lower.measurement, lower.field, lower.tag("instance")) == ("win_cpu", "Percent_Processor_Time", "_Total")
 
 
 def test_a_named_sql_server_is_the_same_object():
     assert generic_object("MSSQL$PAYROLL:Buffer Manager") == ("SQLServer:Buffer Manager", "PAYROLL")
-    series = to_series(CounterPath.parse(r"\\h\mssql$Payroll:buffer manager\page life expectancy"), "h")
+    series = shipped().series(CounterPath.parse(r"\\h\mssql$Payroll:buffer manager\page life expectancy"), "h")
     assert series.path == r"\MSSQL$Payroll:Buffer Manager\Page life expectancy"
     assert series.measurement == "win_sqlserver"

@@ -79,7 +79,7 @@ def test_a_run_of_which_nothing_could_be_judged_never_passes(plimsoll, tmp_path)
     )
     done = plimsoll("review", log, "--fail-on", "warning")
     assert done.status == 2
-    assert "nothing could be judged" in done.err
+    assert "--fail-on cannot say that the run was good: None of the thresholds could be judged" in done.err
 
 
 def test_json_has_every_documented_part(plimsoll, tmp_path, crossed):
@@ -188,7 +188,7 @@ def test_a_part_of_the_run_can_be_judged(plimsoll, tmp_path, crossed):
         (("{log}", "--zone", "Europe/Berlim"), 'zone "Europe/Berlim" is not known'),
         (("{log}", "--steady", "10:00"), '"10:00" is not a span; write it like 10:22/12:00'),
         (("{log}", "--from", "ten"), '"ten" is not a time; write it like 10:22'),
-        (("{log}", "--format", "blg"), 'format "blg" is not known; choose from PDH-CSV, PDH-TSV, typeperf'),
+        (("{log}", "--format", "blg"), 'format "blg" is not known; choose from '),
         (("{log}", "--config", "no.toml"), "no.toml: cannot be read"),
         (("{log}", "--json", "{log}/x/y.json"), "y.json: cannot be written"),
     ],
@@ -220,3 +220,15 @@ def test_rotated_files_of_one_host_are_one_recording(plimsoll, tmp_path, crossed
     for at, part in enumerate((rows[:25], rows[25:])):
         (parts / f"{at}.csv").write_text("\r\n".join([header, *part]) + "\r\n")
     assert reviewed(plimsoll, tmp_path, parts)["rules"] == whole
+
+
+def test_a_review_in_a_language_that_is_not_known_never_reads_as_healthy(plimsoll, tmp_path):
+    log = a_log(tmp_path, lambda minute: 20)
+    english = log.read_text()
+    for local in (r"Processore(_Total)\% Tempo processore", r"Processor(_Total)\% processortijd", r"Säätäjä(0)\Aika"):
+        log.write_text(english.replace(r"Processor(_Total)\% Processor Time", local), encoding="utf-8")
+        done = plimsoll("review", log, "--fail-on", "warning")
+        assert done.status == 2
+        name = local.partition("(")[0]
+        assert done.out.startswith(f"Not known. 1 threshold held, but 1 counter ({name}) lies under names")
+        assert f"1 counter of {name} on WEB01 not recognised" in done.err

@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 from model.log import Log
-from model.perfmon import CounterPath, to_series
+from model.names import shipped
+from model.perfmon import CounterPath
 from model.remark import Kind, Remark
 from model.run import Phase, Run
 from model.times import SECOND, Zone
@@ -75,7 +76,7 @@ def a_log(columns, *, host="SQL01", start=START, interval_s=INTERVAL_S, zone=BER
         format="pdh-csv",
         times=start + np.arange(rows, dtype=np.int64) * interval_s * SECOND,
         columns=tuple(pl.Series(values, dtype=pl.Float64).fill_nan(None) for values in columns.values()),
-        series=tuple(to_series(CounterPath.parse(path), host) for path in columns),
+        series=tuple(shipped().series(CounterPath.parse(path), host) for path in columns),
         zone=zone,
         remarks=remarks,
     )

@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 
 from model.log import Log
-from model.perfmon import CounterPath, to_series
+from model.names import shipped
+from model.perfmon import CounterPath
 from model.run import Phase, Run
 from model.times import SECOND, Zone
 from review.facts import Facts
@@ -80,7 +81,7 @@ def a_log(host, columns):
         format="pdh-csv",
         times=START + np.arange(ROWS, dtype=np.int64) * 5 * SECOND,
         columns=tuple(pl.Series(values, dtype=pl.Float64).fill_nan(None) for values in columns.values()),
-        series=tuple(to_series(CounterPath.parse(path), host) for path in columns),
+        series=tuple(shipped().series(CounterPath.parse(path), host) for path in columns),
         zone=Zone.parse("Europe/Berlin"),
     )
 

@@ -1,0 +1,153 @@
+"""PDH logs that were re-saved, mostly by spreadsheets: other separators, decimal commas, dates in another order.
+
+Only what can be told for certain is read, and what it was taken for is remarked; the rest is refused.
+The log is rewritten line by line as Windows would have written it, and that is read.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ingest.cells import split
+from ingest.pdh import read_pdh
+from ingest.resaved_numbers import JOINT, decimal_mark
+from ingest.resaved_times import Dates, is_as_windows_writes, is_time
+from ingest.text import Text
+from model.errors import Unusable
+from model.log import Log
+from model.remark import Kind, Remarks, counted
+from model.times import Zone
+
+NAME = "PDH-resaved"
+_SIGN = re.compile(rb'"*\(PDH-([CT])SV 4\.0\)')
+_HINT = re.compile(rb'"?sep=(.)"?')
+_BEFORE_PATH = re.compile(rb'([,;\t])("*)\\')
+_ESXTOP = re.compile(rb'"?\(PDH-CSV 4\.0\) \(UTC\)\(0\)')
+_ESX_TIME = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d")
+_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """How the lines of a re-saved log are written.
+
+    `line` is the number of the header. `wrapped` are lines whose cells, commas and all, were put
+    into one cell by a spreadsheet that expected another separator.
+    """
+
+    line: int
+    start: int
+    header: bytes
+    separator: str
+    wrapped: bool
+    usual: bool
+
+    def cells(self, line: str) -> list[str]:
+        """The cells of one line."""
+        if not self.wrapped:
+            return split(line, self.separator)
+        outer = split(line, ";")
+        return split(outer[0], self.separator) if outer and not any(cell.strip() for cell in outer[1:]) else outer
+
+
+def sniff(text: Text) -> bool:
+    """Whether the file has the header of a PDH log, and its separators or times are not Windows' own."""
+    shape = _shape(text)
+    if shape is None:
+        return False
+    if not shape.usual:
+        return True
+    end = shape.start + len(shape.header)
+    first = next((line for line in text.data[end : end + (1 << 16)].splitlines() if line.strip()), b"")
+    time = next(iter(shape.cells(first.decode("utf-8", errors="replace"))), "").strip()
+    # Times without milliseconds are esxtop's own; in a log of Windows somebody took them off.
+    return (
+        is_time(time)
+        and not is_as_windows_writes(time)
+        and not (_ESXTOP.match(shape.header) and _ESX_TIME.fullmatch(time))
+    )
+
+
+def read(path: Path, text: Text, zone: Zone | None) -> Log:
+    """Read the log. Unusable where its dates or numbers can be read in more than one way, or have lost a part."""
+    shape = _shape(text)
+    if shape is None:
+        raise Unusable(f"{path}: is not a re-saved PDH log")
+    remarks = Remarks(str(path))
+    header, guessed = text.decode(shape.header)
+    if guessed:
+        remarks.add(Kind.GUESSED, f"the header is not UTF-8: read as code page {guessed[2:]}")
+    if not shape.usual:
+        how = (
+            "each line was put into one cell" if shape.wrapped else f"cells are separated by {_NAMES[shape.separator]}"
+        )
+        remarks.add(Kind.REPAIRED, f"the log was re-saved: {how}", line=shape.line)
+    rows = _rows(text, shape, remarks)
+    mark = decimal_mark(path, rows.values, rows.lines, shape.separator, remarks)
+    dates = Dates.of(path, rows.times, rows.lines, mark == ",", remarks)
+    lines = [*([""] * (shape.line - 1)), _quoted(shape.cells(header)), *rows.others]
+    for number, time, values in zip(rows.lines, rows.times, rows.values, strict=True):
+        numbers = values.replace(",", ".") if mark == "," else values
+        lines[number - 1] = _quoted([dates.rewritten(time, number), *(n.strip() or " " for n in numbers.split(JOINT))])
+    log = read_pdh(path, Text(text.name, "\n".join(lines).encode(), "utf-8"), NAME, ",", zone)
+    return replace(log, remarks=(*remarks, *log.remarks))
+
+
+def _shape(text: Text) -> _Shape | None:
+    number, start, stop = text.first_line
+    header = text.header
+    hint = _HINT.fullmatch(header)
+    if hint:
+        end = text.data.find(b"\n", stop + 1)
+        number, start = number + 1, stop + 1
+        header = text.data[start : len(text.data) if end < 0 else end].rstrip(b"\r")
+    sign, path = _SIGN.match(header), _BEFORE_PATH.search(header)
+    if not sign or not path:
+        return None
+    separator = path[1].decode()
+    wrapped = len(path[2]) > 1
+    usual = not wrapped and not hint and separator == ("," if sign[1] == b"C" else "\t")
+    return _Shape(number, start, header, separator, wrapped, usual)
+
+
+def _lines(text: Text, shape: _Shape) -> list[str]:
+    """The lines from the header on. What is not UTF-8 in them is no number or time."""
+    return [line.rstrip("\r") for line in text.data[shape.start :].decode("utf-8", errors="replace").split("\n")]
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The rows of samples: their times, their other cells joined, and where in the file each stands.
+
+    `others` has all lines after the header that are not rows, as they are to be read, and an empty
+    one for each row.
+    """
+
+    times: list[str]
+    values: list[str]
+    lines: list[int]
+    others: list[str]
+
+
+def _rows(text: Text, shape: _Shape, remarks: Remarks) -> _Rows:
+    rows = _Rows([], [], [], [])
+    empty: list[int] = []
+    for number, line in enumerate(_lines(text, shape)[1:], shape.line + 1):
+        cells = shape.cells(line) if line.strip() else []
+        if cells and _SIGN.match(cells[0].encode()):
+            rows.others.append(_quoted(cells))  # another header: read_pdh tells what of it
+            continue
+        rows.others.append("" if len(cells) > 1 else line)
+        if len(cells) > 1 and not any(cell.strip() for cell in cells):
+            empty.append(number)
+        elif len(cells) > 1:
+            rows.times.append(cells[0].strip())
+            rows.values.append(JOINT.join(cells[1:]))
+            rows.lines.append(number)
+    if empty:
+        remarks.add(Kind.SKIPPED, f"{counted(len(empty), 'empty row')}: left out", line=empty[0], count=len(empty))
+    return rows
+
+
+def _quoted(cells: list[str]) -> str:
+    return ",".join('"' + cell.replace('"', '""') + '"' for cell in cells)

@@ -1,0 +1,142 @@
+"""Times that a spreadsheet wrote: what order their dates are in, and what they have lost."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from pathlib import Path
+
+from ingest.shorten import short
+from model.errors import Unusable
+from model.remark import Kind, Remarks
+
+_TO_DO = "export the log again with relog"
+_WINDOWS = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d\.\d+", re.ASCII)
+_TIME = re.compile(
+    r"(?P<a>\d{1,4})(?P<mark>[./-])(?P<b>\d{1,2})(?P=mark)(?P<c>\d{1,4})(?: +|T)"
+    r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,](?P<part>\d{1,9}))?)?(?: ?(?P<half>[AP])M)?",
+    re.IGNORECASE | re.ASCII,
+)
+_ORDERS = {"dmy": "day first", "mdy": "month first", "ymd": "year first"}
+
+
+def is_time(text: str) -> bool:
+    """Whether a text is a date and time in any order."""
+    return _TIME.fullmatch(text) is not None
+
+
+def is_as_windows_writes(text: str) -> bool:
+    """Whether a text is a time as Perfmon writes it, milliseconds and all."""
+    return _WINDOWS.fullmatch(text) is not None
+
+
+def _build(found: re.Match[str]) -> tuple[object, ...]:
+    """What all times of a log must have in common."""
+    return (found["mark"], len(found["a"]) == 4, *(found[part] is None for part in ("second", "part", "half")))
+
+
+@dataclass(frozen=True)
+class Dates:
+    """The order in which all dates of a log are written: `dmy`, `mdy` or `ymd`."""
+
+    path: Path
+    order: str
+
+    @classmethod
+    def of(
+        cls, path: Path, times: Sequence[str], lines: Sequence[int], decimal_commas: bool, remarks: Remarks
+    ) -> "Dates":
+        """Tell the order from all times of a log.
+
+        Unusable if not all are written alike, if day and month cannot be told apart, or if rows
+        share a time whose seconds are lost.
+        """
+        if not times:
+            return cls(path, "mdy")
+        found = [_TIME.fullmatch(time) for time in times]
+        for time, line, match in zip(times, lines, found, strict=True):
+            if match is None:
+                raise Unusable(
+                    f'{path}:{line}: "{short(time)}" is no date and time; a spreadsheet may have cut it: {_TO_DO}'
+                )
+        matches = [match for match in found if match is not None]
+        build = _build(matches[0])
+        for time, line, match in zip(times, lines, matches, strict=True):
+            if _build(match) != build:
+                raise Unusable(
+                    f'{path}:{line}: "{time}" is not written as "{times[0]}" in line {lines[0]} is, so a spreadsheet '
+                    f"took some dates for others; {_TO_DO}"
+                )
+        order = _order(path, matches, lines, decimal_commas)
+        dates = cls(path, order)
+        dates._tell(times, lines, matches, remarks)
+        return dates
+
+    def _tell(
+        self, times: Sequence[str], lines: Sequence[int], found: Sequence[re.Match[str]], remarks: Remarks
+    ) -> None:
+        if self.order != "mdy" or not is_as_windows_writes(times[0]):
+            moment = datetime.strptime(self.rewritten(times[0], lines[0])[:10], "%m/%d/%Y")
+            told = f'dates are read {_ORDERS[self.order]}: "{times[0]}" is {moment.day} {moment:%B %Y}'
+            if found[0]["mark"] != "." or any(int(match["a"]) > 12 for match in found):
+                remarks.add(Kind.REPAIRED, told, line=lines[0])
+            else:
+                remarks.add(Kind.GUESSED, f"{told}, as dots have it; no day above 12 confirms it", line=lines[0])
+        if found[0]["second"] is None:
+            for at, (one, next_) in enumerate(pairwise(times)):
+                if one == next_:
+                    raise Unusable(
+                        f'{self.path}:{lines[at + 1]}: "{next_}" is the time of the row before too: the seconds are '
+                        f"lost; {_TO_DO}"
+                    )
+            remarks.add(Kind.NOTED, "times have lost their seconds: each may be off by up to a minute", line=lines[0])
+
+    def rewritten(self, time: str, line: int) -> str:
+        """A time as Windows writes it. Unusable if there is no such day or hour."""
+        found = _TIME.fullmatch(time)
+        if found is None:
+            raise ValueError(time)
+        parts = dict(zip(self.order, found.group("a", "b", "c"), strict=True))
+        hour = int(found["hour"])
+        if found["half"]:
+            hour = hour % 12 + 12 * (found["half"] in "Pp") if 1 <= hour <= 12 else 99
+        second = found["second"] or "00"
+        try:
+            moment = datetime(
+                int(parts["y"]), int(parts["m"]), int(parts["d"]), hour, int(found["minute"]), int(second)
+            )
+        except ValueError:
+            raise Unusable(
+                f'{self.path}:{line}: "{time}" is not a time, read {_ORDERS[self.order]}; {_TO_DO}'
+            ) from None
+        return f"{moment:%m/%d/%Y %H:%M:%S}.{found['part'] or '000'}"
+
+
+def _order(path: Path, found: Sequence[re.Match[str]], lines: Sequence[int], decimal_commas: bool) -> str:
+    first = found[0]
+    if len(first["a"]) == 4:
+        return "ymd"
+    for match, line in zip(found, lines, strict=True):
+        if len(match["c"]) != 4:
+            raise Unusable(f'{path}:{line}: the year of "{match[0]}" is not certain; {_TO_DO}')
+    if first["mark"] == ".":
+        return "dmy"
+    days_first = next((at for at, match in enumerate(found) if int(match["a"]) > 12), None)
+    months_first = next((at for at, match in enumerate(found) if int(match["b"]) > 12), None)
+    if days_first is not None and months_first is not None:
+        raise Unusable(
+            f'{path}:{lines[months_first]}: "{found[months_first][0]}" has the month first and '
+            f'"{found[days_first][0]}" in line {lines[days_first]} the day; {_TO_DO}'
+        )
+    if days_first is not None:
+        return "dmy"
+    # Milliseconds and two digits throughout are what Windows writes, with the month first;
+    # decimal commas say that the log was turned into another country's writing.
+    untouched = all(is_as_windows_writes(match[0]) for match in found) and not decimal_commas
+    if months_first is not None or untouched or all(match["a"] == match["b"] for match in found):
+        return "mdy"
+    raise Unusable(
+        f'{path}:{lines[0]}: whether "{first[0]}" has the day or the month first cannot be told, as no day is above '
+        f"12; {_TO_DO}"
+    )
