@@ -100,8 +100,7 @@ def make_venv() -> None:
 def pip_install(what: str, *arguments: str) -> None:
     """Installs into .venv; pip itself says what went wrong."""
     say("Installing " + what)
-    # Bytecode is made as modules are first imported, which spares a third of the time here.
-    pip = ["python", "-m", "pip", "--disable-pip-version-check", "--no-input", "install", "--quiet", "--no-compile"]
+    pip = ["python", "-m", "pip", "--disable-pip-version-check", "--no-input", "install", "--quiet"]
     if call([*pip, *arguments]) != 0:
         raise Unable(
             "installing %s failed, see pip's words above; check the network and the free disk space, "

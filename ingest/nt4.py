@@ -8,11 +8,11 @@ real file, so which cell is a counter and which an object or instance cannot be 
 import re
 from pathlib import Path
 
+from ingest.reading import Reading
 from ingest.shorten import short
 from ingest.text import Text
 from model.errors import Unusable
 from model.log import Log
-from model.times import Zone
 
 NAME = "NT4"
 _BLOCK = re.compile(rb'"?Reported on[ \t,:"]*\\\\(?P<host>[^\s,"]+)', re.IGNORECASE)
@@ -24,9 +24,9 @@ def sniff(text: Text) -> bool:
     return _BLOCK.match(text.header) is not None
 
 
-def read(path: Path, text: Text, zone: Zone | None) -> Log:
+def read(path: Path, text: Text, how: Reading) -> Log:
     """Always Unusable, with what to do."""
-    del zone
+    del how
     line, start, _ = text.first_line
     found = _BLOCK.match(text.header)
     host = short(found["host"].decode("ascii", errors="replace")) if found else "HOST"

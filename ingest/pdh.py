@@ -10,12 +10,14 @@ import numpy as np
 import polars as pl
 
 from ingest.cells import split
-from ingest.clock import to_utc
-from ingest.table import Layout, Table, parse
+from ingest.clock import Clock, to_utc
+from ingest.layout import Layout, Table
+from ingest.reading import Reading
+from ingest.table import parse
 from ingest.text import Text
 from model.errors import Unusable
-from model.log import Log, Times
-from model.names import shipped
+from model.log import Log
+from model.names import Names
 from model.perfmon import CounterPath
 from model.remark import Kind, Remarks, counted
 from model.series import Series
@@ -23,7 +25,6 @@ from model.times import Zone
 
 _ZONE = re.compile(r"\(PDH-[CT]SV 4\.0\)\s*\((?P<name>.*)\)\((?P<bias>-?\d+)\)\s*", re.DOTALL)
 _NO_ZONE = re.compile(r"\(PDH-[CT]SV 4\.0\)\s*")
-_TIME = "%m/%d/%Y %H:%M:%S%.f"
 _UNKNOWN_HOST = "unknown"
 
 
@@ -35,8 +36,8 @@ class _Columns:
     kept: tuple[int, ...]
 
 
-def read_pdh(path: Path, text: Text, format_: str, separator: str, zone: Zone | None) -> Log:
-    """Read a log whose first line is a PDH header. `zone` is that of a log that does not say its own."""
+def read_pdh(path: Path, text: Text, format_: str, separator: str, how: Reading) -> Log:
+    """Read a log whose first line is a PDH header."""
     remarks = Remarks(str(path))
     decoded, guessed = text.decode(text.header)
     if guessed:
@@ -45,17 +46,18 @@ def read_pdh(path: Path, text: Text, format_: str, separator: str, zone: Zone | 
     line, _, stop = text.first_line
     if len(cells) < 2:
         raise Unusable(f"{path}:{line}: the header names no counter; record the log with at least one")
-    zone = _zone(cells[0], zone, remarks)
-    columns = _columns(path, cells[1:], remarks)
+    zone = _zone(cells[0], how.zone, remarks)
+    columns = _columns(path, cells[1:], how.names, remarks)
     layout = Layout(str(path), stop + 1, line + 1, separator, len(cells), text.header, cells[1:])
     table = parse(text, layout, remarks)
-    times, rows = _times(path, table, zone, remarks)
+    clock = _times(table, zone, remarks)
     values = tuple(table.columns[at] for at in columns.kept)
-    if rows is not None:
-        values = tuple(column[rows] for column in values)
-    if not len(times):
+    if clock.order is not None:
+        order = pl.Series(clock.order)
+        values = tuple(column.gather(order) for column in values)
+    if not len(clock.times):
         remarks.add(Kind.NOTED, "the log holds no samples")
-    return Log(path, format_, times, values, columns.series, zone, tuple(remarks))
+    return Log(path, format_, clock.times, values, columns.series, zone, tuple(remarks))
 
 
 def _zone(cell: str, given: Zone | None, remarks: Remarks) -> Zone:
@@ -74,8 +76,7 @@ def _zone(cell: str, given: Zone | None, remarks: Remarks) -> Zone:
     return Zone.unknown()
 
 
-def _columns(path: Path, cells: Sequence[str], remarks: Remarks) -> _Columns:
-    names = shipped()
+def _columns(path: Path, cells: Sequence[str], names: Names, remarks: Remarks) -> _Columns:
     series: list[Series] = []
     kept: list[int] = []
     nameless = 0
@@ -112,37 +113,13 @@ def _tell_twins(series: Sequence[Series], remarks: Remarks) -> None:
             remarks.add(Kind.NOTED, f"{count} columns of the same counter: read as one", counter=twin.path, count=count)
 
 
-def _times(path: Path, table: Table, zone: Zone, remarks: Remarks) -> tuple[Times, Sequence[int] | None]:
-    """UTC instants in ascending order, and which rows of the table they are of (None: all, as they stand)."""
-    local = table.times.str.strip_chars().str.to_datetime(_TIME, strict=False, time_unit="ns")
-    rows = np.arange(len(local))
-    if local.null_count():
-        bad = np.flatnonzero(local.is_null().to_numpy())
-        first = int(bad[0])
-        if 2 * len(bad) > len(local):
-            raise Unusable(
-                f'{path}:{table.lines[first]}: "{table.times[first]}" is not a time as Perfmon writes it '
-                "(MM/DD/YYYY HH:MM:SS.mmm); a spreadsheet may have cut it: export the log again with relog"
-            )
-        for at in bad[:20]:
-            remarks.add(
-                Kind.SKIPPED, f'"{table.times[int(at)]}" is not a time: the row is left out', line=table.lines[int(at)]
-            )
-        if len(bad) > 20:
-            remarks.add(
-                Kind.SKIPPED, f"{counted(len(bad) - 20, 'more row')} without a time: left out", count=len(bad) - 20
-            )
-        rows = np.flatnonzero(local.is_not_null().to_numpy())
-        local = local.drop_nulls()
-    lines = table.lines if len(rows) == len(table.lines) else [table.lines[row] for row in rows.tolist()]
-    clock = to_utc(local.cast(pl.Int64).to_numpy(), zone, lines, remarks)
-    if clock.order is not None:
-        rows = rows[clock.order]
+def _times(table: Table, zone: Zone, remarks: Remarks) -> Clock:
+    """UTC instants in ascending order, and the order of the rows where that had to change."""
+    clock = to_utc(table.local.cast(pl.Int64).to_numpy(), zone, table.lines, remarks)
     if same := int(np.count_nonzero(np.diff(clock.times) == 0)):
         remarks.add(
             Kind.NOTED,
             f"{counted(same, 'row')} at the time of the row before: the first that has a value counts",
             count=same,
         )
-    as_they_stand = len(rows) == len(table.lines) and clock.order is None
-    return clock.times, None if as_they_stand else rows.tolist()
+    return clock

@@ -1,16 +1,16 @@
 """Reading a log: the format is told by the content, never by the file's name."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
 from ingest import nt4, pdh_csv, pdh_tsv, resaved, sadf, typeperf
 from ingest.content import Content, opened
+from ingest.reading import Reading
 from ingest.text import Text
 from model.errors import Unusable
 from model.log import Log
 from model.remark import Kind, Remark
-from model.times import Zone
 
 
 class Reader(Protocol):
@@ -25,23 +25,12 @@ class Reader(Protocol):
         """Whether the content is of this format."""
         ...
 
-    def read(self, path: Path, text: Text, zone: Zone | None) -> Log:
+    def read(self, path: Path, text: Text, how: Reading) -> Log:
         """Read it. Unusable if it is of this format but cannot be used."""
         ...
 
 
 READERS: tuple[Reader, ...] = (resaved, pdh_csv, pdh_tsv, typeperf, sadf, nt4)
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How logs are read. `zone` is that of logs that do not say their own, `format` overrides the
-    choice by content, `encoding` the guess at a header's code page.
-    """
-
-    zone: Zone | None = None
-    format: str | None = None
-    encoding: str | None = None
 
 
 def read_logs(path: Path, how: Reading | None = None) -> tuple[list[Log], list[Remark]]:
@@ -78,7 +67,7 @@ def _read(content: Content, how: Reading) -> Log:
     if not text.header.strip():
         raise Unusable(f"{content.name}: is empty; there is nothing to read")
     path = Path(content.name)
-    log = _reader(path, text, how.format).read(path, text, how.zone)
+    log = _reader(path, text, how.format).read(path, text, how)
     return replace(log, file=content.path, sha256=content.sha256)
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from ingest.cells import split
 from ingest.pdh import read_pdh
+from ingest.reading import Reading
 from ingest.resaved_numbers import JOINT, decimal_mark
 from ingest.resaved_times import Dates, is_as_windows_writes, is_time
 from ingest.text import Text
 from model.errors import Unusable
 from model.log import Log
 from model.remark import Kind, Remarks, counted
-from model.times import Zone
 
 NAME = "PDH-resaved"
 _SIGN = re.compile(rb'"*\(PDH-([CT])SV 4\.0\)')
@@ -68,7 +68,7 @@ def sniff(text: Text) -> bool:
     )
 
 
-def read(path: Path, text: Text, zone: Zone | None) -> Log:
+def read(path: Path, text: Text, how: Reading) -> Log:
     """Read the log. Unusable where its dates or numbers can be read in more than one way, or have lost a part."""
     shape = _shape(text)
     if shape is None:
@@ -78,10 +78,10 @@ def read(path: Path, text: Text, zone: Zone | None) -> Log:
     if guessed:
         remarks.add(Kind.GUESSED, f"the header is not UTF-8: read as code page {guessed[2:]}")
     if not shape.usual:
-        how = (
+        shaped = (
             "each line was put into one cell" if shape.wrapped else f"cells are separated by {_NAMES[shape.separator]}"
         )
-        remarks.add(Kind.REPAIRED, f"the log was re-saved: {how}", line=shape.line)
+        remarks.add(Kind.REPAIRED, f"the log was re-saved: {shaped}", line=shape.line)
     rows = _rows(text, shape, remarks)
     mark = decimal_mark(path, rows.values, rows.lines, shape.separator, remarks)
     dates = Dates.of(path, rows.times, rows.lines, mark == ",", remarks)
@@ -89,7 +89,7 @@ def read(path: Path, text: Text, zone: Zone | None) -> Log:
     for number, time, values in zip(rows.lines, rows.times, rows.values, strict=True):
         numbers = values.replace(",", ".") if mark == "," else values
         lines[number - 1] = _quoted([dates.rewritten(time, number), *(n.strip() or " " for n in numbers.split(JOINT))])
-    log = read_pdh(path, Text(text.name, "\n".join(lines).encode(), "utf-8"), NAME, ",", zone)
+    log = read_pdh(path, Text(text.name, "\n".join(lines).encode(), "utf-8"), NAME, ",", how)
     return replace(log, remarks=(*remarks, *log.remarks))
 
 

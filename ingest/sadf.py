@@ -15,6 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ingest.clock import to_utc
+from ingest.reading import Reading
 from ingest.sadf_blocks import HEADER, Block, blocks
 from ingest.sadf_names import Section, device, series
 from ingest.shorten import short
@@ -38,8 +39,8 @@ def sniff(text: Text) -> bool:
     return bool(_EVENT_FIRST.match(text.header)) and HEADER.encode() in text.data[: 1 << 16]
 
 
-def read(path: Path, text: Text, zone: Zone | None) -> Log:
-    """Read all sections as one log. `zone` is that of times which are not said to be UTC.
+def read(path: Path, text: Text, how: Reading) -> Log:
+    """Read all sections as one log. `how.zone` is that of times which are not said to be UTC.
 
     Unusable if no known section has rows, if rows cannot be told apart, or if some times are UTC and
     others of an unknown zone.
@@ -50,7 +51,7 @@ def read(path: Path, text: Text, zone: Zone | None) -> Log:
     if not tables:
         raise Unusable(f"{path}: holds no row of a known section of sadf; write it with sadf -d FILE -- -A")
     host = _host(path, tables)
-    zone = _zone(path, tables, zone, remarks)
+    zone = _zone(path, tables, how.zone, remarks)
     instants = [_instants(table, zone, remarks) for table in tables]
     times: Times = np.unique(np.concatenate(instants))
     columns = _Columns(len(times))

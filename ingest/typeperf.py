@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from ingest.pdh import read_pdh
+from ingest.reading import Reading
 from ingest.text import Text
 from model.log import Log
-from model.times import Zone
 
 NAME = "typeperf"
 SIGNS = (b'(PDH-CSV 4.0)"', b"(PDH-CSV 4.0),")
@@ -16,6 +16,6 @@ def sniff(text: Text) -> bool:
     return text.header.lstrip(b'"').startswith(SIGNS)
 
 
-def read(path: Path, text: Text, zone: Zone | None) -> Log:
+def read(path: Path, text: Text, how: Reading) -> Log:
     """Read the log; Unusable if its rows or times cannot be."""
-    return read_pdh(path, text, NAME, ",", zone)
+    return read_pdh(path, text, NAME, ",", how)

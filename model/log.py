@@ -39,7 +39,7 @@ class Log:
     sha256: str | None = None
 
     def __post_init__(self) -> None:
-        if len(self.columns) != len(self.series) or any(len(column) != len(self.times) for column in self.columns):
+        if len(self.columns) != len(self.series) or {*map(len, self.columns[:1])} - {len(self.times)}:
             raise ValueError(f"each of {len(self.series)} series needs a column of {len(self.times)} values")
 
     @cached_property
@@ -54,6 +54,14 @@ class Log:
     def interval(self) -> int | None:
         """The sampling interval in ns, or None with fewer than two rows."""
         return sampling_interval(self.times)
+
+    @cached_property
+    def gaps(self) -> list[tuple[int, int]]:
+        """The last row before and the first after each pause: neighbours over two and a half intervals apart."""
+        if self.interval is None:
+            return []
+        at = np.flatnonzero(np.diff(self.times) > 2.5 * self.interval)
+        return list(zip(self.times[at].tolist(), self.times[at + 1].tolist(), strict=True))
 
     @cached_property
     def times_differ(self) -> bool:

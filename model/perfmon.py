@@ -1,17 +1,18 @@
 """Perfmon counter paths, and how Telegraf's `win_perf_counters` writes names."""
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 TOTAL = "_Total"
 SQL_DEFAULT = "SQLServer"
 SQL_NAMED = "MSSQL$"
+# Nearly all paths are as plain as this, with no bracket or backslash inside an instance.
+_PLAIN = re.compile(r"\\\\([^\\]+)\\([^\\()]+)(?:\(([^\\()]*)\))?\\([^\\]+)", re.DOTALL)
 _REPLACEMENTS = {"/sec": "_persec", "/Sec": "_persec", " ": "_", "%": "Percent", "\\": ""}
 _REPLACED = re.compile("|".join(map(re.escape, _REPLACEMENTS)))
 
 
-@dataclass(frozen=True, slots=True)
-class CounterPath:
+class CounterPath(NamedTuple):
     r"""`\\Computer\Object(Instance)\Counter`; computer and instance are None where there are none."""
 
     computer: str | None
@@ -26,6 +27,8 @@ class CounterPath:
         Instances may hold backslashes and brackets of any kind, even unbalanced ones, so the
         path is read from the right: the counter, then a bracketed instance, then the object.
         """
+        if plain := _PLAIN.fullmatch(text):
+            return cls(*plain.groups())
         rest, computer = text, None
         if rest.startswith("\\\\"):
             computer, slash, rest = rest[2:].partition("\\")

@@ -33,7 +33,7 @@ def words(duration: float) -> str:
     seconds = duration / SECOND
     if seconds < 1:
         return f"{seconds * 1000:.0f} ms"
-    if seconds < 60:
+    if seconds < 59.95:
         return f"{seconds:.3g} s"
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)

@@ -52,35 +52,41 @@ FormatOption = Annotated[
     str | None, typer.Option("--format", help="Read as this format instead of choosing by content.")
 ]
 EncodingOption = Annotated[str | None, typer.Option("--encoding", help="The code page of a header, such as cp1250.")]
+NamesOption = Annotated[
+    list[Path] | None,
+    typer.Option("--names", help="A .yaml file of counter names in another language.", show_default=False),
+]
 JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the result for other programs; - for stdout.")]
 
 
-@app.command()
-def demo(
+@app.command("demo")
+def demo_command(
     out: Annotated[Path, typer.Option("--out", help="The folder to write to.")] = Path("demo-run"),
 ) -> None:
     """Write logs of a simulated messaging system, with enough memory and with too little, and review them."""
-    from plimsoll.commands import demo_command
+    from plimsoll.commands import demo
 
-    demo_command(out)
+    demo.run(out)
 
 
-@app.command()
-def show(
+@app.command("show")
+def show_command(
     logs: LogArgument,
     zone: ZoneOption = None,
     format_: FormatOption = None,
     encoding: EncodingOption = None,
+    names: NamesOption = None,
     json: JsonOption = None,
 ) -> None:
     """Tell what is in a log: host, zone, interval, span, counters, remarks."""
-    from plimsoll.commands import Named, show_command
+    from plimsoll.commands import show
+    from plimsoll.console import Named
 
-    show_command(Named(tuple(logs), zone, format_, encoding), json)
+    show.run(Named(tuple(logs), zone, format_, encoding, tuple(names or ())), json)
 
 
-@app.command()
-def convert(
+@app.command("convert")
+def convert_command(
     log: Annotated[Path, typer.Argument(help="A log; - for standard input.", metavar="LOG", show_default=False)],
     to: Annotated[Target, typer.Option("--to", help="csv (PDH-CSV), parquet (wide) or lp (InfluxDB line protocol).")],
     out: Annotated[Path, typer.Option("--out", help="The file to write.", show_default=False)],
@@ -98,16 +104,18 @@ def convert(
     zone: ZoneOption = None,
     format_: FormatOption = None,
     encoding: EncodingOption = None,
+    names: NamesOption = None,
 ) -> None:
     """Write a log in another format, whole or in part."""
-    from plimsoll.commands import Named, Wanted, convert_command
+    from plimsoll.commands import convert
+    from plimsoll.console import Named
 
-    wanted = Wanted(tuple(counter or ()), from_, to_time, every)
-    convert_command(Named((log,), zone, format_, encoding), to.value, out, wanted)
+    wanted = convert.Wanted(tuple(counter or ()), from_, to_time, every)
+    convert.run(Named((log,), zone, format_, encoding, tuple(names or ())), to.value, out, wanted)
 
 
-@app.command()
-def review(
+@app.command("review")
+def review_command(
     logs: LogArgument,
     pack: Annotated[
         list[str] | None,
@@ -137,19 +145,16 @@ def review(
     ] = None,
     format_: FormatOption = None,
     encoding: EncodingOption = None,
+    names: NamesOption = None,
 ) -> None:
     """Hold a run's counters against their documented thresholds."""
-    from plimsoll.commands import Asked, Named, review_command
+    from plimsoll.commands import review
+    from plimsoll.console import Named
 
-    asked = Asked(tuple(pack or ()), from_, to, steady, config)
-    status = review_command(
-        Named(tuple(logs), zone, format_, encoding),
-        asked,
-        out=out,
-        json=json,
-        fail_on=fail_on.value if fail_on else None,
-    )
-    raise typer.Exit(status)
+    named = Named(tuple(logs), zone, format_, encoding, tuple(names or ()))
+    asked = review.Asked(tuple(pack or ()), from_, to, steady, config)
+    outputs = review.Outputs(out, json, fail_on.value if fail_on else None)
+    raise typer.Exit(review.run(named, asked, outputs))
 
 
 def main() -> None:

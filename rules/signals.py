@@ -154,8 +154,8 @@ def _subject_of_path(path: CounterPath, series: Series) -> Subject | None:
 
 
 def is_total(instance: str) -> bool:
-    """Whether an instance stands for all the others (`_Total`, `0,_Total`, `cpu-total`)."""
-    return instance.casefold().endswith(_TOTALS)
+    """Whether an instance stands for all the others (`_Total`, `0,_Total`, `cpu-total`, sysstat's `all`)."""
+    return instance.casefold().endswith(_TOTALS) or instance == "all"
 
 
 def has_object(series: Series, objects: Sequence[str], measurements: Sequence[str]) -> bool:

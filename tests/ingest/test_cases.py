@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ingest.read import READERS, Reading, read_log
+from ingest.read import READERS, read_log
+from ingest.reading import Reading
 from model.errors import Unusable
 from model.times import Zone, iso
 

@@ -1,0 +1,20 @@
+"""How logs are read."""
+
+from dataclasses import dataclass, field
+
+from model.names import Names, shipped
+from model.times import Zone
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the caller says of the logs.
+
+    `zone` is that of logs that do not say their own, `format` overrides the choice by content,
+    `encoding` the guess at a header's code page; `names` are what objects and counters are called.
+    """
+
+    zone: Zone | None = None
+    format: str | None = None
+    encoding: str | None = None
+    names: Names = field(default_factory=shipped)

@@ -1,0 +1,39 @@
+"""`plimsoll convert`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.markup import escape
+
+from ingest.convert import WRITERS, Part
+from model.errors import Unusable
+from model.remark import counted
+from plimsoll.console import Named, read, say, tell
+from review.moments import parse_moment
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which part of a log is to be converted, as typed."""
+
+    counters: tuple[str, ...] = ()
+    start: str | None = None
+    end: str | None = None
+    every: int = 1
+
+
+def run(named: Named, target: str, out: Path, wanted: Wanted) -> None:
+    """Write a log in another format."""
+    logs, remarks = read(named)
+    if len(logs) > 1:
+        raise Unusable(f"{named.paths[0]}: holds {len(logs)} logs; convert one at a time")
+    (log,) = logs
+    zone = named.shown_in or log.zone
+    first = int(log.times[0]) if len(log.times) else 0
+    start = parse_moment(wanted.start, zone, first) if wanted.start else None
+    end = parse_moment(wanted.end, zone, start or first) if wanted.end else None
+    part = Part(wanted.counters, start, end, wanted.every).of(log)
+    said = WRITERS[target](part, out)
+    rows, columns = counted(len(part.times), "row"), counted(len(part.series), "counter")
+    say(f"{escape(str(out))}: {rows} of {columns}")
+    tell([*log.remarks, *remarks, *said])

@@ -1,0 +1,22 @@
+"""`plimsoll demo`."""
+
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+
+from demo.runs import write_runs
+from plimsoll.commands.review import Asked, review_named
+from plimsoll.console import Named, say
+from plimsoll.files import write_text
+from review import html, terminal
+
+
+def run(out: Path) -> None:
+    """Write the simulated runs, review each, and leave a report beside its logs."""
+    for folder in write_runs(out):
+        report = folder / "report.html"
+        result, _ = review_named(Named((folder,)), Asked())
+        terminal.show(result, Console())
+        write_text(report, html.render(result))
+        say(f"\nReport: {escape(str(report))}\n")

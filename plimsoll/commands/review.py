@@ -1,0 +1,97 @@
+"""`plimsoll review`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+
+from model.errors import Unusable
+from model.log import Log
+from model.times import Zone
+from plimsoll.console import STDOUT, Named, read, say, tell, write_json
+from plimsoll.files import write_text
+from review import html, settings, terminal
+from review.facts import Facts, seen_in
+from review.findings import Outcome, Question
+from review.moments import parse_moment, steady
+from review.review import Review, document, review
+from review.verdict import Verdict
+from rules.load import load_packs, load_signals
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is to be judged, as typed."""
+
+    packs: tuple[str, ...] = ()
+    start: str | None = None
+    end: str | None = None
+    steady: str | None = None
+    config: Path | None = None
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What is to be written, and from which severity on the exit status is 1."""
+
+    report: Path | None = None
+    json: Path | None = None
+    fail_on: str | None = None
+
+
+def run(named: Named, asked: Asked, outputs: Outputs) -> int:
+    """Review a run; the exit status."""
+    result, zone = review_named(named, asked)
+    if outputs.report is not None:
+        write_text(outputs.report, html.render(result, zone))
+    if outputs.json is not None:
+        write_json(outputs.json, document(result).model_dump_json(by_alias=True, indent=2))
+    if outputs.json != STDOUT:
+        terminal.show(result, Console(), zone)
+        if outputs.report is not None:
+            say(f"\nReport: {escape(str(outputs.report))}")
+    tell(result.remarks)
+    return _status(result, outputs.fail_on)
+
+
+def review_named(named: Named, asked: Asked) -> tuple[Review, Zone | None]:
+    """The review of the logs that were named, and the zone it is to be shown in."""
+    logs, remarks = read(named)
+    packs = load_packs(asked.packs)
+    zone = named.shown_in or next((log.zone for log in logs if log.zone.known), logs[0].zone)
+    path = settings.find([log.file or log.path for log in logs], asked.config)
+    given = settings.load(path) if path else settings.Settings()
+    run_ = given.described_run()
+    phases = run_.phases
+    start, end = _span(logs)
+    if asked.steady is not None:
+        phases = steady(asked.steady, zone, start, end)
+    first = parse_moment(asked.start, zone, start) if asked.start else None
+    last = parse_moment(asked.end, zone, first or start) if asked.end else None
+    if (first or start) > (last or end) or (first or start) > end or (last or end) < start:
+        raise Unusable(
+            f"nothing was recorded from {zone.clock(first or start)} to {zone.clock(last or end)}; "
+            f"the logs reach from {zone.clock(start)} to {zone.clock(end)}"
+        )
+    question = Question(packs, load_signals(), phases, first, last, by_hand=bool(asked.packs))
+    return review(logs, run_, question, Facts(given.facts(), seen_in(logs)), remarks), named.shown_in
+
+
+def _span(logs: Sequence[Log]) -> tuple[int, int]:
+    filled = [log for log in logs if len(log.times)]
+    if not filled:
+        raise Unusable(f"{', '.join(str(log.path) for log in logs)}: no samples; there is nothing to judge")
+    return min(int(log.times[0]) for log in filled), max(int(log.times[-1]) for log in filled)
+
+
+def _status(result: Review, fail_on: str | None) -> int:
+    if fail_on is None:
+        return 0
+    failing = ("critical",) if fail_on == "critical" else ("critical", "warning")
+    if any(finding.rule.severity in failing for finding in result.of(Outcome.CROSSED)):
+        return 1
+    if result.verdict == Verdict.UNKNOWN:
+        raise Unusable(f"--fail-on cannot say that the run was good: {result.answer}")
+    return 0

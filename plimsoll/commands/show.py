@@ -1,0 +1,147 @@
+"""`plimsoll show`: what is in a log, for people and as JSON (schema plimsoll.log/1, docs/log-json.md)."""
+
+import json as json_module
+import re
+from collections import defaultdict
+from dataclasses import asdict, dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from rich.markup import escape
+
+from model.log import Log
+from model.perfmon import CounterPath
+from model.remark import counted
+from model.series import Series
+from model.times import SECOND, Zone, iso, words
+from plimsoll.console import STDOUT, Named, read, say, tell, write_json
+
+_MOST_SHOWN = 12
+_MOST_GAPS = 5
+
+
+def run(named: Named, json: Path | None) -> None:
+    """Tell what is in each log."""
+    logs, remarks = read(named)
+    if json is not None:
+        write_json(json, json_module.dumps([as_json(log) for log in logs], ensure_ascii=False, indent=2))
+    if json != STDOUT:
+        for log in logs:
+            show(log, named.shown_in or log.zone)
+    tell([*(remark for log in logs for remark in log.remarks), *remarks])
+
+
+def show(log: Log, zone: Zone) -> None:
+    """Print what a log holds: who recorded it and when, then objects with their counters and instances."""
+    say(f"[bold]{escape(str(log.path))}[/]")
+    size = f"{counted(len(log.times), 'row')} × {counted(len(log.series), 'counter')}"
+    facts = [
+        ("format", log.format),
+        ("host", ", ".join(log.hosts)),
+        ("zone", zone.label(int(log.times[0]) if len(log.times) else 0)),
+        ("span", _span(log, zone)),
+        ("interval", words(log.interval) if log.interval else "not known"),
+        ("gaps", _gaps(log, zone)),
+        ("size", f"{size}: {counted(log.present, 'value')}, {log.missing:,} missing"),
+    ]
+    for name, value in facts:
+        say(f"  {name:<9} {escape(value)}")
+    for name, content in sorted(objects(log).items()):
+        inside = f" ({escape(_some(_families(content.instances)))})" if content.instances else ""
+        say(f"  [bold]{escape(name)}[/]{inside}\n    [dim]{escape(_some(list(content.counters)))}[/]")
+
+
+def _span(log: Log, zone: Zone) -> str:
+    if not len(log.times):
+        return "no samples"
+    first, last = int(log.times[0]), int(log.times[-1])
+    return f"{zone.span(first, last)} ({words(last - first)})"
+
+
+def _gaps(log: Log, zone: Zone) -> str:
+    gaps = log.gaps
+    if not gaps:
+        return "none"
+    listed = [f"{zone.span(start, end)} ({words(end - start)})" for start, end in gaps[:_MOST_GAPS]]
+    more = [f"{len(gaps) - _MOST_GAPS} more"] if len(gaps) > _MOST_GAPS else []
+    return "; ".join([*listed, *more])
+
+
+def _families(instances: dict[str, None]) -> list[str]:
+    """Instances in the order of their numbers; those that differ in theirs alone stand together: `svchost × 58`."""
+    families: list[str] = []
+    for stem, group in groupby(sorted(instances, key=_natural), key=_stem):
+        members = list(group)
+        if len(members) == 1:
+            families.append(members[0])
+        else:
+            families.append(f"{stem} × {len(members)}" if stem else f"{members[0]}–{members[-1]}")
+    return families
+
+
+def _natural(instance: str) -> list[tuple[int, str]]:
+    return [(int(part), "") if part.isdigit() else (-1, part.casefold()) for part in re.split(r"(\d+)", instance)]
+
+
+def _stem(instance: str) -> str:
+    """An instance without the number that tells it from its like."""
+    if instance.isdigit():
+        return ""
+    return "pid_…" if instance.startswith("pid_") else re.sub(r"#\d+$", "", instance)
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - _MOST_SHOWN:,} more" if len(names) > _MOST_SHOWN else ""
+    return ", ".join(names[:_MOST_SHOWN]) + more
+
+
+@dataclass
+class Content:
+    """What is recorded of one object, in the order of the columns."""
+
+    counters: dict[str, None] = field(default_factory=dict)
+    instances: dict[str, None] = field(default_factory=dict)
+
+
+def objects(log: Log) -> dict[str, Content]:
+    """Each object's counters and instances; for logs that know no objects, each measurement's fields and devices."""
+    found: dict[str, Content] = defaultdict(Content)
+    for series in log.series:
+        object_, counter, instance = _parts(series)
+        found[object_].counters[counter] = None
+        if instance is not None:
+            found[object_].instances[instance] = None
+    return found
+
+
+def _parts(series: Series) -> tuple[str, str, str | None]:
+    if not series.path.startswith("\\"):
+        return series.measurement, series.field, next((value for _, value in series.tags), None)
+    path = CounterPath.parse(series.path)
+    return path.object, path.counter, path.instance
+
+
+def as_json(log: Log) -> dict[str, Any]:
+    """What a log holds, for other programs: schema plimsoll.log/1."""
+    filled = len(log.times) > 0
+    return {
+        "schema": "plimsoll.log/1",
+        "path": str(log.path),
+        "format": log.format,
+        "hosts": list(log.hosts),
+        "zone": log.zone.label(int(log.times[0]) if filled else 0) if log.zone.known else None,
+        "start": iso(int(log.times[0])) if filled else None,
+        "end": iso(int(log.times[-1])) if filled else None,
+        "interval_s": log.interval / SECOND if log.interval else None,
+        "gaps": [{"start": iso(start), "end": iso(end)} for start, end in log.gaps],
+        "samples": len(log.times),
+        "series": len(log.series),
+        "values": log.present,
+        "missing": log.missing,
+        "objects": [
+            {"object": name, "counters": list(content.counters), "instances": list(content.instances)}
+            for name, content in sorted(objects(log).items())
+        ],
+        "remarks": [asdict(remark) for remark in log.remarks],
+    }

@@ -1,0 +1,79 @@
+"""`plimsoll show`, and what all commands do alike with what they are given."""
+
+import gzip
+import json
+import subprocess
+import sys
+
+HEADER = r'"(PDH-CSV 4.0) (UTC)(0)","\\H\Processor(0)\% User Time","\\H\Processor(10)\% User Time","\\H\Processor(2)\% User Time"'
+
+
+def a_log(path, rows):
+    path.write_text("\n".join([HEADER, *rows]) + "\n")
+    return path
+
+
+def row(second, *values):
+    return ",".join(f'"{cell}"' for cell in (f"01/15/2008 10:00:{second:02}.000", *values))
+
+
+def test_what_is_in_a_log(plimsoll, tmp_path):
+    log = a_log(tmp_path / "log.csv", [row(s, 1, " ", 3) for s in (0, 5, 10, 40, 45)])
+    done = plimsoll("show", log)
+    assert done.status == 0
+    assert done.out.splitlines() == [
+        str(log),
+        "  format    PDH-CSV",
+        "  host      H",
+        "  zone      UTC",
+        "  span      2008-01-15 10:00:00–10:00:45 (45 s)",
+        "  interval  5 s",
+        "  gaps      2008-01-15 10:00:10–10:00:40 (30 s)",
+        "  size      5 rows × 3 counters: 10 values, 5 missing",
+        "  Processor (0–10)",
+        "    % User Time",
+    ]
+
+
+def test_the_same_for_programs(plimsoll, tmp_path):
+    log = a_log(tmp_path / "log.csv", [row(s, 1, " ", "x") for s in (0, 5, 10)])
+    (found,) = json.loads(plimsoll("show", log, "--json", "-").out)
+    assert found["schema"] == "plimsoll.log/1"
+    assert (found["samples"], found["series"], found["values"], found["missing"]) == (3, 3, 3, 6)
+    assert found["objects"] == [{"object": "Processor", "counters": ["% User Time"], "instances": ["0", "10", "2"]}]
+    assert [(r["line"], r["counter"]) for r in found["remarks"]] == [(2, r"\\H\Processor(2)\% User Time")]
+
+
+def test_nothing_but_remarks_is_said_of_a_damaged_log(tmp_path):
+    """polars panics at a cell that is a single quote; that is nobody's business."""
+    log = tmp_path / "log.csv"
+    log.write_bytes(
+        (HEADER + "\n" + row(0, 1, 2, 3) + '\n"01/15/2008 10:00:05.000",","2","3"\n' + row(10, 1, 2, 3) + "\n").encode()
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "plimsoll", "show", str(log)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0
+    assert [line.partition(": ")[0] for line in done.stderr.splitlines()] == ["remark"]
+    assert "2 rows × 3 counters" in done.stdout
+
+
+def test_standard_input_and_archives_are_read_by_every_command(tmp_path):
+    log = a_log(tmp_path / "log.csv", [row(s, 1, 2, 3) for s in (0, 5, 10)])
+    for command in (["show"], ["review"], ["convert", "--to", "lp", "--out", str(tmp_path / "out.lp")]):
+        done = subprocess.run(
+            [sys.executable, "-m", "plimsoll", *command, "-"],
+            input=gzip.compress(log.read_bytes()),
+            capture_output=True,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_names_in_a_language_of_ones_own(plimsoll, tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text('"(PDH-CSV 4.0) (UTC)(0)","\\\\H\\Suoritin(_Total)\\Aika"\n"01/15/2008 10:00:00.000","12"\n')
+    names = tmp_path / "fi.yaml"
+    names.write_text("objects: {Suoritin: Processor}\ncounters: {Processor: {Aika: '% Processor Time'}}\n")
+    assert plimsoll("review", log).out.startswith("Not known.")
+    assert "Processor time" in plimsoll("review", log, "--names", names).out.partition("Held")[2]
