@@ -326,5 +326,5 @@ def _dated(times: pl.Series, columns: list[pl.Series], lines: Sequence[int], rem
     if not bad:
         return Table(local, columns, lines)
     good = np.flatnonzero(local.is_not_null().to_numpy())
-    rows = pl.Series(good)
-    return Table(local.gather(rows), [column.gather(rows) for column in columns], [lines[at] for at in good.tolist()])
+    local, *columns = pl.DataFrame([local, *columns])[good].get_columns()
+    return Table(local, columns, [lines[at] for at in good.tolist()])

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,14 +48,17 @@ def read_pdh(path: Path, text: Text, format_: str, separator: str, how: Reading)
     if len(cells) < 2:
         raise Unusable(f"{path}:{line}: the header names no counter; record the log with at least one")
     zone = _zone(cells[0], how.zone, remarks)
-    columns = _columns(path, cells[1:], how.names, remarks)
     layout = Layout(str(path), stop + 1, line + 1, separator, len(cells), text.header, cells[1:])
-    table = parse(text, layout, remarks)
+    of_rows = Remarks(str(path))
+    with ThreadPoolExecutor(1) as pool:  # the rows are parsed outside Python while it goes through the header
+        rows = pool.submit(parse, text, layout, of_rows)
+        columns = _columns(path, cells[1:], how.names, remarks)
+        table = rows.result()
+    remarks.items += of_rows
     clock = _times(table, zone, remarks)
     values = tuple(table.columns[at] for at in columns.kept)
     if clock.order is not None:
-        order = pl.Series(clock.order)
-        values = tuple(column.gather(order) for column in values)
+        values = tuple(pl.DataFrame(values)[clock.order].get_columns())
     if not len(clock.times):
         remarks.add(Kind.NOTED, "the log holds no samples")
     return Log(path, format_, clock.times, values, columns.series, zone, tuple(remarks))
