@@ -45,7 +45,7 @@ def test_the_same_for_programs(plimsoll, tmp_path):
 
 
 def test_nothing_but_remarks_is_said_of_a_damaged_log(tmp_path):
-    """polars panics at a cell that is a single quote; that is nobody's business."""
+    """Polars panics at a cell that is a single quote; that is nobody's business."""
     log = tmp_path / "log.csv"
     log.write_bytes(
         (HEADER + "\n" + row(0, 1, 2, 3) + '\n"01/15/2008 10:00:05.000",","2","3"\n' + row(10, 1, 2, 3) + "\n").encode()
