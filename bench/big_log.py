@@ -36,13 +36,13 @@ def counters(count: int) -> list[str]:
 
 
 def write_big_log(path: Path, rows: int, columns: int) -> None:
-    """Write the log; values have 17 significant digits as Perfmon's do, one in fifty is blank."""
+    """Write the log; values have 15 significant digits, one in fifty is blank."""
     random = np.random.default_rng(1)
     header = ",".join(f'"{cell}"' for cell in ["(PDH-CSV 4.0) (UTC)(0)", *counters(columns)])
     values = random.gamma(2.0, 12.0, (min(rows, _BLOCK), columns))
     blank = random.random(values.shape) < 0.02
     block = [
-        ",".join('" "' if empty else f'"{value:.14g}"' for value, empty in zip(row, gaps, strict=True))
+        ",".join('" "' if empty else f'"{value:.15g}"' for value, empty in zip(row, gaps, strict=True))
         for row, gaps in zip(values.tolist(), blank.tolist(), strict=True)
     ]
     with path.open("w", encoding="ascii", newline="") as file:

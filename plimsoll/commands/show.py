@@ -1,4 +1,4 @@
-"""`plimsoll show`: what is in a log, for people and as JSON (schema plimsoll.log/1, docs/log-json.md)."""
+"""`plimsoll show`: what is in a log, for people and as JSON (schema plimsoll.log/1, docs/formats.md)."""
 
 import json as json_module
 import re
