@@ -136,8 +136,30 @@ class Citation(Strict):
     quote: str | None = None
 
 
+class Case(Strict):
+    """What a rule must make of some data: its `series` by signal, in the notation of rules/notation.py.
+
+    A sample every `interval`. `fires` tells whether the rule is to fire at any time, None that it is to
+    have no data throughout. `phase` is that of the whole case (None: phases are not known); `facts` are
+    the host's, and `instance` the one the samples are of where the signal keeps instances.
+    """
+
+    name: str
+    series: dict[SignalName, str]
+    fires: bool | None
+    interval: Duration = parse_duration("10s")
+    phase: str | None = None
+    facts: dict[Fact, float] = {}
+    instance: str = "0"
+
+
 class Rule(Condition):
-    """A documented threshold; what it means to the sample is in docs/evaluation.md."""
+    """A documented threshold; what it means to the sample is in docs/evaluation.md.
+
+    `why` says what stands behind the limit, `thresholds` which rows of the studies' limits
+    (tests/data/thresholds.csv) it carries out. A rule with `drive` is for the disks that
+    plimsoll.toml marks so.
+    """
 
     id: Identifier
     for_: Duration = Field(default=0, alias="for")
@@ -149,6 +171,10 @@ class Rule(Condition):
     summary: str
     look_at: tuple[SignalName, ...] = ()
     measured_on: str | None = None
+    why: str = ""
+    drive: Literal["database", "log"] | None = None
+    thresholds: tuple[str, ...] = ()
+    cases: tuple[Case, ...] = ()
     sources: tuple[Citation, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
