@@ -7,6 +7,7 @@ import numpy as np
 
 from demo.ocs import TIME_S, simulate
 from demo.study import CORES, DURATION_S, INTERVAL_S, LOGON_RATE, SETUPS, STEADY_FROM_S, Setup
+from ingest.atomic import written
 from ingest.write_pdh import WallClock, write_pdh
 from model.times import SECOND, instant
 
@@ -25,12 +26,12 @@ def write_runs(out: Path) -> list[Path]:
 
 
 def _write_run(folder: Path, setup: Setup) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
     times = instant(START) + TIME_S.astype(np.int64) * SECOND
     for host, columns in simulate(setup).items():
         paths = [(f"\\\\{host}{path}", values) for path, values in columns.items()]
         write_pdh(folder / f"{host}.csv", WallClock(ZONE_NAME, BIAS_MINUTES), times, paths)
-    (folder / FACTS).write_text(_facts(setup), encoding="utf-8", newline="\n")
+    with written(folder / FACTS) as partial:
+        partial.write_text(_facts(setup), encoding="utf-8", newline="\n")
     return folder
 
 

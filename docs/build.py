@@ -1,12 +1,28 @@
 """Writes the generated pages of this folder. `python docs/build.py`; a test compares what it would write."""
 
+import sys
+from collections.abc import Callable, Mapping
+from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+if __name__ == "__main__":
+    sys.path.pop(0)  # this folder: its rules/ are pages, and would stand in for the package
+
+from pydantic import BaseModel
+
+from model.times import words
 from review.document import ReviewDocument
+from review.explain import explain, signal_text, threshold_text
+from rules.document import RulesDocument
+from rules.load import load_packs, load_signals
 
 HERE = Path(__file__).parent
-_INTRO = """\
+# Every page of these folders is generated: what is no longer written is removed.
+FOLDERS = ("rules",)
+_GENERATED = "<!-- Generated from {} by docs/build.py. -->\n"
+_REVIEW = """\
 # plimsoll.review/1
 
 What `plimsoll review --json FILE` writes. Times are ISO 8601 in UTC; durations are in seconds and say so in their
@@ -14,17 +30,91 @@ name; values are in the unit named beside them. Fields are added within a versio
 
 <!-- Generated from review/document.py by docs/build.py. -->
 """
+_RULES = """\
+# plimsoll.rules/1
+
+What `plimsoll rules list --json FILE` writes. Durations are in seconds and say so in their name; limits are in the
+unit named beside them. Fields are added within a version, never changed or removed.
+
+<!-- Generated from rules/document.py by docs/build.py. -->
+"""
+_SIGNALS = """\
+# Signals
+
+The quantities rules, charts and reports speak of, what they mean, and where each can be taken from. Of several sources
+the first that holds samples is taken, host by host. Paths are those of Performance Monitor for any computer; in
+brackets, `*` is each instance but the totals. Measurements are Telegraf's, and sysstat's where they are named so.
+
+<!-- Generated from rules/signals.yaml by docs/build.py. -->
+"""
+_CATALOGUE = """\
+# Rules
+
+Every rule that ships, by pack. `plimsoll rules explain RULE` prints the page of a rule. A `…` behind a limit stands for
+further conditions, which its page names; the column *for* says how long the limit is crossed before the rule fires.
+What that means to the sample is in [evaluation](../evaluation.md), what is counted in [signals](../signals.md).
+
+<!-- Generated from rules/packs by docs/build.py. -->
+"""
 
 
-def review_json() -> str:
-    """The page on the review's JSON."""
-    parts: dict[str, Any] = ReviewDocument.model_json_schema(by_alias=True)
+def document_page(intro: str, model: type[BaseModel]) -> str:
+    """The page on a JSON document: its fields, and those of its parts."""
+    parts: dict[str, Any] = model.model_json_schema(by_alias=True, mode="serialization")
     sections = [_section("The document", parts)]
     sections += [_section(name.removesuffix("Part"), part) for name, part in parts["$defs"].items()]
-    return "\n".join([_INTRO, *sections])
+    return "\n".join([intro, *sections])
 
 
-PAGES = {"review-json.md": review_json}
+def signals_page() -> str:
+    """Every signal, in the order and the families of signals.yaml."""
+    signals = load_signals()
+    parts = [_SIGNALS]
+    for family, names in groupby(signals, lambda name: name.partition(".")[0]):
+        parts.append(f"## {family}\n")
+        parts += [f"{signal_text(name, signals)}\n" for name in names]
+    return "\n".join(parts)
+
+
+def catalogue_page() -> str:
+    """A table of rules for each pack."""
+    signals = load_signals()
+    parts = [_CATALOGUE]
+    for pack in load_packs():
+        rows = [
+            f"| [{rule.id}]({rule.id}.md) | {rule.severity} | {signals[rule.signal].title} | "
+            f"{threshold_text(rule, signals)} | {words(rule.for_) if rule.for_ else 'at once'} |"
+            for rule in pack.rules
+        ]
+        table = ["| rule | severity | signal | healthy | for |", "|---|---|---|---|---|", *rows]
+        parts.append("\n".join([f"## {pack.pack}: {pack.title}", "", pack.about.strip(), "", *table, ""]))
+    return "\n".join(parts)
+
+
+def rule_page(name: str) -> str:
+    """What `plimsoll rules explain` prints of a rule."""
+    rule, pack = next((rule, pack) for pack in load_packs() for rule in pack.rules if rule.id == name)
+    return f"{explain(rule, pack, load_signals())}\n{_GENERATED.format(f'rules/packs/{pack.pack}.yaml')}"
+
+
+def pages() -> Mapping[str, Callable[[], str]]:
+    """Every generated page: its name in this folder, and what writes it."""
+    fixed = {
+        "review-json.md": partial(document_page, _REVIEW, ReviewDocument),
+        "rules-json.md": partial(document_page, _RULES, RulesDocument),
+        "signals.md": signals_page,
+        "rules/README.md": catalogue_page,
+    }
+    return fixed | {f"rules/{rule.id}.md": partial(rule_page, rule.id) for pack in load_packs() for rule in pack.rules}
+
+
+def stale() -> list[Path]:
+    """Pages of the generated folders that nothing writes any more."""
+    written = {HERE / name for name in PAGES}
+    return [path for folder in FOLDERS for path in sorted((HERE / folder).glob("*")) if path not in written]
+
+
+PAGES = pages()
 
 
 def _section(title: str, part: dict[str, Any]) -> str:
@@ -50,9 +140,12 @@ def _type(field: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    """Write every page."""
+    """Write every page, and remove those that are no longer written."""
     for name, page in PAGES.items():
-        (HERE / name).write_text(page(), encoding="utf-8")
+        (HERE / name).parent.mkdir(exist_ok=True)
+        (HERE / name).write_text(page(), encoding="utf-8", newline="\n")
+    for path in stale():
+        path.unlink()
 
 
 if __name__ == "__main__":

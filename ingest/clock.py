@@ -7,8 +7,11 @@ ends an hour repeats, where it begins one is missing.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
+from functools import cache
+from importlib.resources import files
 
 import numpy as np
+import yaml
 
 from model.log import Times, sampling_interval
 from model.remark import Kind, Remarks
@@ -17,6 +20,7 @@ from model.times import SECOND, Zone, utc, words
 HOUR = 3600 * SECOND
 _MONTHS_OF_CHANGE = (3, 4, 9, 10, 11)
 _SUNDAY = 6
+_LONGEST_PAUSE = 900 * SECOND
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,9 @@ def to_utc(local: Times, zone: Zone, lines: Sequence[int], remarks: Remarks) -> 
     """
     if isinstance(zone.rule, timezone):
         offset = zone.rule.utcoffset(None) // timedelta(microseconds=1) * 1000
-        times = local - offset + _changes(local, lines, remarks)
+        times = local - offset
+        if zone.name not in _steady_zones():
+            times += _changes(local, lines, remarks)
     else:
         times = _by_rules(local, zone)
     back = np.flatnonzero(np.diff(times) < 0)
@@ -60,13 +66,14 @@ def _changes(local: Times, lines: Sequence[int], remarks: Remarks) -> Times | in
     if interval is None or interval >= HOUR:
         return 0
     slack = max(interval // 2, 2 * SECOND)
-    odd = np.flatnonzero((np.abs(steps + HOUR - interval) <= slack) | (np.abs(steps - HOUR - interval) <= slack))
+    back = (steps < 0) & (steps + HOUR >= interval - slack) & (steps + HOUR <= interval + _LONGEST_PAUSE)
+    odd = np.flatnonzero(back | (np.abs(steps - HOUR - interval) <= slack))
     added = np.zeros(len(local), dtype=np.int64)
     for at in odd.tolist():
-        if steps[at] < 0:
+        if steps[at] < 0 and (steps[at] + HOUR <= interval + slack or _may_change(int(local[at]))):
             added[at + 1 :] += HOUR
             text = "the clock goes back an hour, as at the end of daylight saving time: later rows are an hour later"
-        elif _is_spring(int(local[at]), int(local[at + 1]), interval + slack):
+        elif steps[at] > 0 and _is_spring(int(local[at]), int(local[at + 1]), interval + slack):
             added[at + 1 :] -= HOUR
             text = "the clock skips an hour, as when daylight saving time begins: later rows are an hour earlier"
         else:
@@ -79,7 +86,18 @@ def _is_spring(before: int, after: int, tolerance: int) -> bool:
     """Whether what is missing is one whole hour of a clock, at a time when clocks are put forward."""
     first = utc(before + tolerance).replace(minute=0, second=0, microsecond=0)
     whole = _close(before, first, tolerance) and _close(after, first + timedelta(hours=1), tolerance)
-    return whole and first.hour <= 3 and first.month in _MONTHS_OF_CHANGE and first.weekday() == _SUNDAY
+    return whole and _may_change(before + tolerance)
+
+
+def _may_change(local: int) -> bool:
+    """Whether clocks change at such a time: in the small hours of a Sunday in spring or autumn."""
+    moment = utc(local)
+    return moment.hour <= 3 and moment.month in _MONTHS_OF_CHANGE and moment.weekday() == _SUNDAY
+
+
+@cache
+def _steady_zones() -> frozenset[str]:
+    return frozenset(yaml.load(files("ingest").joinpath("zones.yaml").read_bytes(), yaml.CSafeLoader)["unchanging"])
 
 
 def _close(local: int, moment: datetime, tolerance: int) -> bool:
@@ -92,7 +110,7 @@ def _by_rules(local: Times, zone: Zone) -> Times:
     offsets = np.array([_offsets(int(quarter), zone) for quarter in hours], dtype=np.int64)
     first, second = offsets[inverse].T
     times = local - first
-    for at in np.flatnonzero((np.diff(times) < 0) & (first[1:] != second[1:])).tolist():
+    for at in np.flatnonzero((np.diff(times) < -HOUR // 2) & (first[1:] != second[1:])).tolist():
         twice = np.flatnonzero(first[at + 1 :] == second[at + 1 :])
         until = at + 1 + (int(twice[0]) if len(twice) else len(local) - at - 1)
         times[at + 1 : until] = local[at + 1 : until] - second[at + 1 : until]

@@ -69,7 +69,9 @@ def _contents(path: Path, most: int, stack: ExitStack) -> Iterator[Content]:
         data = sys.stdin.buffer.read()
         name, sha256 = "standard input", hashlib.sha256(data).hexdigest()
     else:
-        name, data, sha256 = str(path), _mapped(path, stack), None
+        name, data, sha256 = str(path), _file(path, stack), None
+        if isinstance(data, bytes):
+            sha256 = hashlib.sha256(data).hexdigest()
     if data[:4] in _ZIP:
         yield from _members(path, name, data, most, sha256)
         return
@@ -79,11 +81,12 @@ def _contents(path: Path, most: int, stack: ExitStack) -> Iterator[Content]:
     )
 
 
-def _mapped(path: Path, stack: ExitStack) -> bytes | mmap.mmap:
+def _file(path: Path, stack: ExitStack) -> bytes | mmap.mmap:
+    """A file mapped into memory, or what comes out of a pipe."""
     try:
         file = stack.enter_context(path.open("rb"))
-        if not path.stat().st_size:
-            return b""
+        if not path.stat().st_size or not path.is_file():
+            return file.read()
         return stack.enter_context(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
     except IsADirectoryError:
         raise Unusable(f"{path}: is a folder; name the logs in it") from None

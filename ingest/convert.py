@@ -41,7 +41,7 @@ class Part:
         first = 0 if self.start is None else int(np.searchsorted(log.times, self.start, side="left"))
         last = len(log.times) if self.end is None else int(np.searchsorted(log.times, self.end, side="right"))
         if first >= last and len(log.times):
-            raise Unusable(f"{log.path}: no rows between --from and --to")
+            raise Unusable(f"{log.path}: no rows between --from and --until")
         return replace(
             log,
             times=log.times[first : last : self.every],

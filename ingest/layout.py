@@ -7,6 +7,7 @@ import polars as pl
 
 TIME = "time"
 BLANK = " "
+_FIRST_YEAR, _LAST_YEAR = 1980, 2200
 _WRITTEN = "%m/%d/%Y %H:%M:%S%.f"
 
 
@@ -33,5 +34,8 @@ class Table:
 
 
 def wall_clock(cells: pl.Series) -> pl.Series:
-    """The first cells of rows as times; null where one is none."""
-    return cells.str.strip_chars().str.to_datetime(_WRITTEN, strict=False, time_unit="ns")
+    """The first cells of rows as times; null where one is none, or is of a year no recorder is of."""
+    local = cells.str.strip_chars().str.to_datetime(_WRITTEN, strict=False, time_unit="us")
+    # A clock that was never set counts from 1601, which nanoseconds from 1970 do not reach.
+    years = local.dt.year()
+    return local.set((years < _FIRST_YEAR) | (years > _LAST_YEAR), None).cast(pl.Datetime("ns"))

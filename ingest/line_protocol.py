@@ -11,10 +11,10 @@ ROWS_AT_ONCE = 50_000
 
 
 class _Point(NamedTuple):
-    """What the values of one line share: the escaped measurement and tags, and the fields by column."""
+    """What the values of one line share: the escaped measurement and tags, and each field with its columns."""
 
     head: str
-    fields: list[tuple[str, int]]
+    fields: dict[str, list[int]]
 
 
 def encode(log: Log) -> Iterator[bytes]:
@@ -26,27 +26,34 @@ def encode(log: Log) -> Iterator[bytes]:
     for start in range(0, len(log.times), ROWS_AT_ONCE):
         times = pl.Series("time", log.times[start : start + ROWS_AT_ONCE])
         for head, fields in points:
-            columns = [log.columns[at].slice(start, ROWS_AT_ONCE).alias(str(at)) for _, at in fields]
-            text = _lines(pl.DataFrame([times, *columns]), head, fields)
+            columns = [
+                _column(log, twins).slice(start, ROWS_AT_ONCE).alias(f"f{n}") for n, twins in enumerate(fields.values())
+            ]
+            text = _lines(pl.DataFrame([times, *columns]), head, list(fields))
             if text:
                 yield text
 
 
 def _points(log: Log) -> list[_Point]:
-    points: dict[str, list[tuple[str, int]]] = {}
+    points: dict[str, dict[str, list[int]]] = {}
     for at, series in enumerate(log.series):
         tags = sorted([("host", series.host), *series.tags])
         written = "".join(f",{_tag(name)}={_tag(value)}" for name, value in tags if _tag(value))
         head = _escaped(series.measurement, ", ") + written
-        fields = points.setdefault(head, [])
-        name = _tag(series.field)
-        if all(name != other for other, _ in fields):
-            fields.append((name, at))
+        points.setdefault(head, {}).setdefault(_tag(series.field), []).append(at)
     return [_Point(head, fields) for head, fields in points.items()]
 
 
-def _lines(frame: pl.DataFrame, head: str, fields: list[tuple[str, int]]) -> bytes:
-    values = [pl.format("{}={}", pl.lit(name), pl.col(str(at))) for name, at in fields]
+def _column(log: Log, twins: list[int]) -> pl.Series:
+    """The values of a field; of columns of the same counter the first that has one counts."""
+    first, *others = (log.columns[at] for at in twins)
+    for other in others:
+        first = first.zip_with(first.is_not_null(), other)
+    return first
+
+
+def _lines(frame: pl.DataFrame, head: str, fields: list[str]) -> bytes:
+    values = [pl.format("{}={}", pl.lit(name), pl.col(f"f{n}")) for n, name in enumerate(fields)]
     lines = (
         frame.lazy()
         .select(pl.concat_str(values, separator=",", ignore_nulls=True).alias("fields"), "time")

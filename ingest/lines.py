@@ -102,7 +102,8 @@ def read_by_line(text: Text, layout: Layout, remarks: Remarks) -> Table:
             _tell_second_header(text.data[start:end], number, layout, remarks)
             continue
         counts = _counts(text.data, start, end, separator)
-        if counts.regular(head, text.data[end - 2 : end], layout.width):
+        bare = end == len(text.data) and ends_in_a_bare_cell(text.data)
+        if counts.regular(head, text.data[end - 2 : end], layout.width) and not bare:
             line = (start, end) if counts.ascii else _mended(text.data[start:end])
             lines.keep(number, line, counts.blanks)
         else:
@@ -112,7 +113,7 @@ def read_by_line(text: Text, layout: Layout, remarks: Remarks) -> Table:
     if not lines.kept:
         return Table(pl.Series([], dtype=pl.Datetime("ns")), [pl.Series([], dtype=pl.Float64)] * (layout.width - 1), [])
     times, columns = _numbers(lines, layout, remarks)
-    return _dated(times, columns, lines.numbers, remarks)
+    return _dated(times, columns, lines.numbers, layout, remarks)
 
 
 def _spans(data: bytes | mmap.mmap, start: int) -> Iterator[tuple[int, int]]:
@@ -166,7 +167,7 @@ def _mended(line: bytes) -> bytes:
 def _take_irregular(line: bytes, number: int, last: bool, to: _Lines, layout: Layout, remarks: Remarks) -> None:
     """A line that is not quoted throughout or not at all, or has too many or too few cells."""
     cells = split(line.rstrip(b"\r").decode("utf-8", errors="replace"), layout.separator)
-    if len(cells) == layout.width and not (last and _is_cut(line)):
+    if len(cells) == layout.width and not (last and (_is_cut(line) or b'"' not in line)):
         to.keep(number, _rewritten(cells, layout.separator), sum(not cell.strip() for cell in cells))
     elif last and (whole := _whole_cells(line, cells, layout)):
         said = f"the last row is cut short: kept its first {len(whole)} of {layout.width} cells"
@@ -175,6 +176,11 @@ def _take_irregular(line: bytes, number: int, last: bool, to: _Lines, layout: La
         to.keep(number, _rewritten(cells, layout.separator), sum(not cell.strip() for cell in cells))
     elif not _is_chatter(line, number, remarks):
         to.uneven.append((number, len(cells)))
+
+
+def ends_in_a_bare_cell(data: bytes | mmap.mmap) -> bool:
+    """Whether a file ends within a line, in a cell without quotes: nobody can tell whether its number is whole."""
+    return data[len(data) - 1 :] not in (b"\n", b"\r", b'"', b" ", b"\0")
 
 
 def _is_cut(line: bytes) -> bool:
@@ -235,10 +241,7 @@ def _tell(lines: _Lines, layout: Layout, remarks: Remarks) -> None:
         )
     if len(lines.timeless) > len(lines.kept):
         number, said = lines.timeless[0]
-        raise Unusable(
-            f'{layout.file}:{number}: "{said}" is not a time as Perfmon writes it (MM/DD/YYYY HH:MM:SS.mmm); '
-            "a spreadsheet may have cut it: export the log again with relog"
-        )
+        raise Unusable(_no_time(layout, number, said))
     if len(lines.day_first) > 1:
         number, said = lines.day_first[0]
         raise Unusable(
@@ -252,6 +255,13 @@ def _tell(lines: _Lines, layout: Layout, remarks: Remarks) -> None:
         remarks.add(Kind.SKIPPED, reason, line=at)
     if (more := len(reasons) - _MOST_TOLD) > 0:
         remarks.add(Kind.SKIPPED, f"{counted(more, 'more row')} like these: left out", count=more)
+
+
+def _no_time(layout: Layout, number: int, said: str) -> str:
+    return (
+        f'{layout.file}:{number}: "{said}" is not a time as Perfmon writes it (MM/DD/YYYY HH:MM:SS.mmm); '
+        "a spreadsheet may have cut it: export the log again with relog"
+    )
 
 
 def _numbers(lines: _Lines, layout: Layout, remarks: Remarks) -> tuple[pl.Series, list[pl.Series]]:
@@ -314,10 +324,12 @@ def _number(text: str) -> float | None:
         return None
 
 
-def _dated(times: pl.Series, columns: list[pl.Series], lines: Sequence[int], remarks: Remarks) -> Table:
+def _dated(times: pl.Series, columns: list[pl.Series], lines: Sequence[int], layout: Layout, remarks: Remarks) -> Table:
     """The rows whose first cell is a day and an hour that exist."""
     local = wall_clock(times)
     bad = np.flatnonzero(local.is_null().to_numpy()).tolist()
+    if 2 * len(bad) > len(local):
+        raise Unusable(_no_time(layout, lines[bad[0]], _short(times[bad[0]] or "")))
     for at in bad[:_MOST_TOLD]:
         said = f'"{_short(times[at] or "")}" is not a time: the row is left out'
         remarks.add(Kind.SKIPPED, said, line=lines[at])

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ingest.cells import split
+from ingest.lines import ends_in_a_bare_cell
 from ingest.pdh import read_pdh
 from ingest.reading import Reading
 from ingest.resaved_numbers import JOINT, decimal_mark
@@ -132,7 +133,10 @@ class _Rows:
 def _rows(text: Text, shape: _Shape, remarks: Remarks) -> _Rows:
     rows = _Rows([], [], [], [])
     empty: list[int] = []
-    for number, line in enumerate(_lines(text, shape)[1:], shape.line + 1):
+    lines = _lines(text, shape)
+    if ends_in_a_bare_cell(text.data):
+        lines[-1] = lines[-1].rpartition(shape.separator)[0]
+    for number, line in enumerate(lines[1:], shape.line + 1):
         cells = shape.cells(line) if line.strip() else []
         if cells and _SIGN.match(cells[0].encode()):
             rows.others.append(_quoted(cells))  # another header: read_pdh tells what of it

@@ -15,7 +15,7 @@ import polars as pl
 from polars.exceptions import PanicException, PolarsError
 
 from ingest.layout import BLANK, TIME, Layout, Table, wall_clock
-from ingest.lines import read_by_line
+from ingest.lines import ends_in_a_bare_cell, read_by_line
 from ingest.quiet import panics_unheard
 from ingest.text import Text
 from model.remark import Kind, Remarks
@@ -35,6 +35,8 @@ def _at_once(text: Text, layout: Layout) -> Table | None:
     """The whole file in one go, or None where it is not as regular as that needs."""
     if not text.data[layout.offset : layout.offset + 100].strip() or _quotes(text, layout) % (2 * layout.width):
         return None
+    if ends_in_a_bare_cell(text.data):
+        return None
     names = [str(at) for at in range(layout.width - 1)]
     # The last column is read as text: a row that is too short has a null there, a blank has none.
     dtypes = {TIME: pl.String, **dict(zip(names, repeat(pl.Float64), strict=False)), names[-1]: pl.String}
@@ -42,6 +44,7 @@ def _at_once(text: Text, layout: Layout) -> Table | None:
         with panics_unheard():
             frame = pl.read_csv(
                 text.source,
+                glob=False,
                 has_header=False,
                 skip_lines=layout.first_line - 1,
                 separator=layout.separator,

@@ -16,6 +16,7 @@ import yaml
 from model.errors import Unusable
 
 _MOST_WORDS = 200
+_HEAD = 1 << 20
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 
 
@@ -43,14 +44,19 @@ class Text:
         if encoding and encoding.startswith("utf-16"):
             try:
                 data, encoding = data[:].decode(encoding).encode(), "utf-8"
-            except UnicodeDecodeError as error:
-                raise Unusable(f"{name}: not valid UTF-16 at byte {error.start}; save it as UTF-8") from None
+            except (UnicodeError, LookupError) as error:
+                raise Unusable(f"{name}: not valid {encoding} ({error}); save it as UTF-8") from None
+        if b"\r" in data[:_HEAD] and data.find(b"\n") < 0:
+            data = data[:].replace(b"\r", b"\n")  # line ends of old Macintoshes
         return cls(name, data, encoding)
 
     @property
     def source(self) -> Path | bytes:
         """What to hand to a parser: the file itself where its bytes are taken as they stand."""
-        return self.data if isinstance(self.data, bytes) else Path(self.name)
+        if isinstance(self.data, bytes):
+            return self.data
+        # A name that is no text cannot be handed on.
+        return Path(self.name) if self.name.isprintable() else self.data[:]
 
     @cached_property
     def first_line(self) -> tuple[int, int, int]:
@@ -77,7 +83,7 @@ class Text:
         if self.encoding:
             try:
                 return raw.decode(self.encoding), None
-            except (UnicodeDecodeError, LookupError) as error:
+            except (UnicodeError, LookupError) as error:
                 raise Unusable(f"{self.name}: the header is not {self.encoding} text: {error}") from None
         try:
             return raw.decode("utf-8"), None

@@ -20,6 +20,7 @@ from model.perfmon import SQL_NAMED, TOTAL, CounterPath, generic_object, telegra
 from model.series import Series
 
 UNKNOWN = "win_perf_counters"
+_TOTAL = TOTAL.casefold()
 
 
 class _Object(NamedTuple):
@@ -56,7 +57,7 @@ class Names:
             tags = (("objectname", name.object), ("source", host))
             shown = f"\\{name.shown_object}\\{name.shown_counter}"
             return Series(host, name.measurement, tags, name.field, shown)
-        if instance[-len(TOTAL) :].casefold() == TOTAL.casefold():
+        if instance.casefold() == _TOTAL or instance.casefold().endswith(f",{_TOTAL}"):
             instance = instance[: -len(TOTAL)] + TOTAL
         tags = (("instance", instance), ("objectname", name.object), ("source", host))
         shown = f"\\{name.shown_object}({instance})\\{name.shown_counter}"
@@ -173,9 +174,9 @@ def _languages() -> tuple[_Language, ...]:
 
 def _language(table: dict[str, Any]) -> _Language:
     return _Language(
-        {_folded(local): english for local, english in (table.get("objects") or {}).items()},
+        {_folded(local): str(english) for local, english in (table.get("objects") or {}).items()},
         {
-            object_: {_folded(local): english for local, english in names.items()}
+            object_: {_folded(local): str(english) for local, english in names.items()}
             for object_, names in (table.get("counters") or {}).items()
         },
     )

@@ -3,6 +3,9 @@
 import dataclasses
 from dataclasses import dataclass
 
+# Recorders differ in case here; objects and counters have theirs from a table.
+_FOLDED = ("source", "instance")
+
 
 @dataclass(frozen=True, slots=True)
 class Series:
@@ -10,7 +13,8 @@ class Series:
 
     `tags` are sorted by key and hold everything but the host. `path` is the Perfmon counter path
     people recognise, without its computer (`\Processor(_Total)\% Processor Time`); it is kept
-    beside the identity and is not part of it. Hosts compare without regard to case.
+    beside the identity and is not part of it. Hosts and
+    instances compare without regard to case.
     """
 
     host: str
@@ -22,7 +26,7 @@ class Series:
     @property
     def key(self) -> tuple[str, str, tuple[tuple[str, str], ...], str]:
         """What makes two series the same one."""
-        tags = tuple((name, value.casefold() if name == "source" else value) for name, value in self.tags)
+        tags = tuple((name, value.casefold() if name in _FOLDED else value) for name, value in self.tags)
         return (self.host.casefold(), self.measurement, tags, self.field)
 
     def tag(self, name: str) -> str | None:

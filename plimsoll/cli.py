@@ -1,5 +1,7 @@
 """The commands and their options. What each does is imported when it is called: help must not wait for polars."""
 
+import io
+import os
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -9,7 +11,7 @@ import typer
 
 from model.errors import Unusable
 
-CROSSED, UNUSABLE = 1, 2
+UNUSABLE = 2
 
 app = typer.Typer(
     name="plimsoll",
@@ -135,10 +137,16 @@ def review_command(
     zone: ZoneOption = None,
     config: Annotated[
         Path | None,
-        typer.Option("--config", help="Run, phases and host facts. Default: plimsoll.toml beside the logs."),
+        typer.Option(
+            "--config",
+            help="Run, phases, host facts and thresholds set otherwise. Default: plimsoll.toml beside the logs.",
+        ),
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Write the report as one HTML file.")] = None,
     json: JsonOption = None,
+    junit: Annotated[
+        Path | None, typer.Option("--junit", help="Write JUnit XML: a suite per pack, a case per rule and host.")
+    ] = None,
     fail_on: Annotated[
         FailOn | None,
         typer.Option("--fail-on", help="Exit with 1 if a threshold of this severity or above was crossed."),
@@ -153,22 +161,87 @@ def review_command(
 
     named = Named(tuple(logs), zone, format_, encoding, tuple(names or ()))
     asked = review.Asked(tuple(pack or ()), from_, to, steady, config)
-    outputs = review.Outputs(out, json, fail_on.value if fail_on else None)
+    outputs = review.Outputs(out, json, junit, fail_on.value if fail_on else None)
     raise typer.Exit(review.run(named, asked, outputs))
+
+
+rules_app = typer.Typer(help="What is judged by: packs of rules.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(rules_app, name="rules")
+
+PacksArgument = Annotated[
+    list[str] | None,
+    typer.Argument(help="Packs by name, or .yaml files of one's own. Default: all that ship.", metavar="PACK"),
+]
+RulePackOption = Annotated[
+    list[str] | None,
+    typer.Option("--pack", help="This pack only (name or .yaml file); repeat for more.", show_default=False),
+]
+
+
+@rules_app.command("list")
+def rules_list_command(pack: RulePackOption = None, json: JsonOption = None) -> None:
+    """List rules: severity, signal, threshold (… stands for further conditions), how long it is crossed before the
+    rule fires, and how many documents it is from.
+    """
+    from plimsoll.commands import rules
+
+    rules.list_rules(tuple(pack or ()), json)
+
+
+@rules_app.command("check")
+def rules_check_command(packs: PacksArgument = None) -> None:
+    """Check packs: every mistake is told with file, line and column, and the exit status is 2."""
+    from plimsoll.commands import rules
+
+    rules.check(tuple(packs or ()))
+
+
+@rules_app.command("explain")
+def rules_explain_command(
+    rule: Annotated[str, typer.Argument(help="A rule's id: cpu-busy.", metavar="RULE", show_default=False)],
+    pack: RulePackOption = None,
+) -> None:
+    """Explain a rule: what is counted, the threshold, why, which documents it is from, what to look at next."""
+    from plimsoll.commands import rules
+
+    rules.explain_rule(rule, tuple(pack or ()))
+
+
+@rules_app.command("test")
+def rules_test_command(packs: PacksArgument = None) -> None:
+    """Run the cases of packs; the exit status is 1 if one does not come out as it expects."""
+    from plimsoll.commands import rules
+
+    raise typer.Exit(rules.test(tuple(packs or ())))
 
 
 def main() -> None:
     """Run the command line; the process ends with its exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # What a console of another code page cannot show is no reason to fail.
+            stream.reconfigure(errors="replace")
     try:
-        app()
+        status = app(standalone_mode=False)
+        sys.stdout.flush()
+        sys.exit(status)
     except Unusable as error:
         for line in str(error).splitlines():
             print(f"plimsoll: {line}", file=sys.stderr)
         sys.exit(UNUSABLE)
-    except KeyboardInterrupt:
+    except typer.TyperException as error:
+        said = error.format_message()
+        # Without a command the message is the help.
+        print(said if "Usage:" in said else f"plimsoll: {said} See plimsoll --help.", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except (KeyboardInterrupt, typer.Abort):
         print("plimsoll: interrupted", file=sys.stderr)
         sys.exit(130)
     except BrokenPipeError:
-        # The reader of our output went away; nothing more can be said to it.
-        sys.stdout = None
+        # Who reads our output went away; Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except OSError as error:
+        print(f"plimsoll: cannot be written: {error.strerror or error}", file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(UNUSABLE)

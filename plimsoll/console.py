@@ -10,7 +10,7 @@ from rich.console import Console
 from ingest.read import read_logs
 from ingest.reading import Reading
 from ingest.together import remarks_on
-from model.errors import Unusable
+from model.errors import Unusable, printable
 from model.log import Log
 from model.names import Names, shipped
 from model.remark import Kind, Remark
@@ -59,14 +59,28 @@ def read(named: Named) -> tuple[list[Log], list[Remark]]:
     return logs, [*remarks, *remarks_on(logs)]
 
 
+def spare(logs: Sequence[Log], *outputs: Path | None) -> None:
+    """Unusable if an output would take the place of a log that was read."""
+    inputs = {(log.file or log.path).resolve() for log in logs}
+    for output in outputs:
+        if output is not None and output.resolve() in inputs:
+            raise Unusable(f"{output}: is one of the logs; name another file to write to")
+
+
 def say(text: str) -> None:
     """A line of a result, in rich's markup, on stdout."""
-    Console().print(text, soft_wrap=True, highlight=False)
+    for line in text.split("\n"):
+        stdout().print(printable(line), soft_wrap=True, highlight=False)
+
+
+def stdout() -> Console:
+    """The console results go to. Names of strangers are shown as they are: `:cd:` is no picture of a disc."""
+    return Console(emoji=False)
 
 
 def tell(remarks: Sequence[Remark]) -> None:
     """Remarks go to stderr, the first twenty of them; the report and the JSON hold all."""
-    console = Console(stderr=True)
+    console = Console(stderr=True, emoji=False)
     for remark in remarks[:_MOST_REMARKS]:
         console.print(f"remark: {remark}", soft_wrap=True, highlight=False, markup=False, style="dim")
     if (more := len(remarks) - _MOST_REMARKS) > 0:
@@ -76,6 +90,8 @@ def tell(remarks: Sequence[Remark]) -> None:
 def write_json(path: Path, text: str) -> None:
     """Write JSON to a file, or to stdout where the path is `-`."""
     if path == STDOUT:
-        sys.stdout.write(text + "\n")
+        # JSON is UTF-8 whatever the console's code page.
+        sys.stdout.flush()
+        sys.stdout.buffer.write((text + "\n").encode())
     else:
         write_text(path, text + "\n")

@@ -21,10 +21,14 @@ def expand(named: Sequence[Path]) -> Iterator[tuple[Path, bool]]:
         if path == STDIN:
             yield path, False
             continue
-        if not path.exists():
-            raise Unusable(f"{path}: does not exist; name a log or a folder of logs")
-        inside = path.is_dir()
-        for one in sorted(path.iterdir()) if inside else [path]:
+        try:
+            if not path.exists():
+                raise Unusable(f"{path}: does not exist; name a log or a folder of logs")
+            inside = path.is_dir()
+            found = sorted(path.iterdir()) if inside else [path]
+        except OSError as error:
+            raise Unusable(f"{path}: cannot be read: {error.strerror or error}") from None
+        for one in found:
             hidden = inside and (one.name.startswith(".") or one.suffix.lower() in _NO_LOGS or not one.is_file())
             if not hidden and one.resolve() not in seen:
                 seen.add(one.resolve())

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from model.times import SECOND, Zone, instant
+from review.numbers import MULTIPLES
 
-_BINARY = ((1024**4, "TB"), (1024**3, "GB"), (1024**2, "MB"), (1024, "KB"))
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 _TIME_STEPS = (
     *(1, 2, 5, 10, 15, 30),
@@ -62,10 +62,9 @@ class ValueAxis:
 
 def scale_for(largest: float, unit: str) -> Scale:
     """The multiple for values up to `largest`: binary for bytes, milliseconds below a second."""
-    if unit in ("bytes", "bytes/s"):
-        for size, name in _BINARY:
-            if largest >= size:
-                return Scale(1 / size, name + unit[5:])
+    for size, name in MULTIPLES.get(unit, ()):
+        if largest >= size:
+            return Scale(1 / size, name)
     if unit == "s" and 0 < largest < 1:
         return Scale(1000, "ms")
     return Scale(1, unit)

@@ -82,18 +82,38 @@ class PackPart(_Part):
     why: str
 
 
+class OverridePart(_Part):
+    """Why plimsoll.toml sets a threshold otherwise or switches it off, and how the documents have it."""
+
+    reason: str
+    healthy: str = Field(description="As documented, before it was scaled by a host fact.")
+    over_s: float
+    for_s: float
+    scale: str | None
+
+
 class ThresholdPart(_Part):
     """The limit as it was applied to this host and instance."""
 
     healthy: str = Field(description='Operator and limit, such as "< 80".')
     limit: float
-    documented: float = Field(description="The limit before it was scaled by a host fact.")
+    documented: float = Field(description="The limit before it was scaled by a host fact or set in plimsoll.toml.")
     unit: str
     reduce: str
     over_s: float = Field(description="The window, after widening.")
     for_s: float
     phase: str | None
     scale: str | None
+    override: OverridePart | None = Field(description="Null where the threshold stands as documented.")
+
+
+class ProcessPart(_Part):
+    """A process that used much of what the rule is about, by the signal the rule says to look at."""
+
+    instance: str
+    mean_while: float = Field(description="While the threshold was crossed.")
+    mean_otherwise: float | None = Field(description="Outside all breaches of the rule; null without samples there.")
+    unit: str
 
 
 class BreachPart(_Part):
@@ -105,6 +125,10 @@ class BreachPart(_Part):
     duration_s: float
     worst: float
     mean: float
+    processes: list[ProcessPart] = Field(
+        description="The three that used most, most first; empty where processes were not recorded, and for breaches "
+        "beyond the hundred longest of a rule and subject."
+    )
 
 
 class BriefPart(_Part):
@@ -131,7 +155,7 @@ class RulePart(_Part):
     title: str
     host: str | None = Field(description="Null where the rule's pack applies to no host.")
     instance: str | None
-    state: Literal["crossed", "held", "no-data", "not-judged", "not-recorded", "does-not-apply"]
+    state: Literal["crossed", "held", "no-data", "not-judged", "not-recorded", "does-not-apply", "off"]
     severity: Literal["info", "warning", "critical"]
     threshold: ThresholdPart
     worst: float | None = Field(description="Of the reduced values; null without data.")

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from model.log import Log
+from model.names import measurement
 from rules.schema import Fact
 from rules.signals import Subject, is_total
 
@@ -14,6 +15,13 @@ _NAMES = {
     "clock_mhz": "MHz",
     "memory_mb": "MB",
     "link_bits": "bit/s",
+}
+# What shows processors one by one: an object of Performance Monitor, or a measurement of Telegraf or sysstat.
+_PROCESSORS = ("Processor", "Processor Information", "cpu", "per_cpu")
+_PROCESSOR_TAGS = {
+    **{measurement(name): "instance" for name in _PROCESSORS[:2]},
+    "cpu": "cpu",
+    "per_cpu": "device",
 }
 GivenFacts = Mapping[tuple[str, str | None], Mapping[str, float]]
 
@@ -54,11 +62,18 @@ class Facts:
 
 
 def seen_in(logs: Sequence[Log]) -> GivenFacts:
-    """What the logs themselves show: how many processors each host has."""
-    processors: dict[str, set[str]] = {}
+    """What the logs themselves show: how many processors each host has, by the object that shows most of them."""
+    found: dict[tuple[str, str], set[str]] = {}
     for log in logs:
         for series in log.series:
-            instance = series.tag("instance")
-            if series.tag("objectname") == "Processor" and instance is not None and not is_total(instance):
-                processors.setdefault(series.host.casefold(), set()).add(instance)
-    return {(host, None): {"processors": float(len(found))} for host, found in processors.items()}
+            tag = _PROCESSOR_TAGS.get(series.measurement)
+            shown_by = series.tag("objectname") or series.measurement
+            if tag is None or shown_by not in _PROCESSORS:
+                continue
+            instance = series.tag(tag)
+            if instance is not None and not is_total(instance):
+                found.setdefault((series.host.casefold(), shown_by), set()).add(instance)
+    most: dict[tuple[str, str | None], Mapping[str, float]] = {}
+    for (host, _), instances in sorted(found.items(), key=lambda item: len(item[1])):
+        most[host, None] = {"processors": float(len(instances))}
+    return most

@@ -23,7 +23,7 @@ from review.report_signals import Signals
 from review.report_tables import SHOWN_SUBJECTS, held, statistics, unjudged
 from review.review import Review
 from review.verdict import Verdict, how_long, said, tally, threshold
-from review.wording import MARKS, place, scope
+from review.wording import MARKS, host_of, place, scope
 from rules.schema import Rule, Signal
 
 _MOST_REMARKS = 200
@@ -31,9 +31,14 @@ _MOST_FILES = 200
 _CLOCK_STEPS = 400  # how finely changes of the zone's offset are looked for
 _UNJUDGED = (
     (Outcome.NO_DATA, "No data", "recorded, but without samples that could be judged"),
-    (Outcome.NOT_JUDGED, "Not judged", "their phase does not occur in this run"),
+    (
+        Outcome.NOT_JUDGED,
+        "Not judged",
+        "something that must be known is missing, or their phase does not occur in this run",
+    ),
     (Outcome.NOT_RECORDED, "Not recorded", "the rules apply to these hosts, but these logs lack the counters"),
     (Outcome.DOES_NOT_APPLY, "Does not apply", "no host in these logs is of the kind the rules are for"),
+    (Outcome.OFF, "Switched off", "plimsoll.toml says not to judge them, and why"),
 )
 
 
@@ -64,6 +69,7 @@ def render(review: Review, zone: Zone | None = None) -> str:
         crossed=len(review.of(Outcome.CROSSED)),
         held=held(found_held),
         held_count=len(found_held),
+        overridden=dict.fromkeys((f.signal.title, f.override.note) for f in found_held if f.override),
         statistics=statistics(review, signals, zone),
         unjudged=[
             (title, text, len(review.of(o)), unjudged(review, o)) for o, title, text in _UNJUDGED if review.of(o)
@@ -128,10 +134,16 @@ class _RuleEntry:
     limit: str
     condition: str
     look_at: str
+    overrides: tuple[str, ...]
 
 
 def _rules(review: Review) -> list[_RuleEntry]:
     signals = review.question.signals
+    overridden: dict[str, dict[str, dict[str, None]]] = {}  # hosts, by rule and by what was done to it
+    for finding in review.findings:
+        if finding.override:
+            notes = overridden.setdefault(finding.rule.id, {})
+            notes.setdefault(finding.override.note, {})[host_of(finding)] = None
     return [
         _RuleEntry(
             rule,
@@ -141,6 +153,7 @@ def _rules(review: Review) -> list[_RuleEntry]:
             + (f" × {rule.scale.replace('_', ' ')}" if rule.scale else ""),
             condition_text(rule, signals[rule.signal].unit),
             ", ".join(signals[name].title for name in rule.look_at if name in signals),
+            tuple(f"{', '.join(hosts)}: {note}" for note, hosts in overridden.get(rule.id, {}).items()),
         )
         for applied in review.applied
         for rule in applied.pack.rules

@@ -5,8 +5,9 @@ from datetime import datetime, timedelta
 
 from model.errors import Unusable
 from model.run import Phase
-from model.times import Zone, instant
+from model.times import SECOND, Zone, instant
 
+_HALF_A_DAY = 12 * 3600 * SECOND
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?")
 
 
@@ -43,8 +44,16 @@ def parse_span(text: str, zone: Zone, start: int, end: int) -> tuple[int, int]:
 
 
 def steady(text: str, zone: Zone, start: int, end: int) -> tuple[Phase, ...]:
-    """The phases of a run whose steady state is `FROM/TO`: ramp-up before it and ramp-down after it."""
+    """The phases of a run whose steady state is `FROM/TO`: ramp-up before it and ramp-down after it.
+
+    Unusable if that is no part of the run.
+    """
     begin, finish = parse_span(text, zone, start, end)
+    if begin >= finish or begin > end or finish < start or finish > end + _HALF_A_DAY:
+        raise Unusable(
+            f'"{text}" is no part of the run, which reaches from {zone.clock(start)} to {zone.clock(end)}; '
+            "write it like 10:22/12:00"
+        )
     phases = (
         Phase("ramp-up", start, begin - 1),
         Phase("steady", begin, finish),

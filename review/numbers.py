@@ -3,9 +3,9 @@
 import math
 
 # Memory is counted in powers of two, throughput in powers of ten, as the studies do.
-_MULTIPLES = {
-    "bytes": ((1024**3, "GB"), (1024**2, "MB"), (1024, "KB")),
-    "bytes/s": ((10**9, "GB/s"), (10**6, "MB/s"), (10**3, "KB/s")),
+MULTIPLES = {
+    "bytes": ((1024**4, "TB"), (1024**3, "GB"), (1024**2, "MB"), (1024, "KB")),
+    "bytes/s": ((10**12, "TB/s"), (10**9, "GB/s"), (10**6, "MB/s"), (10**3, "KB/s")),
 }
 
 
@@ -28,7 +28,7 @@ def quantity(value: float, unit: str) -> str:
     """A value with its unit, in the multiple people use: `612 MB`, `21.1 ms`, `80 %`."""
     if math.isnan(value):
         return "no value"
-    for size, name in _MULTIPLES.get(unit, ()):
+    for size, name in MULTIPLES.get(unit, ()):
         if abs(value) >= size:
             return f"{number(value / size)} {name}"
     if unit == "s" and 0 < abs(value) < 1:

@@ -17,7 +17,7 @@ from review.report_beside import OWN_SCALE, Beside, beside_breaches
 from review.report_signals import Signals
 from review.review import Review
 from review.verdict import breach_sentence, how_long, in_phase, limit_of, threshold
-from review.wording import place
+from review.wording import place, used_by
 from rules.crossings import Crossing
 from rules.healthy import Healthy
 from rules.schema import Condition, Rule
@@ -39,6 +39,7 @@ class BreachRow:
     lasted: str
     worst: str
     mean: str
+    processes: str
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,8 @@ class DrawnSubject:
     rows: tuple[BreachRow, ...]
     hidden_rows: int
     notes: tuple[str, ...]
+    override: str
+    processes: str
     beside: Beside | None
 
 
@@ -168,6 +171,8 @@ class _Artist:
             rows=tuple(self._row(finding, one) for one in listed) if len(breaches) > 1 else (),
             hidden_rows=len(breaches) - len(listed),
             notes=finding.notes,
+            override=finding.override.note if finding.override else "",
+            processes=used_by(finding, breaches[0].start) if len(breaches) == 1 else "",
             beside=beside_breaches(self.review, self.signals, finding, self.frame, self.steps)
             if beside and self.frame
             else None,
@@ -190,7 +195,13 @@ class _Artist:
     def _row(self, finding: Finding, one: Crossing) -> BreachRow:
         unit = finding.signal.unit
         when = f"{self._clock(one.start)} – {self._clock(one.end)}"
-        return BreachRow(when, _lasted(one.duration), quantity(one.worst, unit), quantity(one.mean, unit))
+        return BreachRow(
+            when,
+            _lasted(one.duration),
+            quantity(one.worst, unit),
+            quantity(one.mean, unit),
+            used_by(finding, one.start),
+        )
 
     def _clock(self, instant: int) -> str:
         return clock(self.review, self.zone, instant)

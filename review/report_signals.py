@@ -2,14 +2,11 @@
 
 from collections.abc import Mapping
 
-import numpy as np
-
-from model.log import Values
 from model.samples import Recorded, Samples
 from model.series import Series
-from model.times import SECOND
+from review.recorded import drawn
 from review.review import Review
-from rules.signals import Derived, Finder, Origin, Subject, Taken
+from rules.signals import Finder, Subject
 
 
 class Signals:
@@ -33,7 +30,7 @@ class Signals:
         if name not in self._found:
             known = name in self._review.question.signals
             found = self._finder.find(name).values() if known else ()
-            every = ((subject, self._drawn(origin)) for subject, origin in found)
+            every = ((subject, drawn(origin, self._samples)) for subject, origin in found)
             self._found[name] = {subject: s for subject, s in every if s is not None and len(s.present.times)}
         return self._found[name]
 
@@ -46,35 +43,6 @@ class Signals:
             question = self._review.question
             self._cache[series.key] = self._recorded.samples(series).between(question.start, question.end)
         return self._cache[series.key]
-
-    def _drawn(self, origin: Origin) -> Samples | None:
-        match origin:
-            case Taken(series, rate, transform):
-                samples = self._samples(series)
-                samples = Samples(samples.times, transform.scale * samples.values + transform.offset)
-                return _rates(samples.present) if rate else samples
-            case Derived(operation, operands):
-                parts = [self._drawn(operand) for operand in operands]
-                known = [part for part in parts if part is not None]
-                if len(known) < len(parts) or any(not np.array_equal(known[0].times, p.times) for p in known[1:]):
-                    return None
-                return Samples(known[0].times, _combined(operation, [part.values for part in known]))
-
-
-def _rates(counts: Samples) -> Samples:
-    """What a growing count gained per second between neighbours; a reset gives none."""
-    rise = np.diff(counts.values)
-    return Samples(counts.times[1:], np.where(rise >= 0, rise / (np.diff(counts.times) / SECOND), np.nan))
-
-
-def _combined(operation: str, values: list[Values]) -> Values:
-    match operation:
-        case "sum":
-            return np.sum(values, axis=0)
-        case "difference":
-            return values[0] - values[1]
-        case _:
-            return np.divide(values[0], values[1], out=np.full(len(values[0]), np.nan), where=values[1] != 0)
 
 
 def subject_name(subject: Subject) -> str:

@@ -16,7 +16,7 @@ from review.report_signals import Signals, subject_name
 from review.review import Review
 from review.statistics import WHOLE_RUN
 from review.verdict import extreme, limit_of, margin, threshold
-from review.wording import place
+from review.wording import place, reason
 from rules.signals import Subject
 
 _SHOWN_ALIKE = 24  # instances listed below the worst of their kind, and how many of them in all
@@ -39,6 +39,7 @@ class HeldRow:
     extreme: str
     water: str | None
     threshold: str
+    override: str
     margin: str
     brief: str
     samples: str
@@ -56,11 +57,11 @@ class HeldGroup:
 
 @dataclass(frozen=True)
 class Unjudged:
-    """The rules of one pack in one state, each with the places it could not be judged for."""
+    """The rules of one pack in one state: id, title, the places it could not be judged for, and why."""
 
     pack: str
     why: str
-    rules: tuple[tuple[str, str, str], ...]
+    rules: tuple[tuple[str, str, str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -106,8 +107,9 @@ def unjudged(review: Review, outcome: Outcome) -> tuple[Unjudged, ...]:
             findings[0].pack.title,
             why.get(name, "") if outcome == Outcome.DOES_NOT_APPLY else "",
             tuple(
-                (group[0].rule.id, group[0].signal.title, _places(group))
-                for group in _grouped(findings, per_host=False)
+                (group[0].rule.id, group[0].signal.title, _places(group), why_not)
+                for alike in _grouped(findings, per_host=False)
+                for why_not, group in _by_reason(alike).items()
             ),
         )
         for name, findings in packs.items()
@@ -143,6 +145,14 @@ def _grouped(findings: Iterable[Finding], *, per_host: bool) -> list[list[Findin
     return list(groups.values())
 
 
+def _by_reason(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
+    """The findings of one rule by why it was not judged, where that is not said by the state itself."""
+    groups: dict[str, list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault(reason(finding), []).append(finding)
+    return groups
+
+
 def _nearness(finding: Finding) -> float:
     """Orders by how near the limit came; what has no measure of that stands last."""
     return finding.margin if finding.margin is not None else float("inf")
@@ -157,6 +167,7 @@ def _held_row(finding: Finding) -> HeldRow:
         extreme=extreme(finding),
         water=water(level(finding)),
         threshold=threshold(finding),
+        override=finding.override.note if finding.override else "",
         margin=_margin(finding),
         brief=brief_crossings(finding),
         samples=number(len(finding.samples.present.times)) if finding.samples else "",
@@ -167,7 +178,7 @@ def _held_row(finding: Finding) -> HeldRow:
 def _margin(finding: Finding) -> str:
     if finding.margin is None:
         return "–" if limit_of(finding).limit == 0 else ""
-    return "crossed briefly" if finding.margin < 0 else margin(finding)
+    return margin(finding)
 
 
 def _places(group: Sequence[Finding]) -> str:

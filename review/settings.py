@@ -1,10 +1,13 @@
-"""plimsoll.toml: what is known of a run and its hosts beside the logs."""
+"""plimsoll.toml: what is known of a run and its hosts beside the logs, and thresholds set otherwise.
+
+What it may say is explained in docs/settings.md.
+"""
 
 import tomllib
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
@@ -12,6 +15,10 @@ from model.errors import Unusable
 from model.run import Phase, Run
 from model.times import instant
 from review.facts import GivenFacts
+from review.findings import Drives
+from review.overrides import Overrides, RuleSettings, mistakes
+from rules.schema import Rule
+from rules.signals import Subject
 from rules.source import suggest
 
 FILE_NAME = "plimsoll.toml"
@@ -53,20 +60,27 @@ class RunSettings(_Strict):
     phases: tuple[PhaseSettings, ...] = ()
 
 
-class InstanceFacts(_Strict):
-    """Facts of one instance of a host."""
+class _Facts(_Strict):
+    """Facts of a host or of one of its instances."""
 
     spindles: float | None = Field(default=None, gt=0)
     link_bits: float | None = Field(default=None, gt=0)
 
 
-class HostFacts(InstanceFacts):
-    """Facts of a host, and of its instances where they differ."""
+class InstanceFacts(_Facts):
+    """Facts of one instance of a host; `drive` says what a disk holds."""
+
+    drive: Literal["database", "log"] | None = None
+
+
+class HostFacts(_Facts):
+    """Facts of a host, and of its instances where they differ; and the thresholds set for it alone."""
 
     processors: float | None = Field(default=None, gt=0)
     clock_mhz: float | None = Field(default=None, gt=0)
     memory_mb: float | None = Field(default=None, gt=0)
     instances: dict[str, InstanceFacts] = {}
+    rules: dict[str, RuleSettings] = {}
 
 
 class Settings(_Strict):
@@ -74,6 +88,7 @@ class Settings(_Strict):
 
     run: RunSettings = RunSettings()
     hosts: dict[str, HostFacts] = {}
+    rules: dict[str, RuleSettings] = {}
 
     def described_run(self) -> Run:
         """The run as the other rooms know it."""
@@ -81,13 +96,38 @@ class Settings(_Strict):
         return Run(self.run.name, dict(self.run.labels), phases, self.run.simulated)
 
     def facts(self) -> GivenFacts:
-        """The facts by case-folded host and instance."""
+        """The facts by the key of their subject."""
         given: dict[tuple[str, str | None], Mapping[str, float]] = {}
         for host, facts in self.hosts.items():
-            given[host.casefold(), None] = _numbers(facts)
+            given[Subject(host).key] = _numbers(facts)
             for instance, own in facts.instances.items():
-                given[host.casefold(), instance] = _numbers(own)
+                given[Subject(host, instance).key] = _numbers(own)
         return given
+
+    def drives(self) -> Drives:
+        """What the marked disks hold."""
+        return {
+            Subject(host, instance): own.drive
+            for host, facts in self.hosts.items()
+            for instance, own in facts.instances.items()
+            if own.drive
+        }
+
+    def overrides(self, path: Path, rules: Mapping[str, Rule]) -> Overrides:
+        """The thresholds that are set otherwise. Unusable, naming the setting, if one does not fit the rules."""
+        wrong = [*mistakes("rules", self.rules, rules)]
+        by_host: dict[str, dict[str, RuleSettings]] = {}
+        for host, facts in self.hosts.items():
+            wrong += mistakes(f"hosts.{host}.rules", facts.rules, rules)
+            by_host.setdefault(host.casefold(), {}).update(facts.rules)
+        if wrong:
+            raise Unusable("\n".join(f"{path}: {one}" for one in wrong))
+        return Overrides(self.rules, by_host)
+
+    @property
+    def sets_rules(self) -> bool:
+        """Whether any threshold is set otherwise."""
+        return bool(self.rules) or any(facts.rules for facts in self.hosts.values())
 
 
 def find(logs: Sequence[Path], named: Path | None) -> Path | None:
@@ -120,7 +160,10 @@ def _explain(path: Path, detail: Any) -> str:
     place = ".".join(str(part + 1) if isinstance(part, int) else part for part in detail["loc"])
     if detail["type"] == "extra_forbidden":
         known = ["run", "hosts", "name", "simulated", "labels", "phases", "from", "to", "processors", "clock_mhz"]
-        known += ["memory_mb", "spindles", "link_bits", "instances"]
+        known += ["memory_mb", "spindles", "link_bits", "instances", "drive"]
+        known += ["rules", "reason", "off", "healthy", "over", "for", "per"]
         return f"{path}: {place}: unknown setting{suggest(str(detail['loc'][-1]), known)}"
+    if detail["type"] == "missing" and detail["loc"][-1] == "reason":
+        return f"{path}: {place} is missing: say why the documented threshold does not hold here"
     message = str(detail["ctx"]["error"]) if detail["type"] == "value_error" else detail["msg"]
     return f"{path}: {place}: {message[:1].lower()}{message[1:]}"

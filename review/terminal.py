@@ -5,13 +5,14 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console
 from rich.markup import escape
 
+from model.errors import printable
 from model.remark import counted
 from model.times import Zone, words
 from review.findings import Finding, Outcome
 from review.numbers import quantity
 from review.review import Review
 from review.verdict import Verdict, extreme, in_phase, margin, said, tally, threshold
-from review.wording import MARKS, place, scope
+from review.wording import MARKS, WITH_REASON, host_of, place, reason, scope, used_by
 
 _COLOURS = {"critical": "red", "warning": "yellow", "info": "cyan"}
 _VERDICT_STYLE = {Verdict.HEALTHY: "bold", Verdict.NOT_HEALTHY: "bold red", Verdict.UNKNOWN: "bold yellow"}
@@ -19,13 +20,15 @@ _UNJUDGED = (
     (Outcome.NO_DATA, "No data"),
     (Outcome.NOT_JUDGED, "Not judged"),
     (Outcome.NOT_RECORDED, "Not recorded in these logs"),
+    (Outcome.OFF, "Switched off in plimsoll.toml"),
 )
 
 
 def show(review: Review, console: Console, zone: Zone | None = None) -> None:
     """Print a review. Times are in `zone`, by default the log's own."""
     for line in lines(review, zone or review.zone):
-        console.print(line, soft_wrap=True, highlight=False)
+        for part in line.split("\n"):
+            console.print(printable(part), soft_wrap=True, highlight=False)
 
 
 def lines(review: Review, zone: Zone) -> Iterator[str]:
@@ -58,6 +61,8 @@ def _breaches(finding: Finding, zone: Zone) -> Iterator[str]:
             f"{zone.span(one.start, one.end)} ({words(one.duration)}){in_phase(finding)}  "
             f"worst {quantity(one.worst, unit)}  threshold {threshold(finding)}  [dim]{escape(sources)}[/]"
         )
+        if processes := used_by(finding, one.start):
+            yield f"    {escape(processes)}"
     yield f"    {escape(finding.rule.summary)}"
     for note in finding.notes:
         yield f"    [dim]{escape(note)}[/]"
@@ -70,9 +75,21 @@ def _table(held: Sequence[Finding]) -> Iterator[str]:
         by_rule.setdefault(finding.rule.id, []).append(finding)
     rows = [_row(alike) for alike in by_rule.values()]
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
-    for row in rows:
+    for row, alike in zip(rows, by_rule.values(), strict=True):
         cells = (escape(cell.ljust(width)) for cell, width in zip(row, widths, strict=True))
         yield ("  " + "  ".join(cells)).rstrip()
+        for note in _overridden(alike):
+            yield f"      [dim]{escape(note)}[/]"
+
+
+def _overridden(alike: Sequence[Finding]) -> Iterator[str]:
+    """What plimsoll.toml did to a rule, with the hosts it did so for where those are not all."""
+    hosts: dict[str, dict[str, None]] = {}
+    for finding in alike:
+        hosts.setdefault(finding.override.note if finding.override else "", {})[host_of(finding)] = None
+    for note, where in hosts.items():
+        if note:
+            yield note if len(hosts) == 1 else f"{', '.join(where)}: {note}"
 
 
 def _row(alike: Sequence[Finding]) -> tuple[str, ...]:
@@ -101,7 +118,15 @@ def _unjudged(review: Review) -> Iterator[str]:
         listed = (
             f"{name} ({', '.join(places)})" if len(places) < everywhere else name for name, places in names.items()
         )
-        yield f"\n[bold]{title}[/]\n  [dim]{escape(', '.join(listed))}[/]"
+        yield f"\n[bold]{title}[/]"
+        if outcome in WITH_REASON:
+            yield from (f"  [dim]{escape(line)}[/]" for line in dict.fromkeys(map(_with_reason, found)))
+        else:
+            yield f"  [dim]{escape(', '.join(listed))}[/]"
+
+
+def _with_reason(finding: Finding) -> str:
+    return f"{finding.signal.title} ({place(finding)}): {reason(finding)}"
 
 
 def _packs(review: Review) -> Iterator[str]:

@@ -33,8 +33,8 @@ def verdict(findings: Sequence[Finding], doubtful: Sequence[Unrecognised] = ()) 
     """
     if any(f.outcome == Outcome.CROSSED and f.rule.severity != "info" for f in findings):
         return Verdict.NOT_HEALTHY
-    held = any(f.outcome == Outcome.HELD for f in findings)
-    return Verdict.HEALTHY if held and not doubtful else Verdict.UNKNOWN
+    judged = any(f.outcome in (Outcome.HELD, Outcome.CROSSED) for f in findings)
+    return Verdict.HEALTHY if judged and not doubtful else Verdict.UNKNOWN
 
 
 def said(answer: Verdict) -> str:
@@ -56,16 +56,24 @@ def headline(findings: Sequence[Finding], doubtful: Sequence[Unrecognised] = ())
         judged = f"{counted(len(held), 'threshold')} held, but " if held else "No threshold could be judged: "
         lie = "lies" if count == 1 else "lie"
         return f"{judged}{counted(count, 'counter')} ({names}) {lie} under names that are not recognised; see --names."
+    if noted := [f for f in findings if f.outcome == Outcome.CROSSED]:
+        count = f"{counted(len(noted), 'limit')} of severity info {'was' if len(noted) == 1 else 'were'} crossed"
+        return f"No threshold was crossed; {count}: {breach_sentence(noted[0])}"
     if not held:
-        return "None of the thresholds could be judged: their counters are not in these logs."
-    closest = min((f for f in held if f.margin is not None), key=lambda f: f.margin or 0.0, default=None)
+        off = any(f.outcome == Outcome.OFF for f in findings)
+        switched = ", or they are switched off in plimsoll.toml" if off else ""
+        return f"None of the thresholds could be judged: their counters are not in these logs{switched}."
+    brief = sum(bool(f.brief) for f in held)
+    crossed_briefly = f" {brief} {'was' if brief == 1 else 'were'} crossed, too briefly to count." if brief else ""
+    inside = [f for f in held if f.margin is not None and not f.brief]
+    closest = min(inside, key=lambda f: f.margin or 0.0, default=None)
     every = (
         "Every threshold that could be judged held" if len(held) > 1 else "The one threshold that could be judged held"
     )
     if closest is None:
-        return f"{every}."
+        return f"{every}.{crossed_briefly}"
     reached = quantity(closest.worst, closest.signal.unit)
-    return f"{every}; closest was {subject_title(closest)} with {reached} (it {should(closest)})."
+    return f"{every}; closest was {subject_title(closest)} with {reached} (it {should(closest)}).{crossed_briefly}"
 
 
 def breach_sentence(finding: Finding) -> str:
@@ -107,7 +115,8 @@ def threshold(finding: Finding) -> str:
     """`> 3,600 s`, with the limit as scaled for the subject."""
     healthy = limit_of(finding)
     sign = {"<=": "≤", ">=": "≥"}.get(healthy.operator, healthy.operator)
-    return f"{sign} {quantity(healthy.limit, finding.signal.unit)}"
+    reduced = f" gained in {words(finding.rule.over)}" if finding.rule.reduce == "increase" else ""
+    return f"{sign} {quantity(healthy.limit, finding.signal.unit)}{reduced}"
 
 
 def margin(finding: Finding) -> str:
@@ -115,6 +124,8 @@ def margin(finding: Finding) -> str:
     share = finding.margin
     if share is None:
         return ""
+    if share < 0:
+        return "crossed briefly"
     if finding.track and finding.track.healthy.worse == "lower":
         return f"{number(round(1 + share, 1))} × the limit" if share >= 1 else f"{percent(share)} above"
     return f"{percent(share)} below"
@@ -156,6 +167,7 @@ _LISTED = (
     (Outcome.NOT_JUDGED, "could not be judged"),
     (Outcome.NOT_RECORDED, "not recorded in these logs"),
     (Outcome.DOES_NOT_APPLY, "do not apply"),
+    (Outcome.OFF, "switched off"),
 )
 
 

@@ -1,10 +1,11 @@
 """Words and signs that the terminal and the report share."""
 
 from model.times import Zone, words
-from review.findings import Finding
-from review.numbers import number
+from review.findings import Finding, Outcome
+from review.numbers import number, quantity
 from review.review import Review
 
+WITH_REASON = (Outcome.NOT_JUDGED, Outcome.OFF)
 # Severity is told by a shape and a word, never by colour alone.
 MARKS = {"critical": "◆", "warning": "▲", "info": "○"}
 
@@ -17,13 +18,46 @@ def scope(review: Review, zone: Zone) -> str:
         length = words(review.end - review.start)
         parts.append(f"{zone.span(review.start, review.end)} ({length}), {zone.label(review.start)}")
     hosts = len(review.hosts)
-    parts.append(f"{hosts} hosts" if hosts > 1 else f"host {review.hosts[0]}")
+    parts.append(f"host {review.hosts[0]}" if hosts == 1 else f"{hosts} hosts")
     every = f" every {words(review.interval)}" if review.interval else ""
     parts.append(f"{number(review.counters)} counters{every}")
     return " · ".join(parts)
+
+
+def used_by(finding: Finding, start: int) -> str:
+    """The processes that used most during the breach that began then; empty where none are known.
+
+    `Processor time of a process, mean while crossed (otherwise): sqlservr 312 % (20 %), w3wp 8.1 % (7.9 %)`
+    """
+    found = finding.processes
+    uses = found.by_breach.get(start, ()) if found else ()
+    if found is None or not uses:
+        return ""
+    unit = found.signal.unit
+    names = (
+        f"{use.instance} {quantity(use.inside, unit)}"
+        + (f" ({quantity(use.otherwise, unit)})" if use.otherwise is not None else "")
+        for use in uses
+    )
+    return f"{found.signal.title}, mean while crossed (otherwise): {', '.join(names)}"
 
 
 def place(finding: Finding) -> str:
     """`SQLSRV01` or `SQLSRV01, 2 E:`."""
     subject = finding.subject
     return "" if subject is None else f"{subject.host}, {subject.instance}" if subject.instance else subject.host
+
+
+def host_of(finding: Finding) -> str:
+    """The host alone; empty where the rule applies to none."""
+    return finding.subject.host if finding.subject else ""
+
+
+def reason(finding: Finding) -> str:
+    """Why a finding was not judged or was switched off, in one line; empty where its state says it all."""
+    override = finding.override
+    if finding.outcome not in WITH_REASON:
+        return ""
+    if override and override.off:
+        return override.reason
+    return next((note for note in finding.notes if override is None or note != override.note), "")

@@ -86,8 +86,11 @@ class Judge:
     def _inside(self, rule: Rule, at: Times) -> np.ndarray:
         if not rule.phase or not self.phases:
             return np.ones(len(at), dtype=bool)
-        named = [phase for phase in self.phases if phase.name == rule.phase]
-        return np.any([(at >= phase.start) & (at <= phase.end) for phase in named], axis=0) & bool(named)
+        inside = np.zeros(len(at), dtype=bool)
+        for phase in self.phases:
+            if phase.name == rule.phase:
+                inside |= (at >= phase.start) & (at <= phase.end)
+        return inside
 
     def _limit(self, condition: Condition, subject: Subject) -> Healthy:
         return condition.healthy.scaled(self.fact(subject, condition.scale)) if condition.scale else condition.healthy

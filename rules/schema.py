@@ -6,6 +6,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from model.perfmon import CounterPath
 from model.times import parse_duration
+from rules import notation
 from rules.healthy import Healthy
 
 Severity = Literal["info", "warning", "critical"]
@@ -33,9 +34,17 @@ def _path(value: object) -> object:
     return path
 
 
+def _samples(value: object) -> object:
+    if not isinstance(value, str):
+        # A number may have been 0x60: to YAML that is 96.
+        raise ValueError('a series is text: put it in quotes, as in "0x60"')
+    return notation.parse(value)
+
+
 Limit = Annotated[Healthy, BeforeValidator(_limit)]
 Duration = Annotated[int, BeforeValidator(_duration), Field(ge=0)]  # ns
 Path = Annotated[CounterPath, BeforeValidator(_path)]
+Samples = Annotated[tuple[float | None, ...], BeforeValidator(_samples)]
 
 
 class Strict(BaseModel):
@@ -145,9 +154,9 @@ class Case(Strict):
     """
 
     name: str
-    series: dict[SignalName, str]
+    series: dict[SignalName, Samples]
     fires: bool | None
-    interval: Duration = parse_duration("10s")
+    interval: Annotated[Duration, Field(gt=0)] = parse_duration("10s")
     phase: str | None = None
     facts: dict[Fact, float] = {}
     instance: str = "0"

@@ -24,8 +24,8 @@ class Subject:
 
     @property
     def key(self) -> tuple[str, str | None]:
-        """Hosts compare without regard to case."""
-        return self.host.casefold(), self.instance
+        """Hosts and instances compare without regard to case."""
+        return self.host.casefold(), None if self.instance is None else self.instance.casefold()
 
 
 @dataclass(frozen=True, slots=True)

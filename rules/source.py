@@ -93,7 +93,7 @@ def _scalar(node: yaml.Node) -> Any:
     loader = yaml.SafeLoader("")
     try:
         return loader.construct_object(node, deep=True)
-    except (yaml.YAMLError, ValueError):
+    except (yaml.YAMLError, ValueError, TypeError):
         return node.value
 
 

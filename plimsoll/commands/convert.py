@@ -8,7 +8,7 @@ from rich.markup import escape
 from ingest.convert import WRITERS, Part
 from model.errors import Unusable
 from model.remark import counted
-from plimsoll.console import Named, read, say, tell
+from plimsoll.console import STDOUT, Named, read, say, spare, tell
 from review.moments import parse_moment
 
 
@@ -28,6 +28,9 @@ def run(named: Named, target: str, out: Path, wanted: Wanted) -> None:
     if len(logs) > 1:
         raise Unusable(f"{named.paths[0]}: holds {len(logs)} logs; convert one at a time")
     (log,) = logs
+    spare(logs, out)
+    if out == STDOUT:
+        raise Unusable("--out - is not supported: name a file, it is written as a whole or not at all")
     zone = named.shown_in or log.zone
     first = int(log.times[0]) if len(log.times) else 0
     start = parse_moment(wanted.start, zone, first) if wanted.start else None

@@ -2,12 +2,11 @@
 
 from pathlib import Path
 
-from rich.console import Console
 from rich.markup import escape
 
 from demo.runs import write_runs
 from plimsoll.commands.review import Asked, review_named
-from plimsoll.console import Named, say
+from plimsoll.console import Named, say, stdout
 from plimsoll.files import write_text
 from review import html, terminal
 
@@ -17,6 +16,6 @@ def run(out: Path) -> None:
     for folder in write_runs(out):
         report = folder / "report.html"
         result, _ = review_named(Named((folder,)), Asked())
-        terminal.show(result, Console())
+        terminal.show(result, stdout())
         write_text(report, html.render(result))
         say(f"\nReport: {escape(str(report))}\n")

@@ -4,21 +4,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console
 from rich.markup import escape
 
 from model.errors import Unusable
 from model.log import Log
 from model.times import Zone
-from plimsoll.console import STDOUT, Named, read, say, tell, write_json
+from plimsoll.console import STDOUT, Named, read, say, spare, stdout, tell, write_json
 from plimsoll.files import write_text
 from review import html, settings, terminal
+from review.as_document import document
 from review.facts import Facts, seen_in
 from review.findings import Outcome, Question
+from review.junit import junit
 from review.moments import parse_moment, steady
-from review.review import Review, document, review
+from review.overrides import Overrides
+from review.review import Review, review
 from review.verdict import Verdict
 from rules.load import load_packs, load_signals
+from rules.schema import Pack, Rule
 
 
 @dataclass(frozen=True)
@@ -38,18 +41,22 @@ class Outputs:
 
     report: Path | None = None
     json: Path | None = None
+    junit: Path | None = None
     fail_on: str | None = None
 
 
 def run(named: Named, asked: Asked, outputs: Outputs) -> int:
     """Review a run; the exit status."""
     result, zone = review_named(named, asked)
+    spare(result.logs, outputs.report, outputs.json, outputs.junit)
     if outputs.report is not None:
         write_text(outputs.report, html.render(result, zone))
     if outputs.json is not None:
         write_json(outputs.json, document(result).model_dump_json(by_alias=True, indent=2))
+    if outputs.junit is not None:
+        write_text(outputs.junit, junit(result, zone))
     if outputs.json != STDOUT:
-        terminal.show(result, Console(), zone)
+        terminal.show(result, stdout(), zone)
         if outputs.report is not None:
             say(f"\nReport: {escape(str(outputs.report))}")
     tell(result.remarks)
@@ -75,8 +82,22 @@ def review_named(named: Named, asked: Asked) -> tuple[Review, Zone | None]:
             f"nothing was recorded from {zone.clock(first or start)} to {zone.clock(last or end)}; "
             f"the logs reach from {zone.clock(start)} to {zone.clock(end)}"
         )
-    question = Question(packs, load_signals(), phases, first, last, by_hand=bool(asked.packs))
+    question = Question(
+        packs,
+        load_signals(),
+        phases,
+        first,
+        last,
+        by_hand=bool(asked.packs),
+        overrides=given.overrides(path, _rules(packs)) if path and given.sets_rules else Overrides(),
+        drives=given.drives(),
+    )
     return review(logs, run_, question, Facts(given.facts(), seen_in(logs)), remarks), named.shown_in
+
+
+def _rules(packs: Sequence[Pack]) -> dict[str, Rule]:
+    """Every rule that may be set otherwise: those of the shipped packs as well, which other runs are judged by."""
+    return {rule.id: rule for pack in (*load_packs(), *packs) for rule in pack.rules}
 
 
 def _span(logs: Sequence[Log]) -> tuple[int, int]:

@@ -3,6 +3,7 @@
 import json as json_module
 import re
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -12,7 +13,7 @@ from rich.markup import escape
 
 from model.log import Log
 from model.perfmon import CounterPath
-from model.remark import counted
+from model.remark import Remark, counted
 from model.series import Series
 from model.times import SECOND, Zone, iso, words
 from plimsoll.console import STDOUT, Named, read, say, tell, write_json
@@ -25,7 +26,10 @@ def run(named: Named, json: Path | None) -> None:
     """Tell what is in each log."""
     logs, remarks = read(named)
     if json is not None:
-        write_json(json, json_module.dumps([as_json(log) for log in logs], ensure_ascii=False, indent=2))
+        # What is said of several logs together stands with the first.
+        together = [remarks, *([] for _ in logs[1:])]
+        documents = [as_json(log, more) for log, more in zip(logs, together, strict=True)]
+        write_json(json, json_module.dumps(documents, ensure_ascii=False, indent=2))
     if json != STDOUT:
         for log in logs:
             show(log, named.shown_in or log.zone)
@@ -81,12 +85,12 @@ def _families(instances: dict[str, None]) -> list[str]:
 
 
 def _natural(instance: str) -> list[tuple[int, str]]:
-    return [(int(part), "") if part.isdigit() else (-1, part.casefold()) for part in re.split(r"(\d+)", instance)]
+    return [(int(part), "") if part.isdecimal() else (-1, part.casefold()) for part in re.split(r"(\d+)", instance)]
 
 
 def _stem(instance: str) -> str:
     """An instance without the number that tells it from its like."""
-    if instance.isdigit():
+    if instance.isdecimal():
         return ""
     return "pid_…" if instance.startswith("pid_") else re.sub(r"#\d+$", "", instance)
 
@@ -122,8 +126,8 @@ def _parts(series: Series) -> tuple[str, str, str | None]:
     return path.object, path.counter, path.instance
 
 
-def as_json(log: Log) -> dict[str, Any]:
-    """What a log holds, for other programs: schema plimsoll.log/1."""
+def as_json(log: Log, more: Sequence[Remark] = ()) -> dict[str, Any]:
+    """What a log holds, for other programs: schema plimsoll.log/1. `more` are remarks beside its own."""
     filled = len(log.times) > 0
     return {
         "schema": "plimsoll.log/1",
@@ -143,5 +147,5 @@ def as_json(log: Log) -> dict[str, Any]:
             {"object": name, "counters": list(content.counters), "instances": list(content.instances)}
             for name, content in sorted(objects(log).items())
         ],
-        "remarks": [asdict(remark) for remark in log.remarks],
+        "remarks": [asdict(remark) for remark in (*log.remarks, *more)],
     }

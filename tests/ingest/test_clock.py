@@ -71,3 +71,23 @@ def test_a_named_zone_whose_change_fell_between_two_logs_hours():
     steps, remarks, _ = told(clock("2024-11-03 00:50:00", [0, 5, 10, 15]), Zone.parse("America/New_York"))
     assert steps == [5, 5, 5]
     assert remarks == []
+
+
+@pytest.mark.parametrize("zone", [Zone.from_bias("Eastern Daylight Time", 240), Zone.parse("America/New_York")])
+def test_a_pause_while_the_hour_repeats(zone):
+    steps, _, order = told(clock("2024-11-03 01:44:30", [0, 5, 10, 15, -36, -31, -26]), zone)
+    assert steps == [5, 5, 5, 9, 5, 5]
+    assert order is None
+
+
+@pytest.mark.parametrize("zone", ["India Standard Time", "UTC", "Tokyo Standard Time"])
+def test_clocks_that_are_never_changed(zone):
+    steps, remarks, _ = told(clock("2024-03-10 01:44:30", FORWARD), Zone.from_bias(zone, -330))
+    assert steps == [5, 5, 5, 65, 5, 5]
+    assert remarks == []
+
+
+def test_a_small_step_back_in_the_hour_that_repeats_is_no_change():
+    steps, ((_, text),), _ = told(clock("2024-11-03 01:10:00", [0, 5, 4, 10]), Zone.parse("America/New_York"))
+    assert steps == [4, 1, 5]
+    assert text.startswith("the clock steps back by 1 min")

@@ -136,3 +136,13 @@ def test_a_time_finer_than_milliseconds_is_told(tmp_path):
     log.times[1] += 5
     (remark,) = to_csv(log, tmp_path / "out.csv")
     assert "1 time cut to milliseconds" in str(remark)
+
+
+def test_columns_of_the_same_counter_are_one_field(tmp_path):
+    twin = CounterPath.parse(r"\\H\System\Threads")
+    series = tuple(shipped().series(twin, "H") for _ in range(2))
+    columns = (pl.Series([None, 2.0]), pl.Series([1.0, 3.0]))
+    log = Log(Path("log.csv"), "PDH-CSV", np.array([0, SECOND]), columns, series, Zone.parse("UTC"))
+    to_line_protocol(log, tmp_path / "out.lp")
+    values = [line.split(" ")[1] for line in (tmp_path / "out.lp").read_text().splitlines()]
+    assert values == ["Threads=1.0", "Threads=2.0"]

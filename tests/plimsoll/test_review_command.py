@@ -103,6 +103,7 @@ def test_json_has_every_documented_part(plimsoll, tmp_path, crossed):
         "duration_s": 370.0,
         "worst": 95.0,
         "mean": breach["mean"],
+        "processes": [],
     }
     assert {source["document"] for source in rule["sources"]} >= {"Site Server Membership Directory"}
     assert {(one["counter"], one["phase"]) for one in found["statistics"]} == {
@@ -140,7 +141,8 @@ def test_the_demo_with_too_little_memory_breaches_what_the_other_does_not(plimso
     good = reviewed(plimsoll, tmp_path, runs["8GB"])
     bad = reviewed(plimsoll, tmp_path, runs["4GB"])
     assert good["verdict"] == "healthy"
-    assert [rule["rule"] for rule in bad["rules"] if rule["state"] == "crossed"] == ["sql-page-life-expectancy"]
+    crossed = {rule["rule"] for rule in bad["rules"] if rule["state"] == "crossed"}
+    assert crossed == {"sql-page-life-expectancy", "sql-page-life-maximum", "sql-page-life-climbs"}
     assert bad["run"] == {
         "name": "36 users/s, 4 GB",
         "labels": {"logon_rate": "36", "memory": "4GB"},
@@ -232,3 +234,48 @@ def test_a_review_in_a_language_that_is_not_known_never_reads_as_healthy(plimsol
         name = local.partition("(")[0]
         assert done.out.startswith(f"Not known. 1 threshold held, but 1 counter ({name}) lies under names")
         assert f"1 counter of {name} on WEB01 not recognised" in done.err
+
+
+@pytest.mark.parametrize("span", ["22:00/23:00", "10:05/10:05", "10:08/10:02", "08:00/09:00"])
+def test_a_steady_state_outside_the_run_is_refused(plimsoll, crossed, span):
+    done = plimsoll("review", crossed, "--steady", span)
+    assert done.status == 2
+    assert f'"{span}" is no part of the run, which reaches from 2008-01-15 10:00:00' in done.err
+
+
+@pytest.mark.parametrize("option", ["--out", "--json", "--junit"])
+def test_a_log_is_never_written_over(plimsoll, crossed, option):
+    before = crossed.read_bytes()
+    done = plimsoll("review", crossed, option, crossed)
+    assert (done.status, crossed.read_bytes()) == (2, before)
+    assert "is one of the logs; name another file to write to" in done.err
+
+
+def test_a_run_in_which_only_an_info_limit_was_crossed_is_healthy_and_says_so(plimsoll, tmp_path):
+    pack = tmp_path / "own.yaml"
+    text = (Path(__file__).parents[2] / "rules" / "packs" / "operating-system.yaml").read_text(encoding="utf-8")
+    pack.write_text(text.replace("severity: warning", "severity: info"), encoding="utf-8")
+    log = a_log(tmp_path, lambda minute: 95)
+    done = plimsoll("review", log, "--pack", pack, "--fail-on", "warning")
+    assert done.status == 0
+    assert done.out.startswith(
+        "Healthy. No threshold was crossed; 1 limit of severity info was crossed: Processor time"
+    )
+
+
+def test_a_crossing_too_brief_to_count_is_said(plimsoll, tmp_path):
+    done = plimsoll("review", a_log(tmp_path, lambda minute: 99 if minute == 3 else 20))
+    assert done.out.splitlines()[0].endswith("1 was crossed, too briefly to count.")
+    assert "crossed briefly" in done.out
+
+
+def test_logs_of_one_host_at_different_intervals_are_each_judged_throughout(plimsoll, tmp_path):
+    a_log(tmp_path, lambda minute: 20, "fine.csv", minutes=2)
+    rows = [r'"(PDH-CSV 4.0) (W. Europe Standard Time)(-60)","\\WEB01\Memory\Available Bytes"']
+    rows += [f'"01/15/2008 {10 + half // 2}:{half % 2 * 30:02}:00.000","1000000"' for half in range(8)]
+    (tmp_path / "coarse.csv").write_text("\r\n".join(rows) + "\r\n")
+    found = reviewed(plimsoll, tmp_path, tmp_path / "fine.csv", tmp_path / "coarse.csv")
+    (rule,) = [rule for rule in found["rules"] if rule["rule"] == "memory-available"]
+    assert rule["evaluations"] == 6 * 60 * 7 // 2 + 1
+    (breach,) = rule["breaches"]
+    assert (breach["start"], breach["end"]) == ("2008-01-15T09:00:00.000Z", "2008-01-15T12:30:00.000Z")

@@ -1,0 +1,61 @@
+"""How the tables of a small system become logs: as Performance Monitor writes them, and as sadf does."""
+
+from collections.abc import Iterator
+from datetime import timedelta, timezone
+from pathlib import Path
+
+from demo.tables import Host, System
+from demo.windows import Recording, added
+from ingest.atomic import written
+from ingest.write_pdh import WallClock, write_pdh
+from model.log import Values
+from model.times import utc
+
+BIAS_MINUTES = -60
+ZONE = timezone(timedelta(minutes=-BIAS_MINUTES))
+_CLOCK = WallClock("W. Europe Standard Time", BIAS_MINUTES)
+_CPU_USE = ("%user", "%nice", "%system", "%iowait", "%steal")
+
+
+def pdh(folder: Path, system: System, host: Host, columns: Recording) -> None:
+    """A PDH-CSV log of one host."""
+    write_pdh(
+        folder / f"{host.name}.csv",
+        _CLOCK,
+        system.times,
+        [(f"\\\\{host.name}{path}", values) for path, values in columns.items()],
+    )
+
+
+def sadf(folder: Path, system: System, host: Host, columns: Recording) -> None:
+    """What `sadf -d FILE -- -u -P ALL -w -r` prints; columns are by section and name, those of processors
+    by number (`CPU 0 %user`).
+
+    Its rows are of the interval before them, so there is none for the start.
+    """
+    stamps = [f"{utc(int(at)):%Y-%m-%d %H:%M:%S} UTC" for at in system.times]
+    lines: list[str] = []
+    for header, rows in (
+        (f"CPU;{';'.join(_CPU_USE)};%idle", _cpu_rows(host, columns)),
+        ("proc/s;cswch/s", [("", [columns["task proc/s"], columns["task cswch/s"]])]),
+        ("kbmemfree;kbavail", [("", [columns["mem_util kbmemfree"], columns["mem_util kbavail"]])]),
+    ):
+        lines.append(f"# hostname;interval;timestamp;{header}")
+        wanted = list(rows)
+        for at in range(1, len(stamps)):
+            start = f"{host.name};{system.interval_s};{stamps[at]};"
+            lines += [f"{start}{cell}{';'.join(_number(header, one[at]) for one in values)}" for cell, values in wanted]
+    with written(folder / f"{host.name}.csv") as partial:
+        partial.write_text("\n".join(lines) + "\n", encoding="ascii", newline="\n")
+
+
+def _cpu_rows(host: Host, columns: Recording) -> Iterator[tuple[str, list[Values]]]:
+    """All processors (-1), then each; what a processor does not spend on anything it idles."""
+    each = [[columns[f"CPU {number} {use}"] for use in _CPU_USE] for number in range(host.processors)]
+    together = [added(use) / host.processors for use in zip(*each, strict=True)]
+    for number, uses in ((-1, together), *enumerate(each)):
+        yield f"{number};", [*uses, 100 - added(uses)]
+
+
+def _number(header: str, value: float) -> str:
+    return f"{value:.0f}" if header.startswith("kb") else f"{value:.2f}"

@@ -1,0 +1,184 @@
+"""The review as the document other programs read."""
+
+import hashlib
+import math
+from concurrent.futures import ThreadPoolExecutor
+
+from model.log import Log
+from model.times import SECOND, iso
+from review.document import (
+    BreachPart,
+    BriefPart,
+    FilePart,
+    LogPart,
+    OverridePart,
+    PackPart,
+    PhasePart,
+    ProcessPart,
+    RemarkPart,
+    ReviewDocument,
+    RulePart,
+    RunPart,
+    SourcePart,
+    StatisticPart,
+    ThresholdPart,
+)
+from review.findings import Finding, Processes
+from review.review import Review
+from review.statistics import Statistic
+from review.verdict import counts, limit_of
+
+
+def document(review: Review) -> ReviewDocument:
+    """The review for other programs."""
+    with ThreadPoolExecutor() as pool:
+        hashes = list(pool.map(_hash, review.logs))
+    files = [_file(log, digest) for log, digest in zip(review.logs, hashes, strict=True)]
+    return ReviewDocument(
+        verdict=review.verdict.value,
+        headline=review.headline,
+        counts=counts(review.findings),
+        log=LogPart(
+            files=files,
+            hosts=list(review.hosts),
+            start=_iso(min((log.times[0] for log in review.logs if len(log.times)), default=None)),
+            end=_iso(max((log.times[-1] for log in review.logs if len(log.times)), default=None)),
+            zone=review.zone.label(review.start or 0) if review.zone.known else None,
+            interval_s=_seconds(review.interval),
+            samples=sum(file.samples for file in files),
+            series=sum(file.series for file in files),
+            values=sum(file.values for file in files),
+            missing=sum(file.missing for file in files),
+        ),
+        run=RunPart(name=review.run.name, labels=review.run.labels, simulated=review.run.simulated),
+        remarks=[
+            RemarkPart(kind=r.kind.value, text=r.text, file=r.file, line=r.line, counter=r.counter, count=r.count)
+            for r in review.remarks
+        ],
+        phases=[PhasePart(name=p.name, start=iso(p.start), end=iso(p.end)) for p in review.phases],
+        packs=[PackPart(pack=a.pack.pack, title=a.pack.title, hosts=list(a.hosts), why=a.why) for a in review.applied],
+        rules=[_rule(finding) for finding in review.findings],
+        statistics=[_statistic(statistic) for statistic in review.statistics],
+    )
+
+
+def _hash(log: Log) -> str:
+    if log.sha256:
+        return log.sha256
+    with (log.file or log.path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _file(log: Log, digest: str) -> FilePart:
+    filled = len(log.times) > 0
+    return FilePart(
+        path=str(log.path),
+        sha256=digest,
+        format=log.format,
+        hosts=list(log.hosts),
+        start=_iso(log.times[0]) if filled else None,
+        end=_iso(log.times[-1]) if filled else None,
+        zone=log.zone.label(int(log.times[0]) if filled else 0) if log.zone.known else None,
+        interval_s=_seconds(log.interval),
+        samples=len(log.times),
+        series=len(log.series),
+        values=log.present,
+        missing=log.missing,
+    )
+
+
+def _rule(finding: Finding) -> RulePart:
+    rule, documented, subject, track = finding.rule, finding.documented, finding.subject, finding.track
+    healthy = limit_of(finding)
+    return RulePart(
+        pack=finding.pack.pack,
+        rule=rule.id,
+        signal=rule.signal,
+        title=finding.signal.title,
+        host=subject.host if subject else None,
+        instance=subject.instance if subject else None,
+        state=finding.outcome.value,
+        severity=rule.severity,
+        threshold=ThresholdPart(
+            healthy=str(healthy),
+            limit=healthy.limit,
+            documented=documented.healthy.limit,
+            unit=finding.signal.unit,
+            reduce=rule.reduce,
+            over_s=(track.window if track else rule.over) / SECOND,
+            for_s=rule.for_ / SECOND,
+            phase=rule.phase,
+            scale=rule.scale,
+            override=OverridePart(
+                reason=finding.override.reason,
+                healthy=str(documented.healthy),
+                over_s=documented.over / SECOND,
+                for_s=documented.for_ / SECOND,
+                scale=documented.scale,
+            )
+            if finding.override
+            else None,
+        ),
+        worst=_finite(finding.worst),
+        breaches=[
+            BreachPart(
+                start=iso(one.start),
+                end=iso(one.end),
+                fired_at=iso(one.fired_at),
+                duration_s=one.duration / SECOND,
+                worst=one.worst,
+                mean=one.mean,
+                processes=_processes(finding.processes, one.start),
+            )
+            for one in finding.breaches
+            if one.fired_at is not None
+        ],
+        brief_crossings=BriefPart(
+            count=len(finding.brief), longest_s=max((one.duration for one in finding.brief), default=0) / SECOND
+        ),
+        share_of_time=finding.share_of_time,
+        evaluations=track.judged if track else 0,
+        notes=list(finding.notes),
+        summary=rule.summary,
+        sources=[SourcePart(document=s.document, place=s.place, quote=s.quote) for s in rule.sources],
+    )
+
+
+def _processes(found: Processes | None, start: int) -> list[ProcessPart]:
+    uses = found.by_breach.get(start, ()) if found else ()
+    unit = found.signal.unit if found else ""
+    return [ProcessPart(instance=u.instance, mean_while=u.inside, mean_otherwise=u.otherwise, unit=unit) for u in uses]
+
+
+def _statistic(one: Statistic) -> StatisticPart:
+    series = one.series
+    return StatisticPart(
+        host=series.host,
+        counter=series.path,
+        measurement=series.measurement,
+        field=series.field,
+        instance=series.tag("instance"),
+        phase=one.phase,
+        samples=one.samples,
+        missing=one.missing,
+        mean=one.mean,
+        min=one.minimum,
+        p50=one.median,
+        p95=one.p95,
+        p99=one.p99,
+        max=one.maximum,
+        nonzero_share=one.nonzero_share,
+        nonzero_mean=one.nonzero_mean,
+    )
+
+
+def _iso(instant: int | None) -> str | None:
+    return None if instant is None else iso(int(instant))
+
+
+def _seconds(duration: int | None) -> float | None:
+    return None if duration is None else duration / SECOND
+
+
+def _finite(value: float) -> float | None:
+    return None if math.isnan(value) else value

@@ -1,0 +1,172 @@
+"""A rule, and a signal, in words: what `plimsoll rules explain` prints and the pages of docs/rules are made of.
+
+The text is Markdown that reads as well unrendered.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+
+from model.times import words
+from review.numbers import number, quantity
+from review.report_crossed import limit_text
+from rules.healthy import Healthy
+from rules.schema import Condition, Derivation, Pack, Rule, Signal, Source, Transform
+
+Signals = Mapping[str, Signal]
+
+_REDUCED = {
+    "mean": "the mean",
+    "min": "the lowest value",
+    "max": "the highest value",
+    "last": "the last value",
+    "sum": "the sum",
+    "count": "the number of samples",
+    "median": "the median",
+    "increase": "the increase",
+}
+_EACH = {
+    "processors": "processor",
+    "clock_mhz": "MHz of processor clock",
+    "memory_mb": "MB of memory",
+    "spindles": "disk spindle",
+    "link_bits": "bit/s of link speed",
+}
+_HEALTHY = {"<": "below {}", "<=": "at most {}", ">": "above {}", ">=": "at least {}", "=": "exactly {}"}
+_BROKEN = {"<": "{} or more", "<=": "more than {}", ">": "{} or less", ">=": "less than {}", "=": "anything but {}"}
+
+
+def explain(rule: Rule, pack: Pack, signals: Signals) -> str:
+    """Everything that is to be said of a rule: meaning, threshold, reasons, documents, what to look at next."""
+    sections = [
+        f"# {rule.id}\n\n{rule.summary}\n\nSeverity: {rule.severity}. Pack: {pack.pack} ({pack.title}).",
+        "## What is counted\n\n" + "\n\n".join(signal_text(name, signals) for name in _family(rule.signal, signals)),
+        "## Threshold\n\n" + "\n".join(_threshold(rule, signals)),
+    ]
+    if reasons := [part for part in (rule.why.strip(), _measured_on(rule)) if part]:
+        sections.append("## Why\n\n" + "\n\n".join(reasons))
+    sections.append("## Sources\n\n" + "\n".join(f"- {line}" for line in _sources(rule)))
+    if rule.look_at:
+        looks = "\n".join(f"- {_named(name, signals)}" for name in rule.look_at)
+        sections.append(f"## What to look at next\n\n{looks}")
+    return "\n\n".join(sections) + "\n"
+
+
+def signal_text(name: str, signals: Signals) -> str:
+    """What a signal means, its unit, and every source it is taken from, or what it is derived from."""
+    signal = signals[name]
+    worse = "" if signal.worse == "either" else f"; {signal.worse} is worse"
+    kept = ". Each instance is judged on its own" if signal.instances == "each" else ""
+    head = f"**{signal.title}** (`{name}`), in {_unit(signal)}{worse}{kept}.\n\n{signal.meaning.strip()}"
+    if signal.derived:
+        return f"{head}\n\nIt is {_derivation(signal.derived, signals)}."
+    few = "Taken from" if len(signal.sources) == 1 else "Taken from the first of these that is recorded"
+    return f"{head}\n\n{few}:\n\n" + "\n".join(f"- {source_text(source)}" for source in signal.sources)
+
+
+def source_text(source: Source) -> str:
+    r"""Where a signal is taken from, and what is made of it: `` `\Memory\Available KBytes`, times 1,024``."""
+    if source.path is not None:
+        where = f"`{source.path}`"
+    else:
+        tags = " and ".join(f"`{tag}` is `{value}`" for tag, value in source.tags.items())
+        where = f"measurement `{source.measurement}`, field `{source.field}`" + (f", where {tags}" if tags else "")
+        where += f", for each `{source.instance}`" if source.instance else ""
+        where += f", the host being `{source.host}`" if source.host else ""
+    parts = [where, "as a rate of the growing count" if source.rate else "", _transform(source.transform)]
+    return ", ".join(part for part in parts if part)
+
+
+def threshold_text(condition: Condition, signals: Signals) -> str:
+    """The limit as a table shows it: `< 80 %`, `≤ 3 requests × spindles`; `…` stands for further conditions."""
+    text = limit_text(condition.healthy, _measured_in(condition, signals))
+    text += f" × {condition.scale}" if condition.scale else ""
+    return f"{text} …" if isinstance(condition, Rule) and condition.and_ else text
+
+
+def _threshold(rule: Rule, signals: Signals) -> Iterator[str]:
+    unit = _measured_in(rule, signals)
+    yield f"- Healthy: {_reduced(rule)} is {_side(_HEALTHY, rule.healthy, unit, rule)}."
+    yield f"- Crossed: {_side(_BROKEN, rule.healthy, unit, rule)}" + (", and at the same time:" if rule.and_ else ".")
+    for condition in rule.and_:
+        yield f"  - {_broken(condition, signals)}."
+    yield f"- It fires once it has been crossed for {words(rule.for_)}." if rule.for_ else "- It fires at once."
+    if rule.recover:
+        yield f"- A crossing lasts until the value is {_side(_HEALTHY, rule.recover, unit, None)}."
+    if rule.scale:
+        yield f"- The limit is for one {_EACH[rule.scale]}: it is multiplied by what the host has."
+    if rule.drive:
+        yield f"- Only for disks that plimsoll.toml marks as a {rule.drive} drive."
+    if rule.phase:
+        yield f'- Judged in the phase "{rule.phase}" alone. Where phases are not known it is judged throughout' + (
+            ", and crossed only while also:" if rule.when_phase_unknown else "."
+        )
+        for condition in rule.when_phase_unknown:
+            yield f"  - {_broken(condition, signals)}."
+
+
+def _broken(condition: Condition, signals: Signals) -> str:
+    side = _side(_BROKEN, condition.healthy, _measured_in(condition, signals), condition)
+    return f"{_reduced(condition)} of {_named(condition.signal, signals)} is {side}"
+
+
+def _side(sides: Mapping[str, str], limit: Healthy, unit: str, scaled: Condition | None) -> str:
+    each = f" for each {_EACH[scaled.scale]}" if scaled and scaled.scale else ""
+    return sides[limit.operator].format(_exactly(limit.limit, unit)) + each
+
+
+def _exactly(limit: float, unit: str) -> str:
+    """A limit as people read it, with all its digits where those are more than a report shows."""
+    shown = float(number(limit).replace(",", ""))
+    return quantity(limit, unit) if math.isclose(shown, limit) else f"{limit:,.12g} {unit}"
+
+
+def _reduced(condition: Condition) -> str:
+    return _REDUCED[condition.reduce] + (f" over {words(condition.over)}" if condition.over else "")
+
+
+def _measured_in(condition: Condition, signals: Signals) -> str:
+    unit = "samples" if condition.reduce == "count" else signals[condition.signal].unit
+    return "" if unit == "ratio" else unit
+
+
+def _measured_on(rule: Rule) -> str:
+    return f"Measured on {rule.measured_on}; on other hardware take it as a hint." if rule.measured_on else ""
+
+
+def _sources(rule: Rule) -> Iterator[str]:
+    for source in rule.sources:
+        yield f"{source.document}, {source.place}" + (f": “{source.quote.strip()}”" if source.quote else "")
+    if rule.thresholds:
+        yield f"Carries out {', '.join(rule.thresholds)} of tests/data/thresholds.csv."
+
+
+def _named(name: str, signals: Signals) -> str:
+    return f"{signals[name].title} (`{name}`)"
+
+
+def _unit(signal: Signal) -> str:
+    return {"/s": "events per second", "s": "seconds", "ms": "milliseconds"}.get(signal.unit, signal.unit)
+
+
+def _derivation(derived: Derivation, signals: Signals) -> str:
+    names = [_named(name, signals) for name in derived.operands]
+    if derived.sum:
+        return f"the sum of {', '.join(names[:-1])} and {names[-1]}"
+    return f"{names[0]} less {names[1]}" if derived.difference else f"{names[0]} divided by {names[1]}"
+
+
+def _transform(transform: Transform) -> str:
+    times = "" if transform.scale == 1 else f"multiplied by {transform.scale:.12g}"
+    if transform.scale == -1 and transform.offset:
+        return f"taken from {transform.offset:.12g}"
+    return " and ".join(
+        part for part in (times, f"raised by {transform.offset:.12g}" if transform.offset else "") if part
+    )
+
+
+def _family(name: str, signals: Signals) -> Iterator[str]:
+    """A signal, then those it is derived from."""
+    yield name
+    if derived := signals[name].derived:
+        for operand in derived.operands:
+            yield from _family(operand, signals)

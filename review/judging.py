@@ -1,0 +1,209 @@
+"""Every rule held against a run."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from model.log import Log, Times, sampling_interval
+from model.samples import Recorded, Samples
+from model.series import Series
+from model.times import words
+from review.facts import Facts, UnknownFact
+from review.findings import Applied, Finding, Outcome, Question
+from review.processes import with_processes
+from review.recorded import drawn
+from rules.crossings import crossings
+from rules.evaluate import Judge, Track, grid
+from rules.schema import Pack, Rule
+from rules.signals import Finder, Origin, Subject, Taken, has_object
+from rules.states import State
+
+
+def judge(logs: Sequence[Log], question: Question, facts: Facts) -> tuple[list[Finding], list[Applied]]:
+    """Every rule of every pack that applies, for every host and instance, worst first."""
+    bench = _Bench(logs, question, facts)
+    findings: list[Finding] = []
+    applied: list[Applied] = []
+    for pack in question.packs:
+        hosts, why = bench.hosts_for(pack)
+        applied.append(Applied(pack, hosts, why))
+        for rule in pack.rules:
+            findings += bench.findings(pack, rule, hosts)
+    return sorted(with_processes(findings, question.signals, bench.recorded), key=_rank), applied
+
+
+class _Bench:
+    """The run, ready to be judged rule by rule."""
+
+    def __init__(self, logs: Sequence[Log], question: Question, facts: Facts) -> None:
+        self._question = question
+        self._facts = facts
+        self._drives = {subject.key: holds for subject, holds in question.drives.items()}
+        self._recorded = Recorded(logs)
+        self._cache: dict[object, Samples] = {}
+        self._hosts: dict[str, str] = {}
+        self._host_series: dict[str, list[Series]] = {}
+        self._host_times: dict[str, list[Times]] = {}
+        for log in logs:
+            for series in log.series:
+                self._hosts.setdefault(series.host.casefold(), series.host)
+            for host in {series.host.casefold() for series in log.series}:
+                self._host_times.setdefault(host, []).append(log.times)
+        for series in self._recorded.series:
+            self._host_series.setdefault(series.host.casefold(), []).append(series)
+        finder = Finder(question.signals, self._recorded.series, lambda one: len(self._samples(one).present.times) > 0)
+        self._origins = finder.find
+        self._judge = Judge(finder.find, self._samples, facts, question.phases)
+        self._grids: dict[str, Times] = {}
+
+    def _samples(self, series: Series) -> Samples:
+        if series.key not in self._cache:
+            self._cache[series.key] = self._recorded.samples(series)
+        return self._cache[series.key]
+
+    def hosts_for(self, pack: Pack) -> tuple[tuple[str, ...], str]:
+        """The hosts a pack applies to, and why."""
+        if pack.applies_to is None:
+            return tuple(self._hosts.values()), "applies to every host"
+        objects, measurements = pack.applies_to.objects, pack.applies_to.measurements
+        hosts = tuple(
+            name
+            for host, name in self._hosts.items()
+            if any(has_object(series, objects, measurements) for series in self._host_series[host])
+        )
+        names = ", ".join((*objects, *measurements))
+        if self._question.by_hand:
+            return (hosts or tuple(self._hosts.values())), "chosen by --pack"
+        return hosts, f"{names} recorded" if hosts else f"none of {names} recorded"
+
+    def recorded(self, name: str, host: str) -> Iterator[tuple[str, Samples]]:
+        """The instances of a signal on a host, with their samples in the part that is judged."""
+        for subject, origin in self._origins(name).values() if name in self._question.signals else ():
+            if subject.host.casefold() == host.casefold() and subject.instance is not None:
+                samples = drawn(origin, self._samples)
+                if samples is not None:
+                    yield subject.instance, samples.between(self._question.start, self._question.end)
+
+    def findings(self, pack: Pack, rule: Rule, hosts: Sequence[str]) -> Iterator[Finding]:
+        """One rule of a pack for all hosts the pack applies to."""
+        if not hosts:
+            yield Finding(pack, rule, self._question.signals[rule.signal], Outcome.DOES_NOT_APPLY)
+            return
+        recorded: dict[str, list[tuple[Subject, Origin]]] = {}
+        for subject, origin in self._origins(rule.signal).values():
+            recorded.setdefault(subject.host.casefold(), []).append((subject, origin))
+        for host in hosts:
+            yield from self._on_host(pack, rule, host, recorded.get(host.casefold(), []))
+
+    def _on_host(
+        self, pack: Pack, documented: Rule, host: str, recorded: Sequence[tuple[Subject, Origin]]
+    ) -> Iterator[Finding]:
+        rule, override = self._question.overrides.of(documented, host)
+        said = (override.note,) if override else ()
+        signal = self._question.signals[rule.signal]
+        bare = Finding(pack, rule, signal, Outcome.NOT_RECORDED, Subject(host), notes=said, override=override)
+        if override and override.off:
+            yield replace(bare, outcome=Outcome.OFF)
+        elif not recorded:
+            yield bare
+        else:
+            meant = [one for one in recorded if rule.drive is None or self._holds(one[0]) == rule.drive]
+            if not meant:
+                yield replace(bare, outcome=Outcome.NOT_JUDGED, notes=(self._no_drive(rule, host, recorded), *said))
+            for subject, origin in meant:
+                yield self._finding(replace(bare, subject=subject), subject, origin)
+
+    def _holds(self, subject: Subject) -> str | None:
+        return self._drives.get(subject.key)
+
+    def _no_drive(self, rule: Rule, host: str, recorded: Sequence[tuple[Subject, Origin]]) -> str:
+        """What to say where no recorded disk is marked as the rule wants it."""
+        marked = [
+            one.instance
+            for one, holds in self._question.drives.items()
+            if one.host.casefold() == host.casefold() and holds == rule.drive
+        ]
+        if not marked:
+            return f'tell which drives hold the {rule.drive} in plimsoll.toml (drive = "{rule.drive}")'
+        names = ", ".join(f'"{subject.instance}"' for subject, _ in recorded if subject.instance is not None)
+        missing = ", ".join(f'"{one}"' for one in marked)
+        return f'{missing} (drive = "{rule.drive}" in plimsoll.toml) is not recorded; recorded: {names or "no drives"}'
+
+    def _finding(self, bare: Finding, subject: Subject, origin: Origin) -> Finding:
+        rule = bare.rule
+        try:
+            track = self._judge.track(rule, subject, origin, self._grid(subject.host.casefold()))
+        except UnknownFact as unknown:
+            return replace(bare, outcome=Outcome.NOT_JUDGED, notes=(str(unknown), *bare.notes))
+        notes = (*bare.notes, *self._notes(rule, track))
+        return replace(bare, outcome=_outcome(track), track=track, samples=self._drawn(origin, track), notes=notes)
+
+    def _grid(self, host: str) -> Times:
+        if host not in self._grids:
+            parts = self._host_times[host]
+            times = parts[0] if len(parts) == 1 else np.unique(np.concatenate(parts))
+            full = grid(times, reach=self._reach(host, parts))
+            first = 0 if self._question.start is None else np.searchsorted(full, self._question.start, side="left")
+            last = len(full) if self._question.end is None else np.searchsorted(full, self._question.end, side="right")
+            self._grids[host] = full[first:last]
+        return self._grids[host]
+
+    def _reach(self, host: str, recordings: Sequence[Times]) -> int:
+        """The longest window of any rule: that of the host's coarsest recording, where it is widened."""
+        widest = 2 * max((sampling_interval(times) or 0 for times in recordings), default=0)
+        documented = (rule for pack in self._question.packs for rule in pack.rules)
+        judged = (self._question.overrides.of(rule, host)[0] for rule in documented)
+        return max(widest, *(condition.over for rule in judged for condition in rule.conditions))
+
+    def _drawn(self, origin: Origin, track: Track) -> Samples:
+        if isinstance(origin, Taken) and not origin.rate:
+            samples = self._samples(origin.series)
+            values = origin.transform.scale * samples.values + origin.transform.offset
+            return Samples(samples.times, values).between(self._question.start, self._question.end)
+        return Samples(track.times, track.values)
+
+    def _notes(self, rule: Rule, track: Track) -> tuple[str, ...]:
+        notes: list[str] = []
+        if not track.phase_known:
+            notes.append(f"phase unknown: meant for the {rule.phase} phase, judged throughout")
+        if _outcome(track) == Outcome.NOT_JUDGED:
+            notes.append(f"no {rule.phase} phase in the part that was judged")
+        if track.window > rule.over:
+            notes.append(
+                f"window widened from {words(rule.over)} to {words(track.window)}, twice the sampling interval"
+            )
+        if rule.scale:
+            notes.append(f"limit {rule.healthy} × {self._facts.explain(track.subject, rule.scale)}")
+        if rule.measured_on:
+            notes.append(f"measured on {rule.measured_on}")
+        return tuple(notes)
+
+
+def _outcome(track: Track) -> Outcome:
+    if any(one.fired_at is not None for one in crossings(track)):
+        return Outcome.CROSSED
+    if track.judged:
+        return Outcome.HELD
+    never_inside = len(track.states) and bool((track.states == State.NOT_JUDGED).all())
+    return Outcome.NOT_JUDGED if never_inside else Outcome.NO_DATA
+
+
+_SEVERITY = {"critical": 0, "warning": 1, "info": 2}
+_OUTCOME = {outcome: at for at, outcome in enumerate(Outcome)}
+
+
+def _rank(finding: Finding) -> tuple[object, ...]:
+    """Worst first: crossed by severity and duration, held by margin, then what was not judged."""
+    longest = max((one.duration for one in finding.breaches), default=0)
+    margin = finding.margin
+    subject = finding.subject
+    return (
+        _OUTCOME[finding.outcome],
+        _SEVERITY[finding.rule.severity] if finding.outcome == Outcome.CROSSED else 0,
+        -longest,
+        margin if margin is not None else float("inf"),
+        finding.rule.id,
+        subject.host.casefold() if subject else "",
+        (subject.instance or "") if subject else "",
+    )

@@ -1,0 +1,140 @@
+"""Thresholds that plimsoll.toml sets otherwise than their documents, or switches off, each with a reason.
+
+What a host's own table says of a rule counts there as a whole, whatever the general table says of it.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Annotated, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from model.times import SECOND, words
+from rules.schema import Duration, Fact, Limit, Rule, Strict
+from rules.source import suggest
+
+_LONGEST = 366 * 86400 * SECOND
+_FILE = "plimsoll.toml"
+
+
+def _finite(value: object) -> object:
+    if isinstance(value, float) and not isfinite(value):
+        raise ValueError(f"{value} is not a duration; write it like 30s, 5m or 1h30m")
+    return value
+
+
+Length = Annotated[Duration, BeforeValidator(_finite), Field(le=_LONGEST)]
+
+
+class RuleSettings(Strict):
+    """A `[rules.ID]` or `[hosts.NAME.rules.ID]` table. `per` multiplies the limit by a host fact."""
+
+    reason: str
+    off: bool | None = None
+    healthy: Limit | None = None
+    over: Length | None = None
+    for_: Length | None = Field(default=None, alias="for")
+    per: Fact | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if not self.reason.strip():
+            raise ValueError("reason is empty; say why the documented threshold does not hold here")
+        if self.healthy and not isfinite(self.healthy.limit):
+            raise ValueError(f'healthy "{self.healthy}" is no limit')
+        if self.off and self.changes:
+            raise ValueError("off = true leaves nothing for the other settings to change")
+        if self.off is None and not self.changes:
+            raise ValueError("changes nothing: give healthy, over, for, per or off")
+        return self
+
+    @property
+    def changes(self) -> bool:
+        """Whether the rule is still judged, but otherwise."""
+        return any(value is not None for value in (self.healthy, self.over, self.for_, self.per))
+
+
+@dataclass(frozen=True)
+class Override:
+    """What plimsoll.toml made of a rule on a host: the rule as documented, and what is said of it in reports."""
+
+    documented: Rule
+    reason: str
+    note: str
+    off: bool = False
+
+
+@dataclass(frozen=True)
+class Overrides:
+    """Everything plimsoll.toml says of rules, by rule id; hosts are case-folded."""
+
+    general: Mapping[str, RuleSettings] = field(default_factory=dict[str, RuleSettings])
+    by_host: Mapping[str, Mapping[str, RuleSettings]] = field(default_factory=dict[str, Mapping[str, RuleSettings]])
+
+    def of(self, rule: Rule, host: str) -> tuple[Rule, Override | None]:
+        """A rule as it is judged on a host, and what made it so; None where it stands as documented."""
+        own = self.by_host.get(host.casefold(), {}).get(rule.id)
+        settings = own or self.general.get(rule.id)
+        if settings is None:
+            return rule, None
+        reason = " ".join(settings.reason.split())
+        if settings.off:
+            return rule, Override(rule, reason, f"switched off in {_FILE}: {reason}", off=True)
+        if not settings.changes:
+            return rule, Override(rule, reason, f"kept as documented in {_FILE}: {reason}")
+        changed = _changed(rule, settings)
+        return changed, Override(rule, reason, f"{_difference(rule, changed)}: {reason}")
+
+
+def mistakes(place: str, table: Mapping[str, RuleSettings], rules: Mapping[str, Rule]) -> Iterator[str]:
+    """What in the table at a place does not fit the rules, one line for each."""
+    for name, settings in table.items():
+        rule = rules.get(name)
+        if rule is None:
+            near = suggest(name, list(rules)) or "; `plimsoll rules list` names them"
+            yield f"{place}.{name}: no rule has this id{near}"
+        elif settings.healthy and settings.healthy.worse != rule.healthy.worse:
+            yield (
+                f'{place}.{name}.healthy: "{settings.healthy}" lies on the other side of the limit than '
+                f'the documented "{rule.healthy}"'
+            )
+        elif settings.per and rule.scale:
+            yield f"{place}.{name}.per: the documented limit is multiplied by the host's {rule.scale} already"
+
+
+def _changed(rule: Rule, settings: RuleSettings) -> Rule:
+    """The rule with what is set. Hysteresis belongs to the documented limit and goes with it."""
+    update: dict[str, object] = {}
+    if settings.healthy or settings.per:
+        update |= {"healthy": settings.healthy or rule.healthy, "recover": None, "scale": settings.per or rule.scale}
+    if settings.over is not None:
+        update["over"] = settings.over
+    if settings.for_ is not None:
+        update["for_"] = settings.for_
+    return rule.model_copy(update=update)
+
+
+def _difference(documented: Rule, changed: Rule) -> str:
+    """`limit < 90, for 10 min set in plimsoll.toml instead of the documented < 80, for 5 min`."""
+    now, before = [], []
+    if (changed.healthy, changed.scale) != (documented.healthy, documented.scale):
+        now.append(f"limit {_limit(changed)}")
+        before.append(_limit(documented))
+    if changed.over != documented.over:
+        now.append(f"over {_length(changed.over)}")
+        before.append(f"over {_length(documented.over)}")
+    if changed.for_ != documented.for_:
+        now.append(f"for {_length(changed.for_)}")
+        before.append(f"for {_length(documented.for_)}")
+    if not now:
+        return f"set in {_FILE} as documented"
+    return f"{', '.join(now)} set in {_FILE} instead of the documented {', '.join(before)}"
+
+
+def _limit(rule: Rule) -> str:
+    return f"{rule.healthy}" + (f" × {rule.scale}" if rule.scale else "")
+
+
+def _length(duration: int) -> str:
+    return words(duration) if duration else "0 s"

@@ -1,0 +1,109 @@
+"""Which processes used most of what a crossed threshold is about, while it was crossed.
+
+A rule says by its `look_at` what that is: the first signal there that is kept per process.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from model.log import Times, Values
+from model.samples import Samples
+from review.findings import Finding, Outcome, Processes, Use
+from rules.crossings import Crossing
+from rules.schema import Signal
+
+MOST_BREACHES = 100  # of one finding, the longest
+_PREFIX = "process."
+_MOST = 3
+_NO_PROCESS = "idle"  # stands for the time nothing ran
+
+RecordedOn = Callable[[str, str], Iterable[tuple[str, Samples]]]
+
+
+def with_processes(findings: Sequence[Finding], signals: Mapping[str, Signal], recorded: RecordedOn) -> list[Finding]:
+    """The findings; those that were crossed have their processes, where the log holds any.
+
+    `recorded` gives the instances of a signal on a host.
+    """
+    result = list(findings)
+    asked: dict[tuple[str, str], list[int]] = {}
+    for at, finding in enumerate(findings):
+        name = next((name for name in finding.rule.look_at if name.startswith(_PREFIX)), "")
+        if finding.outcome == Outcome.CROSSED and finding.subject and name in signals:
+            asked.setdefault((name, finding.subject.host), []).append(at)
+    for (name, host), places in asked.items():
+        found = _users([findings[at].breaches for at in places], lambda n=name, h=host: recorded(n, h))
+        for at, by_breach in zip(places, found, strict=True):
+            if by_breach:
+                result[at] = replace(findings[at], processes=Processes(signals[name], by_breach))
+    return result
+
+
+def _users(
+    breaches: Sequence[Sequence[Crossing]], recorded: Callable[[], Iterable[tuple[str, Samples]]]
+) -> list[dict[int, tuple[Use, ...]]]:
+    """For each list of breaches, the processes that used most by the start of the breach."""
+    chosen = [sorted(some, key=lambda one: -one.duration)[:MOST_BREACHES] for some in breaches]
+    names, means = _highest(recorded(), *_edges([one for some in chosen for one in some]))
+    wanted = set(names[np.isfinite(means)].tolist())
+    otherwise: dict[tuple[str, int], float | None] = {}
+    spans = [_edges(some) for some in breaches]
+    for name, samples in recorded() if wanted else ():
+        if name in wanted:
+            for at, (starts, ends) in enumerate(spans):
+                otherwise[name, at] = _outside(samples.present, starts, ends)
+    found: list[dict[int, tuple[Use, ...]]] = []
+    row = 0
+    for at, some in enumerate(chosen):
+        by_breach: dict[int, tuple[Use, ...]] = {}
+        for one in some:
+            ranked = zip(names[row].tolist(), means[row].tolist(), strict=True)
+            uses = tuple(Use(name, mean, otherwise[name, at]) for name, mean in ranked if np.isfinite(mean))
+            by_breach |= {one.start: uses} if uses else {}
+            row += 1
+        found.append(by_breach)
+    return found
+
+
+def _highest(recorded: Iterable[tuple[str, Samples]], starts: Times, ends: Times) -> tuple[NDArray[np.object_], Values]:
+    """A row for each span: the instances with the highest means in it, highest first; -inf where there is none."""
+    names = np.full((len(starts), _MOST), "", dtype=object)
+    means = np.full((len(starts), _MOST), -np.inf)
+    first, last = int(starts.min()), int(ends.max())
+    for name, samples in recorded:
+        if name.casefold() == _NO_PROCESS:
+            continue
+        mean = _means(samples.between(first, last).present, starts, ends)
+        mean[~(mean > 0)] = -np.inf  # what used nothing is not named
+        if not (mean > means[:, -1]).any():
+            continue
+        carried = np.full(len(starts), name, dtype=object)
+        for rank in range(_MOST):  # whoever is higher takes the place, and who stood there moves on
+            higher = mean > means[:, rank]
+            mean[higher], means[higher, rank] = means[higher, rank], mean[higher]
+            carried[higher], names[higher, rank] = names[higher, rank], carried[higher]
+    return names, means
+
+
+def _means(samples: Samples, starts: Times, ends: Times) -> Values:
+    """The mean in each span, NaN where there is no sample."""
+    first, last = np.searchsorted(samples.times, starts, "left"), np.searchsorted(samples.times, ends, "right")
+    count = last - first
+    with np.errstate(invalid="ignore", over="ignore"):
+        running = np.concatenate(([0.0], np.cumsum(samples.values)))
+        return np.divide(running[last] - running[first], count, out=np.full(len(starts), np.nan), where=count > 0)
+
+
+def _outside(samples: Samples, starts: Times, ends: Times) -> float | None:
+    """The mean outside all of the spans; None without a sample there."""
+    at = np.searchsorted(starts, samples.times, side="right") - 1
+    values = samples.values[~((at >= 0) & (samples.times <= ends[np.maximum(at, 0)]))]
+    return float(values.mean()) if len(values) else None
+
+
+def _edges(breaches: Sequence[Crossing]) -> tuple[Times, Times]:
+    starts = np.array([one.start for one in breaches], dtype=np.int64)
+    return starts, np.array([one.end for one in breaches], dtype=np.int64)

@@ -1,0 +1,142 @@
+"""Runs the cases of a rule: what the one state machine makes of a case's samples, held against what is expected."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from model.run import Phase
+from model.samples import Samples
+from model.series import Series
+from model.times import words
+from rules.crossings import crossings, worst_value
+from rules.evaluate import Judge, Track, grid
+from rules.schema import Case, Fact, Rule, Signal, Source
+from rules.signals import Finder, Subject, is_total
+from rules.source import suggest
+from rules.states import Truth
+
+_HOST = "host"
+_FIELD = "value"
+_INSTANCE = "instance"
+
+
+def run_case(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> str | None:
+    """None if the rule makes of the case what it expects, else a sentence that says what happened instead.
+
+    The series are of the signals themselves, after any rate or transform; a derived signal is given by
+    its operands. A rule with `drive` is judged as if the instance were marked so.
+    """
+    try:
+        track = _judged(rule, case, signals)
+    except _Unfit as unfit:
+        return str(unfit)
+    fired = next((one for one in crossings(track) if one.fired_at is not None), None) if track else None
+    if track is None or not track.judged:
+        return None if case.fires is None else f"expected {_EXPECTED[case.fires]}, but {_no_data(rule, case, signals)}"
+    unit = signals[rule.signal].unit
+    if fired is not None and fired.fired_at is not None:
+        after = f"{words(fired.fired_at)} into the case" if fired.fired_at else "at once"
+        happened = f"it fired {after}; {_extreme(track, unit)}"
+    else:
+        happened = _why_not(rule, track, unit)
+    if case.fires is (fired is not None):
+        return None
+    return f"expected {_EXPECTED[case.fires]}, but {happened}"
+
+
+_EXPECTED = {True: "to fire", False: "to be judged and not to fire", None: "to have no data throughout"}
+
+
+class _Unfit(ValueError):
+    """The case cannot be run; the text says why."""
+
+
+def _judged(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> Track | None:
+    """The rule judged for the one subject of the case; None where its signal is not given."""
+    samples = dict(_recorded(case, signals))
+    finder = Finder(_as_recorded(signals), list(samples), lambda series: True)
+    times = max((one.times for one in samples.values()), key=len, default=np.empty(0, dtype=np.int64))
+    at = grid(times, reach=max(2 * case.interval, *(condition.over for condition in rule.conditions)))
+    phases = (Phase(case.phase, 0, int(at[-1])),) if case.phase and len(at) else ()
+    judge = Judge(finder.find, samples.__getitem__, _Facts(case), phases)
+    return next(iter(judge.tracks(rule, lambda subject: at)), None)
+
+
+def _recorded(case: Case, signals: Mapping[str, Signal]) -> Iterator[tuple[Series, Samples]]:
+    """The series of a case as if they had been recorded under their signals' names, from second 0 on."""
+    for name, values in case.series.items():
+        signal = signals.get(name)
+        if signal is None:
+            raise _Unfit(f'its series name "{name}", which is not a signal{suggest(name, list(signals))}')
+        if signal.derived:
+            operands = ", ".join(signal.derived.operands)
+            raise _Unfit(f'its series name "{name}", which is derived: give what it is derived from, {operands}')
+        if signal.instances == "each" and is_total(case.instance):
+            raise _Unfit(f'its instance "{case.instance}" stands for all the others, and {name} is kept for each')
+        tags = ((_INSTANCE, case.instance),) if signal.instances == "each" else ()
+        times = np.arange(len(values), dtype=np.int64) * case.interval
+        filled = np.array([np.nan if value is None else value for value in values])
+        yield Series(_HOST, name, tags, _FIELD), Samples(times, filled)
+
+
+def _as_recorded(signals: Mapping[str, Signal]) -> dict[str, Signal]:
+    """The signals as `_recorded` gives them: each from a series of its own name, with nothing left to do to it."""
+    return {
+        name: signal if signal.derived else signal.model_copy(update={"sources": (_source(name, signal),)})
+        for name, signal in signals.items()
+    }
+
+
+def _source(name: str, signal: Signal) -> Source:
+    return Source(measurement=name, field=_FIELD, instance=_INSTANCE if signal.instances == "each" else None)
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """The facts of a case. There are no defaults: a case says what its limit is scaled by."""
+
+    case: Case
+
+    def __call__(self, subject: Subject, fact: Fact) -> float:
+        if fact not in self.case.facts:
+            raise _Unfit(f"the limit scales by {fact}, which the case does not give; write facts: {{{fact}: 1}}")
+        return self.case.facts[fact]
+
+
+def _no_data(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> str:
+    """Why a rule had no data throughout, as far as the case shows."""
+    if case.phase and rule.phase and case.phase != rule.phase:
+        return f'it was not judged: it is for the phase "{rule.phase}", and the case is of "{case.phase}"'
+    conditions = (rule, *rule.and_) if case.phase or not rule.phase else rule.conditions
+    named = [name for condition in conditions for name in operands(condition.signal, signals)]
+    absent = [name for name in dict.fromkeys(named) if name not in case.series]
+    return "it had no data" + (f": the case gives no {', '.join(absent)}" if absent else "")
+
+
+def operands(name: str, signals: Mapping[str, Signal]) -> list[str]:
+    """The signals, none of them derived, that a signal comes down to: itself, or what it is derived from."""
+    derived = signals[name].derived
+    return [leaf for operand in derived.operands for leaf in operands(operand, signals)] if derived else [name]
+
+
+def _why_not(rule: Rule, track: Track, unit: str) -> str:
+    """What a rule that was judged and did not fire came to instead."""
+    brief = crossings(track)
+    if brief:
+        longest = max(brief, key=lambda one: one.duration)
+        lasted = f"for {words(longest.duration)}" if longest.duration else "at one evaluation"
+        return f"it was crossed {lasted} at most, and fires after {words(rule.for_)}; {_extreme(track, unit)}"
+    own = ~np.isnan(track.values) & ~track.healthy.holds(track.values)
+    if own.any():
+        lacking = "had data" if not (track.truths[own] == Truth.FALSE).any() else "held"
+        return f"its other conditions never {lacking} while its own did; {_extreme(track, unit)}"
+    return f"it was never crossed; {_extreme(track, unit)}"
+
+
+def _extreme(track: Track, unit: str) -> str:
+    """`the highest value was 79 %, healthy is < 80`: numbers as the case and the pack have them."""
+    which = {"higher": "highest", "lower": "lowest", "either": "furthest"}[track.healthy.worse]
+    worst = worst_value(track)
+    value = "there was no value" if np.isnan(worst) else f"the {which} value was {worst:.6g} {unit}"
+    return f"{value}, healthy is {track.healthy}"

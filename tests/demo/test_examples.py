@@ -1,0 +1,98 @@
+"""The small examples: what is committed is what the generator writes, and a review finds what was put in, no more."""
+
+import json
+import re
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from demo.examples import EXPECTED, HEALTHY, SYSTEMS, TROUBLE, write_examples
+from demo.tables import Combined, simulate
+from model.times import iso
+from plimsoll.commands.review import Asked, review_named
+from plimsoll.console import Named
+from review.findings import Outcome
+from review.review import Review
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+WITHIN = timedelta(seconds=60)
+MOST_BYTES = 150_000
+# How many rules each pair of logs is judged by, at least.
+JUDGED = {"dynamic-directory": 12, "membership-directory": 10, "file-server": 24, "openldap": 6, "messaging": 25}
+EACH = pytest.mark.parametrize("system", [system.folder for system in SYSTEMS])
+
+
+def reviewed(folder: Path) -> Review:
+    found, _ = review_named(Named((folder,)), Asked())
+    return found
+
+
+def judged(found: Review) -> set[str]:
+    return {finding.rule.id for finding in found.of(Outcome.CROSSED, Outcome.HELD)}
+
+
+def test_rebuilding_gives_the_committed_bytes(tmp_path: Path) -> None:
+    folders = write_examples(tmp_path)
+    assert [folder.relative_to(tmp_path).as_posix() for folder in folders] == [
+        f"{system.folder}/{run}" for system in SYSTEMS for run in (HEALTHY, TROUBLE)
+    ]
+    written = {path.relative_to(tmp_path): path for path in tmp_path.rglob("*") if path.is_file()}
+    committed = {path.relative_to(EXAMPLES) for path in EXAMPLES.glob("*/**/*") if path.is_file()}
+    assert committed == set(written), "run: python -m demo.examples"
+    for name, path in written.items():
+        assert (EXAMPLES / name).read_bytes() == path.read_bytes(), f"{name}; run: python -m demo.examples"
+        assert path.stat().st_size < MOST_BYTES, name
+
+
+@EACH
+def test_nothing_is_crossed_in_the_quiet_run(system: str) -> None:
+    found = reviewed(EXAMPLES / system / HEALTHY)
+    assert [finding.rule.id for finding in found.of(Outcome.CROSSED)] == []
+    assert len(judged(found)) >= JUDGED[system], sorted(judged(found))
+    assert found.run.simulated
+    assert [str(remark) for remark in found.remarks] == []
+
+
+@EACH
+def test_exactly_what_was_put_in_is_found(system: str) -> None:
+    folder = EXAMPLES / system / TROUBLE
+    expected = json.loads((folder / EXPECTED).read_text(encoding="utf-8"))["crossed"]
+    found = reviewed(folder)
+    crossed = sorted(
+        ((finding.rule.id, finding.subject.host, finding.subject.instance or ""), breach.start, breach.end)
+        for finding in found.of(Outcome.CROSSED)
+        for breach in finding.breaches
+        if finding.subject
+    )
+    wanted = sorted(((one["rule"], one["host"], one["instance"] or ""), one["start"], one["end"]) for one in expected)
+    assert [subject for subject, *_ in crossed] == [subject for subject, *_ in wanted]
+    for (subject, *times), (_, *stated) in zip(crossed, wanted, strict=True):
+        for at, said in zip(times, stated, strict=True):
+            off = datetime.fromisoformat(iso(at)) - datetime.fromisoformat(said)
+            assert abs(off) <= WITHIN, (subject, iso(at), said)
+    assert judged(found) == judged(reviewed(EXAMPLES / system / HEALTHY)), "the two runs are judged by the same rules"
+
+
+@EACH
+def test_only_the_counters_in_trouble_differ(system: str) -> None:
+    [simulated] = [one for one in SYSTEMS if one.folder == system]
+    for host in simulated.hosts:
+        quiet, trouble = (simulate(simulated, host, changes) for changes in ({}, simulated.changes))
+        changed = {path for name, path in simulated.changes if name == host.name}
+        combined = {one.path: one.of for one in host.counters if isinstance(one, Combined)}
+        follow = {path for path, of in combined.items() if changed & set(of)}
+        differ = {path for path in quiet if not np.array_equal(quiet[path], trouble[path], equal_nan=True)}
+        assert differ == changed | follow, host.name
+
+
+def test_the_commands_of_the_page(plimsoll, monkeypatch) -> None:
+    monkeypatch.chdir(EXAMPLES.parent)
+    page = (EXAMPLES / "README.md").read_text(encoding="utf-8")
+    folders = re.findall(r"`plimsoll review (examples/\S+)`", page)
+    assert {folder for folder in folders if folder.endswith(TROUBLE)} == {
+        f"examples/{system.folder}/{TROUBLE}" for system in SYSTEMS
+    }
+    for folder in folders:
+        assert plimsoll("review", folder, "--fail-on", "warning").status == (1 if folder.endswith(TROUBLE) else 0)

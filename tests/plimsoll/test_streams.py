@@ -1,0 +1,76 @@
+"""Consoles, pipes and file names as they are."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+LOG = Path(__file__).parents[1] / "ingest" / "cases" / "pdh-csv" / "code_page_932" / "input.csv"
+
+
+def plimsoll(*arguments, **options):
+    environment = {**os.environ, **options.pop("env", {})}
+    command = [sys.executable, "-m", "plimsoll", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, check=False, env=environment, **options)
+
+
+def test_a_console_that_cannot_show_a_name_is_no_reason_to_fail():
+    done = plimsoll("show", LOG, env={"PYTHONIOENCODING": "cp1252"})
+    assert (done.returncode, done.stderr.count(b"Traceback")) == (0, 0)
+    assert b"Processor Time" in done.stdout
+
+
+def test_json_on_stdout_is_utf8_whatever_the_console():
+    done = plimsoll("show", LOG, "--json", "-", env={"PYTHONIOENCODING": "cp1252"})
+    assert "プロセッサ" in [one["object"] for one in json.loads(done.stdout)[0]["objects"]]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such pipes")
+def test_a_reader_that_goes_away_is_no_failure(tmp_path):
+    command = f'"{sys.executable}" -m plimsoll show "{LOG}" --json - | head -c 1; echo "${{PIPESTATUS[0]}}"'
+    done = subprocess.run(["bash", "-c", command], capture_output=True, check=True, text=True)
+    assert done.stdout == "[0\n"
+    assert "Traceback" not in done.stderr
+    assert "Broken pipe" not in done.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
+def test_a_pipe_is_read_like_a_file(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cp", str(LOG), str(pipe)]):
+        done = plimsoll("show", pipe)
+    assert done.returncode == 0
+    assert b"1 row" in done.stdout
+
+
+def test_a_file_name_is_no_pattern(tmp_path):
+    (tmp_path / "log1.csv").write_text(
+        '"(PDH-CSV 4.0) (UTC)(0)","\\\\H\\System\\Threads"\n"01/15/2008 10:00:00.000","111"\n'
+    )
+    odd = tmp_path / "log[1].csv"
+    odd.write_text('"(PDH-CSV 4.0) (UTC)(0)","\\\\H\\System\\Threads"\n"01/15/2008 10:00:00.000","222"\n')
+    out = tmp_path / "out.lp"
+    assert plimsoll("convert", odd, "--to", "lp", "--out", out).returncode == 0
+    assert "Threads=222.0" in out.read_text()
+
+
+@pytest.mark.parametrize(
+    "call", [[], ["review"], ["bogus"], ["show", "--odd", "x"], ["convert", "x", "--to", "pdf", "--out", "y"]]
+)
+def test_a_call_that_is_wrong_says_so(call):
+    done = plimsoll(*call)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.startswith((b"plimsoll: ", b"Usage: "))
+
+
+def test_names_are_shown_as_they_are(tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text(
+        '"(PDH-CSV 4.0) (UTC)(0)","\\\\H\\Process(:cd: [bold]\x1b[31m)\\Handle Count"\n"01/15/2008 10:00:00.000","1"\n'
+    )
+    done = plimsoll("show", log)
+    assert ":cd: [bold]\ufffd[31m" in done.stdout.decode()

@@ -1,0 +1,153 @@
+"""The cases of the shipped rules come out as they expect; one that does not is told in a sentence."""
+
+import pytest
+
+from rules.cases import run_case
+from rules.load import load_packs, load_signals
+from rules.schema import Case, Rule
+
+SIGNALS = load_signals()
+RULES = [rule for pack in load_packs() for rule in pack.rules]
+SHIPPED = [pytest.param(rule, case, id=f"{rule.id}: {case.name}") for rule in RULES for case in rule.cases]
+
+
+def a_rule(**what):
+    given = {"id": "r", "signal": "cpu.busy", "healthy": "< 80", "for": "5m", "severity": "warning", "summary": "s"}
+    return Rule.model_validate({**given, "sources": [{"document": "d", "place": "p"}], **what})
+
+
+def told(rule, series, fires, **what):
+    return run_case(rule, Case.model_validate({"name": "c", "series": series, "fires": fires, **what}), SIGNALS)
+
+
+@pytest.mark.parametrize(("rule", "case"), SHIPPED)
+def test_shipped_case(rule, case):
+    assert run_case(rule, case, SIGNALS) is None
+
+
+@pytest.mark.parametrize("rule", [pytest.param(rule, id=rule.id) for rule in RULES])
+def test_every_shipped_rule_has_a_case_that_fires_one_that_does_not_and_one_without_data(rule):
+    assert {case.fires for case in rule.cases} == {True, False, None}
+
+
+@pytest.mark.parametrize(
+    ("series", "fires"),
+    [("95x60", True), ("79x60", False), ("95x10 20x60", False), ("_x60", None), ("20 _x60", False)],
+)
+def test_as_expected(series, fires):
+    assert told(a_rule(), {"cpu.busy": series}, fires) is None
+
+
+@pytest.mark.parametrize(
+    ("series", "fires", "said"),
+    [
+        ("79x60", True, "expected to fire, but it was never crossed; the highest value was 79 %, healthy is < 80"),
+        (
+            "20 95x18 20x9",
+            True,
+            "expected to fire, but it was crossed for 2 min 40 s at most, and fires after 5 min; "
+            "the highest value was 95 %, healthy is < 80",
+        ),
+        ("_x60", True, "expected to fire, but it had no data"),
+        (
+            "95x60",
+            False,
+            "expected to be judged and not to fire, but it fired 5 min into the case; "
+            "the highest value was 95 %, healthy is < 80",
+        ),
+        ("_x60", False, "expected to be judged and not to fire, but it had no data"),
+        (
+            "_x6 20",
+            None,
+            "expected to have no data throughout, but it was never crossed; "
+            "the highest value was 20 %, healthy is < 80",
+        ),
+        (
+            "95x60",
+            None,
+            "expected to have no data throughout, but it fired 5 min into the case; "
+            "the highest value was 95 %, healthy is < 80",
+        ),
+    ],
+)
+def test_what_happened_instead(series, fires, said):
+    assert told(a_rule(), {"cpu.busy": series}, fires) == said
+
+
+def test_the_samples_lie_an_interval_apart():
+    rule = a_rule(**{"for": "10m"})
+    assert told(rule, {"cpu.busy": "95x20"}, True, interval="1m") is None
+    assert "crossed for 3 min 20 s at most" in (told(rule, {"cpu.busy": "95x20"}, True) or "")
+
+
+def test_a_signal_is_given_as_it_is_after_its_rate_or_transform():
+    assert told(a_rule(signal="disk.reads", healthy="< 50"), {"disk.reads": "60x60"}, True, instance="2 E:") is None
+
+
+def test_a_derived_signal_is_given_by_what_it_is_derived_from():
+    rule = a_rule(signal="network.errors", healthy="<= 1", reduce="last", **{"for": 0})
+    both = {"network.outbound_errors": "1x6", "network.received_errors": "1x6"}
+    assert told(rule, both, True) is None
+    assert told(rule, {"network.outbound_errors": "1x6"}, True) == (
+        "expected to fire, but it had no data: the case gives no network.received_errors"
+    )
+    assert told(rule, {"network.errors": "2x6"}, True) == (
+        'its series name "network.errors", which is derived: give what it is derived from, '
+        "network.outbound_errors, network.received_errors"
+    )
+
+
+def test_a_signal_that_is_not_known():
+    assert told(a_rule(), {"cpu.bussy": "95x60"}, None) == (
+        'its series name "cpu.bussy", which is not a signal (did you mean "cpu.busy"?)'
+    )
+
+
+def test_an_instance_that_stands_for_all_the_others():
+    rule = a_rule(signal="cpu.processor_busy")
+    said = told(rule, {"cpu.processor_busy": "95x60"}, True, instance="_Total")
+    assert said == 'its instance "_Total" stands for all the others, and cpu.processor_busy is kept for each'
+
+
+def test_conditions_at_the_same_time():
+    rule = a_rule(**{"and": [{"signal": "memory.available", "healthy": "> 100"}]})
+    assert told(rule, {"cpu.busy": "95x60", "memory.available": "50x60"}, True) is None
+    assert told(rule, {"cpu.busy": "95x60", "memory.available": "500x60"}, True) == (
+        "expected to fire, but its other conditions never held while its own did; "
+        "the highest value was 95 %, healthy is < 80"
+    )
+    assert told(rule, {"cpu.busy": "95x60"}, True) == (
+        "expected to fire, but it had no data: the case gives no memory.available"
+    )
+
+
+def test_a_phase_covers_the_whole_case():
+    rule = a_rule(phase="steady", when_phase_unknown=[{"signal": "memory.available", "healthy": "> 100"}])
+    assert told(rule, {"cpu.busy": "95x60"}, True, phase="steady") is None
+    assert told(rule, {"cpu.busy": "95x60"}, None, phase="ramp-up") is None
+    assert told(rule, {"cpu.busy": "95x60"}, True, phase="ramp-up") == (
+        'expected to fire, but it was not judged: it is for the phase "steady", and the case is of "ramp-up"'
+    )
+    assert told(rule, {"cpu.busy": "95x60", "memory.available": "50x60"}, True) is None
+    assert told(rule, {"cpu.busy": "95x60", "memory.available": "500x60"}, False) is None
+
+
+def test_a_limit_scales_by_the_facts_of_the_case():
+    rule = a_rule(signal="disk.queue_length", healthy="<= 3", scale="spindles")
+    assert told(rule, {"disk.queue_length": "13x60"}, True, facts={"spindles": 4}) is None
+    assert told(rule, {"disk.queue_length": "12x60"}, False, facts={"spindles": 4}) is None
+    assert told(rule, {"disk.queue_length": "12x60"}, True) == (
+        "the limit scales by spindles, which the case does not give; write facts: {spindles: 1}"
+    )
+
+
+def test_a_rule_for_marked_disks_is_judged_as_if_the_instance_were_marked():
+    rule = a_rule(signal="disk.reads", healthy="< 50", drive="database")
+    assert told(rule, {"disk.reads": "60x60"}, True) is None
+
+
+def test_limits_on_the_other_side():
+    rule = a_rule(signal="memory.available", healthy="> 100")
+    assert told(rule, {"memory.available": "101x60"}, True) == (
+        "expected to fire, but it was never crossed; the lowest value was 101 bytes, healthy is > 100"
+    )
