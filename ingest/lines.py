@@ -3,7 +3,6 @@
 Regular lines are parsed together; of the others each is told with its place.
 """
 
-import io
 import mmap
 import re
 from collections.abc import Iterator, Sequence
@@ -21,6 +20,7 @@ from model.errors import Unusable
 from model.remark import Kind, Remarks, counted
 
 _MOST_TOLD = 20
+_HOPELESS = 50
 _HEAD = 64
 _NOT_ASCII = 0x80
 _BLANK_CELL = b'" "'
@@ -63,15 +63,16 @@ class _Lines:
         line = self.kept[row]
         return line if isinstance(line, bytes) else self.data[line[0] : line[1]]
 
-    def body(self) -> io.BytesIO:
+    def body(self) -> bytes:
         """All rows, one below the other."""
-        out = io.BytesIO()
         with memoryview(self.data) as view:
-            for piece in self._pieces():
-                out.write(piece if isinstance(piece, bytes) else view[piece[0] : piece[1]])
-                out.write(b"\n")
-        out.seek(0)
-        return out
+            parts = [view[piece[0] : piece[1]] if isinstance(piece, tuple) else piece for piece in self._pieces()]
+            try:
+                return b"\n".join(parts)
+            finally:
+                for part in parts:
+                    if isinstance(part, memoryview):
+                        part.release()
 
     def _pieces(self) -> Iterator[tuple[int, int] | bytes]:
         """Rows that follow each other in the file taken as one."""
@@ -109,6 +110,8 @@ def read_by_line(text: Text, layout: Layout, remarks: Remarks) -> Table:
         else:
             last = number == layout.first_line + len(spans) - 1
             _take_irregular(text.data[start:end], number, last, lines, layout, remarks)
+            if len(lines.uneven) == _HOPELESS and not lines.kept:
+                break  # the header is another's: reading on tells no more
     _tell(lines, layout, remarks)
     if not lines.kept:
         return Table(pl.Series([], dtype=pl.Datetime("ns")), [pl.Series([], dtype=pl.Float64)] * (layout.width - 1), [])
@@ -299,6 +302,8 @@ def _strange(
 
     A row has some where it lacks more numbers than it has blanks; only such rows are looked at.
     """
+    if sum(column.null_count() for column in columns) == sum(lines.blanks):
+        return {}, {}
     lacking = -np.array(lines.blanks, dtype=np.int64)
     for column in columns:
         if column.null_count():
