@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from model.log import Values
 from model.samples import Samples
 from model.series import Series
 from model.times import SECOND
+from rules.evaluate import combined
 from rules.signals import Derived, Origin, Taken
 
 
@@ -24,20 +24,10 @@ def drawn(origin: Origin, samples_of: Callable[[Series], Samples]) -> Samples | 
             known = [part for part in parts if part is not None]
             if len(known) < len(parts) or any(not np.array_equal(known[0].times, p.times) for p in known[1:]):
                 return None
-            return Samples(known[0].times, _combined(operation, [part.values for part in known]))
+            return Samples(known[0].times, combined(operation, [part.values for part in known]))
 
 
 def _rates(counts: Samples) -> Samples:
     """What a growing count gained per second between neighbours; a reset gives none."""
     rise = np.diff(counts.values)
     return Samples(counts.times[1:], np.where(rise >= 0, rise / (np.diff(counts.times) / SECOND), np.nan))
-
-
-def _combined(operation: str, values: list[Values]) -> Values:
-    match operation:
-        case "sum":
-            return np.sum(values, axis=0)
-        case "difference":
-            return values[0] - values[1]
-        case _:
-            return np.divide(values[0], values[1], out=np.full(len(values[0]), np.nan), where=values[1] != 0)

@@ -122,7 +122,7 @@ class Judge:
                 return (reduce_rate if rate else reduce)(samples, at, window, how)
             case Derived(operation, operands):
                 values = [self._value(operand, at, window, how) for operand in operands]
-                return _combine(operation, values)
+                return combined(operation, values)
 
 
 def grid(times: Times, every: int = EVERY, reach: int = 0) -> Times:
@@ -147,7 +147,8 @@ def grid(times: Times, every: int = EVERY, reach: int = 0) -> Times:
     return np.concatenate([np.arange(s, e + 1, every) for s, e in zip(starts.tolist(), ends.tolist(), strict=True)])
 
 
-def _combine(operation: str, values: Sequence[Values]) -> Values:
+def combined(operation: str, values: Sequence[Values]) -> Values:
+    """A derived signal's operands as one; a zero divisor is no data."""
     match operation:
         case "sum":
             return np.sum(values, axis=0)
