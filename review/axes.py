@@ -61,7 +61,7 @@ class ValueAxis:
 
 
 def scale_for(largest: float, unit: str) -> Scale:
-    """The multiple for values up to `largest`: binary for bytes, milliseconds below a second."""
+    """The multiple for values up to `largest`: as people read them, milliseconds below a second."""
     for size, name in MULTIPLES.get(unit, ()):
         if largest >= size:
             return Scale(1 / size, name)
@@ -113,7 +113,7 @@ def time_ticks(start: int, end: int, zone: Zone, most: int = 8) -> tuple[Tick, .
 
 
 def _value_step(rough: float, unit: str) -> float:
-    if unit in ("bytes", "bytes/s"):
+    if unit == "bytes":
         return max(1.0, 2.0 ** math.ceil(math.log2(rough)))
     power = 10.0 ** math.floor(math.log10(rough))
     return next(n * power for n in (1, 2, 2.5, 5, 10) if n * power >= rough * (1 - 1e-9))

@@ -68,3 +68,8 @@ def test_summer_time_neither_repeats_nor_loses_a_moment():
 def test_any_span_has_a_few_ticks(seconds):
     start = at(2008, 1, 15, 9, 2)
     assert 1 <= len(time_ticks(start, start + seconds * SECOND, BERLIN)) <= 9
+
+
+def test_throughput_has_round_ticks_in_powers_of_ten():
+    shown = [tick.text for tick in value_axis(14_800_000, 18_600_000, "bytes/s").ticks]
+    assert shown == ["14 MB/s", "15 MB/s", "16 MB/s", "17 MB/s", "18 MB/s", "19 MB/s"]
