@@ -1,6 +1,5 @@
 """What tests in several rooms share."""
 
-import os
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -41,9 +40,3 @@ def real_logs():
     if not REAL_LOGS.is_dir():
         pytest.skip("real logs are not here: ../shared/logs")
     return REAL_LOGS
-
-
-@pytest.fixture
-def in_ci():
-    """Whether a tool that is not here is a failure rather than a reason to skip."""
-    return os.environ.get("CI") == "true"
