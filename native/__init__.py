@@ -1,0 +1,1 @@
+"""The real Telegraf and InfluxDB, built from pinned Go modules and run where there is no Docker."""

@@ -1,0 +1,1 @@
+"""Where series live: one Store protocol, and the stores behind it."""
