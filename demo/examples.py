@@ -14,7 +14,7 @@ from demo.messaging import MESSAGING
 from demo.openldap import OPENLDAP
 from demo.runs import FACTS
 from demo.tables import Changes, Host, System, simulate
-from ingest.atomic import written
+from model.atomic import written
 from model.times import SECOND, instant, iso
 
 SYSTEMS = (DYNAMIC, MEMBERSHIP, FILE_SERVER, OPENLDAP, MESSAGING)

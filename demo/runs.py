@@ -7,8 +7,8 @@ import numpy as np
 
 from demo.ocs import TIME_S, simulate
 from demo.study import CORES, DURATION_S, INTERVAL_S, LOGON_RATE, SETUPS, STEADY_FROM_S, Setup
-from ingest.atomic import written
 from ingest.write_pdh import WallClock, write_pdh
+from model.atomic import written
 from model.times import SECOND, instant
 
 ZONE_NAME, BIAS_MINUTES = "W. Europe Standard Time", -60

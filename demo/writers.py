@@ -6,8 +6,8 @@ from pathlib import Path
 
 from demo.tables import Host, System
 from demo.windows import Recording, added
-from ingest.atomic import written
 from ingest.write_pdh import WallClock, write_pdh
+from model.atomic import written
 from model.log import Values
 from model.times import utc
 

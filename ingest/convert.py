@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from ingest.atomic import written
-from ingest.line_protocol import encode
 from ingest.write_pdh import WallClock, write_pdh
+from model.atomic import written
 from model.errors import Unusable
 from model.log import Log
 from model.remark import Kind, Remark, counted
 from model.times import Zone, utc
+from store.line_protocol import encode
 
 _MILLISECOND = 1_000_000
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from ingest.atomic import written
+from model.atomic import written
 from model.log import Times, Values
 from model.times import SECOND
 

@@ -15,3 +15,7 @@ class Unusable(Exception):
 
     def __init__(self, text: str) -> None:
         super().__init__("\n".join(printable(line) for line in text.split("\n")))
+
+
+class Unreachable(Exception):
+    """A server does not answer. The text is one line that says which, why, and what to do; exit status 3."""

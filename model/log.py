@@ -1,6 +1,7 @@
 """What a reader returns for one recording."""
 
-from dataclasses import dataclass
+import hashlib
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
@@ -25,7 +26,7 @@ class Log:
     `series`, null where there was no sample (NaN and infinities are no samples).
     `remarks` tell everything the reader skipped, repaired or guessed. `path` is what people call the
     log; `file` is where its bytes lie, the archive where it is a member of one, and `sha256` their hash
-    where they cannot be read again.
+    where they cannot be read again; it is empty where there never was a file.
     """
 
     path: Path
@@ -77,6 +78,19 @@ class Log:
     def present(self) -> int:
         """How many cells hold a sample."""
         return len(self.columns) * len(self.times) - self.missing
+
+    @cached_property
+    def digest(self) -> str | None:
+        """The SHA-256 of its bytes; None where there never was a file. OSError if the file went away."""
+        if self.sha256 is not None:
+            return self.sha256 or None
+        with (self.file or self.path).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+    def rows(self, start: int, stop: int) -> "Log":
+        """Its rows from `start` up to `stop`."""
+        columns = tuple(column.slice(start, stop - start) for column in self.columns)
+        return replace(self, times=self.times[start:stop], columns=columns)
 
     def column(self, index: int) -> Values:
         """The values of one series, NaN where there was no sample."""

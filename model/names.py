@@ -104,6 +104,20 @@ def measurement(object_: str) -> str:
     return known.measurement if known else UNKNOWN
 
 
+def path_of(series: Series) -> str:
+    r"""How people know a series that was not read from a log: its counter path, or for one of Telegraf's its names.
+
+    `\Processor(_Total)\% Processor Time`; `cpu(cpu-total) usage_idle`.
+    """
+    object_ = series.tag("objectname")
+    if object_ is None:
+        instances = ", ".join(value for _, value in series.tags)
+        return f"{series.measurement}{f'({instances})' if instances else ''} {series.field}"
+    known = _objects().get(_folded(generic_object(object_)[0]))
+    names = {telegraf_name(counter): counter for counter in known.counters.values()} if known else {}
+    return str(CounterPath(None, object_, series.tag("instance"), names.get(series.field, series.field)))
+
+
 @dataclass(frozen=True, slots=True)
 class Unrecognised:
     """An object some of whose counters look like ones that rules need, under names that are not known."""

@@ -60,10 +60,13 @@ class Recorded:
         if not places:
             raise KeyError(series)
         parts = [Samples(self._logs[at].times, self._logs[at].column(column)) for at, column in places]
-        return parts[0] if len(parts) == 1 and self._logs[places[0][0]].times_differ else _joined(parts)
+        return parts[0] if len(parts) == 1 and self._logs[places[0][0]].times_differ else joined(parts)
 
 
-def _joined(parts: list[Samples]) -> Samples:
+def joined(parts: Sequence[Samples]) -> Samples:
+    """Parts of one series as one: in the order of time, and where several hold a time the first with a value."""
+    if not parts:
+        return Samples(np.empty(0, dtype=np.int64), np.empty(0))
     times = np.concatenate([part.times for part in parts])
     values = np.concatenate([part.values for part in parts])
     order = np.lexsort((np.isnan(values), times))

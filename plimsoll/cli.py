@@ -9,15 +9,16 @@ from typing import Annotated
 
 import typer
 
-from model.errors import Unusable
+from model.errors import Unreachable, Unusable
 
 UNUSABLE = 2
+UNREACHABLE = 3
 
 app = typer.Typer(
     name="plimsoll",
     help="Holds performance counters against their documented thresholds.",
     epilog="Exit status: 0 done and healthy (or nothing asked to fail), 1 a threshold was crossed at or above "
-    "--fail-on, 2 the input or the call was unusable.",
+    "--fail-on, 2 the input or the call was unusable, 3 a server could not be reached.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -42,7 +43,21 @@ class Target(StrEnum):
 
 LogArgument = Annotated[
     list[Path],
-    typer.Argument(help="Logs, or folders of them; - for standard input.", metavar="LOG...", show_default=False),
+    typer.Argument(
+        help="Logs, or folders of them; - for standard input; run:NAME for a run in a store; live:HOST for what was "
+        "collected.",
+        metavar="LOG...",
+        show_default=False,
+    ),
+]
+StoreOption = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        help="The address of an InfluxDB 2 (http://127.0.0.1:8086, with ?org= and &bucket=); its token is taken from "
+        "INFLUX_TOKEN. Default: INFLUX_URL, .env, or the stack that runs here.",
+        show_default=False,
+    ),
 ]
 ZoneOption = Annotated[
     str | None,
@@ -78,13 +93,16 @@ def show_command(
     format_: FormatOption = None,
     encoding: EncodingOption = None,
     names: NamesOption = None,
+    from_: Annotated[str | None, typer.Option("--from", help="With live:HOST, from this time on.")] = None,
+    to: Annotated[str | None, typer.Option("--to", help="With live:HOST, up to this time.")] = None,
+    store: StoreOption = None,
     json: JsonOption = None,
 ) -> None:
     """Tell what is in a log: host, zone, interval, span, counters, remarks."""
     from plimsoll.commands import show
-    from plimsoll.console import Named
+    from plimsoll.sources import Named
 
-    show.run(Named(tuple(logs), zone, format_, encoding, tuple(names or ())), json)
+    show.run(Named(tuple(logs), zone, format_, encoding, tuple(names or ()), store, from_, to), json)
 
 
 @app.command("convert")
@@ -107,13 +125,15 @@ def convert_command(
     format_: FormatOption = None,
     encoding: EncodingOption = None,
     names: NamesOption = None,
+    store: StoreOption = None,
 ) -> None:
     """Write a log in another format, whole or in part."""
     from plimsoll.commands import convert
-    from plimsoll.console import Named
+    from plimsoll.sources import Named
 
     wanted = convert.Wanted(tuple(counter or ()), from_, to_time, every)
-    convert.run(Named((log,), zone, format_, encoding, tuple(names or ())), to.value, out, wanted)
+    named = Named((log,), zone, format_, encoding, tuple(names or ()), store, from_, to_time)
+    convert.run(named, to.value, out, wanted)
 
 
 @app.command("review")
@@ -154,15 +174,78 @@ def review_command(
     format_: FormatOption = None,
     encoding: EncodingOption = None,
     names: NamesOption = None,
+    store: StoreOption = None,
 ) -> None:
     """Hold a run's counters against their documented thresholds."""
     from plimsoll.commands import review
-    from plimsoll.console import Named
+    from plimsoll.sources import Named
 
-    named = Named(tuple(logs), zone, format_, encoding, tuple(names or ()))
+    named = Named(tuple(logs), zone, format_, encoding, tuple(names or ()), store, from_, to)
     asked = review.Asked(tuple(pack or ()), from_, to, steady, config)
     outputs = review.Outputs(out, json, junit, fail_on.value if fail_on else None)
     raise typer.Exit(review.run(named, asked, outputs))
+
+
+@app.command("ingest")
+def ingest_command(
+    logs: Annotated[
+        list[Path],
+        typer.Argument(help="Logs, or folders of them; - for standard input.", metavar="LOG...", show_default=False),
+    ],
+    run: Annotated[str, typer.Option("--run", help="The name of the run.", show_default=False)],
+    label: Annotated[
+        list[str] | None,
+        typer.Option("--label", metavar="K=V", help="A label of the run; repeat for more.", show_default=False),
+    ] = None,
+    store: StoreOption = None,
+    merge: Annotated[
+        bool, typer.Option("--merge", help="Load though the store has data of the same hosts and times.")
+    ] = False,
+    config: Annotated[
+        Path | None,
+        typer.Option("--config", help="Labels, phases, host facts. Default: plimsoll.toml beside the logs."),
+    ] = None,
+    zone: ZoneOption = None,
+    format_: FormatOption = None,
+    encoding: EncodingOption = None,
+    names: NamesOption = None,
+) -> None:
+    """Load the logs of a run into a store; a call that was cut off goes on where it was."""
+    from plimsoll.commands import ingest
+    from plimsoll.sources import Named
+
+    named = Named(tuple(logs), zone, format_, encoding, tuple(names or ()), store)
+    ingest.run(named, ingest.Wanted(run, tuple(label or ()), config, merge))
+
+
+runs_app = typer.Typer(help="The runs in a store.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(runs_app, name="runs")
+
+RunArgument = Annotated[str, typer.Argument(help="The name of a run.", metavar="RUN", show_default=False)]
+
+
+@runs_app.command("list")
+def runs_list_command(store: StoreOption = None, json: JsonOption = None) -> None:
+    """List the runs of a store, the latest first."""
+    from plimsoll.commands import runs
+
+    runs.list_runs(store, json)
+
+
+@runs_app.command("show")
+def runs_show_command(run: RunArgument, store: StoreOption = None, json: JsonOption = None) -> None:
+    """Tell what is known of a run: when, hosts, labels, phases, files."""
+    from plimsoll.commands import runs
+
+    runs.show(run, store, json)
+
+
+@runs_app.command("delete")
+def runs_delete_command(run: RunArgument, store: StoreOption = None) -> None:
+    """Delete a run and every value it wrote, but for those that other runs wrote too."""
+    from plimsoll.commands import runs
+
+    runs.delete(run, store)
 
 
 rules_app = typer.Typer(help="What is judged by: packs of rules.", no_args_is_help=True, rich_markup_mode=None)
@@ -215,6 +298,75 @@ def rules_test_command(packs: PacksArgument = None) -> None:
     raise typer.Exit(rules.test(tuple(packs or ())))
 
 
+stack_app = typer.Typer(
+    help="The real Telegraf and InfluxDB on this machine, where there is no Docker.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+app.add_typer(stack_app, name="stack")
+
+StackFolderOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--folder",
+        help="Where data, settings and logs are. Default: plimsoll/stack in the user's state folder.",
+        show_default=False,
+    ),
+]
+
+
+@stack_app.command("start")
+def stack_start_command(
+    folder: StackFolderOption = None,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            "--port",
+            min=1,
+            max=65535,
+            help="InfluxDB's port. Default: the last one, at first 8086.",
+            show_default=False,
+        ),
+    ] = None,
+    retention: Annotated[
+        str | None,
+        typer.Option(
+            "--retention", help="How long InfluxDB keeps data: 90d, forever. Default: as before, at first forever."
+        ),
+    ] = None,
+) -> None:
+    """Start both, on 127.0.0.1 alone. They are built first where they are not yet, which takes some minutes."""
+    from plimsoll.commands import stack
+
+    stack.start(folder, port, retention)
+
+
+@stack_app.command("stop")
+def stack_stop_command(folder: StackFolderOption = None) -> None:
+    """Stop both, and wait until they have stopped."""
+    from plimsoll.commands import stack
+
+    stack.stop(folder)
+
+
+@stack_app.command("status")
+def stack_status_command(folder: StackFolderOption = None, json: JsonOption = None) -> None:
+    """Tell what runs, where, since when, and the room it takes; the exit status is 3 unless both run."""
+    from plimsoll.commands import stack
+
+    raise typer.Exit(stack.status(folder, json))
+
+
+@stack_app.command("env")
+def stack_env_command(
+    out: Annotated[Path, typer.Option("--out", help="The file to write.")] = Path(".env"),
+) -> None:
+    """Write the settings and new secrets that docker compose needs; a file that is there is left alone."""
+    from plimsoll.commands import stack
+
+    stack.env(out)
+
+
 def main() -> None:
     """Run the command line; the process ends with its exit status."""
     for stream in (sys.stdout, sys.stderr):
@@ -225,10 +377,10 @@ def main() -> None:
         status = app(standalone_mode=False)
         sys.stdout.flush()
         sys.exit(status)
-    except Unusable as error:
+    except (Unusable, Unreachable) as error:
         for line in str(error).splitlines():
             print(f"plimsoll: {line}", file=sys.stderr)
-        sys.exit(UNUSABLE)
+        sys.exit(UNREACHABLE if isinstance(error, Unreachable) else UNUSABLE)
     except typer.TyperException as error:
         said = error.format_message()
         # Without a command the message is the help.

@@ -1,67 +1,23 @@
-"""What every command does alike: read the logs that were named, print, tell remarks, write JSON."""
+"""What every command does alike: print, tell remarks, write JSON."""
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 
-from ingest.read import read_logs
-from ingest.reading import Reading
-from ingest.together import remarks_on
 from model.errors import Unusable, printable
 from model.log import Log
-from model.names import Names, shipped
-from model.remark import Kind, Remark
-from model.times import Zone
-from plimsoll.files import expand, write_text
+from model.remark import Remark
+from plimsoll.files import write_text
 
 STDOUT = Path("-")
 _MOST_REMARKS = 20
 
 
-@dataclass(frozen=True)
-class Named:
-    """Which logs to read, and how, as typed."""
-
-    paths: tuple[Path, ...]
-    zone: str | None = None
-    format: str | None = None
-    encoding: str | None = None
-    names: tuple[Path, ...] = ()
-
-    @property
-    def shown_in(self) -> Zone | None:
-        """The zone asked for."""
-        return Zone.parse(self.zone) if self.zone else None
-
-
-def read(named: Named) -> tuple[list[Log], list[Remark]]:
-    """The logs that were named, and what is to be said of them together. Unusable if there is none."""
-    names = Names(named.names) if named.names else shipped()
-    how = Reading(named.shown_in, named.format, named.encoding, names)
-    logs: list[Log] = []
-    remarks: list[Remark] = []
-    for path, in_a_folder in expand(named.paths):
-        try:
-            found, said = read_logs(path, how)
-        except Unusable as error:
-            if not in_a_folder:
-                raise
-            remarks.append(Remark(Kind.SKIPPED, str(error)))
-        else:
-            logs += found
-            remarks += said
-    if not logs:
-        tell(remarks)
-        raise Unusable(f"{', '.join(str(path) for path in named.paths)}: no log in it could be read")
-    return logs, [*remarks, *remarks_on(logs)]
-
-
 def spare(logs: Sequence[Log], *outputs: Path | None) -> None:
     """Unusable if an output would take the place of a log that was read."""
-    inputs = {(log.file or log.path).resolve() for log in logs}
+    inputs = {(log.file or log.path).resolve() for log in logs if log.sha256 is None or log.file}
     for output in outputs:
         if output is not None and output.resolve() in inputs:
             raise Unusable(f"{output}: is one of the logs; name another file to write to")

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ingest.atomic import written
 from ingest.content import STDIN
+from model.atomic import written
 from model.errors import Unusable
 
 _NO_LOGS = {".html", ".json", ".toml", ".md", ".yaml", ".yml"}

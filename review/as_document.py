@@ -1,6 +1,5 @@
 """The review as the document other programs read."""
 
-import hashlib
 import math
 from concurrent.futures import ThreadPoolExecutor
 
@@ -32,7 +31,7 @@ from review.verdict import counts, limit_of
 def document(review: Review) -> ReviewDocument:
     """The review for other programs."""
     with ThreadPoolExecutor() as pool:
-        hashes = list(pool.map(_hash, review.logs))
+        hashes = list(pool.map(lambda log: log.digest, review.logs))
     files = [_file(log, digest) for log, digest in zip(review.logs, hashes, strict=True)]
     return ReviewDocument(
         verdict=review.verdict.value,
@@ -62,14 +61,7 @@ def document(review: Review) -> ReviewDocument:
     )
 
 
-def _hash(log: Log) -> str:
-    if log.sha256:
-        return log.sha256
-    with (log.file or log.path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _file(log: Log, digest: str) -> FilePart:
+def _file(log: Log, digest: str | None) -> FilePart:
     filled = len(log.times) > 0
     return FilePart(
         path=str(log.path),

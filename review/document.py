@@ -17,8 +17,8 @@ class _Part(BaseModel):
 class FilePart(_Part):
     """One recording, counted as it stands: time rows, counter columns, cells present and missing."""
 
-    path: str = Field(description="As it was named on the command line.")
-    sha256: str
+    path: str = Field(description="As it was named on the command line; live:HOST for what was collected.")
+    sha256: str | None = Field(description="Of its bytes; null for what was collected.")
     format: str
     hosts: list[str]
     start: str | None

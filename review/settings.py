@@ -140,11 +140,24 @@ def find(logs: Sequence[Path], named: Path | None) -> Path | None:
 
 def load(path: Path) -> Settings:
     """Read plimsoll.toml. Unusable, naming the file and the setting, if it is not right."""
+    return parse(text_of(path), path)
+
+
+def text_of(path: Path) -> str:
+    """The text of plimsoll.toml. Unusable if it cannot be read."""
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        return path.read_text(encoding="utf-8")
     except OSError as error:
         raise Unusable(f"{path}: cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise Unusable(f"{path}: not valid TOML: {error}") from None
+
+
+def parse(text: str, path: Path) -> Settings:
+    """The settings of a text; `path` is where it is from. Unusable, naming the setting, if it is not right."""
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
         raise Unusable(f"{path}: not valid TOML: {error}") from None
     try:
         return Settings.model_validate(data)

@@ -1,11 +1,19 @@
 """What tests in several rooms share."""
 
+import itertools
+import json
+import os
+import shutil
+import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from native import influx_api, programs, settings, wine
+from native.influx import InfluxDB
 from plimsoll import cli
 
 REAL_LOGS = Path(__file__).parents[2] / "shared" / "logs"
@@ -40,3 +48,118 @@ def real_logs():
     if not REAL_LOGS.is_dir():
         pytest.skip("real logs are not here: ../shared/logs")
     return REAL_LOGS
+
+
+def lacking(what, how):
+    """Skips the test for want of a server; where CI=true says that all of them are to be had, fails it."""
+    said = f"{what} is not here; {how}"
+    if os.environ.get("CI") == "true":
+        pytest.fail(said)
+    pytest.skip(said)
+
+
+def built(name):
+    """The path of a program of native/, which the test cannot do without."""
+    program = programs.PROGRAMS[name]
+    if not program.built:
+        lacking(f"{program.title} {program.version}", f"python3 -m native.build {name}")
+    return program.path
+
+
+@pytest.fixture(scope="session")
+def installed():
+    """Finds a program of the system's which the test cannot do without; its path."""
+
+    def find(program: str, package: str):
+        # Debian has servers in /usr/sbin, which is not on everyone's PATH.
+        path = shutil.which(program, path=os.pathsep.join([os.environ["PATH"], "/usr/sbin"]))
+        if path is None:
+            lacking(program, f"install Debian's {package}")
+        return path
+
+    return find
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """A bucket in a real InfluxDB and who may do what with it: `token` is ingest's, which reads and writes."""
+
+    url: str
+    org: str
+    bucket: str
+    token: str
+    telegraf_token: str
+    grafana_token: str
+    admin_token: str
+
+    _numbers = itertools.count(1)
+
+    def fresh(self, *, retention_s=0):
+        """A new, empty bucket beside this one, with tokens of its own."""
+        api = influx_api.Api(self.url, self.admin_token)
+        name = f"test-{next(self._numbers)}"
+        bucket = api.add_bucket(api.bucket(self.bucket), name, retention_s)
+        tokens = {who: api.add_token(bucket, *rights) for who, rights in influx_api.RIGHTS.items()}
+        return self._of(self.url, self.org, name, self.admin_token, tokens)
+
+    @classmethod
+    def _of(cls, url, org, bucket, admin_token, tokens):
+        return cls(
+            url,
+            org,
+            bucket,
+            tokens[settings.TOKEN_INGEST],
+            tokens[settings.TOKEN_TELEGRAF],
+            tokens[settings.TOKEN_GRAFANA],
+            admin_token,
+        )
+
+    @classmethod
+    def first(cls, made):
+        """The bucket that an InfluxDB is set up with."""
+        return cls._of(made[settings.URL], made[settings.ORG], made[settings.BUCKET], made[settings.ADMIN_TOKEN], made)
+
+
+@pytest.fixture(scope="session")
+def influxdb(tmp_path_factory):
+    """A real InfluxDB for the session, as the bucket it was set up with. A test that writes takes `bucket`."""
+    built("influxd")
+    with InfluxDB(tmp_path_factory.mktemp("influxdb")) as made:
+        yield Bucket.first(made)
+
+
+@pytest.fixture
+def bucket(influxdb):
+    """An empty bucket in a real InfluxDB."""
+    return influxdb.fresh()
+
+
+@pytest.fixture(scope="session")
+def telegraf():
+    """The path of a real Telegraf."""
+    return built("telegraf")
+
+
+@pytest.fixture(scope="session")
+def telegraf_windows():
+    """Has the real Telegraf for Windows check a configuration: its status, and what it said."""
+    built("telegraf-windows")
+    if lacks := wine.lacks():
+        lacking("Wine", lacks)
+
+    def check(configuration, environment=None):
+        return wine.config_check(configuration, environment or {})
+
+    return check
+
+
+@pytest.fixture(scope="session")
+def influxql():
+    """Tells of each InfluxQL query what InfluxDB's parser has against it, or None."""
+    path = built("influxql")
+
+    def faults(queries):
+        done = subprocess.run([path], input=json.dumps(queries), capture_output=True, text=True, check=True)
+        return json.loads(done.stdout)
+
+    return faults

@@ -76,6 +76,15 @@ def test_the_wheel_holds_every_file_of_them(wheel):
     assert {".j2", ".css", ".js"} <= {Path(name).suffix for name in names if name.startswith("review/")}
 
 
+def test_the_wheel_holds_what_telegraf_collects(installed):
+    """`plimsoll stack` runs Telegraf with the very files that live hosts get."""
+    code = "from native.folders import configurations; print(configurations())"
+    folder = run(sys.executable, "-P", "-c", code, env={**os.environ, "PYTHONPATH": str(installed)}).strip()
+    assert Path(folder).is_relative_to(installed)
+    kept = {path.name: path.read_bytes() for path in Path(folder).iterdir() if path.is_file()}
+    assert kept == {path.name: path.read_bytes() for path in (ROOT / "telegraf").iterdir() if path.is_file()}
+
+
 def test_packages_in_the_working_folder_are_not_imported(installed, hostile):
     env = {**os.environ, "PYTHONPATH": str(installed)}
     code = f"import {', '.join(PACKAGES)}; print(*[m.__file__ for m in ({', '.join(PACKAGES)})], sep='\\n')"

@@ -7,9 +7,10 @@ from rich.markup import escape
 
 from ingest.convert import WRITERS, Part
 from model.errors import Unusable
+from model.moments import parse_moment
 from model.remark import counted
-from plimsoll.console import STDOUT, Named, read, say, spare, tell
-from review.moments import parse_moment
+from plimsoll.console import STDOUT, say, spare, tell
+from plimsoll.sources import Named, read
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Wanted:
 
 def run(named: Named, target: str, out: Path, wanted: Wanted) -> None:
     """Write a log in another format."""
-    logs, remarks = read(named)
+    logs, remarks, _ = read(named)
     if len(logs) > 1:
         raise Unusable(f"{named.paths[0]}: holds {len(logs)} logs; convert one at a time")
     (log,) = logs

@@ -6,8 +6,9 @@ from rich.markup import escape
 
 from demo.runs import write_runs
 from plimsoll.commands.review import Asked, review_named
-from plimsoll.console import Named, say, stdout
+from plimsoll.console import say, stdout
 from plimsoll.files import write_text
+from plimsoll.sources import Named
 from review import html, terminal
 
 

@@ -8,15 +8,17 @@ from rich.markup import escape
 
 from model.errors import Unusable
 from model.log import Log
+from model.moments import parse_moment, steady
+from model.run import StoredRun
 from model.times import Zone
-from plimsoll.console import STDOUT, Named, read, say, spare, stdout, tell, write_json
+from plimsoll.console import STDOUT, say, spare, stdout, tell, write_json
 from plimsoll.files import write_text
+from plimsoll.sources import Named, read
 from review import html, settings, terminal
 from review.as_document import document
 from review.facts import Facts, seen_in
 from review.findings import Outcome, Question
 from review.junit import junit
-from review.moments import parse_moment, steady
 from review.overrides import Overrides
 from review.review import Review, review
 from review.verdict import Verdict
@@ -65,13 +67,13 @@ def run(named: Named, asked: Asked, outputs: Outputs) -> int:
 
 def review_named(named: Named, asked: Asked) -> tuple[Review, Zone | None]:
     """The review of the logs that were named, and the zone it is to be shown in."""
-    logs, remarks = read(named)
+    logs, remarks, stored = read(named)
     packs = load_packs(asked.packs)
     zone = named.shown_in or next((log.zone for log in logs if log.zone.known), logs[0].zone)
-    path = settings.find([log.file or log.path for log in logs], asked.config)
-    given = settings.load(path) if path else settings.Settings()
-    run_ = given.described_run()
-    phases = run_.phases
+    path, given = _settings(named, asked.config, logs, stored)
+    described = given.described_run()
+    run_ = stored.run if stored else described
+    phases = described.phases or run_.phases
     start, end = _span(logs)
     if asked.steady is not None:
         phases = steady(asked.steady, zone, start, end)
@@ -93,6 +95,17 @@ def review_named(named: Named, asked: Asked) -> tuple[Review, Zone | None]:
         drives=given.drives(),
     )
     return review(logs, run_, question, Facts(given.facts(), seen_in(logs)), remarks), named.shown_in
+
+
+def _settings(
+    named: Named, config: Path | None, logs: Sequence[Log], stored: StoredRun | None
+) -> tuple[Path | None, settings.Settings]:
+    """What is known beside the logs, and where it stands: the file named, else what lay beside them."""
+    if config is None and stored is not None:
+        where = named.paths[0]
+        return where, settings.parse(stored.settings or "", where)
+    path = settings.find([log.file or log.path for log in logs], config) if named.hosts is None else config
+    return path, settings.load(path) if path else settings.Settings()
 
 
 def _rules(packs: Sequence[Pack]) -> dict[str, Rule]:

@@ -16,7 +16,8 @@ from model.perfmon import CounterPath
 from model.remark import Remark, counted
 from model.series import Series
 from model.times import SECOND, Zone, iso, words
-from plimsoll.console import STDOUT, Named, read, say, tell, write_json
+from plimsoll.console import STDOUT, say, tell, write_json
+from plimsoll.sources import Named, read
 
 _MOST_SHOWN = 12
 _MOST_GAPS = 5
@@ -24,7 +25,7 @@ _MOST_GAPS = 5
 
 def run(named: Named, json: Path | None) -> None:
     """Tell what is in each log."""
-    logs, remarks = read(named)
+    logs, remarks, _ = read(named)
     if json is not None:
         # What is said of several logs together stands with the first.
         together = [remarks, *([] for _ in logs[1:])]

@@ -12,7 +12,7 @@ from demo.examples import EXPECTED, HEALTHY, SYSTEMS, TROUBLE, write_examples
 from demo.tables import Combined, simulate
 from model.times import iso
 from plimsoll.commands.review import Asked, review_named
-from plimsoll.console import Named
+from plimsoll.sources import Named
 from review.findings import Outcome
 from review.review import Review
 

@@ -1,0 +1,129 @@
+"""An InfluxDB of one's own, on this machine alone: a folder, a process, settings."""
+
+import os
+import re
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from model.errors import Unreachable, Unusable
+from native import settings as names
+from native.background import Background
+from native.influx_api import Refused, set_up
+from native.programs import INFLUXDB
+
+HOST = "127.0.0.1"
+PORT = 8086
+_READY_WITHIN_S = 120
+
+
+@dataclass(frozen=True)
+class InfluxDB:
+    """The InfluxDB whose data, settings and log are in a folder."""
+
+    folder: Path
+
+    @property
+    def background(self) -> Background:
+        """Its process."""
+        return Background("influxd", self.folder)
+
+    @property
+    def env_file(self) -> Path:
+        """The file of its settings."""
+        return self.folder / "influxdb.env"
+
+    def settings(self) -> dict[str, str]:
+        """Its settings; none if it was never started."""
+        return names.read(self.env_file) if self.env_file.is_file() else {}
+
+    def start(self, port: int | None = None, retention_s: int | None = None) -> dict[str, str]:
+        """Start it if it does not run, set up what is not set up, and return its settings.
+
+        Its port stays what it was, at first 8086; 0 is any free one. Data is kept for ever, or as long as was last
+        asked for. Unusable if the port is taken, Unreachable if it does not start; then it does not run either.
+        """
+        running = self.background.running()
+        settings = self.settings()
+        if running and port and port != _port(settings):
+            raise Unusable(
+                f"InfluxDB runs on port {_port(settings)} already; to have it on {port}, stop it first: "
+                "plimsoll stack stop"
+            )
+        try:
+            if not running:
+                settings = self._launch(settings, _port(settings) if port is None else port)
+            return self._prepare(settings, retention_s)
+        except BaseException:
+            if not running:
+                self.background.stop()
+            raise
+
+    def stop(self) -> bool:
+        """Stop it and wait until its data is safe; False if it was not running."""
+        return self.background.stop()
+
+    def __enter__(self) -> dict[str, str]:
+        """Its settings, once it runs on some free port."""
+        return self.start(port=0)
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def _launch(self, settings: dict[str, str], port: int) -> dict[str, str]:
+        _check_free(port)
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        settings = settings or names.generated(_url(port))
+        # Kept before InfluxDB hears of them: were we interrupted between, nobody could log in.
+        self._keep(settings)
+        data = {"bolt": "influxd.bolt", "engine": "engine", "sqlite": "influxd.sqlite"}
+        command = [
+            str(INFLUXDB.path),
+            *(f"--{kind}-path={self.folder / name}" for kind, name in data.items()),
+            f"--http-bind-address={HOST}:{port}",
+            "--reporting-disabled",
+        ]
+        # Options that someone has set for another InfluxDB are not for this one.
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("INFLUXD_")}
+        self.background.start(command, environment, INFLUXDB.version)
+        listening = self.background.wait("InfluxDB", "service=tcp-listener", _READY_WITHIN_S)
+        bound = re.search(r"\bport=(\d+)", listening)
+        return settings | {names.URL: _url(int(bound[1]) if bound else port)}
+
+    def _prepare(self, settings: dict[str, str], retention_s: int | None) -> dict[str, str]:
+        try:
+            settings = set_up(settings, retention_s)
+        except Refused as error:
+            raise Unreachable(
+                f"{settings[names.URL]}: InfluxDB cannot be set up: {error} ({self.background.log})"
+            ) from None
+        self._keep(settings)
+        return settings
+
+    def _keep(self, settings: dict[str, str]) -> None:
+        if settings != self.settings():
+            names.write(self.env_file, settings, "Made by plimsoll stack start: where InfluxDB is, and its secrets")
+
+
+def _url(port: int) -> str:
+    return f"http://{HOST}:{port}"
+
+
+def _port(settings: dict[str, str]) -> int:
+    return urlsplit(settings[names.URL]).port or PORT if settings else PORT
+
+
+def _check_free(port: int) -> None:
+    with socket.socket() as probe:
+        # As InfluxDB does, lest a connection that has just ended look like a server.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except PermissionError:
+            raise Unusable(f"port {port} is not for ordinary users; choose one above 1023 with --port") from None
+        except OSError:
+            raise Unusable(
+                f"port {port} is taken by another program; stop that, or choose another port: "
+                f"plimsoll stack start --port {port + 1}"
+            ) from None

@@ -1,0 +1,128 @@
+"""The part of InfluxDB's HTTP API that sets a server up: users, buckets, tokens."""
+
+import http.client
+import json
+import urllib.error
+import urllib.request
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+from model.errors import Unreachable
+from native import settings as names
+
+READ = frozenset({"read"})
+WRITE = frozenset({"write"})
+
+# What each token may do, on the one bucket. Deleting counts as writing; reading covers the bucket's own
+# description, so that ingest sees how long it keeps data.
+RIGHTS = {
+    names.TOKEN_TELEGRAF: ("Telegraf: write", WRITE),
+    names.TOKEN_GRAFANA: ("Grafana: read", READ),
+    names.TOKEN_INGEST: ("plimsoll ingest: read and write", READ | WRITE),
+}
+
+# Settings for a proxy are not for a server on this machine.
+_DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+class Refused(Exception):
+    """InfluxDB answered with an error: its status and what it says."""
+
+    def __init__(self, status: int, said: str) -> None:
+        super().__init__(f"{status}: {said}")
+        self.status = status
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """A bucket, as InfluxDB's API calls it."""
+
+    id: str
+    org_id: str
+
+
+@dataclass(frozen=True)
+class Api:
+    """An InfluxDB's HTTP API, called with a token."""
+
+    url: str
+    token: str = ""
+
+    def call(self, method: str, path: str, body: Any = None) -> Any:
+        """What it answers. Refused if that is an error, Unreachable if there is no answer."""
+        headers = {"Authorization": f"Token {self.token}"} if self.token else {}
+        data = None if body is None else json.dumps(body).encode()
+        if data is not None:
+            headers["Content-Type"] = "application/json"
+        request = urllib.request.Request(self.url + path, data, headers, method=method)
+        try:
+            with _DIRECT.open(request, timeout=30) as response:
+                answer = response.read()
+        except urllib.error.HTTPError as error:
+            raise Refused(error.code, error.read().decode("utf-8", errors="replace").strip()) from None
+        except (OSError, http.client.HTTPException) as error:
+            reason = getattr(error, "reason", error)
+            raise Unreachable(f"{self.url}: InfluxDB does not answer: {reason}") from None
+        return json.loads(answer) if answer else None
+
+    def healthy(self) -> bool:
+        """Whether it says it is well."""
+        try:
+            return self.call("GET", "/health")["status"] == "pass"
+        except (Refused, Unreachable, ValueError):
+            return False
+
+    def bucket(self, name: str) -> Bucket:
+        """The bucket of this name."""
+        found = self.call("GET", f"/api/v2/buckets?name={quote(name)}")["buckets"][0]
+        return Bucket(found["id"], found["orgID"])
+
+    def add_bucket(self, beside: Bucket, name: str, retention_s: int = 0) -> Bucket:
+        """A new bucket in the same organisation as another."""
+        body = {"orgID": beside.org_id, "name": name, "retentionRules": retention_rules(retention_s)}
+        return Bucket(self.call("POST", "/api/v2/buckets", body)["id"], beside.org_id)
+
+    def tokens(self) -> set[str]:
+        """All tokens it knows; none before it is set up."""
+        try:
+            return {found["token"] for found in self.call("GET", "/api/v2/authorizations")["authorizations"]}
+        except Refused as error:
+            if error.status == HTTPStatus.UNAUTHORIZED and Api(self.url).call("GET", "/api/v2/setup")["allowed"]:
+                return set()
+            raise
+
+    def add_token(self, bucket: Bucket, description: str, rights: frozenset[str]) -> str:
+        """A new token with these rights on one bucket and none besides."""
+        resource = {"type": "buckets", "id": bucket.id, "orgID": bucket.org_id}
+        permissions = [{"action": action, "resource": resource} for action in sorted(rights)]
+        body = {"orgID": bucket.org_id, "description": description, "permissions": permissions}
+        return self.call("POST", "/api/v2/authorizations", body)["token"]
+
+
+def set_up(settings: dict[str, str], retention_s: int | None = None) -> dict[str, str]:
+    """The settings with their three tokens, after making what InfluxDB does not have of them yet. The bucket keeps
+    data for so long, 0 for ever; None leaves that as it is.
+    """
+    anyone = Api(settings[names.URL])
+    if anyone.call("GET", "/api/v2/setup")["allowed"]:
+        first = {
+            "username": settings[names.USERNAME],
+            "password": settings[names.PASSWORD],
+            "token": settings[names.ADMIN_TOKEN],
+            "org": settings[names.ORG],
+            "bucket": settings[names.BUCKET],
+        }
+        anyone.call("POST", "/api/v2/setup", first)
+    api = Api(settings[names.URL], settings[names.ADMIN_TOKEN])
+    bucket = api.bucket(settings[names.BUCKET])
+    if retention_s is not None:
+        api.call("PATCH", f"/api/v2/buckets/{bucket.id}", {"retentionRules": retention_rules(retention_s)})
+    missing = [name for name in names.TOKENS if name not in settings]
+    return settings | {name: api.add_token(bucket, *RIGHTS[name]) for name in missing}
+
+
+def retention_rules(retention_s: int) -> list[dict[str, Any]]:
+    """How InfluxDB is told for how long a bucket keeps data; 0 is for ever."""
+    return [{"type": "expire", "everySeconds": retention_s}]

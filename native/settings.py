@@ -1,0 +1,73 @@
+"""Where InfluxDB is, what is in it, and the secrets: names and values as in an environment, in a file of mode 0600."""
+
+import os
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+
+from model.atomic import written
+from model.errors import Unusable
+
+URL = "INFLUX_URL"
+ORG = "INFLUX_ORG"
+BUCKET = "INFLUX_BUCKET"
+USERNAME = "INFLUX_USERNAME"
+PASSWORD = "INFLUX_PASSWORD"
+ADMIN_TOKEN = "INFLUX_ADMIN_TOKEN"
+TOKEN_TELEGRAF = "INFLUX_TOKEN_TELEGRAF"
+TOKEN_GRAFANA = "INFLUX_TOKEN_GRAFANA"
+TOKEN_INGEST = "INFLUX_TOKEN_INGEST"
+TOKENS = (TOKEN_TELEGRAF, TOKEN_GRAFANA, TOKEN_INGEST)
+REQUIRED = (URL, ORG, BUCKET, USERNAME, PASSWORD, ADMIN_TOKEN)
+GRAFANA_USERNAME = "GRAFANA_USERNAME"
+GRAFANA_PASSWORD = "GRAFANA_PASSWORD"
+
+
+def generated(url: str) -> dict[str, str]:
+    """The settings of a new InfluxDB, with secrets of its own; those of the three tokens come when it is set up."""
+    return {
+        URL: url,
+        ORG: "plimsoll",
+        BUCKET: "plimsoll",
+        USERNAME: "plimsoll",
+        PASSWORD: secrets.token_urlsafe(24),
+        ADMIN_TOKEN: secrets.token_urlsafe(48),
+    }
+
+
+def for_docker() -> dict[str, str]:
+    """The settings docker-compose.yml needs; `INFLUX_URL` is for commands called on the host."""
+    return generated("http://127.0.0.1:8086") | {
+        GRAFANA_USERNAME: "admin",
+        GRAFANA_PASSWORD: secrets.token_urlsafe(24),
+    }
+
+
+def read(path: Path) -> dict[str, str]:
+    """The settings in a file, one NAME=value a line. Unusable if it cannot be read, or lacks one."""
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        said = (error.strerror if isinstance(error, OSError) else None) or error
+        raise Unusable(f"{path}: cannot be read: {said}") from None
+    settings: dict[str, str] = {}
+    for number, line in enumerate(lines, 1):
+        if not line or line.startswith("#"):
+            continue
+        name, equals, value = line.partition("=")
+        if not equals:
+            raise Unusable(f"{path}:{number}: not NAME=value; mend it, or move the folder away to begin anew")
+        settings[name] = value
+    if missing := set(REQUIRED) - set(settings):
+        raise Unusable(f"{path}: says no {min(missing)}; mend it, or move the folder away to begin anew")
+    return settings
+
+
+def write(path: Path, settings: Mapping[str, str], head: str) -> None:
+    """Write settings under a comment, readable by their owner alone."""
+    text = f"# {head}\n" + "".join(f"{name}={value}\n" for name, value in settings.items())
+    with written(path) as partial:
+        # The mode is set before there is anything to read.
+        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)

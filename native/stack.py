@@ -1,0 +1,125 @@
+"""Telegraf and InfluxDB on this machine, run with the configuration that live hosts have."""
+
+import os
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from native import folders
+from native import settings as names
+from native.background import Background, Running, one_at_a_time
+from native.build import build
+from native.influx import InfluxDB
+from native.influx_api import Api
+from native.programs import INFLUXDB, TELEGRAF
+
+_STARTING = "[agent] Config:"
+_STARTS_WITHIN_S = 30
+_SETTLES_WITHIN_S = 0.5
+
+
+@dataclass(frozen=True)
+class Part:
+    """One of the servers: what is known of it where it runs."""
+
+    title: str
+    running: Running | None
+    log: Path
+
+
+@dataclass(frozen=True)
+class Status:
+    """What runs in a folder, and how much room it takes."""
+
+    folder: Path
+    parts: tuple[Part, ...]
+    url: str
+    answers: bool
+    bytes_used: int
+
+    @property
+    def running(self) -> bool:
+        """Whether all of it runs, and InfluxDB answers."""
+        return self.answers and all(part.running for part in self.parts)
+
+
+@dataclass(frozen=True)
+class Stack:
+    """The servers whose data, settings and logs are in a folder."""
+
+    folder: Path
+
+    @property
+    def influxdb(self) -> InfluxDB:
+        """Its InfluxDB."""
+        return InfluxDB(self.folder)
+
+    @property
+    def telegraf(self) -> Background:
+        """Its Telegraf's process."""
+        return Background("telegraf", self.folder)
+
+    def start(self, port: int | None = None, retention_s: int | None = None) -> None:
+        """Start what does not run. Servers that this call started are stopped again if it does not come to its end."""
+        # InfluxDB first: it needs more, and what is missing is told at once.
+        for program in (INFLUXDB, TELEGRAF):
+            build(program)
+        with one_at_a_time(self.folder):
+            had = self.influxdb.background.running()
+            settings = self.influxdb.start(port, retention_s)
+            try:
+                if not self.telegraf.running():
+                    self._start_telegraf(settings)
+            except BaseException:
+                self.telegraf.stop()
+                if not had:
+                    self.influxdb.stop()
+                raise
+
+    def stop(self) -> list[str]:
+        """Stop what runs, Telegraf first so that its last samples still arrive; the names of what did."""
+        with one_at_a_time(self.folder):
+            stopped: list[str] = []
+            if self.telegraf.stop():
+                stopped.append(TELEGRAF.title)
+            if self.influxdb.stop():
+                stopped.append(INFLUXDB.title)
+            return stopped
+
+    def status(self) -> Status:
+        """What runs."""
+        influxdb = self.influxdb.background
+        settings = self.influxdb.settings()
+        url = settings.get(names.URL, "")
+        parts = (
+            Part(INFLUXDB.title, influxdb.running(), influxdb.log),
+            Part(TELEGRAF.title, self.telegraf.running(), self.telegraf.log),
+        )
+        answers = bool(parts[0].running) and Api(url).healthy()
+        return Status(self.folder, parts, url, answers, _size(self.folder))
+
+    def _start_telegraf(self, settings: dict[str, str]) -> None:
+        configuration = folders.configurations() / "linux.conf"
+        command = [str(TELEGRAF.path), "--strict-env-handling", "--config", str(configuration)]
+        environment = {
+            name: value for name, value in os.environ.items() if not name.startswith(("TELEGRAF_", "INFLUX_"))
+        }
+        environment |= {name: settings[name] for name in (names.URL, names.ORG, names.BUCKET)}
+        environment["INFLUX_TOKEN"] = settings[names.TOKEN_TELEGRAF]
+        self.telegraf.start(command, environment, TELEGRAF.version)
+        self.telegraf.wait(TELEGRAF.title, _STARTING, _STARTS_WITHIN_S)
+        # Plugins that find the configuration impossible say so, and end it, just after.
+        time.sleep(_SETTLES_WITHIN_S)
+        self.telegraf.check(TELEGRAF.title)
+
+
+def _size(folder: Path) -> int:
+    total = 0
+    for path in folder.rglob("*"):
+        # Files come and go while InfluxDB runs.
+        with suppress(OSError):
+            status = path.lstat()
+            # InfluxDB sets files apart that are much larger than what is in them yet.
+            total += getattr(status, "st_blocks", 0) * 512 or status.st_size
+    return total

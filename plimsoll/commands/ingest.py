@@ -1,0 +1,82 @@
+"""`plimsoll ingest`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from ingest.load import Loaded, load
+from model.errors import Unusable
+from model.log import Log
+from model.remark import Remark, counted
+from model.run import Recording, Run, StoredRun
+from plimsoll.console import say, tell
+from plimsoll.sources import Named, read
+from plimsoll.stores import opened
+from review import settings
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be said of the run, as typed."""
+
+    name: str
+    labels: tuple[str, ...] = ()
+    config: Path | None = None
+    merge: bool = False
+
+
+def run(named: Named, wanted: Wanted) -> None:
+    """Load the logs of a run into a store. Unusable if some of it was refused."""
+    labels = dict(map(_label, wanted.labels))
+    logs, remarks, _ = read(named)
+    stored = _described(wanted, labels, logs, remarks)
+    with opened(named.store) as store, _bar() as bar:
+        task = bar.add_task(wanted.name, total=stored.values)
+        loaded = load(store, stored, logs, merge=wanted.merge, progress=lambda done: bar.update(task, completed=done))
+        where = store.name
+    tell([*(remark for log in logs for remark in log.remarks), *remarks, *loaded.remarks])
+    say(_told(stored, loaded, where))
+    if loaded.refused:
+        raise Unusable(f'{counted(loaded.refused, "point")} of run "{wanted.name}" refused by {where}: it is not whole')
+
+
+def _told(run: StoredRun, loaded: Loaded, where: str) -> str:
+    whole = f"{counted(run.values, 'value')} of {', '.join(run.hosts)} in {counted(len(run.recordings), 'log')}"
+    if not loaded.values:
+        what = f"is in {where} already: {whole}"
+    elif loaded.before:
+        what = f"is in {where} now: {whole}, {loaded.before:,} of them from an earlier call"
+    else:
+        what = f"is in {where}: {whole}"
+    return f'Run "{escape(run.name)}" {escape(what)}\n[dim]plimsoll review run:{escape(run.name)}[/]'
+
+
+def _label(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise Unusable(f'--label "{text}": write it like logon_rate=36')
+    return name.strip(), value.strip()
+
+
+def _described(wanted: Wanted, labels: dict[str, str], logs: Sequence[Log], remarks: Sequence[Remark]) -> StoredRun:
+    if not wanted.name.strip() or not wanted.name.isprintable() or wanted.name.endswith("\\"):
+        raise Unusable(f'--run "{wanted.name}": give a name of printable characters that does not end in \\')
+    path = settings.find([log.file or log.path for log in logs], wanted.config)
+    text = settings.text_of(path) if path else None
+    given = settings.parse(text, path).described_run() if text and path else Run()
+    run = replace(given, name=wanted.name, labels={**given.labels, **labels})
+    try:
+        recordings = tuple(Recording.of(log, log.digest or "") for log in logs)
+    except OSError as error:
+        raise Unusable(f"{error.filename}: cannot be read again: {error.strerror}") from None
+    return StoredRun(run, recordings, tuple(remarks), text)
+
+
+def _bar() -> Progress:
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("values"))
+    return Progress(*columns, TimeRemainingColumn(), console=console, disable=not console.is_terminal, transient=True)

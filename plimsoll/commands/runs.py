@@ -1,0 +1,115 @@
+"""`plimsoll runs`."""
+
+import json as json_module
+from pathlib import Path
+
+from rich.markup import escape
+from rich.table import Table
+
+from ingest.load import unload
+from model.errors import Unusable
+from model.remark import counted
+from model.times import iso, words
+from plimsoll.console import STDOUT, say, stdout, write_json
+from plimsoll.stores import opened
+from store.protocol import RunSummary
+
+
+def list_runs(store: str | None, json: Path | None) -> None:
+    """List the runs of a store, the latest first."""
+    with opened(store) as opened_store:
+        runs, where = opened_store.runs(), opened_store.name
+    if json is not None:
+        write_json(json, json_module.dumps([_as_json(one) for one in runs], ensure_ascii=False, indent=2))
+    if json == STDOUT:
+        return
+    if not runs:
+        say(f"{escape(where)} has no runs; plimsoll ingest LOG --run NAME loads one")
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("run", "from (UTC)", "lasted", "hosts", "labels", "values"):
+        table.add_column(name, overflow="fold", justify="right" if name == "values" else "left")
+    for one in runs:
+        labels = ", ".join(f"{name}={value}" for name, value in one.labels.items())
+        row = (
+            one.name,
+            iso(one.start)[:16].replace("T", " "),
+            words(one.end - one.start),
+            ", ".join(one.hosts),
+            labels,
+        )
+        table.add_row(*map(escape, row), _values(one))
+    stdout().print(table)
+
+
+def show(name: str, store: str | None, json: Path | None) -> None:
+    """Tell what is known of a run: when, hosts, labels, phases, files."""
+    with opened(store) as opened_store:
+        run = opened_store.run(name)
+        summary = next((one for one in opened_store.runs() if one.name == name), None)
+        where = opened_store.name
+    if run is None or summary is None:
+        raise Unusable(f'run "{name}" is not in {where}; plimsoll runs list tells which are')
+    files = [
+        {
+            "path": one.path,
+            "sha256": one.sha256,
+            "format": one.format,
+            "zone": one.zone.name,
+            "samples": len(one.times),
+            "series": len(one.series),
+            "values": sum(one.present),
+        }
+        for one in run.recordings
+    ]
+    phases = [{"name": one.name, "start": iso(one.start), "end": iso(one.end)} for one in run.run.phases]
+    if json is not None:
+        document = {**_as_json(summary), "simulated": run.run.simulated, "phases": phases, "files": files}
+        write_json(json, json_module.dumps(document, ensure_ascii=False, indent=2))
+    if json == STDOUT:
+        return
+    zone = run.recordings[0].zone
+    say(f"[bold]{escape(name)}[/]{' (simulated)' if run.run.simulated else ''}")
+    facts = [
+        ("span", f"{zone.span(run.start, run.end)} {zone.label(run.start)}, {words(run.end - run.start)}"),
+        ("hosts", ", ".join(run.hosts)),
+        ("labels", ", ".join(f"{key}={value}" for key, value in run.run.labels.items()) or "none"),
+        *(("phase", f"{one.name} {zone.span(one.start, one.end)}") for one in run.run.phases),
+        ("values", _values(summary)),
+    ]
+    for label, text in facts:
+        say(f"  {label:<9} {escape(text)}")
+    for one in run.recordings:
+        size = f"{counted(len(one.times), 'row')} × {counted(len(one.series), 'counter')}"
+        say(f"  file      {escape(one.path)}: {one.format}, {size}\n            [dim]sha256 {one.sha256}[/]")
+    for remark in run.remarks:
+        say(f"  [dim]{escape(str(remark))}[/]")
+
+
+def delete(name: str, store: str | None) -> None:
+    """Delete a run and every value it wrote."""
+    with opened(store) as opened_store:
+        run = unload(opened_store, name)
+        where = opened_store.name
+    say(f'Run "{escape(name)}" is no longer in {escape(where)}: {counted(run.values, "value")} deleted')
+
+
+def _values(one: RunSummary) -> str:
+    if not one.complete:
+        return f"{one.loaded:,} of {one.values:,}"
+    return f"{one.values:,}, {counted(one.refused, 'point')} refused" if one.refused else f"{one.values:,}"
+
+
+def _as_json(one: RunSummary) -> dict[str, object]:
+    return {
+        "run": one.name,
+        "start": iso(one.start),
+        "end": iso(one.end),
+        "hosts": list(one.hosts),
+        "labels": dict(one.labels),
+        "files": one.files,
+        "values": one.values,
+        "loaded": one.loaded,
+        "refused": one.refused,
+        "complete": one.complete,
+    }

@@ -1,0 +1,140 @@
+"""What a command reads: logs by their paths, a run in a store as `run:NAME`, or what was collected as `live:HOST`."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from ingest.read import read_logs
+from ingest.reading import Reading
+from ingest.together import remarks_on
+from model.errors import Unusable
+from model.log import Log
+from model.moments import parse_moment
+from model.names import Names, shipped
+from model.remark import Kind, Remark
+from model.run import StoredRun
+from model.times import SECOND, Zone
+from plimsoll.console import tell
+from plimsoll.files import expand
+
+RUN = "run:"
+LIVE = "live:"
+_HOUR = 3600 * SECOND
+_DAY = 24 * _HOUR
+
+
+@dataclass(frozen=True)
+class Named:
+    """Which logs, run or hosts to read, and how, as typed. `start` and `end` matter to what was collected live."""
+
+    paths: tuple[Path, ...]
+    zone: str | None = None
+    format: str | None = None
+    encoding: str | None = None
+    names: tuple[Path, ...] = ()
+    store: str | None = None
+    start: str | None = None
+    end: str | None = None
+
+    @property
+    def shown_in(self) -> Zone | None:
+        """The zone asked for."""
+        return Zone.parse(self.zone) if self.zone else None
+
+    @property
+    def run(self) -> str | None:
+        """The run that is named. Unusable if something else is named beside it."""
+        return self._alone(RUN)
+
+    @property
+    def hosts(self) -> tuple[str, ...] | None:
+        """The hosts whose collected data are named, none meaning all of them; None where logs or a run are."""
+        kinds = {str(path).startswith(LIVE) for path in self.paths}
+        if kinds == {True}:
+            return tuple(host for path in self.paths if (host := str(path).removeprefix(LIVE)))
+        if True in kinds:
+            raise Unusable(f"{LIVE}HOST cannot be read together with logs or runs")
+        return None
+
+    def _alone(self, kind: str) -> str | None:
+        found = [str(path).removeprefix(kind) for path in self.paths if str(path).startswith(kind)]
+        if found and len(self.paths) > 1:
+            raise Unusable(f"{kind}{found[0]}: name it alone; a run is reviewed by itself")
+        return found[0] if found else None
+
+
+class Read(NamedTuple):
+    """Logs, what is to be said of them together, and the run they are of where a store knows it."""
+
+    logs: list[Log]
+    remarks: list[Remark]
+    run: StoredRun | None = None
+
+
+def read(named: Named) -> Read:
+    """Read what was named. Unusable if there is nothing."""
+    if named.run is not None:
+        return _run(named, named.run)
+    if named.hosts is not None:
+        return _live(named, named.hosts)
+    return _logs(named)
+
+
+def _logs(named: Named) -> Read:
+    names = Names(named.names) if named.names else shipped()
+    how = Reading(named.shown_in, named.format, named.encoding, names)
+    logs: list[Log] = []
+    remarks: list[Remark] = []
+    for path, in_a_folder in expand(named.paths):
+        try:
+            found, said = read_logs(path, how)
+        except Unusable as error:
+            if not in_a_folder:
+                raise
+            remarks.append(Remark(Kind.SKIPPED, str(error)))
+        else:
+            logs += found
+            remarks += said
+    if not logs:
+        tell(remarks)
+        raise Unusable(f"{', '.join(str(path) for path in named.paths)}: no log in it could be read")
+    return Read(logs, [*remarks, *remarks_on(logs)])
+
+
+def _run(named: Named, name: str) -> Read:
+    from plimsoll.stores import opened  # noqa: PLC0415  not everybody has a store
+    from store.logs import logs_of  # noqa: PLC0415
+
+    with opened(named.store) as store:
+        run = store.run(name)
+        listed = {one.name: one for one in store.runs()}
+        if run is None:
+            raise Unusable(f'run "{name}" is not in {store.name}; it has {", ".join(listed) or "no runs"}')
+        remarks = [*run.remarks]
+        if not listed[name].complete:
+            done = f"{listed[name].loaded:,} of {listed[name].values:,} values"
+            remarks.append(
+                Remark(Kind.SKIPPED, f'run "{name}" was loaded in part ({done}): call plimsoll ingest again')
+            )
+        if refused := listed[name].refused:
+            remarks.append(Remark(Kind.SKIPPED, f'{refused:,} points of run "{name}" were refused when it was loaded'))
+        return Read(logs_of(store, run), remarks, run)
+
+
+def _live(named: Named, hosts: Sequence[str]) -> Read:
+    from plimsoll.stores import opened  # noqa: PLC0415
+    from store.logs import live  # noqa: PLC0415
+
+    zone = named.shown_in or Zone.parse("UTC")
+    now = time.time_ns()
+    # A clock time is the latest one there was.
+    start = parse_moment(named.start, zone, now - _DAY) if named.start else now - _HOUR
+    end = parse_moment(named.end, zone, start) if named.end else now
+    with opened(named.store) as store:
+        logs, remarks = live(store, start, end, hosts, zone)
+        if not logs:
+            who = ", ".join(hosts) or "any host"
+            raise Unusable(f"{store.name}: nothing of {who} from {zone.clock(start)} to {zone.clock(end)}")
+    return Read(logs, remarks)

@@ -1,0 +1,64 @@
+"""What a store holds, as the logs a review reads."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from model.log import Log, Times, sampling_interval
+from model.names import path_of
+from model.remark import Kind, Remark, counted
+from model.run import Recording, StoredRun
+from model.samples import Samples
+from model.series import Series
+from model.times import SECOND, Zone
+from store.protocol import Store
+
+
+def logs_of(store: Store, run: StoredRun) -> list[Log]:
+    """The logs of a run as they were read, with the values the store has of them now."""
+    return [_log(store, recording) for recording in run.recordings]
+
+
+def live(store: Store, start: int, end: int, hosts: Sequence[str], zone: Zone) -> tuple[list[Log], list[Remark]]:
+    """What was collected in a range: a log for each host and sampling interval, its times those of Telegraf.
+
+    No hosts are all of them; `zone` is the one times are shown in.
+    """
+    found = store.series(start, end, hosts)
+    by_log: dict[tuple[str, int], list[tuple[Series, Samples]]] = defaultdict(list)
+    for series, samples in zip(found.series, store.read(found.series, start, end), strict=True):
+        interval = round((sampling_interval(samples.times) or 0) / SECOND)
+        by_log[series.host.casefold(), interval].append((series, samples))
+    logs = [_live_log(members, zone) for members in by_log.values()]
+    if not found.text:
+        return logs, []
+    return logs, [Remark(Kind.SKIPPED, f"{counted(found.text, 'series')} of text or true and false left out")]
+
+
+def _log(store: Store, one: Recording) -> Log:
+    start, end = (int(one.times[0]), int(one.times[-1])) if len(one.times) else (0, 0)
+    columns = [_column(one.times, samples) for samples in store.read(one.series, start, end)]
+    return Log(
+        Path(one.path), one.format, one.times, tuple(columns), one.series, one.zone, one.remarks, sha256=one.sha256
+    )
+
+
+def _live_log(members: Sequence[tuple[Series, Samples]], zone: Zone) -> Log:
+    times = np.unique(np.concatenate([samples.times for _, samples in members]))
+    columns = tuple(_column(times, samples) for _, samples in members)
+    series = tuple(replace(one, path=one.path or path_of(one)) for one, _ in members)
+    return Log(Path(f"live:{series[0].host}"), "Telegraf", times, columns, series, zone, sha256="")
+
+
+def _column(times: Times, samples: Samples) -> pl.Series:
+    """Samples at the times of a log; those at other times are not the log's."""
+    values = np.full(len(times), np.nan)
+    at = np.searchsorted(times, samples.times)
+    inside = at < len(times)
+    inside[inside] = times[at[inside]] == samples.times[inside]
+    values[at[inside]] = samples.values[inside]
+    return pl.Series(values, nan_to_null=True)

@@ -1,0 +1,358 @@
+"""Logs loaded into a real store and read back: `ingest`, `runs`, and `review` of a run."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+
+import numpy as np
+import polars as pl
+import pytest
+
+from ingest.write_pdh import WallClock, write_pdh
+from native.influx import InfluxDB
+from store.influx import InfluxStore
+from store.influx_server import Address, Server
+
+EVER = (0, 2**62)
+
+
+@pytest.fixture
+def environment(bucket, monkeypatch):
+    """Names the bucket as the store of commands."""
+    said = {
+        "INFLUX_URL": bucket.url,
+        "INFLUX_ORG": bucket.org,
+        "INFLUX_BUCKET": bucket.bucket,
+        "INFLUX_TOKEN": bucket.token,
+    }
+    for name, value in said.items():
+        monkeypatch.setenv(name, value)
+    return {**os.environ, **said}
+
+
+@pytest.fixture
+def store(bucket):
+    server = Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.token), patience_s=5)
+    yield InfluxStore(server)
+    server.close()
+
+
+def pdh(path, *, host="WEB1", rows=50, columns=3, start=1_700_000_000, seed=1, bias=-60):
+    """A PDH-CSV log of random values, some of them missing."""
+    rng = np.random.default_rng(seed)
+    values = rng.uniform(0, 100, (columns, rows))
+    values[rng.uniform(size=values.shape) < 0.05] = np.nan
+    names = [rf"\\{host}\Process(p{at})\% Processor Time" for at in range(columns)]
+    times = (start + 10 * np.arange(rows)) * 10**9
+    write_pdh(path, WallClock("W. Europe Standard Time", bias), times, list(zip(names, values, strict=True)))
+    return path
+
+
+def content(store):
+    """Everything in a store, to compare."""
+    found = store.series(*EVER).series
+    read = store.read(found, *EVER)
+    return {
+        (one.host, one.field, one.tags): list(zip(samples.times.tolist(), samples.values.tolist(), strict=True))
+        for one, samples in zip(found, read, strict=True)
+    }
+
+
+def reviewed(plimsoll, source, *options):
+    """The JSON of a review, without what is the source's own: its name and labels."""
+    outcome = plimsoll("review", *source, "--json", "-", *options)
+    assert outcome.status == 0, outcome.err
+    document = json.loads(outcome.out)
+    for name in ("name", "labels"):
+        document["run"].pop(name)
+    return document
+
+
+@pytest.mark.parametrize(
+    "system", ["messaging", "file-server", "openldap", "dynamic-directory", "membership-directory"]
+)
+@pytest.mark.parametrize("kind", ["healthy", "trouble"])
+def test_a_run_is_reviewed_from_the_store_as_from_its_logs(plimsoll, environment, request, system, kind):
+    folder = request.config.rootpath / "examples" / system / kind
+    if not folder.is_dir():
+        pytest.fail(f"{folder} is not there")
+    assert plimsoll("ingest", folder, "--run", "night").status == 0
+    assert reviewed(plimsoll, ["run:night"]) == reviewed(plimsoll, [folder])
+
+
+def test_every_real_log_is_reviewed_from_the_store_as_from_its_file(plimsoll, environment, real_logs):
+    for path in sorted(real_logs.iterdir()):
+        if path.suffix in (".blg", ".md"):
+            continue
+        zone = ("--zone", "Europe/Berlin")
+        assert plimsoll("ingest", path, "--run", path.name, *zone).status == 0, path
+        assert reviewed(plimsoll, [f"run:{path.name}"], *zone) == reviewed(plimsoll, [path], *zone), path
+
+
+def test_a_run_keeps_what_its_settings_said(plimsoll, environment, tmp_path):
+    log = pdh(tmp_path / "a.csv")
+    (tmp_path / "plimsoll.toml").write_text(
+        '[run]\nlabels = {memory = "8GB"}\n'
+        '[[run.phases]]\nname = "steady"\nfrom = 2023-11-14T22:15:00Z\nto = 2023-11-14T22:20:00Z\n'
+        '[hosts.WEB1.rules.cpu-busy]\nhealthy = "< 10"\nreason = "a small machine"\n'
+    )
+    plimsoll("ingest", log, "--run", "night", "--label", "logon_rate=36")
+    shown = json.loads(plimsoll("runs", "show", "night", "--json", "-").out)
+    assert shown["labels"] == {"memory": "8GB", "logon_rate": "36"}
+    assert [one["name"] for one in shown["phases"]] == ["steady"]
+    assert reviewed(plimsoll, ["run:night"]) == reviewed(plimsoll, [log])
+
+
+def test_loading_again_changes_nothing(plimsoll, environment, store, tmp_path):
+    log = pdh(tmp_path / "a.csv")
+    plimsoll("ingest", log, "--run", "night")
+    before = content(store)
+    again = plimsoll("ingest", log, "--run", "night")
+    assert (again.status, content(store)) == (0, before)
+    assert "already" in again.out
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda folder: pdh(folder / "a.csv", seed=2), "of other files"),
+        (lambda folder: pdh(folder / "b.csv", host="DB1"), "of other files"),
+    ],
+)
+def test_a_name_is_one_runs(plimsoll, environment, store, tmp_path, change, says):
+    pdh(tmp_path / "a.csv")
+    plimsoll("ingest", tmp_path, "--run", "night")
+    before = content(store)
+    change(tmp_path)
+    again = plimsoll("ingest", tmp_path, "--run", "night")
+    assert again.status == 2
+    assert says in again.err
+    assert content(store) == before
+
+
+def test_a_log_read_in_another_zone_is_told_apart(plimsoll, environment, tmp_path):
+    write_pdh(
+        tmp_path / "a.csv",
+        None,
+        1_700_000_000_000_000_000 + np.arange(3) * 10**10,
+        [(r"\\WEB1\Memory\Pages/sec", np.ones(3))],
+    )
+    plimsoll("ingest", tmp_path / "a.csv", "--run", "night", "--zone", "Europe/Berlin")
+    again = plimsoll("ingest", tmp_path / "a.csv", "--run", "night", "--zone", "UTC")
+    assert again.status == 2
+    assert "another zone" in again.err
+
+
+def test_a_log_without_a_zone_is_refused_until_it_is_named(plimsoll, environment, store, tmp_path):
+    write_pdh(
+        tmp_path / "a.csv",
+        None,
+        1_700_000_000_000_000_000 + np.arange(3) * 10**10,
+        [(r"\\WEB1\Memory\Pages/sec", np.ones(3))],
+    )
+    refused = plimsoll("ingest", tmp_path / "a.csv", "--run", "night")
+    assert refused.status == 2
+    assert "--zone" in refused.err
+    assert store.runs() == []
+    assert plimsoll("ingest", tmp_path / "a.csv", "--run", "night", "--zone", "+02:00").status == 0
+
+
+def test_other_data_of_the_host_and_time_is_not_loaded_over(plimsoll, environment, store, tmp_path):
+    one, other = pdh(tmp_path / "a.csv"), pdh(tmp_path / "b.csv", host="web1", seed=2, start=1_700_000_100)
+    plimsoll("ingest", one, "--run", "first")
+    before = content(store)
+    refused = plimsoll("ingest", other, "--run", "second")
+    assert refused.status == 2
+    assert 'run "first"' in refused.err
+    assert "--merge" in refused.err
+    assert content(store) == before
+    merged = plimsoll("ingest", other, "--run", "second", "--merge")
+    assert merged.status == 0
+    assert "already" in merged.err
+
+
+def test_live_data_of_the_host_and_time_is_not_loaded_over(plimsoll, environment, bucket, tmp_path):
+    agent = Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.telegraf_token))
+    agent.post(b"win_mem,host=Web1,objectname=Memory Pages_persec=1 1700000050000000000\n")
+    refused = plimsoll("ingest", pdh(tmp_path / "a.csv"), "--run", "night")
+    assert refused.status == 2
+    assert "live collection" in refused.err
+
+
+def test_deleting_a_run_removes_exactly_what_it_wrote(plimsoll, environment, store, tmp_path):
+    one, other = pdh(tmp_path / "a.csv"), pdh(tmp_path / "b.csv", seed=2, start=1_700_000_100, columns=5)
+    far = pdh(tmp_path / "c.csv", host="DB1")
+    for name, log in (("far", far), ("second", other)):
+        plimsoll("ingest", log, "--run", name)
+    before = content(store)
+    plimsoll("ingest", one, "--run", "first", "--merge")
+    assert content(store) != before
+    assert plimsoll("runs", "delete", "first").status == 0
+    after = content(store)
+    # Where both have a value the later one stands: a point is one's own no longer once it is written over.
+    assert {key: [time for time, _ in points] for key, points in after.items()} == {
+        key: [time for time, _ in points] for key, points in before.items()
+    }
+    plimsoll("runs", "delete", "second")
+    assert {host for host, _, _ in content(store)} == {"DB1"}
+    plimsoll("runs", "delete", "far")
+    assert (content(store), store.runs()) == ({}, [])
+
+
+def test_a_wrong_zone_is_mended_by_deleting_the_run(plimsoll, environment, store, tmp_path):
+    write_pdh(
+        tmp_path / "a.csv",
+        None,
+        1_700_000_000_000_000_000 + np.arange(30) * 10**10,
+        [(r"\\WEB1\Memory\Pages/sec", np.ones(30))],
+    )
+    plimsoll("ingest", tmp_path / "a.csv", "--run", "night", "--zone", "+02:00")
+    plimsoll("runs", "delete", "night")
+    assert plimsoll("ingest", tmp_path / "a.csv", "--run", "night", "--zone", "+01:00").status == 0
+    assert len(content(store)) == 1
+
+
+def test_deleting_what_is_not_there_is_told(plimsoll, environment, tmp_path):
+    plimsoll("ingest", pdh(tmp_path / "a.csv"), "--run", "night")
+    missing = plimsoll("runs", "delete", "day")
+    assert missing.status == 2
+    assert "night" in missing.err
+    assert plimsoll("review", "run:day").status == 2
+
+
+def test_rotated_logs_are_one_run_and_the_first_counts_where_they_overlap(plimsoll, environment, tmp_path):
+    pdh(tmp_path / "a.csv")
+    pdh(tmp_path / "b.csv", start=1_700_000_400, seed=2)
+    plimsoll("ingest", tmp_path, "--run", "night")
+    ours, files = reviewed(plimsoll, ["run:night"]), reviewed(plimsoll, [tmp_path])
+    assert ours["rules"] == files["rules"]
+    assert ours["statistics"] == files["statistics"]
+    assert ours["remarks"] == files["remarks"]
+
+
+def test_rows_of_the_same_time_are_read_back_as_one(plimsoll, environment, store, tmp_path):
+    text = pdh(tmp_path / "a.csv", rows=4).read_text().splitlines()
+    (tmp_path / "a.csv").write_text("\n".join([*text[:3], text[2], *text[3:]]) + "\n")
+    assert plimsoll("ingest", tmp_path / "a.csv", "--run", "night").status == 0
+    (run,) = store.runs()
+    assert run.complete
+    ours, files = reviewed(plimsoll, ["run:night"]), reviewed(plimsoll, [tmp_path / "a.csv"])
+    assert (ours["rules"], ours["statistics"]) == (files["rules"], files["statistics"])
+
+
+def test_a_log_older_than_the_store_keeps_is_refused(plimsoll, environment, bucket, monkeypatch, tmp_path):
+    kept = bucket.fresh(retention_s=86400)
+    monkeypatch.setenv("INFLUX_BUCKET", kept.bucket)
+    monkeypatch.setenv("INFLUX_TOKEN", kept.token)
+    half = int(time.time()) - 86400 - 250
+    refused = plimsoll("ingest", pdh(tmp_path / "a.csv", start=half), "--run", "night")
+    assert refused.status == 2
+    assert "older than" in refused.err
+    assert "--from" in refused.err
+    assert plimsoll("runs", "list", "--json", "-").out.strip() == "[]"
+
+
+def test_points_the_store_refuses_are_counted_and_told(plimsoll, environment, bucket, tmp_path):
+    agent = Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.token))
+    # Of the week the log is of, so that the type of the field is that of its shard.
+    agent.post(b"win_proc,host=other Percent_Processor_Time=1i 1700000050000000000\n")
+    refused = plimsoll("ingest", pdh(tmp_path / "a.csv", rows=20), "--run", "night")
+    assert refused.status == 2
+    assert "refused" in refused.err
+    (run,) = json.loads(plimsoll("runs", "list", "--json", "-").out)
+    assert run["refused"] > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"), [(["--run", " "], "--run"), (["--run", "x", "--label", "k"], "k=v"), ([], "--run")]
+)
+def test_a_wrong_call_is_told(plimsoll, environment, tmp_path, arguments, says):
+    outcome = plimsoll("ingest", pdh(tmp_path / "a.csv"), *arguments)
+    assert outcome.status == 2
+    assert says.replace("k=v", "logon_rate=36") in outcome.err
+
+
+def test_without_a_store_it_is_said_how_to_name_one(plimsoll, monkeypatch, tmp_path):
+    for name in ("INFLUX_URL", "INFLUX_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    outcome = plimsoll("runs", "list")
+    assert outcome.status == 2
+    assert "--store" in outcome.err
+    assert "plimsoll stack start" in outcome.err
+
+
+# In batches small enough for a small log to have many.
+CALL = "import ingest.load; ingest.load.VALUES_AT_ONCE = 20_000; from plimsoll.cli import main; main()"
+
+
+def begin(environment, log):
+    command = [sys.executable, "-c", CALL, "ingest", str(log), "--run", "night"]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def ingest(environment, log):
+    process = begin(environment, log)
+    _, err = process.communicate(timeout=240)
+    assert process.returncode == 0, err
+
+
+def test_killed_at_any_point_and_run_again_it_is_as_if_undisturbed(environment, bucket, store, tmp_path):
+    log = pdh(tmp_path / "a.csv", rows=1000, columns=200)
+    begun = time.monotonic()
+    ingest(environment, log)
+    took = time.monotonic() - begun
+    undisturbed, runs = content(store), store.runs()
+    assert sum(map(len, undisturbed.values())) == runs[0].values > 100_000
+    chance, killed = random.Random(5), 0
+    while killed < 10:
+        fresh = bucket.fresh()
+        its = {**environment, "INFLUX_BUCKET": fresh.bucket, "INFLUX_TOKEN": fresh.token}
+        process = begin(its, log)
+        try:
+            process.communicate(timeout=chance.uniform(0.2, 1) * took)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            killed += 1
+        else:
+            took *= 0.8  # the machine was slower when the time was taken
+        ingest(its, log)
+        server = Server(Address(fresh.url, fresh.org, fresh.bucket, fresh.token))
+        assert InfluxStore(server).runs() == runs
+        assert content(InfluxStore(server)) == undisturbed
+        server.close()
+
+
+def test_a_server_that_stops_midway_is_waited_for(tmp_path, monkeypatch):
+    database = InfluxDB(tmp_path / "influx")
+    monkeypatch.setenv("INFLUX_ORG", "plimsoll")
+    log = pdh(tmp_path / "a.csv", rows=5000, columns=200)
+    with database as made:
+        its = {**os.environ, "INFLUX_URL": made["INFLUX_URL"], "INFLUX_TOKEN": made["INFLUX_TOKEN_INGEST"]}
+        address = Address(made["INFLUX_URL"], made["INFLUX_ORG"], made["INFLUX_BUCKET"], made["INFLUX_TOKEN_INGEST"])
+        server = Server(address)
+        process = begin(its, log)
+        while not any(0 < one.loaded < one.values for one in InfluxStore(server).runs()):
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.05)
+        database.stop()
+        time.sleep(20)
+        assert process.poll() is None
+        database.start()
+        _, err = process.communicate(timeout=240)
+        assert process.returncode == 0, err
+        assert "trying again" in err
+        stopped = content(InfluxStore(server))
+        (run,) = InfluxStore(server).runs()
+        assert run.complete
+        assert run.values == sum(map(len, stopped.values()))
+        server.close()
+    frame = pl.read_csv(log, has_header=True, null_values=[" "])
+    assert run.values == sum(frame[name].count() for name in frame.columns[1:])

@@ -1,0 +1,155 @@
+"""What is InfluxDB's own: types, retention, tokens, a server that is busy or away."""
+
+import http.server
+import json
+import threading
+import time
+
+import pytest
+
+from model.errors import Unreachable, Unusable
+from model.series import Series
+from store.influx import InfluxStore
+from store.influx_server import Address, Server
+
+EVER = (0, 2**62)
+
+
+def test_whole_numbers_of_a_live_agent_are_read_and_text_is_counted(influx):
+    influx.post(b'kernel,host=web1 context_switches=15001i,note="x",up=true,load=1 1000\n')
+    store = InfluxStore(influx)
+    found = store.series(*EVER)
+    assert [(one.measurement, one.field) for one in found.series] == [
+        ("kernel", "context_switches"),
+        ("kernel", "load"),
+    ]
+    assert found.text == 2
+    assert [one.values.tolist() for one in store.read(found.series, *EVER)] == [[15001], [1]]
+
+
+def test_points_of_another_type_are_refused_and_counted(influx):
+    assert influx.post(b"kernel,host=a x=1i 1000\n") == (0, "")
+    refused, why = influx.post(b"kernel,host=a x=2.5 2000\nkernel,host=a x=3.5 3000\nother,host=a x=1 1000\n")
+    assert refused == 2
+    assert "type" in why
+    (series,) = InfluxStore(influx).series(*EVER, ["a"]).series[1:]
+    assert series == Series("a", "other", (), "x")
+
+
+def test_retention_is_told(bucket):
+    kept = bucket.fresh(retention_s=7 * 86400)
+    server = Server(Address(kept.url, kept.org, kept.bucket, kept.token))
+    assert server.retention() == 7 * 86400 * 10**9
+    oldest = server.oldest()
+    assert oldest is not None
+    assert abs(time.time_ns() - 7 * 86400 * 10**9 - oldest) < 60 * 10**9
+    assert Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.token)).oldest() is None
+
+
+def test_points_beyond_retention_are_refused_and_counted(bucket):
+    kept = bucket.fresh(retention_s=7 * 86400)
+    server = Server(Address(kept.url, kept.org, kept.bucket, kept.token))
+    now = time.time_ns()
+    refused, why = server.post(f"m,host=a x=1 1000\nm,host=a x=1 {now}\n".encode())
+    assert refused == 1
+    assert "retention" in why
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"token": "wrong"}, "INFLUX_TOKEN"),
+        ({"bucket": "nowhere"}, 'bucket "nowhere"'),
+        ({"org": "nobody"}, "nobody"),
+    ],
+)
+def test_a_wrong_address_is_told_in_a_line(bucket, change, says):
+    known = {"url": bucket.url, "org": bucket.org, "bucket": bucket.bucket, "token": bucket.token, **change}
+    with pytest.raises(Unusable, match=says) as refused:
+        Server(Address(**known), patience_s=1).post(b"m,host=a x=1 1000\n")
+    assert "\n" not in str(refused.value)
+
+
+def test_a_token_that_only_reads_cannot_write(bucket):
+    server = Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.grafana_token))
+    with pytest.raises(Unusable, match="INFLUX_TOKEN"):
+        server.post(b"m,host=a x=1 1000\n")
+    assert InfluxStore(server).series(*EVER).series == []
+
+
+@pytest.mark.parametrize("url", ["127.0.0.1:8086", "http://", "ftp://127.0.0.1", "http://[::1"])
+def test_what_is_no_address_is_said_to_be_none(url):
+    with pytest.raises(Unusable, match="write it like"):
+        Server(Address(url, "o", "b", "t"))
+
+
+def test_a_server_that_is_away_is_waited_for_and_then_given_up(bucket):
+    told = []
+    server = Server(Address("http://127.0.0.1:1", "o", "b", "t"), patience_s=1, waiting=told.append)
+    with pytest.raises(Unreachable, match=r"http://127\.0\.0\.1:1: does not answer"):
+        server.post(b"m,host=a x=1 1000\n")
+    assert told
+
+
+class Busy(http.server.BaseHTTPRequestHandler):
+    """Answers with each status of a list in turn, and then that all is well."""
+
+    answers: list[tuple[int, dict[str, str]]]
+    seen: list[tuple[str | None, bytes]]
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.seen.append((self.headers["Content-Encoding"], body))
+        status, headers = self.answers.pop(0) if self.answers else (204, {})
+        text = b"" if status == 204 else json.dumps({"code": "x", "message": f"says {status}"}).encode()
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, format, *args):
+        pass
+
+
+@pytest.fixture
+def busy():
+    """A server that is busy: how it answers, what it saw, and the way to it."""
+    handler = type("Handler", (Busy,), {"answers": [], "seen": []})
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        yield handler, Server(Address(url, "o", "b", "t"), patience_s=20)
+        server.shutdown()
+
+
+@pytest.mark.parametrize("status", [429, 502, 503, 504])
+def test_a_busy_server_is_asked_again(busy, status):
+    handler, server = busy
+    handler.answers[:] = [(status, {}), (status, {})]
+    assert server.post(b"m x=1 1\n") == (0, "")
+    assert [body for _, body in handler.seen] == [b"m x=1 1\n"] * 3
+
+
+def test_a_busy_server_is_left_alone_as_long_as_it_asks(busy):
+    handler, server = busy
+    handler.answers[:] = [(429, {"Retry-After": "2"})]
+    begun = time.monotonic()
+    server.post(b"m x=1 1\n")
+    assert time.monotonic() - begun >= 2
+
+
+def test_what_is_too_large_is_sent_in_halves(busy):
+    handler, server = busy
+    handler.answers[:] = [(413, {})]
+    lines = b"m x=1 1\nm x=1 2\nm x=1 3\n"
+    assert server.post(lines) == (0, "")
+    assert b"".join(body for _, body in handler.seen[1:]) == lines
+
+
+def test_a_refusal_is_told_with_the_servers_words(busy):
+    handler, server = busy
+    handler.answers[:] = [(400, {})]
+    with pytest.raises(Unusable, match="says 400"):
+        server.post(b"nonsense\n")

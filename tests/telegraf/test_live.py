@@ -1,0 +1,133 @@
+"""A host and its directory watched live, as docs/telegraf.md sets them up, and read back from the store."""
+
+import json
+import multiprocessing
+import os
+import subprocess
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from rules.load import load_signals
+from rules.signals import Finder, Taken
+from store.influx import InfluxStore
+from store.influx_server import Address, Server
+
+TELEGRAF = Path(__file__).parents[2] / "telegraf"
+SECOND = 10**9
+COLLECTED = {
+    *("cpu", "kernel", "processes", "mem", "swap", "system", "net", "diskio", "kernel_vmstat"),
+    *("openldap", "ldap_probe"),
+}
+# There only where the disk had a request in the last ten seconds.
+MAY_BE_IDLE = {"disk.read_latency", "disk.write_latency"}
+SETTINGS = """\
+[rules.cpu-busy]
+over = "10s"
+for = "10s"
+reason = "to see a busy loop of half a minute"
+"""
+
+
+def busy(until):
+    while time.monotonic() < until:
+        pass
+
+
+@contextmanager
+def running(command, environment):
+    process = subprocess.Popen(
+        command, env={**os.environ, **environment}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.communicate(timeout=20)
+
+
+def idle(store, start):
+    """The shares of time all processors together were idle, since a start."""
+    found = [one for one in store.series(start, time.time_ns()).series if one.field == "usage_idle"]
+    whole = [one for one in found if one.tag("cpu") == "cpu-total"]
+    return [value for samples in store.read(whole, start, time.time_ns()) for value in samples.values.tolist()]
+
+
+def test_a_live_host_is_seen_in_every_signal_and_a_busy_loop_as_a_breach(
+    telegraf, configuration, environment, slapd, bucket, plimsoll, monkeypatch, tmp_path
+):
+    environment |= {
+        "INFLUX_URL": bucket.url,
+        "INFLUX_ORG": bucket.org,
+        "INFLUX_BUCKET": bucket.bucket,
+        "INFLUX_TOKEN": bucket.telegraf_token,
+    }
+    store = InfluxStore(Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.token)))
+    command = [
+        str(telegraf),
+        "--strict-env-handling",
+        "--config",
+        str(TELEGRAF / "linux.conf"),
+        "--config",
+        str(configuration),
+    ]
+    begun = time.time_ns()
+    with running(command, environment), slapd.load():
+        time.sleep(20)
+        loops = [
+            multiprocessing.Process(target=busy, args=(time.monotonic() + 35,)) for _ in range(os.cpu_count() or 1)
+        ]
+        since = time.time_ns()
+        for loop in loops:
+            loop.start()
+        while not any(value < 20 for value in idle(store, since)):
+            assert time.time_ns() - since < 20 * SECOND, "a busy loop is not seen as CPU within 20 s"
+            time.sleep(0.5)
+        for loop in loops:
+            loop.join()
+        time.sleep(12)
+
+    found = store.series(begun, time.time_ns())
+    samples = dict(zip([one.key for one in found.series], store.read(found.series, begun, time.time_ns()), strict=True))
+    signals = load_signals()
+    finder = Finder(signals, found.series, lambda series: len(samples[series.key].times) > 0)
+    apply = {name for name, one in signals.items() for source in one.sources if source.measurement in COLLECTED}
+    assert len(apply) > 20
+    for name in apply - MAY_BE_IDLE:
+        subjects = finder.find(name)
+        assert subjects, name
+        for _, origin in subjects.values():
+            assert isinstance(origin, Taken)
+            assert len(samples[origin.series.key].times) >= 3, name
+
+    for name, value in {**environment, "INFLUX_TOKEN": bucket.token}.items():
+        monkeypatch.setenv(name, value)
+    (tmp_path / "plimsoll.toml").write_text(SETTINGS)
+    (host,) = store.hosts(begun, time.time_ns())
+    asked = ("--config", tmp_path / "plimsoll.toml", "--pack", "operating-system", "--from", stamp(begun))
+    outcome = plimsoll("review", f"live:{host}", *asked, "--json", "-", "--fail-on", "warning")
+    assert outcome.status == 1, outcome.err
+    crossed = {rule["rule"]: rule for rule in json.loads(outcome.out)["rules"] if rule["state"] == "crossed"}
+    (breach,) = crossed["cpu-busy"]["breaches"]
+    assert breach["worst"] > 80
+
+
+def stamp(instant):
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(instant // SECOND))
+
+
+def test_what_was_not_collected_is_said_to_be_missing(bucket, plimsoll, monkeypatch):
+    for name in ("url", "org", "bucket", "token"):
+        monkeypatch.setenv(f"INFLUX_{name.upper()}", getattr(bucket, name))
+    outcome = plimsoll("review", "live:nobody")
+    assert outcome.status == 2
+    assert "nothing of nobody" in outcome.err
+
+
+@pytest.mark.parametrize("named", [["live:a", "b.csv"], ["run:a", "run:b"], ["run:a", "live:b"]])
+def test_sources_that_do_not_go_together_are_refused(plimsoll, named):
+    outcome = plimsoll("review", *named)
+    assert outcome.status == 2
+    assert "together" in outcome.err or "alone" in outcome.err

@@ -1,0 +1,99 @@
+"""openldap.conf: a real Telegraf watches a real OpenLDAP server that works."""
+
+import json
+import re
+import urllib.parse
+import urllib.request
+from pathlib import Path
+
+from rules.load import load_signals
+from rules.signals import Finder, subject_of
+
+TELEGRAF = Path(__file__).parents[2] / "telegraf"
+MEASUREMENTS = ("openldap", "ldap_probe")
+# openldap's names without reverse_metric_names, as older configurations have them.
+NOT_REVERSED = re.compile(r".*_operations_completed|current_connections|bytes_statistics")
+
+
+def influxql_of(bucket, queries):
+    """What InfluxDB answers to InfluxQL, a result for each query."""
+    parameters = urllib.parse.urlencode({"db": bucket.bucket, "q": ";".join(queries)})
+    request = urllib.request.Request(
+        f"{bucket.url}/query?{parameters}", headers={"Authorization": f"Token {bucket.token}"}
+    )
+    with urllib.request.urlopen(request, timeout=20) as answer:
+        return json.load(answer)["results"]
+
+
+def test_every_ldap_signal_has_data(collect, configuration, slapd):
+    with slapd.load():
+        points, said = collect(TELEGRAF / "linux.conf", configuration, seconds=7)
+    assert "E! [inputs" not in said
+    samples = {}
+    for point in points:
+        for series, value in point.series().items():
+            samples.setdefault(series, []).append(value)
+    signals = load_signals()
+    finder = Finder(signals, list(samples), lambda series: len(samples[series]) > 1)
+    sources = [
+        (name, source)
+        for name, signal in signals.items()
+        for source in signal.sources
+        if source.measurement in MEASUREMENTS and not NOT_REVERSED.fullmatch(str(source.field))
+    ]
+    assert {source.measurement for _, source in sources} == set(MEASUREMENTS)
+    for name, source in sources:
+        found = [one for one in samples if (one.measurement, one.field) == (source.measurement, source.field)]
+        assert len(found) == 1, name
+        assert subject_of(source, found[0])
+        values = samples[found[0]]
+        # Some of a tick or two may be missing at either end; growing counts must have grown under the load.
+        assert len(values) >= 4, name
+        assert values[-1] > values[0] if source.rate else min(values) > 0, name
+    hosts = {subject.host for name, _ in sources for subject, _ in finder.find(name).values()}
+    assert hosts == {point.tags["host"] for point in points if point.measurement == "cpu"}
+    assert finder.find("ldap.connect_excess")
+    probes = [point for point in points if point.measurement == "ldap_probe"]
+    assert all(point.fields["success"] == 1 and point.fields["entries"] == 1 for point in probes)
+
+
+def test_host_and_directory_meet_in_influxdb(collect, configuration, slapd, bucket):
+    """What two configurations collect arrives under the names signals have, with a token that may only write."""
+    sent = {
+        "INFLUX_URL": bucket.url,
+        "INFLUX_TOKEN": bucket.telegraf_token,
+        "INFLUX_ORG": bucket.org,
+        "INFLUX_BUCKET": bucket.bucket,
+    }
+    with slapd.load():
+        points, said = collect(TELEGRAF / "linux.conf", configuration, seconds=6, variables=sent)
+    assert "E! " not in said
+    # Latencies are there only where there were requests, perhaps in the last point, which a flush may miss.
+    asked = {(point.measurement, field) for point in points for field in point.fields if not field.endswith("_await")}
+    assert {"cpu", "kernel", "diskio", "net", "openldap", "ldap_probe"} <= {measurement for measurement, _ in asked}
+    host = points[0].tags["host"]
+    queries = {one: f'SELECT count("{one[1]}") FROM "{one[0]}" WHERE "host" = \'{host}\'' for one in sorted(asked)}
+    answer = influxql_of(bucket, queries.values())
+    assert [one for one, result in zip(queries, answer, strict=True) if "series" not in result] == []
+
+
+def test_a_server_that_is_down_is_told_and_the_rest_goes_on(collect, configuration, slapd):
+    slapd.stop()
+    points, said = collect(TELEGRAF / "linux.conf", configuration, seconds=5)
+    probes = [point for point in points if point.measurement == "ldap_probe"]
+    assert probes
+    assert all(set(point.fields) == {"failed", "success", "result_code"} for point in probes)
+    assert "E! [inputs.execd] LDAP probe of 127.0.0.1" in said
+    assert "E! [inputs.openldap]" in said
+    assert {"cpu", "kernel"} <= {point.measurement for point in points}
+    assert slapd.password not in said
+
+
+def test_a_wrong_password_leaks_nowhere(collect, configuration, slapd):
+    secret = "Staberhuk-45"
+    wrong = {"LDAP_MONITOR_PASSWORD": secret, "LDAP_BIND_PASSWORD": secret}
+    points, said = collect(TELEGRAF / "linux.conf", configuration, seconds=4, variables=wrong)
+    probes = [point for point in points if point.measurement == "ldap_probe"]
+    assert probes
+    assert {point.fields["result_code"] for point in probes} == {49}
+    assert secret not in f"{points}{said}"

@@ -1,0 +1,151 @@
+"""What signals are taken from, and what the configurations collect, are the same."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from model.names import measurement
+from model.perfmon import generic_object
+from rules.load import load_signals
+
+TELEGRAF = Path(__file__).parents[2] / "telegraf"
+SOURCES = [(name, source) for name, signal in load_signals().items() for source in signal.sources]
+PATHS = {source.path for _, source in SOURCES if source.path}
+FIELDS = {(source.measurement, source.field) for _, source in SOURCES if source.measurement}
+
+# Objects and counters no Windows has that Telegraf runs on.
+WINDOWS_NT = {
+    ("System", "% Total Processor Time"),  # NT 4's; Processor(_Total) since
+    ("System", "Total Interrupts/sec"),
+    ("Network Segment", None),  # Network Monitor's agent, which ended with Windows Server 2003
+    ("Site Server LDAP Service", None),  # ended with Windows 2000
+}
+# sysstat's log, in which sadf writes what the other plugins collect live.
+SYSSTAT = {"cpu_util", "per_cpu", "task", "interrupts", "mem_util", "swap_util", "disk"}
+
+
+def read(name):
+    return tomllib.loads((TELEGRAF / name).read_text())
+
+
+@pytest.fixture
+def windows():
+    return read("windows.conf")["inputs"]["win_perf_counters"]
+
+
+@pytest.fixture
+def objects(windows):
+    return [one for plugin in windows for one in plugin["object"]]
+
+
+def name_of(one):
+    """The name of an object once Telegraf has filled in the variable, $$ and all."""
+    return re.sub(r"\$\$\$\{\w+:-(\w+)\}", r"$\1", one["ObjectName"])
+
+
+def instances_of(one):
+    names = {None if name == "------" else name for name in one["Instances"]}
+    return names | {"_Total"} if one.get("IncludeTotal") else names
+
+
+def is_of_nt(path):
+    return (path.object, path.counter) in WINDOWS_NT or (path.object, None) in WINDOWS_NT
+
+
+def test_every_path_is_collected(objects):
+    collected = {
+        (generic_object(name_of(one))[0], counter, instance)
+        for one in objects
+        for counter in one["Counters"]
+        for instance in instances_of(one)
+    }
+    assert {p for p in PATHS if not is_of_nt(p) and (p.object, p.counter, p.instance) not in collected} == set()
+
+
+def test_every_counter_is_of_a_signal(objects):
+    taken = {(path.object, path.counter) for path in PATHS}
+    collected = {(generic_object(name_of(one))[0], counter) for one in objects for counter in one["Counters"]}
+    assert collected - taken == set()
+    totals = {(path.object, path.instance) for path in PATHS}
+    assert [
+        one["ObjectName"] for one in objects if one.get("IncludeTotal") and (one["ObjectName"], "_Total") not in totals
+    ] == []
+
+
+def test_named_instances_have_the_counters_of_the_default_one(objects):
+    default = {one["ObjectName"]: one["Counters"] for one in objects if one["ObjectName"].startswith("SQLServer:")}
+    named = {generic_object(name_of(one))[0]: one["Counters"] for one in objects if "MSSQL" in one["ObjectName"]}
+    assert default == named != {}
+
+
+def test_measurements_are_those_of_logs(objects):
+    assert {name_of(one): one["Measurement"] for one in objects} == {
+        name_of(one): measurement(name_of(one)) for one in objects
+    }
+
+
+def test_exempt_paths_are_still_in_signals():
+    assert {entry for entry in WINDOWS_NT if not any(is_of_nt(p) and p.object == entry[0] for p in PATHS)} == set()
+
+
+def test_windows_plugins_avoid_the_traps(windows):
+    for plugin in windows:
+        assert plugin["UseWildcardsExpansion"] is True
+        assert plugin["LocalizeWildcardsExpansion"] is False
+        assert plugin["IgnoredErrors"] == ["PDH_NO_DATA"]
+        # A host that lacks an object goes on with the others.
+        assert not any(one.get("FailOnMissing") or one.get("WarnOnMissing") for one in plugin["object"])
+        assert all(one["Instances"] for one in plugin["object"])
+        assert "*" not in "".join(one["ObjectName"] + "".join(one["Counters"]) for one in plugin["object"])
+    assert len({plugin["alias"] for plugin in windows}) == len(windows)
+
+
+def test_every_field_is_collected():
+    linux = set(read("linux.conf")["inputs"])
+    sql = read("sqlserver.conf")["inputs"]["sqlserver"][0]
+    assert sql["include_query"] == ["SQLServerPerformanceCounters"]
+    openldap = read("openldap.conf")["inputs"]
+    assert openldap["openldap"][0]["reverse_metric_names"] is True
+    collected = linux | {"sqlserver_performance", "openldap", "ldap_probe"}
+    assert {one for one in FIELDS if one[0] not in collected | SYSSTAT} == set()
+    assert {name for name, _ in FIELDS} >= SYSSTAT
+
+
+def test_sql_server_counters_both_ways():
+    passed = read("sqlserver.conf")["inputs"]["sqlserver"][0]["tagpass"]["counter"]
+    taken = {source.tags["counter"] for _, source in SOURCES if source.measurement == "sqlserver_performance"}
+    assert set(passed) == taken
+    assert len(passed) == len(taken)
+
+
+def test_linux_and_windows_send_alike():
+    linux, windows = read("linux.conf"), read("windows.conf")
+    assert linux["agent"] == windows["agent"]
+    assert linux["outputs"] == windows["outputs"]
+    assert (linux["agent"]["interval"], linux["agent"]["flush_interval"]) == ("10s", "2s")
+
+
+@pytest.mark.parametrize("name", ["openldap.conf", "sqlserver.conf"])
+def test_services_go_beside_a_host(name):
+    """A second agent table would override the first, a second output would write everything twice."""
+    assert set(read(name)) == {"inputs"}
+
+
+@pytest.mark.parametrize("path", sorted(TELEGRAF.glob("*.conf")), ids=lambda path: path.name)
+def test_secrets_come_from_the_environment(path):
+    for line in path.read_text().splitlines():
+        if re.match(r"\s*(token|bind_password|servers|password)\s*=", line):
+            assert re.search(r'= \[?"\$\{[A-Z_]+(:-)?\}"\]?$', line), line
+
+
+def test_the_telegraf_that_is_built_has_every_plugin():
+    built = (TELEGRAF.parent / "native" / "telegraf" / "plugins.txt").read_text().split()
+    used = {
+        f"{kind}.{name}"
+        for path in TELEGRAF.glob("*.conf")
+        for kind in ("inputs", "outputs", "processors")
+        for name in read(path.name).get(kind, {})
+    }
+    assert used - set(built) == set()

@@ -1,0 +1,66 @@
+"""sqlserver.conf, as far as it goes without a SQL Server: what passes, and what happens while the server is away."""
+
+from pathlib import Path
+
+import pytest
+
+from rules.load import load_signals
+from rules.signals import Finder
+
+TELEGRAF = Path(__file__).parents[2] / "telegraf"
+# Rows as the plugin's query returns them: cumulative counts for counters per second, `Total` for `_Total`.
+ROWS = [
+    ("Buffer Manager", "Page life expectancy", "", 5400),
+    ("Buffer Node", "Page life expectancy", "000", 5300),
+    ("Buffer Manager", "Buffer cache hit ratio", "", 99.5),
+    ("Buffer Manager", "Lazy writes/sec", "", 1200),
+    ("Buffer Manager", "Checkpoint pages/sec", "", 88000),
+    ("SQL Statistics", "Batch Requests/sec", "", 910000),
+    ("SQL Statistics", "SQL Compilations/sec", "", 91000),
+    ("General Statistics", "User Connections", "", 42),
+    ("Databases", "Log Growths", "tempdb", 3),
+    ("Databases", "Transactions/sec", "Total", 31000),
+]
+
+
+@pytest.mark.parametrize(("instance", "prefix"), [("SQL1", "SQLServer"), ("SQL1:PAYROLL", "MSSQL$PAYROLL")])
+def test_what_signals_take_passes(collect, tmp_path, instance, prefix):
+    fed = tmp_path / "fed"
+    fed.write_text(
+        "".join(
+            f"sqlserver_performance,sql_instance={instance},object={prefix}:{object_},counter={counter}".replace(
+                " ", r"\ "
+            )
+            + (f",instance={of}" if of else "")
+            + f" value={value} 1000000000\n"
+            for object_, counter, of, value in ROWS
+        )
+    )
+    text = (TELEGRAF / "sqlserver.conf").read_text()
+    # The filter of sqlserver.conf, on an input whose points are known.
+    passed = text[text.index("counter = [") :]
+    feed = tmp_path / "feed.conf"
+    feed.write_text(f'[[inputs.file]]\nfiles = ["{fed}"]\ndata_format = "influx"\n[inputs.file.tagpass]\n{passed}')
+    points, _ = collect(feed)
+    series = {one: value for point in points for one, value in point.series().items()}
+    signals = load_signals()
+    finder = Finder(signals, list(series), lambda one: True)
+    found = {
+        name: [subject.host for subject, _ in finder.find(name).values()]
+        for name, signal in signals.items()
+        if any(source.measurement == "sqlserver_performance" for source in signal.sources)
+    }
+    assert found
+    assert set(map(tuple, found.values())) == {(instance,)}
+    assert {point.tags["counter"] for point in points} == {
+        source.tags["counter"] for name in found for source in signals[name].sources if source.measurement
+    }
+
+
+def test_a_server_that_is_away_is_told_and_the_rest_goes_on(collect, unused_port):
+    secret = "Buelk-21"
+    away = {"SQLSERVER_CONNECTION": f"Server=127.0.0.1;Port={unused_port};User Id=telegraf;Password={secret};"}
+    points, said = collect(TELEGRAF / "linux.conf", TELEGRAF / "sqlserver.conf", seconds=5, variables=away)
+    assert "E! [inputs.sqlserver]" in said
+    assert secret not in said
+    assert {"cpu", "mem"} <= {point.measurement for point in points}

@@ -1,0 +1,49 @@
+"""windows.conf, loaded by a real Telegraf for Windows under Wine. Nothing can be collected there: Wine has no counters."""
+
+from pathlib import Path
+
+import pytest
+
+CONFIGURATION = Path(__file__).parents[2] / "telegraf" / "windows.conf"
+
+
+@pytest.fixture
+def checked(telegraf_windows, environment, tmp_path):
+    """Checks windows.conf with a part of its text replaced."""
+
+    def check(old="", new=""):
+        text = CONFIGURATION.read_text()
+        assert old in text
+        written = tmp_path / "windows.conf"
+        written.write_text(text.replace(old, new, 1))
+        return telegraf_windows(written, environment)
+
+    return check
+
+
+def test_loads(checked):
+    done = checked()
+    assert done.returncode == 0, done.stdout
+    assert "E! " not in done.stdout
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "UseWildcardsExpansion",
+        "IncludeTotal",
+        "log_level",
+        "flush_interval",
+    ],
+)
+def test_a_misspelt_option_is_refused(checked, option):
+    done = checked(f"  {option} = ", f"  {option}s = ")
+    assert done.returncode != 0
+    assert f"{option}s" in done.stdout
+
+
+def test_the_plugin_itself_is_asked(checked):
+    """A wildcard where the plugin takes none: only the Windows plugin knows that."""
+    done = checked('["% Usage"]', '["% Us*"]')
+    assert done.returncode != 0
+    assert "wildcard" in done.stdout
