@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -52,7 +52,7 @@ class Background:
         """What runs, or None."""
         try:
             with self.mark.open("rb") as mark:
-                if _lock(mark.fileno()):
+                if _lock(mark.fileno(), shared=True):
                     return None
                 running = Running(**json.loads(mark.read()))
                 # The lock may be held by a child that it left behind.
@@ -108,6 +108,9 @@ class Background:
                     f"its process is {running.pid}, its log {self.log}"
                 )
             time.sleep(_LOOKS_EVERY_S)
+        with suppress(ChildProcessError):
+            # Where this very process started it, it is a zombie until it is asked after.
+            os.waitpid(running.pid, 0)
         self.mark.unlink(missing_ok=True)
         return True
 
@@ -146,14 +149,14 @@ def one_at_a_time(folder: Path) -> Generator[None]:
         yield
 
 
-def _lock(descriptor: int) -> bool:
-    """Lock an open file; False if someone else holds it locked."""
+def _lock(descriptor: int, *, shared: bool = False) -> bool:
+    """Lock an open file, against all others or, shared, against those who want it alone; False if it is locked so."""
     if sys.platform == "win32":
         raise Unusable("servers are not run in the background on Windows; use docker compose")
     import fcntl  # noqa: PLC0415 - Windows has none
 
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True

@@ -47,8 +47,9 @@ class InfluxStore:
 
     def write(self, batches: Iterable[Log]) -> Iterator[Written]:
         """Write each batch; the next one is encoded while the last is on its way."""
-        with ThreadPoolExecutor(_CONNECTIONS) as pool:
-            on_their_way: deque[tuple[int, list[Future[tuple[int, str]]]]] = deque()
+        on_their_way: deque[tuple[int, list[Future[tuple[int, str]]]]] = deque()
+        pool = ThreadPoolExecutor(_CONNECTIONS)
+        try:
             for batch in batches:
                 posts = [pool.submit(self._server.post, body) for body in bodies(batch)]
                 on_their_way.append((batch.present, posts))
@@ -56,6 +57,12 @@ class InfluxStore:
                     yield _written(*on_their_way.popleft())
             while on_their_way:
                 yield _written(*on_their_way.popleft())
+        except BaseException:
+            # Who interrupts while the server is away is not to wait for it.
+            self._server.give_up()
+            raise
+        finally:
+            pool.shutdown(cancel_futures=True)
 
     def remove(self, recording: Recording, keep: Sequence[Recording] = ()) -> None:
         """Remove the samples of a recording, but for those that others hold too."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from ipaddress import ip_address
+from threading import Event
 from typing import Any, TypeVar
 from urllib.parse import urlencode, urlsplit
 
@@ -95,6 +96,7 @@ class Server:
         self.url = address.url.rstrip("/")
         self._patience_s = patience_s
         self._waiting = waiting
+        self._given_up = Event()
         self._client = InfluxDBClient(
             self.url, address.token, org=address.org, timeout=_TIMEOUT_MS, enable_gzip=not address.is_loopback
         )
@@ -129,7 +131,7 @@ class Server:
             {"db": self.address.bucket, "epoch": "ns", "chunked": "true", "chunk_size": str(_ROWS_A_CHUNK)},
             influxql,
         )
-        for line in _lines(response):
+        for line in self._lines(response):
             for result in json.loads(line)["results"]:
                 if "error" in result:
                     raise Unusable(f"{self.url}: {result['error']} (query: {influxql[:200]})")
@@ -160,6 +162,10 @@ class Server:
                     return int(rule.every_seconds) * 1_000_000_000
         return None
 
+    def give_up(self) -> None:
+        """Wait no longer, in any thread: nobody wants the answer any more."""
+        self._given_up.set()
+
     def close(self) -> None:
         """Let go of the connections."""
         self._client.close()
@@ -177,6 +183,19 @@ class Server:
             )
         )
         return answer
+
+    def _lines(self, response: urllib3.HTTPResponse) -> Iterator[bytes]:
+        rest = b""
+        try:
+            for piece in response.stream(1 << 20):
+                *whole, rest = (rest + piece).split(b"\n")
+                yield from filter(bytes.strip, whole)
+        except (HTTPError, OSError) as error:
+            raise Unreachable(
+                f"{self.url}: broke off in the middle of an answer ({_reason(error)}); call again"
+            ) from None
+        if rest.strip():
+            yield rest
 
     def _translated(self, call: Callable[[], Answer]) -> Answer:
         try:
@@ -204,7 +223,8 @@ class Server:
                     f"{self.url}: {why}; is InfluxDB running there? plimsoll stack status tells of a native one"
                 )
             self._waiting(f"{self.url} {why}: trying again for {words(left * 1e9)}")
-            time.sleep(min(wait, max(left, 0.1)))
+            if self._given_up.wait(min(wait, max(left, 0.1))):
+                raise Unreachable(f"{self.url}: {why}")
             pause = min(2 * pause, _LONGEST_PAUSE_S)
 
     def _refused(self, error: ApiException) -> Unusable:
@@ -217,15 +237,6 @@ class Server:
             case _:
                 advice = "see the server's log"
         return Unusable(f"{self.url}: InfluxDB refuses: {said or error.status} ({advice})")
-
-
-def _lines(response: urllib3.HTTPResponse) -> Iterator[bytes]:
-    rest = b""
-    for piece in response.stream(1 << 20):
-        *whole, rest = (rest + piece).split(b"\n")
-        yield from filter(bytes.strip, whole)
-    if rest.strip():
-        yield rest
 
 
 def _said(error: ApiException) -> str:

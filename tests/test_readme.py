@@ -11,11 +11,15 @@ import re
 import runpy
 import shlex
 import shutil
+import socket
 import subprocess
 import sysconfig
+import time
 from pathlib import Path
 
 import pytest
+
+from tests.conftest import built
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -28,7 +32,14 @@ def lines() -> list[str]:
 
 LINES = lines()
 START = [line for line in LINES if line.startswith("python3 start.py")]
+STORES = ("stack", "ingest", "runs")  # commands that want the real servers
 PLIMSOLL = [line for line in LINES if line.startswith("plimsoll ")]
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
 
 
 def plimsoll(line: str, folder: Path) -> "subprocess.CompletedProcess[str]":
@@ -40,10 +51,17 @@ def plimsoll(line: str, folder: Path) -> "subprocess.CompletedProcess[str]":
 
 @pytest.fixture(scope="module")
 def after_the_demo(tmp_path_factory):
+    """The folder the page's commands are run in, with a stack of its own beside it."""
     folder = tmp_path_factory.mktemp("readme")
-    demo = plimsoll("plimsoll demo", folder)
-    assert demo.returncode == 0, demo.stderr
-    return folder
+    with pytest.MonkeyPatch.context() as patch:
+        for variable in ("XDG_STATE_HOME", "LOCALAPPDATA"):
+            patch.setenv(variable, str(folder / "state"))
+        for variable in ("INFLUX_URL", "INFLUX_TOKEN"):
+            patch.delenv(variable, raising=False)
+        demo = plimsoll("plimsoll demo", folder)
+        assert demo.returncode == 0, demo.stderr
+        yield folder
+        plimsoll("plimsoll stack stop", folder)
 
 
 def test_every_line_is_a_command_this_test_knows():
@@ -60,10 +78,19 @@ def test_start_py_takes_what_the_page_gives_it_and_the_page_shows_all_it_takes()
 @pytest.mark.parametrize("line", PLIMSOLL)
 def test_plimsoll_command_works(after_the_demo, line):
     expected = re.search(r"# exit status (\d)", line)
+    words = shlex.split(line, comments=True)
+    if words[1] in STORES or any(word.startswith(("run:", "live:")) for word in words):
+        built("influxd")
+        built("telegraf")
+    if words[1:] == ["stack", "start"]:
+        line += f" --port {free_port()}"  # its own may be taken here
     done = plimsoll(line, after_the_demo)
+    end = time.monotonic() + 25  # Telegraf collects every ten seconds
+    while words[2:] == ["live:"] and done.returncode and time.monotonic() < end:
+        time.sleep(1)
+        done = plimsoll(line, after_the_demo)
     assert done.returncode == (int(expected[1]) if expected else 0), done.stderr
     assert "Traceback" not in done.stderr
-    words = shlex.split(line, comments=True)
     for option, value in itertools.pairwise(words):
         if option in ("--out", "--json") and value != "-":
             assert (after_the_demo / value).exists(), f"{option} wrote nothing"

@@ -1,5 +1,6 @@
 """What is InfluxDB's own: types, retention, tokens, a server that is busy or away."""
 
+import gzip
 import http.server
 import json
 import threading
@@ -153,3 +154,37 @@ def test_a_refusal_is_told_with_the_servers_words(busy):
     handler.answers[:] = [(400, {})]
     with pytest.raises(Unusable, match="says 400"):
         server.post(b"nonsense\n")
+
+
+def test_what_goes_over_a_network_is_compressed(busy, monkeypatch):
+    handler, server = busy
+    monkeypatch.setattr(Address, "is_loopback", False)
+    lines = b"m x=1 1\n" * 1000
+    Server(server.address).post(lines)
+    ((encoding, body),) = handler.seen
+    assert encoding == "gzip"
+    assert gzip.decompress(body) == lines
+
+
+@pytest.mark.parametrize(
+    ("url", "here"),
+    [
+        ("http://127.0.0.1:1", True),
+        ("http://localhost", True),
+        ("http://[::1]:2", True),
+        ("https://influx.example.org", False),
+        ("http://10.0.0.1", False),
+    ],
+)
+def test_loopback_is_told_from_a_network(url, here):
+    assert Address(url, "o", "b", "t").is_loopback is here
+
+
+def test_who_interrupts_does_not_wait_for_a_server_that_is_away(busy):
+    handler, server = busy
+    handler.answers[:] = [(503, {"Retry-After": "30"})] * 5
+    threading.Timer(0.3, server.give_up).start()
+    begun = time.monotonic()
+    with pytest.raises(Unreachable):
+        server.post(b"m x=1 1\n")
+    assert time.monotonic() - begun < 10
