@@ -12,9 +12,10 @@ from importlib.resources import files
 
 import numpy as np
 import yaml
+from numpy.typing import NDArray
 
 from model.log import Times, sampling_interval
-from model.remark import Kind, Remarks
+from model.remark import Kind, Remarks, counted
 from model.times import SECOND, Zone, utc, words
 
 HOUR = 3600 * SECOND
@@ -44,7 +45,7 @@ def to_utc(local: Times, zone: Zone, lines: Sequence[int], remarks: Remarks) -> 
         if zone.name not in _steady_zones():
             times += _changes(local, lines, remarks)
     else:
-        times = _by_rules(local, zone)
+        times = _by_rules(local, zone, lines, remarks)
     back = np.flatnonzero(np.diff(times) < 0)
     if not len(back):
         return Clock(times, None)
@@ -104,17 +105,37 @@ def _close(local: int, moment: datetime, tolerance: int) -> bool:
     return abs(local - (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1) * 1000) <= tolerance
 
 
-def _by_rules(local: Times, zone: Zone) -> Times:
-    """By the rules of a named zone. Times of the hour that repeats are the later ones once the clock stepped back."""
+def _by_rules(local: Times, zone: Zone, lines: Sequence[int], remarks: Remarks) -> Times:
+    """By the rules of a named zone. Times of the hour that repeats are the later ones once the clock stepped back.
+
+    Rows of that hour are remarked where the log begins in it, or paused before, and never steps back.
+    """
     hours, inverse = np.unique(local // (900 * SECOND), return_inverse=True)
     offsets = np.array([_offsets(int(quarter), zone) for quarter in hours], dtype=np.int64)
     first, second = offsets[inverse].T
     times = local - first
-    for at in np.flatnonzero((np.diff(times) < -HOUR // 2) & (first[1:] != second[1:])).tolist():
-        twice = np.flatnonzero(first[at + 1 :] == second[at + 1 :])
-        until = at + 1 + (int(twice[0]) if len(twice) else len(local) - at - 1)
+    twice = first != second
+    for at in np.flatnonzero((np.diff(times) < -HOUR // 2) & twice[1:]).tolist():
+        until = _end_of_run(twice, at + 1)
         times[at + 1 : until] = local[at + 1 : until] - second[at + 1 : until]
+    for at in np.flatnonzero(twice & ~np.concatenate([[False], twice[:-1]])).tolist():
+        until = _end_of_run(twice, at)
+        comes_in = at > 0 and local[at] - local[at - 1] < HOUR
+        if not comes_in and not (np.diff(local[at:until]) < 0).any():
+            remarks.add(
+                Kind.GUESSED,
+                f"{counted(until - at, 'row')} of the hour that repeats when daylight saving time ends: "
+                "taken for its first time round",
+                line=lines[at],
+                count=until - at,
+            )
     return times
+
+
+def _end_of_run(flags: NDArray[np.bool_], start: int) -> int:
+    """Where the flags that are set from `start` on end."""
+    unset = np.flatnonzero(~flags[start:])
+    return start + int(unset[0]) if len(unset) else len(flags)
 
 
 def _offsets(quarter: int, zone: Zone) -> tuple[int, int]:

@@ -2,13 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import cast
 
 import polars as pl
 
 TIME = "time"
 BLANK = " "
-_FIRST_YEAR, _LAST_YEAR = 1980, 2200
+_EARLIEST, _LATEST = datetime(1980, 1, 1), datetime(2201, 1, 1)
 _WRITTEN = "%m/%d/%Y %H:%M:%S%.f"
+_SPACES = " \t\r\v\f"
 
 
 @dataclass(frozen=True)
@@ -23,6 +27,11 @@ class Layout:
     header: bytes
     counters: Sequence[str]
 
+    @cached_property
+    def schema(self) -> dict[str, type[pl.DataType]]:
+        """The columns of a row: its time as it is written, and numbers."""
+        return {TIME: pl.String, **dict.fromkeys(map(str, range(self.width - 1)), pl.Float64)}
+
 
 @dataclass(frozen=True)
 class Table:
@@ -33,9 +42,25 @@ class Table:
     lines: Sequence[int]
 
 
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a part of a log: as in a table, with the counters' columns in a frame."""
+
+    local: pl.Series
+    numbers: pl.DataFrame
+    lines: Sequence[int]
+
+
 def wall_clock(cells: pl.Series) -> pl.Series:
     """The first cells of rows as times; null where one is none, or is of a year no recorder is of."""
-    local = cells.str.strip_chars().str.to_datetime(_WRITTEN, strict=False, time_unit="us")
+    written = pl.col(cells.name).str.strip_chars(_SPACES).str.to_datetime(_WRITTEN, strict=False, time_unit="us")
+    local = cells.to_frame().select(written).to_series()
     # A clock that was never set counts from 1601, which nanoseconds from 1970 do not reach.
-    years = local.dt.year()
-    return local.set((years < _FIRST_YEAR) | (years > _LAST_YEAR), None).cast(pl.Datetime("ns"))
+    if local.null_count() < len(local) and not _are_recorded(local):
+        local = local.set((local < _EARLIEST) | (local >= _LATEST), None)
+    return local.cast(pl.Datetime("ns"))
+
+
+def _are_recorded(local: pl.Series) -> bool:
+    first, last = cast("tuple[datetime, datetime]", (local.min(), local.max()))
+    return first >= _EARLIEST and last < _LATEST

@@ -1,7 +1,6 @@
 """What PDH-CSV, PDH-TSV and typeperf's output have in common: a header of counter paths over rows of samples."""
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from model.times import Zone
 _ZONE = re.compile(r"\(PDH-[CT]SV 4\.0\)\s*\((?P<name>.*)\)\((?P<bias>-?\d+)\)\s*", re.DOTALL)
 _NO_ZONE = re.compile(r"\(PDH-[CT]SV 4\.0\)\s*")
 _UNKNOWN_HOST = "unknown"
+_MOST_TOLD = 20
 
 
 @dataclass(frozen=True)
@@ -43,10 +43,14 @@ def read_pdh(path: Path, text: Text, format_: str, separator: str, how: Reading)
     decoded, guessed = text.decode(text.header)
     if guessed:
         remarks.add(Kind.GUESSED, f"the header is not UTF-8: read as code page {guessed[2:]}")
-    cells = split(decoded, separator)
+    cells = split(decoded.rstrip(" "), separator)
     line, _, stop = text.first_line
+    if text.header[:1] == b'"' and text.header.count(b'"') % 2:
+        remarks.add(Kind.NOTED, f"the header is cut short: the name of its last column, {len(cells)}, may not be whole")
     if len(cells) < 2:
         raise Unusable(f"{path}:{line}: the header names no counter; record the log with at least one")
+    if not any(cell.startswith("\\") for cell in cells):
+        raise Unusable(f"{path}: no column of the header is a counter path such as \\\\HOST\\System\\Threads")
     zone = _zone(cells[0], how.zone, remarks)
     layout = Layout(str(path), stop + 1, line + 1, separator, len(cells), text.header, cells[1:])
     of_rows = Remarks(str(path))
@@ -55,6 +59,8 @@ def read_pdh(path: Path, text: Text, format_: str, separator: str, how: Reading)
         columns = _columns(path, cells[1:], how.names, remarks)
         table = rows.result()
     remarks.items += of_rows
+    if len({cell.casefold() for cell in cells}) < len(cells):
+        _tell_twins(columns, table.columns, remarks)
     clock = _times(table, zone, remarks)
     values = tuple(table.columns[at] for at in columns.kept)
     if clock.order is not None:
@@ -83,7 +89,7 @@ def _zone(cell: str, given: Zone | None, remarks: Remarks) -> Zone:
 def _columns(path: Path, cells: Sequence[str], names: Names, remarks: Remarks) -> _Columns:
     series: list[Series] = []
     kept: list[int] = []
-    nameless = 0
+    nameless = strange = 0
     for at, cell in enumerate(cells):
         try:
             counter = CounterPath.parse(cell)
@@ -92,29 +98,38 @@ def _columns(path: Path, cells: Sequence[str], names: Names, remarks: Remarks) -
             what = (
                 "the Data Collector Set's description" if last and not cell.startswith("\\") else "not a counter path"
             )
-            remarks.add(Kind.SKIPPED, f'column {at + 2} is {what}: "{cell}"')
+            strange += 1
+            if strange <= _MOST_TOLD:
+                remarks.add(Kind.SKIPPED, f'column {at + 2} is {what}: "{cell}"')
             continue
         nameless += counter.computer is None
         series.append(names.series(counter, counter.computer or _UNKNOWN_HOST))
         kept.append(at)
     if not series:
         raise Unusable(f"{path}: no column of the header is a counter path such as \\\\HOST\\System\\Threads")
+    if (more := strange - _MOST_TOLD) > 0:
+        remarks.add(Kind.SKIPPED, f"{counted(more, 'more column')} like these: left out", count=more)
     if nameless:
         remarks.add(
             Kind.GUESSED,
             f'{counted(nameless, "counter")} without a computer: shown as of host "{_UNKNOWN_HOST}"',
             count=nameless,
         )
-    if len({cell.casefold() for cell in cells}) < len(cells):
-        _tell_twins(series, remarks)
     return _Columns(tuple(series), tuple(kept))
 
 
-def _tell_twins(series: Sequence[Series], remarks: Remarks) -> None:
-    for key, count in Counter(one.key for one in series).items():
-        if count > 1:
-            twin = next(one for one in series if one.key == key)
-            remarks.add(Kind.NOTED, f"{count} columns of the same counter: read as one", counter=twin.path, count=count)
+def _tell_twins(columns: _Columns, values: Sequence[pl.Series], remarks: Remarks) -> None:
+    places: dict[object, list[int]] = {}
+    for at, one in enumerate(columns.series):
+        places.setdefault(one.key, []).append(at)
+    for twins in places.values():
+        if len(twins) == 1:
+            continue
+        first, *others = (values[columns.kept[at]] for at in twins)
+        said = f"{len(twins)} columns of the same counter: read as one"
+        if differing := sum(int((first != other).sum()) for other in others):
+            said += f"; {counted(differing, 'value')} different: the first that is there counts"
+        remarks.add(Kind.NOTED, said, counter=columns.series[twins[0]].path, count=len(twins))
 
 
 def _times(table: Table, zone: Zone, remarks: Remarks) -> Clock:

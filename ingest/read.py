@@ -30,6 +30,8 @@ class Reader(Protocol):
         ...
 
 
+_CUT = "the file ends within a character of UTF-16: read up to there"
+
 READERS: tuple[Reader, ...] = (resaved, pdh_csv, pdh_tsv, typeperf, sadf, nt4)
 
 
@@ -68,7 +70,8 @@ def _read(content: Content, how: Reading) -> Log:
         raise Unusable(f"{content.name}: is empty; there is nothing to read")
     path = Path(content.name)
     log = _reader(path, text, how.format).read(path, text, how)
-    return replace(log, file=content.path, sha256=content.sha256)
+    cut = [Remark(Kind.SKIPPED, _CUT, str(path))] if text.is_cut else []
+    return replace(log, file=content.path, sha256=content.sha256, remarks=(*cut, *log.remarks))
 
 
 def _reader(path: Path, text: Text, format_: str | None) -> Reader:

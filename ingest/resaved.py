@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ingest.cells import split
-from ingest.lines import ends_in_a_bare_cell
 from ingest.pdh import read_pdh
+from ingest.pieces import ends_in_a_bare_cell
 from ingest.reading import Reading
 from ingest.resaved_numbers import JOINT, decimal_mark
 from ingest.resaved_times import Dates, is_as_windows_writes, is_time

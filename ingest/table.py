@@ -1,76 +1,85 @@
 """The rows of a delimited log: a time in the first cell, a number or a blank in each other one.
 
-Whole files are parsed by polars at once. That takes for granted that every row has the header's
-cells and every cell is a number; where the outcome shows otherwise, the lines are looked at one by
-one, so that each row and cell that is left out is told with its place.
+Polars parses them at once, which takes for granted that every row has the header's cells and every cell
+is a number. Where the outcome shows otherwise, lines are looked at, so that each row and cell that is
+left out is told with its place. Large files are gone through in pieces, and so are damaged ones.
 """
 
 import math
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import repeat
+from pathlib import Path
 
-import numpy as np
 import polars as pl
-from polars.exceptions import PanicException, PolarsError
 
-from ingest.layout import BLANK, TIME, Layout, Table, wall_clock
-from ingest.lines import ends_in_a_bare_cell, read_by_line
-from ingest.quiet import panics_unheard
+from ingest.by_line import read_by_line
+from ingest.layout import TIME, Layout, Rows, Table, wall_clock
+from ingest.numbers import columns_of
+from ingest.pieces import QUOTE, Data, count, ends_in_a_bare_cell, pieces
+from ingest.tally import Tally
 from ingest.text import Text
 from model.remark import Kind, Remarks
 
-_QUOTE = ord('"')
-_PIECE = 1 << 18  # fits a processor's cache
-_SHARE = 1 << 24  # is worth a thread
+# Files up to here are left to polars whole: it is faster for that, and holds them in memory meanwhile.
+WHOLE = 128 << 20
+_WORTH_A_THREAD = 1_000_000  # cells
 
 
 def parse(text: Text, layout: Layout, remarks: Remarks) -> Table:
     """Read all rows. Unusable if the rows do not have the cells of the header."""
-    table = _at_once(text, layout) or read_by_line(text, layout, remarks)
-    return Table(table.local, _finite(table.columns, layout, remarks), table.lines)
+    small = len(text.data) <= WHOLE
+    if small and (rows := _whole(text, layout)):
+        return _table([rows], layout, remarks)
+    tally = Tally()
+    parts: list[Rows] = []
+    line = layout.first_line
+    for piece in pieces(text.data, layout.offset, layout.separator):
+        rows = None
+        if not small and not piece.bare and (rows := _at_once(piece.data, piece.data, 0, line, layout)):
+            tally.add_rows(rows)
+        rows = rows or read_by_line(piece, line, layout, tally, remarks)
+        if rows is None:
+            break
+        parts.append(rows)
+        line += piece.lines
+    tally.tell(layout, remarks)
+    return _table(parts, layout, remarks)
 
 
-def _at_once(text: Text, layout: Layout) -> Table | None:
-    """The whole file in one go, or None where it is not as regular as that needs."""
-    if not text.data[layout.offset : layout.offset + 100].strip() or _quotes(text, layout) % (2 * layout.width):
+def _whole(text: Text, layout: Layout) -> Rows | None:
+    """All rows of a file, or None where it is not as regular as that needs."""
+    first = text.data[layout.offset : layout.offset + 100]
+    if not first.strip() or ends_in_a_bare_cell(text.data):
         return None
-    if ends_in_a_bare_cell(text.data):
+    return _at_once(text.source, text.data, layout.offset, layout.first_line, layout)
+
+
+def _at_once(source: Path | bytes, data: Data, offset: int, line: int, layout: Layout) -> Rows | None:
+    """All lines in one go, or None where they are not as regular as that needs."""
+    marks, of_row = count(data, QUOTE, offset), 2 * layout.width
+    if not marks:
+        marks, of_row = count(data, ord(layout.separator), offset), layout.width - 1
+    if marks % of_row:  # a quote that is not closed would make polars take lines for cells
         return None
-    names = [str(at) for at in range(layout.width - 1)]
-    # The last column is read as text: a row that is too short has a null there, a blank has none.
-    dtypes = {TIME: pl.String, **dict(zip(names, repeat(pl.Float64), strict=False)), names[-1]: pl.String}
-    try:
-        with panics_unheard():
-            frame = pl.read_csv(
-                text.source,
-                glob=False,
-                has_header=False,
-                skip_lines=layout.first_line - 1,
-                separator=layout.separator,
-                schema=dtypes,
-                null_values=dict(zip(names[:-1], repeat(BLANK), strict=False)),
-            )
-        times, *columns, last = frame.get_columns()
-        local = wall_clock(times)
-        if last.null_count() or local.null_count():
-            return None
-        columns.append(last.replace(BLANK, None).cast(pl.Float64))
-    except (PolarsError, PanicException):
+    frame = columns_of(source, layout, skip_lines=line - 1 if offset else 0, strict=True)
+    # No row has more cells than the header, so none has fewer either if together they have as many.
+    if frame is None or len(frame) * of_row != marks:
         return None
-    return Table(local, columns, range(layout.first_line, layout.first_line + len(local)))
+    local = wall_clock(frame.drop_in_place(TIME))
+    return None if local.null_count() else Rows(local, frame, range(line, line + len(local)))
 
 
-def _quotes(text: Text, layout: Layout) -> int:
-    """How many quotes the rows hold. One that is not closed would make polars take lines for cells."""
-    data = np.frombuffer(text.data, np.uint8, offset=layout.offset)
-
-    def count(first: int) -> int:
-        pieces = range(first, min(first + _SHARE, len(data)), _PIECE)
-        return sum(int(np.count_nonzero(data[at : min(at + _PIECE, len(data))] == _QUOTE)) for at in pieces)
-
-    with ThreadPoolExecutor() as pool:
-        return sum(pool.map(count, range(0, len(data), _SHARE)))
+def _table(parts: Sequence[Rows], layout: Layout, remarks: Remarks) -> Table:
+    if not parts:
+        empty = pl.Series([], dtype=pl.Float64)
+        return Table(pl.Series([], dtype=pl.Datetime("ns")), [empty] * (layout.width - 1), [])
+    first, *others = parts
+    local, numbers, lines = first.local, first.numbers, first.lines
+    if others:
+        local = pl.concat([part.local for part in parts])
+        numbers = pl.concat([part.numbers for part in parts])
+        lines = [line for part in parts for line in part.lines]
+    return Table(local, _finite(numbers.get_columns(), layout, remarks), lines)
 
 
 def _finite(columns: list[pl.Series], layout: Layout, remarks: Remarks) -> list[pl.Series]:
@@ -88,6 +97,9 @@ def _finite(columns: list[pl.Series], layout: Layout, remarks: Remarks) -> list[
 
 def _sums(columns: Sequence[pl.Series]) -> Iterator[float]:
     """The sum of each column: finite only if all its values are."""
+    if len(columns) * len(columns[0]) < _WORTH_A_THREAD:
+        yield from (float(column.sum()) for column in columns)
+        return
     half = len(columns) // 2
     with ThreadPoolExecutor() as pool:
         for sums in pool.map(lambda part: [column.sum() for column in part], (columns[:half], columns[half:])):

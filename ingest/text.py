@@ -17,6 +17,7 @@ from model.errors import Unusable
 
 _MOST_WORDS = 200
 _HEAD = 1 << 20
+_UTF16_BE = re.compile(rb"(\x00[ -~]){4}")
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 
 
@@ -25,30 +26,36 @@ class Text:
     """A text file as ASCII-compatible bytes, and where it came from.
 
     `data` is the file as it stands, mapped into memory, or bytes that were made from it. `encoding`
-    is set where the file says it (a byte order mark) or the caller did.
+    is set where the file says it (a byte order mark) or the caller did. `is_cut` is whether the file
+    ends within a character of UTF-16.
     """
 
     name: str
     data: bytes | mmap.mmap
     encoding: str | None = None
+    is_cut: bool = False
 
     @classmethod
     def of(cls, name: str, data: bytes | mmap.mmap, encoding: str | None = None) -> "Text":
         """Strip a byte order mark, and bring UTF-16 to UTF-8. Unusable if it is not valid UTF-16."""
-        head = data[:4]
+        head = data[:16]
+        is_cut = False
         marked = next(((bom, said) for bom, said in _BOMS if head.startswith(bom)), None)
         if marked:
             data, encoding = data[len(marked[0]) :], marked[1]
         elif encoding is None and head[1:2] == b"\x00" and head[:1] != b"\x00":
             encoding = "utf-16-le"
+        elif encoding is None and _UTF16_BE.match(head):
+            encoding = "utf-16-be"
         if encoding and encoding.startswith("utf-16"):
+            is_cut = len(data) % 2 == 1
             try:
-                data, encoding = data[:].decode(encoding).encode(), "utf-8"
+                data, encoding = data[: len(data) - is_cut].decode(encoding).encode(), "utf-8"
             except (UnicodeError, LookupError) as error:
                 raise Unusable(f"{name}: not valid {encoding} ({error}); save it as UTF-8") from None
         if b"\r" in data[:_HEAD] and data.find(b"\n") < 0:
             data = data[:].replace(b"\r", b"\n")  # line ends of old Macintoshes
-        return cls(name, data, encoding)
+        return cls(name, data, encoding, is_cut)
 
     @property
     def source(self) -> Path | bytes:

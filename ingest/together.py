@@ -14,9 +14,9 @@ _LEAST_SHIFT = 2 * _QUARTER
 
 
 def remarks_on(logs: Sequence[Log]) -> list[Remark]:
-    """Recordings that overlap, hosts whose clocks seem to be apart, logs without a zone among some with one."""
+    """Recordings that overlap, clocks that seem to be apart, zones not known, one host under two names."""
     filled = [log for log in logs if len(log.times)]
-    return [*_overlaps(filled), *_clocks(filled), *_zones(filled)]
+    return [*_overlaps(filled), *_clocks(filled), *_zones(filled), *_namesakes(filled)]
 
 
 def _overlaps(logs: Sequence[Log]) -> Iterator[Remark]:
@@ -82,4 +82,16 @@ def _zones(logs: Sequence[Log]) -> Iterator[Remark]:
                 f"does not say its time zone while {known[0].path} does: taken for UTC, so the two may not match; "
                 "name the zone with --zone",
                 file=str(log.path),
+            )
+
+
+def _namesakes(logs: Sequence[Log]) -> Iterator[Remark]:
+    """A host by its short name in one recording and by its full name in another."""
+    names = {host.casefold(): host for log in logs for host in log.hosts}
+    for full, shown in names.items():
+        short, dot, _ = full.partition(".")
+        if dot and short in names and not short.isdecimal():
+            yield Remark(
+                Kind.NOTED,
+                f"{names[short]} and {shown} may be one machine under two names: shown as two hosts",
             )

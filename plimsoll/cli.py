@@ -298,6 +298,48 @@ def rules_test_command(packs: PacksArgument = None) -> None:
     raise typer.Exit(rules.test(tuple(packs or ())))
 
 
+grafana_app = typer.Typer(help="Files for Grafana.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(grafana_app, name="grafana")
+
+
+@grafana_app.command("export")
+def grafana_export_command(
+    out: Annotated[
+        Path, typer.Option("--out", help="The folder in which rules/grafana and dashboards/grafana are written.")
+    ] = Path(),
+    config: Annotated[
+        Path | None, typer.Option("--config", help="Host facts and thresholds set otherwise (plimsoll.toml).")
+    ] = None,
+    email: Annotated[
+        list[str] | None, typer.Option("--email", help="Who is told by e-mail; repeat for more.", show_default=False)
+    ] = None,
+    webhook: Annotated[str | None, typer.Option("--webhook", help="An address that is told as well.")] = None,
+    interval: Annotated[
+        str, typer.Option("--interval", help="How far samples lie apart; short windows are widened to twice that.")
+    ] = "10s",
+    docs: Annotated[
+        str | None, typer.Option("--docs", help="Where the rules' pages are. Default: in Grafana's public folder.")
+    ] = None,
+) -> None:
+    """Write Grafana's alert rules and dashboards; what Grafana cannot express is told, with the reason."""
+    from plimsoll.commands import grafana
+
+    grafana.export(out, config, grafana.options(tuple(email or ()), webhook, interval, docs))
+
+
+@grafana_app.command("check")
+def grafana_check_command(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Files or folders. Default: those of this folder that are exported.", metavar="PATH"),
+    ] = None,
+) -> None:
+    """Check what Grafana is provisioned with: every mistake is told with its place, and the exit status is 2."""
+    from plimsoll.commands import grafana
+
+    grafana.check(paths or [])
+
+
 stack_app = typer.Typer(
     help="The real Telegraf and InfluxDB on this machine, where there is no Docker.",
     no_args_is_help=True,

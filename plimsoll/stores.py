@@ -48,7 +48,10 @@ def address(url: str | None, environment: Mapping[str, str]) -> Address:
     asked = {name: values[-1] for name, values in parse_qs(named.query).items()}
     token = environment.get("INFLUX_TOKEN") or known.get("INFLUX_TOKEN_INGEST")
     if not token:
-        raise Unusable(f"{named.scheme}://{named.netloc}: no token; give one that may read and write in INFLUX_TOKEN")
+        raise Unusable(
+            f"{named.scheme}://{named.netloc}: no token; give one that may read and write in INFLUX_TOKEN "
+            "(docs/docker.md tells where the stack in Docker has it)"
+        )
     return Address(
         f"{named.scheme}://{named.netloc}{named.path}",
         asked.get("org") or known.get("INFLUX_ORG", "plimsoll"),

@@ -91,3 +91,20 @@ def test_a_small_step_back_in_the_hour_that_repeats_is_no_change():
     steps, ((_, text),), _ = told(clock("2024-11-03 01:10:00", [0, 5, 4, 10]), Zone.parse("America/New_York"))
     assert steps == [4, 1, 5]
     assert text.startswith("the clock steps back by 1 min")
+
+
+@pytest.mark.parametrize(
+    ("start", "minutes", "doubtful"),
+    [
+        ("2024-11-03 01:30:00", [0, 5, 10], 3),
+        ("2024-11-03 01:30:00", [0, 5, 40], 2),
+        ("2024-11-03 01:30:00", [0, 5, -30, -25], 0),
+        ("2024-11-03 00:50:00", [0, 5, 10, 15], 0),
+        ("2024-11-02 20:00:00", [0, 5, 320], 1),
+    ],
+)
+def test_rows_that_may_be_of_either_hour_are_told(start, minutes, doubtful):
+    _, remarks, _ = told(clock(start, minutes), Zone.parse("America/New_York"))
+    said = "of the hour that repeats when daylight saving time ends: taken for its first time round"
+    rows = {0: [], 1: [f"1 row {said}"]}.get(doubtful, [f"{doubtful} rows {said}"])
+    assert [text for _, text in remarks] == rows

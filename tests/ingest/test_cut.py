@@ -1,5 +1,7 @@
 """A log that ends anywhere holds no value that was not recorded."""
 
+from pathlib import Path
+
 import pytest
 
 from ingest.read import read_log
@@ -64,3 +66,38 @@ def test_line_ends_of_old_macintoshes(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text("\r".join(quoted(cells, ",") for cells in (("(PDH-CSV 4.0) (UTC)(0)", *PATHS), *ROWS)) + "\r")
     assert len(read_log(path).times) == 2
+
+
+SADF = Path(__file__).parent / "cases" / "sadf"
+
+
+@pytest.mark.parametrize("case", ["epoch", "decimal_commas", "restarts_and_comments"])
+def test_sadf_cut_at_every_byte(tmp_path, case):
+    path = tmp_path / "log.csv"
+    data = (SADF / case / "input.csv").read_bytes()
+    path.write_bytes(data)
+    whole = {series: set(column.drop_nulls()) for series, column in zip(*series_of(path), strict=True)}
+    for end in range(len(data)):
+        path.write_bytes(data[:end])
+        try:
+            found = series_of(path)
+        except Unusable:
+            continue
+        for series, column in zip(*found, strict=True):
+            assert set(column.drop_nulls()) <= whole[series], data[:end]
+
+
+def series_of(path):
+    log = read_log(path)
+    return log.series, log.columns
+
+
+def test_utf16_cut_at_every_byte(tmp_path):
+    path = tmp_path / "log.csv"
+    text = "\n".join(quoted(cells, ",") for cells in (("(PDH-CSV 4.0) (UTC)(0)", *PATHS), *ROWS)) + "\n"
+    data = text.encode("utf-16")
+    for end in range(2 + 2 * text.index("\n"), len(data)):
+        path.write_bytes(data[:end])
+        log = read_log(path)
+        assert {value for column in log.columns for value in column.drop_nulls()} <= WRITTEN, data[:end]
+        assert any("within a character of UTF-16" in remark.text for remark in log.remarks) == bool(end % 2)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+import pytest
 
 from ingest.together import remarks_on
 from model.log import Log
@@ -47,6 +48,17 @@ def test_hosts_started_minutes_apart_are_not_suspected():
 def test_recordings_that_do_not_meet_are_noticed():
     (remark,) = told(a_log("1.csv", "A", 0, 10), a_log("2.csv", "B", 5000, 100))
     assert remark == "the recordings of A and B do not meet: 1 h 21 min lie between them"
+
+
+def test_a_host_under_its_short_and_its_full_name_is_noticed():
+    (remark,) = told(a_log("1.csv", "WEB1", 0, 100), a_log("2.csv", "web1.example.com", 0, 100))
+    assert remark == "WEB1 and web1.example.com may be one machine under two names: shown as two hosts"
+
+
+@pytest.mark.parametrize("other", ["WEB1x.example.com", "10.0.0.1"])
+def test_other_hosts_and_addresses_are_not(other):
+    first = "10" if other[0].isdecimal() else "WEB1"
+    assert told(a_log("1.csv", first, 0, 100), a_log("2.csv", other, 0, 100)) == []
 
 
 def test_a_log_without_a_zone_among_others_is_noticed():

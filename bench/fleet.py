@@ -1,0 +1,95 @@
+"""A made-up fleet: every signal of Windows and Linux hosts, as Telegraf, sadf and probes would have recorded it."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from dashboards.influxql import Selection, selections
+from model import names
+from model.log import Log, Times
+from model.perfmon import CounterPath
+from model.series import Series
+from model.times import SECOND, Zone
+from rules.load import load_signals
+from rules.signals import EACH
+
+_INSTANCES = {
+    "PhysicalDisk": ["0 C:", "1 D:", "2 E:"],
+    "LogicalDisk": ["C:", "D:", "E:"],
+    "Process": [f"worker#{n}" for n in range(40)],
+    "Network Interface": ["Intel[R] Ethernet", "Intel[R] Ethernet _2"],
+}
+_LINUX = {"name": ["sda", "sdb", "sdc"], "device": ["sda", "sdb"], "interface": ["eth0", "eth1"]}
+_PROCESSORS = [str(n) for n in range(4)]
+
+
+class Host(NamedTuple):
+    """A host, and who records it: windows, telegraf (on Linux), sysstat, or a probe or poller beside it."""
+
+    name: str
+    collector: str | None
+
+
+def hosts(count: int) -> list[Host]:
+    """As many hosts, half of them Windows; the first Linux ones have a directory and a database beside them."""
+    windows = [Host(f"WIN{n:02}", "windows") for n in range(count - count // 2)]
+    linux = [Host(f"lnx{n:02}", "telegraf") for n in range(count // 2)]
+    return [*windows, *linux, Host("lnx00", None), Host("lnx01", None)]
+
+
+def series_of(host: Host, signals: Sequence[str] = (), *, every: bool = False) -> list[tuple[Series, Selection]]:
+    """What is recorded of a host: the best source it has of each signal, or every one, in all its instances."""
+    found: dict[object, tuple[Series, Selection]] = {}
+    for name, signal in load_signals().items():
+        if signal.derived or (signals and name not in signals):
+            continue
+        taken = [one for one in selections(name, load_signals()) if one.collector == host.collector]
+        for selection in taken if every else taken[:1]:
+            for series in _series(host.name, selection):
+                found.setdefault(series.key, (series, selection))
+    return list(found.values())
+
+
+def log(host: Host, times: Times, signals: Sequence[str] = (), *, every: bool = False) -> Log:
+    """A recording of a host: values that wander about 50, and counts that grow; the same for the same host."""
+    random = np.random.default_rng([*host.name.encode()])
+    recorded = series_of(host, signals, every=every)
+    columns = [pl.Series(_values(selection, len(times), random)) for _, selection in recorded]
+    series = tuple(one for one, _ in recorded)
+    return Log(Path("fleet"), "fleet", times, tuple(columns), series, Zone.parse("UTC"), sha256="")
+
+
+def times(start: int, end: int, step: int = 10 * SECOND) -> Times:
+    """Instants from start to before end."""
+    return np.arange(start, end, step, dtype=np.int64)
+
+
+def _series(host: str, selection: Selection) -> Iterator[Series]:
+    source = selection.source
+    if source.path:
+        for instance in _instances(source.path):
+            path = source.path
+            yield names.shipped().series(CounterPath(None, path.object, instance, path.counter), host)
+        return
+    for instance in _LINUX.get(source.instance, _PROCESSORS) if source.instance else [None]:
+        tags = dict(source.tags)
+        if source.instance and instance:
+            tags[source.instance] = f"cpu{instance}" if source.instance == "cpu" else instance
+        if source.host:
+            tags[source.host] = f"{host}:PAYROLL"
+        yield Series(host, selection.measurement, tuple(sorted(tags.items())), selection.field)
+
+
+def _instances(path: CounterPath) -> list[str | None]:
+    if path.instance != EACH:
+        return [path.instance]
+    return [*_INSTANCES.get(path.object, _PROCESSORS)]
+
+
+def _values(selection: Selection, count: int, random: np.random.Generator) -> np.ndarray:
+    steps = random.normal(0, 1, count).cumsum()
+    values = 50 + 30 * np.tanh(steps / 30)
+    return values.cumsum() * 10 if selection.source.rate else values

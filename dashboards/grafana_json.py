@@ -1,0 +1,100 @@
+"""The dashboards as files for Grafana."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+
+from dashboards import describe, health, panels, runs, variables
+from dashboards.areas import WIDTH, Area, RowSpec, load_areas, uid
+from dashboards.links import DOCS, rule_page
+from dashboards.sdk import JSONEncoder, dashboard
+
+TAG = "plimsoll"
+SCHEMA_VERSION = 42
+_REFRESH = "30s"
+
+
+def files(docs: str = DOCS) -> Mapping[str, str]:
+    """Every dashboard: the name of its file in dashboards/grafana, and its text. `docs` is where rules' pages are."""
+    areas = load_areas()
+    made = {health.AREA: _health(), runs.AREA: _runs()} | {area.area: _of_area(area) for area in areas.areas}
+    # A rule without a name: what stands before the names of all.
+    own, chosen = (rule_page("", base).removesuffix(".md") for base in (DOCS, docs))
+    return {f"{name}.json": _written(one).replace(own, chosen) for name, one in made.items()}
+
+
+def _of_area(area: Area) -> dashboard.Dashboard:
+    return _dashboard(area.area, area.title, area.about, variables.of_panels([*area.panels]), list(_rows(area)))
+
+
+def _health() -> dashboard.Dashboard:
+    about = load_areas().health
+    return _dashboard(health.AREA, about.title, about.about, health.health_variables(), health.health_panels())
+
+
+def _runs() -> dashboard.Dashboard:
+    about = load_areas().runs
+    return _dashboard(runs.AREA, about.title, about.about, runs.run_variables(), runs.run_panels())
+
+
+def _dashboard(
+    area: str,
+    title: str,
+    about: str,
+    chosen: list[dashboard.VariableModel],
+    shown: Sequence[dashboard.Panel | dashboard.RowPanel],
+) -> dashboard.Dashboard:
+    return dashboard.Dashboard(
+        uid=uid(area),
+        title=title,
+        description=about,
+        tags=[TAG],
+        timezone="browser",
+        editable=False,
+        graph_tooltip=dashboard.DashboardCursorSync.CROSSHAIR,
+        time=dashboard.DashboardDashboardTime("now-6h", "now"),
+        timepicker=dashboard.TimePickerConfig(),
+        refresh=_REFRESH if area != runs.AREA else "",
+        schema_version=SCHEMA_VERSION,
+        panels=list(shown),
+        templating=dashboard.DashboardDashboardTemplating(chosen),
+        annotations=dashboard.AnnotationContainer([runs.annotation()]),
+        links=[_header()],
+    )
+
+
+def _header() -> dashboard.DashboardLink:
+    """Every dashboard, at the same time and for the same hosts."""
+    made = describe.link("Plimsoll", "")
+    made.type_val, made.url = dashboard.DashboardLinkType.DASHBOARDS, None
+    made.tags, made.keep_time, made.include_vars = [TAG], True, True
+    return made
+
+
+def _rows(area: Area) -> Iterator[dashboard.Panel | dashboard.RowPanel]:
+    y = 0
+    for row in area.rows:
+        if row.id is not None:
+            heading = dashboard.RowPanel(row.collapsed, row.title, id_val=row.id)
+            heading.grid_pos = dashboard.GridPos(1, WIDTH, 0, y)
+            yield heading
+            y += 1
+            if row.collapsed:
+                heading.panels = [made for made, _ in _placed(area, row, y)]
+                continue
+        for made, below in _placed(area, row, y):
+            yield made
+            y = max(y, below)
+
+
+def _placed(area: Area, row: RowSpec, y: int) -> Iterator[tuple[dashboard.Panel, int]]:
+    """The panels of a row from left to right and down, each with where it ends below."""
+    x, bottom = 0, y
+    for spec in row.panels:
+        if x + spec.width > WIDTH:
+            x, y = 0, bottom
+        yield panels.panel(spec, area.uid, dashboard.GridPos(spec.height, spec.width, x, y)), y + spec.height
+        x, bottom = x + spec.width, max(bottom, y + spec.height)
+
+
+def _written(one: dashboard.Dashboard) -> str:
+    return json.dumps(one, cls=JSONEncoder, indent=2, ensure_ascii=False, sort_keys=True) + "\n"

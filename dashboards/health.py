@@ -1,0 +1,281 @@
+"""The first dashboard: what is firing, how near every host is to its limits, and what is silent."""
+
+from collections.abc import Iterator, Mapping
+
+from dashboards import describe, panels, targets, thresholds, variables
+from dashboards.areas import WIDTH, PanelSpec, Unit, load_areas, load_look
+from dashboards.influxql import chosen, number, variants
+from dashboards.sdk import common, dashboard
+from rules.load import load_packs, load_signals
+from rules.schema import Fact, Rule
+from store.quoting import identifier
+
+AREA = "health"
+_POINTS = 60
+_NEAR = 80  # percent of a limit
+_STATE = 1_000_000_000  # added to the shares that are shown as words
+_TINY = "0.000001"  # InfluxDB gives 0 for a division by 0, which would be far from the limit
+
+
+def health_variables() -> list[dashboard.VariableModel]:
+    """The data source, the hosts, and what the limits shown here scale by."""
+    shown = load_areas().health
+    signals = [*shown.hosts, *(rule.signal for rule in _rules())]
+    facts: list[Fact] = sorted({rule.scale for rule in _rules() if rule.scale})
+    return [variables.source(), variables.hosts(signals), *map(variables.number, facts)]
+
+
+def health_panels() -> list[dashboard.Panel | dashboard.RowPanel]:
+    """Alerts beside the distance to the limits, and hosts by signals below them."""
+    return [_alerts(), _distance(), _silent(), _hosts()]
+
+
+def _alerts() -> dashboard.Panel:
+    options = {
+        "viewMode": "list",
+        "groupMode": "default",
+        "groupBy": [],
+        "maxItems": 50,
+        "sortOrder": 3,  # by importance
+        "dashboardAlerts": False,
+        "alertName": "",
+        "alertInstanceLabelFilter": "",
+        "datasource": "-- Grafana --",
+        "showInactiveAlerts": False,
+        "stateFilter": {
+            "firing": True,
+            "pending": True,
+            "recovering": True,
+            "noData": True,
+            "error": True,
+            "normal": False,
+        },
+    }
+    return dashboard.Panel(
+        "alertlist",
+        id_val=1,
+        title="Firing",
+        description="Limits that are crossed and stay crossed, and hosts that fell silent. A rule leads to its page.",
+        grid_pos=dashboard.GridPos(12, 9, 0, 0),
+        options=options,
+    )
+
+
+def _distance() -> dashboard.Panel:
+    """Rows of host and limit, the nearest first: a state, and the share of the limit that is reached."""
+    found = targets.Targets()
+    for rule in _rules():
+        for query, alias in _shares(rule):
+            found.ask(query, alias)
+    look = load_look().severities
+    steps = [dashboard.Threshold(None, look["info"].color), dashboard.Threshold(100, look["critical"].color)]
+    gauge = {
+        "custom.cellOptions": {"type": "gauge", "mode": "basic", "valueDisplayMode": "text"},
+        "color": {"mode": "thresholds"},
+        "thresholds": dashboard.ThresholdsConfig(dashboard.ThresholdsMode.ABSOLUTE, steps),
+    }
+    return dashboard.Panel(
+        "table",
+        id_val=2,
+        title="Distance to the limits",
+        description=(
+            "How much of each limit a host or an instance of it has reached in the last interval of the range, the "
+            "nearest first: at 100 % the limit is crossed, for ceilings by rising and for floors by falling. An alert "
+            "fires only once a limit stays crossed for as long as its rule says."
+        ),
+        grid_pos=dashboard.GridPos(20, 15, 9, 0),
+        datasource=targets.DATASOURCE,
+        targets=found.all,
+        interval=panels.INTERVAL,
+        max_data_points=_POINTS,
+        transformations=[
+            panels.rows(["lastNotNull", "max"]),
+            _calculated("State", panels.LAST, "+", str(_STATE)),
+            _calculated("Left", "100", "-", panels.LAST),
+            panels.organized(
+                {
+                    "host": "Host",
+                    "Field": "Limit",
+                    "State": "State",
+                    panels.LAST: "Reached",
+                    "Left": "Left",
+                    "Max": "Highest",
+                },
+                hidden=_tags(),
+            ),
+        ],
+        options=panels.sorted_by("Reached", desc=True),
+        field_config=dashboard.FieldConfigSource(
+            dashboard.FieldConfig(
+                unit="percent",
+                decimals=0,
+                min_val=0,
+                max_val=150,
+                no_value=panels.NO_DATA,
+                mappings=_states(),
+                links=_to_areas(),
+                custom=common.TableFieldOptions(filterable=True),
+            ),
+            [
+                panels.override("State", {"custom.cellOptions": {"type": "color-text"}}),
+                panels.override("Reached", gauge),
+            ],
+        ),
+    )
+
+
+def _silent() -> dashboard.Panel:
+    """When each host was last heard of, the longest silent first."""
+    found = targets.Targets()
+    for variant in variants(load_areas().health.alive, load_signals()):
+        selection = variant.selections[0]
+        where = " AND ".join([*selection.where, "$timeFilter", *chosen(selection)])
+        query = (
+            f"SELECT last({identifier(selection.field)}) FROM {identifier(selection.measurement)} WHERE {where} "
+            f'GROUP BY "host"'
+        )
+        found.all.append(targets.InfluxQuery(found.next_ref_id(), query, result_format="table"))
+    return dashboard.Panel(
+        "table",
+        id_val=3,
+        title="Last heard of",
+        description="The last sample of each host in the range. A host that is on no row sent nothing in all of it.",
+        grid_pos=dashboard.GridPos(8, 9, 0, 12),
+        datasource=targets.DATASOURCE,
+        targets=found.all,
+        transformations=[
+            dashboard.DataTransformerConfig("merge", options={}),
+            panels.organized({"host": "Host", "Time": "Last sample"}, hidden=("last",)),
+        ],
+        options=panels.sorted_by("Last sample", desc=False),
+        field_config=dashboard.FieldConfigSource(
+            dashboard.FieldConfig(no_value=panels.NO_DATA, custom=common.TableFieldOptions(filterable=True))
+        ),
+    )
+
+
+def _hosts() -> dashboard.Panel:
+    """A row for each host, and for each signal its course and last value."""
+    found = targets.Targets()
+    renamed: list[dashboard.DataTransformerConfig] = []
+    columns, overrides = {"host": "Host"}, list[dashboard.DashboardFieldConfigSourceOverrides]()
+    for signal in load_areas().health.hosts:
+        unit = panels.unit_of(signal)
+        value = "{}" if unit.scale == 1 else f"{{}} * {number(unit.scale)}"
+        refs = [
+            found.ask(targets.computed(query, value), "$tag_host")
+            for _, query in targets.of_hosts(signal, lambda _: ())
+        ]
+        heading = _heading(signal, unit)
+        columns[heading] = heading
+        # Each way to take a signal is a column of its own until they have one name.
+        of_signal = {"regex": f"/^Trend #({'|'.join(refs)})$/", "renamePattern": heading}
+        renamed.append(dashboard.DataTransformerConfig("renameByRegex", options=of_signal))
+        overrides.append(panels.override(heading, _trend(signal, unit)))
+    return dashboard.Panel(
+        "table",
+        id_val=4,
+        title="Hosts",
+        description=(
+            "Each host over the range, and its last value in the colour of the limit it is beyond. A cell leads to "
+            "the charts of its host; an empty one is of a counter that the host does not have."
+        ),
+        grid_pos=dashboard.GridPos(14, WIDTH, 0, 20),
+        datasource=targets.DATASOURCE,
+        targets=found.all,
+        interval=panels.INTERVAL,
+        max_data_points=_POINTS,
+        transformations=[
+            dashboard.DataTransformerConfig("timeSeriesTable", options={}),
+            *renamed,
+            dashboard.DataTransformerConfig("merge", options={}),
+            panels.organized(columns),
+        ],
+        options=panels.sorted_by("Host", desc=False),
+        field_config=dashboard.FieldConfigSource(
+            dashboard.FieldConfig(
+                decimals=1, no_value="", links=_to_areas(), custom=common.TableFieldOptions(filterable=True)
+            ),
+            overrides,
+        ),
+    )
+
+
+def _heading(signal: str, unit: Unit) -> str:
+    """The signal, its unit as the column has it, and its limits."""
+    described = load_signals()[signal]
+    spec = PanelSpec(id=1, signal=signal)
+    name = described.title if described.unit == "ratio" else f"{described.title}, {unit.column or described.unit}"
+    limits = describe.title(spec).partition(" · ")[2]
+    return f"{name} · {limits}" if limits else name
+
+
+def _trend(signal: str, unit: Unit) -> Mapping[str, object]:
+    spec = PanelSpec(id=1, signal=signal)
+    return {
+        "thresholds": thresholds.colored(thresholds.rules_of(spec), unit.scale),
+        "color": {"mode": "thresholds"},
+        "custom.cellOptions": {"type": "sparkline", "lineWidth": 1, "fillOpacity": 0, "hideValue": False},
+    }
+
+
+def _shares(rule: Rule) -> Iterator[tuple[str, str]]:
+    """How much of a limit is reached, in percent: of a ceiling value by limit, of a floor limit by value.
+
+    A query and a name for each way to take the signal.
+    """
+    limit = number(rule.healthy.limit) + (f" * ${rule.scale}" if rule.scale else "")
+    value = f"100 * {limit} / ({{}} + {_TINY})" if rule.healthy.worse == "lower" else f"100 * {{}} / ({limit})"
+    for variant, query in targets.of_hosts(rule.signal, lambda selection: selection.group):
+        instance = next((one.instance for one in variant.selections if one.instance), None)
+        yield targets.computed(query, value), _name(rule) + (f" · $tag_{instance}" if instance else "")
+
+
+def _tags() -> tuple[str, ...]:
+    """The tags beside the host that tell rows apart; the name of a row has what is to be read of them."""
+    ways = (way for rule in _rules() for way in variants(rule.signal, load_signals()))
+    return tuple(sorted({tag for way in ways for one in way.selections for tag in one.group} - {"host"}))
+
+
+def _rules() -> Iterator[Rule]:
+    """The rules whose distance is shown. ValueError if it cannot be: nothing is a share of 0, or of an increase."""
+    known = {rule.id: rule for pack in load_packs() for rule in pack.rules}
+    for name in load_areas().health.limits:
+        rule = known[name]
+        if not rule.healthy.limit or rule.reduce == "increase" or rule.and_ or rule.drive:
+            raise ValueError(f"areas.yaml: the distance to {name} is not a share of its limit")
+        yield rule
+
+
+def _name(rule: Rule) -> str:
+    mark = load_look().severities[rule.severity].mark
+    limit = thresholds.limit_text(rule.healthy, rule.signal, rule.scale)
+    return f"{mark} {load_signals()[rule.signal].title} {limit}"
+
+
+def _states() -> list[dashboard.ValueMapping]:
+    """Words for shares, for those of the column `State` alone: mappings are for every column of a panel."""
+    look = load_look().severities
+
+    def between(start: float, end: float | None, words: str, color: str) -> dashboard.RangeMap:
+        result = dashboard.ValueMappingResult(text=words, color=color)
+        to = None if end is None else _STATE + end
+        return dashboard.RangeMap(dashboard.DashboardRangeMapOptions(_STATE + start, to, result))
+
+    return [
+        between(100, None, f"{look['critical'].mark} crossed", look["critical"].color),
+        between(_NEAR, 100, f"{look['warning'].mark} near", look["warning"].color),
+        between(0, _NEAR, "within", "text"),
+    ]
+
+
+def _to_areas() -> list[dashboard.DashboardLink]:
+    """To each dashboard, for the host of a row."""
+    host = "var-host=${__data.fields.host}&${__url_time_range}"
+    return [describe.link(area.title, f"/d/{area.uid}?{host}") for area in load_areas().areas]
+
+
+def _calculated(name: str, left: str, operator: str, right: str) -> dashboard.DataTransformerConfig:
+    binary = {"left": left, "operator": operator, "right": right}
+    options = {"mode": "binary", "alias": name, "binary": binary, "replaceFields": False}
+    return dashboard.DataTransformerConfig("calculateField", options=options)

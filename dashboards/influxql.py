@@ -1,0 +1,361 @@
+r"""Signals as InfluxQL that InfluxDB 1, 2 and 3 understand.
+
+A signal can be taken in several ways (`variants`): from each of its sources, or, where it is derived, from sources of
+its operands that belong together. What one source gives is a `Selection`; the functions below write the queries over
+it. Every query returns one field, so that Grafana gets one value for each set of labels.
+
+Tags that tell subjects apart stay as InfluxDB has them: `host` and, for counters of Windows, `source` (an agent that
+polls other computers writes its own name as the host and theirs as the source), the tag of the instance, and
+`objectname` for SQL Server's objects, which name the instance of the server (`MSSQL$PAYROLL:Buffer Manager`).
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Literal
+
+from model import names
+from model.perfmon import SQL_DEFAULT, TOTAL, telegraf_name
+from rules.schema import Reduce, Signal, Source, Transform
+from rules.signals import EACH, Operation
+from store.quoting import identifier, string
+
+HOST_VARIABLE = "host"
+INSTANCE_VARIABLE = "instance"
+TIME = "$timeFilter"
+BY_INTERVAL = "time($__interval)"
+
+_SQL_OBJECT = f"{SQL_DEFAULT}:"
+_ANYWHERE = ("openldap", "ldap_probe", "sqlserver_performance")
+_SYSSTAT = ("cpu_util", "per_cpu", "task", "interrupts", "mem_util", "swap_util", "disk")
+_PLAIN: Mapping[str, str] = {"min": "max", "max": "min"}
+_OPERATORS: Mapping[str, str] = {"sum": "+", "difference": "-", "ratio": "/"}
+
+Function = Literal["mean", "min", "max", "last", "sum", "count", "median"]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """One source of a signal: which points of InfluxDB it takes, and which tags tell its subjects apart.
+
+    `host` is the tag that holds the host, `group` every tag that queries keep, `where` the conditions that pick the
+    points.
+    """
+
+    signal: str
+    source: Source
+    measurement: str
+    field: str
+    host: str
+    instance: str | None
+    group: tuple[str, ...]
+    where: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        r"""The source as people know it: `\System\Context Switches/sec`, `kernel.context_switches`."""
+        return str(self.source.path) if self.source.path else f"{self.measurement}.{self.field}"
+
+    @property
+    def kind(self) -> str:
+        """What tells this source from the others of its signal: the Perfmon object, or the measurement."""
+        return self.source.path.object if self.source.path else self.measurement
+
+    @property
+    def collector(self) -> str | None:
+        """Who records it beside what else: two sources of different collectors are not of the same host.
+
+        None for servers that any of them may watch.
+        """
+        if self.source.path:
+            return "windows"
+        if self.measurement in _ANYWHERE:
+            return None
+        return "sysstat" if self.measurement in _SYSSTAT else "telegraf"
+
+    @property
+    def sql_object(self) -> str | None:
+        """The object of SQL Server whose instances `objectname` tells apart."""
+        return self.source.path.object if self.source.path and "objectname" in self.group else None
+
+    @property
+    def alias(self) -> str:
+        """A name for each line of a panel, of the tags that differ: `$tag_source $tag_instance`."""
+        shown = ["source" if "source" in self.group else self.host]
+        shown += [tag for tag in self.group if tag not in (self.host, "source")]
+        return " ".join(f"$tag_{tag}" for tag in shown)
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One way to take a signal: one selection, or an operation over the selections of its operands."""
+
+    signal: str
+    operation: Operation | None
+    selections: tuple[Selection, ...]
+
+    @property
+    def label(self) -> str:
+        """The sources as people know them."""
+        return f" {_OPERATORS[self.operation or 'sum']} ".join(one.label for one in self.selections)
+
+    @property
+    def group(self) -> tuple[str, ...]:
+        """The tags its values have: those of the selection that has most."""
+        return max((one.group for one in self.selections), key=len)
+
+    def expression(self, ref_ids: Sequence[str]) -> str:
+        """The operation as Grafana's math over the operands' refIds: `$A / $B`."""
+        return f" {_OPERATORS[self.operation or 'sum']} ".join(f"${ref_id}" for ref_id in ref_ids)
+
+
+def variants(name: str, signals: Mapping[str, Signal]) -> tuple[Variant, ...]:
+    """Every way to take a signal, the best first.
+
+    Operands of a derived signal are taken from the same object or measurement where they have one in common.
+    ValueError if an operand is derived itself: queries and one expression do not go so deep.
+    """
+    signal = signals[name]
+    if signal.derived is None:
+        return tuple(Variant(name, None, (one,)) for one in selections(name, signals))
+    derived = signal.derived
+    operation: Operation = "sum" if derived.sum else "difference" if derived.difference else "ratio"
+    if nested := [operand for operand in derived.operands if signals[operand].derived]:
+        raise ValueError(f"{name} is derived from {nested[0]}, which is derived itself")
+    operands = [selections(operand, signals) for operand in derived.operands]
+    shared = set.intersection(*({one.kind for one in found} for found in operands))
+    return tuple(
+        Variant(name, operation, taken)
+        for taken in product(*operands)
+        if (not shared or len({one.kind for one in taken}) == 1) and len({one.collector for one in taken} - {None}) <= 1
+    )
+
+
+def selections(name: str, signals: Mapping[str, Signal]) -> tuple[Selection, ...]:
+    """The sources of a signal that is not derived, the best first."""
+    signal = signals[name]
+    return tuple(_selection(name, signal, source) for source in signal.sources)
+
+
+def default_instance(selection: Selection) -> Selection:
+    """What is left of a selection of SQL Server's objects for the server's default instance alone."""
+    if selection.sql_object is None:
+        return selection
+    own = f"{identifier('objectname')} = {string(selection.sql_object)}"
+    group = tuple(tag for tag in selection.group if tag != "objectname")
+    return replace(selection, group=group, where=(own, *selection.where[1:]))
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """The subjects that a query is joined to: a selection of theirs, and the further conditions of its points."""
+
+    selection: Selection
+    where: Sequence[str]
+
+
+def window(selection: Selection, reduce: Reduce, where: Sequence[str] = (), beside: Beside | None = None) -> str:
+    """One value for each subject over the range of the query, for alerts; `increase` is last minus first.
+
+    An increase is no data unless first and last lie half a window apart: `span` tells how far they do. With `beside`
+    each subject of that selection has a null as well. Grafana joins two values on their labels, but where there is
+    one on each side it joins them whatever their labels are; so nobody must be without a partner of his own.
+    """
+    value, source = _points(selection, where)
+    if reduce == "increase":
+        difference = f"last({value}) - first({value})"
+        scale = selection.source.transform.scale
+        value = difference if scale == 1 else f"({difference}) * {number(scale)}"
+    else:
+        value = _transformed(reduce, value, selection.source.transform)
+    return _joined(f"SELECT {value}", f" FROM {source}{_group(selection.group)}", selection, beside)
+
+
+def span(selection: Selection, where: Sequence[str] = (), beside: Beside | None = None) -> str:
+    """How far the first and the last sample of each subject lie apart over the range of the query, in ns.
+
+    A subject with one sample has 0: each sample adds one to the distances between samples.
+    """
+    value, source = _points(selection, where)
+    group = _group(selection.group)
+    distances = f'SELECT elapsed({value}, 1ns) * 1.0 AS "ns" FROM {source}{group}'
+    zeros = f'SELECT {value} * 0.0 AS "ns" FROM {source}{group}'
+    return _joined('SELECT sum("ns")', f" FROM ({distances}), ({zeros}) WHERE {TIME}{group}", selection, beside)
+
+
+def panel(selection: Selection, function: Function = "mean", where: Sequence[str] = (), name: str | None = None) -> str:
+    """A line for each subject, a value for each `$__interval`, for the hosts and instances that were chosen.
+
+    `where` are further conditions, such as those of `chosen`; `name` is what the value is called.
+    """
+    field = identifier(selection.field)
+    transform = selection.source.transform
+    if selection.source.rate:
+        value = f"non_negative_derivative({_swapped(function, transform)}({field}), 1s)"
+        value = _scaled(value, transform)
+    else:
+        value = _transformed(function, field, transform)
+    conditions = " AND ".join([*selection.where, TIME, *where])
+    group = _group((BY_INTERVAL, *selection.group))
+    named = f"{value} AS {identifier(name)}" if name else value
+    return f"SELECT {named} FROM {identifier(selection.measurement)} WHERE {conditions}{group} fill(none)"
+
+
+def state(selection: Selection, where: Sequence[str] = ()) -> str:
+    """The latest value of each subject in the range of the query."""
+    return window(selection, "last", where)
+
+
+def samples_per_minute(selection: Selection, minutes: int) -> str:
+    """How many samples each host sent in the mean of the last minutes, minute by minute, 0 where it sent none."""
+    field, measurement = identifier(selection.field), identifier(selection.measurement)
+    conditions = " AND ".join([*selection.where, TIME])
+    group = _group(("time(1m)", *(tag for tag in selection.group if tag in (selection.host, "source"))))
+    return f"SELECT moving_average(count({field}), {minutes}) FROM {measurement} WHERE {conditions}{group} fill(0)"
+
+
+def chosen(selection: Selection) -> tuple[str, ...]:
+    """The conditions by which a dashboard's variables `host` and `instance` choose subjects."""
+    conditions = [f"{identifier(selection.host)} =~ /^${HOST_VARIABLE}$/"]
+    if selection.instance:
+        conditions.append(f"{identifier(selection.instance)} =~ /^${INSTANCE_VARIABLE}$/")
+    return tuple(conditions)
+
+
+def only(selection: Selection, host: str, instance: str | None = None) -> str:
+    """The condition that a point is of this host, or of this instance of it; their case does not matter."""
+    own = _is(selection.host, host)
+    return own if instance is None else f"{own} AND {_is(selection.instance or 'instance', instance)}"
+
+
+def without(selection: Selection, host: str, instance: str | None = None) -> str:
+    """The condition that a point is not of this host, or not of this instance of it."""
+    other = _is(selection.host, host, "!~")
+    return other if instance is None else f"({other} OR {_is(selection.instance or 'instance', instance, '!~')})"
+
+
+def regex(pattern: str) -> str:
+    """A regular expression as InfluxQL writes it."""
+    return "/" + pattern.replace("/", r"\/") + "/"
+
+
+def literal(text: str) -> str:
+    """A text as a regular expression that matches it and nothing else. Go's and Rust's escape no more than this."""
+    return re.sub(r"[\\.+*?()|\[\]{}^$]", lambda found: f"\\{found[0]}", text)
+
+
+def number(value: float) -> str:
+    """A number as InfluxQL writes it: without an exponent."""
+    return f"{value:.0f}" if value == int(value) else f"{value:.15f}".rstrip("0")
+
+
+def _selection(name: str, signal: Signal, source: Source) -> Selection:
+    return _of_path(name, signal, source) if source.path else _of_measurement(name, source)
+
+
+def _of_path(name: str, signal: Signal, source: Source) -> Selection:
+    if source.path is None:
+        raise ValueError(f"{name}: not a counter path")
+    path = source.path
+    group, where = ["host", "source"], [_object("objectname", path.object)]
+    if path.object.startswith(_SQL_OBJECT):
+        group.append("objectname")
+    instance = None
+    if path.instance == EACH:
+        instance = "instance"
+        group.append(instance)
+        where += _no_totals(instance)
+    elif path.instance is not None or _has_twin(signal, source):
+        where.append(f"{identifier('instance')} = {string(path.instance or '')}")
+    measurement, field = names.measurement(path.object), telegraf_name(path.counter)
+    return Selection(name, source, measurement, field, "host", instance, tuple(group), tuple(where))
+
+
+def _of_measurement(name: str, source: Source) -> Selection:
+    host = source.host or "host"
+    where = [_object(tag, value) for tag, value in source.tags.items()]
+    group = [host]
+    if source.instance:
+        group.append(source.instance)
+        where += _no_totals(source.instance)
+    measurement, field = source.measurement or "", source.field or ""
+    return Selection(name, source, measurement, field, host, source.instance, tuple(group), tuple(where))
+
+
+def _object(tag: str, value: str) -> str:
+    """A tag equality; an object of SQL Server is that of every instance of the server."""
+    if tag in ("object", "objectname") and value.startswith(_SQL_OBJECT):
+        pattern = rf"^({SQL_DEFAULT}|MSSQL\$[^:]+):{literal(value.removeprefix(_SQL_OBJECT))}$"
+        return f"{identifier(tag)} =~ {regex(pattern)}"
+    return f"{identifier(tag)} = {string(value)}"
+
+
+def _no_totals(tag: str) -> Iterator[str]:
+    """What `rules.signals.is_total` says, and that there is an instance."""
+    yield f"{identifier(tag)} =~ /./"
+    yield f"{identifier(tag)} !~ {regex(f'(?i)({TOTAL.casefold()}|cpu-total)$|^all$')}"
+
+
+def _has_twin(signal: Signal, source: Source) -> bool:
+    """Whether another source of the signal is the same counter of one instance."""
+    path = source.path
+    others = [one.path for one in signal.sources if one.path]
+    return any(path and (one.object, one.counter) == (path.object, path.counter) and one.instance for one in others)
+
+
+def _is(tag: str, value: str, operator: str = "=~") -> str:
+    written = value.replace("\n", " ").replace("\r", " ").rstrip("\\")  # as line protocol has it
+    return f"{identifier(tag)} {operator} {regex(f'(?i)^{literal(written)}$')}"
+
+
+def _joined(select: str, rest: str, selection: Selection, beside: Beside | None) -> str:
+    if beside is None:
+        return select + rest
+    group, other = _group(selection.group), beside.selection
+    conditions = " AND ".join([*other.where, *beside.where, TIME])
+    # No number has this logarithm.
+    null = f'SELECT ln(0 - count({identifier(other.field)})) AS "value" FROM {identifier(other.measurement)}'
+    return f'SELECT "value" FROM ({select} AS "value"{rest}), ({null} WHERE {conditions}{group}) WHERE {TIME}{group}'
+
+
+def _points(selection: Selection, where: Sequence[str]) -> tuple[str, str]:
+    """The field, and what it is taken from with its conditions: a measurement, or the rate of a growing count.
+
+    Pairs of neighbours are those within the range, as `reduce_rate` in rules/window.py has them.
+    """
+    field, measurement = identifier(selection.field), identifier(selection.measurement)
+    conditions = " AND ".join([*selection.where, *where, TIME])
+    if not selection.source.rate:
+        return field, f"{measurement} WHERE {conditions}"
+    rate = f'SELECT non_negative_derivative({field}, 1s) AS "rate" FROM {measurement} WHERE {conditions}'
+    return '"rate"', f"({rate}{_group(selection.group)}) WHERE {TIME}"
+
+
+def _transformed(function: str, field: str, transform: Transform) -> str:
+    """What reducing the transformed samples gives, from reducing the samples."""
+    match function:
+        case "count":
+            return f"count({field})"
+        case "sum":
+            value = f"sum({field})" if transform.scale == 1 else f"sum({field}) * {number(transform.scale)}"
+            return f"{value} + count({field}) * {number(transform.offset)}" if transform.offset else value
+        case _:
+            return _scaled(f"{_swapped(function, transform)}({field})", transform)
+
+
+def _swapped(function: str, transform: Transform) -> str:
+    """The least of 100 - x is where x is greatest."""
+    return _PLAIN.get(function, function) if transform.scale < 0 else function
+
+
+def _scaled(value: str, transform: Transform) -> str:
+    scale, offset = transform.scale, transform.offset
+    if scale == -1 and offset:
+        return f"{number(offset)} - {value}"
+    scaled = value if scale == 1 else f"{value} * {number(scale)}"
+    return f"{scaled} + {number(offset)}" if offset else scaled
+
+
+def _group(tags: Sequence[str]) -> str:
+    return " GROUP BY " + ", ".join(tag if tag.startswith("time(") else identifier(tag) for tag in tags)

@@ -1,0 +1,21 @@
+"""Grafana's Foundation SDK, without its advice to write the newer form: provisioning takes the classic one alone."""
+
+import warnings
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from grafana_foundation_sdk.cog.encoder import JSONEncoder
+    from grafana_foundation_sdk.cog.plugins import register_default_plugins
+    from grafana_foundation_sdk.cog.variants import Dataquery
+    from grafana_foundation_sdk.models import common, dashboard, table, text, timeseries
+
+__all__ = [
+    "Dataquery",
+    "JSONEncoder",
+    "common",
+    "dashboard",
+    "register_default_plugins",
+    "table",
+    "text",
+    "timeseries",
+]

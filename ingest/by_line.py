@@ -1,0 +1,151 @@
+"""The rows of a piece of a log that is not as regular as it should be.
+
+Lines that counts of what they are made of show to be odd are looked at one by one; all others are
+parsed together, and what comes of that may show more of them to be odd.
+"""
+
+from dataclasses import dataclass
+from itertools import compress
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ingest.cells import split
+from ingest.layout import TIME, Layout, Rows, wall_clock
+from ingest.lines import Lines, Sorted, look_at
+from ingest.numbers import columns_of
+from ingest.pieces import Piece
+from ingest.shorten import short
+from ingest.tally import HOPELESS, Tally
+from model.remark import Remarks
+
+_FEW = 500  # looking at so many lines takes less time than parsing them once more
+
+
+def read_by_line(piece: Piece, first_line: int, layout: Layout, tally: Tally, remarks: Remarks) -> Rows | None:
+    """The rows of a piece; None once reading on is hopeless. Unusable if another log begins in it."""
+    lines = Lines(piece, first_line, layout)
+    if len(lines) <= _FEW:
+        chosen = {at for at in range(len(lines)) if not lines.is_ordinary(at)} | lines.apart()
+    else:
+        chosen = lines.apart() | _unlike(lines, layout, tally)
+    rewrite = False
+    while True:
+        found = look_at(sorted(chosen), lines, layout, tally, rewrite=rewrite)
+        if found.is_hopeless:
+            tally.take(found.tally)
+            return None
+        rows = _parsed(lines, found, layout)
+        if rows is None:
+            odd = {at for at in range(len(lines)) if not lines.is_ordinary(at)}
+            rewrite = odd <= chosen
+            chosen = set(range(len(lines))) if rewrite else chosen | odd
+            continue
+        odd = {at for at in rows.lines[rows.odd].tolist() if at not in chosen and not lines.is_ordinary(at)}
+        if not odd:
+            break
+        chosen |= odd
+    remarks.items += found.remarks
+    numbers = _numbers(rows, lines, found, layout)
+    tally.take(found.tally)
+    return numbers
+
+
+def _unlike(lines: Lines, layout: Layout, tally: Tally) -> set[int]:
+    """The lines that are unlike a row, or the first of them where those are enough to tell that all are."""
+    found: list[int] = []
+    for at in lines.unlike():
+        found.append(at)
+        only = len(found) % HOPELESS == 0 and at == len(found) - 1 and not tally.kept
+        if only and look_at(found, lines, layout, tally, rewrite=False).is_hopeless:
+            break
+    return set(found)
+
+
+@dataclass
+class _Parsed:
+    """The rows of a piece as they were parsed, with the line each is of; `odd` ones lack a number or a time."""
+
+    frame: pl.DataFrame
+    local: pl.Series
+    lines: NDArray[np.int64]
+    odd: NDArray[np.intp]
+
+
+def _parsed(lines: Lines, found: Sorted, layout: Layout) -> _Parsed | None:
+    """All lines that were not left out, parsed; None if they cannot be, or not to as many rows."""
+    kept = np.ones(len(lines), dtype=bool)
+    kept[[at for at in found.seen if at not in found.kept]] = False
+    at = np.flatnonzero(kept)
+    frame = columns_of(_body(lines, found), layout) if len(at) else pl.DataFrame(schema=layout.schema)
+    if frame is None or len(frame) != len(at):
+        return None
+    local = wall_clock(frame.get_column(TIME))
+    lacking = -lines.blanks
+    lacking[list(found.blanks)] = [-count for count in found.blanks.values()]
+    lacking = lacking[at] + _nulls(frame)
+    return _Parsed(frame, local, at, np.flatnonzero((lacking != 0) | local.is_null().to_numpy()))
+
+
+def _body(lines: Lines, found: Sorted) -> bytes:
+    """The lines that were not left out, one below the other."""
+    if not found.seen:
+        return lines.piece.data
+    parts: list[bytes | memoryview] = []
+    data, starts = memoryview(lines.piece.data), lines.starts
+    done = 0
+    for at in found.seen:
+        parts.append(data[starts[done] : starts[at]])
+        if (line := found.kept.get(at)) is not None:
+            parts += (line, b"\n")
+        done = at + 1
+    parts.append(data[starts[done] :])
+    return b"".join(parts)
+
+
+def _nulls(frame: pl.DataFrame) -> NDArray[np.int64]:
+    """How many cells of each row hold no number."""
+    count = np.zeros(len(frame), dtype=np.int64)
+    for column in frame.get_columns()[1:]:
+        if column.null_count():
+            count += np.isnan(column.to_numpy())
+    return count
+
+
+def _numbers(rows: _Parsed, lines: Lines, found: Sorted, layout: Layout) -> Rows:
+    """The rows whose time is one. Cells that are no number and rows without a time are put to the tally."""
+    mended: dict[int, dict[int, float]] = {}
+    tally = found.tally
+    for row in rows.odd.tolist():
+        at = int(rows.lines[row])
+        line = found.kept.get(at) or lines.text(at)
+        cells = split(line.rstrip(b"\r").decode("utf-8", errors="replace"), layout.separator)[1:]
+        for column, (cell, value) in enumerate(zip(cells, rows.frame.row(row)[1:], strict=False)):
+            if value is None and (text := cell.strip()):
+                number = _number(text)
+                if number is None:
+                    tally.add_strange(column, lines.number(at), text)
+                else:
+                    mended.setdefault(column, {})[row] = number
+    times, frame = rows.frame.drop_in_place(TIME), rows.frame
+    for column, values in mended.items():
+        frame.replace_column(column, frame.to_series(column).scatter(list(values), list(values.values())))
+    tally.add_rows(Rows(rows.local, frame, ()))
+    return _dated(times, rows, lines, tally)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return None if "_" in text else float(text)
+    except ValueError:
+        return None
+
+
+def _dated(times: pl.Series, rows: _Parsed, lines: Lines, tally: Tally) -> Rows:
+    numbers = [lines.number(at) for at in rows.lines.tolist()]
+    if not rows.local.null_count():
+        return Rows(rows.local, rows.frame, numbers)
+    good = rows.local.is_not_null().to_numpy()
+    tally.not_days += [(numbers[row], short(times[row])) for row in np.flatnonzero(~good).tolist()]
+    return Rows(rows.local.drop_nulls(), rows.frame[np.flatnonzero(good)], list(compress(numbers, good)))

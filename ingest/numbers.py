@@ -1,0 +1,30 @@
+"""Rows as columns: polars takes many lines at once, as long as none has too many cells."""
+
+from pathlib import Path
+
+import polars as pl
+from polars.exceptions import PanicException, PolarsError
+
+from ingest.layout import BLANK, Layout
+from ingest.quiet import panics_unheard
+
+
+def columns_of(rows: Path | bytes, layout: Layout, *, skip_lines: int = 0, strict: bool = False) -> pl.DataFrame | None:
+    """The time of each row as it is written, and its numbers; None where a row has more cells than the header.
+
+    Null is what is no number, blank or missing; with `strict`, a cell that is no number gives None for all.
+    """
+    try:
+        with panics_unheard():
+            return pl.read_csv(
+                rows,
+                glob=False,
+                has_header=False,
+                skip_lines=skip_lines,
+                separator=layout.separator,
+                schema=layout.schema,
+                null_values=BLANK,
+                ignore_errors=not strict,
+            )
+    except (PolarsError, PanicException):
+        return None

@@ -1,0 +1,101 @@
+"""A log in pieces of whole lines, so that no more of its text than one of them is held at a time."""
+
+import mmap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+# So much memory is handed on from one piece to the next; much more is taken from the system each time.
+PIECE = 16 << 20
+_TAIL = 1 << 16
+_BLOCK = 1 << 18  # fits a processor's cache
+QUOTE, _SPACE, _LINE_END = b'" \n'
+
+Data: TypeAlias = bytes | mmap.mmap
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Whole lines, each with its line end.
+
+    The `last` piece ends with the last line of the file that is not blank; `bare` is whether the file
+    ends within that line, in a cell without quotes.
+    """
+
+    data: bytes
+    separator: str
+    last: bool = True
+    bare: bool = False
+
+    @cached_property
+    def lines(self) -> int:
+        """How many lines there are."""
+        return count(self.data, _LINE_END)
+
+    def blanks(self) -> NDArray[np.intp]:
+        """Where quoted blanks are that follow a separator."""
+        data = np.frombuffer(self.data, np.uint8)
+        found = [np.zeros(0, dtype=np.intp)]
+        for start in range(0, len(data) - 3, _BLOCK):
+            block = data[start : start + _BLOCK + 3]
+            quote = block == QUOTE
+            blank = block[:-3] == ord(self.separator)
+            blank &= quote[1:-2]
+            blank &= block[2:-1] == _SPACE
+            blank &= quote[3:]
+            found.append(np.flatnonzero(blank) + start)
+        return np.concatenate(found)
+
+
+def count(data: Data, byte: int, start: int = 0) -> int:
+    """How often a byte stands in the text, from `start` on."""
+    text = np.frombuffer(data, np.uint8, offset=start)
+    found = np.empty(min(_BLOCK, len(text)), dtype=bool)
+    total = 0
+    for at in range(0, len(text), _BLOCK):
+        block = text[at : at + _BLOCK]
+        total += int(np.count_nonzero(np.equal(block, byte, out=found[: len(block)])))
+    return total
+
+
+def pieces(data: Data, start: int, separator: str) -> Iterator[Piece]:
+    """The lines from `start` on, in pieces of about equal size, up to the last that is not blank."""
+    end = _end(data, start)
+    count = -(-(end - start) // PIECE)
+    while start < end:
+        line_end = data.find(b"\n", start + (end - start) // count, end) if count > 1 else -1
+        stop = end if line_end < 0 else line_end + 1
+        body = data[start:stop]
+        if isinstance(data, mmap.mmap):
+            _let_go(data, start, stop)
+        bare = stop == len(data) and ends_in_a_bare_cell(data)
+        yield Piece(body if body.endswith(b"\n") else body + b"\n", separator, stop == end, bare)
+        start, count = stop, count - 1
+
+
+def ends_in_a_bare_cell(data: Data) -> bool:
+    """Whether a file ends within a line, in a cell without quotes: nobody can tell whether its number is whole."""
+    return data[len(data) - 1 :] not in (b"\n", b"\r", b'"', b" ", b"\0")
+
+
+def _end(data: Data, start: int) -> int:
+    """Where the last line that is not blank ends."""
+    end = len(data)
+    while end > start:
+        tail = data[max(start, end - _TAIL) : end]
+        if written := len(tail.rstrip()):
+            line_end = data.find(b"\n", end - len(tail) + written)
+            return len(data) if line_end < 0 else line_end + 1
+        end -= len(tail)
+    return start
+
+
+def _let_go(data: mmap.mmap, start: int, stop: int) -> None:
+    """Give pages that were read back to the system; they come again where they are looked at again."""
+    if hasattr(mmap, "MADV_DONTNEED"):
+        first = start - start % mmap.PAGESIZE
+        data.madvise(mmap.MADV_DONTNEED, first, stop - first)

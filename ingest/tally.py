@@ -1,0 +1,116 @@
+"""What is left out of a log's rows, gathered from all its pieces and told at the end."""
+
+from dataclasses import dataclass, field
+
+from ingest.layout import Layout, Rows
+from ingest.shorten import short
+from model.errors import Unusable
+from model.remark import Kind, Remarks, counted
+
+_MOST_TOLD = 20
+HOPELESS = 50
+
+
+@dataclass
+class Strange:
+    """Cells of one column that are no numbers: the first of them, and how many."""
+
+    line: int
+    said: str
+    count: int = 0
+
+
+@dataclass
+class Tally:
+    """Lines and cells that are not as they should be.
+
+    `kept` counts the rows, `present` their numbers. `uneven` lines have so many cells, `timeless` ones begin with
+    something else than a time, `not_days` are rows whose time does not exist.
+    """
+
+    kept: int = 0
+    present: int = 0
+    uneven: list[tuple[int, int]] = field(default_factory=list)
+    timeless: list[tuple[int, str]] = field(default_factory=list)
+    day_first: list[tuple[int, str]] = field(default_factory=list)
+    not_days: list[tuple[int, str]] = field(default_factory=list)
+    strange: dict[int, Strange] = field(default_factory=dict)
+
+    def add_rows(self, rows: Rows) -> None:
+        """Note rows, as they were read."""
+        self.kept += len(rows.numbers)
+        self.present += len(rows.numbers) * rows.numbers.width - sum(rows.numbers.null_count().row(0))
+
+    def take(self, other: "Tally") -> None:
+        """Add what was found in the next piece."""
+        self.kept += other.kept
+        self.present += other.present
+        self.uneven += other.uneven
+        self.timeless += other.timeless
+        self.day_first += other.day_first
+        self.not_days += other.not_days
+        for column, found in other.strange.items():
+            self.add_strange(column, found.line, found.said, found.count)
+
+    def add_strange(self, column: int, line: int, said: str, count: int = 1) -> None:
+        """Note cells that are no numbers."""
+        self.strange.setdefault(column, Strange(line, said)).count += count
+
+    def tell(self, layout: Layout, remarks: Remarks) -> None:
+        """Refuse what cannot be read for certain; remark each row and cell that is left out."""
+        self._tell_lines(layout, remarks)
+        self._tell_cells(layout, remarks)
+        self._tell_days(layout, remarks)
+
+    def _tell_lines(self, layout: Layout, remarks: Remarks) -> None:
+        width = layout.width
+        if len(self.uneven) > self.kept + len(self.timeless):
+            number, cells = self.uneven[0]
+            raise Unusable(
+                f"{layout.file}:{number}: the header has {width} cells but the row has {cells}, so values cannot "
+                "be told apart by their counter; record the log again, or mend the header"
+            )
+        if len(self.timeless) > self.kept:
+            number, said = self.timeless[0]
+            raise Unusable(_no_time(layout, number, said))
+        if len(self.day_first) > 1:
+            number, said = self.day_first[0]
+            raise Unusable(
+                f'{layout.file}:{number}: "{said}" has the day before the month, and of other rows it cannot be told; '
+                "export the log again with relog"
+            )
+        reasons = [(at, f"the row has {n} cells where the header has {width}: left out") for at, n in self.uneven]
+        reasons += [(at, f'"{said}" is not a time: the row is left out') for at, said in self.timeless]
+        _tell_some(sorted(reasons), remarks)
+
+    def _tell_cells(self, layout: Layout, remarks: Remarks) -> None:
+        count = sum(found.count for found in self.strange.values())
+        if count > self.present:
+            raise Unusable(
+                f"{layout.file}: {count:,} cells are not numbers and {self.present:,} are; Perfmon writes numbers "
+                "with a decimal point: export the log again as it was recorded (relog, not a spreadsheet)"
+            )
+        for column, found in sorted(self.strange.items()):
+            more = f", and {found.count - 1:,} more in this column" if found.count > 1 else ""
+            told = f'"{short(found.said)}" is not a number: no sample{more}'
+            remarks.add(Kind.SKIPPED, told, line=found.line, counter=layout.counters[column], count=found.count)
+
+    def _tell_days(self, layout: Layout, remarks: Remarks) -> None:
+        if 2 * len(self.not_days) > self.kept:
+            number, said = self.not_days[0]
+            raise Unusable(_no_time(layout, number, said))
+        _tell_some([(at, f'"{said}" is not a time: the row is left out') for at, said in self.not_days], remarks)
+
+
+def _tell_some(reasons: list[tuple[int, str]], remarks: Remarks) -> None:
+    for at, reason in reasons[:_MOST_TOLD]:
+        remarks.add(Kind.SKIPPED, reason, line=at)
+    if (more := len(reasons) - _MOST_TOLD) > 0:
+        remarks.add(Kind.SKIPPED, f"{counted(more, 'more row')} like these: left out", count=more)
+
+
+def _no_time(layout: Layout, number: int, said: str) -> str:
+    return (
+        f'{layout.file}:{number}: "{said}" is not a time as Perfmon writes it (MM/DD/YYYY HH:MM:SS.mmm); '
+        "a spreadsheet may have cut it: export the log again with relog"
+    )

@@ -1,0 +1,122 @@
+"""`plimsoll grafana`."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from dashboards import alerts, grafana_json
+from dashboards.check import Parser, mistakes
+from dashboards.panels import panel_of
+from dashboards.site import Judged, Site
+from model.errors import Unusable
+from model.remark import counted
+from model.times import parse_duration
+from native.programs import INFLUXQL
+from plimsoll.files import write_text
+from review.settings import Settings, load
+from rules.load import load_packs, load_signals
+from rules.schema import Rule
+from rules.signals import Subject
+from rules.source import Mistakes
+
+RULES = Path("rules", "grafana")
+DASHBOARDS = Path("dashboards", "grafana")
+
+
+def options(emails: tuple[str, ...], webhook: str | None, interval: str, docs: str | None) -> alerts.Options:
+    """What the export is told on the command line. Unusable if the interval is no duration."""
+    try:
+        length = parse_duration(interval)
+    except ValueError as error:
+        raise Unusable(f"--interval: {error}") from None
+    given = alerts.Options(interval=length, emails=emails, webhook=webhook)
+    return replace(given, docs=docs) if docs else given
+
+
+def export(out: Path, config: Path | None, options: alerts.Options) -> None:
+    """Write alert rules to OUT/rules/grafana and dashboards to OUT/dashboards/grafana.
+
+    What is refused is told on stderr. A rule that stood there and is no more is listed for Grafana to delete.
+    """
+    packs, signals = load_packs(), load_signals()
+    settings = load(config) if config else Settings()
+    by_id = {rule.id: rule for pack in packs for rule in pack.rules}
+    site = site_of(settings, config or Path("plimsoll.toml"), by_id)
+    previous = _ours(out / RULES, "*.yaml", alerts.GENERATED)
+    made = alerts.export(packs, signals, site, replace(options, panel_of=panel_of), previous)
+    dashboards = grafana_json.files(options.docs)
+    _write(out / RULES, made.files, previous)
+    _write(out / DASHBOARDS, dashboards, _ours(out / DASHBOARDS, "*.json", '"uid": "plimsoll-'))
+    for refused in made.refused:
+        print(f"not exported: {refused}", file=sys.stderr)
+    rules = sum(text.count("\n      - uid: ") for name, text in made.files.items() if name != "contact.yaml")
+    print(f"{counted(rules, 'alert rule')} to {out / RULES}")
+    print(f"{counted(len(dashboards), 'dashboard')} to {out / DASHBOARDS}")
+
+
+def check(paths: list[Path]) -> None:
+    """Check files, or all of a folder. Mistakes tells all that is wrong with them."""
+    named = paths or [path for path in (RULES, DASHBOARDS) if path.is_dir()]
+    if not named:
+        raise Unusable(f"there is no {RULES} here; name files or folders, or write them with plimsoll grafana export")
+    files: dict[str, str] = {}
+    for path in named:
+        if not path.exists():
+            raise Unusable(f"{path}: does not exist; name .yaml or .json files, or folders of them")
+        found = [one for end in ("*.yaml", "*.yml", "*.json") for one in sorted(path.glob(end))]
+        for one in found if path.is_dir() else [path]:
+            try:
+                files[str(one)] = one.read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                raise Unusable(f"{one}: cannot be read: {error}") from None
+    if wrong := mistakes(files, _parser()):
+        raise Mistakes(wrong)
+    print(f"ok: {counted(len(files), 'file')}")
+
+
+def site_of(settings: Settings, path: Path, rules: Mapping[str, Rule]) -> Site:
+    """What plimsoll.toml says of hosts, as the export takes it. Unusable if a threshold in it fits no rule."""
+    overrides = settings.overrides(path, rules)
+
+    def judged(rule: Rule, host: str) -> Judged:
+        changed, override = overrides.of(rule, host)
+        return Judged(changed, f"{override.note}." if override else "", bool(override and override.off))
+
+    given = settings.facts()
+    subjects = [Subject(host) for host in settings.hosts]
+    subjects += [Subject(host, instance) for host, facts in settings.hosts.items() for instance in facts.instances]
+    facts = {subject: given[subject.key] for subject in subjects if given.get(subject.key)}
+    return Site(tuple(settings.hosts), judged, facts, settings.drives())
+
+
+def _parser() -> Parser | None:
+    """InfluxQL's own parser, where it has been built."""
+    if not INFLUXQL.path.is_file():
+        return None
+
+    def faults(queries: Sequence[str]) -> Sequence[str | None]:
+        done = subprocess.run([INFLUXQL.path], input=json.dumps(queries), capture_output=True, text=True, check=True)
+        return json.loads(done.stdout)
+
+    return faults
+
+
+def _ours(folder: Path, pattern: str, sign: str) -> dict[str, str]:
+    """The files of a folder that an export wrote, by name."""
+    texts = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob(pattern))}
+    return {name: text for name, text in texts.items() if sign in text}
+
+
+def _write(folder: Path, files: Mapping[str, str], previous: Mapping[str, str]) -> None:
+    """Write the files of a folder; those we wrote before and write no more are removed."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in set(previous) - set(files):
+            (folder / name).unlink()
+    except OSError as error:
+        raise Unusable(f"{folder}: cannot be written: {error.strerror or error}") from None
+    for name, text in files.items():
+        write_text(folder / name, text)

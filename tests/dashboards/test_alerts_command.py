@@ -1,0 +1,99 @@
+"""`plimsoll grafana export`: what it writes where, what it takes from plimsoll.toml, what it says."""
+
+import pytest
+import yaml
+
+CONFIG = """
+[hosts.SQLSRV01]
+processors = 16
+
+[hosts.SQLSRV01.instances."2 E:"]
+spindles = 4
+drive = "database"
+
+[rules.cpu-busy]
+healthy = "< 90"
+for = "10m"
+reason = "agreed"
+
+[rules.disk-busy-total]
+off = true
+reason = "counts wrongly"
+
+[hosts.SQLSRV01.rules.context-switches]
+per = "processors"
+reason = "16 processors"
+"""
+
+
+def rules_of(folder, pack):
+    data = yaml.safe_load((folder / "rules" / "grafana" / f"{pack}.yaml").read_text())
+    return [rule for group in data["groups"] for rule in group["rules"]]
+
+
+def limits(rules, rule):
+    """The limits of a rule by whom it is for."""
+    found = {}
+    for one in rules:
+        if one["labels"]["rule"] == rule:
+            whom = one["title"].partition(" on ")[2]
+            found.setdefault(whom, set()).add(one["annotations"]["limit"].partition(" (")[0])
+    return found
+
+
+@pytest.fixture
+def exported(plimsoll, tmp_path):
+    """The folder that was exported to, and what the command said."""
+    config = tmp_path / "plimsoll.toml"
+    config.write_text(CONFIG)
+    return tmp_path, plimsoll("grafana", "export", "--out", tmp_path, "--config", config, "--email", "a@x.example")
+
+
+def test_what_plimsoll_toml_says_of_hosts_is_exported(exported):
+    folder, done = exported
+    assert done.status == 0
+    assert done.out.startswith(f"{sum(len(rules_of(folder, path.stem)) for path in (folder / 'rules' / 'grafana').glob('*.yaml') if path.stem != 'contact')} alert rules to ")  # fmt: skip
+    system = rules_of(folder, "operating-system")
+    assert limits(system, "cpu-busy") == {"": {"< 90 %"}}
+    assert limits(system, "context-switches") == {"": {"< 15000 /s"}, "SQLSRV01": {"< 240000 /s"}}
+    assert limits(rules_of(folder, "disk"), "disk-queue-per-spindle") == {"": {"<= 3 requests"}, "SQLSRV01 2 E:": {"<= 12 requests"}}  # fmt: skip
+    assert limits(rules_of(folder, "disk"), "disk-busy-total") == {}
+    assert set(limits(rules_of(folder, "sql-server"), "sql-database-reads")) == {"SQLSRV01 2 E:"}
+    note = next(rule["annotations"]["note"] for rule in system if rule["labels"]["rule"] == "cpu-busy")
+    assert "limit < 90, for 10 min set in plimsoll.toml instead of the documented < 80, for 5 min: agreed." in note
+
+
+def test_what_is_refused_is_told_by_name(exported):
+    _, done = exported
+    lines = done.err.splitlines()
+    assert all(line.startswith("not exported: sql-") for line in lines)
+    assert (
+        "not exported: sql-page-life-climbs: it is for the phase ramp-up, and where phases are not known it never fires"
+        in lines
+    )
+    assert (
+        "not exported: sql-database-reads-and-page-life from diskio.reads: "
+        "sqlserver_performance.value has its host in another tag (host, sql_instance)"
+    ) in lines
+
+
+def test_a_rule_that_is_no_more_is_retired_by_the_next_export(exported, plimsoll):
+    folder, _ = exported
+    assert plimsoll("grafana", "export", "--out", folder).status == 0
+    retired = yaml.safe_load((folder / "rules" / "grafana" / "retired.yaml").read_text())["deleteRules"]
+    assert any(one["uid"].startswith("sql-database-reads-") for one in retired)
+    assert plimsoll("grafana", "check", folder / "rules" / "grafana").status == 0
+
+
+def test_files_of_others_are_left_alone(exported, plimsoll):
+    folder, _ = exported
+    own = folder / "rules" / "grafana" / "own.yaml"
+    own.write_text("apiVersion: 1\n")
+    assert plimsoll("grafana", "export", "--out", folder).status == 0
+    assert own.read_text() == "apiVersion: 1\n"
+
+
+def test_interval_that_is_no_duration_is_told(plimsoll, tmp_path):
+    done = plimsoll("grafana", "export", "--out", tmp_path, "--interval", "often")
+    assert done.status == 2
+    assert done.err.startswith('plimsoll: --interval: "often" is not a duration')

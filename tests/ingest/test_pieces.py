@@ -1,0 +1,103 @@
+"""A log comes to the same whether it is read whole or in pieces, whatever their size."""
+
+import mmap
+from pathlib import Path
+
+import numpy as np
+import pytest
+from mutate import mutated
+
+from ingest import pieces, table
+from ingest.read import read_log
+from model.errors import Unusable
+
+LOGS = [path.read_bytes() for path in sorted((Path(__file__).parent / "cases").glob("[!n]*/*/input.*"))]
+HEADER = r'"(PDH-CSV 4.0) (UTC)(0)","\\H\System\Threads","\\H\Memory\Available Bytes"'
+
+
+def told(path):
+    """All there is to a log, or to its refusal."""
+    try:
+        log = read_log(path)
+    except Unusable as error:
+        return str(error)
+    values = [column.to_list() for column in log.columns]
+    return log.format, log.times.tolist(), values, log.series, log.remarks
+
+
+def in_pieces(monkeypatch, path, size):
+    """The same, of a file that is too large to be read whole."""
+    with monkeypatch.context() as patched:
+        patched.setattr(table, "WHOLE", 0)
+        patched.setattr(pieces, "PIECE", size)
+        return told(path)
+
+
+@pytest.mark.parametrize("size", [1, 150, 2000])
+@pytest.mark.parametrize("part", range(2))
+def test_damaged_logs(tmp_path, monkeypatch, part, size):
+    path = tmp_path / "log.csv"
+    for seed in range(part * 80, part * 80 + 80):
+        path.write_bytes(mutated(seed, LOGS[seed % len(LOGS)]))
+        assert in_pieces(monkeypatch, path, size) == told(path), seed
+
+
+@pytest.mark.parametrize("size", [1, 500, 10_000])
+@pytest.mark.parametrize("style", ["quoted", "bare"])
+def test_lines_keep_their_numbers(tmp_path, monkeypatch, style, size):
+    rows = [f'"01/15/2008 10:{at // 60:02}:{at % 60:02}.000","{at}"," "' for at in range(600)]
+    rows[123] = rows[123].replace('"123"', '"many"')
+    rows[456] = rows[456].rpartition(",")[0]
+    rows[512] = '"yesterday","1","2"'
+    text = "\r\n".join([HEADER, *rows, "", ""])
+    path = tmp_path / "log.csv"
+    path.write_text(text if style == "quoted" else text.replace('"', ""), newline="")
+    found = in_pieces(monkeypatch, path, size)
+    assert found == told(path)
+    log = read_log(path)
+    assert len(log.times) == 598
+    assert log.columns[0].to_list()[122:125] == [122, None, 124]
+    assert [(remark.line, remark.text) for remark in log.remarks] == [
+        (458, "the row has 2 cells where the header has 3: left out"),
+        (514, '"yesterday" is not a time: the row is left out'),
+        (125, '"many" is not a number: no sample'),
+    ]
+
+
+@pytest.mark.parametrize("size", [1, 7, 40, 1000])
+def test_pieces_hold_all_lines(tmp_path, size, monkeypatch):
+    monkeypatch.setattr(pieces, "PIECE", size)
+    data = b"header\n" + b"".join(b"%d,%s\n" % (at, b"x" * (at % 13)) for at in range(50)) + b"last\r\n \n\n"
+    path = tmp_path / "log.csv"
+    path.write_bytes(data)
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+        found = list(pieces.pieces(mapped, 7, ","))
+    assert b"".join(piece.data for piece in found) == data[7:-3]
+    assert [piece.last for piece in found] == [False] * (len(found) - 1) + [True]
+    assert sum(piece.lines for piece in found) == 51
+
+
+def test_blanks_are_found_where_blocks_meet(monkeypatch):
+    data = b'"t"' + b'," ","1"' * 40 + b"\n"
+    wanted = [at for at in range(len(data)) if data.startswith(b'," "', at)]
+    for block in (1, 2, 3, 5, 64):
+        monkeypatch.setattr(pieces, "_BLOCK", block)
+        assert pieces.Piece(data, ",").blanks().tolist() == wanted
+
+
+def test_millions_of_empty_columns_are_refused_at_once(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_bytes(b'"(PDH-CSV 4.0) (UTC)(0)"' + b"," * 5_000_000 + b"\n")
+    assert "no column of the header is a counter path" in told(path)
+
+
+def test_many_columns_that_are_no_counters_are_told_in_few_words(tmp_path):
+    path = tmp_path / "log.csv"
+    cells = ["01/15/2008 10:00:00.000", "1", *["2"] * 100]
+    path.write_text(
+        ",".join([r"(PDH-CSV 4.0) (UTC)(0),\\H\System\Threads", *["x"] * 100]) + "\n" + ",".join(cells) + "\n"
+    )
+    log = read_log(path)
+    assert np.array_equal(log.column(0), [1.0])
+    assert str(log.remarks[-1]).endswith("80 more columns like these: left out")
+    assert len(log.remarks) == 21

@@ -1,0 +1,245 @@
+"""docker-compose.yml: it is valid, and what it names exists and is what the servers here were tried with."""
+
+import json
+import os
+import re
+import stat
+import subprocess
+import time
+import urllib.parse
+import urllib.request
+from pathlib import Path
+
+import pytest
+import yaml
+
+from native import folders, settings, tokens
+from native.influx import InfluxDB
+from native.influx_api import Api
+from native.programs import INFLUXDB, TELEGRAF
+from native.settings import for_docker
+
+ROOT = Path(__file__).parents[2]
+SERVICES = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
+VARIABLE = re.compile(r"(?<!\$)\$\{(\w+)(:[-?])?([^}]*)\}")
+
+
+@pytest.fixture
+def docker_compose(installed):
+    """Has docker-compose check the file with an environment file; its status, and what it said."""
+    program = installed("docker-compose", "docker-compose")
+
+    def config(env_file):
+        return subprocess.run(
+            [
+                program,
+                "--env-file",
+                str(env_file),
+                "--project-directory",
+                str(ROOT),
+                "-f",
+                str(ROOT / "docker-compose.yml"),
+                "config",
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+            env={"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/")},
+        )
+
+    return config
+
+
+def mounts(service):
+    """Where from, where to, how."""
+    for volume in SERVICES[service].get("volumes", ()):
+        # A default may hold no colon but the one before it.
+        source, target, *mode = re.split(r":(?!-)", volume)
+        yield VARIABLE.sub(lambda found: found[3], source), target, "".join(mode)
+
+
+def test_the_file_is_valid_with_the_env_file_that_is_generated(docker_compose, plimsoll, tmp_path):
+    env_file = tmp_path / ".env"
+    made = plimsoll("stack", "env", "--out", env_file)
+    assert made.status == 0
+    assert stat.S_IMODE(env_file.stat().st_mode) == 0o600
+    done = docker_compose(env_file)
+    assert done.returncode == 0, done.stderr
+    read = settings.read(env_file)
+    environment = yaml.safe_load(done.stdout)["services"]["influxdb"]["environment"]
+    assert environment["DOCKER_INFLUXDB_INIT_ADMIN_TOKEN"] == read[settings.ADMIN_TOKEN]
+
+
+def test_without_it_one_is_told_how_to_make_it(docker_compose, tmp_path):
+    (tmp_path / ".env").touch()
+    done = docker_compose(tmp_path / ".env")
+    assert done.returncode != 0
+    assert "run plimsoll stack env" in done.stderr
+
+
+def test_an_env_file_that_is_there_is_left_alone(plimsoll, tmp_path):
+    env_file = tmp_path / ".env"
+    assert plimsoll("stack", "env", "--out", env_file).status == 0
+    before = env_file.read_text()
+    done = plimsoll("stack", "env", "--out", env_file)
+    assert (done.status, env_file.read_text()) == (2, before)
+    assert "is there already" in done.err
+
+
+def test_no_two_installations_share_a_secret():
+    one, other = for_docker(), for_docker()
+    secret = {name for name in one if one[name] != other[name]}
+    assert secret == {settings.PASSWORD, settings.ADMIN_TOKEN, settings.GRAFANA_PASSWORD}
+    assert all(re.fullmatch(r"[\w-]{32,}", one[name]) for name in secret)
+
+
+def test_every_variable_has_a_default_or_is_generated():
+    used = {found[0]: found[1] for found in VARIABLE.findall((ROOT / "docker-compose.yml").read_text())}
+    generated = set(for_docker())
+    assert {name for name, kind in used.items() if kind == ":?"} == generated - {settings.URL}
+    assert {name for name, kind in used.items() if kind == ":-"}.isdisjoint(generated)
+    assert "" not in used.values()
+
+
+def test_every_folder_and_file_that_is_mounted_exists():
+    volumes = set(yaml.safe_load((ROOT / "docker-compose.yml").read_text())["volumes"])
+    for service in SERVICES:
+        for source, target, mode in mounts(service):
+            if source[0] in "./":
+                assert (ROOT / source).exists(), f"{service} mounts {source}"
+                assert mode == "ro", f"{service} could write to {source}"
+            else:
+                assert source in volumes
+            assert target.startswith("/")
+
+
+def test_ports_are_open_to_this_machine_alone():
+    ports = [port for service in SERVICES.values() for port in service.get("ports", ())]
+    assert ports
+    assert all(port.startswith("${LISTEN:-127.0.0.1}:") for port in ports)
+
+
+def test_the_versions_are_those_that_are_tested_here():
+    assert SERVICES["influxdb"]["image"] == f"influxdb:{INFLUXDB.version}"
+    assert SERVICES["telegraf"]["image"] == f"telegraf:{TELEGRAF.version}"
+    assert re.fullmatch(r"grafana/grafana:13\.\d+\.\d+", SERVICES["grafana"]["image"])
+
+
+def test_each_token_reaches_the_one_who_needs_it_alone():
+    owners = {name: tokens.FOLDERS[name] for name in settings.TOKENS}
+    assert {target for _, target, _ in mounts("tokens")} == {f"/run/plimsoll/{owner}" for owner in owners.values()}
+    assert SERVICES["tokens"]["command"][-1] == "/run/plimsoll"
+    for owner in owners.values():
+        seen = [service for service in SERVICES for source, _, _ in mounts(service) if source == f"token-{owner}"]
+        assert sorted(seen) == sorted(["tokens", owner])
+        assert ("/run/plimsoll", "ro") in [
+            (target, mode) for source, target, mode in mounts(owner) if source == f"token-{owner}"
+        ]
+
+
+def test_telegraf_gets_every_variable_its_configuration_needs():
+    needed = {
+        name for name, default, _ in VARIABLE.findall((ROOT / "telegraf" / "linux.conf").read_text()) if default != ":-"
+    }
+    assert needed == {*SERVICES["telegraf"]["environment"], "INFLUX_TOKEN"} - {"HOST_PROC", "HOST_SYS"}
+
+
+def test_tokens_are_made_once_and_anew_where_influxdb_does_not_know_them(influxdb, tmp_path):
+    with InfluxDB(tmp_path / "influxdb") as made:
+        given = {name: made[name] for name in settings.REQUIRED}
+        place = tmp_path / "volumes"
+        assert tokens.provide(given, place) == list(settings.TOKENS)
+        files = {name: place / folder / "token" for name, folder in tokens.FOLDERS.items()}
+        first = {name: file.read_text() for name, file in files.items()}
+        assert tokens.provide(given, place) == []
+        assert {name: file.read_text() for name, file in files.items()} == first
+        files[settings.TOKEN_GRAFANA].chmod(0o644)
+        files[settings.TOKEN_GRAFANA].write_text("of another InfluxDB")
+        files[settings.TOKEN_INGEST].unlink()
+        assert tokens.provide(given, place) == [settings.TOKEN_GRAFANA, settings.TOKEN_INGEST]
+        assert files[settings.TOKEN_TELEGRAF].read_text() == first[settings.TOKEN_TELEGRAF]
+        known = Api(made[settings.URL], made[settings.ADMIN_TOKEN]).tokens()
+        assert {file.read_text().strip() for file in files.values()} <= known
+
+
+def test_telegraf_starts_as_it_does_in_its_container(bucket, telegraf, tmp_path):
+    """Its entry point, with the places of the container replaced by those here, writes to a real InfluxDB."""
+    (tmp_path / "token").write_text(bucket.telegraf_token + "\n")
+    shell, flag, script = SERVICES["telegraf"]["entrypoint"]
+    for there, here in {
+        "$$": "$",
+        "/run/plimsoll/token": str(tmp_path / "token"),
+        "/etc/plimsoll/telegraf": str(folders.configurations()),
+        "exec telegraf": f"exec {telegraf}",
+    }.items():
+        assert there in script
+        script = script.replace(there, here)
+    environment = {
+        "INFLUX_URL": bucket.url,
+        "INFLUX_ORG": bucket.org,
+        "INFLUX_BUCKET": bucket.bucket,
+        "PATH": os.defpath,
+    }
+    with (tmp_path / "log").open("wb") as log:
+        process = subprocess.Popen([shell, flag, script], env=environment, stdout=log, stderr=subprocess.STDOUT)
+    try:
+        until = time.monotonic() + 40
+        while '["mem"]' not in asked_as_grafana(bucket, "SHOW MEASUREMENTS"):
+            assert process.poll() is None, (tmp_path / "log").read_text()
+            assert time.monotonic() < until, (tmp_path / "log").read_text()
+            time.sleep(0.5)
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def asked_as_grafana(bucket, query):
+    """What InfluxDB answers to a request such as Grafana makes by dashboards/provisioning/datasource.yaml."""
+    (source,) = yaml.safe_load((ROOT / "dashboards" / "provisioning" / "datasource.yaml").read_text())["datasources"]
+    environment = {"$INFLUX_URL": bucket.url, "$INFLUX_BUCKET": bucket.bucket}
+    token_file = "/run/plimsoll/token"
+    assert token_file.rpartition("/")[0] in [target for _, target, _ in mounts("grafana")]
+    header = source["secureJsonData"]["httpHeaderValue1"].replace(f"$__file{{{token_file}}}", bucket.grafana_token)
+    assert "$" not in header
+    options = source["jsonData"]
+    parameters = urllib.parse.urlencode({"db": environment[options["dbName"]], "epoch": "ms"})
+    request = urllib.request.Request(
+        f"{environment[source['url']]}/query?{parameters}",
+        urllib.parse.urlencode({"q": query}).encode(),
+        {options["httpHeaderName1"]: header},
+        method=options["httpMode"],
+    )
+    with urllib.request.urlopen(request, timeout=10) as response:
+        return response.read().decode()
+
+
+def test_the_data_source_reads_what_is_written(bucket):
+    for name in ("$INFLUX_URL", "$INFLUX_BUCKET"):
+        assert name[1:] in SERVICES["grafana"]["environment"]
+    asked = urllib.parse.urlencode({"org": bucket.org, "bucket": bucket.bucket})
+    request = urllib.request.Request(
+        f"{bucket.url}/api/v2/write?{asked}", b"m f=1 1000000000", {"Authorization": f"Token {bucket.telegraf_token}"}
+    )
+    with urllib.request.urlopen(request, timeout=10):
+        pass
+    answer = json.loads(asked_as_grafana(bucket, 'SELECT "f" FROM "m"'))
+    assert answer["results"][0]["series"][0]["values"] == [[1000, 1]]
+
+
+def test_ingest_is_called_as_it_is_documented():
+    shell, flag, script, name = SERVICES["ingest"]["entrypoint"]
+    stand_in = (
+        script.replace("$$", "$").replace("/run/plimsoll/token", "/dev/null").replace("exec plimsoll", "echo plimsoll")
+    )
+    done = subprocess.run(
+        [shell, flag, stand_in, name, ".", "--run", "a b"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "plimsoll ingest . --run a b\n"
+    assert (ROOT / "docker-compose.yml").read_text().count("docker compose run --rm ingest . --run") == 1
+
+
+def test_the_image_is_made_of_what_the_wheel_is_made_of():
+    listed = {line[1:] for line in (ROOT / ".dockerignore").read_text().split() if line.startswith("!")}
+    packages = {found.parent.name for found in ROOT.glob("*/__init__.py")}
+    assert listed == {*packages, "telegraf", "requirements.txt", "pyproject.toml", "hatch_build.py", "README.md"}
+    assert "--require-hashes -r requirements.txt" in (ROOT / "Dockerfile").read_text()
