@@ -27,17 +27,24 @@ _WORTH_A_THREAD = 1_000_000  # cells
 
 def parse(text: Text, layout: Layout, remarks: Remarks) -> Table:
     """Read all rows. Unusable if the rows do not have the cells of the header."""
-    small = len(text.data) <= WHOLE
-    if small and (rows := _whole(text, layout)):
+    tried = len(text.data) <= WHOLE
+    if tried and (rows := _whole(text, layout)):
         return _table([rows], layout, remarks)
     tally = Tally()
     parts: list[Rows] = []
     line = layout.first_line
+    regular = True  # damage seldom comes alone: behind a damaged piece the next is not tried at once
     for piece in pieces(text.data, layout.offset, layout.separator):
         rows = None
-        if not small and not piece.bare and (rows := _at_once(piece.data, piece.data, 0, line, layout)):
+        alone = piece.last and not parts  # the whole file, which was tried already
+        if regular and not (tried and alone) and not piece.bare:
+            rows = _at_once(piece.data, piece.data, 0, line, layout)
+        if rows:
             tally.add_rows(rows)
-        rows = rows or read_by_line(piece, line, layout, tally, remarks)
+        else:
+            before = tally.faults, len(remarks.items)
+            rows = read_by_line(piece, line, layout, tally, remarks)
+            regular = before == (tally.faults, len(remarks.items))
         if rows is None:
             break
         parts.append(rows)

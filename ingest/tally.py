@@ -36,6 +36,12 @@ class Tally:
     not_days: list[tuple[int, str]] = field(default_factory=list)
     strange: dict[int, Strange] = field(default_factory=dict)
 
+    @property
+    def faults(self) -> int:
+        """How many lines and cells are noted."""
+        lines = (self.uneven, self.timeless, self.day_first, self.not_days)
+        return sum(map(len, lines)) + sum(found.count for found in self.strange.values())
+
     def add_rows(self, rows: Rows) -> None:
         """Note rows, as they were read."""
         self.kept += len(rows.numbers)
