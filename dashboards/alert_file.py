@@ -10,6 +10,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 EXPRESSION = "__expr__"
+LONGEST_NAME = 190  # bytes of a rule's title, or a group's name, that fit into Grafana's database
 
 Evaluation = Literal["gt", "lt", "eq", "ne", "gte", "lte"]
 RangeEvaluation = Literal["within_range", "outside_range", "within_range_included", "outside_range_included"]
@@ -264,6 +265,11 @@ def written(content: AlertingFile, provenance: str) -> str:
 def expanded(text: str) -> str:
     """Text for a field in which Grafana expands environment variables: `MSSQL$X` is written `MSSQL$$X`."""
     return text.replace("$", "$$")
+
+
+def plain(text: str) -> str:
+    """Text for an annotation, which Grafana takes for a template: braces in it are braces."""
+    return text.replace("{{", '{{ "{{" }}')
 
 
 # Shorter than a line and of one idea: these stand on one.

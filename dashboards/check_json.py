@@ -182,7 +182,7 @@ def _query(target: Json, known: Sequence[str | None]) -> Iterator[str]:
         yield f'resultFormat "{target.get("resultFormat")}" is not one of {", ".join(_FORMATS)}; correct it'
     if "$timeFilter" not in query and " ORDER BY time " not in query:
         yield "its query has no $timeFilter, so it reads everything there is; add it"
-    if "time($__interval)" in query and not query.endswith("fill(none)") and "fill(none)" not in query:
+    if "time($__interval)" in query and "fill(none)" not in query:
         yield "intervals without samples are filled; end it with fill(none)"
     if target.get("resultFormat") == "table" and query.partition(" GROUP BY ")[2].count(",") > 0:
         yield "tables of several tags can have them in the wrong columns; ask for time_series"

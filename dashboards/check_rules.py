@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from dashboards.alert_file import (
     EXPRESSION,
+    LONGEST_NAME,
     AlertRule,
     Group,
     InfluxModel,
@@ -35,6 +36,13 @@ _TWO_PARAMETERS = ("within_range", "outside_range", "within_range_included", "ou
 _RISING = ("gt", "gte")
 _FALLING = ("lt", "lte")
 _TEN_SECONDS = 10
+_BRACES = re.compile(r"\{\{-?\s*(.*?)\s*-?\}\}")
+# How a template in an annotation may begin: a variable, a text, or a function or keyword that Grafana knows.
+_TEMPLATE = re.compile(
+    r"""[$."`(]|(printf|print|println|humanize(1024|Duration|Percentage|Timestamp)?|index|len|if|else|end|range|with|"""
+    r"""and|or|not|eq|ne|lt|le|gt|ge|match|title|toUpper|toLower|reReplaceAll|parseDuration|graphLink|tableLink|args|"""
+    r"""externalURL|pathPrefix|filterLabels|filterLabelsRe|removeLabels|removeLabelsRe|mergeLabelValues)\b"""
+)
 
 
 def group_mistakes(group: Group) -> Found:
@@ -43,6 +51,7 @@ def group_mistakes(group: Group) -> Found:
         if not value.strip():
             yield (name,), f"{name} is blank: Grafana does not start; give it one"
         yield from dollar((name,), value)
+    yield from _too_long("name", group.name)
     seconds = duration_s(group.interval)
     if seconds is None:
         yield ("interval",), bad_duration("interval", group.interval)
@@ -57,6 +66,7 @@ def rule_mistakes(rule: AlertRule, panels: Panels | None, receivers: set[str]) -
     if not rule.title.strip():
         yield ("title",), "title is blank: Grafana does not start; give it one"
     yield from dollar(("title",), rule.title)
+    yield from _too_long("title", rule.title)
     for name, value in (("for", rule.for_), ("keepFiringFor", rule.keep_firing_for)):
         if value is not None and duration_s(value) is None:
             yield (name,), bad_duration(name, value)
@@ -73,6 +83,13 @@ def rule_mistakes(rule: AlertRule, panels: Panels | None, receivers: set[str]) -
             yield ("notification_settings", "receiver"), text
         if twice(settings.group_by or ()):
             yield ("notification_settings", "group_by"), "a label stands twice: Grafana does not start; leave one out"
+
+
+def _too_long(name: str, text: str) -> Found:
+    """A name that does not fit into Grafana's database; `$$` is one `$` there."""
+    length = len(text.replace("$$", "$").encode())
+    if length > LONGEST_NAME:
+        yield (name,), f"{name} is {length} bytes long, more than {LONGEST_NAME}: Grafana does not start; shorten it"
 
 
 def uid_mistake(uid: str) -> str | None:
@@ -165,11 +182,11 @@ def _influxql(query: Query, model: InfluxModel) -> Found:
     place: Place = ("model", "query")
     if model.result_format != "time_series":
         yield ("model", "resultFormat"), "an alert needs series: write resultFormat time_series"
-    for text in influxql_mistakes(model.query, alert=True):
+    for text in _influxql_mistakes(model.query):
         yield place, text
 
 
-def influxql_mistakes(query: str, *, alert: bool) -> Iterator[str]:
+def _influxql_mistakes(query: str) -> Iterator[str]:
     """What is wrong with a query, as far as can be told without parsing it."""
     outside = re.sub(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|/(?:\\.|[^/\\\s])(?:\\.|[^/\\])*/', '""', query)
     if not re.match(r"\s*SELECT\b", query, re.IGNORECASE):
@@ -180,11 +197,10 @@ def influxql_mistakes(query: str, *, alert: bool) -> Iterator[str]:
         return
     if "$timeFilter" not in outside:
         yield "without $timeFilter it reads everything there is; add it to WHERE"
-    if alert:
-        used = [one or other for one, other in _VARIABLE.findall(outside)]
-        used += re.findall(r"\$(\w+)\$/", query)
-        for name in dict.fromkeys(name for name in used if name not in _MACROS):
-            yield f"${name} is not expanded in alerts: no variable of a dashboard is; name the values"
+    used = [one or other for one, other in _VARIABLE.findall(outside)]
+    used += re.findall(r"(?<!\\)\$(\w+)\$/", query)  # with a backslash it is a $ of a name: `MSSQL\$X`
+    for name in dict.fromkeys(name for name in used if name not in _MACROS):
+        yield f"${name} is not expanded in alerts: no variable of a dashboard is; name the values"
     if re.search(r"GROUP BY[^)]*\btime\s*\(", outside, re.IGNORECASE) and not re.search(
         r"\bfill\s*\(\s*(none|-?\d+(\.\d+)?)\s*\)\s*$", outside.rstrip(), re.IGNORECASE
     ):
@@ -296,8 +312,11 @@ def _annotations(rule: AlertRule, panels: Panels | None) -> Found:
             yield (*place, "__panelId__"), f'dashboard "{uid}" has no panel {panel}'
     ref_ids = {query.ref_id for query in rule.data}
     for name, text in rule.annotations.items():
-        if text.count("{{") != text.count("}}"):
+        if "{{" in _BRACES.sub("", text):
             yield (*place, name), "a template is not closed: {{ and }} go together"
+        for inner in _BRACES.findall(text):
+            if not _TEMPLATE.match(inner):
+                yield (*place, name), f"{{{{ {inner} }}}} is not a template: the annotation would show an error"
         for ref_id in re.findall(r"\$values\.(\w+)", text):
             if ref_id not in ref_ids:
                 yield (*place, name), f"$values.{ref_id} is no refId of the rule: it would show no value"

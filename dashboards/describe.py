@@ -6,7 +6,10 @@ from dashboards import thresholds
 from dashboards.areas import PanelSpec, load_areas, load_look
 from dashboards.influxql import variants
 from dashboards.links import rule_page
+from dashboards.quantities import limit_text
 from dashboards.sdk import dashboard
+from dashboards.site import DEFAULTS, Judged
+from dashboards.thresholds import Limits
 from model.times import words
 from rules.load import load_signals
 from rules.schema import Condition, Rule
@@ -24,35 +27,35 @@ _REDUCES = {
 }
 
 
-def title(spec: PanelSpec) -> str:
+def title(spec: PanelSpec, limits: Limits) -> str:
     """The signal, and between which limits it is healthy: `Processor time · < 80 %`."""
     signal = load_signals()[spec.signal]
     name = f"{signal.title}, disks of the {spec.drive}" if spec.drive else signal.title
-    rules = thresholds.rules_of(spec)
-    limits = [thresholds.limit_text(healthy, spec.signal) for healthy in thresholds.strictest(rules)]
-    limits += [thresholds.limit_text(one.healthy, spec.signal, one.fact) for one in thresholds.scaled(rules)]
-    return f"{name} · {', '.join(limits)}" if limits else name
+    rules = limits.rules_of(spec)
+    kept = [limit_text(healthy, signal.unit) for healthy in thresholds.strictest(rules)]
+    kept += [limit_text(one.healthy, signal.unit, one.fact) for one in thresholds.scaled(rules)]
+    return f"{name} · {', '.join(kept)}" if kept else name
 
 
-def text(spec: PanelSpec) -> str:
+def text(spec: PanelSpec, limits: Limits) -> str:
     """The description of a panel, in Markdown."""
     signal = load_signals()[spec.signal]
-    rules = thresholds.rules_of(spec)
+    held = limits.held(spec)
     parts = [signal.meaning.strip()]
-    if signal.instances == "each" and rules:
+    if signal.instances == "each" and held:
         parts.append("Each instance is judged on its own.")
     if spec.drive:
         parts.append(f"Choose the disks that hold the {spec.drive} above: the limits are theirs alone.")
-    if rules:
-        parts.append("**Limits**\n" + "\n".join(f"- {_limit(rule, spec)}" for rule in rules))
+    if held:
+        parts.append("**Limits**\n" + "\n".join(f"- {_limit(one, limits)}" for one in held))
     sources = dict.fromkeys(variant.label for variant in variants(spec.signal, load_signals()))
     parts.append("Taken from " + ", ".join(f"`{label}`" for label in sources) + ".")
     return "\n\n".join(parts)
 
 
-def links(spec: PanelSpec, uid: str) -> list[dashboard.DashboardLink]:
+def links(spec: PanelSpec, uid: str, limits: Limits) -> list[dashboard.DashboardLink]:
     """From a panel of this dashboard to the pages of its rules, and to the signals they say to look at."""
-    rules = thresholds.rules_of(spec)
+    rules = [one.rule for one in limits.held(spec)]
     to_rules = [link(f"Rule {rule.id}", rule_page(rule.id), new_tab=True) for rule in rules]
     named = dict.fromkeys(signal for rule in rules for signal in rule.look_at)
     return [*to_rules, *_see(list(named), uid)]
@@ -75,7 +78,7 @@ def panel_url(uid: str, panel: int) -> str:
 def home_of(signal: str) -> tuple[str, PanelSpec] | None:
     """The dashboard and panel a signal is at home on: the one that draws its rules, else the first."""
     shown = _shown(signal)
-    drawing = [(uid, spec) for uid, spec in shown if thresholds.rules_of(spec)]
+    drawing = [(uid, spec) for uid, spec in shown if Limits().held(spec)]
     return next(iter([*drawing, *shown]), None)
 
 
@@ -91,28 +94,42 @@ def _see(names: Sequence[str], uid: str) -> Iterator[dashboard.DashboardLink]:
             yield link(f"See {load_signals()[name].title}", panel_url(to, spec.id))
 
 
-def _limit(rule: Rule, spec: PanelSpec) -> str:
+def _limit(judged: Judged, limits: Limits) -> str:
+    rule = judged.rule
     shown = load_look().severities[rule.severity]
-    lasting = f" for {words(rule.for_)}" if rule.for_ else ""
     sources = "; ".join(f"{source.document}, {source.place}" for source in rule.sources)
+    said = "not judged" if judged.off else _told(rule)
+    noted = f"; {judged.note}" if judged.note else "."
+    elsewhere: dict[str, list[str]] = {}
+    for host, own in limits.apart(judged):
+        elsewhere.setdefault(own.note, []).append(host)
+    apart = "".join(f" On {', '.join(hosts)}: {note}" for note, hosts in elsewhere.items())
+    return f"{shown.mark} {rule.severity}: {said}{noted}{apart} From {sources}. [{rule.id}]({rule_page(rule.id)})"
+
+
+def _told(rule: Rule) -> str:
+    lasting = f" for {words(rule.for_)}" if rule.for_ else ""
     extras = [f"only while {_held(one, broken=True)}" for one in rule.and_]
     if rule.phase:
         extras.append(f"in the phase {rule.phase}")
+        extras += [
+            f"where phases are not known, only while {_held(one, broken=True)}" for one in rule.when_phase_unknown
+        ]
     if rule.reduce == "increase":
         extras.append("not drawn, it is not a limit of the value itself")
-    if rule.scale:
+    if rule.scale in DEFAULTS:
         extras.append(f"drawn for {rule.scale}: ${rule.scale}, as chosen above")
+    elif rule.scale:
+        extras.append(f"not drawn, it is for each of the {rule.scale} of a host")
     if rule.measured_on:
         extras.append(f"measured on {rule.measured_on}")
     told = f" ({'; '.join(extras)})" if extras else ""
-    return (
-        f"{shown.mark} {rule.severity}: healthy while {_held(rule)}, "
-        f"crossed{lasting or ' at once'}{told}. From {sources}. [{rule.id}]({rule_page(rule.id)})"
-    )
+    return f"healthy while {_held(rule)}, crossed{lasting or ' at once'}{told}"
 
 
 def _held(condition: Condition, *, broken: bool = False) -> str:
     """A condition in words: `the mean over 1 min is < 80 %`; or, of another signal, that it is not."""
-    name = f" of {load_signals()[condition.signal].title.lower()}" if broken else ""
-    limit = thresholds.limit_text(condition.healthy, condition.signal, condition.scale)
+    signal = load_signals()[condition.signal]
+    name = f" of {signal.title.lower()}" if broken else ""
+    limit = limit_text(condition.healthy, signal.unit, condition.scale)
     return f"{_REDUCES[condition.reduce]} {words(condition.over)}{name} is {'not ' if broken else ''}{limit}"

@@ -7,33 +7,40 @@ from dashboards import describe, health, panels, runs, variables
 from dashboards.areas import WIDTH, Area, RowSpec, load_areas, uid
 from dashboards.links import DOCS, rule_page
 from dashboards.sdk import JSONEncoder, dashboard
+from dashboards.site import Site
+from dashboards.thresholds import Limits
 
 TAG = "plimsoll"
 SCHEMA_VERSION = 42
 _REFRESH = "30s"
 
 
-def files(docs: str = DOCS) -> Mapping[str, str]:
-    """Every dashboard: the name of its file in dashboards/grafana, and its text. `docs` is where rules' pages are."""
-    areas = load_areas()
-    made = {health.AREA: _health(), runs.AREA: _runs()} | {area.area: _of_area(area) for area in areas.areas}
+def files(docs: str = DOCS, site: Site | None = None) -> Mapping[str, str]:
+    """Every dashboard: the name of its file in dashboards/grafana, and its text.
+
+    `docs` is where rules' pages are. Limits are drawn as the site has them for every host.
+    """
+    limits = Limits(site or Site())
+    made = {health.AREA: _health(limits), runs.AREA: _runs(limits)}
+    made |= {area.area: _of_area(area, limits) for area in load_areas().areas}
     # A rule without a name: what stands before the names of all.
     own, chosen = (rule_page("", base).removesuffix(".md") for base in (DOCS, docs))
     return {f"{name}.json": _written(one).replace(own, chosen) for name, one in made.items()}
 
 
-def _of_area(area: Area) -> dashboard.Dashboard:
-    return _dashboard(area.area, area.title, area.about, variables.of_panels([*area.panels]), list(_rows(area)))
+def _of_area(area: Area, limits: Limits) -> dashboard.Dashboard:
+    chosen = variables.of_panels([*area.panels], limits)
+    return _dashboard(area.area, area.title, area.about, chosen, list(_rows(area, limits)))
 
 
-def _health() -> dashboard.Dashboard:
-    about = load_areas().health
-    return _dashboard(health.AREA, about.title, about.about, health.health_variables(), health.health_panels())
+def _health(limits: Limits) -> dashboard.Dashboard:
+    about, chosen = load_areas().health, health.health_variables(limits)
+    return _dashboard(health.AREA, about.title, about.about, chosen, health.health_panels(limits))
 
 
-def _runs() -> dashboard.Dashboard:
-    about = load_areas().runs
-    return _dashboard(runs.AREA, about.title, about.about, runs.run_variables(), runs.run_panels())
+def _runs(limits: Limits) -> dashboard.Dashboard:
+    about, chosen = load_areas().runs, runs.run_variables(limits)
+    return _dashboard(runs.AREA, about.title, about.about, chosen, runs.run_panels(limits))
 
 
 def _dashboard(
@@ -70,7 +77,7 @@ def _header() -> dashboard.DashboardLink:
     return made
 
 
-def _rows(area: Area) -> Iterator[dashboard.Panel | dashboard.RowPanel]:
+def _rows(area: Area, limits: Limits) -> Iterator[dashboard.Panel | dashboard.RowPanel]:
     y = 0
     for row in area.rows:
         if row.id is not None:
@@ -79,20 +86,21 @@ def _rows(area: Area) -> Iterator[dashboard.Panel | dashboard.RowPanel]:
             yield heading
             y += 1
             if row.collapsed:
-                heading.panels = [made for made, _ in _placed(area, row, y)]
+                heading.panels = [made for made, _ in _placed(area, row, y, limits)]
                 continue
-        for made, below in _placed(area, row, y):
+        for made, below in _placed(area, row, y, limits):
             yield made
             y = max(y, below)
 
 
-def _placed(area: Area, row: RowSpec, y: int) -> Iterator[tuple[dashboard.Panel, int]]:
+def _placed(area: Area, row: RowSpec, y: int, limits: Limits) -> Iterator[tuple[dashboard.Panel, int]]:
     """The panels of a row from left to right and down, each with where it ends below."""
     x, bottom = 0, y
     for spec in row.panels:
         if x + spec.width > WIDTH:
             x, y = 0, bottom
-        yield panels.panel(spec, area.uid, dashboard.GridPos(spec.height, spec.width, x, y)), y + spec.height
+        position = dashboard.GridPos(spec.height, spec.width, x, y)
+        yield panels.panel(spec, area.uid, position, limits), y + spec.height
         x, bottom = x + spec.width, max(bottom, y + spec.height)
 
 

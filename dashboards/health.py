@@ -1,36 +1,59 @@
 """The first dashboard: what is firing, how near every host is to its limits, and what is silent."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from dashboards import describe, panels, targets, thresholds, variables
 from dashboards.areas import WIDTH, PanelSpec, Unit, load_areas, load_look
 from dashboards.influxql import chosen, number, variants
+from dashboards.quantities import limit_text
 from dashboards.sdk import common, dashboard
+from dashboards.site import DEFAULTS
+from dashboards.thresholds import Limits
 from rules.load import load_packs, load_signals
 from rules.schema import Fact, Rule
 from store.quoting import identifier
 
 AREA = "health"
+SILENT = 3  # the panel of hosts that fell silent
 _POINTS = 60
 _NEAR = 80  # percent of a limit
 _STATE = 1_000_000_000  # added to the shares that are shown as words
 _TINY = "0.000001"  # InfluxDB gives 0 for a division by 0, which would be far from the limit
 
 
-def health_variables() -> list[dashboard.VariableModel]:
+def health_variables(limits: Limits) -> list[dashboard.VariableModel]:
     """The data source, the hosts, and what the limits shown here scale by."""
     shown = load_areas().health
-    signals = [*shown.hosts, *(rule.signal for rule in _rules())]
-    facts: list[Fact] = sorted({rule.scale for rule in _rules() if rule.scale})
+    rules = [*_rules(limits)]
+    signals = [*shown.hosts, *(rule.signal for rule in rules)]
+    facts: list[Fact] = sorted({rule.scale for rule in rules if rule.scale})
     return [variables.source(), variables.hosts(signals), *map(variables.number, facts)]
 
 
-def health_panels() -> list[dashboard.Panel | dashboard.RowPanel]:
+def health_panels(limits: Limits) -> list[dashboard.Panel | dashboard.RowPanel]:
     """Alerts beside the distance to the limits, and hosts by signals below them."""
-    return [_alerts(), _distance(), _silent(), _hosts()]
+    return [*_alerts(), _distance([*_rules(limits)]), _silent(), _hosts(limits)]
 
 
-def _alerts() -> dashboard.Panel:
+def _alerts() -> Iterator[dashboard.Panel]:
+    """What somebody has to see to, and, apart from it, the notes: limits that only inform."""
+    yield _firing(
+        1,
+        "Firing",
+        "Limits that are crossed and stay crossed, and hosts that fell silent. A rule leads to its page.",
+        '{severity!="info"}',
+        dashboard.GridPos(9, 9, 0, 0),
+    )
+    yield _firing(
+        5,
+        "Notes",
+        "Beyond what the documents measured, which by itself is no trouble.",
+        '{severity="info"}',
+        dashboard.GridPos(5, 9, 0, 9),
+    )
+
+
+def _firing(number: int, title: str, about: str, labels: str, position: dashboard.GridPos) -> dashboard.Panel:
     options = {
         "viewMode": "list",
         "groupMode": "default",
@@ -39,7 +62,7 @@ def _alerts() -> dashboard.Panel:
         "sortOrder": 3,  # by importance
         "dashboardAlerts": False,
         "alertName": "",
-        "alertInstanceLabelFilter": "",
+        "alertInstanceLabelFilter": labels,
         "datasource": "-- Grafana --",
         "showInactiveAlerts": False,
         "stateFilter": {
@@ -52,19 +75,14 @@ def _alerts() -> dashboard.Panel:
         },
     }
     return dashboard.Panel(
-        "alertlist",
-        id_val=1,
-        title="Firing",
-        description="Limits that are crossed and stay crossed, and hosts that fell silent. A rule leads to its page.",
-        grid_pos=dashboard.GridPos(12, 9, 0, 0),
-        options=options,
+        "alertlist", id_val=number, title=title, description=about, grid_pos=position, options=options
     )
 
 
-def _distance() -> dashboard.Panel:
+def _distance(rules: Sequence[Rule]) -> dashboard.Panel:
     """Rows of host and limit, the nearest first: a state, and the share of the limit that is reached."""
     found = targets.Targets()
-    for rule in _rules():
+    for rule in rules:
         for query, alias in _shares(rule):
             found.ask(query, alias)
     look = load_look().severities
@@ -79,9 +97,10 @@ def _distance() -> dashboard.Panel:
         id_val=2,
         title="Distance to the limits",
         description=(
-            "How much of each limit a host or an instance of it has reached in the last interval of the range, the "
-            "nearest first: at 100 % the limit is crossed, for ceilings by rising and for floors by falling. An alert "
-            "fires only once a limit stays crossed for as long as its rule says."
+            "How much of each limit a host or an instance of it had reached in the last interval in which it sent "
+            "something, the nearest first: at 100 % the limit is crossed, for ceilings by rising and for floors by "
+            "falling. An alert fires only once a limit stays crossed for as long as its rule says. Of a host that "
+            "fell silent (see Last heard of) this is how it was then."
         ),
         grid_pos=dashboard.GridPos(20, 15, 9, 0),
         datasource=targets.DATASOURCE,
@@ -101,7 +120,7 @@ def _distance() -> dashboard.Panel:
                     "Left": "Left",
                     "Max": "Highest",
                 },
-                hidden=_tags(),
+                hidden=_tags(rules),
             ),
         ],
         options=panels.sorted_by("Reached", desc=True),
@@ -137,10 +156,10 @@ def _silent() -> dashboard.Panel:
         found.all.append(targets.InfluxQuery(found.next_ref_id(), query, result_format="table"))
     return dashboard.Panel(
         "table",
-        id_val=3,
+        id_val=SILENT,
         title="Last heard of",
         description="The last sample of each host in the range. A host that is on no row sent nothing in all of it.",
-        grid_pos=dashboard.GridPos(8, 9, 0, 12),
+        grid_pos=dashboard.GridPos(6, 9, 0, 14),
         datasource=targets.DATASOURCE,
         targets=found.all,
         transformations=[
@@ -149,12 +168,15 @@ def _silent() -> dashboard.Panel:
         ],
         options=panels.sorted_by("Last sample", desc=False),
         field_config=dashboard.FieldConfigSource(
-            dashboard.FieldConfig(no_value=panels.NO_DATA, custom=common.TableFieldOptions(filterable=True))
+            # A unit of times: names of hosts have none.
+            dashboard.FieldConfig(
+                unit="dateTimeFromNow", no_value=panels.NO_DATA, custom=common.TableFieldOptions(filterable=True)
+            )
         ),
     )
 
 
-def _hosts() -> dashboard.Panel:
+def _hosts(limits: Limits) -> dashboard.Panel:
     """A row for each host, and for each signal its course and last value."""
     found = targets.Targets()
     renamed: list[dashboard.DataTransformerConfig] = []
@@ -166,12 +188,12 @@ def _hosts() -> dashboard.Panel:
             found.ask(targets.computed(query, value), "$tag_host")
             for _, query in targets.of_hosts(signal, lambda _: ())
         ]
-        heading = _heading(signal, unit)
+        heading = _heading(signal, unit, limits)
         columns[heading] = heading
         # Each way to take a signal is a column of its own until they have one name.
         of_signal = {"regex": f"/^Trend #({'|'.join(refs)})$/", "renamePattern": heading}
         renamed.append(dashboard.DataTransformerConfig("renameByRegex", options=of_signal))
-        overrides.append(panels.override(heading, _trend(signal, unit)))
+        overrides.append(panels.override(heading, _trend(signal, unit, limits)))
     return dashboard.Panel(
         "table",
         id_val=4,
@@ -201,19 +223,19 @@ def _hosts() -> dashboard.Panel:
     )
 
 
-def _heading(signal: str, unit: Unit) -> str:
+def _heading(signal: str, unit: Unit, limits: Limits) -> str:
     """The signal, its unit as the column has it, and its limits."""
     described = load_signals()[signal]
     spec = PanelSpec(id=1, signal=signal)
     name = described.title if described.unit == "ratio" else f"{described.title}, {unit.column or described.unit}"
-    limits = describe.title(spec).partition(" · ")[2]
-    return f"{name} · {limits}" if limits else name
+    kept = describe.title(spec, limits).partition(" · ")[2]
+    return f"{name} · {kept}" if kept else name
 
 
-def _trend(signal: str, unit: Unit) -> Mapping[str, object]:
+def _trend(signal: str, unit: Unit, limits: Limits) -> Mapping[str, object]:
     spec = PanelSpec(id=1, signal=signal)
     return {
-        "thresholds": thresholds.colored(thresholds.rules_of(spec), unit.scale),
+        "thresholds": thresholds.colored(limits.rules_of(spec), unit.scale),
         "color": {"mode": "thresholds"},
         "custom.cellOptions": {"type": "sparkline", "lineWidth": 1, "fillOpacity": 0, "hideValue": False},
     }
@@ -231,25 +253,30 @@ def _shares(rule: Rule) -> Iterator[tuple[str, str]]:
         yield targets.computed(query, value), _name(rule) + (f" · $tag_{instance}" if instance else "")
 
 
-def _tags() -> tuple[str, ...]:
+def _tags(rules: Sequence[Rule]) -> tuple[str, ...]:
     """The tags beside the host that tell rows apart; the name of a row has what is to be read of them."""
-    ways = (way for rule in _rules() for way in variants(rule.signal, load_signals()))
+    ways = (way for rule in rules for way in variants(rule.signal, load_signals()))
     return tuple(sorted({tag for way in ways for one in way.selections for tag in one.group} - {"host"}))
 
 
-def _rules() -> Iterator[Rule]:
-    """The rules whose distance is shown. ValueError if it cannot be: nothing is a share of 0, or of an increase."""
+def _rules(limits: Limits) -> Iterator[Rule]:
+    """The rules whose distance is shown. ValueError if it cannot be: nothing is a share of 0, or of an increase.
+
+    Those that a site switches off are left out, and those it gives a limit without a share.
+    """
     known = {rule.id: rule for pack in load_packs() for rule in pack.rules}
     for name in load_areas().health.limits:
         rule = known[name]
         if not rule.healthy.limit or rule.reduce == "increase" or rule.and_ or rule.drive:
             raise ValueError(f"areas.yaml: the distance to {name} is not a share of its limit")
-        yield rule
+        held = limits.site.judged(rule, "")
+        if not held.off and held.rule.healthy.limit > 0 and (held.rule.scale is None or held.rule.scale in DEFAULTS):
+            yield held.rule
 
 
 def _name(rule: Rule) -> str:
     mark = load_look().severities[rule.severity].mark
-    limit = thresholds.limit_text(rule.healthy, rule.signal, rule.scale)
+    limit = limit_text(rule.healthy, load_signals()[rule.signal].unit, rule.scale)
     return f"{mark} {load_signals()[rule.signal].title} {limit}"
 
 

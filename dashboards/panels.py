@@ -1,12 +1,13 @@
 """Panels of a signal: lines with its limits drawn, or a table of every instance."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from dashboards import describe, targets, thresholds
 from dashboards.areas import PanelSpec, Unit, load_look
 from dashboards.sdk import common, dashboard, table, timeseries
+from dashboards.thresholds import Limits
 from rules.load import load_signals
-from rules.schema import Fact
+from rules.schema import Fact, Rule
 
 NO_DATA = "No data: no host of this kind in this range"
 INTERVAL = "10s"  # Telegraf's; a shorter one would leave most intervals empty
@@ -32,68 +33,20 @@ def panel_of(signal: str) -> tuple[str, int] | None:
     return (home[0], home[1].id) if home else None
 
 
-def panel(spec: PanelSpec, uid: str, position: dashboard.GridPos) -> dashboard.Panel:
+def panel(spec: PanelSpec, uid: str, position: dashboard.GridPos, limits: Limits) -> dashboard.Panel:
     """The panel that is specified, for this dashboard."""
-    made = _lines(spec) if spec.kind == "lines" else _table(spec)
+    made = _lines(spec, limits.rules_of(spec)) if spec.kind == "lines" else _table(spec)
     made.id_val = spec.id
     made.grid_pos = position
-    made.title = describe.title(spec)
-    made.description = describe.text(spec)
-    made.links = describe.links(spec, uid)
+    made.title = describe.title(spec, limits)
+    made.description = describe.text(spec, limits)
+    made.links = describe.links(spec, uid, limits)
     return made
 
 
 def unit_of(signal: str) -> Unit:
     """The unit of a signal as Grafana has it."""
     return load_look().units[load_signals()[signal].unit]
-
-
-def lines_of(spec: PanelSpec, found: targets.Targets) -> dashboard.Panel:
-    """A panel of lines over these targets, with the limits of its signal."""
-    rules = thresholds.rules_of(spec)
-    unit = unit_of(spec.signal)
-    defaults = dashboard.FieldConfig(
-        unit=spec.unit or unit.unit,
-        min_val=None if spec.below_zero else 0,
-        max_val=spec.max,
-        no_value=NO_DATA,
-        color=dashboard.FieldColor(dashboard.FieldColorModeId.PALETTE_CLASSIC_BY_NAME),
-        thresholds=thresholds.config(rules),
-        custom=common.GraphFieldConfig(
-            draw_style=common.GraphDrawStyle.LINE,
-            line_width=1,
-            fill_opacity=0,
-            show_points=common.VisibilityMode.AUTO,
-            point_size=4,
-            span_nulls=False,
-            insert_nulls=_GAP_MS,
-            thresholds_style=thresholds.style(rules),
-            axis_label=unit.axis or None,
-            axis_soft_max=_soft_max(spec),
-        ),
-    )
-    return dashboard.Panel(
-        "timeseries",
-        datasource=targets.DATASOURCE,
-        targets=found.all,
-        interval=INTERVAL,
-        max_data_points=_points(spec),
-        transformations=[_NAMES] if found.computed else None,
-        options=timeseries.Options(
-            legend=common.VizLegendOptions(
-                display_mode=common.LegendDisplayMode.TABLE,
-                placement=common.LegendPlacement.BOTTOM,
-                show_legend=True,
-                calcs=["mean", "max" if load_signals()[spec.signal].worse != "lower" else "min", "lastNotNull"],
-                sort_by="Min" if load_signals()[spec.signal].worse == "lower" else "Max",
-                sort_desc=load_signals()[spec.signal].worse != "lower",
-            ),
-            tooltip=common.VizTooltipOptions(
-                mode=common.TooltipDisplayMode.MULTI, sort=common.SortOrder.DESCENDING, max_height=400
-            ),
-        ),
-        field_config=dashboard.FieldConfigSource(defaults),
-    )
 
 
 def override(name: str, properties: Mapping[str, object]) -> dashboard.DashboardFieldConfigSourceOverrides:
@@ -131,17 +84,65 @@ def sorted_by(column: str, *, desc: bool) -> table.Options:
     )
 
 
-def _lines(spec: PanelSpec) -> dashboard.Panel:
+def _lines(spec: PanelSpec, rules: Sequence[Rule]) -> dashboard.Panel:
     found = targets.lines(spec)
-    limits = thresholds.scaled(thresholds.rules_of(spec))
+    limits = thresholds.scaled(rules)
     for limit in limits:
         value = f"{limit.healthy.limit:.12g} * ${limit.fact}"
         for query in targets.constants(spec.signal, value):
             found.ask(query, _SCALED[limit.fact])
-    made = lines_of(spec, found)
+    made = _of_lines(spec, rules, found)
     if made.field_config:
         made.field_config.overrides += map(_limit_line, limits)
     return made
+
+
+def _of_lines(spec: PanelSpec, rules: Sequence[Rule], found: targets.Targets) -> dashboard.Panel:
+    """A panel of lines over these targets, with the limits of these rules."""
+    unit = unit_of(spec.signal)
+    floor = load_signals()[spec.signal].worse == "lower"
+    defaults = dashboard.FieldConfig(
+        unit=spec.unit or unit.unit,
+        min_val=None if spec.below_zero else 0,
+        max_val=spec.max,
+        no_value=NO_DATA,
+        color=dashboard.FieldColor(dashboard.FieldColorModeId.PALETTE_CLASSIC_BY_NAME),
+        thresholds=thresholds.config(rules),
+        custom=common.GraphFieldConfig(
+            draw_style=common.GraphDrawStyle.LINE,
+            line_width=1,
+            fill_opacity=0,
+            show_points=common.VisibilityMode.AUTO,
+            point_size=4,
+            span_nulls=False,
+            insert_nulls=_GAP_MS,
+            thresholds_style=thresholds.style(rules),
+            axis_label=unit.axis or None,
+            axis_soft_max=_soft_max(spec, rules),
+        ),
+    )
+    return dashboard.Panel(
+        "timeseries",
+        datasource=targets.DATASOURCE,
+        targets=found.all,
+        interval=INTERVAL,
+        max_data_points=_points(spec),
+        transformations=[_NAMES] if found.computed else None,
+        options=timeseries.Options(
+            legend=common.VizLegendOptions(
+                display_mode=common.LegendDisplayMode.TABLE,
+                placement=common.LegendPlacement.BOTTOM,
+                show_legend=True,
+                calcs=["mean", "min" if floor else "max", "lastNotNull"],
+                sort_by="Min" if floor else "Max",
+                sort_desc=not floor,
+            ),
+            tooltip=common.VizTooltipOptions(
+                mode=common.TooltipDisplayMode.MULTI, sort=common.SortOrder.DESCENDING, max_height=400
+            ),
+        ),
+        field_config=dashboard.FieldConfigSource(defaults),
+    )
 
 
 def _table(spec: PanelSpec) -> dashboard.Panel:
@@ -174,10 +175,10 @@ def _limit_line(limit: thresholds.Scaled) -> dashboard.DashboardFieldConfigSourc
     )
 
 
-def _soft_max(spec: PanelSpec) -> float | None:
+def _soft_max(spec: PanelSpec, rules: Sequence[Rule]) -> float | None:
     if spec.max is not None:
         return None
-    reach = thresholds.in_view(thresholds.rules_of(spec)) if spec.limit_in_view else None
+    reach = thresholds.in_view(rules) if spec.limit_in_view else None
     return max((value for value in (spec.soft_max, reach) if value is not None), default=None)
 
 

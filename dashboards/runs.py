@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dashboards import describe, panels, targets, variables
 from dashboards.areas import WIDTH, PanelSpec, load_areas, load_look, uid
 from dashboards.sdk import Dataquery, common, dashboard, text
+from dashboards.thresholds import Limits
 from store.influx import RUN
 from store.quoting import identifier
 
@@ -63,7 +64,7 @@ def annotation() -> dashboard.AnnotationQuery:
     return made
 
 
-def run_variables() -> list[dashboard.VariableModel]:
+def run_variables(limits: Limits) -> list[dashboard.VariableModel]:
     """The two runs, and how far apart they began."""
     run = variables.query("run", "Run", _NAMES)
     baseline = variables.query("baseline", "Earlier run", _NAMES)
@@ -75,13 +76,13 @@ def run_variables() -> list[dashboard.VariableModel]:
     shift = variables.query("shift", "Seconds between", apart, hide=dashboard.VariableHide.HIDE_VARIABLE)
     shift.skip_url_sync = True
     compared = [_spec(signal) for signal in load_areas().runs.compared]
-    return [variables.source(), run, baseline, shift, *variables.choices(compared)]
+    return [variables.source(), run, baseline, shift, *variables.choices(compared, limits)]
 
 
-def run_panels() -> list[dashboard.Panel | dashboard.RowPanel]:
+def run_panels(limits: Limits) -> list[dashboard.Panel | dashboard.RowPanel]:
     """The list, and the panels of two runs side by side."""
     heading = dashboard.RowPanel(title="Two runs side by side", id_val=3, grid_pos=dashboard.GridPos(1, WIDTH, 0, 10))
-    return [_list(), heading, _about(), *_pairs()]
+    return [_list(), heading, _about(), *_pairs(limits)]
 
 
 class _Raw(Dataquery):
@@ -139,14 +140,14 @@ def _about() -> dashboard.Panel:
     )
 
 
-def _pairs() -> Iterator[dashboard.Panel]:
+def _pairs(limits: Limits) -> Iterator[dashboard.Panel]:
     for at, signal in enumerate(load_areas().runs.compared):
         spec = _spec(signal)
         for column, (name, shift) in enumerate((("$run", None), ("$baseline", "${shift}s"))):
             position = dashboard.GridPos(8, WIDTH // 2, column * WIDTH // 2, 14 + 8 * at)
-            made = panels.panel(spec, uid(AREA), position)
+            made = panels.panel(spec, uid(AREA), position, limits)
             made.id_val = _FIRST_PAIR + 2 * at + column
-            made.title = f"{describe.title(spec)} · {name}"
+            made.title = f"{describe.title(spec, limits)} · {name}"
             made.time_shift = shift
             yield made
 

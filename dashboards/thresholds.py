@@ -6,20 +6,19 @@ that scales with the host is drawn for the number its reader gives (`Scaled`); o
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 from dashboards.areas import PanelSpec, load_look
 from dashboards.sdk import common, dashboard
+from dashboards.site import DEFAULTS, Judged, Site
 from rules.healthy import Healthy
-from rules.load import load_packs, load_signals
+from rules.load import load_packs
 from rules.schema import Fact, Rule, Severity
 
 NONE = "transparent"
 _PLAIN = "text"  # Grafana's name of the colour of text
 _RANK: dict[Severity, int] = {"info": 0, "warning": 1, "critical": 2}
-_SIGNS = {"<=": "≤", ">=": "≥"}
-_SCALES = (("T", 4), ("G", 3), ("M", 2), ("K", 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,19 +30,38 @@ class Scaled:
     severity: Severity
 
 
+@dataclass(frozen=True)
+class Limits:
+    """The rules of panels, as they hold for every host that a site says nothing of."""
+
+    site: Site = field(default_factory=Site)
+
+    def held(self, spec: PanelSpec) -> tuple[Judged, ...]:
+        """What a panel is about: the rules of its signal, and of the disks it is for; those that are off included."""
+        known = rules_by_signal().get(spec.signal, ())
+        return tuple(self.site.judged(rule, "") for rule in known if rule.drive == spec.drive)
+
+    def rules_of(self, spec: PanelSpec) -> tuple[Rule, ...]:
+        """The rules of a panel that are judged."""
+        return tuple(one.rule for one in self.held(spec) if not one.off)
+
+    def apart(self, general: Judged) -> Iterator[tuple[str, Judged]]:
+        """The hosts on which a rule holds otherwise than in general."""
+        documented = next(one for one in rules_by_signal()[general.rule.signal] if one.id == general.rule.id)
+        for host in self.site.hosts:
+            own = self.site.judged(documented, host)
+            if (own.rule, own.off) != (general.rule, general.off):
+                yield host, own
+
+
 @cache
 def rules_by_signal() -> dict[str, tuple[Rule, ...]]:
-    """The rules of each signal, in the order of the packs."""
+    """The documented rules of each signal, in the order of the packs."""
     found: dict[str, list[Rule]] = {}
     for pack in load_packs():
         for rule in pack.rules:
             found.setdefault(rule.signal, []).append(rule)
     return {signal: tuple(rules) for signal, rules in found.items()}
-
-
-def rules_of(spec: PanelSpec) -> tuple[Rule, ...]:
-    """The rules a panel is about: those of its signal, and of the disks it is for."""
-    return tuple(rule for rule in rules_by_signal().get(spec.signal, ()) if rule.drive == spec.drive)
 
 
 def drawn(rules: Sequence[Rule]) -> tuple[Rule, ...]:
@@ -59,8 +77,10 @@ def drawn(rules: Sequence[Rule]) -> tuple[Rule, ...]:
 
 
 def scaled(rules: Sequence[Rule]) -> tuple[Scaled, ...]:
-    """The limits that are multiplied by a fact of the host."""
-    return tuple(Scaled(rule.scale, rule.healthy, rule.severity) for rule in rules if rule.scale)
+    """The limits that are multiplied by a fact of the host of which one is assumed where nobody knows it."""
+    return tuple(
+        Scaled(rule.scale, rule.healthy, rule.severity) for rule in rules if rule.scale and rule.scale in DEFAULTS
+    )
 
 
 def steps(rules: Sequence[Rule], *, exact: bool = False) -> list[dashboard.Threshold]:
@@ -116,37 +136,18 @@ def in_view(rules: Sequence[Rule]) -> float | None:
 
 
 def strictest(rules: Sequence[Rule]) -> Iterator[Healthy]:
-    """The limits a healthy value keeps: the highest floor, the lowest ceiling."""
-    lines = drawn(rules)
+    """The limits a healthy value keeps: the highest floor, the lowest ceiling.
+
+    Those of rules with further conditions are among them where there are no others.
+    """
+    alone = [rule for rule in drawn(rules) if not rule.and_]
+    lines = alone if alone or scaled(rules) else drawn(rules)
     floors = [rule.healthy for rule in lines if rule.healthy.worse == "lower"]
     ceilings = [rule.healthy for rule in lines if rule.healthy.worse != "lower"]
     if floors:
         yield max(floors, key=lambda healthy: healthy.limit)
     if ceilings:
         yield min(ceilings, key=lambda healthy: healthy.limit)
-
-
-def limit_text(healthy: Healthy, signal: str, per: Fact | None = None) -> str:
-    """A limit as people read it, in the units Grafana shows: `< 80 %`, `> 4 MiB`, `≤ 3 requests × spindles`."""
-    unit = load_signals()[signal].unit
-    sign = _SIGNS.get(healthy.operator, healthy.operator)
-    return f"{sign} {_quantity(healthy.limit, unit)}{f' × {per}' if per else ''}"
-
-
-def _quantity(value: float, unit: str) -> str:
-    if unit in ("bytes", "bytes/s"):
-        base, infix = (1024, "i") if unit == "bytes" else (1000, "")
-        for letter, power in _SCALES:
-            if abs(value) >= base**power:
-                return f"{_number(value / base**power)} {letter}{infix}B{'/s' if unit == 'bytes/s' else ''}"
-    if unit == "ratio":
-        return _number(value)
-    one = value == 1 and len(unit) > 2  # 1 packet; seconds stay s and ms
-    return f"{_number(value)} {unit.removesuffix('s') if one else unit}"
-
-
-def _number(value: float) -> str:
-    return f"{value:,.12g}" if value == int(value) else f"{value:,.4g}"
 
 
 def _weight(rule: Rule) -> tuple[bool, int]:

@@ -9,6 +9,7 @@ from dashboards.links import DATASOURCE_UID
 from dashboards.sdk import dashboard
 from dashboards.site import DEFAULTS
 from dashboards.targets import DATASOURCE, DISK_VARIABLE
+from dashboards.thresholds import Limits
 from rules.load import load_signals
 from rules.schema import Fact
 from store.quoting import identifier
@@ -18,18 +19,18 @@ _CHOICES = (1, 2, 3, 4, 6, 8, 10, 12, 16, 24, 32, 48, 64)
 _NO_TOTALS = "/^(?!.*_Total$)(?!cpu-total$)(?!all$).+/"
 
 
-def of_panels(panels: Sequence[PanelSpec]) -> list[dashboard.VariableModel]:
+def of_panels(panels: Sequence[PanelSpec], limits: Limits) -> list[dashboard.VariableModel]:
     """The variables of a dashboard of these panels."""
-    return [source(), *choices(panels)]
+    return [source(), *choices(panels, limits)]
 
 
-def choices(panels: Sequence[PanelSpec]) -> list[dashboard.VariableModel]:
+def choices(panels: Sequence[PanelSpec], limits: Limits) -> list[dashboard.VariableModel]:
     """Hosts, instances and numbers that these panels ask for."""
     found = [hosts([spec.signal for spec in panels])]
     if any(one.instance for spec in panels if not spec.drive for one in _selections([spec.signal])):
         found.append(_instances(panels))
     found += [_disks(spec) for spec in panels if spec.drive]
-    facts: set[Fact] = {one.fact for spec in panels for one in thresholds.scaled(thresholds.rules_of(spec))}
+    facts: set[Fact] = {one.fact for spec in panels for one in thresholds.scaled(limits.rules_of(spec))}
     return [*found, *(number(fact) for fact in sorted(facts))]
 
 

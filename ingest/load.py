@@ -85,10 +85,11 @@ def load(
 
 def unload(store: Store, name: str) -> StoredRun:
     """Delete a run: every sample it wrote that no other run holds, and then the run. Unusable if there is none."""
-    run = store.run(name)
+    run = store.run(name) if name.isprintable() else None
     if run is None:
         names = ", ".join(one.name for one in store.runs()) or "none"
         raise Unusable(f'run "{name}" is not in {store.name}; it has {names}')
+    whole = any(one.name == name and one.complete and not one.refused for one in store.runs())
     keep = [
         recording
         for other in store.runs()
@@ -96,7 +97,7 @@ def unload(store: Store, name: str) -> StoredRun:
         for recording in _held(store, other.name)
     ]
     for recording in run.recordings:
-        store.remove(recording, keep)
+        store.remove(recording, keep, whole=whole)
     store.forget(name)
     return run
 

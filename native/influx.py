@@ -111,7 +111,12 @@ def _url(port: int) -> str:
 
 
 def _port(settings: dict[str, str]) -> int:
-    return urlsplit(settings[names.URL]).port or PORT if settings else PORT
+    if not settings:
+        return PORT
+    try:
+        return urlsplit(settings[names.URL]).port or PORT
+    except ValueError:
+        raise Unusable(f"{names.URL}={settings[names.URL]}: is not an address; mend it, or begin anew") from None
 
 
 def _check_free(port: int) -> None:

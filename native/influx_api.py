@@ -4,6 +4,7 @@ import http.client
 import json
 import urllib.error
 import urllib.request
+from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
@@ -61,7 +62,7 @@ class Api:
             with _DIRECT.open(request, timeout=30) as response:
                 answer = response.read()
         except urllib.error.HTTPError as error:
-            raise Refused(error.code, error.read().decode("utf-8", errors="replace").strip()) from None
+            raise Refused(error.code, _said(error.read())) from None
         except (OSError, http.client.HTTPException) as error:
             reason = getattr(error, "reason", error)
             raise Unreachable(f"{self.url}: InfluxDB does not answer: {reason}") from None
@@ -123,6 +124,19 @@ def set_up(settings: dict[str, str], retention_s: int | None = None) -> dict[str
     return settings | {name: api.add_token(bucket, *RIGHTS[name]) for name in missing}
 
 
+def _said(body: bytes) -> str:
+    """The message of a refusal, in one line."""
+    text = body.decode("utf-8", errors="replace")
+    with suppress(ValueError, KeyError, TypeError):
+        text = str(json.loads(text)["message"])
+    return " ".join(text.split())[:300]
+
+
 def retention_rules(retention_s: int) -> list[dict[str, Any]]:
-    """How InfluxDB is told for how long a bucket keeps data; 0 is for ever."""
-    return [{"type": "expire", "everySeconds": retention_s}]
+    """How InfluxDB is told for how long a bucket keeps data; 0 is for ever.
+
+    Data goes in shards as long as InfluxDB itself would make them: one longer than what is kept is refused.
+    """
+    hour, day = 3600, 86400
+    shard = hour if 0 < retention_s < 2 * day else day if 0 < retention_s < 180 * day else 7 * day
+    return [{"type": "expire", "everySeconds": retention_s, "shardGroupDurationSeconds": shard}]

@@ -13,6 +13,7 @@ from model.errors import Unreachable, Unusable
 
 UNUSABLE = 2
 UNREACHABLE = 3
+INTERRUPTED = 130
 
 app = typer.Typer(
     name="plimsoll",
@@ -411,12 +412,17 @@ def stack_env_command(
 
 def main() -> None:
     """Run the command line; the process ends with its exit status."""
+    # Either may have been closed by who called us.
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  it is open till the end
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  it is open till the end
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # What a console of another code page cannot show is no reason to fail.
             stream.reconfigure(errors="replace")
     try:
         status = app(standalone_mode=False)
+        if status == INTERRUPTED:  # typer has caught it
+            raise KeyboardInterrupt
         sys.stdout.flush()
         sys.exit(status)
     except (Unusable, Unreachable) as error:
@@ -430,7 +436,7 @@ def main() -> None:
         sys.exit(error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
         print("plimsoll: interrupted", file=sys.stderr)
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
     except BrokenPipeError:
         # Who reads our output went away; Python would complain once more when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

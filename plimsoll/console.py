@@ -23,6 +23,12 @@ def spare(logs: Sequence[Log], *outputs: Path | None) -> None:
             raise Unusable(f"{output}: is one of the logs; name another file to write to")
 
 
+class _Stdout(Console):
+    def on_broken_pipe(self) -> None:
+        """Who reads our output went away: that is no failure of ours, as rich would have it."""
+        raise BrokenPipeError
+
+
 def say(text: str) -> None:
     """A line of a result, in rich's markup, on stdout."""
     for line in text.split("\n"):
@@ -31,7 +37,7 @@ def say(text: str) -> None:
 
 def stdout() -> Console:
     """The console results go to. Names of strangers are shown as they are: `:cd:` is no picture of a disc."""
-    return Console(emoji=False)
+    return _Stdout(emoji=False)
 
 
 def tell(remarks: Sequence[Remark]) -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ingest.read import read_logs
 from ingest.reading import Reading
 from ingest.together import remarks_on
-from model.errors import Unusable
+from model.errors import Unusable, printable
 from model.log import Log
 from model.moments import parse_moment
 from model.names import Names, shipped
@@ -108,10 +108,10 @@ def _run(named: Named, name: str) -> Read:
     from store.logs import logs_of  # noqa: PLC0415
 
     with opened(named.store) as store:
-        run = store.run(name)
+        run = store.run(name) if name.isprintable() else None
         listed = {one.name: one for one in store.runs()}
         if run is None:
-            raise Unusable(f'run "{name}" is not in {store.name}; it has {", ".join(listed) or "no runs"}')
+            raise Unusable(f'run "{printable(name)}" is not in {store.name}; it has {", ".join(listed) or "no runs"}')
         remarks = [*run.remarks]
         if not listed[name].complete:
             done = f"{listed[name].loaded:,} of {listed[name].values:,} values"
@@ -128,13 +128,22 @@ def _live(named: Named, hosts: Sequence[str]) -> Read:
     from store.logs import live  # noqa: PLC0415
 
     zone = named.shown_in or Zone.parse("UTC")
-    now = time.time_ns()
-    # A clock time is the latest one there was.
-    start = parse_moment(named.start, zone, now - _DAY) if named.start else now - _HOUR
-    end = parse_moment(named.end, zone, start) if named.end else now
+    start, end = _range(named, zone)
     with opened(named.store) as store:
         logs, remarks = live(store, start, end, hosts, zone)
         if not logs:
             who = ", ".join(hosts) or "any host"
             raise Unusable(f"{store.name}: nothing of {who} from {zone.clock(start)} to {zone.clock(end)}")
     return Read(logs, remarks)
+
+
+def _range(named: Named, zone: Zone) -> tuple[int, int]:
+    """From when to when: an hour where one end is not said, the last one where neither is. Unusable if it is none."""
+    now = time.time_ns()
+    # A clock time is the latest there was; the end is the first such time after the start.
+    start = parse_moment(named.start, zone, now - _DAY) if named.start else None
+    end = parse_moment(named.end, zone, now - _DAY if start is None else start) if named.end else now
+    start = end - _HOUR if start is None else start
+    if end < start:
+        raise Unusable(f"--to {zone.clock(end)} is before --from {zone.clock(start)}")
+    return max(start, 0), min(end, 2**62)

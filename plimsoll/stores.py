@@ -33,9 +33,12 @@ def opened(url: str | None) -> Generator[InfluxStore]:
 
 
 def address(url: str | None, environment: Mapping[str, str]) -> Address:
-    """Where the store is. Each setting is the URL's, else the environment's, else the stack's that runs here."""
-    known = {**_stack(), **environment}
-    whole = url or known.get("INFLUX_URL")
+    """Where the store is, and with which token: the URL's settings, else the environment's, else the stack's here.
+
+    The stack's token is for the stack alone. Unusable if there is no store, or no token for it.
+    """
+    stack = _stack()
+    whole = url or environment.get("INFLUX_URL") or stack.get("INFLUX_URL")
     if not whole:
         raise Unusable(
             "no store: name one with --store http://HOST:8086 and its token in INFLUX_TOKEN, or start one with "
@@ -45,33 +48,32 @@ def address(url: str | None, environment: Mapping[str, str]) -> Address:
         named = urlsplit(whole)
     except ValueError:
         raise Unusable(f'store "{whole}": is not an address; write it like http://127.0.0.1:8086') from None
+    place = f"{named.scheme}://{named.netloc.rpartition('@')[2]}{named.path.rstrip('/')}"
+    known = {**(stack if place == stack.get("INFLUX_URL", "").rstrip("/") else {}), **environment}
     asked = {name: values[-1] for name, values in parse_qs(named.query).items()}
-    token = environment.get("INFLUX_TOKEN") or known.get("INFLUX_TOKEN_INGEST")
+    token = environment.get("INFLUX_TOKEN") or known.get("INFLUX_TOKEN") or known.get("INFLUX_TOKEN_INGEST")
     if not token:
         raise Unusable(
-            f"{named.scheme}://{named.netloc}: no token; give one that may read and write in INFLUX_TOKEN "
+            f"{place}: no token; give one that may read and write in INFLUX_TOKEN "
             "(docs/docker.md tells where the stack in Docker has it)"
         )
-    return Address(
-        f"{named.scheme}://{named.netloc}{named.path}",
-        asked.get("org") or known.get("INFLUX_ORG", "plimsoll"),
-        asked.get("bucket") or known.get("INFLUX_BUCKET", "plimsoll"),
-        token,
-    )
+    if not token.isascii() or not token.isprintable():
+        raise Unusable(f"{place}: what INFLUX_TOKEN holds is no token: it has a character no token has")
+    org, bucket = (asked.get(name) or known.get(f"INFLUX_{name.upper()}") or "plimsoll" for name in ("org", "bucket"))
+    return Address(place, org, bucket, token)
 
 
 def _stack() -> dict[str, str]:
     """The settings of the stack in Docker whose folder this is, else of the native one."""
-    if ENV_FILE.is_file():
-        return _pairs(ENV_FILE)
-    return InfluxDB(folders.stack()).settings()
+    docker = _pairs(ENV_FILE) if ENV_FILE.is_file() else {}
+    return docker if docker.get("INFLUX_URL") else InfluxDB(folders.stack()).settings()
 
 
 def _pairs(path: Path) -> dict[str, str]:
     """The settings of a file of NAME=value lines that need not all be ours."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise Unusable(f"{path}: cannot be read: {error}") from None
-    pairs = (line.partition("=") for line in lines if "=" in line and not line.lstrip().startswith("#"))
-    return {name.strip(): value.strip().strip("\"'") for name, _, value in pairs}
+    pairs = (line.strip().removeprefix("export ").partition("=") for line in lines if not line.lstrip().startswith("#"))
+    return {name.strip(): value.strip().strip("\"'") for name, equals, value in pairs if equals}

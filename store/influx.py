@@ -18,7 +18,7 @@ from model.samples import Samples, joined
 from model.series import Series
 from store import influx_removal
 from store.influx_server import EVER, Server, Table
-from store.line_protocol import bodies, parse_key, point, wire
+from store.line_protocol import bodies, parse_key, point, value, wire
 from store.protocol import Buckets, Found, RunSummary, Written
 from store.quoting import identifier, string
 from store.run_document import dumps, loads
@@ -27,7 +27,7 @@ from store.run_document import dumps, loads
 # dashboards/ reads the first as annotations; the second holds the document in parts.
 RUN = "plimsoll_run"
 DOCUMENT = "plimsoll_run_document"
-_OWN = (RUN, DOCUMENT)
+_OWN = (RUN, DOCUMENT, influx_removal.KEPT)
 
 _CONNECTIONS = 2
 _PLACES_AT_ONCE = 20  # a query over a thousand takes four times as long as fifty over twenty
@@ -64,9 +64,9 @@ class InfluxStore:
         finally:
             pool.shutdown(cancel_futures=True)
 
-    def remove(self, recording: Recording, keep: Sequence[Recording] = ()) -> None:
+    def remove(self, recording: Recording, keep: Sequence[Recording] = (), *, whole: bool = True) -> None:
         """Remove the samples of a recording, but for those that others hold too."""
-        influx_removal.remove(self._server, recording, keep)
+        influx_removal.remove(self._server, recording, keep, whole=whole)
 
     def oldest(self) -> int | None:
         """By the bucket's retention, as it is at the time of the call."""
@@ -84,25 +84,26 @@ class InfluxStore:
         for table in self._query(f"SELECT last(*) FROM /.*/ WHERE {where} GROUP BY *") if where else ():
             if table.measurement in _OWN:
                 continue
-            for column, value in zip(table.columns[1:], table.rows[0][1:], strict=True):
-                if isinstance(value, bool | str):
+            for column, last in zip(table.columns[1:], table.rows[0][1:], strict=True):
+                if isinstance(last, bool | str):
                     text += 1
-                elif value is not None:
+                elif last is not None:
                     one = _series(table, column.removeprefix("last_"))
                     found.setdefault(one.key, one)
         return Found(sorted(found.values(), key=lambda one: one.key), text)
 
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
         """The samples of each of these series in a range, a query for each measurement of a host."""
-        parts: dict[object, list[Samples]] = defaultdict(list)
+        parts: dict[object, list[tuple[Series, Samples]]] = defaultdict(list)
         for measurement, where, names in self._wanted(series, start, end):
             fields = ", ".join(f"{identifier(name)}::field" for name in names)
             query = f"SELECT {fields} FROM {identifier(measurement)} WHERE {where} GROUP BY *"
             for table in self._query(query):
                 times = table.times()
                 for at, name in enumerate(names):
-                    parts[_series(table, name).key].append(Samples(times, table.values(at + 1)).present)
-        return [joined(parts.get(_key(one), [])) for one in series]
+                    found = _series(table, name)
+                    parts[found.key].append((found, Samples(times, table.values(at + 1)).present))
+        return [joined(_own_first(wire(one), parts.get(_key(one), []))) for one in series]
 
     def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
         """Minimum, maximum and mean, computed by the server."""
@@ -128,14 +129,14 @@ class InfluxStore:
         text = base64.b64encode(dumps(run)).decode()
         parts = [text[at : at + _PART_BYTES] for at in range(0, len(text), _PART_BYTES)]
         lines = [
-            point(DOCUMENT, {"run": run.name, "part": f"{at:06}"}, {"data": part, "parts": len(parts)}, run.start)
+            _point(DOCUMENT, {"run": run.name, "part": f"{at:06}"}, {"data": part, "parts": len(parts)}, run.start)
             for at, part in enumerate(parts)
         ]
         self.forget(run.name)
         self._post(lines)
         self._post(
             [
-                point(
+                _point(
                     RUN,
                     {"run": run.name},
                     {
@@ -159,7 +160,7 @@ class InfluxStore:
 
     def progress(self, run: StoredRun, loaded: int, refused: int) -> None:
         """Note how far loading has come."""
-        self._post([point(RUN, {"run": run.name}, {"loaded": loaded, "refused": refused}, run.start)])
+        self._post([_point(RUN, {"run": run.name}, {"loaded": loaded, "refused": refused}, run.start)])
 
     def runs(self) -> list[RunSummary]:
         """All runs, the latest first."""
@@ -188,7 +189,7 @@ class InfluxStore:
 
     def forget(self, name: str) -> None:
         """Take a run out of the list, and then its document away."""
-        for measurement in _OWN:
+        for measurement in (RUN, DOCUMENT):
             self._server.delete(*EVER, f"_measurement={identifier(measurement)} AND run={identifier(name)}")
 
     def _post(self, lines: Sequence[str]) -> None:
@@ -208,7 +209,10 @@ class InfluxStore:
             there = [one for one in self._places(measurement) if _place(one) in fields]
             for first in range(0, len(there), _PLACES_AT_ONCE):
                 some = there[first : first + _PLACES_AT_ONCE]
-                names = dict.fromkeys(name for one in some for name in fields[_place(one)])
+                # InfluxDB takes no field of this name, nor answers with a column of it.
+                names = dict.fromkeys(name for one in some for name in fields[_place(one)] if name != "time")
+                if not names:
+                    continue
                 yield _Wanted(
                     measurement, f"{_range(start, end)} AND ({' OR '.join(map(_has_tags, some))})", list(names)
                 )
@@ -237,6 +241,11 @@ class _Wanted(NamedTuple):
     fields: list[str]
 
 
+def _point(measurement: str, tags: dict[str, str], fields: dict[str, str | int], time: int) -> str:
+    written = {name: value(one, "string" if isinstance(one, str) else "integer") for name, one in fields.items()}
+    return point(measurement, tags, written, time)
+
+
 def _written(values: int, posts: Iterable[Future[tuple[int, str]]]) -> Written:
     answers = [post.result() for post in posts]
     return Written(values, sum(refused for refused, _ in answers), next((why for _, why in answers if why), ""))
@@ -262,6 +271,11 @@ def _series(table: Table, field: str) -> Series:
 
 def _key(series: Series) -> object:
     return wire(series).key
+
+
+def _own_first(series: Series, parts: list[tuple[Series, Samples]]) -> list[Samples]:
+    """Parts of one series, those with its own spelling of host and instance before others."""
+    return [samples for _, samples in sorted(parts, key=lambda part: part[0] != series)]
 
 
 def _joined_buckets(parts: list[Buckets]) -> Buckets:

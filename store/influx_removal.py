@@ -13,12 +13,16 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from model.errors import Unusable
 from model.log import Times
 from model.run import Recording
 from model.series import Series
-from store.influx_server import Server
-from store.line_protocol import point, wire
+from store.influx_server import EVER, Server
+from store.line_protocol import point, value, wire
 from store.quoting import identifier, string
+
+KEPT = "plimsoll_kept"
+_PART_CHARACTERS = 16 * 1024  # of at most four bytes, escaped or not, within InfluxDB's 64 KB
 
 _Tags: TypeAlias = tuple[tuple[str, str], ...]
 _Columns: TypeAlias = Mapping[str, Callable[[], Times]]
@@ -35,8 +39,9 @@ class _Place(NamedTuple):
         return dict(self.tags).get("host", "")
 
 
-def remove(server: Server, recording: Recording, keep: Sequence[Recording]) -> None:
+def remove(server: Server, recording: Recording, keep: Sequence[Recording], *, whole: bool) -> None:
     """Remove the samples of a recording, but for those that `keep` hold too."""
+    _give_back(server)
     if not len(recording.times):
         return
     columns = _columns(recording)
@@ -51,12 +56,19 @@ def remove(server: Server, recording: Recording, keep: Sequence[Recording]) -> N
     for (measurement, host), places in by_measurement.items():
         stored = dict(_counts(server, measurement, host, start, end))
         ours = {place: {field: len(times()) for field, times in columns[place].items()} for place in places}
-        if all(counts == ours.get(place) and not kept[place] for place, counts in stored.items()):
+        # All that was written is there, so as many as that are nobody else's.
+        if whole and all(counts == ours.get(place) and not kept[place] for place, counts in stored.items()):
             server.delete(start, end, f"_measurement={identifier(measurement)} AND host={identifier(host)}")
             continue
         for place in places:
             if place in stored:
-                _remove_among_others(server, place, _own(columns[place], kept[place]), stored)
+                own = _own(columns[place], kept[place])
+                if not whole:
+                    # What Plimsoll writes is float; where a field is not, its values were refused.
+                    types = _types(server, measurement)
+                    own = {field: times for field, times in own.items() if "float" in types.get(field, ())}
+                if own:
+                    _remove_among_others(server, place, own, stored)
 
 
 def _columns(recording: Recording) -> dict[_Place, _Columns]:
@@ -86,6 +98,10 @@ def _own(columns: _Columns, kept: Sequence[_Columns]) -> dict[str, Times]:
     return own
 
 
+def _range(start: int, end: int) -> str:
+    return f"time >= {start} AND time <= {end}"
+
+
 def _place(series: Series) -> _Place:
     return _Place(series.measurement, tuple(sorted([("host", series.host), *series.tags])))
 
@@ -111,7 +127,7 @@ def _remove_among_others(server: Server, place: _Place, own: dict[str, Times], s
     times = np.array([time for time, _ in points], dtype=np.int64)
     mine = {field: np.isin(times, held) for field, held in own.items()}
     rests = [
-        {field: value for field, value in values.items() if field not in mine or not mine[field][at]}
+        {field: held for field, held in values.items() if field not in mine or not mine[field][at]}
         for at, (_, values) in enumerate(points)
     ]
     touched = np.array([len(rest) < len(values) for rest, (_, values) in zip(rests, points, strict=True)], dtype=bool)
@@ -123,14 +139,68 @@ def _remove_among_others(server: Server, place: _Place, own: dict[str, Times], s
             for first, last in stretches:
                 again += [(wider, time, values) for time, values in _points(server, wider, first, last)]
     types = _types(server, place.measurement) if again else {}
-    lines = [
-        point(one.measurement, dict(one.tags), {name: types[name](value) for name, value in values.items()}, time)
-        for one, time, values in again
-    ]
+    certain: list[str] = []
+    either: list[str] = []
+    for one, time, values in again:
+        choices = [*_choices({name: _possible(types[name], held) for name, held in values.items()})]
+        written = ({name: value(values[name], kind) for name, kind in chosen.items()} for chosen in choices)
+        lines = [point(one.measurement, dict(one.tags), fields, time) for fields in written]
+        (certain if len(lines) == 1 else either).extend(lines)
+    _keep(server, certain, either, int(every[-1]) if len(every) else 0)
     for first, last in stretches:
         server.delete(first, last, _predicate(place))
-    if lines:
-        server.post("".join(lines).encode())
+    _give_back(server)
+
+
+def _keep(server: Server, certain: Sequence[str], either: Sequence[str], time: int) -> None:
+    """Lay by what a delete will take along though it is others', so that it is not lost if we are cut off."""
+    parts = [(lines, is_sure) for all_, is_sure in ((certain, True), (either, False)) for lines in _parts(all_)]
+    points = [
+        point(KEPT, {"part": f"{at:06}"}, {"lines": value(lines, "string"), "sure": value(is_sure, "boolean")}, time)
+        for at, (lines, is_sure) in enumerate(parts)
+    ]
+    if points and server.post("".join(points).encode())[0]:
+        raise Unusable(f"{server.url}: InfluxDB refuses to keep the points of others: nothing more was deleted")
+
+
+def _give_back(server: Server) -> None:
+    """Write again what was laid by, now or by a call that was cut off."""
+    found = False
+    for table in server.query(f'SELECT "lines", "sure" FROM "{KEPT}" WHERE {_range(*EVER)} GROUP BY "part"'):
+        for _, lines, is_sure in table.rows:
+            found = True
+            refused, why = server.post(lines.encode())
+            if refused and is_sure:
+                raise Unusable(
+                    f'{server.url}: InfluxDB refuses points that were to stay ({why}); they are kept in "{KEPT}"'
+                )
+    if found:
+        server.delete(*EVER, f"_measurement={identifier(KEPT)}")
+
+
+def _parts(lines: Sequence[str]) -> Iterator[str]:
+    """Lines together, in texts that InfluxDB takes as one string."""
+    held: list[str] = []
+    for line in lines:
+        if held and sum(map(len, held)) + len(line) > _PART_CHARACTERS:
+            yield "".join(held)
+            held = []
+        held.append(line)
+    if held:
+        yield "".join(held)
+
+
+def _possible(kinds: Sequence[str], held: object) -> Sequence[str]:
+    """The kinds among those of a field that a value can be of."""
+    if isinstance(held, float) and not held.is_integer():
+        return ["float"]
+    return kinds
+
+
+def _choices(kinds: Mapping[str, Sequence[str]]) -> Iterator[dict[str, str]]:
+    """The kinds the fields of a point may be of: a field of several is of one in each shard, which takes no other."""
+    for at in range(max(map(len, kinds.values()), default=0)):
+        yield {name: some[min(at, len(some) - 1)] for name, some in kinds.items()}
 
 
 def _points(server: Server, place: _Place, start: int, end: int) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -141,7 +211,7 @@ def _points(server: Server, place: _Place, start: int, end: int) -> Iterator[tup
             for time, *values in table.rows:
                 yield (
                     time,
-                    {name: value for name, value in zip(table.columns[1:], values, strict=True) if value is not None},
+                    {name: one for name, one in zip(table.columns[1:], values, strict=True) if one is not None},
                 )
 
 
@@ -156,8 +226,10 @@ def _predicate(place: _Place) -> str:
     return " AND ".join([f"_measurement={identifier(place.measurement)}", *equal])
 
 
-def _types(server: Server, measurement: str) -> dict[str, Callable[[Any], str | int | float | bool]]:
-    """How each field of a measurement is stored: an answer in JSON does not tell 5 from 5.0."""
-    makes = {"float": float, "integer": int, "string": str, "boolean": bool}
-    tables = server.query(f"SHOW FIELD KEYS FROM {identifier(measurement)}")
-    return {name: makes[kind] for table in tables for name, kind in table.rows}
+def _types(server: Server, measurement: str) -> dict[str, list[str]]:
+    """The kinds of each field of a measurement: an answer in JSON does not tell 5 from 5.0."""
+    kinds: dict[str, list[str]] = defaultdict(list)
+    for table in server.query(f"SHOW FIELD KEYS FROM {identifier(measurement)}"):
+        for name, kind in table.rows:
+            kinds[name].append(kind)
+    return kinds

@@ -16,7 +16,7 @@ import urllib3
 from influxdb_client.client.influxdb_client import InfluxDBClient
 from influxdb_client.client.write_api import SYNCHRONOUS
 from influxdb_client.rest import ApiException
-from urllib3.exceptions import HTTPError
+from urllib3.exceptions import HTTPError, LocationParseError
 
 from model.errors import Unreachable, Unusable
 from model.log import Times, Values
@@ -131,14 +131,18 @@ class Server:
             {"db": self.address.bucket, "epoch": "ns", "chunked": "true", "chunk_size": str(_ROWS_A_CHUNK)},
             influxql,
         )
+        answered = False
         for line in self._lines(response):
-            for result in json.loads(line)["results"]:
+            for result in self._results(line):
+                answered = True
                 if "error" in result:
-                    raise Unusable(f"{self.url}: {result['error']} (query: {influxql[:200]})")
+                    raise self._unanswered(str(result["error"]), influxql)
                 for series in result.get("series", ()):
                     yield Table(
                         series.get("name", ""), series.get("tags", {}), series["columns"], series.get("values", ())
                     )
+        if not answered:
+            raise self._stranger()
 
     def delete(self, start: int, end: int, predicate: str) -> None:
         """Delete the points a predicate fits from `start` to `end`, both included (UTC ns)."""
@@ -184,6 +188,27 @@ class Server:
         )
         return answer
 
+    def _results(self, line: bytes) -> list[dict[str, Any]]:
+        try:
+            answer = json.loads(line)
+        except ValueError:
+            raise self._stranger() from None
+        results = answer.get("results") if isinstance(answer, dict) else None
+        if not isinstance(results, list):
+            raise self._stranger()
+        return results
+
+    def _stranger(self) -> Unusable:
+        return Unusable(f"{self.url}: does not answer as InfluxDB does; is that its address?")
+
+    def _unanswered(self, said: str, influxql: str) -> Unusable:
+        if said.startswith("database not found"):
+            return Unusable(
+                f'{self.url}: there is no bucket "{self.address.bucket}" that the token may read; '
+                "give one that may in INFLUX_TOKEN"
+            )
+        return Unusable(f"{self.url}: {said} (query: {influxql[:200]})")
+
     def _lines(self, response: urllib3.HTTPResponse) -> Iterator[bytes]:
         rest = b""
         try:
@@ -215,6 +240,8 @@ class Server:
                 why = f"answers {error.status} ({_said(error) or HTTPStatus(error.status).phrase})"
                 asked = (error.headers or {}).get("Retry-After", "")
                 wait = max(pause, float(asked)) if asked.isdecimal() else pause
+            except (LocationParseError, UnicodeError):
+                raise Unusable(f'store "{self.url}": is not an address; write it like http://127.0.0.1:8086') from None
             except (HTTPError, OSError) as error:
                 why, wait = f"does not answer ({_reason(error)})", pause
             left = self._patience_s - (time.monotonic() - since)
@@ -248,7 +275,7 @@ def _said(error: ApiException) -> str:
         told = json.loads(body)
     except ValueError:
         return " ".join(str(body).split())[:300]
-    return str(told.get("message") or told.get("error") or "") if isinstance(told, dict) else ""
+    return str(told.get("message") or told.get("error") or "")[:300] if isinstance(told, dict) else ""
 
 
 def _reason(error: Exception) -> str:

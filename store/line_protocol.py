@@ -57,11 +57,25 @@ def bodies(log: Log) -> Iterator[bytes]:
         yield b"".join(held)
 
 
-def point(measurement: str, tags: Mapping[str, str], fields: Mapping[str, str | int | float | bool], time: int) -> str:
-    """One point, as a line, each value in its own type."""
-    head = _escaped(measurement, ", ") + "".join(f",{_tag(name)}={_tag(value)}" for name, value in tags.items())
-    values = ",".join(f"{_tag(name)}={_value(value)}" for name, value in fields.items())
-    return f"{head} {values} {time}\n"
+def point(measurement: str, tags: Mapping[str, str], fields: Mapping[str, str], time: int) -> str:
+    """One point, as a line; its values are written by `value`."""
+    head = _escaped(measurement, ", ") + "".join(f",{_tag(name)}={_tag(text)}" for name, text in tags.items())
+    return f"{head} {','.join(f'{_tag(name)}={text}' for name, text in fields.items())} {time}\n"
+
+
+def value(one: str | float | bool, kind: str) -> str:
+    """A value as a field of a kind: `float`, `integer`, `unsigned`, `string` or `boolean`."""
+    match kind:
+        case "integer":
+            return f"{int(one)}i"
+        case "unsigned":
+            return f"{int(one)}u"
+        case "string":
+            return '"' + str(one).replace("\\", "\\\\").replace('"', '\\"') + '"'
+        case "boolean":
+            return str(one).lower()
+        case _:
+            return repr(float(one))
 
 
 def wire(series: Series) -> Series:
@@ -118,16 +132,6 @@ def _split(text: bytes) -> Iterator[bytes]:
         yield text[start:end]
         start = end
     yield text[start:]
-
-
-def _value(value: str | int | float | bool) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, int):
-        return f"{value}i"
-    if isinstance(value, float):
-        return repr(value)
-    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _tag(text: str) -> str:

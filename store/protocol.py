@@ -90,10 +90,11 @@ class Store(Protocol):
         """
         ...
 
-    def remove(self, recording: Recording, keep: Sequence[Recording] = ()) -> None:
+    def remove(self, recording: Recording, keep: Sequence[Recording] = (), *, whole: bool = True) -> None:
         """Remove the samples of a recording's series at its times, but for those that others hold too.
 
-        Nothing else is removed, whatever lies between them.
+        Nothing else is removed, whatever lies between them. `whole` is whether all of the recording was written
+        and taken; of one that was not, only what can be its own is removed.
         """
         ...
 

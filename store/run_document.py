@@ -28,7 +28,7 @@ def dumps(run: StoredRun) -> bytes:
         "remarks": [asdict(remark) for remark in run.remarks],
         "recordings": [_recording(one) for one in run.recordings],
     }
-    return zlib.compress(json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode())
+    return zlib.compress(json.dumps(document, separators=(",", ":")).encode())
 
 
 def loads(document: bytes) -> StoredRun:

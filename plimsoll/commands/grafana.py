@@ -47,13 +47,12 @@ def export(out: Path, config: Path | None, options: alerts.Options) -> None:
     site = site_of(settings, config or Path("plimsoll.toml"), by_id)
     previous = _ours(out / RULES, "*.yaml", alerts.GENERATED)
     made = alerts.export(packs, signals, site, replace(options, panel_of=panel_of), previous)
-    dashboards = grafana_json.files(options.docs)
+    dashboards = grafana_json.files(options.docs, site)
     _write(out / RULES, made.files, previous)
     _write(out / DASHBOARDS, dashboards, _ours(out / DASHBOARDS, "*.json", '"uid": "plimsoll-'))
     for refused in made.refused:
         print(f"not exported: {refused}", file=sys.stderr)
-    rules = sum(text.count("\n      - uid: ") for name, text in made.files.items() if name != "contact.yaml")
-    print(f"{counted(rules, 'alert rule')} to {out / RULES}")
+    print(f"{counted(made.rules, 'alert rule')} to {out / RULES}")
     print(f"{counted(len(dashboards), 'dashboard')} to {out / DASHBOARDS}")
 
 

@@ -1,5 +1,6 @@
 """`plimsoll ingest`."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,6 +32,8 @@ class Wanted:
 
 def run(named: Named, wanted: Wanted) -> None:
     """Load the logs of a run into a store. Unusable if some of it was refused."""
+    if named.run is not None or named.hosts is not None:
+        raise Unusable(f"{named.paths[0]}: is in a store already; name logs")
     labels = dict(map(_label, wanted.labels))
     logs, remarks, _ = read(named)
     stored = _described(wanted, labels, logs, remarks)
@@ -52,19 +55,25 @@ def _told(run: StoredRun, loaded: Loaded, where: str) -> str:
         what = f"is in {where} now: {whole}, {loaded.before:,} of them from an earlier call"
     else:
         what = f"is in {where}: {whole}"
-    return f'Run "{escape(run.name)}" {escape(what)}\n[dim]plimsoll review run:{escape(run.name)}[/]'
+    return f'Run "{escape(run.name)}" {escape(what)}\n[dim]plimsoll review {escape(shlex.quote(f"run:{run.name}"))}[/]'
 
 
 def _label(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
-    if not equals or not name.strip():
+    if not equals or not name.strip() or not text.isprintable():
         raise Unusable(f'--label "{text}": write it like logon_rate=36')
     return name.strip(), value.strip()
 
 
 def _described(wanted: Wanted, labels: dict[str, str], logs: Sequence[Log], remarks: Sequence[Remark]) -> StoredRun:
-    if not wanted.name.strip() or not wanted.name.isprintable() or wanted.name.endswith("\\"):
-        raise Unusable(f'--run "{wanted.name}": give a name of printable characters that does not end in \\')
+    # The name stands where a path does: run:NAME.
+    plain = wanted.name.strip() == wanted.name and wanted.name.isprintable() and not wanted.name.endswith("\\")
+    if not wanted.name or not plain or str(Path(f"run:{wanted.name}")) != f"run:{wanted.name}":
+        raise Unusable(
+            f'--run "{wanted.name}": give a name without spaces at its ends, line ends, // or a last / or \\'
+        )
+    if not any(len(log.times) for log in logs):
+        raise Unusable(f"{', '.join(str(log.path) for log in logs)}: no samples; there is nothing to load")
     path = settings.find([log.file or log.path for log in logs], wanted.config)
     text = settings.text_of(path) if path else None
     given = settings.parse(text, path).described_run() if text and path else Run()
@@ -78,5 +87,5 @@ def _described(wanted: Wanted, labels: dict[str, str], logs: Sequence[Log], rema
 
 def _bar() -> Progress:
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("values"))
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TextColumn("values"))
     return Progress(*columns, TimeRemainingColumn(), console=console, disable=not console.is_terminal, transient=True)

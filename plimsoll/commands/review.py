@@ -77,8 +77,10 @@ def review_named(named: Named, asked: Asked) -> tuple[Review, Zone | None]:
     start, end = _span(logs)
     if asked.steady is not None:
         phases = steady(asked.steady, zone, start, end)
-    first = parse_moment(asked.start, zone, start) if asked.start else None
-    last = parse_moment(asked.end, zone, first or start) if asked.end else None
+    # What was collected live was read for the time asked for.
+    cuts = named.hosts is None
+    first = parse_moment(asked.start, zone, start) if asked.start and cuts else None
+    last = parse_moment(asked.end, zone, first or start) if asked.end and cuts else None
     if (first or start) > (last or end) or (first or start) > end or (last or end) < start:
         raise Unusable(
             f"nothing was recorded from {zone.clock(first or start)} to {zone.clock(last or end)}; "

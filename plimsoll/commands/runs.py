@@ -45,7 +45,7 @@ def list_runs(store: str | None, json: Path | None) -> None:
 def show(name: str, store: str | None, json: Path | None) -> None:
     """Tell what is known of a run: when, hosts, labels, phases, files."""
     with opened(store) as opened_store:
-        run = opened_store.run(name)
+        run = opened_store.run(name) if name.isprintable() else None
         summary = next((one for one in opened_store.runs() if one.name == name), None)
         where = opened_store.name
     if run is None or summary is None:

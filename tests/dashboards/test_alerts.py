@@ -277,9 +277,11 @@ def test_sql_server_joined_to_a_host_is_its_default_instance():
     assert "\"objectname\" = 'SQLServer:Buffer Manager'" in queries(rule)[1]
 
 
-def test_each_measurement_has_a_rule_for_silence(shipped):
+def test_each_object_and_measurement_has_a_rule_for_silence(shipped):
+    """A host that sends Processor Information alone is known by that."""
     rules = rules_of(shipped, "silence.yaml")
-    assert {"silence-win-cpu", "silence-cpu", "silence-openldap"} <= {rule["uid"] for rule in rules}
+    uids = {"silence-processor", "silence-processor-information", "silence-cpu", "silence-openldap"}
+    assert uids <= {rule["uid"] for rule in rules}
     assert all("fill(0)" in queries(rule)[0] for rule in rules)
 
 
@@ -312,3 +314,39 @@ def test_both_are_told_where_both_are_named():
     assert data["contactPoints"][1]["receivers"][0]["settings"]["url"] == "http://h.example/$$in"
     routes = [(route["receiver"], route.get("continue", False)) for route in data["policies"][0]["routes"]]
     assert routes[:2] == [("plimsoll-email", True), ("plimsoll-webhook", False)]
+
+
+def test_title_that_grafana_has_no_room_for_loses_its_middle():
+    """Its end, the host, and its beginning, the rule, stay; no two become the same."""
+    host = "h" * 120
+    rules = rules_of(exported({"id": "r" * 60, "and": [{"signal": "cpu.context_switches", "healthy": "< 1000"}]}, site=changed(host, for_=60 * SECOND)))  # fmt: skip
+    own = [rule for rule in rules if rule["title"].endswith("h")]
+    assert len({rule["title"] for rule in own}) == len(own) > 1
+    assert all(rule["title"].startswith("r" * 60 + ": ") for rule in own)
+    assert max(len(rule["title"].encode()) for rule in own) <= 190
+
+
+def test_braces_of_names_and_reasons_are_no_templates():
+    rule = rules_of(exported({}, site=Site((), lambda rule, host: Judged(rule, "as {{ $labels.x }} said"))))[0]
+    assert rule["annotations"]["note"] == 'as {{ "{{" }} $labels.x }} said'
+
+
+def test_values_are_told_with_prefixes_that_people_can_read():
+    rule = rules_of(exported({"signal": "memory.available", "healthy": "> 4194304"}))[0]
+    assert rule["annotations"]["value"] == "{{ humanize1024 $values.B.Value }}B"
+    assert rule["annotations"]["limit"] == "> 4 MiB (mean over 1 min)"
+
+
+@pytest.mark.parametrize(("interval", "minutes", "look_back"), [(10, 5, 6 * 3600), (60, 5, 6 * 3600), (600, 30, 6 * 3600), (7200, 360, 24 * 3600)])  # fmt: skip
+def test_silence_is_longer_than_samples_lie_apart(interval, minutes, look_back):
+    """Three samples must have stayed away, and the host must have been heard of long before."""
+    rule = rules_of(exported({}, options=Options(interval=interval * SECOND)), "silence.yaml")[0]
+    assert f", {minutes}) FROM" in queries(rule)[0]
+    assert rule["data"][0]["relativeTimeRange"] == {"from": look_back + 30, "to": 30}
+    assert rule["annotations"]["limit"] == f"none for {minutes} min"
+
+
+def test_silence_leads_to_the_panel_of_silent_hosts(shipped):
+    for rule in rules_of(shipped, "silence.yaml"):
+        told = rule["annotations"]
+        assert (told["__dashboardUid__"], told["__panelId__"]) == ("plimsoll-health", "3")

@@ -8,6 +8,8 @@ from dashboards import describe, grafana_json, thresholds
 from dashboards.areas import PanelSpec, load_areas, load_look
 from dashboards.as_asked import panels
 from dashboards.panels import panel_of
+from dashboards.quantities import limit_text
+from rules.healthy import Healthy
 from rules.load import load_packs, load_signals
 
 RULES = [rule for pack in load_packs() for rule in pack.rules]
@@ -72,7 +74,7 @@ def test_no_line_is_not_a_limit(uid):
     specs = {spec.id: spec for area in load_areas().areas if area.uid == uid for spec in area.panels}
     for panel in panels(DATA[uid]):
         if panel["id"] in specs and panel["type"] == "timeseries":
-            limits = [rule.healthy.limit for rule in thresholds.rules_of(specs[panel["id"]])]
+            limits = [rule.healthy.limit for rule in thresholds.Limits().rules_of(specs[panel["id"]])]
             assert set(values(panel)) - {None} <= set(limits)
 
 
@@ -81,8 +83,8 @@ def test_limits_of_some_disks_are_not_drawn_for_all():
         next(spec for area in load_areas().areas for spec in area.panels if (spec.signal, spec.drive) == wanted)
         for wanted in (("disk.reads", None), ("disk.reads", "database"))
     )
-    assert thresholds.rules_of(every) == ()
-    assert [step.value for step in thresholds.steps(thresholds.rules_of(databases))] == [None, 50, 250]
+    assert thresholds.Limits().rules_of(every) == ()
+    assert [step.value for step in thresholds.steps(thresholds.Limits().rules_of(databases))] == [None, 50, 250]
     assert panel_of("disk.reads") == ("plimsoll-sql-server", databases.id)
     target = home("disk.reads")["targets"][0]
     assert '"instance" =~ /^$database_disk$/' in target["query"]
@@ -92,7 +94,7 @@ def test_a_floor_is_coloured_below_and_a_ceiling_above():
     colors = {name: shown.color for name, shown in load_look().severities.items()}
 
     def steps(signal):
-        rules = thresholds.rules_of(PanelSpec(id=1, signal=signal))
+        rules = thresholds.Limits().rules_of(PanelSpec(id=1, signal=signal))
         return [(step.value, step.color) for step in thresholds.steps(rules)]
 
     assert steps("cpu.busy") == [(None, "transparent"), (80, colors["warning"]), (100, colors["critical"])]
@@ -109,7 +111,7 @@ def test_cells_have_the_colour_on_the_other_side_alone():
     """Grafana's steps include their value: `<= 300` is healthy at 300, `< 80` is not at 80."""
 
     def first(signal):
-        rules = thresholds.rules_of(PanelSpec(id=1, signal=signal))
+        rules = thresholds.Limits().rules_of(PanelSpec(id=1, signal=signal))
         return thresholds.colored(rules, 1).steps[1].value or 0
 
     assert first("cpu.busy") == 80
@@ -147,12 +149,39 @@ def test_every_unit_has_one_of_grafanas():
 
 
 def test_titles_name_the_limit():
-    titles = {spec.signal: describe.title(spec) for area in load_areas().areas for spec in area.panels}
+    titles = {
+        spec.signal: describe.title(spec, thresholds.Limits()) for area in load_areas().areas for spec in area.panels
+    }
     assert titles["cpu.busy"] == "Processor time · < 80 %"
     assert titles["memory.available"] == "Available memory · > 4 MiB"
     assert titles["disk.queue_length"] == "Disk queue length · ≤ 3 requests × spindles"
     assert titles["network.to_disk_bytes"] == "Network bytes for each disk byte · ≥ 0.9, ≤ 1.1"
     assert titles["cpu.queue_length"] == "Processor queue length"
+
+
+def test_limit_with_conditions_is_in_the_title_only_where_there_is_no_other():
+    assert home("server.bytes_total")["title"] == "File server throughput · ≥ 15 MB/s"
+    assert home("memory.pages")["title"] == "Pages read or written · ≤ 500 /s"
+
+
+def test_what_holds_where_phases_are_not_known_is_told():
+    said = "where phases are not known, only while the increase over 10 min of page life expectancy is not ≥ 300 s"
+    assert said in home("sql.page_life_expectancy")["description"]
+
+
+def test_limits_are_written_in_full_and_in_grafanas_units():
+    assert limit_text(Healthy("<=", 216.734), "/s") == "≤ 216.734 /s"
+    assert limit_text(Healthy("<=", 540_000), "bytes/s") == "≤ 540 kB/s"
+    assert limit_text(Healthy("<", 2.5 * 2**30), "bytes") == "< 2.5 GiB"
+    assert limit_text(Healthy("<=", 1), "packets") == "≤ 1 packet"
+    assert limit_text(Healthy("<=", 3), "requests", "spindles") == "≤ 3 requests × spindles"
+
+
+def test_health_keeps_notes_apart_from_what_fires():
+    found = {panel["title"]: panel for panel in panels(DATA["plimsoll-health"])}
+    assert found["Firing"]["options"]["alertInstanceLabelFilter"] == '{severity!="info"}'
+    assert found["Notes"]["options"]["alertInstanceLabelFilter"] == '{severity="info"}'
+    assert found["Last heard of"]["fieldConfig"]["defaults"]["unit"] == "dateTimeFromNow"
 
 
 def test_a_signal_on_no_dashboard_has_no_panel():

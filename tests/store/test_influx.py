@@ -5,15 +5,22 @@ import http.server
 import json
 import threading
 import time
+from pathlib import Path
 
+import numpy as np
+import polars as pl
 import pytest
 
 from model.errors import Unreachable, Unusable
+from model.log import Log
+from model.run import Recording
 from model.series import Series
+from model.times import SECOND, Zone
 from store.influx import InfluxStore
 from store.influx_server import Address, Server
 
 EVER = (0, 2**62)
+START = 1_700_000_000 * SECOND
 
 
 def test_whole_numbers_of_a_live_agent_are_read_and_text_is_counted(influx):
@@ -103,6 +110,7 @@ class Busy(http.server.BaseHTTPRequestHandler):
         self.seen.append((self.headers["Content-Encoding"], body))
         status, headers = self.answers.pop(0) if self.answers else (204, {})
         text = b"" if status == 204 else json.dumps({"code": "x", "message": f"says {status}"}).encode()
+        text = headers["X-Body"].encode() if "X-Body" in headers else text
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)
@@ -188,3 +196,99 @@ def test_who_interrupts_does_not_wait_for_a_server_that_is_away(busy):
     with pytest.raises(Unreachable):
         server.post(b"m x=1 1\n")
     assert time.monotonic() - begun < 10
+
+
+# --- removing a run among what live agents wrote
+
+
+def recording(host="a", values=(1.5, 2.5), field="x", start=START):
+    series = Series(host, "m", (), field)
+    times = start + np.arange(len(values), dtype=np.int64) * 10 * SECOND
+    log = Log(Path("a.csv"), "PDH-CSV", times, (pl.Series(values, dtype=pl.Float64),), (series,), Zone.parse("UTC"))
+    return log, Recording.of(log, "ab")
+
+
+def stored(store):
+    found = store.series(*EVER).series
+    read = store.read(found, *EVER)
+    return {(one.host, one.field): samples.values.tolist() for one, samples in zip(found, read, strict=True)}
+
+
+def test_a_run_that_was_never_written_takes_nothing_along(influx):
+    store = InfluxStore(influx)
+    _, of_log = recording(values=(1.5, 2.5, 3.5))
+    influx.post("".join(f"m,host=a x={at} {START + (10 * at + 5) * SECOND}\n" for at in range(3)).encode())
+    store.remove(of_log, whole=False)
+    assert stored(store) == {("a", "x"): [0, 1, 2]}
+
+
+def test_values_that_were_refused_are_not_removed(influx):
+    store = InfluxStore(influx)
+    log, of_log = recording()
+    influx.post(f"m,host=a x=1i {START}\nm,host=a x=2i {START + 10 * SECOND}\n".encode())
+    (written,) = store.write([log])
+    assert written.refused
+    store.remove(of_log, whole=False)
+    assert stored(store) == {("a", "x"): [1, 2]}
+
+
+WEEK = 7 * 86400 * SECOND
+
+
+def test_others_fields_keep_their_values_though_their_kind_changed(influx):
+    store = InfluxStore(influx)
+    lines = [f"m,host=a y=7i {START}\n", f"m,host=a y=40.5 {START + WEEK}\n", f"m,host=a y=6u,x=9 {START - WEEK}\n"]
+    for line in lines:
+        influx.post(line.encode())
+    log, of_log = recording(values=(1.5,))
+    later, of_later = recording(values=(2.5,), start=START + WEEK)
+    list(store.write([log, later]))
+    for one in (of_log, of_later):
+        store.remove(one)
+    assert stored(store) == {("a", "x"): [9], ("a", "y"): [6, 7, 40.5]}
+
+
+def test_a_removal_that_is_cut_off_loses_nothing_of_others(influx, monkeypatch):
+    store = InfluxStore(influx)
+    log, of_log = recording()
+    list(store.write([log]))
+    influx.post(f'm,host=a y=7,text="a b\\"c" {START}\nm,host=a y=8 {START + 10 * SECOND}\n'.encode())
+    real = type(influx).delete
+
+    def cut_off(server, *arguments):
+        real(server, *arguments)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(influx), "delete", cut_off)
+        with pytest.raises(KeyboardInterrupt):
+            store.remove(of_log)
+    store.remove(of_log)
+    assert stored(store) == {("a", "y"): [7, 8]}
+    assert store.series(*EVER).text == 1
+
+
+def test_a_run_is_read_in_its_own_spelling_of_the_host(influx):
+    store = InfluxStore(influx)
+    for host, values in (("WEB1", (1.5, 2.5)), ("web1", (3.5, 4.5))):
+        list(store.write([recording(host, values)[0]]))
+    for host, values in (("WEB1", [1.5, 2.5]), ("web1", [3.5, 4.5])):
+        (found,) = store.read([Series(host, "m", (), "x")], *EVER)
+        assert found.values.tolist() == values
+
+
+def test_a_counter_that_is_called_time_is_left_out(influx):
+    store = InfluxStore(influx)
+    log, _ = recording(field="time")
+    (written,) = store.write([log])
+    assert written.refused
+    (found,) = store.read([Series("a", "m", (), "time")], *EVER)
+    assert len(found.times) == 0
+
+
+@pytest.mark.parametrize("body", [b"<html>hello</html>", b"[]", b"{}", b'{"results": [{"series"', b""])
+def test_a_server_that_is_no_influxdb_is_told(busy, body):
+    handler, server = busy
+    handler.answers[:] = [(200, {"X-Body": body.decode()})] * 9
+    with pytest.raises(Unusable, match="does not answer as InfluxDB does"):
+        InfluxStore(server).runs()

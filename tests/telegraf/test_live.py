@@ -87,7 +87,7 @@ def test_a_live_host_is_seen_in_every_signal_and_a_busy_loop_as_a_breach(
             time.sleep(0.5)
         for loop in loops:
             loop.join()
-        time.sleep(12)
+        time.sleep(max(0, 120 - (time.time_ns() - begun) / SECOND))
 
     found = store.series(begun, time.time_ns())
     samples = dict(zip([one.key for one in found.series], store.read(found.series, begun, time.time_ns()), strict=True))
@@ -100,7 +100,7 @@ def test_a_live_host_is_seen_in_every_signal_and_a_busy_loop_as_a_breach(
         assert subjects, name
         for _, origin in subjects.values():
             assert isinstance(origin, Taken)
-            assert len(samples[origin.series.key].times) >= 3, name
+            assert len(samples[origin.series.key].times) >= 8, name
 
     for name, value in {**environment, "INFLUX_TOKEN": bucket.token}.items():
         monkeypatch.setenv(name, value)
