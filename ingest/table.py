@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import polars as pl
+from polars.exceptions import PolarsError
 
 from ingest.by_line import read_by_line
 from ingest.layout import TIME, Layout, Rows, Table, wall_clock
@@ -63,17 +64,27 @@ def _whole(text: Text, layout: Layout) -> Rows | None:
 
 def _at_once(source: Path | bytes, data: Data, offset: int, line: int, layout: Layout) -> Rows | None:
     """All lines in one go, or None where they are not as regular as that needs."""
+    frame = columns_of(source, layout, skip_lines=line - 1 if offset else 0, strict=True, tail=True)
+    if frame is None:
+        return None
+    tail = frame[layout.last]
+    # No row has more cells than the header; one that has fewer lacks the last.
+    if (tail == "").any() and not _is_full(data, offset, len(frame), layout):
+        return None
+    local = wall_clock(frame.drop_in_place(TIME))
+    try:
+        frame.replace_column(frame.width - 1, tail.str.strip_chars_start().cast(pl.Float64))
+    except PolarsError:
+        return None
+    return None if local.null_count() else Rows(local, frame, range(line, line + len(local)))
+
+
+def _is_full(data: Data, offset: int, rows: int, layout: Layout) -> bool:
+    """Whether together the rows have the cells they should, where that cannot be seen by the last ones."""
     marks, of_row = count(data, QUOTE, offset), 2 * layout.width
     if not marks:
         marks, of_row = count(data, ord(layout.separator), offset), layout.width - 1
-    if marks % of_row:  # a quote that is not closed would make polars take lines for cells
-        return None
-    frame = columns_of(source, layout, skip_lines=line - 1 if offset else 0, strict=True)
-    # No row has more cells than the header, so none has fewer either if together they have as many.
-    if frame is None or len(frame) * of_row != marks:
-        return None
-    local = wall_clock(frame.drop_in_place(TIME))
-    return None if local.null_count() else Rows(local, frame, range(line, line + len(local)))
+    return rows * of_row == marks
 
 
 def _table(parts: Sequence[Rows], layout: Layout, remarks: Remarks) -> Table:
