@@ -174,7 +174,8 @@ def _alert_rule(
     for other in others:
         _joinable(own.variant, other.variant)
     others += _not_critical(critical, own, options)
-    decision = decide(pipeline, own, [_reachable(own, other) for other in others], rule.recover)
+    recover = _scaled(rule.recover, rule, target) if rule.recover else None
+    decision = decide(pipeline, own, [_reachable(own, other) for other in others], recover)
     labels = [variant.label, *(sources[one.signal].label for one in _others(rule))]
     distinct = " & ".join(dict.fromkeys(labels))
     uid = uid_of(rule.id, *labels, target.host or "", target.instance or "")
@@ -239,10 +240,13 @@ def _annotations(
 
 
 def _taken(condition: Condition, variant: Variant, target: Target, options: Options, *, own: bool = False) -> Taken:
-    healthy = condition.healthy.scaled(target.factors[condition.scale]) if condition.scale else condition.healthy
     over = max(condition.over, 2 * options.interval)
     wheres = tuple(tuple(_whom(selection, target, own=own)) for selection in variant.selections)
-    return Taken(condition, healthy, variant, wheres, over)
+    return Taken(condition, _scaled(condition.healthy, condition, target), variant, wheres, over)
+
+
+def _scaled(limit: Healthy, condition: Condition, target: Target) -> Healthy:
+    return limit.scaled(target.factors[condition.scale]) if condition.scale else limit
 
 
 def _whom(selection: Selection, target: Target, *, own: bool) -> Iterator[str]:

@@ -28,6 +28,25 @@ _ANNOTATION = (*_INFLUX, "queryType", "fromAnnotations", "name")
 _COLUMNS = ("titleColumn", "textColumn", "tagsColumn", "timeEndColumn")
 _FORMATS = ("time_series", "table", "logs")
 _EXPRESSION = "__expr__"
+# The transformations there are, as far as panels of ours use them, with their options. Grafana forgets others.
+_TRANSFORMATIONS: Mapping[str, tuple[str, ...] | None] = {
+    "calculateField": ("mode", "alias", "binary", "replaceFields", "reduce", "timeSeries"),
+    "convertFieldType": ("conversions",),
+    "extractFields": ("source", "format", "regExp", "delimiter", "jsonPaths", "replace", "keepTime"),
+    "groupBy": ("fields",),
+    "joinByField": ("byField", "mode"),
+    "merge": (),
+    "organize": ("excludeByName", "indexByName", "renameByName", "includeByName"),
+    "reduce": ("reducers", "fields", "mode", "includeTimeField", "labelsToFields"),
+    "renameByRegex": ("regex", "renamePattern"),
+    "timeSeriesTable": None,  # options by refId
+}
+_ALERTS = (
+    "alertInstanceLabelFilter", "alertName", "dashboardAlerts", "datasource", "folder", "groupBy", "groupMode",
+    "maxItems", "showInactiveAlerts", "showInstances", "sortOrder", "stateFilter", "viewMode",
+)  # fmt: skip
+_ALERT_STATES = ("firing", "pending", "recovering", "noData", "normal", "error")
+_TIMES = ("dateTime", "time:")
 _DAY_MS = 86_400_000
 
 Json = Mapping[str, Any]
@@ -64,7 +83,7 @@ def _all(data: Json) -> Iterator[tuple[str, str]]:
     yield from _places(data)
     for panel in panels(data):
         where = f"panel {panel.get('id')} ({panel.get('title', '')})"
-        for said in (*_panel(panel), *_thresholds(panel), *_targets(panel, known)):
+        for said in (*_panel(panel), *_thresholds(panel), *_targets(panel, known), *_transformations(panel)):
             yield where, said
     yield from _variables(data)
     yield from _annotations(data)
@@ -133,6 +152,42 @@ def _panel(panel: Json) -> Iterator[str]:
         yield "has no type; give it one"
     if panel.get("type") not in ("row", "text", "alertlist") and not panel.get("targets"):
         yield "asks nothing; give it targets"
+    if panel.get("type") == "alertlist":
+        options = panel.get("options", {})
+        yield from _unknown("option", options, _ALERTS)
+        yield from _unknown("state", options.get("stateFilter", {}), _ALERT_STATES)
+    unit = str(panel.get("fieldConfig", {}).get("defaults", {}).get("unit", ""))
+    if panel.get("type") == "table" and unit.startswith(_TIMES):
+        yield f"{unit} is a unit of times: names in other columns would be NaN; give it to one column, as an override"
+
+
+def _unknown(what: str, given: Json, known: Sequence[str]) -> Iterator[str]:
+    for name in given.keys() - set(known):
+        yield f'unknown {what} "{name}"{suggest(name, [*known])}: Grafana would forget it; correct it'
+
+
+def _transformations(panel: Json) -> Iterator[str]:
+    """What Grafana would leave out, and names that are gone before they are used."""
+    steps = panel.get("transformations") or ()
+    named: str | None = None
+    for step in steps:
+        kind, options = str(step.get("id", "")), step.get("options", {})
+        if kind not in _TRANSFORMATIONS:
+            yield f'"{kind}" is no transformation that is known here{suggest(kind, [*_TRANSFORMATIONS])}; correct it'
+            continue
+        known = _TRANSFORMATIONS[kind]
+        yield from _unknown(f"option of {kind}", options, known) if known is not None else ()
+        if kind == "merge" and named:
+            yield f"merge forgets the names that {named} gives; give them after it"
+        named = kind if kind in ("organize", "renameByRegex") else named
+        for pattern in (options.get("regExp"), options.get("regex"), (step.get("filter") or {}).get("options")):
+            if pattern is not None and not re.fullmatch("/.*/", pattern):
+                yield f'"{pattern}" stands for itself; a regular expression is between slashes'
+    if any(step.get("options", {}).get("labelsToFields") for step in steps if step.get("id") == "reduce"):
+        hidden = any("Field" in step["options"].get("excludeByName", {}) for step in steps if step["id"] == "organize")
+        read = any(step["options"].get("source") == "Field" for step in steps if step["id"] == "extractFields")
+        if read or not hidden:
+            yield "Field is the same in each row where labels are columns; hide it, or take labelsToFields away"
 
 
 def _thresholds(panel: Json) -> Iterator[str]:
@@ -238,10 +293,14 @@ def _annotations(data: Json) -> Iterator[tuple[str, str]]:
             yield where, f'unknown key "{key}"{suggest(key, [*_ANNOTATION, *_COLUMNS])}; correct it'
         if not target.get("fromAnnotations") or target.get("queryType") != "tags":
             yield where, 'is not taken for one of InfluxDB; set fromAnnotations to true and queryType to "tags"'
+        measured = re.search(r' FROM "([^"]+)"', target["query"])
         for column in _COLUMNS:
-            field = str(target.get(column, "")).rpartition(".")[2]
+            measurement, _, field = str(target.get(column, "")).rpartition(".")
             if f'"{field}"' not in target["query"]:
                 yield where, f'{column} "{target.get(column)}" is not selected by its query; name one that is'
+            elif measured and measurement != measured[1]:
+                whole = f"{measured[1]}.{field}"
+                yield where, f'{column} "{target.get(column)}" is no column of the answer by this name; write {whole}'
 
 
 def _links(data: Json) -> Iterator[tuple[str, str]]:

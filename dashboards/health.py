@@ -19,6 +19,9 @@ _POINTS = 60
 _NEAR = 80  # percent of a limit
 _STATE = 1_000_000_000  # added to the shares that are shown as words
 _TINY = "0.000001"  # InfluxDB gives 0 for a division by 0, which would be far from the limit
+_APART = "|"  # between limit and host in the names of lines that become rows
+_LIMIT_AND_HOST = {"source": "Field", "format": "regexp", "regExp": r"/^(?<Limit>.*)\|(?<host>[^|]*)$/"}
+_FIRST = "firstNotNull"
 
 
 def health_variables(limits: Limits) -> list[dashboard.VariableModel]:
@@ -108,19 +111,21 @@ def _distance(rules: Sequence[Rule]) -> dashboard.Panel:
         interval=panels.INTERVAL,
         max_data_points=_POINTS,
         transformations=[
-            panels.rows(["lastNotNull", "max"]),
+            # The column `Field` has the names of lines only where labels are no columns. So the host is in the name.
+            panels.rows(["lastNotNull", "max"], labels=False),
+            dashboard.DataTransformerConfig("extractFields", options=_LIMIT_AND_HOST),
             _calculated("State", panels.LAST, "+", str(_STATE)),
             _calculated("Left", "100", "-", panels.LAST),
             panels.organized(
                 {
                     "host": "Host",
-                    "Field": "Limit",
+                    "Limit": "Limit",
                     "State": "State",
                     panels.LAST: "Reached",
                     "Left": "Left",
                     "Max": "Highest",
                 },
-                hidden=_tags(rules),
+                hidden=("Field",),
             ),
         ],
         options=panels.sorted_by("Reached", desc=True),
@@ -168,10 +173,9 @@ def _silent() -> dashboard.Panel:
         ],
         options=panels.sorted_by("Last sample", desc=False),
         field_config=dashboard.FieldConfigSource(
-            # A unit of times: names of hosts have none.
-            dashboard.FieldConfig(
-                unit="dateTimeFromNow", no_value=panels.NO_DATA, custom=common.TableFieldOptions(filterable=True)
-            )
+            dashboard.FieldConfig(no_value=panels.NO_DATA, custom=common.TableFieldOptions(filterable=True)),
+            # Not for every column: with a unit of times, names of hosts are read as times and shown as NaN.
+            [panels.override("Last sample", {"unit": "dateTimeFromNow"})],
         ),
     )
 
@@ -179,7 +183,7 @@ def _silent() -> dashboard.Panel:
 def _hosts(limits: Limits) -> dashboard.Panel:
     """A row for each host, and for each signal its course and last value."""
     found = targets.Targets()
-    renamed: list[dashboard.DataTransformerConfig] = []
+    joined, renamed = list[dashboard.DataTransformerConfig](), list[dashboard.DataTransformerConfig]()
     columns, overrides = {"host": "Host"}, list[dashboard.DashboardFieldConfigSourceOverrides]()
     for signal in load_areas().health.hosts:
         unit = panels.unit_of(signal)
@@ -189,10 +193,9 @@ def _hosts(limits: Limits) -> dashboard.Panel:
             for _, query in targets.of_hosts(signal, lambda _: ())
         ]
         heading = _heading(signal, unit, limits)
-        columns[heading] = heading
-        # Each way to take a signal is a column of its own until they have one name.
-        of_signal = {"regex": f"/^Trend #({'|'.join(refs)})$/", "renamePattern": heading}
-        renamed.append(dashboard.DataTransformerConfig("renameByRegex", options=of_signal))
+        columns[f"{heading} ({_FIRST})"] = heading
+        joined += _one_answer(refs)
+        renamed.append(_named(refs, heading))
         overrides.append(panels.override(heading, _trend(signal, unit, limits)))
     return dashboard.Panel(
         "table",
@@ -208,9 +211,11 @@ def _hosts(limits: Limits) -> dashboard.Panel:
         interval=panels.INTERVAL,
         max_data_points=_POINTS,
         transformations=[
+            *joined,
             dashboard.DataTransformerConfig("timeSeriesTable", options={}),
-            *renamed,
             dashboard.DataTransformerConfig("merge", options={}),
+            *renamed,  # merging forgets names that were given before
+            _first_of_each([*columns.values()][1:]),
             panels.organized(columns),
         ],
         options=panels.sorted_by("Host", desc=False),
@@ -221,6 +226,28 @@ def _hosts(limits: Limits) -> dashboard.Panel:
             overrides,
         ),
     )
+
+
+def _one_answer(refs: Sequence[str]) -> Iterator[dashboard.DataTransformerConfig]:
+    """Every way to take a signal as one answer: a table has a column for each answer, whatever it is called."""
+    if len(refs) > 1:
+        made = dashboard.DataTransformerConfig("joinByField", options={"byField": "Time", "mode": "outer"})
+        made.filter_val = dashboard.MatcherConfig("byRefId", f"/^(?:{'|'.join(refs)})$/")
+        yield made
+
+
+def _named(refs: Sequence[str], heading: str) -> dashboard.DataTransformerConfig:
+    """The column of a signal: named by one refId, or by that of each line that was joined."""
+    one = f"(?:{'|'.join(refs)})"
+    options = {"regex": f"/^Trend #(?:joinByField-)?{one}(?:-{one})*$/", "renamePattern": heading}
+    return dashboard.DataTransformerConfig("renameByRegex", options=options)
+
+
+def _first_of_each(headings: Sequence[str]) -> dashboard.DataTransformerConfig:
+    """A row for each host: of a signal that a host has in several ways, the first."""
+    fields: dict[str, object] = {"host": {"operation": "groupby", "aggregations": []}}
+    fields |= {heading: {"operation": "aggregate", "aggregations": [_FIRST]} for heading in headings}
+    return dashboard.DataTransformerConfig("groupBy", options={"fields": fields})
 
 
 def _heading(signal: str, unit: Unit, limits: Limits) -> str:
@@ -250,13 +277,8 @@ def _shares(rule: Rule) -> Iterator[tuple[str, str]]:
     value = f"100 * {limit} / ({{}} + {_TINY})" if rule.healthy.worse == "lower" else f"100 * {{}} / ({limit})"
     for variant, query in targets.of_hosts(rule.signal, lambda selection: selection.group):
         instance = next((one.instance for one in variant.selections if one.instance), None)
-        yield targets.computed(query, value), _name(rule) + (f" · $tag_{instance}" if instance else "")
-
-
-def _tags(rules: Sequence[Rule]) -> tuple[str, ...]:
-    """The tags beside the host that tell rows apart; the name of a row has what is to be read of them."""
-    ways = (way for rule in rules for way in variants(rule.signal, load_signals()))
-    return tuple(sorted({tag for way in ways for one in way.selections for tag in one.group} - {"host"}))
+        name = _name(rule) + (f" · $tag_{instance}" if instance else "")
+        yield targets.computed(query, value), f"{name}{_APART}$tag_host"
 
 
 def _rules(limits: Limits) -> Iterator[Rule]:

@@ -26,6 +26,7 @@ INSTANCE_VARIABLE = "instance"
 TIME = "$timeFilter"
 BY_INTERVAL = "time($__interval)"
 
+_POLLED = "source"  # the tag that holds the computer a counter of Windows is of
 _SQL_OBJECT = f"{SQL_DEFAULT}:"
 _ANYWHERE = ("openldap", "ldap_probe", "sqlserver_performance")
 _SYSSTAT = ("cpu_util", "per_cpu", "task", "interrupts", "mem_util", "swap_util", "disk")
@@ -82,8 +83,8 @@ class Selection:
     @property
     def alias(self) -> str:
         """A name for each line of a panel, of the tags that differ: `$tag_source $tag_instance`."""
-        shown = ["source" if "source" in self.group else self.host]
-        shown += [tag for tag in self.group if tag not in (self.host, "source")]
+        shown = [_POLLED if _POLLED in self.group else self.host]
+        shown += [tag for tag in self.group if tag not in (self.host, _POLLED)]
         return " ".join(f"$tag_{tag}" for tag in shown)
 
 
@@ -211,7 +212,7 @@ def samples_per_minute(selection: Selection, minutes: int) -> str:
     """How many samples each host sent in the mean of the last minutes, minute by minute, 0 where it sent none."""
     field, measurement = identifier(selection.field), identifier(selection.measurement)
     conditions = " AND ".join([*selection.where, TIME])
-    group = _group(("time(1m)", *(tag for tag in selection.group if tag in (selection.host, "source"))))
+    group = _group(("time(1m)", *(tag for tag in selection.group if tag in (selection.host, _POLLED))))
     return f"SELECT moving_average(count({field}), {minutes}) FROM {measurement} WHERE {conditions}{group} fill(0)"
 
 
@@ -225,13 +226,13 @@ def chosen(selection: Selection) -> tuple[str, ...]:
 
 def only(selection: Selection, host: str, instance: str | None = None) -> str:
     """The condition that a point is of this host, or of this instance of it; their case does not matter."""
-    own = _is(selection.host, host)
+    own = _is_computer(selection, host)
     return own if instance is None else f"{own} AND {_is(selection.instance or 'instance', instance)}"
 
 
 def without(selection: Selection, host: str, instance: str | None = None) -> str:
     """The condition that a point is not of this host, or not of this instance of it."""
-    other = _is(selection.host, host, "!~")
+    other = _is_other_computer(selection, host)
     return other if instance is None else f"({other} OR {_is(selection.instance or 'instance', instance, '!~')})"
 
 
@@ -258,7 +259,7 @@ def _of_path(name: str, signal: Signal, source: Source) -> Selection:
     if source.path is None:
         raise ValueError(f"{name}: not a counter path")
     path = source.path
-    group, where = ["host", "source"], [_object("objectname", path.object)]
+    group, where = ["host", _POLLED], [_object("objectname", path.object)]
     if path.object.startswith(_SQL_OBJECT):
         group.append("objectname")
     instance = None
@@ -304,9 +305,45 @@ def _has_twin(signal: Signal, source: Source) -> bool:
     return any(path and (one.object, one.counter) == (path.object, path.counter) and one.instance for one in others)
 
 
+def _is_computer(selection: Selection, name: str) -> str:
+    """What `rules.signals.host_of` says: an agent that polls other computers is the host of none of their points."""
+    own = _is(selection.host, name)
+    if _POLLED not in selection.group:
+        return own
+    polled = f"{_is(_POLLED, name)} AND {identifier(selection.host)} !~ {_matches(_otherwise(name))}"
+    return f"(({polled}) OR ({own} AND {identifier(_POLLED)} =~ {_matches(_itself(name))}))"
+
+
+def _is_other_computer(selection: Selection, name: str) -> str:
+    other = _is(selection.host, name, "!~")
+    if _POLLED not in selection.group:
+        return other
+    not_polled = f"{_is(_POLLED, name, '!~')} OR {identifier(selection.host)} =~ {_matches(_otherwise(name))}"
+    return f"(({not_polled}) AND ({other} OR {identifier(_POLLED)} !~ {_matches(_itself(name))}))"
+
+
+def _otherwise(name: str) -> str:
+    """The name of a computer without its domain where it has one, else with any."""
+    short, domain, _ = _as_stored(name).partition(".")
+    return literal(short) if domain else rf"{literal(short)}\..*"
+
+
+def _itself(name: str) -> str:
+    """How a computer names itself: in either way, as this computer, or not at all."""
+    return f"({literal(_as_stored(name))}|{_otherwise(name)}|localhost)?"
+
+
+def _matches(pattern: str) -> str:
+    return regex(f"(?i)^{pattern}$")
+
+
 def _is(tag: str, value: str, operator: str = "=~") -> str:
-    written = value.replace("\n", " ").replace("\r", " ").rstrip("\\")  # as line protocol has it
-    return f"{identifier(tag)} {operator} {regex(f'(?i)^{literal(written)}$')}"
+    return f"{identifier(tag)} {operator} {_matches(literal(_as_stored(value)))}"
+
+
+def _as_stored(value: str) -> str:
+    """The value of a tag as line protocol has it."""
+    return value.replace("\n", " ").replace("\r", " ").rstrip("\\")
 
 
 def _joined(select: str, rest: str, selection: Selection, beside: Beside | None) -> str:

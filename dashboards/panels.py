@@ -69,9 +69,9 @@ def organized(names: Mapping[str, str], hidden: tuple[str, ...] = ()) -> dashboa
     return dashboard.DataTransformerConfig("organize", options=options)
 
 
-def rows(reducers: list[str]) -> dashboard.DataTransformerConfig:
-    """A row for each line, its labels as columns."""
-    options = {"mode": "seriesToRows", "reducers": reducers, "labelsToFields": True}
+def rows(reducers: list[str], *, labels: bool = True) -> dashboard.DataTransformerConfig:
+    """A row for each line: its labels as columns, or else its name in the column `Field`."""
+    options = {"mode": "seriesToRows", "reducers": reducers, "labelsToFields": labels}
     return dashboard.DataTransformerConfig("reduce", options=options)
 
 

@@ -132,7 +132,7 @@ _REDUCERS: Mapping[str, Callable[[list[float | None]], float | None]] = {
 
 
 def _held(condition: ThresholdCondition, value: Value, loaded: bool) -> Value:
-    """1 where the condition holds. What is loaded holds until its unloadEvaluator does. NaN fails every comparison."""
+    """1 where the condition holds. What is loaded holds until its unloadEvaluator does. NaN passes `ne` alone."""
     if not isinstance(value, Number) or value.value is None:
         return value
     if loaded and condition.unload_evaluator:
@@ -155,7 +155,7 @@ def _compared(evaluator: Evaluator, value: float) -> bool:
         case "eq":
             return value == first
         case "ne":
-            return value != first and not math.isnan(value)
+            return value != first
         case "within_range":
             return first < value < second
         case "within_range_included":

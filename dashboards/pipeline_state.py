@@ -35,11 +35,15 @@ class Result(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """The state of one set of labels, since when, and when it was last evaluated (UTC ns)."""
+    """The state of one set of labels, since when, and when it was last evaluated (UTC ns).
+
+    `kept` is whether the last evaluation found no data or failed, and the state is another than that.
+    """
 
     state: State
     since: int
     evaluated: int
+    kept: bool = False
 
 
 def key(labels: Labels) -> Key:
@@ -62,9 +66,9 @@ class Instances:
 
     @property
     def loaded(self) -> set[Key]:
-        """Those to which a threshold applies its unloadEvaluator."""
-        on = (State.PENDING, State.ALERTING, State.RECOVERING)
-        return {key for key, one in self.by_labels.items() if one.state in on}
+        """Those to which a threshold applies its unloadEvaluator: not what is merely kept."""
+        on = (State.PENDING, State.ALERTING)
+        return {key for key, one in self.by_labels.items() if one.state in on and not one.kept}
 
     def step(self, at: int, found: Mapping[Key, Result]) -> None:
         """Take in an evaluation. Where it found nothing at all, or failed, `found` has that under no labels."""
@@ -76,7 +80,9 @@ class Instances:
             found = dict.fromkeys(self.by_labels, whole)
         for labels, result in found.items():
             before = self.by_labels.get(labels, Instance(State.NORMAL, at, at))
-            self.by_labels[labels] = replace(self._next(before, at, result), evaluated=at)
+            after = self._next(before, at, result)
+            kept = result in (Result.NO_DATA, Result.ERROR) and after.state.value != result.value
+            self.by_labels[labels] = replace(after, evaluated=at, kept=kept)
         self.by_labels = {labels: one for labels, one in self.by_labels.items() if not self._gone(one, at)}
 
     def _gone(self, one: Instance, at: int) -> bool:
@@ -124,7 +130,7 @@ class Instances:
             case "OK":
                 return self._normal(one, at)
             case "KeepLast":
-                firing = one.state in (State.ALERTING, State.PENDING, State.RECOVERING)
+                firing = one.state in (State.ALERTING, State.PENDING)
                 return self._alerting(one, at) if firing else self._normal(one, at)
             case _:
                 return one if one.state == own else replace(one, state=own, since=at)

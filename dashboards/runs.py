@@ -38,6 +38,7 @@ _FIRST_PAIR = 10  # the panels of the first signal are 10 and 11
 _ABOUT = """\
 **Left**: the run chosen as *Run*, if the dashboard's range is that of the run: use its link *Show here* in the list.
 **Right**: the same stretch of the run chosen as *Earlier run*, counted from its own start.
+It must have begun before the other; else Grafana says `invalid timeshift`.
 """
 
 

@@ -26,7 +26,8 @@ _REVIEW = """\
 # plimsoll.review/1
 
 What `plimsoll review --json FILE` writes. Times are ISO 8601 in UTC; durations are in seconds and say so in their
-name; values are in the unit named beside them. Fields are added within a version, never changed or removed.
+name; values are in the unit named beside them. Fields, and states of a rule, are added within a version, never changed
+or removed.
 
 <!-- Generated from review/document.py by docs/build.py. -->
 """

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 
 from ingest.cells import split
 from ingest.layout import TIME, Layout, Rows, wall_clock
-from ingest.lines import Lines, Sorted, look_at
+from ingest.lines import Lines, Sorted, first_cell, look_at
 from ingest.numbers import columns_of
 from ingest.pieces import Piece
-from ingest.shorten import short
 from ingest.tally import HOPELESS, Tally
 from model.remark import Remarks
 
@@ -128,11 +127,12 @@ def _numbers(rows: _Parsed, lines: Lines, found: Sorted, layout: Layout) -> Rows
                     tally.add_strange(column, lines.number(at), text)
                 else:
                     mended.setdefault(column, {})[row] = number
-    times, frame = rows.frame.drop_in_place(TIME), rows.frame
+    frame = rows.frame
+    frame.drop_in_place(TIME)
     for column, values in mended.items():
         frame.replace_column(column, frame.to_series(column).scatter(list(values), list(values.values())))
     tally.add_rows(Rows(rows.local, frame, ()))
-    return _dated(times, rows, lines, tally)
+    return _dated(rows, lines, layout.separator, tally)
 
 
 def _number(text: str) -> float | None:
@@ -142,10 +142,13 @@ def _number(text: str) -> float | None:
         return None
 
 
-def _dated(times: pl.Series, rows: _Parsed, lines: Lines, tally: Tally) -> Rows:
+def _dated(rows: _Parsed, lines: Lines, separator: str, tally: Tally) -> Rows:
     numbers = [lines.number(at) for at in rows.lines.tolist()]
     if not rows.local.null_count():
         return Rows(rows.local, rows.frame, numbers)
     good = rows.local.is_not_null().to_numpy()
-    tally.not_days += [(numbers[row], short(times[row])) for row in np.flatnonzero(~good).tolist()]
+    tally.not_days += [
+        (numbers[row], first_cell(lines.text(int(rows.lines[row])), separator))
+        for row in np.flatnonzero(~good).tolist()
+    ]
     return Rows(rows.local.drop_nulls(), rows.frame[np.flatnonzero(good)], list(compress(numbers, good)))

@@ -24,7 +24,7 @@ _BLANK_CELL = b'" "'
 _SPACES = b" \t\r\v\f"
 _LONG = 2000  # from here on counting by numpy is the faster way
 _NOT_ASCII = 0x80
-_TRAILERS = (b"Exiting, please wait", b"The command completed successfully")
+_TRAILERS = (b"Exiting, please wait", b"The command completed successfully", b"^C")
 # What may be a time; whether it is one turns out when all are parsed.
 _TIME_LIKE = re.compile(rb'"?\s*\d\d?\s*/\s*\d\d?\s*/\s*\+?\d{4}\s*\d\d?\s*:\s*\d\d?\s*:\s*\d([\d.",\s]|$)')
 # A time that ends anywhere, and what may come after it.
@@ -174,12 +174,12 @@ class Sorted:
     def keep(self, at: int, number: int, line: bytes, blanks: int) -> None:
         """A line with as many cells as the header; it is a row if its first one may be a time."""
         if _DAY_FIRST.match(line):
-            self.tally.day_first.append((number, _first_cell(line, self.separator)))
+            self.tally.day_first.append((number, first_cell(line, self.separator)))
         if _TIME_LIKE.match(line):
             self.kept[at] = line
             self.blanks[at] = blanks
-        else:
-            self.tally.timeless.append((number, _first_cell(line, self.separator)))
+        elif not _is_chatter(line, number, self.remarks):
+            self.tally.timeless.append((number, first_cell(line, self.separator)))
 
 
 def look_at(chosen: Sequence[int], lines: Lines, layout: Layout, before: Tally, *, rewrite: bool = False) -> Sorted:
@@ -228,7 +228,7 @@ def _take_irregular(line: bytes, at: int, number: int, last: bool, to: Sorted, l
     elif last and len(cells) < layout.width and _CUT_TIME.match(line):
         to.remarks.add(Kind.SKIPPED, "the last row is cut short before its first value: left out", line=number)
     elif not _is_chatter(line, number, to.remarks):
-        to.tally.uneven.append((number, len(cells)))
+        to.tally.uneven.append((number, len(cells), short(cells[0] if cells else "")))
 
 
 def _is_cut(line: bytes) -> bool:
@@ -245,9 +245,15 @@ def _rewritten(cells: Sequence[str], separator: str) -> bytes:
     return separator.join('"' + cell.replace('"', "'").replace(separator, " ") + '"' for cell in cells).encode()
 
 
-def _first_cell(line: bytes, separator: str) -> str:
+def first_cell(line: bytes, separator: str) -> str:
+    """What stands first in a line, as it is quoted in remarks."""
     end = '"' if line[:1] == b'"' else separator
     return short(line[:_HEAD].decode("utf-8", errors="replace").lstrip('"').partition(end)[0])
+
+
+def is_closing(line: bytes) -> bool:
+    """Whether a line is what typeperf says when it ends."""
+    return line.startswith(_TRAILERS)
 
 
 def _is_chatter(line: bytes, number: int, remarks: Remarks) -> bool:
@@ -255,7 +261,7 @@ def _is_chatter(line: bytes, number: int, remarks: Remarks) -> bool:
     text = line.strip()
     if not text:
         return True
-    if text.startswith(_TRAILERS):
+    if is_closing(text):
         said = text.decode("utf-8", errors="replace")
         remarks.add(Kind.SKIPPED, f'typeperf\'s closing line "{said}"', line=number)
         return True

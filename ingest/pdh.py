@@ -11,8 +11,10 @@ import polars as pl
 
 from ingest.cells import split
 from ingest.clock import Clock, to_utc
+from ingest.code_pages import read_as
 from ingest.layout import Layout, Table
 from ingest.reading import Reading
+from ingest.shorten import short
 from ingest.table import parse
 from ingest.text import Text
 from model.errors import Unusable
@@ -23,18 +25,22 @@ from model.remark import Kind, Remarks, counted
 from model.series import Series
 from model.times import Zone
 
-_ZONE = re.compile(r"\(PDH-[CT]SV 4\.0\)\s*\((?P<name>.*)\)\((?P<bias>-?\d+)\)\s*", re.DOTALL)
+_ZONE = re.compile(r"\(PDH-[CT]SV 4\.0\)\s*\((?P<name>.*)\)\s*\((?P<bias>-?\d+)\)\s*", re.DOTALL)
 _NO_ZONE = re.compile(r"\(PDH-[CT]SV 4\.0\)\s*")
+# A computer's name, and something behind it that is no instance's.
+_ONE_BACKSLASH = re.compile(r"\\[^\\()/%\s]+\\[^\\]+(\(.*\))?\\")
 _UNKNOWN_HOST = "unknown"
 _MOST_TOLD = 20
 
 
 @dataclass(frozen=True)
 class _Columns:
-    """Which cells of a row are counters, and what they are."""
+    """Which cells of a row are counters, and what they are; `strange` ones are none."""
 
     series: tuple[Series, ...]
     kept: tuple[int, ...]
+    strange: tuple[int, ...]
+    nameless: int
 
 
 def read_pdh(path: Path, text: Text, format_: str, separator: str, how: Reading) -> Log:
@@ -42,7 +48,7 @@ def read_pdh(path: Path, text: Text, format_: str, separator: str, how: Reading)
     remarks = Remarks(str(path))
     decoded, guessed = text.decode(text.header)
     if guessed:
-        remarks.add(Kind.GUESSED, f"the header is not UTF-8: read as code page {guessed[2:]}")
+        remarks.add(Kind.GUESSED, f"the header is not UTF-8: {read_as(guessed)}")
     cells = split(decoded.rstrip(" "), separator)
     line, _, stop = text.first_line
     if text.header[:1] == b'"' and text.header.count(b'"') % 2:
@@ -56,8 +62,9 @@ def read_pdh(path: Path, text: Text, format_: str, separator: str, how: Reading)
     of_rows = Remarks(str(path))
     with ThreadPoolExecutor(1) as pool:  # the rows are parsed outside Python while it goes through the header
         rows = pool.submit(parse, text, layout, of_rows)
-        columns = _columns(path, cells[1:], how.names, remarks)
+        columns = _columns(path, _with_computer(cells[1:], remarks), how.names)
         table = rows.result()
+    _tell_columns(columns, cells[1:], table.columns, remarks)
     remarks.items += of_rows
     if len({cell.casefold() for cell in cells}) < len(cells):
         _tell_twins(columns, table.columns, remarks)
@@ -86,36 +93,72 @@ def _zone(cell: str, given: Zone | None, remarks: Remarks) -> Zone:
     return Zone.unknown()
 
 
-def _columns(path: Path, cells: Sequence[str], names: Names, remarks: Remarks) -> _Columns:
+def _with_computer(cells: Sequence[str], remarks: Remarks) -> Sequence[str]:
+    r"""The cells as they are, or with the backslash that all paths have lost: `\HOST\Object(Instance)\Counter`.
+
+    Certain where no path has two and what comes first is the same in all, as no object is that has
+    others behind it.
+    """
+    paths = [cell for cell in cells if cell.startswith("\\")]
+    first = _computer(paths[0]) if paths else None
+    if not first or any(_computer(path) != first for path in paths):
+        return cells
+    remarks.add(
+        Kind.REPAIRED,
+        f'paths have lost a backslash ("{short(paths[0])}"): {first} is read as the computer',
+        count=len(paths),
+    )
+    return [f"\\{cell}" if cell.startswith("\\") else cell for cell in cells]
+
+
+def _computer(path: str) -> str | None:
+    r"""What would be the computer in a path that has lost its first backslash; None if it seems to have lost none."""
+    found = _ONE_BACKSLASH.match(path)
+    try:
+        return CounterPath.parse(f"\\{path}").computer if found else None
+    except ValueError:
+        return None
+
+
+def _columns(path: Path, cells: Sequence[str], names: Names) -> _Columns:
     series: list[Series] = []
     kept: list[int] = []
-    nameless = strange = 0
+    strange: list[int] = []
+    nameless = 0
     for at, cell in enumerate(cells):
         try:
             counter = CounterPath.parse(cell)
         except ValueError:
-            last = at == len(cells) - 1
-            what = (
-                "the Data Collector Set's description" if last and not cell.startswith("\\") else "not a counter path"
-            )
-            strange += 1
-            if strange <= _MOST_TOLD:
-                remarks.add(Kind.SKIPPED, f'column {at + 2} is {what}: "{cell}"')
+            strange.append(at)
             continue
         nameless += counter.computer is None
         series.append(names.series(counter, counter.computer or _UNKNOWN_HOST))
         kept.append(at)
     if not series:
         raise Unusable(f"{path}: no column of the header is a counter path such as \\\\HOST\\System\\Threads")
-    if (more := strange - _MOST_TOLD) > 0:
+    return _Columns(tuple(series), tuple(kept), tuple(strange), nameless)
+
+
+def _tell_columns(columns: _Columns, cells: Sequence[str], values: Sequence[pl.Series], remarks: Remarks) -> None:
+    """Remark what is left out since its name is none, and counters of no computer."""
+    for at in columns.strange[:_MOST_TOLD]:
+        cell, present = cells[at], len(values[at]) - values[at].null_count()
+        has = counted(present, "value") if present else "no values"
+        if not cell.strip():
+            told = f"has {has} but no name: left out" if present else "has neither a name nor values"
+        elif not present and at == len(cells) - 1 and not cell.startswith("\\"):
+            told = f'is the Data Collector Set\'s description: "{cell}"'
+        else:
+            told = f'is not a counter path: "{cell}"' + (f"; its {has} are left out" if present else "")
+        remarks.add(Kind.SKIPPED, f"column {at + 2} {told}", count=max(present, 1))
+    if (more := len(columns.strange) - _MOST_TOLD) > 0:
         remarks.add(Kind.SKIPPED, f"{counted(more, 'more column')} like these: left out", count=more)
-    if nameless:
+    if columns.nameless:
         remarks.add(
             Kind.GUESSED,
-            f'{counted(nameless, "counter")} without a computer: shown as of host "{_UNKNOWN_HOST}"',
-            count=nameless,
+            f'{counted(columns.nameless, "counter")} without a computer: shown as of host "{_UNKNOWN_HOST}"',
+            count=columns.nameless,
         )
-    return _Columns(tuple(series), tuple(kept))
 
 
 def _tell_twins(columns: _Columns, values: Sequence[pl.Series], remarks: Remarks) -> None:

@@ -6,11 +6,13 @@ from typing import Protocol
 
 from ingest import nt4, pdh_csv, pdh_tsv, resaved, sadf, typeperf
 from ingest.content import Content, opened
+from ingest.pasted import put_right
 from ingest.reading import Reading
 from ingest.text import Text
+from ingest.unread import opening, refusal
 from model.errors import Unusable
 from model.log import Log
-from model.remark import Kind, Remark
+from model.remark import Kind, Remark, Remarks
 
 
 class Reader(Protocol):
@@ -69,9 +71,15 @@ def _read(content: Content, how: Reading) -> Log:
     if not text.header.strip():
         raise Unusable(f"{content.name}: is empty; there is nothing to read")
     path = Path(content.name)
-    log = _reader(path, text, how.format).read(path, text, how)
-    cut = [Remark(Kind.SKIPPED, _CUT, str(path))] if text.is_cut else []
-    return replace(log, file=content.path, sha256=content.sha256, remarks=(*cut, *log.remarks))
+    remarks = Remarks(str(path))
+    if text.is_cut:
+        remarks.add(Kind.SKIPPED, _CUT)
+    text = put_right(text, lambda text: any(reader.sniff(text) for reader in READERS), remarks)
+    try:
+        log = _reader(path, text, how.format).read(path, text, how)
+    except Unusable as error:
+        raise Unusable("; ".join([str(error), *(remark.text for remark in remarks)])) from None
+    return replace(log, file=content.path, sha256=content.sha256, remarks=(*remarks, *log.remarks))
 
 
 def _reader(path: Path, text: Text, format_: str | None) -> Reader:
@@ -82,22 +90,9 @@ def _reader(path: Path, text: Text, format_: str | None) -> Reader:
             raise Unusable(f'format "{format_}" is not known; choose from {names}')
         reader = by_name[format_.casefold()]
         if not reader.sniff(text):
-            raise Unusable(f"{path}: is not {reader.NAME}: it begins with {_opening(text)}")
+            raise Unusable(f"{path}: is not {reader.NAME}: it begins with {opening(text)}")
         return reader
     for reader in READERS:
         if reader.sniff(text):
             return reader
-    raise Unusable(f"{path}: {_guess(text)}it begins with {_opening(text)}; a log of one of {names} is wanted")
-
-
-def _opening(text: Text) -> str:
-    shown = text.header[:40].decode("utf-8", errors="replace")
-    return '"' + "".join(c if c.isprintable() else "." for c in shown) + ("..." if len(text.header) > 40 else "") + '"'
-
-
-def _guess(text: Text) -> str:
-    """What a file that no reader takes may be."""
-    data = text.data[:64]
-    if data[:8].startswith(b"\x00") or b"PerfDiskLog" in data or data[2:4] == b"\x00\x00":
-        return "looks like a binary log (BLG), not text; convert it with: relog FILE -f CSV -o FILE.csv; "
-    return "not a log that can be read: "
+    raise Unusable(f"{path}: {refusal(text)}")

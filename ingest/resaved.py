@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ingest.cells import split
+from ingest.code_pages import read_as
+from ingest.lines import is_closing
 from ingest.pdh import read_pdh
 from ingest.pieces import ends_in_a_bare_cell
 from ingest.reading import Reading
@@ -25,6 +27,11 @@ _HINT = re.compile(rb'"?sep=(.)"?')
 _BEFORE_PATH = re.compile(rb'([,;\t])("*)\\')
 _ESXTOP = re.compile(rb'"?\(PDH-CSV 4\.0\) \(UTC\)\(0\)')
 _ESX_TIME = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d")
+# No cell but a number that has a decimal comma; where others have points, a comma is damage.
+_QUOTED_COMMA = re.compile(rb'"-?\d+,\d+"')
+_QUOTED_POINT = re.compile(rb'"-?\d+\.\d+"')
+_DIGIT = re.compile(r"\d")
+_HEAD = 1 << 16
 _NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
 
 
@@ -52,14 +59,17 @@ class _Shape:
 
 
 def sniff(text: Text) -> bool:
-    """Whether the file has the header of a PDH log, and its separators or times are not Windows' own."""
+    """Whether the file has the header of a PDH log, and its separators, times or decimal marks are not Windows' own."""
     shape = _shape(text)
     if shape is None:
         return False
     if not shape.usual:
         return True
     end = shape.start + len(shape.header)
-    first = next((line for line in text.data[end : end + (1 << 16)].splitlines() if line.strip()), b"")
+    body = text.data[end : end + _HEAD]
+    if _QUOTED_COMMA.search(body) and not _QUOTED_POINT.search(body):
+        return True
+    first = next((line for line in body.splitlines() if line.strip()), b"")
     time = next(iter(shape.cells(first.decode("utf-8", errors="replace"))), "").strip()
     # Times without milliseconds are esxtop's own; in a log of Windows somebody took them off.
     return (
@@ -77,7 +87,7 @@ def read(path: Path, text: Text, how: Reading) -> Log:
     remarks = Remarks(str(path))
     header, guessed = text.decode(shape.header)
     if guessed:
-        remarks.add(Kind.GUESSED, f"the header is not UTF-8: read as code page {guessed[2:]}")
+        remarks.add(Kind.GUESSED, f"the header is not UTF-8: {read_as(guessed)}")
     if not shape.usual:
         shaped = (
             "each line was put into one cell" if shape.wrapped else f"cells are separated by {_NAMES[shape.separator]}"
@@ -136,21 +146,31 @@ def _rows(text: Text, shape: _Shape, remarks: Remarks) -> _Rows:
     lines = _lines(text, shape)
     if ends_in_a_bare_cell(text.data):
         lines[-1] = lines[-1].rpartition(shape.separator)[0]
+    width = len(shape.cells(lines[0]))
     for number, line in enumerate(lines[1:], shape.line + 1):
         cells = shape.cells(line) if line.strip() else []
         if cells and _SIGN.match(cells[0].encode()):
             rows.others.append(_quoted(cells))  # another header: read_pdh tells what of it
             continue
-        rows.others.append("" if len(cells) > 1 else line)
-        if len(cells) > 1 and not any(cell.strip() for cell in cells):
+        if len(cells) < 2 or _is_remark(line, cells, width):
+            rows.others.append(line)
+            continue
+        rows.others.append("")
+        if not any(cell.strip() for cell in cells):
             empty.append(number)
-        elif len(cells) > 1:
+        else:
             rows.times.append(cells[0].strip())
             rows.values.append(JOINT.join(cells[1:]))
             rows.lines.append(number)
     if empty:
         remarks.add(Kind.SKIPPED, f"{counted(len(empty), 'empty row')}: left out", line=empty[0], count=len(empty))
     return rows
+
+
+def _is_remark(line: str, cells: list[str], width: int) -> bool:
+    """Whether a line is words, such as what typeperf says when it ends; they may have commas."""
+    said = cells[0].strip()
+    return bool(said) and not _DIGIT.search(said) and (len(cells) != width or is_closing(line.encode()))
 
 
 def _quoted(cells: list[str]) -> str:

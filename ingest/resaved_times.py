@@ -119,7 +119,10 @@ def _order(path: Path, found: Sequence[re.Match[str]], lines: Sequence[int], dec
         return "ymd"
     for match, line in zip(found, lines, strict=True):
         if len(match["c"]) != 4:
-            raise Unusable(f'{path}:{line}: the year of "{match[0]}" is not certain; {_TO_DO}')
+            raise Unusable(
+                f'{path}:{line}: the year of "{match[0]}" has two digits, so which part it is and of which century is '
+                "not certain; write years with four digits, or export a log of Windows again with relog"
+            )
     if first["mark"] == ".":
         return "dmy"
     days_first = next((at for at, match in enumerate(found) if int(match["a"]) > 12), None)

@@ -5,16 +5,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ingest.code_pages import read_as
 from ingest.sadf_names import MANY, Section, measurement, sections
+from ingest.sadf_plain import HEADER, plain
 from ingest.sadf_rows import NotCertain, Rows
 from ingest.shorten import short
 from ingest.text import Text
 from model.errors import Unusable
 from model.remark import Kind, Remarks, counted
 
-HEADER = "# hostname;interval;timestamp"
 COMMON = 3  # host, interval and time come before the values
 _EVENT = re.compile(r"[^;]*;-1;([^;]*);(?:LINUX-)?(RESTART|COM )\s*(.*)")
+_WHOLE = re.compile(r"[.,]\d\d$")
 _MOST_REMARKS = 20
 
 
@@ -40,27 +42,23 @@ def blocks(path: Path, text: Text, remarks: Remarks) -> list[Block]:
     be told apart.
     """
     sorting = _Sorting(path, remarks)
-    for number, line in enumerate(_lines(text, remarks), 1):
+    *lines, last = plain(_decoded(text, remarks), remarks).replace("\r\n", "\n").split("\n")
+    for number, line in enumerate(lines, 1):
         sorting.take(line, number)
-    sorting.tell()
-    return [block for block in sorting.blocks.values() if block.rows]
+    sorting.take_unended(last, len(lines) + 1)
+    return sorting.told()
 
 
-def _lines(text: Text, remarks: Remarks) -> list[str]:
-    """All lines that were written to their end."""
+def _decoded(text: Text, remarks: Remarks) -> str:
     data = text.data[:]
     try:
-        decoded = data.decode()
+        return data.decode()
     except UnicodeDecodeError:
         odd = b"\n".join(line for line in data.split(b"\n") if not line.isascii())
         _, page = text.decode(odd)
-        decoded = data.decode(page or text.encoding or "utf-8", errors="replace")
         if page:
-            remarks.add(Kind.GUESSED, f"names are not UTF-8: read as code page {page[2:]}")
-    *lines, last = decoded.replace("\r\n", "\n").split("\n")
-    if last.strip():
-        remarks.add(Kind.SKIPPED, "the last row has no line end and may be cut short: left out", line=len(lines) + 1)
-    return lines
+            remarks.add(Kind.GUESSED, f"names are not UTF-8: {read_as(page)}")
+        return data.decode(page or text.encoding or "utf-8", errors="replace")
 
 
 class _Sorting:
@@ -91,6 +89,31 @@ class _Sorting:
             self._block.add(line, number)
         elif line.strip():
             self._take_unlike(line, number)
+
+    def take_unended(self, line: str, number: int) -> None:
+        """Take the file's last line, which has no line end and so may be cut short anywhere.
+
+        Its whole cells are kept; the last one is whole if it has two decimals, as sadf writes no more. A row
+        of all sections is kept if it is built like the one before: a processor's number may pass for a value.
+        """
+        if not line.strip():
+            return
+        cells = line.split(";")
+        wanted, whole = len(cells), len(cells) - (not _WHOLE.search(line))
+        if self._block is not None:
+            wanted = self._block.cells
+            fits = len(cells) <= wanted and whole > wanted - len(self._block.section.fields)
+        elif self._rows:
+            fits = bool(self._rows.like_last(cells[COMMON:]))
+        else:
+            fits = bool(self._sections) and whole == wanted
+        told = "the last row has no line end and may be cut short: "
+        if not fits or line.startswith(HEADER) or cells[1] == "-1":
+            self._remarks.add(Kind.SKIPPED, f"{told}left out", line=number)
+            return
+        if whole < wanted:
+            self._remarks.add(Kind.SKIPPED, f"{told}kept its first {whole} of {wanted} cells", line=number)
+        self.take(";".join([*cells[:whole], *[""] * (wanted - whole)]), number)
 
     def _begin(self, header: str, number: int) -> None:
         """A header: what comes after it is of these sections."""
@@ -157,8 +180,11 @@ class _Sorting:
         count, first, size = self._odd.get(self._header or "", (0, number, cells))
         self._odd[self._header or ""] = (count + 1, first, size)
 
-    def tell(self) -> None:
-        """Remark all that is no row of a section. Unusable if that is most of the file."""
+    def told(self) -> list[Block]:
+        """The blocks, with all that is no row of a section remarked, and sections left out of which most rows are odd.
+
+        Unusable if that leaves nothing.
+        """
         for (text, _), number in list(self._events.items())[:_MOST_REMARKS]:
             self._remarks.add(Kind.NOTED, text, line=number)
         if (more := len(self._events) - _MOST_REMARKS) > 0:
@@ -168,17 +194,28 @@ class _Sorting:
             self._remarks.add(
                 Kind.SKIPPED, f"{counted(count, 'line')} of no section: left out", line=first, count=count
             )
-        whole = sum(len(block.rows) for block in self.blocks.values())
-        for header, (count, first, cells) in self._odd.items():
-            wanted = header.rstrip(";").count(";") + 1
-            if sum(odd[0] for odd in self._odd.values()) > whole:
-                raise Unusable(
-                    f"{self._path}:{first}: the row has {cells} cells and does not fit its header of {wanted}; "
-                    "write the file again with sadf -d FILE -- -A"
-                )
-            self._remarks.add(
-                Kind.SKIPPED,
-                f"{counted(count, 'row')} with {cells} cells under a header of {wanted}: left out",
-                line=first,
-                count=count,
+        for header, odd in self._odd.items():
+            self._tell_odd(header, *odd)
+        left = [block for block in self.blocks.values() if block.rows]
+        if self._odd and not left:
+            header, (_, first, cells) = next(iter(self._odd.items()))
+            raise Unusable(
+                f"{self._path}:{first}: the row has {cells} cells and does not fit its header of {_cells(header)}; "
+                "write the file again with sadf -d FILE -- -A"
             )
+        return left
+
+    def _tell_odd(self, header: str, count: int, first: int, cells: int) -> None:
+        """Remark rows that do not fit their header. Where they are the most, those that fit may do so by chance."""
+        said = f"{counted(count, 'row')} with {cells} cells under a header of {_cells(header)}: left out"
+        fitting = [block for block in self.blocks.values() if block.section in self._known[header]]
+        if 0 < (others := sum(len(block.rows) for block in fitting)) < count:
+            said += f", and {counted(others, 'row')} of the section that had as many, as most did not"
+            for block in fitting:
+                block.rows.clear()
+                block.lines.clear()
+        self._remarks.add(Kind.SKIPPED, said, line=first, count=count + others * (others < count))
+
+
+def _cells(header: str) -> int:
+    return header.rstrip(";").count(";") + 1

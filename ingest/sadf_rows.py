@@ -39,13 +39,17 @@ class Rows:
         Raises:
             NotCertain: If the row fits it in more than one way.
         """
-        size, pieces, names = self._last
-        if size == len(cells) and all(cells[at] == name for at, name in names):
+        if pieces := self.like_last(cells):
             return pieces
         pieces = _only_way(self._sections, cells)
         names = [(start, cells[start]) for which, start, _ in pieces if self._sections[which].label]
         self._last = (len(cells) if pieces else -1, pieces, names)
         return pieces
+
+    def like_last(self, cells: Sequence[str]) -> list[Piece]:
+        """The pieces of a row that is built like the last one; none if it is not."""
+        size, pieces, names = self._last
+        return pieces if size == len(cells) and all(cells[at] == name for at, name in names) else []
 
 
 def _only_way(sections: Sequence[Section], cells: Sequence[str]) -> list[Piece]:

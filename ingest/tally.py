@@ -1,5 +1,6 @@
 """What is left out of a log's rows, gathered from all its pieces and told at the end."""
 
+import re
 from dataclasses import dataclass, field
 
 from ingest.layout import Layout, Rows
@@ -8,6 +9,7 @@ from model.errors import Unusable
 from model.remark import Kind, Remarks, counted
 
 _MOST_TOLD = 20
+_TIME_AND_MORE = re.compile(r"\s*\d+[/.-]\d+[/.-]\d+[ T]+[\d:.]+\s*[^\d:.\s]")
 HOPELESS = 50
 
 
@@ -24,13 +26,13 @@ class Strange:
 class Tally:
     """Lines and cells that are not as they should be.
 
-    `kept` counts the rows, `present` their numbers. `uneven` lines have so many cells, `timeless` ones begin with
-    something else than a time, `not_days` are rows whose time does not exist.
+    `kept` counts the rows, `present` their numbers. `uneven` lines have so many cells, the first of which
+    is told, `timeless` ones begin with something else than a time, `not_days` are rows whose time does not exist.
     """
 
     kept: int = 0
     present: int = 0
-    uneven: list[tuple[int, int]] = field(default_factory=list)
+    uneven: list[tuple[int, int, str]] = field(default_factory=list)
     timeless: list[tuple[int, str]] = field(default_factory=list)
     day_first: list[tuple[int, str]] = field(default_factory=list)
     not_days: list[tuple[int, str]] = field(default_factory=list)
@@ -71,11 +73,7 @@ class Tally:
     def _tell_lines(self, layout: Layout, remarks: Remarks) -> None:
         width = layout.width
         if len(self.uneven) > self.kept + len(self.timeless):
-            number, cells = self.uneven[0]
-            raise Unusable(
-                f"{layout.file}:{number}: the header has {width} cells but the row has {cells}, so values cannot "
-                "be told apart by their counter; record the log again, or mend the header"
-            )
+            raise Unusable(_no_match(layout, *self.uneven[0]))
         if len(self.timeless) > self.kept:
             number, said = self.timeless[0]
             raise Unusable(_no_time(layout, number, said))
@@ -85,7 +83,9 @@ class Tally:
                 f'{layout.file}:{number}: "{said}" has the day before the month, and of other rows it cannot be told; '
                 "export the log again with relog"
             )
-        reasons = [(at, f"the row has {n} cells where the header has {width}: left out") for at, n in self.uneven]
+        reasons = [
+            (at, f"the row has {counted(n, 'cell')} where the header has {width}: left out") for at, n, _ in self.uneven
+        ]
         reasons += [(at, f'"{said}" is not a time: the row is left out') for at, said in self.timeless]
         _tell_some(sorted(reasons), remarks)
 
@@ -113,6 +113,15 @@ def _tell_some(reasons: list[tuple[int, str]], remarks: Remarks) -> None:
         remarks.add(Kind.SKIPPED, reason, line=at)
     if (more := len(reasons) - _MOST_TOLD) > 0:
         remarks.add(Kind.SKIPPED, f"{counted(more, 'more row')} like these: left out", count=more)
+
+
+def _no_match(layout: Layout, number: int, cells: int, first: str) -> str:
+    said = f"{layout.file}:{number}: the header has {counted(layout.width, 'cell')} but the row has {cells}"
+    if _TIME_AND_MORE.match(first):
+        return f'{said}, of which the first is "{first}": put the quotes right that are missing or too many there'
+    return (
+        f"{said}, so values cannot be told apart by their counter; record the log again, or mend the header or the rows"
+    )
 
 
 def _no_time(layout: Layout, number: int, said: str) -> str:

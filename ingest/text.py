@@ -6,16 +6,13 @@ machine's ANSI code page, which no byte of the file names.
 
 import mmap
 import re
-from dataclasses import dataclass
-from functools import cache, cached_property
-from importlib.resources import files
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
-import yaml
-
+from ingest.code_pages import guess_code_page
 from model.errors import Unusable
 
-_MOST_WORDS = 200
 _HEAD = 1 << 20
 _UTF16_BE = re.compile(rb"(\x00[ -~]){4}")
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
@@ -82,6 +79,11 @@ class Text:
         _, start, stop = self.first_line
         return self.data[start:stop].rstrip(b"\r")
 
+    def rewritten(self, line: int, header: bytes, rest: int) -> "Text":
+        """The text with `header` as that line: blank lines before it, and after it what stands from `rest` on."""
+        with memoryview(self.data) as data:
+            return replace(self, data=b"".join((b"\n" * (line - 1), header, data[rest:])))
+
     def decode(self, raw: bytes) -> tuple[str, str | None]:
         """Text of header bytes, and the code page where it had to be guessed.
 
@@ -101,48 +103,3 @@ class Text:
 
 def _blank(data: bytes | mmap.mmap, start: int, stop: int) -> bool:
     return stop - start < 100 and not data[start:stop].strip()
-
-
-def guess_code_page(raw: bytes) -> str:
-    """The likeliest ANSI code page of bytes that are not UTF-8; cp1252 where none is likelier."""
-    # Names recur from column to column, and one is enough. These signs are no part of a wider character.
-    words = {word for word in re.split(rb'[",()\t;]+', raw) if not word.isascii()}
-    raw = b",".join(sorted(words)[:_MOST_WORDS])
-    return max(_code_pages(), key=lambda page: (_likelihood(raw, page), page.name == "cp1252")).name
-
-
-@dataclass(frozen=True)
-class _CodePage:
-    name: str
-    words: tuple[str, ...]
-    letters: frozenset[str]
-    runs: bool
-
-
-@cache
-def _code_pages() -> tuple[_CodePage, ...]:
-    table = yaml.load(files("ingest").joinpath("code_pages.yaml").read_bytes(), yaml.CSafeLoader)
-    return tuple(
-        _CodePage(name, tuple(page["words"]), frozenset(page["letters"]), page.get("runs", False))
-        for name, page in table.items()
-    )
-
-
-def _likelihood(raw: bytes, page: _CodePage) -> float:
-    try:
-        text = raw.decode(page.name).lower()
-    except UnicodeDecodeError:
-        return float("-inf")
-    score = 10.0 * sum(text.count(word) for word in page.words)
-    for at, char in enumerate(text):
-        if ord(char) < 0x80:
-            continue
-        if char in page.letters:
-            score += 2 if not page.runs or _is_beside_another(text, at) else -2
-        elif not char.isalpha():
-            score -= 2
-    return score
-
-
-def _is_beside_another(text: str, at: int) -> bool:
-    return any(ord(char) >= 0x80 and char.isalpha() for char in (*text[max(at - 1, 0) : at], *text[at + 1 : at + 2]))

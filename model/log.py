@@ -98,15 +98,17 @@ class Log:
 
 
 def sampling_interval(times: Times) -> int | None:
-    """The median distance of neighbouring times, in ns; None where there are fewer than two.
+    """The median distance of neighbouring times that differ, in ns; None where no two do.
 
-    A recorder's timer runs a little late at every sample; a median within 2 % of a whole number
-    of seconds is that number.
+    Of an even number of distances the lower middle one counts: the mean of two would be an interval
+    at which nothing was sampled. A recorder's timer runs a little late at every sample; a median
+    within 2 % of a whole number of seconds is that number.
     """
-    if len(times) < 2:
+    steps = np.diff(times)
+    steps = steps[steps > 0]
+    if not len(steps):
         return None
-    median = float(np.median(np.diff(times)))
-    if median <= 0:
-        return None
+    middle = (len(steps) - 1) // 2
+    median = int(np.partition(steps, middle)[middle])
     whole = round(median / SECOND) * SECOND
-    return whole if whole and abs(median - whole) <= 0.02 * whole else round(median)
+    return whole if whole and abs(median - whole) <= 0.02 * whole else median

@@ -13,7 +13,7 @@ _REPLACED = re.compile("|".join(map(re.escape, _REPLACEMENTS)))
 
 
 class CounterPath(NamedTuple):
-    r"""`\\Computer\Object(Instance)\Counter`; computer and instance are None where there are none."""
+    r"""`\\Computer\Object(Instance)\Counter`; computer and instance are None where there are none, or `()`."""
 
     computer: str | None
     object: str
@@ -28,7 +28,8 @@ class CounterPath(NamedTuple):
         path is read from the right: the counter, then a bracketed instance, then the object.
         """
         if plain := _PLAIN.fullmatch(text):
-            return cls(*plain.groups())
+            computer, object_, instance, counter = plain.groups()
+            return cls(computer, object_, instance or None, counter)
         rest, computer = text, None
         if rest.startswith("\\\\"):
             computer, slash, rest = rest[2:].partition("\\")
@@ -43,7 +44,7 @@ class CounterPath(NamedTuple):
             instance = None
         if not object_ or not counter:
             raise ValueError(f'"{text}" is not a counter path')
-        return cls(computer, object_, instance, counter)
+        return cls(computer, object_, instance or None, counter)
 
     def __str__(self) -> str:
         computer = f"\\\\{self.computer}" if self.computer else ""

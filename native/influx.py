@@ -4,6 +4,7 @@ import os
 import re
 import socket
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -35,8 +36,15 @@ class InfluxDB:
         return self.folder / "influxdb.env"
 
     def settings(self) -> dict[str, str]:
-        """Its settings; none if it was never started."""
-        return names.read(self.env_file) if self.env_file.is_file() else {}
+        """Its settings; none if it was never started. Unusable if they are lost, or cannot be read."""
+        if self.env_file.is_file():
+            return names.read(self.env_file)
+        if self._accounts.is_file():
+            raise Unusable(
+                f"{self.env_file}: is not there, and the data in {self.folder} cannot be used without the tokens in "
+                f"it; {self._remedy}"
+            )
+        return {}
 
     def start(self, port: int | None = None, retention_s: int | None = None) -> dict[str, str]:
         """Start it if it does not run, set up what is not set up, and return its settings.
@@ -71,13 +79,22 @@ class InfluxDB:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
+    @property
+    def _accounts(self) -> Path:
+        """The file in which InfluxDB has its users, buckets and tokens."""
+        return self.folder / "influxd.bolt"
+
+    @property
+    def _remedy(self) -> str:
+        return f"put the file back, or begin anew without the data: plimsoll stack stop, then move {self.folder} away"
+
     def _launch(self, settings: dict[str, str], port: int) -> dict[str, str]:
         _check_free(port)
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         settings = settings or names.generated(_url(port))
         # Kept before InfluxDB hears of them: were we interrupted between, nobody could log in.
         self._keep(settings)
-        data = {"bolt": "influxd.bolt", "engine": "engine", "sqlite": "influxd.sqlite"}
+        data = {"bolt": self._accounts.name, "engine": "engine", "sqlite": "influxd.sqlite"}
         command = [
             str(INFLUXDB.path),
             *(f"--{kind}-path={self.folder / name}" for kind, name in data.items()),
@@ -95,6 +112,10 @@ class InfluxDB:
         try:
             settings = set_up(settings, retention_s)
         except Refused as error:
+            if error.status == HTTPStatus.UNAUTHORIZED:
+                raise Unusable(
+                    f"{self.env_file}: its {names.ADMIN_TOKEN} is not that of the data in {self.folder}; {self._remedy}"
+                ) from None
             raise Unreachable(
                 f"{settings[names.URL]}: InfluxDB cannot be set up: {error} ({self.background.log})"
             ) from None

@@ -27,9 +27,12 @@ _DAY = 24 * _HOUR
 
 @dataclass(frozen=True)
 class Named:
-    """Which logs, run or hosts to read, and how, as typed. `start` and `end` matter to what was collected live."""
+    """Which logs, run or hosts to read, and how, as typed. `start` and `end` matter to what was collected live.
 
-    paths: tuple[Path, ...]
+    What a place begins with says which it is: `./live:x` is a file.
+    """
+
+    places: tuple[str, ...]
     zone: str | None = None
     format: str | None = None
     encoding: str | None = None
@@ -46,23 +49,20 @@ class Named:
     @property
     def run(self) -> str | None:
         """The run that is named. Unusable if something else is named beside it."""
-        return self._alone(RUN)
+        found = [place.removeprefix(RUN) for place in self.places if place.startswith(RUN)]
+        if found and len(self.places) > 1:
+            raise Unusable(f"{RUN}{found[0]}: name it alone; a run is reviewed by itself")
+        return found[0] if found else None
 
     @property
     def hosts(self) -> tuple[str, ...] | None:
         """The hosts whose collected data are named, none meaning all of them; None where logs or a run are."""
-        kinds = {str(path).startswith(LIVE) for path in self.paths}
+        kinds = {place.startswith(LIVE) for place in self.places}
         if kinds == {True}:
-            return tuple(host for path in self.paths if (host := str(path).removeprefix(LIVE)))
+            return tuple(host for place in self.places if (host := place.removeprefix(LIVE)))
         if True in kinds:
             raise Unusable(f"{LIVE}HOST cannot be read together with logs or runs")
         return None
-
-    def _alone(self, kind: str) -> str | None:
-        found = [str(path).removeprefix(kind) for path in self.paths if str(path).startswith(kind)]
-        if found and len(self.paths) > 1:
-            raise Unusable(f"{kind}{found[0]}: name it alone; a run is reviewed by itself")
-        return found[0] if found else None
 
 
 class Read(NamedTuple):
@@ -83,11 +83,13 @@ def read(named: Named) -> Read:
 
 
 def _logs(named: Named) -> Read:
+    if "" in named.places:
+        raise Unusable('"": is no log; name logs, or a folder of them')
     names = Names(named.names) if named.names else shipped()
     how = Reading(named.shown_in, named.format, named.encoding, names)
     logs: list[Log] = []
     remarks: list[Remark] = []
-    for path, in_a_folder in expand(named.paths):
+    for path, in_a_folder in expand([Path(place) for place in named.places]):
         try:
             found, said = read_logs(path, how)
         except Unusable as error:
@@ -99,7 +101,7 @@ def _logs(named: Named) -> Read:
             remarks += said
     if not logs:
         tell(remarks)
-        raise Unusable(f"{', '.join(str(path) for path in named.paths)}: no log in it could be read")
+        raise Unusable(f"{', '.join(named.places)}: no log in it could be read")
     return Read(logs, [*remarks, *remarks_on(logs)])
 
 
@@ -108,7 +110,7 @@ def _run(named: Named, name: str) -> Read:
     from store.logs import logs_of  # noqa: PLC0415
 
     with opened(named.store) as store:
-        run = store.run(name) if name.isprintable() else None
+        run = store.run(name)
         listed = {one.name: one for one in store.runs()}
         if run is None:
             raise Unusable(f'run "{printable(name)}" is not in {store.name}; it has {", ".join(listed) or "no runs"}')

@@ -12,7 +12,8 @@ from model.errors import Unusable
 from native import folders
 from native.influx import InfluxDB
 from store.influx import InfluxStore
-from store.influx_server import Address, Server
+from store.influx_address import Address, no_address
+from store.influx_server import Server
 
 ENV_FILE = Path(".env")  # docker compose's own, where the stack runs in Docker
 
@@ -37,20 +38,23 @@ def address(url: str | None, environment: Mapping[str, str]) -> Address:
 
     The stack's token is for the stack alone. Unusable if there is no store, or no token for it.
     """
-    stack = _stack()
-    whole = url or environment.get("INFLUX_URL") or stack.get("INFLUX_URL")
+    named = url or environment.get("INFLUX_URL")
+    stack = _stack(needed=not (named and environment.get("INFLUX_TOKEN")))
+    whole = named or stack.get("INFLUX_URL")
     if not whole:
         raise Unusable(
             "no store: name one with --store http://HOST:8086 and its token in INFLUX_TOKEN, or start one with "
             "plimsoll stack start"
         )
     try:
-        named = urlsplit(whole)
+        parts = urlsplit(whole)
     except ValueError:
-        raise Unusable(f'store "{whole}": is not an address; write it like http://127.0.0.1:8086') from None
-    place = f"{named.scheme}://{named.netloc.rpartition('@')[2]}{named.path.rstrip('/')}"
-    known = {**(stack if place == stack.get("INFLUX_URL", "").rstrip("/") else {}), **environment}
-    asked = {name: values[-1] for name, values in parse_qs(named.query).items()}
+        raise no_address(whole) from None
+    place = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
+    # Who writes https for a stack without TLS is told that, not that a token is missing.
+    is_stack = stack.get("INFLUX_URL", "").rstrip("/") in (place, place.replace("https:", "http:", 1))
+    known = {**(stack if is_stack else {}), **environment}
+    asked = {name: values[-1] for name, values in parse_qs(parts.query).items()}
     token = environment.get("INFLUX_TOKEN") or known.get("INFLUX_TOKEN") or known.get("INFLUX_TOKEN_INGEST")
     if not token:
         raise Unusable(
@@ -63,10 +67,18 @@ def address(url: str | None, environment: Mapping[str, str]) -> Address:
     return Address(place, org, bucket, token)
 
 
-def _stack() -> dict[str, str]:
-    """The settings of the stack in Docker whose folder this is, else of the native one."""
-    docker = _pairs(ENV_FILE) if ENV_FILE.is_file() else {}
-    return docker if docker.get("INFLUX_URL") else InfluxDB(folders.stack()).settings()
+def _stack(*, needed: bool) -> dict[str, str]:
+    """The settings of the stack in Docker whose folder this is, else of the native one.
+
+    Unusable if they cannot be read, though not if another store is named.
+    """
+    try:
+        docker = _pairs(ENV_FILE) if ENV_FILE.is_file() else {}
+        return docker if docker.get("INFLUX_URL") else InfluxDB(folders.stack()).settings()
+    except Unusable:
+        if needed:
+            raise
+        return {}
 
 
 def _pairs(path: Path) -> dict[str, str]:

@@ -32,7 +32,7 @@ def document(review: Review) -> ReviewDocument:
     """The review for other programs."""
     with ThreadPoolExecutor() as pool:
         hashes = list(pool.map(lambda log: log.digest, review.logs))
-    files = [_file(log, digest) for log, digest in zip(review.logs, hashes, strict=True)]
+    files = [_file(review, log, digest) for log, digest in zip(review.logs, hashes, strict=True)]
     return ReviewDocument(
         verdict=review.verdict.value,
         headline=review.headline,
@@ -57,17 +57,17 @@ def document(review: Review) -> ReviewDocument:
         phases=[PhasePart(name=p.name, start=iso(p.start), end=iso(p.end)) for p in review.phases],
         packs=[PackPart(pack=a.pack.pack, title=a.pack.title, hosts=list(a.hosts), why=a.why) for a in review.applied],
         rules=[_rule(finding) for finding in review.findings],
-        statistics=[_statistic(statistic) for statistic in review.statistics],
+        statistics=[_statistic(one, review.host_of(one.series)) for one in review.statistics],
     )
 
 
-def _file(log: Log, digest: str | None) -> FilePart:
+def _file(review: Review, log: Log, digest: str | None) -> FilePart:
     filled = len(log.times) > 0
     return FilePart(
         path=str(log.path),
         sha256=digest,
         format=log.format,
-        hosts=list(log.hosts),
+        hosts=list(review.hosts_of(log)),
         start=_iso(log.times[0]) if filled else None,
         end=_iso(log.times[-1]) if filled else None,
         zone=log.zone.label(int(log.times[0]) if filled else 0) if log.zone.known else None,
@@ -130,6 +130,7 @@ def _rule(finding: Finding) -> RulePart:
         ),
         share_of_time=finding.share_of_time,
         evaluations=track.judged if track else 0,
+        stretch_s=_seconds(finding.stretch),
         notes=list(finding.notes),
         summary=rule.summary,
         sources=[SourcePart(document=s.document, place=s.place, quote=s.quote) for s in rule.sources],
@@ -142,10 +143,10 @@ def _processes(found: Processes | None, start: int) -> list[ProcessPart]:
     return [ProcessPart(instance=u.instance, mean_while=u.inside, mean_otherwise=u.otherwise, unit=unit) for u in uses]
 
 
-def _statistic(one: Statistic) -> StatisticPart:
+def _statistic(one: Statistic, host: str) -> StatisticPart:
     series = one.series
     return StatisticPart(
-        host=series.host,
+        host=host,
         counter=series.path,
         measurement=series.measurement,
         field=series.field,

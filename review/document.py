@@ -1,6 +1,6 @@
 """The review for other programs: schema plimsoll.review/1, described field by field in docs/review-json.md.
 
-Times are ISO 8601 in UTC. Fields are added within a version, never changed or removed.
+Times are ISO 8601 in UTC. Fields, and states of a rule, are added within a version, never changed or removed.
 """
 
 from typing import Literal
@@ -123,7 +123,7 @@ class BreachPart(_Part):
     end: str
     fired_at: str
     duration_s: float
-    worst: float
+    worst: float = Field(description="Of the reduced values, as the mean.")
     mean: float
     processes: list[ProcessPart] = Field(
         description="The three that used most, most first; empty where processes were not recorded, and for breaches "
@@ -155,14 +155,25 @@ class RulePart(_Part):
     title: str
     host: str | None = Field(description="Null where the rule's pack applies to no host.")
     instance: str | None
-    state: Literal["crossed", "held", "no-data", "not-judged", "not-recorded", "does-not-apply", "off"]
+    state: Literal["crossed", "too-short", "held", "no-data", "not-judged", "not-recorded", "does-not-apply", "off"] = (
+        Field(
+            description="Take one you do not know as not judged. too-short: crossed at the start or the end of a "
+            "recording in which nothing could be crossed for long enough to count."
+        )
+    )
     severity: Literal["info", "warning", "critical"]
     threshold: ThresholdPart
-    worst: float | None = Field(description="Of the reduced values; null without data.")
+    worst: float | None = Field(
+        description="Of the values as the threshold reduces them, not of the samples; null without data."
+    )
     breaches: list[BreachPart]
     brief_crossings: BriefPart
     share_of_time: float | None = Field(description="True evaluations over evaluations with data.")
     evaluations: int = Field(description="Evaluations with data.")
+    stretch_s: float | None = Field(
+        description="The longest time judged without a break: where it is shorter than for_s nothing could count as "
+        "crossed. Null without data."
+    )
     notes: list[str]
     summary: str
     sources: list[SourcePart]
@@ -171,7 +182,7 @@ class RulePart(_Part):
 class StatisticPart(_Part):
     """One series over the whole run or in one phase, in the counter's own unit."""
 
-    host: str
+    host: str = Field(description="The computer the counter is of, where another one collected it.")
     counter: str
     measurement: str
     field: str
@@ -194,7 +205,8 @@ class ReviewDocument(_Part):
 
     schema_: Literal["plimsoll.review/1"] = Field(default=SCHEMA, alias="schema")
     verdict: Literal["healthy", "not-healthy", "unknown"] = Field(
-        description="not-healthy: a warning or critical threshold was crossed; unknown: nothing could be judged."
+        description="not-healthy: a warning or critical threshold was crossed; unknown: nothing could be judged, or "
+        "what was recorded is too short, or in too unknown a language, to say that the run was good."
     )
     headline: str
     counts: dict[str, int] = Field(description="Findings by state; crossed ones by severity.")

@@ -91,7 +91,7 @@ def _threshold(rule: Rule, signals: Signals) -> Iterator[str]:
         yield f"  - {_broken(condition, signals)}."
     yield f"- It fires once it has been crossed for {words(rule.for_)}." if rule.for_ else "- It fires at once."
     if rule.recover:
-        yield f"- A crossing lasts until the value is {_side(_HEALTHY, rule.recover, unit, None)}."
+        yield f"- A crossing lasts until the value is {_side(_HEALTHY, rule.recover, unit, rule)}."
     if rule.scale:
         yield f"- The limit is for one {_EACH[rule.scale]}: it is multiplied by what the host has."
     if rule.drive:
@@ -109,8 +109,8 @@ def _broken(condition: Condition, signals: Signals) -> str:
     return f"{_reduced(condition)} of {_named(condition.signal, signals)} is {side}"
 
 
-def _side(sides: Mapping[str, str], limit: Healthy, unit: str, scaled: Condition | None) -> str:
-    each = f" for each {_EACH[scaled.scale]}" if scaled and scaled.scale else ""
+def _side(sides: Mapping[str, str], limit: Healthy, unit: str, condition: Condition) -> str:
+    each = f" for each {_EACH[condition.scale]}" if condition.scale else ""
     return sides[limit.operator].format(_exactly(limit.limit, unit)) + each
 
 

@@ -1,12 +1,13 @@
 """Host facts that limits scale by: from the log, else from plimsoll.toml, else the documented default."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 
 from model.log import Log
 from model.names import measurement
 from rules.schema import Fact
-from rules.signals import Subject, is_total
+from rules.signals import Subject, host_of, is_total
 
 _DEFAULTS: Mapping[str, float] = {"processors": 1, "spindles": 1}
 _NAMES = {
@@ -23,7 +24,30 @@ _PROCESSOR_TAGS = {
     "cpu": "cpu",
     "per_cpu": "device",
 }
-GivenFacts = Mapping[tuple[str, str | None], Mapping[str, float]]
+SeenFacts = Mapping[tuple[str, str | None], Mapping[str, float]]
+
+
+@dataclass(frozen=True)
+class GivenFacts(SeenFacts):
+    """What plimsoll.toml says of hosts (their instance is None) and of their instances, by the key of each.
+
+    `by_subject` has them as they are written there, those of which no fact is said as well.
+    """
+
+    by_subject: Mapping[Subject, Mapping[str, float]] = field(default_factory=dict[Subject, Mapping[str, float]])
+
+    @cached_property
+    def _by_key(self) -> SeenFacts:
+        return {subject.key: facts for subject, facts in self.by_subject.items()}
+
+    def __getitem__(self, key: tuple[str, str | None]) -> Mapping[str, float]:
+        return self._by_key[key]
+
+    def __iter__(self) -> Iterator[tuple[str, str | None]]:
+        return iter(self._by_key)
+
+    def __len__(self) -> int:
+        return len(self._by_key)
 
 
 class UnknownFact(LookupError):
@@ -34,12 +58,12 @@ class UnknownFact(LookupError):
 class Facts:
     """The facts of each host and instance.
 
-    `given` is what plimsoll.toml says, by case-folded host and instance (None for the host as a
-    whole); `seen` what the logs show.
+    `given` is what plimsoll.toml says, `seen` what the logs show, by case-folded host and instance
+    (None for the host as a whole).
     """
 
     given: GivenFacts
-    seen: GivenFacts
+    seen: SeenFacts
 
     def __call__(self, subject: Subject, fact: Fact) -> float:
         """The value of a fact for a subject. UnknownFact if nobody knows it."""
@@ -61,7 +85,7 @@ class Facts:
         return _DEFAULTS[fact], "documented default"
 
 
-def seen_in(logs: Sequence[Log]) -> GivenFacts:
+def seen_in(logs: Sequence[Log]) -> SeenFacts:
     """What the logs themselves show: how many processors each host has, by the object that shows most of them."""
     found: dict[tuple[str, str], set[str]] = {}
     for log in logs:
@@ -72,7 +96,7 @@ def seen_in(logs: Sequence[Log]) -> GivenFacts:
                 continue
             instance = series.tag(tag)
             if instance is not None and not is_total(instance):
-                found.setdefault((series.host.casefold(), shown_by), set()).add(instance)
+                found.setdefault((host_of(series).casefold(), shown_by), set()).add(instance)
     most: dict[tuple[str, str | None], Mapping[str, float]] = {}
     for (host, _), instances in sorted(found.items(), key=lambda item: len(item[1])):
         most[host, None] = {"processors": float(len(instances))}

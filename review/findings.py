@@ -10,7 +10,7 @@ import numpy as np
 from model.run import Phase
 from model.samples import Samples
 from review.overrides import Override, Overrides
-from rules.crossings import Crossing, crossings, share_of_time, worst_value
+from rules.crossings import Crossing, crossings, longest_stretch, share_of_time, worst_value
 from rules.evaluate import Track
 from rules.schema import Pack, Rule, Signal
 from rules.signals import Subject
@@ -19,9 +19,15 @@ Drives = Mapping[Subject, str]  # what the marked disks hold
 
 
 class Outcome(StrEnum):
-    """What became of a rule for one subject; only the first two were judged."""
+    """What became of a rule for one subject.
+
+    Crossed and held are known. It is too short to tell where the threshold was crossed at the start or
+    the end of a recording in which nothing could have been crossed for as long as counts. The rest was
+    not judged.
+    """
 
     CROSSED = "crossed"
+    TOO_SHORT = "too-short"
     HELD = "held"
     NO_DATA = "no-data"
     NOT_JUDGED = "not-judged"
@@ -86,6 +92,16 @@ class Finding:
     def brief(self) -> tuple[Crossing, ...]:
         """The crossings that ended before they fired."""
         return tuple(one for one in self.crossings if one.fired_at is None)
+
+    @cached_property
+    def stretch(self) -> int | None:
+        """The longest time judged without a break, in ns; None where nothing was judged."""
+        return longest_stretch(self.track) if self.track and self.track.judged else None
+
+    @property
+    def cannot_fire(self) -> bool:
+        """Whether it was judged, but never for as long as it must be crossed to count."""
+        return self.stretch is not None and self.stretch < self.rule.for_
 
     @cached_property
     def worst(self) -> float:

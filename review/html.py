@@ -16,13 +16,13 @@ from model.times import Zone, words
 from review.chart import HEIGHT, WIDTH, Chart, Frame
 from review.findings import Finding, Outcome
 from review.gauge import level, water
-from review.numbers import number, percent, quantity
+from review.numbers import number, percent
 from review.report_crossed import condition_text, crossed, limit_text
 from review.report_figures import figures
 from review.report_signals import Signals
 from review.report_tables import SHOWN_SUBJECTS, held, statistics, unjudged
 from review.review import Review
-from review.verdict import Verdict, how_long, said, tally, threshold
+from review.verdict import Verdict, how_long, said, tally, threshold, worst_text
 from review.wording import MARKS, host_of, place, scope
 from rules.schema import Rule, Signal
 
@@ -52,7 +52,7 @@ def render(review: Review, zone: Zone | None = None) -> str:
     filled = review.start is not None and review.end is not None
     frame = Frame.of(review.start or 0, review.end or 0, review.phases, zone) if filled else None
     groups = crossed(review, zone, signals, frame)
-    found_held = review.of(Outcome.HELD)
+    found_held, found_short = review.of(Outcome.HELD), review.of(Outcome.TOO_SHORT)
     page = _template().render(
         review=review,
         name=_name(review),
@@ -67,16 +67,21 @@ def render(review: Review, zone: Zone | None = None) -> str:
         figures=figures(review, signals),
         groups=groups,
         crossed=len(review.of(Outcome.CROSSED)),
+        short=held(found_short),
+        short_count=len(found_short),
         held=held(found_held),
         held_count=len(found_held),
-        overridden=dict.fromkeys((f.signal.title, f.override.note) for f in found_held if f.override),
+        overridden=[
+            dict.fromkeys((f.signal.title, f.override.note) for f in found if f.override)
+            for found in (found_short, found_held)
+        ],
         statistics=statistics(review, signals, zone),
         unjudged=[
             (title, text, len(review.of(o)), unjudged(review, o)) for o, title, text in _UNJUDGED if review.of(o)
         ],
         rules=_rules(review),
         remarks=review.remarks[:_MOST_REMARKS],
-        files=[_file(log, zone) for log in review.logs[:_MOST_FILES]],
+        files=[_file(review, log, zone) for log in review.logs[:_MOST_FILES]],
         shown_subjects=SHOWN_SUBJECTS,
         data=_Data(frame, zone),
         symbols=MARKS,
@@ -160,12 +165,12 @@ def _rules(review: Review) -> list[_RuleEntry]:
     ]
 
 
-def _file(log: Log, zone: Zone) -> dict[str, str]:
+def _file(review: Review, log: Log, zone: Zone) -> dict[str, str]:
     filled = len(log.times) > 0
     return {
         "path": str(log.path),
         "format": log.format,
-        "hosts": ", ".join(log.hosts),
+        "hosts": ", ".join(review.hosts_of(log)),
         "span": zone.span(int(log.times[0]), int(log.times[-1])) if filled else "no rows",
         "every": words(log.interval) if log.interval else "–",
         "rows": number(len(log.times)),
@@ -192,7 +197,7 @@ def _trouble(review: Review) -> str:
 
 def _worst_water(review: Review) -> str | None:
     """The gauge beside the verdict: the worst finding that can be measured."""
-    ranked = (level(finding) for finding in (*review.of(Outcome.CROSSED), *review.of(Outcome.HELD)))
+    ranked = (level(finding) for finding in review.of(Outcome.CROSSED, Outcome.TOO_SHORT, Outcome.HELD))
     return next((water(height) for height in ranked if height is not None), None)
 
 
@@ -207,7 +212,7 @@ def _template() -> Template:
 
 
 def _worst(finding: Finding) -> str:
-    return quantity(finding.worst, finding.signal.unit)
+    return worst_text(finding)
 
 
 def _text(name: str) -> str:

@@ -13,10 +13,10 @@ from review.facts import Facts, UnknownFact
 from review.findings import Applied, Finding, Outcome, Question
 from review.processes import with_processes
 from review.recorded import drawn
-from rules.crossings import crossings
+from rules.crossings import crossings, longest_stretch
 from rules.evaluate import Judge, Track, grid
 from rules.schema import Pack, Rule
-from rules.signals import Finder, Origin, Subject, Taken, has_object
+from rules.signals import Finder, Origin, Subject, Taken, has_object, host_of, host_tags, hosts_of
 from rules.states import State
 
 
@@ -45,13 +45,13 @@ class _Bench:
         self._hosts: dict[str, str] = {}
         self._host_series: dict[str, list[Series]] = {}
         self._host_times: dict[str, list[Times]] = {}
+        tags = host_tags(question.signals)
         for log in logs:
-            for series in log.series:
-                self._hosts.setdefault(series.host.casefold(), series.host)
-            for host in {series.host.casefold() for series in log.series}:
+            for host, name in hosts_of(log.series, tags).items():
+                self._hosts.setdefault(host, name)
                 self._host_times.setdefault(host, []).append(log.times)
         for series in self._recorded.series:
-            self._host_series.setdefault(series.host.casefold(), []).append(series)
+            self._host_series.setdefault(host_of(series, tags).casefold(), []).append(series)
         finder = Finder(question.signals, self._recorded.series, lambda one: len(self._samples(one).present.times) > 0)
         self._origins = finder.find
         self._judge = Judge(finder.find, self._samples, facts, question.phases)
@@ -136,8 +136,8 @@ class _Bench:
             track = self._judge.track(rule, subject, origin, self._grid(subject.host.casefold()))
         except UnknownFact as unknown:
             return replace(bare, outcome=Outcome.NOT_JUDGED, notes=(str(unknown), *bare.notes))
-        notes = (*bare.notes, *self._notes(rule, track))
-        return replace(bare, outcome=_outcome(track), track=track, samples=self._drawn(origin, track), notes=notes)
+        found = replace(bare, outcome=_outcome(rule, track), track=track, samples=self._drawn(origin, track))
+        return replace(found, notes=(*bare.notes, *self._notes(found, track)))
 
     def _grid(self, host: str) -> Times:
         if host not in self._grids:
@@ -163,11 +163,15 @@ class _Bench:
             return Samples(samples.times, values).between(self._question.start, self._question.end)
         return Samples(track.times, track.values)
 
-    def _notes(self, rule: Rule, track: Track) -> tuple[str, ...]:
+    def _notes(self, finding: Finding, track: Track) -> tuple[str, ...]:
+        rule = finding.rule
         notes: list[str] = []
+        if finding.outcome == Outcome.TOO_SHORT:
+            part = "throughout" if finding.share_of_time == 1 else "for part of"
+            notes.append(f"crossed {part} what was recorded, which is shorter than the {words(rule.for_)} that count")
         if not track.phase_known:
             notes.append(f"phase unknown: meant for the {rule.phase} phase, judged throughout")
-        if _outcome(track) == Outcome.NOT_JUDGED:
+        if finding.outcome == Outcome.NOT_JUDGED:
             notes.append(f"no {rule.phase} phase in the part that was judged")
         if track.window > rule.over:
             notes.append(
@@ -180,9 +184,12 @@ class _Bench:
         return tuple(notes)
 
 
-def _outcome(track: Track) -> Outcome:
-    if any(one.fired_at is not None for one in crossings(track)):
+def _outcome(rule: Rule, track: Track) -> Outcome:
+    crossed = crossings(track)
+    if any(one.fired_at is not None for one in crossed):
         return Outcome.CROSSED
+    if any(one.cut for one in crossed) and longest_stretch(track) < rule.for_:
+        return Outcome.TOO_SHORT
     if track.judged:
         return Outcome.HELD
     never_inside = len(track.states) and bool((track.states == State.NOT_JUDGED).all())
@@ -200,7 +207,7 @@ def _rank(finding: Finding) -> tuple[object, ...]:
     subject = finding.subject
     return (
         _OUTCOME[finding.outcome],
-        _SEVERITY[finding.rule.severity] if finding.outcome == Outcome.CROSSED else 0,
+        _SEVERITY[finding.rule.severity] if finding.outcome in (Outcome.CROSSED, Outcome.TOO_SHORT) else 0,
         -longest,
         margin if margin is not None else float("inf"),
         finding.rule.id,

@@ -9,16 +9,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from model.times import SECOND, Zone, utc, words
+from model.times import SECOND, Zone, utc
 from review.findings import Finding, Outcome
-from review.numbers import quantity
 from review.review import Review
-from review.verdict import breach_sentence, in_phase, threshold
-from review.wording import place, reason, used_by
+from review.verdict import breach_sentence, in_phase, threshold, worst_text
+from review.wording import lasted, place, reason, used_by
 
 # What no XML 1.0 document can hold, not even escaped.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SKIPPED = {
+    Outcome.TOO_SHORT: "too short to tell",
     Outcome.NO_DATA: "no data: recorded, but without samples that could be judged",
     Outcome.NOT_JUDGED: "not judged",
     Outcome.NOT_RECORDED: "not recorded in these logs",
@@ -111,10 +111,10 @@ def _write(suite: Element, case: _Case, why: str, zone: Zone) -> None:
 def _told(case: _Case, zone: Zone) -> Iterator[str]:
     """Every breach of every instance: when, how long, worst, threshold; then the sources."""
     for finding in case.crossed:
-        unit = finding.signal.unit
         yield f"{finding.signal.title}, {place(finding)}: threshold {threshold(finding)}{in_phase(finding)}"
         for one in finding.breaches:
-            yield f"  {zone.span(one.start, one.end)} ({words(one.duration)}), worst {quantity(one.worst, unit)}"
+            when = f"{zone.span(one.start, one.end)} ({lasted(one.duration)})"
+            yield f"  {when}, worst {worst_text(finding, one.worst)}"
             if processes := used_by(finding, one.start):
                 yield f"    {processes}"
         yield from (f"  {note}" for note in finding.notes)

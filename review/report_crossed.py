@@ -6,6 +6,7 @@ from itertools import zip_longest
 
 import numpy as np
 
+from model.log import sampling_interval
 from model.samples import Samples
 from model.times import Zone, words
 from review.chart import STEPS, Chart, Frame, Line, draw
@@ -16,8 +17,8 @@ from review.report_beside import MOST as SIGNALS_PER_RULE
 from review.report_beside import OWN_SCALE, Beside, beside_breaches
 from review.report_signals import Signals
 from review.review import Review
-from review.verdict import breach_sentence, how_long, in_phase, limit_of, threshold
-from review.wording import place, used_by
+from review.verdict import breach_sentence, how_long, in_phase, limit_of, reduced, threshold, worst_text
+from review.wording import lasted, place, used_by
 from rules.crossings import Crossing
 from rules.healthy import Healthy
 from rules.schema import Condition, Rule
@@ -58,6 +59,7 @@ class DrawnSubject:
     override: str
     processes: str
     beside: Beside | None
+    reduced: str
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,9 @@ def condition_text(condition: Condition, unit: str) -> str:
     if isinstance(condition, Rule):
         parts += [f"for {words(condition.for_)}"] if condition.for_ else []
         parts += [f"in the {condition.phase} phase"] if condition.phase else []
-        parts += [f"until {limit_text(condition.recover, unit)}"] if condition.recover else []
+        if condition.recover:
+            each = f" × {condition.scale.replace('_', ' ')}" if condition.scale else ""
+            parts.append(f"until {limit_text(condition.recover, unit)}{each}")
     return ", ".join(parts)
 
 
@@ -176,13 +180,14 @@ class _Artist:
             beside=beside_breaches(self.review, self.signals, finding, self.frame, self.steps)
             if beside and self.frame
             else None,
+            reduced=reduced(finding),
         )
 
     def _facts(self, finding: Finding) -> tuple[tuple[str, str], ...]:
-        breaches, unit = finding.breaches, finding.signal.unit
+        breaches = finding.breaches
         facts = [
             ("Crossed", how_long(finding).removeprefix("for ") + in_phase(finding)),
-            ("Worst", quantity(finding.worst, unit)),
+            ("Worst", worst_text(finding)),
             ("Threshold", threshold(finding)),
             ("First" if len(breaches) > 1 else "From", self._clock(min(one.start for one in breaches))),
         ]
@@ -197,7 +202,7 @@ class _Artist:
         when = f"{self._clock(one.start)} – {self._clock(one.end)}"
         return BreachRow(
             when,
-            _lasted(one.duration),
+            lasted(one.duration),
             quantity(one.worst, unit),
             quantity(one.mean, unit),
             used_by(finding, one.start),
@@ -238,10 +243,6 @@ def clock(review: Review, zone: Zone, instant: int) -> str:
     return zone.clock(instant, date=zone.local(start).date() != zone.local(end).date())
 
 
-def _lasted(duration: int) -> str:
-    return words(duration) if duration else "one evaluation"
-
-
 def _differs(samples: Samples, judged: Samples) -> bool:
     """Whether the judged values are worth a line of their own beside the samples."""
     return not (
@@ -260,12 +261,17 @@ def _seen_apart(spans: list[tuple[int, int, str]], distance: int) -> list[tuple[
     return merged
 
 
+def _every(finding: Finding) -> str:
+    apart = sampling_interval(finding.track.times) if finding.track else None
+    return f", every {words(apart)}" if apart else ""
+
+
 def _captions(finding: Finding, chart: Chart) -> tuple[tuple[str, str], ...]:
     """How each line was drawn, by the kind of the line."""
     texts: list[tuple[str, str]] = []
     for line in chart.lines:
         if line.kind == "judged":
-            texts.append((line.kind, f"{line.label}, which is judged, every 10 s"))
+            texts.append((line.kind, f"{line.label}, which is judged{_every(finding)}"))
         else:
             texts.append((line.kind, line.how))
     return tuple(texts)

@@ -12,7 +12,7 @@ from review.findings import Finding, Outcome
 from review.numbers import number, quantity
 from review.report_signals import Signals, subject_name
 from review.review import Review
-from review.verdict import should, subject_title
+from review.verdict import extreme, should, subject_title
 from rules.schema import Signal
 from rules.signals import Subject
 
@@ -36,7 +36,10 @@ def figures(review: Review, signals: Signals) -> tuple[Figure, ...]:
     cpu = list(_processors(review, signals, pair, _shown(crossed)))
     first = [_of_finding(finding, pair) for finding in crossed[:1]]
     look_at = list(_look_at(review, signals, crossed[0], pair)) if crossed else []
-    others = [_of_finding(f, pair) for f in (*crossed[1:], *_one_per_signal(_closest(review), but=_CPU))]
+    near = _one_per_signal(
+        (*review.of(Outcome.TOO_SHORT), *_closest(review)), but=(_CPU, *(finding.rule.signal for finding in crossed))
+    )
+    others = [_of_finding(finding, pair) for finding in (*crossed[1:], *near)]
     found = [*first, *cpu[:2], *look_at[:1], *others, *cpu[2:]]
     return tuple(figure for figure in found if figure is not None)[:_MOST]
 
@@ -49,8 +52,8 @@ def _pair(phases: Sequence[Phase]) -> Sequence[Phase]:
     return phases[longest - 1 : longest + 1] if longest else phases[:2]
 
 
-def _one_per_signal(findings: Sequence[Finding], but: str = "") -> list[Finding]:
-    seen = {but}
+def _one_per_signal(findings: Sequence[Finding], but: Sequence[str] = ()) -> list[Finding]:
+    seen = set(but)
     return [f for f in findings if f.rule.signal not in seen and not seen.add(f.rule.signal)]
 
 
@@ -66,7 +69,7 @@ def _of_finding(finding: Finding, pair: Sequence[Phase]) -> Figure | None:
     means, names = _by_phase([finding.samples], pair)
     if not pair or len(means) < len(pair):
         means, names = [finding.worst], ""
-    what = f"mean in {names}" if names else "at worst"
+    what = f"mean in {names}" if names else extreme(finding)
     return Figure(_values(means, finding.signal), f"{subject_title(finding)}, {what}; {should(finding)}")
 
 

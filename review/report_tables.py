@@ -15,7 +15,7 @@ from review.report_crossed import brief_crossings
 from review.report_signals import Signals, subject_name
 from review.review import Review
 from review.statistics import WHOLE_RUN
-from review.verdict import extreme, limit_of, margin, threshold
+from review.verdict import extreme, how_long, limit_of, margin, threshold
 from review.wording import place, reason
 from rules.signals import Subject
 
@@ -30,7 +30,7 @@ _SHOWN_PLACES = 40
 
 @dataclass(frozen=True)
 class HeldRow:
-    """A rule that held for one subject."""
+    """A rule that held, or that was recorded too briefly to tell, for one subject."""
 
     rule: str
     title: str
@@ -41,7 +41,7 @@ class HeldRow:
     threshold: str
     override: str
     margin: str
-    brief: str
+    crossed: str
     samples: str
     judged: str
 
@@ -164,12 +164,12 @@ def _held_row(finding: Finding) -> HeldRow:
         title=finding.signal.title,
         place=place(finding),
         worst=quantity(finding.worst, finding.signal.unit),
-        extreme=extreme(finding),
+        extreme=extreme(finding).removeprefix("highest").strip(),
         water=water(level(finding)),
         threshold=threshold(finding),
         override=finding.override.note if finding.override else "",
         margin=_margin(finding),
-        brief=brief_crossings(finding),
+        crossed=how_long(finding) if finding.outcome == Outcome.TOO_SHORT else brief_crossings(finding),
         samples=number(len(finding.samples.present.times)) if finding.samples else "",
         judged=number(finding.track.judged) if finding.track else "",
     )

@@ -1,6 +1,6 @@
 """A review: the logs of one run, judged by the packs that apply."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -8,12 +8,15 @@ from model.log import Log
 from model.names import Unrecognised, unrecognised
 from model.remark import Kind, Remark, counted
 from model.run import Phase, Run
-from model.times import Zone
+from model.series import Series
+from model.times import Zone, words
 from review.facts import Facts
 from review.findings import Applied, Finding, Outcome, Question
 from review.judging import judge
 from review.statistics import Statistic, statistics
+from review.unmatched import unmatched
 from review.verdict import Verdict, headline, said, verdict
+from rules.signals import host_of, host_tags, hosts_of
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,8 @@ class Review:
     @cached_property
     def unrecognised(self) -> tuple[Unrecognised, ...]:
         """What was recorded under names that look like Windows' own in a language that is not known."""
-        return tuple(unrecognised({series.key: series for log in self.logs for series in log.series}.values()))
+        series = {one.key: one for log in self.logs for one in log.series}.values()
+        return tuple(unrecognised(replace(one, host=self.host_of(one)) for one in series))
 
     @cached_property
     def doubtful(self) -> tuple[Unrecognised, ...]:
@@ -69,11 +73,19 @@ class Review:
     @cached_property
     def hosts(self) -> tuple[str, ...]:
         """The recorded computers, each written as first seen."""
-        first: dict[str, str] = {}
-        for log in self.logs:
-            for host in log.hosts:
-                first.setdefault(host.casefold(), host)
-        return tuple(first.values())
+        return tuple(hosts_of((series for log in self.logs for series in log.series), self._host_tags).values())
+
+    def hosts_of(self, log: Log) -> tuple[str, ...]:
+        """The computers of one log: where an agent polls others, those."""
+        return tuple(hosts_of(log.series, self._host_tags).values())
+
+    def host_of(self, series: Series) -> str:
+        """The computer that rules are judged for with this series."""
+        return host_of(series, self._host_tags)
+
+    @cached_property
+    def _host_tags(self) -> tuple[str, ...]:
+        return host_tags(self.question.signals)
 
     @cached_property
     def zone(self) -> Zone:
@@ -113,7 +125,27 @@ def review(logs: Sequence[Log], run: Run, question: Question, facts: Facts, rema
     findings, applied = judge(logs, question, facts)
     everything = (*(remark for log in logs for remark in log.remarks), *remarks)
     found = Review(tuple(logs), run, question, tuple(findings), tuple(applied), everything)
-    return replace(found, remarks=(*everything, *(_not_recognised(one) for one in found.unrecognised)))
+    more = (
+        *(_not_recognised(one) for one in found.unrecognised),
+        *unmatched(facts.given, question, findings, found.hosts),
+        *_too_short(findings),
+    )
+    return replace(found, remarks=(*everything, *more))
+
+
+def _too_short(findings: Sequence[Finding]) -> Iterator[Remark]:
+    """Which thresholds cannot have been crossed for long enough to count, host by host."""
+    by_host: dict[str, list[Finding]] = {}
+    for finding in findings:
+        if finding.cannot_fire and finding.subject:
+            by_host.setdefault(finding.subject.host, []).append(finding)
+    for host, found in by_host.items():
+        names = ", ".join(sorted({f"{one.rule.id} ({words(one.rule.for_)})" for one in found}))
+        text = (
+            f"what was judged of {host} without a break is shorter than these thresholds must be crossed to count, "
+            f"so it cannot show a breach of them: {names}"
+        )
+        yield Remark(Kind.NOTED, text, count=len(found))
 
 
 def _not_recognised(one: Unrecognised) -> Remark:

@@ -96,13 +96,13 @@ class Settings(_Strict):
         return Run(self.run.name, dict(self.run.labels), phases, self.run.simulated)
 
     def facts(self) -> GivenFacts:
-        """The facts by the key of their subject."""
-        given: dict[tuple[str, str | None], Mapping[str, float]] = {}
+        """The facts of hosts and instances."""
+        given: dict[Subject, Mapping[str, float]] = {}
         for host, facts in self.hosts.items():
-            given[Subject(host).key] = _numbers(facts)
+            given[Subject(host)] = _numbers(facts)
             for instance, own in facts.instances.items():
-                given[Subject(host, instance).key] = _numbers(own)
-        return given
+                given[Subject(host, instance)] = _numbers(own)
+        return GivenFacts(given)
 
     def drives(self) -> Drives:
         """What the marked disks hold."""

@@ -11,11 +11,15 @@ from model.times import Zone, words
 from review.findings import Finding, Outcome
 from review.numbers import quantity
 from review.review import Review
-from review.verdict import Verdict, extreme, in_phase, margin, said, tally, threshold
-from review.wording import MARKS, WITH_REASON, host_of, place, reason, scope, used_by
+from review.verdict import Verdict, extreme, in_phase, margin, said, tally, threshold, worst_text
+from review.wording import MARKS, WITH_REASON, host_of, lasted, place, reason, scope, used_by
 
 _COLOURS = {"critical": "red", "warning": "yellow", "info": "cyan"}
 _VERDICT_STYLE = {Verdict.HEALTHY: "bold", Verdict.NOT_HEALTHY: "bold red", Verdict.UNKNOWN: "bold yellow"}
+_JUDGED = (
+    (Outcome.TOO_SHORT, "Crossed, but recorded too briefly to tell"),
+    (Outcome.HELD, "Held"),
+)
 _UNJUDGED = (
     (Outcome.NO_DATA, "No data"),
     (Outcome.NOT_JUDGED, "Not judged"),
@@ -42,24 +46,23 @@ def lines(review: Review, zone: Zone) -> Iterator[str]:
         yield "\n[bold]Crossed[/]"
         for finding in crossed:
             yield from _breaches(finding, zone)
-    held = review.of(Outcome.HELD)
-    if held:
-        yield "\n[bold]Held[/]"
-        yield from _table(held)
+    for outcome, title in _JUDGED:
+        if found := review.of(outcome):
+            yield f"\n[bold]{title}[/]"
+            yield from _table(found)
     yield from _unjudged(review)
     yield from _packs(review)
 
 
 def _breaches(finding: Finding, zone: Zone) -> Iterator[str]:
     colour, mark = _COLOURS[finding.rule.severity], MARKS[finding.rule.severity]
-    unit = finding.signal.unit
     sources = "; ".join(f"{source.document}, {source.place}" for source in finding.rule.sources)
     for one in finding.breaches:
         yield (
             f"[{colour}]{mark} {finding.rule.severity}[/]  "
             f"[bold]{escape(f'{finding.signal.title} · {place(finding)}')}[/]  "
-            f"{zone.span(one.start, one.end)} ({words(one.duration)}){in_phase(finding)}  "
-            f"worst {quantity(one.worst, unit)}  threshold {threshold(finding)}  [dim]{escape(sources)}[/]"
+            f"{zone.span(one.start, one.end)} ({lasted(one.duration)}){in_phase(finding)}  "
+            f"worst {worst_text(finding, one.worst)}  threshold {threshold(finding)}  [dim]{escape(sources)}[/]"
         )
         if processes := used_by(finding, one.start):
             yield f"    {escape(processes)}"
@@ -78,7 +81,8 @@ def _table(held: Sequence[Finding]) -> Iterator[str]:
     for row, alike in zip(rows, by_rule.values(), strict=True):
         cells = (escape(cell.ljust(width)) for cell, width in zip(row, widths, strict=True))
         yield ("  " + "  ".join(cells)).rstrip()
-        for note in _overridden(alike):
+        reasons = dict.fromkeys(reason(one) for one in alike if one.outcome == Outcome.TOO_SHORT)
+        for note in (*reasons, *_overridden(alike)):
             yield f"      [dim]{escape(note)}[/]"
 
 
@@ -94,7 +98,7 @@ def _overridden(alike: Sequence[Finding]) -> Iterator[str]:
 
 def _row(alike: Sequence[Finding]) -> tuple[str, ...]:
     nearest = alike[0]
-    brief = [one for finding in alike for one in finding.brief]
+    brief = [one for finding in alike for one in finding.brief if finding.outcome == Outcome.HELD]
     longest = max((one.duration for one in brief), default=0)
     return (
         nearest.signal.title,

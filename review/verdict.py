@@ -11,6 +11,7 @@ from model.remark import counted
 from model.times import words
 from review.findings import Finding, Outcome
 from review.numbers import number, percent, quantity
+from rules.crossings import Crossing
 from rules.healthy import Healthy
 
 
@@ -23,18 +24,21 @@ class Verdict(StrEnum):
 
 
 _SAID = {Verdict.HEALTHY: "Healthy.", Verdict.NOT_HEALTHY: "Not healthy.", Verdict.UNKNOWN: "Not known."}
+_REDUCED = {"min": "minimum", "max": "maximum"}
 _SHOULD = {"<": "stay below", "<=": "stay at or below", ">": "stay above", ">=": "stay at or above", "=": "be"}
 
 
 def verdict(findings: Sequence[Finding], doubtful: Sequence[Unrecognised] = ()) -> Verdict:
     """Not healthy if a warning or critical threshold was crossed.
 
-    Unknown if nothing could be judged, or if what was not may lie under names that were not recognised.
+    Unknown if nothing could be judged, if one was crossed in a recording too short to tell, or if what
+    was not judged may lie under names that were not recognised.
     """
-    if any(f.outcome == Outcome.CROSSED and f.rule.severity != "info" for f in findings):
+    if _severe(findings, Outcome.CROSSED):
         return Verdict.NOT_HEALTHY
     judged = any(f.outcome in (Outcome.HELD, Outcome.CROSSED) for f in findings)
-    return Verdict.HEALTHY if judged and not doubtful else Verdict.UNKNOWN
+    undecided = doubtful or _severe(findings, Outcome.TOO_SHORT)
+    return Verdict.HEALTHY if judged and not undecided else Verdict.UNKNOWN
 
 
 def said(answer: Verdict) -> str:
@@ -44,12 +48,20 @@ def said(answer: Verdict) -> str:
 
 def headline(findings: Sequence[Finding], doubtful: Sequence[Unrecognised] = ()) -> str:
     """What stands after the verdict: the worst breach, or what held."""
-    crossed = [f for f in findings if f.outcome == Outcome.CROSSED and f.rule.severity != "info"]
+    crossed, short = _severe(findings, Outcome.CROSSED), _severe(findings, Outcome.TOO_SHORT)
     held = [f for f in findings if f.outcome == Outcome.HELD]
     if crossed:
         others = len(crossed) - 1
         more = f" {others} more {'threshold was' if others == 1 else 'thresholds were'} crossed." if others else ""
-        return f"{breach_sentence(crossed[0])}{more}"
+        untold = f" For {number(len(short))} more the recording is too short to tell." if short else ""
+        return f"{breach_sentence(crossed[0])}{more}{untold}"
+    if short:
+        which = "a threshold that was" if len(short) == 1 else f"{number(len(short))} thresholds that were"
+        counts_after = f"and a crossing counts after {words(short[0].rule.for_)}"
+        return (
+            f"The recording is too short to judge {which} crossed in it: "
+            f"{breach_sentence(short[0]).removesuffix('.')}, {counts_after}."
+        )
     if doubtful:
         count = sum(one.counters for one in doubtful)
         names = ", ".join(dict.fromkeys(one.object for one in doubtful))
@@ -65,31 +77,42 @@ def headline(findings: Sequence[Finding], doubtful: Sequence[Unrecognised] = ())
         return f"None of the thresholds could be judged: their counters are not in these logs{switched}."
     brief = sum(bool(f.brief) for f in held)
     crossed_briefly = f" {brief} {'was' if brief == 1 else 'were'} crossed, too briefly to count." if brief else ""
+    unable = sum(f.cannot_fire for f in held)
+    of_them = "it" if len(held) == 1 else "any of them" if unable == len(held) else f"{number(unable)} of them"
+    too_short = f" The recording is too short to show a breach of {of_them}." if unable else ""
     inside = [f for f in held if f.margin is not None and not f.brief]
     closest = min(inside, key=lambda f: f.margin or 0.0, default=None)
     every = (
         "Every threshold that could be judged held" if len(held) > 1 else "The one threshold that could be judged held"
     )
     if closest is None:
-        return f"{every}.{crossed_briefly}"
-    reached = quantity(closest.worst, closest.signal.unit)
-    return f"{every}; closest was {subject_title(closest)} with {reached} (it {should(closest)}).{crossed_briefly}"
+        return f"{every}.{too_short}{crossed_briefly}"
+    reached = f"{subject_title(closest)} with {worst_text(closest)}"
+    return f"{every}; closest was {reached}, and it {should(closest)}.{too_short}{crossed_briefly}"
+
+
+def _severe(findings: Sequence[Finding], outcome: Outcome) -> list[Finding]:
+    return [f for f in findings if f.outcome == outcome and f.rule.severity != "info"]
 
 
 def breach_sentence(finding: Finding) -> str:
-    """One breach in a sentence: `Page life expectancy of DB01 never passed 1,064 s; it should stay above 3,600 s.`"""
+    """What was crossed in a sentence.
+
+    `Page life expectancy of DB01 never passed 1,064 s (1 min mean); it should stay above 3,600 s.`
+    """
     track = finding.track
     if track is None:
         raise ValueError(f"{finding.rule.id} was not judged")
     unit = finding.signal.unit
     if finding.share_of_time == 1 and track.healthy.worse != "either":
         best = np.nanmax(track.values) if track.healthy.worse == "lower" else np.nanmin(track.values)
-        did = f"never {'passed' if track.healthy.worse == 'lower' else 'fell below'} {quantity(float(best), unit)}"
+        verb = "passed" if track.healthy.worse == "lower" else "fell below"
+        did = f"never {verb} {quantity(float(best), unit)}{_in_brackets(reduced(finding))}"
     else:
         side = {"lower": "under", "higher": "over", "either": "off"}[track.healthy.worse]
-        pick = min if track.healthy.worse == "lower" else max
-        worst = pick(one.worst for one in finding.breaches)
-        did = f"was {side} its limit {how_long(finding)}, at worst {quantity(worst, unit)}"
+        limit = track.healthy.limit
+        worst = max((one.worst for one in _told(finding)), key=lambda value: abs(value - limit))
+        did = f"was {side} its limit {how_long(finding)}, at worst {worst_text(finding, worst)}"
     return f"{subject_title(finding)} {did}{in_phase(finding)}; it {should(finding)}."
 
 
@@ -115,8 +138,9 @@ def threshold(finding: Finding) -> str:
     """`> 3,600 s`, with the limit as scaled for the subject."""
     healthy = limit_of(finding)
     sign = {"<=": "≤", ">=": "≥"}.get(healthy.operator, healthy.operator)
-    reduced = f" gained in {words(finding.rule.over)}" if finding.rule.reduce == "increase" else ""
-    return f"{sign} {quantity(healthy.limit, finding.signal.unit)}{reduced}"
+    window = finding.track.window if finding.track else finding.rule.over
+    gained = f" gained in {words(window)}" if finding.rule.reduce == "increase" else ""
+    return f"{sign} {quantity(healthy.limit, finding.signal.unit)}{gained}"
 
 
 def margin(finding: Finding) -> str:
@@ -125,15 +149,36 @@ def margin(finding: Finding) -> str:
     if share is None:
         return ""
     if share < 0:
-        return "crossed briefly"
+        return "crossed briefly" if finding.outcome == Outcome.HELD else "crossed"
     if finding.track and finding.track.healthy.worse == "lower":
         return f"{number(round(1 + share, 1))} × the limit" if share >= 1 else f"{percent(share)} above"
     return f"{percent(share)} below"
 
 
 def extreme(finding: Finding) -> str:
-    """`highest` or `lowest`: which extreme the worst value is."""
-    return "lowest" if limit_of(finding).worse == "lower" else "highest"
+    """`highest`, `lowest 5 min mean`: which extreme the worst value is, and of what."""
+    which = {"higher": "highest", "lower": "lowest", "either": "furthest"}[limit_of(finding).worse]
+    return f"{which} {reduced(finding)}".rstrip()
+
+
+def reduced(finding: Finding) -> str:
+    """`5 min mean`: what the worst value is of; empty where it is a sample as recorded."""
+    how, worse = finding.rule.reduce, limit_of(finding).worse
+    window = finding.track.window if finding.track else finding.rule.over
+    a_sample = how == "last" or (how == "max" and worse != "lower") or (how == "min" and worse != "higher")
+    if a_sample or not window:
+        return ""
+    return f"{words(window)} {_REDUCED.get(how, how)}"
+
+
+def worst_text(finding: Finding, worst: float | None = None) -> str:
+    """`15.8 GB (1 min mean)`: the worst value of all, or of a breach, and what it is of."""
+    value = quantity(finding.worst if worst is None else worst, finding.signal.unit)
+    return f"{value}{_in_brackets(reduced(finding))}"
+
+
+def _in_brackets(text: str) -> str:
+    return f" ({text})" if text else ""
 
 
 def in_phase(finding: Finding) -> str:
@@ -144,11 +189,16 @@ def in_phase(finding: Finding) -> str:
 
 def how_long(finding: Finding) -> str:
     """`for 1 h 24 min`, or `3 times (41 min in all)`."""
-    breaches = finding.breaches
-    total = words(sum(one.duration for one in breaches))
-    if len(breaches) == 1:
-        return f"for {total}"
-    return f"{len(breaches)} times ({total} in all)"
+    crossed = _told(finding)
+    total = sum(one.duration for one in crossed)
+    if len(crossed) == 1:
+        return f"for {words(total)}" if total else "at one evaluation"
+    return f"{len(crossed)} times ({f'{words(total)} in all' if total else 'one evaluation each'})"
+
+
+def _told(finding: Finding) -> Sequence[Crossing]:
+    """The crossings that are told of: the breaches, or all of them where none fired."""
+    return finding.breaches or finding.crossings
 
 
 def counts(findings: Sequence[Finding]) -> dict[str, int]:
@@ -162,6 +212,7 @@ def counts(findings: Sequence[Finding]) -> dict[str, int]:
 
 
 _LISTED = (
+    (Outcome.TOO_SHORT, "too short to tell"),
     (Outcome.HELD, "held"),
     (Outcome.NO_DATA, "without data"),
     (Outcome.NOT_JUDGED, "could not be judged"),

@@ -5,7 +5,7 @@ from review.findings import Finding, Outcome
 from review.numbers import number, quantity
 from review.review import Review
 
-WITH_REASON = (Outcome.NOT_JUDGED, Outcome.OFF)
+WITH_REASON = (Outcome.TOO_SHORT, Outcome.NOT_JUDGED, Outcome.OFF)
 # Severity is told by a shape and a word, never by colour alone.
 MARKS = {"critical": "◆", "warning": "▲", "info": "○"}
 
@@ -15,13 +15,20 @@ def scope(review: Review, zone: Zone) -> str:
     parts = [f'run "{review.run.name}"'] if review.run.name else []
     parts += ["simulated data"] if review.run.simulated else []
     if review.start is not None and review.end is not None:
-        length = words(review.end - review.start)
-        parts.append(f"{zone.span(review.start, review.end)} ({length}), {zone.label(review.start)}")
+        when = zone.clock(review.start)
+        if review.end > review.start:
+            when = f"{zone.span(review.start, review.end)} ({words(review.end - review.start)})"
+        parts.append(f"{when}, {zone.label(review.start)}")
     hosts = len(review.hosts)
     parts.append(f"host {review.hosts[0]}" if hosts == 1 else f"{hosts} hosts")
     every = f" every {words(review.interval)}" if review.interval else ""
     parts.append(f"{number(review.counters)} counters{every}")
     return " · ".join(parts)
+
+
+def lasted(duration: int) -> str:
+    """How long a crossing lasted; one without a length was seen once."""
+    return words(duration) if duration else "one evaluation"
 
 
 def used_by(finding: Finding, start: int) -> str:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rules.evaluate import Track
 from rules.states import State, Truth
@@ -14,6 +15,8 @@ class Crossing:
 
     `start` and `end` are its first and last evaluation (UTC ns), `fired_at` the first at which it
     was firing, None for a brief crossing; `worst` and `mean` are of the rule's reduced value.
+    It is `cut` where it reaches the first or last evaluation there is before or after a time that
+    was not judged or had no data: it may have lasted longer.
     """
 
     start: int
@@ -21,6 +24,7 @@ class Crossing:
     fired_at: int | None
     worst: float
     mean: float
+    cut: bool = False
 
     @property
     def duration(self) -> int:
@@ -31,8 +35,16 @@ class Crossing:
 def crossings(track: Track) -> tuple[Crossing, ...]:
     """All crossings of a track, in time order."""
     true = (track.truths == Truth.TRUE) & (track.states != State.NOT_JUDGED)
-    edges = np.flatnonzero(np.diff(np.concatenate(([False], true, [False])).astype(np.int8)))
-    return tuple(_crossing(track, slice(first, last)) for first, last in edges.reshape(-1, 2).tolist())
+    judged = np.concatenate(([False], _judged(track), [False]))
+    return tuple(
+        _crossing(track, slice(first, last), cut=not (judged[first] and judged[last + 1]))
+        for first, last in _runs(true)
+    )
+
+
+def longest_stretch(track: Track) -> int:
+    """The longest time, in ns, that was judged without a break: no crossing can last longer."""
+    return max((int(track.times[last - 1] - track.times[first]) for first, last in _runs(_judged(track))), default=0)
 
 
 def worst_value(track: Track, where: slice = slice(None)) -> float:
@@ -55,7 +67,16 @@ def share_of_time(track: Track) -> float | None:
     return float(true) / track.judged if track.judged else None
 
 
-def _crossing(track: Track, where: slice) -> Crossing:
+def _judged(track: Track) -> NDArray[np.bool_]:
+    return (track.truths != Truth.NO_DATA) & (track.states != State.NOT_JUDGED)
+
+
+def _runs(mask: NDArray[np.bool_]) -> list[list[int]]:
+    """Where each maximal run of true begins, and where it has ended."""
+    return np.flatnonzero(np.diff(np.concatenate(([False], mask, [False])).astype(np.int8))).reshape(-1, 2).tolist()
+
+
+def _crossing(track: Track, where: slice, *, cut: bool) -> Crossing:
     times = track.times[where]
     firing = np.flatnonzero(track.states[where] == State.FIRING)
     return Crossing(
@@ -64,4 +85,5 @@ def _crossing(track: Track, where: slice) -> Crossing:
         fired_at=int(times[firing[0]]) if len(firing) else None,
         worst=worst_value(track, where),
         mean=float(np.nanmean(track.values[where])),
+        cut=cut,
     )

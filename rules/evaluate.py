@@ -58,7 +58,6 @@ class Judge:
     samples: Callable[[Series], Samples]
     fact: Facts
     phases: Sequence[Phase] = ()
-    every: int = EVERY
 
     def tracks(self, rule: Rule, grid: Callable[[Subject], Times]) -> Iterable[Track]:
         """The rule judged for every subject its signal is recorded for."""
@@ -68,11 +67,13 @@ class Judge:
     def track(self, rule: Rule, subject: Subject, origin: Origin, at: Times) -> Track:
         """The rule judged for one subject at the evaluations `at`."""
         inside = self._inside(rule, at)
-        healthy = self._limit(rule, subject)
+        healthy = self._scaled(rule.healthy, rule, subject)
         window = self._window(rule, origin)
         values = self._value(origin, at, window, rule.reduce)
         breached = _truths(values, ~healthy.holds(values))
-        unrecovered = _truths(values, ~rule.recover.holds(values)) if rule.recover else breached
+        unrecovered = breached
+        if rule.recover:
+            unrecovered = _truths(values, ~self._scaled(rule.recover, rule, subject).holds(values))
         others = rule.and_ if not rule.phase or self.phases else (*rule.and_, *rule.when_phase_unknown)
         joint = [self._joint(condition, subject, at) for condition in others]
         enter, stay = _all([breached, *joint]), _all([unrecovered, *joint])
@@ -92,15 +93,15 @@ class Judge:
                 inside |= (at >= phase.start) & (at <= phase.end)
         return inside
 
-    def _limit(self, condition: Condition, subject: Subject) -> Healthy:
-        return condition.healthy.scaled(self.fact(subject, condition.scale)) if condition.scale else condition.healthy
+    def _scaled(self, limit: Healthy, condition: Condition, subject: Subject) -> Healthy:
+        return limit.scaled(self.fact(subject, condition.scale)) if condition.scale else limit
 
     def _joint(self, condition: Condition, subject: Subject, at: Times) -> Truths:
         origin = joined(self.origins(condition.signal), subject)
         if origin is None:
             return np.full(len(at), Truth.NO_DATA, dtype=np.int8)
         values = self._value(origin, at, self._window(condition, origin), condition.reduce)
-        return _truths(values, ~self._limit(condition, subject).holds(values))
+        return _truths(values, ~self._scaled(condition.healthy, condition, subject).holds(values))
 
     def _window(self, condition: Condition, origin: Origin) -> int:
         """`over`, widened to twice the sampling interval where that is longer."""

@@ -1,6 +1,6 @@
 """Finding a signal in what was recorded: for each host, and each instance, the series it is taken from."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Literal, TypeAlias
@@ -13,6 +13,7 @@ from rules.schema import Signal, Source, Transform
 EACH = "*"
 Operation = Literal["sum", "difference", "ratio"]
 _TOTALS = (TOTAL.casefold(), "cpu-total")
+_THIS_COMPUTER = "localhost"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,25 +133,60 @@ def subject_of(source: Source, series: Series) -> Subject | None:
             given = generic_object(given)[0]
         if given is None or given.casefold() != value.casefold():
             return None
-    host = (series.tag(source.host) or "") if source.host else series.host
+    if source.host and not series.tag(source.host):
+        return None
+    host = host_of(series, (source.host,) if source.host else ())
     if source.instance is None:
         return Subject(host)
     instance = series.tag(source.instance)
     return None if instance is None or is_total(instance) else Subject(host, instance)
 
 
+def host_of(series: Series, tags: Collection[str] = ()) -> str:
+    """The computer a series is of.
+
+    `tags` are those that name the host where a series has one of them, as `host_tags` gives them. Of a counter of
+    Windows it is the computer that was polled: an agent that polls others writes its own name as the host.
+    """
+    named = next((value for tag in tags if (value := series.tag(tag))), None)
+    if named is None and series.tag("objectname") is not None:
+        named = series.tag("source")
+    return series.host if named is None or _same_computer(named, series.host) else named
+
+
+def hosts_of(series: Iterable[Series], tags: Collection[str] = ()) -> dict[str, str]:
+    """The computers of some series, each as it is first written, by its case-folded name."""
+    first: dict[str, str] = {}
+    for one in series:
+        host = host_of(one, tags)
+        first.setdefault(host.casefold(), host)
+    return first
+
+
+def host_tags(signals: Mapping[str, Signal]) -> tuple[str, ...]:
+    """The tags that hold the host of some series instead of the usual one."""
+    return tuple(dict.fromkeys(one.host for signal in signals.values() for one in signal.sources if one.host))
+
+
+def _same_computer(name: str, host: str) -> bool:
+    """Whether two names are of one computer, of which either may be written with its domain."""
+    name, host = name.casefold(), host.casefold()
+    first = name.partition(".")[0] == host.partition(".")[0] and ("." in name) != ("." in host)
+    return name in (host, _THIS_COMPUTER) or first
+
+
 def _subject_of_path(path: CounterPath, series: Series) -> Subject | None:
     generic, named = generic_object(series.tag("objectname") or "")
     if generic.casefold() != path.object.casefold():
         return None
-    instance = series.tag("instance")
+    host, instance = host_of(series), series.tag("instance")
     if path.instance == EACH:
         if instance is None or is_total(instance):
             return None
-        return Subject(series.host, f"{named}/{instance}" if named else instance)
+        return Subject(host, f"{named}/{instance}" if named else instance)
     if (instance or "").casefold() != (path.instance or "").casefold():
         return None
-    return Subject(series.host, named)
+    return Subject(host, named)
 
 
 def is_total(instance: str) -> bool:

@@ -20,7 +20,7 @@ from store import influx_removal
 from store.influx_server import EVER, Server, Table
 from store.line_protocol import bodies, parse_key, point, value, wire
 from store.protocol import Buckets, Found, RunSummary, Written
-from store.quoting import identifier, string
+from store.quoting import identifier, string, tagged, within
 from store.run_document import dumps, loads
 
 # Runs lie beside the series they are of, so that one retention and one read-only token serve both.
@@ -165,14 +165,16 @@ class InfluxStore:
     def runs(self) -> list[RunSummary]:
         """All runs, the latest first."""
         found = [
-            _summary(table) for table in self._query(f'SELECT * FROM "{RUN}" WHERE {_range(*EVER)} GROUP BY "run"')
+            _summary(table) for table in self._query(f'SELECT * FROM "{RUN}" WHERE {within(*EVER)} GROUP BY "run"')
         ]
         return sorted(found, key=lambda one: (-one.start, one.name))
 
     def run(self, name: str) -> StoredRun | None:
         """A run, put together from the parts of its document. Unusable if one of them is missing."""
+        if not name.isprintable():
+            return None
         query = (
-            f'SELECT "data", "parts" FROM "{DOCUMENT}" WHERE {_range(*EVER)} AND "run" = {string(name)} GROUP BY "part"'
+            f'SELECT "data", "parts" FROM "{DOCUMENT}" WHERE {within(*EVER)} AND "run" = {string(name)} GROUP BY "part"'
         )
         parts = {table.tags["part"]: table.rows[0][1:] for table in self._query(query)}
         if not parts or name not in {run.name for run in self.runs()}:
@@ -214,7 +216,7 @@ class InfluxStore:
                 if not names:
                     continue
                 yield _Wanted(
-                    measurement, f"{_range(start, end)} AND ({' OR '.join(map(_has_tags, some))})", list(names)
+                    measurement, f"{within(start, end)} AND ({' OR '.join(map(_has_tags, some))})", list(names)
                 )
 
     def _places(self, measurement: str) -> list[Series]:
@@ -225,14 +227,14 @@ class InfluxStore:
     def _where(self, start: int, end: int, hosts: Sequence[str]) -> str:
         """The condition of a query; empty where none of the hosts is known."""
         if not hosts:
-            return _range(start, end)
+            return within(start, end)
         asked = {host.casefold() for host in hosts}
         known = {row[1] for table in self._query('SHOW TAG VALUES WITH KEY = "host"') for row in table.rows}
         named = sorted(host for host in known if host.casefold() in asked)
         if not named:
             return ""
-        either = " OR ".join(f'"host"::tag = {string(host)}' for host in named)
-        return f"{_range(start, end)} AND ({either})"
+        either = " OR ".join(tagged([("host", host)]) for host in named)
+        return f"{within(start, end)} AND ({either})"
 
 
 class _Wanted(NamedTuple):
@@ -251,13 +253,8 @@ def _written(values: int, posts: Iterable[Future[tuple[int, str]]]) -> Written:
     return Written(values, sum(refused for refused, _ in answers), next((why for _, why in answers if why), ""))
 
 
-def _range(start: int, end: int) -> str:
-    return f"time >= {start} AND time <= {end}"
-
-
 def _has_tags(one: Series) -> str:
-    tags = [("host", one.host), *one.tags]
-    return f"({' AND '.join(f'{identifier(name)}::tag = {string(value)}' for name, value in tags)})"
+    return f"({tagged([('host', one.host), *one.tags])})"
 
 
 def _place(one: Series) -> object:

@@ -19,7 +19,7 @@ from model.run import Recording
 from model.series import Series
 from store.influx_server import EVER, Server
 from store.line_protocol import point, value, wire
-from store.quoting import identifier, string
+from store.quoting import identifier, tagged, within
 
 KEPT = "plimsoll_kept"
 _PART_CHARACTERS = 16 * 1024  # of at most four bytes, escaped or not, within InfluxDB's 64 KB
@@ -60,12 +60,12 @@ def remove(server: Server, recording: Recording, keep: Sequence[Recording], *, w
         if whole and all(counts == ours.get(place) and not kept[place] for place, counts in stored.items()):
             server.delete(start, end, f"_measurement={identifier(measurement)} AND host={identifier(host)}")
             continue
+        types = {} if whole else _types(server, measurement)
         for place in places:
             if place in stored:
                 own = _own(columns[place], kept[place])
                 if not whole:
                     # What Plimsoll writes is float; where a field is not, its values were refused.
-                    types = _types(server, measurement)
                     own = {field: times for field, times in own.items() if "float" in types.get(field, ())}
                 if own:
                     _remove_among_others(server, place, own, stored)
@@ -98,10 +98,6 @@ def _own(columns: _Columns, kept: Sequence[_Columns]) -> dict[str, Times]:
     return own
 
 
-def _range(start: int, end: int) -> str:
-    return f"time >= {start} AND time <= {end}"
-
-
 def _place(series: Series) -> _Place:
     return _Place(series.measurement, tuple(sorted([("host", series.host), *series.tags])))
 
@@ -109,7 +105,7 @@ def _place(series: Series) -> _Place:
 def _counts(
     server: Server, measurement: str, host: str, start: int, end: int
 ) -> Iterator[tuple[_Place, dict[str, int]]]:
-    where = f'time >= {start} AND time <= {end} AND "host"::tag = {string(host)}'
+    where = f"{within(start, end)} AND {tagged([('host', host)])}"
     for table in server.query(f"SELECT count(*) FROM {identifier(measurement)} WHERE {where} GROUP BY *"):
         tags = tuple(sorted((name, value) for name, value in table.tags.items() if value != ""))
         counts = {
@@ -166,7 +162,7 @@ def _keep(server: Server, certain: Sequence[str], either: Sequence[str], time: i
 def _give_back(server: Server) -> None:
     """Write again what was laid by, now or by a call that was cut off."""
     found = False
-    for table in server.query(f'SELECT "lines", "sure" FROM "{KEPT}" WHERE {_range(*EVER)} GROUP BY "part"'):
+    for table in server.query(f'SELECT "lines", "sure" FROM "{KEPT}" WHERE {within(*EVER)} GROUP BY "part"'):
         for _, lines, is_sure in table.rows:
             found = True
             refused, why = server.post(lines.encode())
@@ -204,8 +200,7 @@ def _choices(kinds: Mapping[str, Sequence[str]]) -> Iterator[dict[str, str]]:
 
 
 def _points(server: Server, place: _Place, start: int, end: int) -> Iterator[tuple[int, dict[str, Any]]]:
-    tags = " AND ".join(f"{identifier(name)}::tag = {string(value)}" for name, value in place.tags)
-    where = f"time >= {start} AND time <= {end} AND {tags}"
+    where = f"{within(start, end)} AND {tagged(place.tags)}"
     for table in server.query(f"SELECT *::field FROM {identifier(place.measurement)} WHERE {where} GROUP BY *"):
         if {(name, value) for name, value in table.tags.items() if value != ""} == set(place.tags):
             for time, *values in table.rows:

@@ -1,4 +1,4 @@
-"""What every store can do. `tests/store/contract.py` says it by behaviour, for every implementation."""
+"""What every store can do. `tests/store/test_contract.py` says it by behaviour, for every implementation."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -27,7 +27,7 @@ def run(named: Named, target: str, out: Path, wanted: Wanted) -> None:
     """Write a log in another format."""
     logs, remarks, _ = read(named)
     if len(logs) > 1:
-        raise Unusable(f"{named.paths[0]}: holds {len(logs)} logs; convert one at a time")
+        raise Unusable(f"{named.places[0]}: holds {len(logs)} logs; convert one at a time")
     (log,) = logs
     spare(logs, out)
     if out == STDOUT:

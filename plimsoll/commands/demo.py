@@ -16,7 +16,7 @@ def run(out: Path) -> None:
     """Write the simulated runs, review each, and leave a report beside its logs."""
     for folder in write_runs(out):
         report = folder / "report.html"
-        result, _ = review_named(Named((folder,)), Asked())
+        result, _ = review_named(Named((str(folder),)), Asked())
         terminal.show(result, stdout())
         write_text(report, html.render(result))
         say(f"\nReport: {escape(str(report))}\n")

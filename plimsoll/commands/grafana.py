@@ -105,7 +105,11 @@ def _parser() -> Parser | None:
 
 def _ours(folder: Path, pattern: str, sign: str) -> dict[str, str]:
     """The files of a folder that an export wrote, by name."""
-    texts = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob(pattern))}
+    files = [path for path in sorted(folder.glob(pattern)) if path.is_file()]
+    try:
+        texts = {path.name: path.read_text(encoding="utf-8", errors="replace") for path in files}
+    except OSError as error:
+        raise Unusable(f"{error.filename}: cannot be read: {error.strerror}") from None
     return {name: text for name, text in texts.items() if sign in text}
 
 

@@ -33,7 +33,7 @@ class Wanted:
 def run(named: Named, wanted: Wanted) -> None:
     """Load the logs of a run into a store. Unusable if some of it was refused."""
     if named.run is not None or named.hosts is not None:
-        raise Unusable(f"{named.paths[0]}: is in a store already; name logs")
+        raise Unusable(f"{named.places[0]}: is in a store already; name logs")
     labels = dict(map(_label, wanted.labels))
     logs, remarks, _ = read(named)
     stored = _described(wanted, labels, logs, remarks)
@@ -66,12 +66,10 @@ def _label(text: str) -> tuple[str, str]:
 
 
 def _described(wanted: Wanted, labels: dict[str, str], logs: Sequence[Log], remarks: Sequence[Remark]) -> StoredRun:
-    # The name stands where a path does: run:NAME.
+    # No tag of InfluxDB's ends in a backslash.
     plain = wanted.name.strip() == wanted.name and wanted.name.isprintable() and not wanted.name.endswith("\\")
-    if not wanted.name or not plain or str(Path(f"run:{wanted.name}")) != f"run:{wanted.name}":
-        raise Unusable(
-            f'--run "{wanted.name}": give a name without spaces at its ends, line ends, // or a last / or \\'
-        )
+    if not wanted.name or not plain:
+        raise Unusable(f'--run "{wanted.name}": give a name without spaces at its ends, line ends, or a last \\')
     if not any(len(log.times) for log in logs):
         raise Unusable(f"{', '.join(str(log.path) for log in logs)}: no samples; there is nothing to load")
     path = settings.find([log.file or log.path for log in logs], wanted.config)

@@ -104,7 +104,7 @@ def _settings(
 ) -> tuple[Path | None, settings.Settings]:
     """What is known beside the logs, and where it stands: the file named, else what lay beside them."""
     if config is None and stored is not None:
-        where = named.paths[0]
+        where = Path(named.places[0])
         return where, settings.parse(stored.settings or "", where)
     path = settings.find([log.file or log.path for log in logs], config) if named.hosts is None else config
     return path, settings.load(path) if path else settings.Settings()

@@ -15,10 +15,10 @@ from plimsoll.stores import opened
 from store.protocol import RunSummary
 
 
-def list_runs(store: str | None, json: Path | None) -> None:
+def list_runs(url: str | None, json: Path | None) -> None:
     """List the runs of a store, the latest first."""
-    with opened(store) as opened_store:
-        runs, where = opened_store.runs(), opened_store.name
+    with opened(url) as store:
+        runs, where = store.runs(), store.name
     if json is not None:
         write_json(json, json_module.dumps([_as_json(one) for one in runs], ensure_ascii=False, indent=2))
     if json == STDOUT:
@@ -42,12 +42,12 @@ def list_runs(store: str | None, json: Path | None) -> None:
     stdout().print(table)
 
 
-def show(name: str, store: str | None, json: Path | None) -> None:
+def show(name: str, url: str | None, json: Path | None) -> None:
     """Tell what is known of a run: when, hosts, labels, phases, files."""
-    with opened(store) as opened_store:
-        run = opened_store.run(name) if name.isprintable() else None
-        summary = next((one for one in opened_store.runs() if one.name == name), None)
-        where = opened_store.name
+    with opened(url) as store:
+        run = store.run(name)
+        summary = next((one for one in store.runs() if one.name == name), None)
+        where = store.name
     if run is None or summary is None:
         raise Unusable(f'run "{name}" is not in {where}; plimsoll runs list tells which are')
     files = [
@@ -86,11 +86,11 @@ def show(name: str, store: str | None, json: Path | None) -> None:
         say(f"  [dim]{escape(str(remark))}[/]")
 
 
-def delete(name: str, store: str | None) -> None:
+def delete(name: str, url: str | None) -> None:
     """Delete a run and every value it wrote."""
-    with opened(store) as opened_store:
-        run = unload(opened_store, name)
-        where = opened_store.name
+    with opened(url) as store:
+        run = unload(store, name)
+        where = store.name
     say(f'Run "{escape(name)}" is no longer in {escape(where)}: {counted(run.values, "value")} deleted')
 
 

@@ -208,9 +208,9 @@ def test_scaled_limit_is_the_documented_one_but_for_hosts_that_say_otherwise():
     queue = {"signal": "disk.queue_length", "healthy": "<= 3", "scale": "spindles"}
     general, own = [rule for rule in rules_of(exported(queue, site=scaled(spindles=4))) if "PhysicalDisk(*)\\Avg" in rule["title"]]  # fmt: skip
     assert condition(general)["evaluator"]["params"] == [3]
-    assert '"host" !~ /(?i)^A$/' in queries(general)[0]
+    assert '"source" !~ /(?i)^A$/' in queries(general)[0]
     assert condition(own)["evaluator"]["params"] == [12]
-    assert '"host" =~ /(?i)^A$/' in queries(own)[0]
+    assert '"source" =~ /(?i)^A$/' in queries(own)[0]
     assert own["title"].endswith(" on A")
     assert own["uid"] != general["uid"]
 
@@ -220,8 +220,15 @@ def test_instance_goes_before_its_host():
     site = Site(["A"], facts={Subject("A"): {"spindles": 4}, Subject("A", "0 C:"): {"spindles": 2}})
     found = [rule for rule in rules_of(exported(queue, site=site)) if "PhysicalDisk(*)\\Avg" in rule["title"]]
     assert [condition(rule)["evaluator"]["params"] for rule in found] == [[3], [12], [6]]
-    assert '("host" !~ /(?i)^A$/ OR "instance" !~ /(?i)^0 C:$/)' in queries(found[1])[0]
-    assert '"host" =~ /(?i)^A$/ AND "instance" =~ /(?i)^0 C:$/' in queries(found[2])[0]
+    assert 'OR "instance" !~ /(?i)^0 C:$/)' in queries(found[1])[0]
+    assert 'AND "instance" =~ /(?i)^0 C:$/' in queries(found[2])[0]
+
+
+def test_recovery_is_scaled_with_its_limit():
+    queue = {"signal": "disk.queue_length", "healthy": "<= 3", "recover": "<= 2", "scale": "spindles"}
+    general, own = [rule for rule in rules_of(exported(queue, site=scaled(spindles=4))) if "PhysicalDisk(*)\\Avg" in rule["title"]]  # fmt: skip
+    assert condition(general)["unloadEvaluator"]["params"] == [2]
+    assert condition(own)["unloadEvaluator"]["params"] == [8]
 
 
 def test_fact_that_nobody_knows_is_refused_and_known_hosts_are_exported():

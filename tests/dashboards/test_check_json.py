@@ -91,6 +91,9 @@ def test_a_good_one_has_none():
         (put("templating", "list", 0, "current", "value", "another"), "begins with another data source"),
         (put("annotations", "list", 0, "target", "fromAnnotations", False), "set fromAnnotations to true"),
         (put("annotations", "list", 0, "target", "timeEndColumn", "plimsoll_run.end"), "is not selected by its query"),
+        (put("annotations", "list", 0, "target", "timeEndColumn", "end_ms"), "write plimsoll_run.end_ms"),
+        (put("panels", 0, "transformations", [{"id": "renameByRegx", "options": {}}]), '(did you mean "renameByRegex"?)'),
+        (put("panels", 0, "transformations", [{"id": "merge", "options": {"by": 1}}]), 'unknown option of merge "by"'),
         (put("panels", 0, "links", 0, "url", "/d/plimsoll-dsik"), 'there is no dashboard "plimsoll-dsik" (did you mean'),
         (put("panels", 0, "links", 0, "url", "/d/plimsoll-cpu?viewPanel=panel-77"), "plimsoll-cpu has no panel 77"),
     ],
@@ -113,6 +116,28 @@ def test_tables_of_several_tags():
     panel = next(one for one in data["panels"] if one["id"] == 3)
     panel["targets"][0]["query"] += ', "source"'
     assert any("ask for time_series" in line for line in found(json.dumps(data)))
+
+
+def of_health(number, change):
+    """What is found where the panel of Health with this id is changed."""
+    data = json.loads(HEALTH)
+    change(next(one for one in data["panels"] if one["id"] == number))
+    return found(json.dumps(data))
+
+
+@pytest.mark.parametrize(
+    ("number", "change", "said"),
+    [
+        (1, put("options", "stateFilter", "recoverring", True), 'unknown state "recoverring" (did you mean "recovering"?)'),
+        (1, put("options", "alertInstanceLabels", "{}"), 'unknown option "alertInstanceLabels"'),
+        (2, put("transformations", 0, "options", "labelsToFields", True), "Field is the same in each row"),
+        (2, put("transformations", 1, "options", "regExp", "(?<Limit>.*)"), "is between slashes"),
+        (3, put("fieldConfig", "defaults", "unit", "dateTimeFromNow"), "names in other columns would be NaN"),
+        (4, lambda panel: panel["transformations"].sort(key=lambda one: one["id"] != "renameByRegex"), "merge forgets the names that renameByRegex gives"),
+    ],
+)  # fmt: skip
+def test_mistakes_in_tables_and_lists(number, change, said):
+    assert any(said in line for line in of_health(number, change))
 
 
 @pytest.mark.parametrize(

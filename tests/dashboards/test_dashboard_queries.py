@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
 import fleet
+import numpy as np
 import pytest
 
 from dashboards import grafana_json, targets
@@ -78,12 +79,13 @@ def stored(filled, selection, function, width_s):
         for one in filled.series
         if (one.measurement, one.field) == (selection.measurement, selection.field) and subject_of(source, one)
     ]
-    flipped = {"max": "minimum", "min": "maximum"} if source.transform.scale < 0 else {}
-    field = flipped.get(function) or {"mean": "mean", "max": "maximum", "min": "minimum"}[function]
+    flipped = {"max": "min", "min": "max"} if source.transform.scale < 0 else {}
+    reduce = getattr(np, str(flipped.get(function, function)))
     found = {}
-    all_buckets = filled.store.buckets(kept, START_S * SECOND, END_S * SECOND, width_s * SECOND)
-    for series, buckets in zip(kept, all_buckets, strict=True):
-        values = dict(zip((buckets.times // 1_000_000).tolist(), getattr(buckets, field).tolist(), strict=True))
+    for series, samples in zip(kept, filled.store.read(kept, START_S * SECOND, END_S * SECOND), strict=True):
+        present, width = samples.present, width_s * SECOND
+        starts = present.times // width * width
+        values = {int(at) // 1_000_000: float(reduce(present.values[starts == at])) for at in np.unique(starts)}
         if source.rate:
             values = {
                 end: (values[end] - values[start]) / ((end - start) / 1_000)

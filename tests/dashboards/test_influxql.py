@@ -15,9 +15,10 @@ from dashboards.influxql import (
     window,
     without,
 )
+from model.series import Series
 from rules.load import load_signals
 from rules.schema import Signal
-from rules.signals import is_total
+from rules.signals import host_of, is_total
 
 SIGNALS = load_signals()
 
@@ -106,7 +107,30 @@ def test_one_host_is_chosen_or_left_out_whatever_its_case_and_letters(host, infl
 
 def test_one_instance_of_a_host_is_left_out_alone():
     disk = selections("disk.queue_length", SIGNALS)[0]
-    assert without(disk, "A", "0 C:") == '("host" !~ /(?i)^A$/ OR "instance" !~ /(?i)^0 C:$/)'
+    assert without(disk, "A", "0 C:") == f'({without(disk, "A")} OR "instance" !~ /(?i)^0 C:$/)'
+
+
+@pytest.mark.parametrize("host", ["agent", "polled", "web01", "web01.example.org", "web02", "nobody"])
+def test_a_computer_that_an_agent_polls_is_a_host_of_its_own(host, influx):
+    """As it is where runs are reviewed."""
+    places = [
+        *(("agent", "Agent"), ("agent", "polled"), ("web01.example.org", "web01"), ("web02", "localhost")),
+        *(("web02", "web02.example.org"), ("web02", "web01.other.org")),
+    ]
+    (counter, *_) = selections("cpu.context_switches", SIGNALS)
+    time = "time >= 3000ns and time <= 3000ns"
+    measurement, field = counter.measurement, counter.field
+    influx.write([f"{measurement},host={own},source={of},objectname=System {field}=1 3000\n" for own, of in places])
+    answers = influx.ask(
+        [window(counter, "last", [of(counter, host)]).replace("$timeFilter", time) for of in (only, without)]
+    )
+    inside, outside = ({(table.tags["host"], table.tags["source"]) for table in tables} for tables in answers)
+    assert inside | outside == set(places)
+    tags = [{"objectname": "System", "source": of} for _, of in places]
+    of_host = [
+        host_of(Series(own, measurement, tuple(one.items()), field)) for (own, _), one in zip(places, tags, strict=True)
+    ]
+    assert inside == {place for place, name in zip(places, of_host, strict=True) if name == host}
 
 
 def test_sql_server_is_told_apart_by_its_objects():

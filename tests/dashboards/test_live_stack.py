@@ -67,6 +67,7 @@ class Watched:
         if name == "live":
             return self.begun, time.time_ns()
         run = self.store.run(name)
+        assert run
         return run.start, run.end
 
     def stop(self):

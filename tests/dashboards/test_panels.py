@@ -181,7 +181,9 @@ def test_health_keeps_notes_apart_from_what_fires():
     found = {panel["title"]: panel for panel in panels(DATA["plimsoll-health"])}
     assert found["Firing"]["options"]["alertInstanceLabelFilter"] == '{severity!="info"}'
     assert found["Notes"]["options"]["alertInstanceLabelFilter"] == '{severity="info"}'
-    assert found["Last heard of"]["fieldConfig"]["defaults"]["unit"] == "dateTimeFromNow"
+    (heard,) = found["Last heard of"]["fieldConfig"]["overrides"]
+    assert heard["matcher"]["options"]["names"] == ["Last sample"]
+    assert heard["properties"] == [{"id": "unit", "value": "dateTimeFromNow"}]
 
 
 def test_a_signal_on_no_dashboard_has_no_panel():

@@ -91,13 +91,16 @@ def reduced(reducer, values, mode="", other=None):
 
 
 @pytest.mark.parametrize("reducer", ["sum", "mean", "min", "max", "median"])
-def test_strict_reduce_of_a_null_is_nan_which_no_threshold_passes(reducer):
+def test_strict_reduce_of_a_null_is_nan_which_passes_what_it_is_not(reducer):
     value = reduced(reducer, [1.0, None, 3.0])
     assert value is not None
     assert math.isnan(value)
     for kind in ("gt", "lt", "eq", "ne", "gte", "lte", "within_range", "outside_range"):
-        condition = ThresholdCondition(evaluator=Evaluator.model_validate({"type": kind, "params": [0, 9]}))
-        assert _held(condition, Number(H, value), loaded=False) == Number(H, 0.0)
+        evaluator = Evaluator.model_validate({"type": kind, "params": [0, 9]})
+        passes = kind == "ne"
+        assert _held(ThresholdCondition(evaluator=evaluator), Number(H, value), loaded=False) == Number(H, passes)
+        either = ThresholdCondition(evaluator=evaluator, unloadEvaluator=evaluator)
+        assert _held(either, Number(H, value), loaded=True) == Number(H, not passes)
 
 
 @pytest.mark.parametrize(("reducer", "value"), [("sum", 4), ("mean", 2), ("min", 1), ("max", 3), ("median", 2), ("count", 2), ("last", 3)])  # fmt: skip
@@ -158,12 +161,33 @@ PENDING, ALERTING, NORMAL = State.PENDING, State.ALERTING, State.NORMAL
         ({"for": "0s", "missing_series_evals_to_resolve": 3}, [ON, BESIDE, BESIDE, BESIDE], [ALERTING] * 3 + [None]),
         ({"for": "0s", "keepFiringFor": "20s"}, [ON, OFF, OFF, OFF], [ALERTING, State.RECOVERING, State.RECOVERING, NORMAL]),
         ({"for": "20s", "keepFiringFor": "20s"}, [ON, ON, ON, OFF, ON], [PENDING, PENDING, ALERTING, State.RECOVERING, ALERTING]),
+        ({"for": "0s", "keepFiringFor": "20s"}, [ON, OFF, SILENT, SILENT], [ALERTING, State.RECOVERING, State.RECOVERING, NORMAL]),
         ({"for": "0s"}, [ON, FAILED, OFF], [ALERTING, ALERTING, NORMAL]),
         ({"for": "0s", "execErrState": "OK"}, [ON, FAILED], [ALERTING, NORMAL]),
     ],
 )  # fmt: skip
 def test_states_follow_each_other(rule, found, states):
     assert list(stepped(a_rule(**rule), *found)) == states
+
+
+@pytest.mark.parametrize(
+    ("rule", "found", "loaded"),
+    [
+        ({}, [ON, ON, ON, OFF], [True, True, True, False]),
+        ({}, [ON, SILENT, ON], [True, False, True]),
+        ({"for": "0s"}, [ON, BESIDE, SILENT], [True, True, False]),
+        ({"for": "0s"}, [ON, FAILED], [True, True]),
+        ({"for": "0s", "execErrState": "KeepLast"}, [ON, FAILED, ON], [True, False, True]),
+        ({"for": "0s", "keepFiringFor": "20s"}, [ON, OFF, ON], [True, False, True]),
+    ],
+)
+def test_what_is_kept_or_recovers_is_not_loaded(rule, found, loaded):
+    instances = Instances(a_rule(**rule), 10 * SECOND)
+    held = []
+    for at, results in enumerate(found):
+        instances.step(at * 10 * SECOND, results)
+        held.append(key(H) in instances.loaded)
+    assert held == loaded
 
 
 def test_two_values_of_the_same_labels_are_an_error():

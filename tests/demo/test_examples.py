@@ -25,7 +25,7 @@ EACH = pytest.mark.parametrize("system", [system.folder for system in SYSTEMS])
 
 
 def reviewed(folder: Path) -> Review:
-    found, _ = review_named(Named((folder,)), Asked())
+    found, _ = review_named(Named((str(folder),)), Asked())
     return found
 
 

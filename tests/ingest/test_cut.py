@@ -71,7 +71,7 @@ def test_line_ends_of_old_macintoshes(tmp_path):
 SADF = Path(__file__).parent / "cases" / "sadf"
 
 
-@pytest.mark.parametrize("case", ["epoch", "decimal_commas", "restarts_and_comments"])
+@pytest.mark.parametrize("case", ["epoch", "decimal_commas", "restarts_and_comments", "interrupts_per_processor"])
 def test_sadf_cut_at_every_byte(tmp_path, case):
     path = tmp_path / "log.csv"
     data = (SADF / case / "input.csv").read_bytes()

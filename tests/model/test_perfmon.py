@@ -72,3 +72,8 @@ def test_a_named_sql_server_is_the_same_object():
     series = shipped().series(CounterPath.parse(r"\\h\mssql$Payroll:buffer manager\page life expectancy"), "h")
     assert series.path == r"\MSSQL$Payroll:Buffer Manager\Page life expectancy"
     assert series.measurement == "win_sqlserver"
+
+
+def test_empty_brackets_name_no_instance():
+    path = CounterPath.parse(r"\\H\SQLServer:Buffer Manager()\Page life expectancy")
+    assert path == CounterPath("H", "SQLServer:Buffer Manager", None, "Page life expectancy")

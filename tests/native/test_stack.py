@@ -268,6 +268,32 @@ def test_settings_that_are_damaged(plimsoll, influxdb, telegraf, tmp_path, text)
         assert "influxdb.env" in done.err
 
 
+def test_settings_that_are_lost(stack, plimsoll, free_port):
+    """The tokens of the data are nowhere else."""
+    stack.influxdb.start(free_port)
+    kept = stack.influxdb.env_file.rename(stack.folder / "kept.env")
+    for _ in ("while it runs", "and after"):
+        for command in ("start", "status"):
+            done = plimsoll("stack", command, "--folder", stack.folder)
+            assert (done.status, done.out) == (2, "")
+            assert f"{stack.influxdb.env_file}: is not there" in done.err
+            assert f"move {stack.folder} away" in done.err
+        assert plimsoll("stack", "stop", "--folder", stack.folder).status == 0
+        assert not stack.influxdb.background.running()
+    kept.rename(stack.influxdb.env_file)
+    assert stack.influxdb.start()[settings.URL].endswith(str(free_port))
+
+
+def test_settings_of_other_data(stack, plimsoll, free_port):
+    made = stack.influxdb.start(free_port)
+    stack.stop()
+    settings.write(stack.influxdb.env_file, made | {settings.ADMIN_TOKEN: "another"}, "of other data")
+    done = plimsoll("stack", "start", "--folder", stack.folder)
+    assert done.status == 2
+    assert f"{settings.ADMIN_TOKEN} is not that of the data in {stack.folder}" in done.err
+    assert not stack.influxdb.background.running()
+
+
 def test_ctrl_c_in_the_terminal_does_not_reach_the_servers(stack, free_port):
     """The terminal sends it to the whole process group of the command that started them."""
     code = f"from pathlib import Path; from native.stack import Stack; Stack(Path({str(stack.folder)!r})).start({free_port})"

@@ -45,7 +45,7 @@ def test_the_verdict_comes_first_and_a_breach_says_when_how_long_worst_threshold
     assert done.status == 0
     first, *rest = done.out.splitlines()
     assert first == (
-        "Not healthy. Processor time of WEB01 was over its limit for 6 min 10 s, at worst 95 %; it should stay below 80 %."
+        "Not healthy. Processor time of WEB01 was over its limit for 6 min 10 s, at worst 95 % (1 min mean); it should stay below 80 %."
     )
     breach = next(line for line in rest if line.startswith("▲ warning"))
     assert "2008-01-15 10:02:50–10:09:00 (6 min 10 s)" in breach
@@ -183,6 +183,7 @@ def test_a_part_of_the_run_can_be_judged(plimsoll, tmp_path, crossed):
     ("arguments", "said"),
     [
         (("none.csv",), "none.csv: does not exist; name a log or a folder of logs"),
+        (("",), '"": is no log; name logs, or a folder of them'),
         (
             ("{log}", "--pack", "operating-sistem"),
             'pack "operating-sistem" is not known (did you mean "operating-system"?)',

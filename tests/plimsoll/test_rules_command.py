@@ -147,7 +147,7 @@ def test_every_part_of_a_threshold_is_put_in_words(plimsoll, own):
         "- Crossed: 70 % or more for each processor, and at the same time:",
         "  - the mean over 1 min of Available memory (`memory.available`) is 4 MB or less.",
         "- It fires at once.",
-        "- A crossing lasts until the value is below 60 %.",
+        "- A crossing lasts until the value is below 60 % for each processor.",
         "- The limit is for one processor: it is multiplied by what the host has.",
         "- Only for disks that plimsoll.toml marks as a log drive.",
         '- Judged in the phase "steady" alone. Where phases are not known it is judged throughout, and crossed only while also:',

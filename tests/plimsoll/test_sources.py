@@ -1,6 +1,7 @@
 """What commands read and where from: stores, runs and live hosts as they are typed."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -10,7 +11,8 @@ import pytest
 from model.errors import Unusable
 from native import folders
 from plimsoll import stores
-from store.influx_server import Address, Server
+from store.influx_address import Address
+from store.influx_server import Server
 
 
 @pytest.fixture(autouse=True)
@@ -51,7 +53,23 @@ def test_an_env_file_of_ours_is_read_however_it_is_written(tmp_path):
 def test_the_stacks_token_is_for_the_stack_alone(stack):
     with pytest.raises(Unusable, match="no token"):
         stores.address("http://influx.example.org:8086", {})
-    assert stores.address("http://127.0.0.1:8086/", {}).token == "influx_token_ingest"
+    for scheme in ("http", "https"):
+        assert stores.address(f"{scheme}://127.0.0.1:8086/", {}).token == "influx_token_ingest"
+
+
+def test_a_stack_whose_settings_are_lost_is_in_nobodys_way(stack):
+    (folders.stack() / "influxd.bolt").touch()
+    (folders.stack() / "influxdb.env").unlink()
+    for url in (None, "http://127.0.0.1:8086"):
+        with pytest.raises(Unusable, match=r"influxdb\.env: is not there"):
+            stores.address(url, {})
+    assert stores.address("http://h:1", {"INFLUX_TOKEN": "t"}).url == "http://h:1"
+
+
+def test_the_token_of_a_stack_with_tls_is_not_sent_without(tmp_path):
+    (tmp_path / ".env").write_text("INFLUX_URL=https://10.0.0.1:8086\nINFLUX_TOKEN=t\n")
+    with pytest.raises(Unusable, match="no token"):
+        stores.address("http://10.0.0.1:8086", {})
 
 
 def test_the_address_says_org_and_bucket():
@@ -82,6 +100,17 @@ def test_what_is_no_address_is_told_at_once(plimsoll, monkeypatch, url):
     assert time.monotonic() - begun < 5
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
+@pytest.mark.parametrize("name", ["live:x", "run:x", "live:"])
+def test_a_file_is_a_file_whatever_its_name(plimsoll, tmp_path, name):
+    (tmp_path / name).write_text('"(PDH-CSV 4.0) (UTC)(0)","\\\\H\\System\\Threads"\n"01/15/2008 10:00:00.000","7"\n')
+    for place in (f"./{name}", tmp_path / name, "."):
+        shown = plimsoll("show", place, "--json", "-")
+        assert [log["values"] for log in json.loads(shown.out)] == [1]
+    outcome = plimsoll("show", name)
+    assert "no store" in outcome.err
+
+
 @pytest.mark.parametrize("named", ["run:night", "live:", "live:WEB1"])
 def test_what_is_in_a_store_is_not_loaded_again(plimsoll, named):
     outcome = plimsoll("ingest", named, "--run", "again")
@@ -89,7 +118,7 @@ def test_what_is_in_a_store_is_not_loaded_again(plimsoll, named):
     assert "name logs" in outcome.err
 
 
-@pytest.mark.parametrize("name", ["x//y", "x/", " x", "x\n", "x\\", "[/foo]", "a b"])
+@pytest.mark.parametrize("name", ["x//y", "x/", "", " x", "x\n", "x\\", "[/foo]", "a b"])
 def test_a_run_has_a_name_that_can_be_said_again(plimsoll, bucket, monkeypatch, request, name):
     for setting in ("url", "org", "bucket", "token"):
         monkeypatch.setenv(f"INFLUX_{setting.upper()}", getattr(bucket, setting))
@@ -99,7 +128,7 @@ def test_a_run_has_a_name_that_can_be_said_again(plimsoll, bucket, monkeypatch, 
         assert plimsoll("review", f"run:{name}").status == 0
     else:
         assert "--run" in loaded.err
-    assert (loaded.status == 0) == (name in ("[/foo]", "a b"))
+    assert (loaded.status == 0) == (name in ("x//y", "x/", "[/foo]", "a b"))
 
 
 def points(bucket, host, *ago):

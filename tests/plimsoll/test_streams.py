@@ -28,6 +28,16 @@ def test_json_on_stdout_is_utf8_whatever_the_console():
     assert "プロセッサ" in [one["object"] for one in json.loads(done.stdout)[0]["objects"]]
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has such a device")
+def test_a_full_disk_is_told():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "plimsoll", "--help"], stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert done.returncode == 2
+    assert done.stderr == b"plimsoll: standard output: cannot be written: No space left on device\n"
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such pipes")
 def test_a_reader_that_goes_away_is_no_failure(tmp_path):
     command = f'"{sys.executable}" -m plimsoll show "{LOG}" --json - | head -c 1; echo "${{PIPESTATUS[0]}}"'

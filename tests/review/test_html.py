@@ -15,7 +15,7 @@ from model.perfmon import CounterPath
 from model.remark import Kind, Remark
 from model.run import Phase, Run
 from model.times import SECOND, Zone
-from review.facts import Facts
+from review.facts import Facts, GivenFacts
 from review.findings import Question
 from review.html import render
 from review.numbers import quantity
@@ -83,7 +83,7 @@ def a_log(columns, *, host="SQL01", start=START, interval_s=INTERVAL_S, zone=BER
 
 
 def a_review(*logs, packs=(PACK,), phases=(), run=None, signals=None):
-    return review(logs, run or Run("a run"), Question(packs, signals or SIGNALS, phases), Facts({}, {}))
+    return review(logs, run or Run("a run"), Question(packs, signals or SIGNALS, phases), Facts(GivenFacts(), {}))
 
 
 def level(value, rows=720, *, noise=0.02):

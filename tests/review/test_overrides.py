@@ -105,7 +105,7 @@ def test_window_and_duration_can_be_set(run):
     toml = '[rules.cpu-busy]\nfor = "20m"\nover = "5m"\nreason = "nightly batch"\n'
     _, found, _ = run({CPU: 95}, toml)
     rule = the_rule(found, "cpu-busy")
-    assert (rule["state"], rule["threshold"]["for_s"], rule["threshold"]["over_s"]) == ("held", 1200, 300)
+    assert (rule["state"], rule["threshold"]["for_s"], rule["threshold"]["over_s"]) == ("too-short", 1200, 300)
     said = "over 5 min, for 20 min set in plimsoll.toml instead of the documented over 1 min, for 5 min: nightly batch"
     assert said in rule["notes"]
 

@@ -12,7 +12,7 @@ from model.names import shipped
 from model.perfmon import CounterPath
 from model.run import Phase, Run
 from model.times import SECOND, Zone
-from review.facts import Facts
+from review.facts import Facts, GivenFacts
 from review.findings import Question
 from review.html import render
 from review.review import review
@@ -103,7 +103,7 @@ def everything():
     ends = START + 1200 * SECOND, START + 9000 * SECOND
     phases = (Phase("ramp-up", START, ends[0] - 1), Phase("steady", *ends))
     question = Question(load_packs(), load_signals(), phases)
-    return review(logs, Run("a run", {"memory": "4GB"}, phases, simulated=True), question, Facts({}, {}))
+    return review(logs, Run("a run", {"memory": "4GB"}, phases, simulated=True), question, Facts(GivenFacts(), {}))
 
 
 @pytest.fixture(scope="module")

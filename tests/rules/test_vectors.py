@@ -58,7 +58,7 @@ def judged(case):
     finder = Finder(signals_of(case), list(samples), lambda series: True)
     phases = [Phase(name, start * SECOND, end * SECOND) for name, start, end in case.get("phases", [])]
     every = case.get("every", 10) * SECOND
-    judge = Judge(finder.find, samples.__getitem__, lambda subject, fact: case["rule"]["factor"], phases, every)
+    judge = Judge(finder.find, samples.__getitem__, lambda subject, fact: case["rule"]["factor"], phases)
     times = np.unique(np.concatenate([one.times for one in samples.values()]))
     (track,) = judge.tracks(rule_of(case), lambda subject: grid(times, every, 600 * SECOND))
     assert track.subject == Subject("h")

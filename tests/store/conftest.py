@@ -3,7 +3,8 @@
 import pytest
 
 from store.influx import InfluxStore
-from store.influx_server import Address, Server
+from store.influx_address import Address
+from store.influx_server import Server
 
 
 @pytest.fixture

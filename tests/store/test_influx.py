@@ -3,8 +3,10 @@
 import gzip
 import http.server
 import json
+import re
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +19,8 @@ from model.run import Recording
 from model.series import Series
 from model.times import SECOND, Zone
 from store.influx import InfluxStore
-from store.influx_server import Address, Server
+from store.influx_address import Address
+from store.influx_server import Server
 
 EVER = (0, 2**62)
 START = 1_700_000_000 * SECOND
@@ -91,22 +94,26 @@ def test_what_is_no_address_is_said_to_be_none(url):
         Server(Address(url, "o", "b", "t"))
 
 
-def test_a_server_that_is_away_is_waited_for_and_then_given_up(bucket):
+def test_a_server_that_is_away_is_waited_for_and_then_given_up():
     told = []
     server = Server(Address("http://127.0.0.1:1", "o", "b", "t"), patience_s=1, waiting=told.append)
     with pytest.raises(Unreachable, match=r"http://127\.0\.0\.1:1: does not answer"):
         server.post(b"m,host=a x=1 1000\n")
-    assert told
+    (begun,) = told
+    assert "trying again for " in begun
 
 
 class Busy(http.server.BaseHTTPRequestHandler):
-    """Answers with each status of a list in turn, and then that all is well."""
+    """Answers with each status of a list in turn, and then that all is well; none before all of a `together` ask."""
 
     answers: list[tuple[int, dict[str, str]]]
     seen: list[tuple[str | None, bytes]]
+    together: threading.Barrier | None = None
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
+        if self.together:
+            self.together.wait(20)
         self.seen.append((self.headers["Content-Encoding"], body))
         status, headers = self.answers.pop(0) if self.answers else (204, {})
         text = b"" if status == 204 else json.dumps({"code": "x", "message": f"says {status}"}).encode()
@@ -139,6 +146,45 @@ def test_a_busy_server_is_asked_again(busy, status):
     handler.answers[:] = [(status, {}), (status, {})]
     assert server.post(b"m x=1 1\n") == (0, "")
     assert [body for _, body in handler.seen] == [b"m x=1 1\n"] * 3
+
+
+def test_an_outage_is_told_once_however_many_wait_for_its_end(busy):
+    handler, server = busy
+    told = []
+    server = Server(server.address, patience_s=20, waiting=told.append)
+    handler.together = threading.Barrier(3)
+    for status in (503, 429):
+        handler.answers[:] = [(status, {})] * 6
+        with ThreadPoolExecutor(3) as pool:
+            assert list(pool.map(server.post, [b"m x=1 1\n"] * 3)) == [(0, "")] * 3
+    first, back, second, back_again = told
+    assert re.search(r"answers 503 \(says 503\): trying again for \d+ s", first)
+    assert "answers 429" in second
+    assert back == back_again == f"{server.url} answers again: going on"
+
+
+def test_a_call_that_is_refused_after_an_outage_does_not_go_on(busy):
+    handler, server = busy
+    told = []
+    server = Server(server.address, patience_s=20, waiting=told.append)
+    handler.answers[:] = [(503, {}), (401, {})]
+    with pytest.raises(Unusable, match="INFLUX_TOKEN"):
+        server.post(b"m x=1 1\n")
+    assert len(told) == 1
+
+
+def test_tls_where_there_is_none_is_told_at_once(busy):
+    _, server = busy
+    port = server.url.rpartition(":")[2]
+    with pytest.raises(Unusable, match=f"does not speak TLS there; write http://127.0.0.1:{port}$"):
+        Server(Address(f"https://127.0.0.1:{port}", "o", "b", "t")).post(b"m x=1 1\n")
+
+
+def test_no_tls_where_there_is_nothing_else_is_told_at_once(busy):
+    handler, server = busy
+    handler.answers[:] = [(400, {"X-Body": "Client sent an HTTP request to an HTTPS server."})]
+    with pytest.raises(Unusable, match=f"write https:{server.url.removeprefix('http:')}$"):
+        server.post(b"m x=1 1\n")
 
 
 def test_a_busy_server_is_left_alone_as_long_as_it_asks(busy):

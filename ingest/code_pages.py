@@ -1,0 +1,84 @@
+"""Which code page the bytes of a header are in, which no byte of the file names."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+import yaml
+
+_MOST_WORDS = 200
+_WIDE = "\u2e80"  # from here on a character is two bytes
+_LETTER = re.compile(r"(?<=(.))([^\x00-\x7f])(?=(.))", re.DOTALL)  # with its neighbours
+
+
+def guess_code_page(raw: bytes) -> str:
+    """The likeliest code page of bytes that are not UTF-8; cp1252 where none is likelier."""
+    # Names recur from column to column, and one is enough. These signs are no part of a wider character.
+    words = {word for word in re.split(rb'[",()\t;]+', raw) if not word.isascii()}
+    raw = b",".join(sorted(words)[:_MOST_WORDS])
+    # The first of the likeliest counts: ANSI before OEM, and cp1252 before all.
+    return max(_candidates(), key=lambda one: _likelihood(raw, *one))[0]
+
+
+def read_as(page: str) -> str:
+    """What a remark says of a page that was guessed."""
+    return f"read as code page {page.removeprefix('cp')}, a guess; name another with --encoding"
+
+
+@dataclass(frozen=True)
+class _Script:
+    """What the languages say that share a code page.
+
+    Where letters are `unmixed`, none stands beside one of ASCII; else none stands between two that are not.
+    """
+
+    pages: tuple[str, ...]
+    words: tuple[str, ...]
+    letters: frozenset[str]
+    unmixed: bool
+
+
+def _candidates() -> Iterator[tuple[str, _Script]]:
+    for rank in range(2):
+        for script in _scripts():
+            for page in script.pages[rank : rank + 1]:
+                yield page, script
+
+
+@cache
+def _scripts() -> tuple[_Script, ...]:
+    table = yaml.load(files("ingest").joinpath("code_pages.yaml").read_bytes(), yaml.CSafeLoader)
+    return tuple(
+        _Script(
+            tuple(script["pages"]),
+            tuple(script["words"]),
+            frozenset(script["letters"]).union(*script["words"]),
+            script.get("unmixed", False),
+        )
+        for script in table.values()
+    )
+
+
+def _likelihood(raw: bytes, page: str, script: _Script) -> float:
+    try:
+        text = raw.decode(page)
+    except UnicodeDecodeError:
+        return float("-inf")
+    lower = text.lower()
+    found = 10.0 * sum(lower.count(word) for word in script.words)
+    # Words have much in common, so most letters stand between the same two many times.
+    for (before, char, after), count in Counter(_LETTER.findall(f" {text} ")).items():
+        found += count * (2 if char >= _WIDE else 1) * _weight(before, char, after, script)
+    return found
+
+
+def _weight(before: str, char: str, after: str, script: _Script) -> int:
+    if char.isupper() and before.isalpha() and (before.islower() or after.islower()):
+        return -2  # no word goes on with a capital
+    if char.lower() not in script.letters:
+        return -1 if char.isalpha() else -2
+    plain = [beside.isascii() for beside in (before, after) if beside.isalpha()]
+    return -2 if (any(plain) if script.unmixed else len(plain) == 2 and not any(plain)) else 2

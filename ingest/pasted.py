@@ -1,0 +1,138 @@
+"""Logs that went through a console, a page or a chat: text before the header, lines that are indented or broken.
+
+They are put right before any reader sees them. Each row stays at its line number, since what is taken out
+before it leaves blank lines. A log as it was recorded is looked at in two places and passed on.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+from ingest.lines import is_closing
+from ingest.shorten import short
+from ingest.text import Text
+from model.errors import Unusable
+from model.remark import Kind, Remarks, counted
+
+_LINES = 50
+_HEAD = 1 << 20
+# A header after other text in one line, as where a program's complaints went into the same file.
+_WITHIN = re.compile(rb'(?<=[^,;\t "])"\(PDH-[CT]SV 4\.0\)')
+# Tabs may be separators, but for those before a quote or a header.
+_INDENT = re.compile(rb'^(?: +|[ \t]+(?=["(]))(?=\S)', re.MULTILINE)
+_INDENTED_ROW = re.compile(rb'\s*?\n +["\d]')
+_SIGN = re.compile(rb'"*\(PDH-([CT])SV 4\.0\)')
+_SEPARATORS = (b",", b";", b"\t")
+_PATHS = re.compile(rb'([,;\t]?)"?\\')  # no row begins so
+_ROW = re.compile(rb'"?\s*(?:\d{1,4}[-/.]|\(PDH-)')
+_WORDS = re.compile(rb'\s*[^\s\d"(]')
+_BROKEN = b"?"
+
+
+def put_right(text: Text, is_log: Callable[[Text], bool], remarks: Remarks) -> Text:
+    """The text as it was recorded, as far as that is certain; all that is done is remarked.
+
+    `is_log` is whether a text begins like a log. Unusable if a header is broken within a name.
+    """
+    if not is_log(text):
+        found = _beginning(text, is_log)
+        if not found:
+            return text
+        _tell_before(text, *found, remarks)
+        text = text.rewritten(found[0], b"", found[1])
+    return _with_whole_header(_without_indent(text, remarks), remarks)
+
+
+def _beginning(text: Text, is_log: Callable[[Text], bool]) -> tuple[int, int] | None:
+    """Where a log begins that is indented or stands behind other text: in which line, and where in the file."""
+    head = text.data[:_HEAD]
+    start = 0
+    for number, line in enumerate(head.split(b"\n", _LINES)[:_LINES], 1):
+        indent = len(line) - len(line.lstrip())
+        if is_log(replace(text, data=head[start + indent :])):
+            return number, start
+        if (within := _WITHIN.search(line)) and is_log(replace(text, data=head[start + within.start() :])):
+            return number, start + within.start()
+        start += len(line) + 1
+    return None
+
+
+def _tell_before(text: Text, number: int, start: int, remarks: Remarks) -> None:
+    if before := text.data[:start].strip():
+        lines = max(number - 1, 1)
+        said = counted(number - 1, "line") if number > 1 else "text"
+        shown = short(before.split(b"\n")[0].rstrip(b"\r").decode("utf-8", errors="replace"))
+        remarks.add(Kind.SKIPPED, f'{said} before the header: left out ("{shown}")', line=1, count=lines)
+
+
+def _without_indent(text: Text, remarks: Remarks) -> Text:
+    _, start, stop = text.first_line
+    is_header = text.data[start : start + 1] in (b" ", b"\t")
+    if not is_header and not _INDENTED_ROW.match(text.data, stop):
+        return text
+    data, count = _INDENT.subn(b"", text.data)
+    first = text.data[: start if is_header else stop].count(b"\n") + (1 if is_header else 2)
+    remarks.add(Kind.REPAIRED, f"{counted(count, 'line')} indented: read without the spaces", line=first, count=count)
+    return replace(text, data=data)
+
+
+def _with_whole_header(text: Text, remarks: Remarks) -> Text:
+    """The text with a header that goes on in the next lines in one. Unusable where it is broken within a name."""
+    first, _, stop = text.first_line
+    sign = _SIGN.match(text.header)
+    if not sign:
+        return text
+    separator = b"," if sign[1] == b"C" else b"\t"
+    parts, last = [text.header.rstrip(b" ")], first
+    cell = _open_cell(text.header, None)
+    while (line := _line_at(text, stop + 1)) and (glue := _glue(parts[-1], line, cell, separator)) is not None:
+        if glue == _BROKEN:
+            raise Unusable(
+                f"{text.name}:{last}: the header breaks off within a name and goes on in line {last + 1}; join the "
+                "two lines, with a space between them where the name has one"
+            )
+        parts += (glue, line.rstrip(b" \r"))
+        cell = _open_cell(line, cell)
+        last, stop = last + 1, stop + 1 + len(line)
+    if b'"' not in text.header and _WORDS.match(line) and not is_closing(line):
+        remarks.add(
+            Kind.NOTED, f"line {last + 1} is no row: the name of the last column may go on there", line=last + 1
+        )
+    if last == first:
+        return text
+    where = f"goes on in line {last}" if last == first + 1 else f"stands in lines {first} to {last}"
+    remarks.add(Kind.REPAIRED, f"the header {where}: joined", line=first, count=last - first)
+    return text.rewritten(last, b"".join(parts), stop)
+
+
+def _line_at(text: Text, start: int) -> bytes:
+    end = text.data.find(b"\n", start)
+    return text.data[start : len(text.data) if end < 0 else end]
+
+
+def _open_cell(line: bytes, before: bytes | None) -> bytes | None:
+    """What the cell begins with whose quote is open at the end of a line, or was before it; None if none is."""
+    if (before is not None) == (line.count(b'"') % 2 == 1):
+        return None
+    _, quote, rest = line.rpartition(b'"')
+    return rest[:1] if quote else before or line[:1]
+
+
+def _glue(header: bytes, line: bytes, cell: bytes | None, separator: bytes) -> bytes | None:
+    """What belongs between a line of a header, with such a cell open, and the next; None if that is no part of it."""
+    if cell is not None:
+        if line.startswith(b"\\"):
+            return b""  # a name neither begins nor ends with a space
+        if _ROW.match(line):
+            return None
+        if cell not in (b"\\", b"("):
+            return b" "  # a Data Collector Set's description
+        if header.endswith(b"\\"):
+            return b""
+        return _BROKEN if line.count(b'"') % 2 else None
+    paths = _PATHS.match(line)
+    if not paths:
+        return None
+    if paths[1] or header.endswith(_SEPARATORS):
+        return b""
+    return separator if header.endswith(b'"') or b"\\" not in header else _BROKEN

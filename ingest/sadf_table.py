@@ -1,0 +1,115 @@
+"""The rows of one section of `sadf -d` as columns."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ingest.sadf_blocks import Block
+from ingest.sadf_names import Section, device
+from ingest.shorten import short
+from model.errors import Unusable
+from model.log import Times, Values
+from model.remark import Kind, Remarks, counted
+from model.times import SECOND
+
+_UTC = "%Y-%m-%d %H:%M:%S UTC"
+_LOCAL = "%Y-%m-%d %H:%M:%S"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A block as columns. `stamps` are UTC in ns, or where `local` says so the recorder's clock."""
+
+    section: Section
+    lines: NDArray[np.int64]
+    hosts: pl.Series
+    devices: pl.Series
+    stamps: Times
+    local: NDArray[np.bool_]
+    values: list[Values | None]
+
+
+def table_of(path: Path, block: Block, remarks: Remarks) -> Table:
+    """The rows of a block; those without a time and cells that are no numbers are remarked.
+
+    Unusable if most rows have no time.
+    """
+    labelled = block.section.label is not None
+    common = ["host", "interval", "time", *(["device"] if labelled else [])]
+    names = [str(at) for at in range(block.cells - len(common))]
+    cells = pl.read_csv(
+        "\n".join(block.rows).encode(),
+        has_header=False,
+        separator=";",
+        quote_char=None,
+        schema=dict.fromkeys([*common, *names], pl.String),
+        empty_string_is_null=False,
+    )
+    lines = np.array(block.lines, dtype=np.int64)
+    stamps, local = _stamps(cells.get_column("time"))
+    if stamps.null_count():
+        good = stamps.is_not_null()
+        _tell_bad_times(path, cells.get_column("time"), ~good, lines, remarks)
+        cells, stamps, local, lines = cells.filter(good), stamps.filter(good), local.filter(good), lines[good]
+    instances = cells.get_column("device") if labelled else pl.Series([""] * len(cells), dtype=pl.String)
+    shown = {name: device(block.section, name) for name in instances.unique()} if labelled else {"": ""}
+    fields = block.section.fields if not block.section.is_per_cpu else names
+    values = [
+        _numbers(cells.get_column(name), f"{block.section.label or ''} {shown_as}".strip(), lines, remarks)
+        for name, shown_as in zip(names, fields, strict=True)
+    ]
+    return Table(
+        block.section,
+        lines,
+        cells.get_column("host"),
+        instances.replace_strict(shown, return_dtype=pl.String),
+        stamps.to_numpy(),
+        local.to_numpy(),
+        values,
+    )
+
+
+def _stamps(times: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """Times in ns, null where a cell is none, and whether each is of the recorder's clock and not UTC."""
+    utc = times.str.to_datetime(_UTC, strict=False, time_unit="ns").cast(pl.Int64)
+    seconds = times.str.extract(r"^(\d{9,11})$").cast(pl.Int64) * SECOND
+    local = times.str.to_datetime(_LOCAL, strict=False, time_unit="ns").cast(pl.Int64)
+    known = utc.fill_null(seconds)
+    return known.fill_null(local), known.is_null() & local.is_not_null()
+
+
+def _tell_bad_times(path: Path, times: pl.Series, bad: pl.Series, lines: NDArray[np.int64], remarks: Remarks) -> None:
+    at = np.flatnonzero(bad.to_numpy())
+    first, line = short(times[int(at[0])]), int(lines[at[0]])
+    if 2 * len(at) > len(times):
+        raise Unusable(
+            f'{path}:{line}: "{first}" is not a time as sadf writes it (YYYY-MM-DD HH:MM:SS UTC); '
+            "write the file again with sadf -d FILE -- -A"
+        )
+    remarks.add(Kind.SKIPPED, f'"{first}" is not a time: {counted(len(at), "row")} left out', line=line, count=len(at))
+
+
+def _numbers(text: pl.Series, counter: str, lines: NDArray[np.int64], remarks: Remarks) -> Values | None:
+    """A column's values, NaN where a cell is no number; None where none is one. All is told."""
+    text = text.str.strip_chars()
+    if text.str.contains(",", literal=True).any():
+        text = text.str.replace(",", ".", literal=True)
+        told = "numbers have decimal commas, as sadf writes them in some locales: read as decimal points"
+        if not any(remark.text == told for remark in remarks):
+            remarks.add(Kind.REPAIRED, told)
+    numbers = text.cast(pl.Float64, strict=False)
+    values = numbers.to_numpy()
+    bad = np.flatnonzero(~np.isfinite(values) & (text != "").to_numpy())
+    if not len(bad):
+        return values
+    first = short(text[int(bad[0])])
+    where = {"line": int(lines[bad[0]]), "count": len(bad)}
+    if len(bad) == len(values):
+        remarks.add(Kind.SKIPPED, f'is no number ("{first}"): left out', counter=counter, **where)
+        return None
+    more = f", and {len(bad) - 1:,} more in this column" if len(bad) > 1 else ""
+    remarks.add(Kind.SKIPPED, f'"{first}" is not a number: no sample{more}', counter=counter, **where)
+    return np.where(np.isfinite(values), values, np.nan)

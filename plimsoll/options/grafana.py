@@ -1,0 +1,46 @@
+"""`plimsoll grafana`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(help="Files for Grafana.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.command("export")
+def grafana_export_command(
+    out: Annotated[
+        Path, typer.Option("--out", help="The folder in which rules/grafana and dashboards/grafana are written.")
+    ] = Path(),
+    config: Annotated[
+        Path | None, typer.Option("--config", help="Host facts and thresholds set otherwise (plimsoll.toml).")
+    ] = None,
+    email: Annotated[
+        list[str] | None, typer.Option("--email", help="Who is told by e-mail; repeat for more.", show_default=False)
+    ] = None,
+    webhook: Annotated[str | None, typer.Option("--webhook", help="An address that is told as well.")] = None,
+    interval: Annotated[
+        str, typer.Option("--interval", help="How far samples lie apart; short windows are widened to twice that.")
+    ] = "10s",
+    docs: Annotated[
+        str | None, typer.Option("--docs", help="Where the rules' pages are. Default: in Grafana's public folder.")
+    ] = None,
+) -> None:
+    """Write Grafana's alert rules and dashboards; what Grafana cannot express is told, with the reason."""
+    from plimsoll.commands import grafana
+
+    grafana.export(out, config, grafana.options(tuple(email or ()), webhook, interval, docs))
+
+
+@app.command("check")
+def grafana_check_command(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Files or folders. Default: those of this folder that are exported.", metavar="PATH"),
+    ] = None,
+) -> None:
+    """Check what Grafana is provisioned with: every mistake is told with its place, and the exit status is 2."""
+    from plimsoll.commands import grafana
+
+    grafana.check(paths or [])

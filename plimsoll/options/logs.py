@@ -1,0 +1,169 @@
+"""What is done with logs: `plimsoll demo`, `show`, `convert`, `review` and `ingest`."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from plimsoll.options.shared import (
+    EncodingOption,
+    FormatOption,
+    JsonOption,
+    LogArgument,
+    NamesOption,
+    StoreOption,
+    ZoneOption,
+)
+
+
+class FailOn(StrEnum):
+    """The severity from which a breach makes the exit status 1."""
+
+    WARNING = "warning"
+    CRITICAL = "critical"
+
+
+class Target(StrEnum):
+    """What a log can be converted to."""
+
+    CSV = "csv"
+    PARQUET = "parquet"
+    LP = "lp"
+
+
+def demo_command(
+    out: Annotated[Path, typer.Option("--out", help="The folder to write to.")] = Path("demo-run"),
+) -> None:
+    """Write logs of a simulated messaging system, with enough memory and with too little, and review them."""
+    from plimsoll.commands import demo
+
+    demo.run(out)
+
+
+def show_command(
+    logs: LogArgument,
+    zone: ZoneOption = None,
+    format_: FormatOption = None,
+    encoding: EncodingOption = None,
+    names: NamesOption = None,
+    from_: Annotated[str | None, typer.Option("--from", help="With live:HOST, from this time on.")] = None,
+    to: Annotated[str | None, typer.Option("--to", help="With live:HOST, up to this time.")] = None,
+    store: StoreOption = None,
+    json: JsonOption = None,
+) -> None:
+    """Tell what is in a log: host, zone, interval, span, counters, remarks."""
+    from plimsoll.commands import show
+    from plimsoll.sources import Named
+
+    show.run(Named(tuple(logs), zone, format_, encoding, tuple(names or ()), store, from_, to), json)
+
+
+def convert_command(
+    log: Annotated[str, typer.Argument(help="A log; - for standard input.", metavar="LOG", show_default=False)],
+    to: Annotated[Target, typer.Option("--to", help="csv (PDH-CSV), parquet (wide) or lp (InfluxDB line protocol).")],
+    out: Annotated[Path, typer.Option("--out", help="The file to write.", show_default=False)],
+    counter: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--counter",
+            help="Keep counters whose path fits; * is any text: 'Processor(*)\\% Processor Time'. Repeat for more.",
+            show_default=False,
+        ),
+    ] = None,
+    from_: Annotated[str | None, typer.Option("--from", help="Keep rows from this time on: 10:22.")] = None,
+    to_time: Annotated[str | None, typer.Option("--until", help="Keep rows up to this time.")] = None,
+    every: Annotated[int, typer.Option("--every", min=1, help="Keep every n-th row.")] = 1,
+    zone: ZoneOption = None,
+    format_: FormatOption = None,
+    encoding: EncodingOption = None,
+    names: NamesOption = None,
+    store: StoreOption = None,
+) -> None:
+    """Write a log in another format, whole or in part."""
+    from plimsoll.commands import convert
+    from plimsoll.sources import Named
+
+    wanted = convert.Wanted(tuple(counter or ()), from_, to_time, every)
+    named = Named((log,), zone, format_, encoding, tuple(names or ()), store, from_, to_time)
+    convert.run(named, to.value, out, wanted)
+
+
+def review_command(
+    logs: LogArgument,
+    pack: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--pack",
+            help="Judge by this pack (name or .yaml file); repeat for more. Default: those whose objects are recorded.",
+            show_default=False,
+        ),
+    ] = None,
+    from_: Annotated[
+        str | None, typer.Option("--from", help="Judge from this time on: 10:22, or 2008-01-15T10:22.")
+    ] = None,
+    to: Annotated[str | None, typer.Option("--to", help="Judge up to this time.")] = None,
+    steady: Annotated[
+        str | None, typer.Option("--steady", metavar="FROM/TO", help="When the run was in steady state: 10:22/12:00.")
+    ] = None,
+    zone: ZoneOption = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            "--config",
+            help="Run, phases, host facts and thresholds set otherwise. Default: plimsoll.toml beside the logs.",
+        ),
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Write the report as one HTML file.")] = None,
+    json: JsonOption = None,
+    junit: Annotated[
+        Path | None, typer.Option("--junit", help="Write JUnit XML: a suite per pack, a case per rule and host.")
+    ] = None,
+    fail_on: Annotated[
+        FailOn | None,
+        typer.Option("--fail-on", help="Exit with 1 if a threshold of this severity or above was crossed."),
+    ] = None,
+    format_: FormatOption = None,
+    encoding: EncodingOption = None,
+    names: NamesOption = None,
+    store: StoreOption = None,
+) -> None:
+    """Hold a run's counters against their documented thresholds."""
+    from plimsoll.commands import review
+    from plimsoll.sources import Named
+
+    named = Named(tuple(logs), zone, format_, encoding, tuple(names or ()), store, from_, to)
+    asked = review.Asked(tuple(pack or ()), from_, to, steady, config)
+    outputs = review.Outputs(out, json, junit, fail_on.value if fail_on else None)
+    raise typer.Exit(review.run(named, asked, outputs))
+
+
+def ingest_command(
+    logs: Annotated[
+        list[str],
+        typer.Argument(help="Logs, or folders of them; - for standard input.", metavar="LOG...", show_default=False),
+    ],
+    run: Annotated[str, typer.Option("--run", help="The name of the run.", show_default=False)],
+    label: Annotated[
+        list[str] | None,
+        typer.Option("--label", metavar="K=V", help="A label of the run; repeat for more.", show_default=False),
+    ] = None,
+    store: StoreOption = None,
+    merge: Annotated[
+        bool, typer.Option("--merge", help="Load though the store has data of the same hosts and times.")
+    ] = False,
+    config: Annotated[
+        Path | None,
+        typer.Option("--config", help="Labels, phases, host facts. Default: plimsoll.toml beside the logs."),
+    ] = None,
+    zone: ZoneOption = None,
+    format_: FormatOption = None,
+    encoding: EncodingOption = None,
+    names: NamesOption = None,
+) -> None:
+    """Load the logs of a run into a store; a call that was cut off goes on where it was."""
+    from plimsoll.commands import ingest
+    from plimsoll.sources import Named
+
+    named = Named(tuple(logs), zone, format_, encoding, tuple(names or ()), store)
+    ingest.run(named, ingest.Wanted(run, tuple(label or ()), config, merge))

@@ -1,0 +1,35 @@
+"""`plimsoll runs`."""
+
+from typing import Annotated
+
+import typer
+
+from plimsoll.options.shared import JsonOption, StoreOption
+
+app = typer.Typer(help="The runs in a store.", no_args_is_help=True, rich_markup_mode=None)
+
+RunArgument = Annotated[str, typer.Argument(help="The name of a run.", metavar="RUN", show_default=False)]
+
+
+@app.command("list")
+def runs_list_command(store: StoreOption = None, json: JsonOption = None) -> None:
+    """List the runs of a store, the latest first."""
+    from plimsoll.commands import runs
+
+    runs.list_runs(store, json)
+
+
+@app.command("show")
+def runs_show_command(run: RunArgument, store: StoreOption = None, json: JsonOption = None) -> None:
+    """Tell what is known of a run: when, hosts, labels, phases, files."""
+    from plimsoll.commands import runs
+
+    runs.show(run, store, json)
+
+
+@app.command("delete")
+def runs_delete_command(run: RunArgument, store: StoreOption = None) -> None:
+    """Delete a run and every value it wrote, but for those that other runs wrote too."""
+    from plimsoll.commands import runs
+
+    runs.delete(run, store)

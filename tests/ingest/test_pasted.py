@@ -1,0 +1,53 @@
+"""Logs behind other text: where they are looked for, and where they are not."""
+
+import pytest
+
+from ingest.read import read_log
+from ingest.reading import Reading
+from model.errors import Unusable
+
+LOG = (
+    '"(PDH-CSV 4.0) (UTC)(0)","\\\\H\\System\\Threads"\n"03/10/2024 01:59:30.120","1"\n"03/10/2024 01:59:40.120","x"\n'
+)
+TYPEPERF = LOG.replace(" (UTC)(0)", "")
+
+
+def written(tmp_path, text, encoding="utf-8"):
+    path = tmp_path / "log.txt"
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_lines_keep_their_numbers(tmp_path, encoding):
+    log = read_log(written(tmp_path, "> type log.csv\n\n" + LOG, encoding))
+    assert [(r.line, r.count) for r in log.remarks] == [(1, 1), (5, 1)]
+
+
+def test_it_is_looked_for_in_the_first_lines_only(tmp_path):
+    assert read_log(written(tmp_path, "a\n" * 49 + LOG)).remarks[0].count == 49
+    with pytest.raises(Unusable, match='it begins with "a"'):
+        read_log(written(tmp_path, "a\n" * 50 + LOG))
+
+
+def test_a_log_behind_another_is_not_taken_for_the_one_asked_for(tmp_path):
+    with pytest.raises(Unusable, match="is not typeperf: it begins with"):
+        read_log(written(tmp_path, LOG + TYPEPERF), Reading(format="typeperf"))
+
+
+def test_a_log_of_another_format_than_asked_for_is_refused(tmp_path):
+    with pytest.raises(Unusable, match=r"is not sadf: .*; 1 line before the header"):
+        read_log(written(tmp_path, "> type log.csv\n" + LOG), Reading(format="sadf"))
+
+
+def test_a_header_that_is_broken_stays_unusable_where_widths_do_not_fit(tmp_path):
+    broken = LOG.replace('"\\\\H', '\n"\\\\H').replace(',"1"', ',"1","2"').replace(',"x"', ',"3","4"')
+    with pytest.raises(Unusable, match=r"the header has 2 cells but the row has 3.*; the header goes on in line 2"):
+        read_log(written(tmp_path, broken))
+
+
+def test_a_header_cut_short_does_not_swallow_rows(tmp_path):
+    header, _, rows = LOG.partition("\n")
+    log = read_log(written(tmp_path, f"{header[:-1]}\n{rows}"))
+    assert len(log.times) == 2
+    assert "the header is cut short" in str(log.remarks[0])

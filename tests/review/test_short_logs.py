@@ -1,0 +1,127 @@
+"""A recording shorter than a threshold must be crossed to count, and what worst values are said to be of."""
+
+import json
+import re
+from xml.etree.ElementTree import fromstring
+
+import pytest
+
+from model.times import SECOND
+from rules.evaluate import grid
+
+CPU = r"Processor(_Total)\% Processor Time"
+MEMORY = r"Memory\Available Bytes"
+GB = 1024**3
+
+
+@pytest.fixture
+def reviewed(plimsoll, tmp_path):
+    """Reviews a log of one column, a value every `every` seconds; gives the outcome, JSON, report and JUnit."""
+
+    def call(values, *arguments, path=CPU, every=2):
+        rows = [rf'"(PDH-CSV 4.0) (UTC)(0)","\\WEB01\{path}"']
+        for at, value in enumerate(values):
+            minute, second = divmod(at * every, 60)
+            rows.append(f'"01/15/2008 {10 + minute // 60:02}:{minute % 60:02}:{second:02}.000","{value}"')
+        (tmp_path / "log.csv").write_text("\r\n".join(rows) + "\r\n")
+        outputs = ("--json", tmp_path / "r.json", "--out", tmp_path / "r.html", "--junit", tmp_path / "r.xml")
+        done = plimsoll("review", tmp_path / "log.csv", *outputs, *arguments)
+        found = json.loads((tmp_path / "r.json").read_text())
+        return done, found, (tmp_path / "r.html").read_text(), fromstring((tmp_path / "r.xml").read_bytes())
+
+    return call
+
+
+def the_rule(found, name="cpu-busy"):
+    (rule,) = [rule for rule in found["rules"] if rule["rule"] == name]
+    return rule
+
+
+@pytest.mark.parametrize("rows", [3, 29])
+def test_a_short_log_with_a_breach_throughout_is_not_healthy(reviewed, rows):
+    done, found, report, cases = reviewed([95] * rows)
+    first, tally = done.out.splitlines()[:2]
+    assert first.startswith("Not known. The recording is too short to judge a threshold that was crossed in it: ")
+    assert "it should stay below 80 %, and a crossing counts after 5 min." in first
+    assert "1 too short to tell" in tally
+    assert "remark: what was judged of WEB01" in done.err
+    assert "cpu-busy (5 min), cpu-pinned (5 min)" in done.err
+    assert (found["verdict"], found["counts"]["too-short"]) == ("unknown", 1)
+    rule = the_rule(found)
+    assert (rule["state"], rule["breaches"], rule["share_of_time"]) == ("too-short", [], 1)
+    assert rule["stretch_s"] < rule["threshold"]["for_s"]
+    assert rule["notes"][0] == "crossed throughout what was recorded, which is shorter than the 5 min that count"
+    assert "too briefly to count" not in done.out + report
+    section = report[report.index('id="short"') : report.index('id="held"')]
+    assert "Processor time" in section
+    skipped = cases.find(".//testcase[@name='cpu-busy on WEB01']/skipped")
+    assert skipped is not None
+    assert skipped.get("message", "").startswith("too short to tell: crossed throughout")
+
+
+def test_it_does_not_pass(reviewed):
+    done, *_ = reviewed([95] * 29, "--fail-on", "warning")
+    assert done.status == 2
+    assert "--fail-on cannot say that the run was good: The recording is too short" in done.err
+
+
+def test_a_short_log_that_was_never_crossed_held_and_says_what_it_cannot_show(reviewed):
+    done, found, _, _ = reviewed([20] * 29)
+    assert found["verdict"] == "healthy"
+    assert "The recording is too short to show a breach of any of them." in found["headline"]
+    assert "cpu-busy (5 min)" in done.err
+
+
+def test_a_crossing_with_both_ends_in_a_short_log_is_brief(reviewed):
+    """It ended; that it would have lasted is out of the question."""
+    _, found, _, _ = reviewed([20] * 40 + [99] * 30 + [20] * 40)
+    assert the_rule(found)["state"] == "held"
+    assert the_rule(found)["brief_crossings"]["count"] == 1
+
+
+def test_a_log_that_is_long_enough_is_judged_as_ever(reviewed):
+    done, found, _, _ = reviewed([20] * 300 + [99] * 60)
+    assert the_rule(found)["state"] == "held"
+    assert done.err == ""
+    assert "too short" not in done.out
+
+
+def test_a_breach_goes_before_what_is_too_short(reviewed, tmp_path):
+    (tmp_path / "plimsoll.toml").write_text('[rules.cpu-busy]\nfor = "0s"\nreason = "x"\n')
+    _, found, _, _ = reviewed([100] * 29)
+    assert found["verdict"] == "not-healthy"
+    assert found["headline"].endswith("For 1 more the recording is too short to tell.")
+
+
+def test_the_worst_value_says_that_it_is_a_mean(reviewed):
+    """The lowest sample is 100 MB, the lowest mean over a minute is gigabytes."""
+    values = [16 * GB] * 60
+    values[30] = 100 * 1024**2
+    done, found, report, _ = reviewed(values, path=MEMORY, every=10)
+    mean = the_rule(found, "memory-available")["worst"]
+    assert mean > 10 * GB
+    (held,) = [line for line in done.out.splitlines() if line.startswith("  Available memory")]
+    assert re.search(r"lowest 1 min mean [\d.]+ GB", held)
+    assert re.search(r"GB \(1 min mean\)", found["headline"])
+    section = report[report.index('id="held"') : report.index('id="statistics"')]
+    assert re.search(r"<small>lowest 1 min mean</small> <b>[\d.]+ GB</b>", section)
+
+
+def test_the_worst_value_of_a_breach_does_too(reviewed):
+    done, found, report, cases = reviewed([20] * 60 + [95] * 60, every=10)
+    for text in (done.out, found["headline"], report, str(cases.findtext(".//failure"))):
+        assert "95 % (1 min mean)" in text
+
+
+def test_the_caption_has_the_distance_of_the_evaluations(reviewed, monkeypatch):
+    _, _, report, _ = reviewed([95, 97] * 30, every=10)
+    assert "which is judged, every 10 s" in report
+    monkeypatch.setattr("review.judging.grid", lambda times, reach: grid(times, 30 * SECOND, reach))
+    _, _, report, _ = reviewed([95, 97] * 30, every=10)
+    assert "which is judged, every 30 s" in report
+
+
+def test_a_log_of_one_row_has_a_moment_and_no_length(reviewed):
+    done, _, _, _ = reviewed([20])
+    assert "2008-01-15 10:00:00, UTC" in done.out
+    assert "0 ms" not in done.out

@@ -1,0 +1,43 @@
+"""A limit scaled by a fact of its subject recovers at a limit scaled alike."""
+
+import numpy as np
+import pytest
+
+from model.samples import Samples
+from model.series import Series
+from model.times import SECOND
+from rules.evaluate import Judge, grid
+from rules.schema import Rule, Signal
+from rules.signals import Finder
+from rules.states import State
+
+SIGNALS = {
+    "disk.queue": Signal.model_validate(
+        {"title": "Queue", "unit": "requests", "meaning": "m", "sources": [{"measurement": "m", "field": "x"}]}
+    )
+}
+RULE = Rule.model_validate(
+    {
+        "id": "r",
+        "signal": "disk.queue",
+        "healthy": "<= 3",
+        "recover": "<= 2",
+        "scale": "spindles",
+        "over": "10s",
+        "severity": "warning",
+        "summary": "s",
+        "sources": [{"document": "d", "place": "p"}],
+    }
+)
+
+
+@pytest.mark.parametrize(("left", "state"), [(25, State.FIRING), (15, State.OK)])
+def test_a_scaled_rule_recovers_at_a_scaled_limit(left, state):
+    """Of ten spindles the limit is 30 and recovery at 20; at 15 the disk has long recovered."""
+    values = [35.0] * 10 + [float(left)] * 10
+    series = Series("h", "m", (), "x")
+    samples = Samples(np.arange(20, dtype=np.int64) * 10 * SECOND, np.array(values))
+    judge = Judge(Finder(SIGNALS, [series], lambda one: True).find, lambda one: samples, lambda subject, fact: 10.0)
+    (track,) = judge.tracks(RULE, lambda subject: grid(samples.times))
+    assert track.states[9] == State.FIRING
+    assert track.states[-1] == state

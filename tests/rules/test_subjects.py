@@ -1,0 +1,41 @@
+"""The host a series is judged for: the computer it is of, whoever collected it."""
+
+import pytest
+
+from model.series import Series
+from rules.load import load_signals
+from rules.signals import Finder, host_of, host_tags
+
+
+def busy(host, source, instance="_Total"):
+    tags = (("instance", instance), ("objectname", "Processor"), ("source", source))
+    return Series(host, "win_cpu", tags, "Percent_Processor_Time")
+
+
+def test_computers_that_one_agent_polls_are_subjects_of_their_own():
+    found = Finder(load_signals(), [busy("AGENT", "WEB1"), busy("AGENT", "WEB2")], lambda one: True).find("cpu.busy")
+    assert {subject.host for subject, _ in found.values()} == {"WEB1", "WEB2"}
+
+
+@pytest.mark.parametrize(
+    ("host", "source", "of"),
+    [
+        ("WEB1", "web1", "WEB1"),
+        ("web1.example.org", "WEB1", "web1.example.org"),
+        ("WEB1", "web1.example.org", "WEB1"),
+        ("web1.a.example", "web1.b.example", "web1.b.example"),
+        ("AGENT", "localhost", "AGENT"),
+        ("AGENT", "WEB1", "WEB1"),
+    ],
+)
+def test_one_computer_written_in_two_ways_is_one_host(host, source, of):
+    assert host_of(busy(host, source)) == of
+
+
+def test_a_tag_called_source_names_the_host_of_windows_counters_only():
+    assert host_of(Series("AGENT", "cpu", (("source", "x"),), "usage_idle")) == "AGENT"
+
+
+def test_what_a_database_server_tells_of_itself_is_its_own():
+    series = Series("AGENT", "sqlserver_performance", (("sql_instance", "DB1"),), "value")
+    assert host_of(series, host_tags(load_signals())) == "DB1"
