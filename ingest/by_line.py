@@ -37,7 +37,9 @@ def read_by_line(piece: Piece, first_line: int, layout: Layout, tally: Tally, re
             return None
         rows = _parsed(lines, found, layout)
         if rows is None:
-            odd = {at for at in range(len(lines)) if not lines.is_ordinary(at)}
+            odd = lines.unlike_each()
+            if odd <= chosen:
+                odd = {at for at in range(len(lines)) if not lines.is_ordinary(at)}
             rewrite = odd <= chosen
             chosen = set(range(len(lines))) if rewrite else chosen | odd
             continue

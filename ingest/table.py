@@ -16,13 +16,15 @@ from polars.exceptions import PolarsError
 from ingest.by_line import read_by_line
 from ingest.layout import TIME, Layout, Rows, Table, wall_clock
 from ingest.numbers import columns_of
-from ingest.pieces import QUOTE, Data, count, ends_in_a_bare_cell, pieces
+from ingest.pieces import PIECE, QUOTE, Data, count, ends_in_a_bare_cell, pieces
 from ingest.tally import Tally
 from ingest.text import Text
 from model.remark import Kind, Remarks
 
 # Files up to here are left to polars whole: it is faster for that, and holds them in memory meanwhile.
 WHOLE = 128 << 20
+# Counting what so many bytes are made of takes little time beside parsing them in vain.
+_SOON_COUNTED = 2 * PIECE
 _WORTH_A_THREAD = 1_000_000  # cells
 
 
@@ -64,12 +66,15 @@ def _whole(text: Text, layout: Layout) -> Rows | None:
 
 def _at_once(source: Path | bytes, data: Data, offset: int, line: int, layout: Layout) -> Rows | None:
     """All lines in one go, or None where they are not as regular as that needs."""
+    full = _full_rows(data, offset, layout) if len(data) <= _SOON_COUNTED else None
+    if full is not None and not full.is_integer():
+        return None
     frame = columns_of(source, layout, skip_lines=line - 1 if offset else 0, strict=True, tail=True)
     if frame is None:
         return None
     tail = frame[layout.last]
     # No row has more cells than the header; one that has fewer lacks the last.
-    if (tail == "").any() and not _is_full(data, offset, len(frame), layout):
+    if (tail == "").any() and len(frame) != (full or _full_rows(data, offset, layout)):
         return None
     local = wall_clock(frame.drop_in_place(TIME))
     try:
@@ -79,12 +84,12 @@ def _at_once(source: Path | bytes, data: Data, offset: int, line: int, layout: L
     return None if local.null_count() else Rows(local, frame, range(line, line + len(local)))
 
 
-def _is_full(data: Data, offset: int, rows: int, layout: Layout) -> bool:
-    """Whether together the rows have the cells they should, where that cannot be seen by the last ones."""
+def _full_rows(data: Data, offset: int, layout: Layout) -> float:
+    """How many rows there would be if all had the header's cells: no whole number where one surely has not."""
     marks, of_row = count(data, QUOTE, offset), 2 * layout.width
     if not marks:
         marks, of_row = count(data, ord(layout.separator), offset), layout.width - 1
-    return rows * of_row == marks
+    return marks / of_row
 
 
 def _table(parts: Sequence[Rows], layout: Layout, remarks: Remarks) -> Table:
