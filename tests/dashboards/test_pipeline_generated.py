@@ -26,8 +26,8 @@ from rules.schema import Pack, Rule, Signal
 from rules.signals import Finder, Subject
 from rules.states import State, Status, Truth, step
 
-CASES = 212
-AGREE = 198
+CASES = 240
+AGREE = 225
 START = 1_700_000_400
 STEPS = 40
 DELAY = 30 * SECOND
