@@ -25,6 +25,8 @@ _SIGN = re.compile(rb'"*\(PDH-([CT])SV 4\.0\)')
 _SEPARATORS = (b",", b";", b"\t")
 _PATHS = re.compile(rb'([,;\t]?)"?\\')  # no row begins so
 _ROW = re.compile(rb'"?\s*(?:\d{1,4}[-/.]|\(PDH-)')
+# A row in what stands before a header: that header was moved, and what is before it is no preamble.
+_ROWS = re.compile(rb'^[ \t]*"?\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}[ T][^,;\t\n]*[,;\t]', re.MULTILINE)
 _WORDS = re.compile(rb'\s*[^\s\d"(]')
 _BROKEN = b"?"
 
@@ -36,7 +38,7 @@ def put_right(text: Text, is_log: Callable[[Text], bool], remarks: Remarks) -> T
     """
     if not is_log(text):
         found = _beginning(text, is_log)
-        if not found:
+        if not found or _ROWS.search(text.data, 0, found[1]):
             return text
         _tell_before(text, *found, remarks)
         text = text.rewritten(found[0], b"", found[1])
