@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from polars.exceptions import PolarsError
 
 from ingest.write_pdh import WallClock, write_pdh
 from model.atomic import written
@@ -73,7 +74,10 @@ def to_parquet(log: Log, out: Path) -> list[Remark]:
         names[name] = names.get(name, 0) + 1
         columns.append(column.alias(name if names[name] == 1 else f"{name} [{names[name]}]"))
     with written(out) as partial:
-        pl.DataFrame(columns).write_parquet(partial)
+        try:
+            pl.DataFrame(columns).write_parquet(partial)
+        except PolarsError as error:  # where a disk is full, for one
+            raise Unusable(f"{out}: cannot be written: {error}") from None
     return [
         Remark(Kind.NOTED, f"{count} columns of the same counter: numbered", file=str(out), counter=name, count=count)
         for name, count in names.items()

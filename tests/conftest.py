@@ -4,6 +4,7 @@ import itertools
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -40,6 +41,13 @@ def plimsoll(capsys, monkeypatch):
         return Outcome(int(ended.value.code or 0), out, err)
 
     return call
+
+
+def free_port():
+    """A port of this machine nothing listens on."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
 
 
 @pytest.fixture

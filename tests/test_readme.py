@@ -11,7 +11,6 @@ import re
 import runpy
 import shlex
 import shutil
-import socket
 import subprocess
 import sysconfig
 import time
@@ -19,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import built
+from tests.conftest import built, free_port
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -34,12 +33,6 @@ LINES = lines()
 START = [line for line in LINES if line.startswith("python3 start.py")]
 STORES = ("stack", "ingest", "runs")  # commands that want the real servers
 PLIMSOLL = [line for line in LINES if line.startswith("plimsoll ")]
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 def plimsoll(line: str, folder: Path) -> "subprocess.CompletedProcess[str]":

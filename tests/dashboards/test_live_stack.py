@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 import time
@@ -22,7 +21,7 @@ from rules.load import load_signals
 from rules.signals import Finder
 from store.influx import InfluxStore
 from store.influx_server import Address, Server
-from tests.conftest import built
+from tests.conftest import built, free_port
 from tests.dashboards.conftest import Influx
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -32,12 +31,6 @@ LOADED = [
 LIST, PAIRS = 1, 10  # panels of the dashboard of runs: the list, and the first of those that show two
 WATCHED_S = 75  # some intervals of ten seconds, and the minute that Health looks at
 FILES = {data["uid"]: data for data in map(json.loads, grafana_json.files().values())}
-
-
-def free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
 
 
 class Watched:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+LARGE = Path(__file__).parents[2] / "examples" / "messaging" / "healthy" / "MSGSQL01.csv"
 LOG = Path(__file__).parents[1] / "ingest" / "cases" / "pdh-csv" / "code_page_932" / "input.csv"
 
 
@@ -84,3 +85,17 @@ def test_names_are_shown_as_they_are(tmp_path):
     )
     done = plimsoll("show", log)
     assert ":cd: [bold]\ufffd[31m" in done.stdout.decode()
+
+
+@pytest.mark.parametrize("target", ["csv", "parquet", "lp"])
+def test_a_disk_that_is_full_leaves_nothing_behind(target, tmp_path):
+    resource = pytest.importorskip("resource", reason="Windows has no limit on the size of files")
+    out = tmp_path / "out"
+    done = plimsoll(
+        *("convert", LARGE, "--to", target, "--out", out),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)),
+    )
+    assert done.returncode == 2
+    (line,) = done.stderr.decode().splitlines()
+    assert line.startswith(f"plimsoll: {out}: cannot be written: ")
+    assert list(tmp_path.iterdir()) == []

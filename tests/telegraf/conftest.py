@@ -16,7 +16,7 @@ from typing import NamedTuple
 import pytest
 
 from model.series import Series
-from tests.conftest import lacking
+from tests.conftest import free_port, lacking
 
 TELEGRAF = Path(__file__).parents[2] / "telegraf"
 SUFFIX = "dc=example,dc=org"
@@ -106,12 +106,6 @@ def _plain(text):
 
 def _value(text):
     return text[1:-1] if text.startswith('"') else float(text.removesuffix("i"))
-
-
-def free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
 
 
 def until(condition, seconds=10):
