@@ -83,10 +83,14 @@ def _parsed(lines: Lines, found: Sorted, layout: Layout) -> _Parsed | None:
     if frame is None or len(frame) != len(at):
         return None
     local = wall_clock(frame.get_column(TIME))
-    lacking = -lines.blanks
-    lacking[list(found.blanks)] = [-count for count in found.blanks.values()]
-    lacking = lacking[at] + _nulls(frame)
-    return _Parsed(frame, local, at, np.flatnonzero((lacking != 0) | local.is_null().to_numpy()))
+    is_odd = local.is_null().to_numpy()
+    if nulls := sum(column.null_count() for column in frame.get_columns()[1:]):
+        blanks = lines.blanks.copy()
+        blanks[list(found.blanks)] = list(found.blanks.values())
+        # A blank is always a null: there are other nulls where these are more.
+        if blanks[at].sum() != nulls:
+            is_odd = is_odd | (blanks[at] != _nulls(frame))
+    return _Parsed(frame, local, at, np.flatnonzero(is_odd))
 
 
 def _body(lines: Lines, found: Sorted) -> bytes:

@@ -4,24 +4,33 @@ A log's header gives one offset, and its rows go on in wall-clock time: where da
 ends an hour repeats, where it begins one is missing.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import cache
 from importlib.resources import files
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
 import yaml
 from numpy.typing import NDArray
 
-from model.log import Times, sampling_interval
 from model.remark import Kind, Remarks, counted
-from model.times import SECOND, Zone, utc, words
+from model.sampling import Times, sampling_interval
+from model.times import SECOND, Zone, instant, offset_text, utc, words
 
 HOUR = 3600 * SECOND
+_QUARTER = HOUR // 4
 _MONTHS_OF_CHANGE = (3, 4, 9, 10, 11)
 _SUNDAY = 6
 _LONGEST_PAUSE = 900 * SECOND
+_SEASON = re.compile(r" (Standard|Daylight) Time$")
+_UTC = re.compile(r"UTC[+-]\d{2}(:\d{2})?")
+_OFFSET = re.compile(r"\(?(?:UTC ?)?([+-])(\d{1,2})(?::?(\d{2}))?\)?(?!\w)")
+# Names that tell one offset tell it for all times; of a zone that people give, one time must do.
+_ANY_TIME = instant(datetime(2020, 1, 1, tzinfo=UTC))
 
 
 @dataclass(frozen=True)
@@ -32,20 +41,65 @@ class Clock:
     order: Times | None
 
 
+@dataclass(frozen=True)
+class _Ruled:
+    """What a zone's rules make of rows.
+
+    `offsets` are the clock's to UTC in ns, one per row; `doubtful` the rows from and until which
+    nothing tells the first from the second hour; `against` the rows by which the clock was not
+    changed where the rules say.
+    """
+
+    offsets: Times
+    doubtful: Sequence[tuple[int, int]]
+    against: Sequence[int]
+
+
+def stated(name: str, bias_minutes: int, given: Zone | None, remarks: Remarks) -> Zone:
+    """The zone of a header that gives a name and a bias (UTC = local + bias): the bias counts.
+
+    Where the name tells an offset of which the bias is exactly the opposite this is remarked, and
+    `given` counts instead if it is as far ahead of UTC as the name tells.
+    """
+    zone = Zone.from_bias(name, bias_minutes)
+    if not bias_minutes or _told(name) != bias_minutes:
+        return zone
+    named = offset_text(bias_minutes)
+    said = (
+        f'the zone\'s name in the header, "{name}", is UTC{named}, but its bias of {bias_minutes} minutes is the '
+        f"opposite, UTC{offset_text(-bias_minutes)}: "
+    )
+    if given is not None and given.local(_ANY_TIME).utcoffset() == timedelta(minutes=bias_minutes):
+        remarks.add(Kind.REPAIRED, f"{said}--zone agrees with the name, which is taken")
+        return given
+    remarks.add(Kind.GUESSED, f"{said}the bias is taken; if the name is right, say so with --zone {named}")
+    return zone
+
+
+def _told(name: str) -> int | None:
+    """How many minutes ahead of UTC a zone's name says it always is."""
+    if match := _OFFSET.match(name):
+        sign, hours, minutes = match.groups(default="0")
+        return int(f"{sign}{int(hours) * 60 + int(minutes)}")
+    return _steady_zones().get(name)
+
+
 def to_utc(local: Times, zone: Zone, lines: Sequence[int], remarks: Remarks) -> Clock:
     """The instants of rows whose wall-clock times (ns, read as if they were UTC) are given in file order.
 
-    With one offset, a step of exactly one hour is taken for a change of daylight saving time: back,
-    or forward over a whole hour in the small hours of a Sunday in spring or autumn. With a named
-    zone its rules say. Any other step back is repaired by putting the rows in order. All are remarked.
+    With a named zone its rules say. With one offset, they say so for Windows' names in zones.yaml,
+    as long as the offset and the rows agree with them; else a step of exactly one hour is taken for a
+    change of daylight saving time: back, or forward over a whole hour in the small hours of a Sunday
+    in spring or autumn. Any other step back is repaired by putting the rows in order. All are remarked.
     """
     if isinstance(zone.rule, timezone):
         offset = zone.rule.utcoffset(None) // timedelta(microseconds=1) * 1000
         times = local - offset
-        if zone.name not in _steady_zones():
-            times += _changes(local, lines, remarks)
+        if zone.name not in _steady_zones() and not _UTC.fullmatch(zone.name):
+            times = _by_name(local, zone.name, offset, lines, remarks)
+            times += _changes(times + offset, lines, remarks)
     else:
-        times = _by_rules(local, zone, lines, remarks)
+        times = _by_rules(local, zone.rule, lines, remarks)
     back = np.flatnonzero(np.diff(times) < 0)
     if not len(back):
         return Clock(times, None)
@@ -96,40 +150,125 @@ def _may_change(local: int) -> bool:
     return moment.hour <= 3 and moment.month in _MONTHS_OF_CHANGE and moment.weekday() == _SUNDAY
 
 
-@cache
-def _steady_zones() -> frozenset[str]:
-    return frozenset(yaml.load(files("ingest").joinpath("zones.yaml").read_bytes(), yaml.CSafeLoader)["unchanging"])
-
-
 def _close(local: int, moment: datetime, tolerance: int) -> bool:
-    return abs(local - (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1) * 1000) <= tolerance
+    return abs(local - instant(moment)) <= tolerance
 
 
-def _by_rules(local: Times, zone: Zone, lines: Sequence[int], remarks: Remarks) -> Times:
-    """By the rules of a named zone. Times of the hour that repeats are the later ones once the clock stepped back.
+@cache
+def _file() -> dict[str, Any]:
+    return yaml.load(files("ingest").joinpath("zones.yaml").read_bytes(), yaml.CSafeLoader)
 
-    Rows of that hour are remarked where the log begins in it, or paused before, and never steps back.
+
+@cache
+def _steady_zones() -> Mapping[str, int]:
+    """Minutes ahead of UTC of zones whose clocks are never changed."""
+    by_offset: Mapping[int, Sequence[str]] = _file()["unchanging"]
+    return {name: minutes for minutes, names in by_offset.items() for name in names}
+
+
+def _rule(name: str) -> ZoneInfo | None:
+    """The rules of a zone of Windows' that zones.yaml knows; None of any other, and where no rules are installed."""
+    key: str | None = _file()["changing"].get(_SEASON.sub("", name))
+    try:
+        return ZoneInfo(key) if key else None
+    except ZoneInfoNotFoundError:
+        return None
+
+
+def _by_name(local: Times, name: str, offset: int, lines: Sequence[int], remarks: Remarks) -> Times:
+    """By the rules of a zone that is only named in a header, or by the header's offset where these do not hold."""
+    rule = _rule(name)
+    ruled = _ruled(local, rule, offset) if rule and len(local) else None
+    if rule is None or ruled is None:
+        return local - offset
+    if ruled.against:
+        remarks.add(
+            Kind.NOTED,
+            f"the clock was not changed as the rules of {rule.key} say: its rows are read as they stand",
+            line=lines[ruled.against[0]],
+        )
+        return local - offset
+    steps, interval = np.diff(local), sampling_interval(local)
+    for at in np.flatnonzero(np.diff(ruled.offsets)).tolist():
+        change = int(ruled.offsets[at + 1] - ruled.offsets[at])
+        if steps[at] < change:  # rows that are not in the order of time are told as such
+            continue
+        by, how, then = words(abs(change)), *(("skips", "earlier") if change > 0 else ("goes back by", "later"))
+        seen = _like(int(steps[at]) - change, interval, abs(change))
+        pause = "" if seen else " while the log pauses"
+        remarks.add(
+            Kind.REPAIRED if seen else Kind.GUESSED,
+            f"the clock {how} {by}{pause}, as the rules of {rule.key} say: later rows are {by} {then}",
+            line=lines[at + 1],
+        )
+    _tell_doubtful(ruled, lines, remarks)
+    return local - ruled.offsets
+
+
+def _by_rules(local: Times, rule: tzinfo, lines: Sequence[int], remarks: Remarks) -> Times:
+    """By the rules of a zone that people have named, whatever the rows seem to say."""
+    if (ruled := _ruled(local, rule, None)) is None:
+        return local
+    _tell_doubtful(ruled, lines, remarks)
+    return local - ruled.offsets
+
+
+def _tell_doubtful(ruled: _Ruled, lines: Sequence[int], remarks: Remarks) -> None:
+    for at, until in ruled.doubtful:
+        remarks.add(
+            Kind.GUESSED,
+            f"{counted(until - at, 'row')} of the hour that repeats when daylight saving time ends: "
+            "taken for its first time round",
+            line=lines[at],
+            count=until - at,
+        )
+
+
+def _ruled(local: Times, rule: tzinfo, begun: int | None) -> _Ruled | None:
+    """By a zone's rules. Times of the hour that repeats are the later ones once the clock stepped back.
+
+    `begun` is the clock's offset in ns at the first row, where known; None where there is no row or
+    the rules have no such offset then. A log that begins in an hour that repeats and goes on after it
+    without a step back or a pause begins in its second time round. The hour is doubtful where a log
+    of unknown offset begins in it, or pauses, and never steps back.
     """
-    hours, inverse = np.unique(local // (900 * SECOND), return_inverse=True)
-    offsets = np.array([_offsets(int(quarter), zone) for quarter in hours], dtype=np.int64)
-    first, second = offsets[inverse].T
-    times = local - first
-    twice = first != second
-    for at in np.flatnonzero((np.diff(times) < -HOUR // 2) & twice[1:]).tolist():
-        until = _end_of_run(twice, at + 1)
-        times[at + 1 : until] = local[at + 1 : until] - second[at + 1 : until]
+    if not len(local):
+        return None
+    quarters, inverse = np.unique(local // _QUARTER, return_inverse=True)
+    first, second = np.array([_offsets(int(quarter), rule) for quarter in quarters], dtype=np.int64)[inverse].T
+    if begun is not None and begun not in (first[0], second[0]):
+        return None
+    offsets, twice = first.copy(), second < first
+    steps, interval = np.diff(local, prepend=local[0]), sampling_interval(local)
+    doubtful: list[tuple[int, int]] = []
     for at in np.flatnonzero(twice & ~np.concatenate([[False], twice[:-1]])).tolist():
         until = _end_of_run(twice, at)
-        comes_in = at > 0 and local[at] - local[at - 1] < HOUR
-        if not comes_in and not (np.diff(local[at:until]) < 0).any():
-            remarks.add(
-                Kind.GUESSED,
-                f"{counted(until - at, 'row')} of the hour that repeats when daylight saving time ends: "
-                "taken for its first time round",
-                line=lines[at],
-                count=until - at,
-            )
-    return times
+        size = int(first[at] - second[at])
+        if at == 0 and begun == second[0]:
+            offsets[:until] = second[:until]
+            continue
+        entered = range(max(at, 1), until)
+        turn = next(
+            (k for k in entered if steps[k] < -min(size, HOUR) // 2 or _like(int(steps[k]) + size, interval, size)),
+            None,
+        )
+        if turn is not None:
+            offsets[turn:until] = second[turn:until]
+            continue
+        begins = at == 0 and begun is None
+        pauses = [k for k in entered if interval and steps[k] > interval + min(1.5 * interval, size // 4)]
+        if begins and not pauses and until < len(local) and _like(int(steps[until]), interval, size):
+            offsets[:until] = second[:until]
+        elif begins or pauses:
+            doubtful.append((at if begins else pauses[-1], until))
+    changes = np.flatnonzero(np.diff(offsets)) + 1
+    on = [k for k in changes.tolist() if _like(int(steps[k]), interval, abs(int(offsets[k] - offsets[k - 1])))]
+    return _Ruled(offsets, doubtful, sorted([*np.flatnonzero(second > first).tolist(), *on]))
+
+
+def _like(step: int, interval: int | None, change: int) -> bool:
+    """Whether a step of the clock is a sampling interval, and none that a change of so many ns is in."""
+    return interval is not None and abs(step - interval) <= min(max(interval // 2, 2 * SECOND), change // 4)
 
 
 def _end_of_run(flags: NDArray[np.bool_], start: int) -> int:
@@ -138,10 +277,12 @@ def _end_of_run(flags: NDArray[np.bool_], start: int) -> int:
     return start + int(unset[0]) if len(unset) else len(flags)
 
 
-def _offsets(quarter: int, zone: Zone) -> tuple[int, int]:
-    """The zone's offsets in ns in a quarter of an hour of its clock: the earlier and, where it repeats, the later."""
-    moment = utc(quarter * 900 * SECOND).replace(tzinfo=None)
-    found = [moment.replace(tzinfo=zone.rule, fold=fold).utcoffset() or timedelta() for fold in (0, 1)]
+def _offsets(quarter: int, rule: tzinfo) -> tuple[int, int]:
+    """The zone's offsets in ns in a quarter of an hour of its clock.
+
+    Where it repeats the earlier and the later, which is less; where it is missing those before and after.
+    """
+    moment = utc(quarter * _QUARTER).replace(tzinfo=None)
+    found = [moment.replace(tzinfo=rule, fold=fold).utcoffset() or timedelta() for fold in (0, 1)]
     first, second = (offset // timedelta(microseconds=1) * 1000 for offset in found)
-    # Where an hour is missing the two differ as well; no clock shows it, so the first will do.
-    return (first, second) if second < first else (first, first)
+    return first, second

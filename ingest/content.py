@@ -6,14 +6,17 @@ import hashlib
 import io
 import lzma
 import mmap
+import re
 import sys
+import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeAlias
 
 from model.errors import Unusable
 
@@ -26,7 +29,18 @@ STDIN = Path("-")
 MOST_BYTES = 4 << 30
 _PIECE = 1 << 20
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
-_BROKEN = (OSError, EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError, zipfile.BadZipFile, RuntimeError)
+_BROKEN = (
+    OSError,
+    EOFError,
+    zlib.error,
+    lzma.LZMAError,
+    zstd.ZstdError,
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    RuntimeError,
+)
+# What a Macintosh puts beside the files of an archive.
+_BESIDE = re.compile(r"__MACOSX/|(.*/)?(\._|\.DS_Store$)")
 
 
 _UNPACKERS: dict[bytes, Callable[[io.BytesIO], io.BufferedIOBase]] = {
@@ -35,6 +49,10 @@ _UNPACKERS: dict[bytes, Callable[[io.BytesIO], io.BufferedIOBase]] = {
     b"BZh": bz2.BZ2File,
     b"\xfd7zXZ\x00": lzma.LZMAFile,
 }
+
+
+# The name of a file in an archive, and what opens it.
+_Entry: TypeAlias = tuple[str, Callable[[], IO[bytes]]]
 
 
 @dataclass(frozen=True)
@@ -66,6 +84,8 @@ def opened(path: Path, most: int = MOST_BYTES) -> Generator[Iterator[Content]]:
 
 def _contents(path: Path, most: int, stack: ExitStack) -> Iterator[Content]:
     if path == STDIN:
+        if sys.stdin is None:  # where the caller closed it
+            raise Unusable("standard input: is closed; name a file")
         data = sys.stdin.buffer.read()
         name, sha256 = "standard input", hashlib.sha256(data).hexdigest()
     else:
@@ -76,9 +96,11 @@ def _contents(path: Path, most: int, stack: ExitStack) -> Iterator[Content]:
         yield from _members(path, name, data, most, sha256)
         return
     unpacked = _unpacked(name, data, most)
-    yield Content(
-        name, path, data if unpacked is None else unpacked, unpacked is None and sha256 is None, sha256=sha256
-    )
+    content = data if unpacked is None else unpacked
+    if content[257:262] == b"ustar":
+        yield from _members(path, name, content, most, sha256)
+        return
+    yield Content(name, path, content, unpacked is None and sha256 is None, sha256=sha256)
 
 
 def _file(path: Path, stack: ExitStack) -> bytes | mmap.mmap:
@@ -105,25 +127,40 @@ def _unpacked(name: str, data: bytes | mmap.mmap, most: int) -> bytes | None:
 
 
 def _members(path: Path, name: str, data: bytes | mmap.mmap, most: int, sha256: str | None) -> Iterator[Content]:
+    kind = "ZIP" if data[:4] in _ZIP else "TAR"
     try:
-        archive = zipfile.ZipFile(io.BytesIO(data[:]))
-        entries = [entry for entry in archive.infolist() if not entry.is_dir()]
+        entries = _entries_of_zip(data[:]) if kind == "ZIP" else _entries_of_tar(data[:])
     except _BROKEN as error:
-        raise Unusable(f"{name}: is a damaged ZIP archive ({error}); make it again") from None
-    if any(entry.filename in ("[Content_Types].xml", "mimetype") for entry in entries):
-        raise Unusable(f"{name}: is a spreadsheet; export the log as CSV with relog, not from a spreadsheet")
+        raise Unusable(f"{name}: is a damaged {kind} archive ({error}); make it again") from None
+    if any(inner in ("[Content_Types].xml", "mimetype") for inner, _ in entries):
+        raise Unusable(f"{name}: is a spreadsheet or document; export the log as CSV with relog")
+    entries = [(inner, opener) for inner, opener in entries if not _BESIDE.match(inner)]
     if not entries:
-        raise Unusable(f"{name}: is a ZIP archive with nothing in it")
-    for entry in entries:
-        inner = f"{name}/{entry.filename}"
+        raise Unusable(f"{name}: is a {kind} archive with nothing in it")
+    for within, opener in entries:
+        inner = f"{name}/{within}"
         try:
-            with archive.open(entry) as stream:
+            with opener() as stream:
                 unpacked = _limited(inner, stream, most)
         except _BROKEN as error:
             raise Unusable(f"{inner}: cannot be unpacked ({error}); unpack the archive yourself") from None
         again = _unpacked(inner, unpacked, most)
         content = unpacked if again is None else again
         yield Content(inner, path, content, member=len(entries) > 1, sha256=sha256)
+
+
+def _entries_of_zip(data: bytes) -> list[_Entry]:
+    archive = zipfile.ZipFile(io.BytesIO(data))
+    return [(entry.filename, partial(archive.open, entry)) for entry in archive.infolist() if not entry.is_dir()]
+
+
+def _entries_of_tar(data: bytes) -> list[_Entry]:
+    archive = tarfile.TarFile(fileobj=io.BytesIO(data))
+    return [(entry.name, partial(_member_of_tar, archive, entry)) for entry in archive.getmembers() if entry.isfile()]
+
+
+def _member_of_tar(archive: tarfile.TarFile, entry: tarfile.TarInfo) -> IO[bytes]:
+    return archive.extractfile(entry) or io.BytesIO()
 
 
 def _limited(name: str, stream: IO[bytes] | io.BufferedIOBase, most: int) -> bytes:

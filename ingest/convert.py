@@ -3,19 +3,20 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta, timezone
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 from polars.exceptions import PolarsError
 
+from ingest.clock import to_utc
 from ingest.write_pdh import WallClock, write_pdh
 from model.atomic import written
 from model.errors import Unusable
 from model.log import Log
-from model.remark import Kind, Remark, counted
-from model.times import Zone, utc
+from model.remark import Kind, Remark, Remarks, counted
+from model.times import SECOND, Zone, offset_text
 from store.line_protocol import encode
 
 _MILLISECOND = 1_000_000
@@ -59,10 +60,11 @@ def to_csv(log: Log, out: Path) -> list[Remark]:
     if odd := [series for series in log.series if not series.path.startswith("\\")]:
         raise Unusable(f"{log.path}: {odd[0].path} is no Perfmon counter; convert it to parquet or lp")
     columns = [(f"\\\\{series.host}{series.path}", log.column(at)) for at, series in enumerate(log.series)]
-    write_pdh(out, _wall_clock(log), log.times, columns)
+    remarks = Remarks(str(out))
+    write_pdh(out, _wall_clock(log, remarks), log.times, columns)
     if fine := int(np.count_nonzero(log.times % _MILLISECOND)):
-        return [Remark(Kind.NOTED, f"{counted(fine, 'time')} cut to milliseconds: CSV holds no more", file=str(out))]
-    return []
+        remarks.add(Kind.NOTED, f"{counted(fine, 'time')} cut to milliseconds: CSV holds no more", count=fine)
+    return remarks.items
 
 
 def to_parquet(log: Log, out: Path) -> list[Remark]:
@@ -104,13 +106,17 @@ def _matches(pattern: str, path: str) -> bool:
     return any(re.fullmatch(expression, one, re.IGNORECASE | re.DOTALL) for one in candidates)
 
 
-def _wall_clock(log: Log) -> WallClock | None:
-    zone: Zone = log.zone
-    if not zone.known:
+def _wall_clock(log: Log, remarks: Remarks) -> WallClock | None:
+    """The clock to write a log by: its zone's offset at the first row, for all rows."""
+    if not log.zone.known:
         return None
-    moment = utc(int(log.times[0]) if len(log.times) else 0)
-    rule = zone.rule
-    offset = (
-        rule.utcoffset(None) if isinstance(rule, timezone) else moment.astimezone(rule).utcoffset()
-    ) or timedelta()
-    return WallClock(zone.name, -(offset // timedelta(minutes=1)))
+    minutes = (log.zone.local(int(log.times[0]) if len(log.times) else 0).utcoffset() or timedelta()) // timedelta(
+        minutes=1
+    )
+    zone = Zone.from_bias(log.zone.name, -minutes)
+    written = to_utc(log.times + minutes * 60 * SECOND, zone, range(len(log.times)), Remarks(""))
+    if np.array_equal(written.times, log.times):
+        return WallClock(zone.name, -minutes)
+    name = f"UTC{offset_text(minutes)}"
+    remarks.add(Kind.NOTED, f"the zone is written as {name}: a clock of {zone.name} would have been changed meanwhile")
+    return WallClock(name, -minutes)

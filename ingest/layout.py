@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property
-from typing import cast
 
 import polars as pl
 
+from model.times import instant
+
 TIME = "time"
 BLANK = " "
-_EARLIEST, _LATEST = datetime(1980, 1, 1), datetime(2201, 1, 1)
+_EARLIEST, _LATEST = (instant(datetime(year, 1, 1, tzinfo=UTC)) // 1000 for year in (1980, 2201))  # us, as parsed
 _WRITTEN = "%m/%d/%Y %H:%M:%S%.f"
 _SPACES = " \t\r\v\f"
 
@@ -61,11 +62,7 @@ def wall_clock(cells: pl.Series) -> pl.Series:
     written = pl.col(cells.name).str.strip_chars(_SPACES).str.to_datetime(_WRITTEN, strict=False, time_unit="us")
     local = cells.to_frame().select(written).to_series()
     # A clock that was never set counts from 1601, which nanoseconds from 1970 do not reach.
-    if local.null_count() < len(local) and not _are_recorded(local):
-        local = local.set((local < _EARLIEST) | (local >= _LATEST), None)
+    since_1970 = local.cast(pl.Int64)
+    if local.null_count() < len(local) and not since_1970.is_between(_EARLIEST, _LATEST).all():
+        local = local.set(~since_1970.is_between(_EARLIEST, _LATEST), None)
     return local.cast(pl.Datetime("ns"))
-
-
-def _are_recorded(local: pl.Series) -> bool:
-    first, last = cast("tuple[datetime, datetime]", (local.min(), local.max()))
-    return first >= _EARLIEST and last < _LATEST

@@ -1,6 +1,7 @@
 """The lines of a piece of a log, each on its own terms: what it is made of, and what can be made of it."""
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from ingest.cells import split
 from ingest.layout import BLANK, Layout
-from ingest.pieces import QUOTE, Piece, count
+from ingest.pieces import QUOTE, Piece, count, places
 from ingest.shorten import short
 from ingest.tally import HOPELESS, Tally
 from model.errors import Unusable
@@ -29,6 +30,8 @@ _TRAILERS = (b"Exiting, please wait", b"The command completed successfully", b"^
 _TIME_LIKE = re.compile(rb'"?\s*\d\d?\s*/\s*\d\d?\s*/\s*\+?\d{4}\s*\d\d?\s*:\s*\d\d?\s*:\s*\d([\d.",\s]|$)')
 # A time that ends anywhere, and what may come after it.
 _CUT_TIME = re.compile(rb'"?[\d/]{1,10}( [\d:.]*)?("|$)|"$')
+# A counter of a computer, where a cell begins.
+_COUNTER = re.compile(rb'[,;\t"]\\\\[^\\"]+\\[^\\"]')
 _DAY_FIRST = re.compile(rb'"?\s*(?:1[3-9]|2\d|3[01])/(?:0\d|1[0-2])/\d{4} ')
 
 
@@ -85,7 +88,7 @@ class Lines:
         self._opening = _opening(layout.header)
         data = np.frombuffer(piece.data, np.uint8)
         # Where each line begins, and where the next one would.
-        self.starts = np.concatenate([[0], np.flatnonzero(data == ord("\n")) + 1])
+        self.starts = np.concatenate([[0], places(data, ord("\n")) + 1])
         self.is_quoted = 4 * count(piece.data, QUOTE) > layout.width * len(self)
 
     def __len__(self) -> int:
@@ -113,14 +116,27 @@ class Lines:
         if self.is_header(line) or _DAY_FIRST.match(line) or not _TIME_LIKE.match(line):
             return False
         counts = Counts.of(line, self._separator)
-        return counts.ascii and counts.regular(line, self._layout.width)
+        return counts.ascii and b"\0" not in line and counts.regular(line, self._layout.width)
 
     def is_header(self, line: bytes) -> bool:
         """Whether a line begins like a header of this format."""
-        return line[:_HEAD].lstrip(b'"').startswith(self._opening)
+        return line[:_HEAD].removeprefix(BOM_UTF8).lstrip(b' "').startswith(self._opening)
+
+    @cached_property
+    def torn(self) -> set[int]:
+        """Lines without quotes that alone among their neighbours lack a carriage return: cut, nobody knows where."""
+        if self.is_quoted:
+            return set()
+        data = np.frombuffer(self.piece.data, np.uint8)
+        has_return = np.pad(data[np.maximum(self.starts[1:] - 2, 0)] == ord("\r"), 1, constant_values=True)
+        return (
+            set(np.flatnonzero(~has_return[1:-1] & has_return[:-2] & has_return[2:]).tolist())
+            if len(self) > 1
+            else set()
+        )
 
     def apart(self) -> set[int]:
-        """Lines to be looked at even where all counts are right: headers, and the last one of the file."""
+        """Lines to be looked at even where all counts are right: headers, torn ones, and the last one of the file."""
         data = np.frombuffer(self.piece.data, np.uint8)
         first, second = data[self.starts[:-1]], data[np.minimum(self.starts[:-1] + 1, len(data) - 1)]
         quote, opening = ord('"'), self._opening[0]
@@ -128,7 +144,7 @@ class Lines:
         found = {at for at in np.flatnonzero(may_be).tolist() if self.is_header(self.text(at))}
         if self.piece.last and (self.piece.bare or not self.is_ordinary(len(self) - 1)):
             found.add(len(self) - 1)
-        return found
+        return found | self.torn
 
     def unlike(self) -> Iterator[int]:
         """Lines whose quotes (cells, where nothing is quoted) are not as many as they should be, or not ASCII."""
@@ -176,7 +192,7 @@ class Sorted:
     """
 
     seen: Sequence[int]
-    separator: str
+    layout: Layout
     tally: Tally
     remarks: Remarks
     kept: dict[int, bytes] = field(default_factory=dict)
@@ -186,12 +202,13 @@ class Sorted:
     def keep(self, at: int, number: int, line: bytes, blanks: int) -> None:
         """A line with as many cells as the header; it is a row if its first one may be a time."""
         if _DAY_FIRST.match(line):
-            self.tally.day_first.append((number, first_cell(line, self.separator)))
+            self.tally.day_first.append((number, first_cell(line, self.layout.separator)))
         if _TIME_LIKE.match(line):
             self.kept[at] = line
             self.blanks[at] = blanks
         elif not _is_chatter(line, number, self.remarks):
-            self.tally.timeless.append((number, first_cell(line, self.separator)))
+            _refuse_another(line, number, self.layout)
+            self.tally.timeless.append((number, first_cell(line, self.layout.separator)))
 
 
 def look_at(chosen: Sequence[int], lines: Lines, layout: Layout, before: Tally, *, rewrite: bool = False) -> Sorted:
@@ -203,7 +220,7 @@ def look_at(chosen: Sequence[int], lines: Lines, layout: Layout, before: Tally, 
     Raises:
         Unusable: If another log begins at one of them.
     """
-    found = Sorted(chosen, layout.separator, Tally(), Remarks(layout.file))
+    found = Sorted(chosen, layout, Tally(), Remarks(layout.file))
     separator, width = layout.separator.encode(), layout.width
     last = len(lines) - 1 if lines.piece.last else None
     for place, at in enumerate(chosen):
@@ -213,9 +230,16 @@ def look_at(chosen: Sequence[int], lines: Lines, layout: Layout, before: Tally, 
             continue
         counts = Counts.of(line, separator)
         if counts.regular(line, width) and not (at == last and lines.piece.bare) and not rewrite:
-            found.keep(at, number, line if counts.ascii else _mended(line), counts.blanks)
+            if b"\0" in line:
+                found.tally.zeroed.append(number)
+            elif at in lines.torn and at != last:
+                _take_torn(line, at, number, found)
+            else:
+                found.keep(at, number, line if counts.ascii else _mended(line), counts.blanks)
             continue
-        _take_irregular(line, at, number, at == last, found, layout)
+        whole = _written(line, layout, is_open=lines.piece.is_open) if at == last else None
+        if whole is None or not _take_cut(line, whole, at, number, found, layout):
+            _take_irregular(line, at, number, found, layout)
         if len(before.uneven) + len(found.tally.uneven) >= HOPELESS:
             found.is_hopeless = not (before.kept or at - place or found.kept)
             if found.is_hopeless:
@@ -227,30 +251,60 @@ def _mended(line: bytes) -> bytes:
     return line.decode("utf-8", errors="replace").encode()
 
 
-def _take_irregular(line: bytes, at: int, number: int, last: bool, to: Sorted, layout: Layout) -> None:
-    """A line that is not quoted throughout or not at all, or has too many or too few cells."""
-    cells = split(line.rstrip(b"\r").decode("utf-8", errors="replace"), layout.separator)
-    if len(cells) == layout.width and not (last and (_is_cut(line) or b'"' not in line)):
-        to.keep(at, number, _rewritten(cells, layout.separator), sum(not cell.strip() for cell in cells))
-    elif last and (whole := _whole_cells(line, cells, layout)):
+def _take_torn(line: bytes, at: int, number: int, to: Sorted) -> None:
+    """A row whose last cell may be cut."""
+    start, separator, _ = line.rpartition(to.layout.separator.encode())
+    said = "the line ends otherwise than those around it, so that its last value may be cut: no sample"
+    to.remarks.add(Kind.SKIPPED, said, line=number)
+    row = start + separator + BLANK.encode()
+    to.keep(at, number, row, _empty_cells(row, separator))
+
+
+def _take_cut(line: bytes, whole: list[str], at: int, number: int, to: Sorted, layout: Layout) -> bool:
+    """The last row of a file, where it was cut short behind these whole cells; False where it was not."""
+    if len(whole) >= layout.width:
+        return False
+    if len(whole) > 1:
         said = f"the last row is cut short: kept its first {len(whole)} of {layout.width} cells"
-        to.remarks.add(Kind.SKIPPED, said, line=number)
         cells = [*whole, *repeat(BLANK, layout.width - len(whole))]
         to.keep(at, number, _rewritten(cells, layout.separator), sum(not cell.strip() for cell in cells))
-    elif last and len(cells) < layout.width and _CUT_TIME.match(line):
-        to.remarks.add(Kind.SKIPPED, "the last row is cut short before its first value: left out", line=number)
+    elif _CUT_TIME.match(line) or _TIME_LIKE.match(line):
+        said = "the last row is cut short before its first value: left out"
+    else:
+        return False
+    to.remarks.add(Kind.SKIPPED, said, line=number)
+    return True
+
+
+def _written(line: bytes, layout: Layout, *, is_open: bool) -> list[str] | None:
+    """The cells of a file's last row that were written to their end; None where that is not certain.
+
+    A row that has its line end, or is quoted to its end, was not cut short unless it is cut within quotes.
+    """
+    text = line.rstrip(b"\r").decode("utf-8", errors="replace")
+    if text[:1] == '"':
+        *whole, rest = text[1:].split(f'"{layout.separator}"')
+        is_trailing = rest.endswith(f'"{layout.separator}') and (is_open or bool(layout.counters[-1].strip()))
+        closed = rest.removesuffix(layout.separator).removesuffix('"') if is_trailing or rest.endswith('"') else None
+        if not any('"' in cell for cell in (*whole, closed or rest)):
+            if closed is None:
+                return whole
+            return [*whole, closed] if is_open or is_trailing else None
+    if not is_open:
+        return None
+    cells = split(text, layout.separator)
+    whole = cells if text.endswith('"') else cells[:-1]
+    return None if any('"' in cell for cell in whole) else whole
+
+
+def _take_irregular(line: bytes, at: int, number: int, to: Sorted, layout: Layout) -> None:
+    """A line that is not quoted throughout or not at all, or has too many or too few cells."""
+    cells = split(line.rstrip(b"\r").decode("utf-8", errors="replace"), layout.separator)
+    if len(cells) == layout.width:
+        to.keep(at, number, _rewritten(cells, layout.separator), sum(not cell.strip() for cell in cells))
     elif not _is_chatter(line, number, to.remarks):
+        _refuse_another(line, number, layout)
         to.tally.uneven.append((number, len(cells), short(cells[0] if cells else "")))
-
-
-def _is_cut(line: bytes) -> bool:
-    return line.count(b'"') % 2 == 1
-
-
-def _whole_cells(line: bytes, cells: list[str], layout: Layout) -> list[str]:
-    """The cells of a last row that were written to their end; none where that leaves no value."""
-    whole = cells[:-1] if _is_cut(line) or b'"' not in line or len(cells) == layout.width else cells
-    return whole if 2 <= len(whole) < layout.width else []
 
 
 def _rewritten(cells: Sequence[str], separator: str) -> bytes:
@@ -286,8 +340,19 @@ def _opening(header: bytes) -> bytes:
 
 
 def _tell_second_header(line: bytes, number: int, layout: Layout, remarks: Remarks) -> None:
-    if line.strip() != layout.header.strip():
-        raise Unusable(
-            f"{layout.file}:{number}: another log with a header of its own begins here; split the file before this line"
-        )
+    if line.removeprefix(BOM_UTF8).strip() != layout.header.strip():
+        raise _another(layout, number, "here")
     remarks.add(Kind.SKIPPED, "the header stands here again", line=number)
+
+
+def _refuse_another(line: bytes, number: int, layout: Layout) -> None:
+    """Refuse a line that is no row and names counters, unless they are this log's."""
+    if _COUNTER.search(line) and layout.header.strip() not in line:
+        raise _another(layout, number, "here" if _COUNTER.search(line[:_HEAD]) else "within this line")
+
+
+def _another(layout: Layout, number: int, place: str) -> Unusable:
+    return Unusable(
+        f"{layout.file}:{number}: another log with a header of its own begins {place}; split the file before "
+        f"{'this line' if place == 'here' else 'its header'}"
+    )

@@ -29,6 +29,8 @@ _ROW = re.compile(rb'"?\s*(?:\d{1,4}[-/.]|\(PDH-)')
 _ROWS = re.compile(rb'^[ \t]*"?\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}[ T][^,;\t\n]*[,;\t]', re.MULTILINE)
 _WORDS = re.compile(rb'\s*[^\s\d"(]')
 _BROKEN = b"?"
+_TYPEPERF = re.compile(rb'"*\(PDH-CSV 4\.0\)"*[,;\t]')
+_SHORT = 1 << 16
 
 
 def put_right(text: Text, is_log: Callable[[Text], bool], remarks: Remarks) -> Text:
@@ -42,7 +44,7 @@ def put_right(text: Text, is_log: Callable[[Text], bool], remarks: Remarks) -> T
             return text
         _tell_before(text, *found, remarks)
         text = text.rewritten(found[0], b"", found[1])
-    return _with_whole_header(_without_indent(text, remarks), remarks)
+    return _without_closing(_with_whole_header(_without_indent(text, remarks), remarks), remarks)
 
 
 def _beginning(text: Text, is_log: Callable[[Text], bool]) -> tuple[int, int] | None:
@@ -138,3 +140,23 @@ def _glue(header: bytes, line: bytes, cell: bytes | None, separator: bytes) -> b
     if paths[1] or header.endswith(_SEPARATORS):
         return b""
     return separator if header.endswith(b'"') or b"\\" not in header else _BROKEN
+
+
+def _without_closing(text: Text, remarks: Remarks) -> Text:
+    """The text without what typeperf says at its end in other languages than English, where that is more than rows.
+
+    Else such lines are told one by one among the rows, and do not look as if most rows were damaged.
+    """
+    if len(text.data) > _SHORT or not _TYPEPERF.match(text.header):
+        return text
+    lines = text.data[:].split(b"\n")
+    first = last = text.first_line[0]
+    while last < len(lines) and _ROW.match(lines[last]):
+        last += 1
+    said = [line.strip() for line in lines[last:] if line.strip()]
+    if len(said) <= last - first or not all(_WORDS.match(line) and not is_closing(line) for line in said):
+        return text
+    shown = short(said[0].decode("utf-8", errors="replace"))
+    told = f'{counted(len(said), "line")} after the last row: left out ("{shown}")'
+    remarks.add(Kind.SKIPPED, told, line=last + 1, count=len(said))
+    return replace(text, data=b"\n".join(lines[:last]) + b"\n")

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from ingest.cells import split
-from ingest.clock import Clock, to_utc
+from ingest.clock import Clock, stated, to_utc
 from ingest.code_pages import read_as
 from ingest.layout import Layout, Table
 from ingest.reading import Reading
@@ -25,10 +25,18 @@ from model.remark import Kind, Remarks, counted
 from model.series import Series
 from model.times import Zone
 
-_ZONE = re.compile(r"\(PDH-[CT]SV 4\.0\)\s*\((?P<name>.*)\)\s*\((?P<bias>-?\d+)\)\s*", re.DOTALL)
+_ZONE = re.compile(r"\(PDH-[CT]SV 4\.0\)\s*\((?P<name>.*)\)\s*\((?P<bias>-?\d{1,4})\)\s*", re.DOTALL)
 _NO_ZONE = re.compile(r"\(PDH-[CT]SV 4\.0\)\s*")
 # A computer's name, and something behind it that is no instance's.
 _ONE_BACKSLASH = re.compile(r"\\[^\\()/%\s]+\\[^\\]+(\(.*\))?\\")
+# A quote that no other doubles: part of a name, as recorders write names as they are.
+_LONE_QUOTE = re.compile(r'(?<!")"(?:"")*(?!")')
+_HEADER = re.compile(rb"\(PDH-[CT]SV 4\.0\)[^\n]*\\")
+_SEPARATORS = {",": "commas", "\t": "tabs"}
+_NO_PATHS = (
+    r"{}: no column of the header is a counter path such as \\HOST\System\Threads; export the log again with relog, "
+    "or write the paths there"
+)
 _UNKNOWN_HOST = "unknown"
 _MOST_TOLD = 20
 
@@ -49,14 +57,20 @@ def read_pdh(path: Path, text: Text, format_: str, separator: str, how: Reading)
     decoded, guessed = text.decode(text.header)
     if guessed:
         remarks.add(Kind.GUESSED, f"the header is not UTF-8: {read_as(guessed)}")
-    cells = split(decoded.rstrip(" "), separator)
     line, _, stop = text.first_line
-    if text.header[:1] == b'"' and text.header.count(b'"') % 2:
+    cells, is_cut = _cells(decoded.rstrip(" "), separator)
+    if is_cut:
         remarks.add(Kind.NOTED, f"the header is cut short: the name of its last column, {len(cells)}, may not be whole")
     if len(cells) < 2:
-        raise Unusable(f"{path}:{line}: the header names no counter; record the log with at least one")
+        raise Unusable(
+            f"{path}:{line}: the cells of the header are not separated by {_SEPARATORS[separator]}; "
+            "export the log again with relog"
+            if "\\" in cells[0]
+            else f"{path}:{line}: the header names no counter; record the log with at least one"
+        )
+    _fit_last_separator(cells, _line_at(text, stop + 1), separator, remarks)
     if not any(cell.startswith("\\") for cell in cells):
-        raise Unusable(f"{path}: no column of the header is a counter path such as \\\\HOST\\System\\Threads")
+        raise Unusable(_NO_PATHS.format(path))
     zone = _zone(cells[0], how.zone, remarks)
     layout = Layout(str(path), stop + 1, line + 1, separator, len(cells), text.header, cells[1:])
     of_rows = Remarks(str(path))
@@ -77,9 +91,38 @@ def read_pdh(path: Path, text: Text, format_: str, separator: str, how: Reading)
     return Log(path, format_, clock.times, values, columns.series, zone, tuple(remarks))
 
 
+def _cells(header: str, separator: str) -> tuple[list[str], bool]:
+    """The cells of a header, and whether it breaks off within the last one."""
+    between = f'"{separator}"'
+    odd = header[:1] == '"' and header.count('"') % 2 == 1
+    named = header.removesuffix(separator)
+    if named[:1] != '"' or named[-1:] != '"' or (odd and named.endswith(between)):
+        return split(header, separator), odd
+    cells = named[1:-1].split(between)
+    if not any(map(_LONE_QUOTE.search, cells)):
+        return split(header, separator), odd
+    return [*cells, *([""] if named != header else [])], False
+
+
+def _line_at(text: Text, start: int) -> str:
+    end = text.data.find(b"\n", start)
+    line = text.data[start : len(text.data) if end < 0 else end]
+    return line.rstrip(b"\r").decode("utf-8", errors="replace")
+
+
+def _fit_last_separator(cells: list[str], row: str, separator: str, remarks: Remarks) -> None:
+    """A separator at the end of the header alone, or of the rows alone, makes no column."""
+    count = len(split(row, separator))
+    if not cells[-1] and count == len(cells) - 1:
+        cells.pop()
+        remarks.add(Kind.SKIPPED, f"column {len(cells) + 1} has neither a name nor values")
+    elif row.endswith(f'"{separator}') and count == len(cells) + 1:
+        cells.append("")
+
+
 def _zone(cell: str, given: Zone | None, remarks: Remarks) -> Zone:
     if (match := _ZONE.fullmatch(cell)) and abs(int(match["bias"])) < 24 * 60:
-        return Zone.from_bias(match["name"], int(match["bias"]))
+        return stated(match["name"], int(match["bias"]), given, remarks)
     if given is not None:
         return given
     if _NO_ZONE.fullmatch(cell):
@@ -87,7 +130,7 @@ def _zone(cell: str, given: Zone | None, remarks: Remarks) -> Zone:
     else:
         remarks.add(
             Kind.GUESSED,
-            f'the time zone in the header is cut off ("{cell}"), its offset lost: '
+            f'the time zone in the header is cut off ("{short(cell)}"), its offset lost: '
             "times are the log's own clock's; name the zone with --zone",
         )
     return Zone.unknown()
@@ -135,7 +178,7 @@ def _columns(path: Path, cells: Sequence[str], names: Names) -> _Columns:
         series.append(names.series(counter, counter.computer or _UNKNOWN_HOST))
         kept.append(at)
     if not series:
-        raise Unusable(f"{path}: no column of the header is a counter path such as \\\\HOST\\System\\Threads")
+        raise Unusable(_NO_PATHS.format(path))
     return _Columns(tuple(series), tuple(kept), tuple(strange), nameless)
 
 

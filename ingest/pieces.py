@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 PIECE = 16 << 20
 _TAIL = 1 << 16
 _BLOCK = 1 << 18  # fits a processor's cache
+_COUNTED = 2 << 20  # smaller ones make two threads wait for each other
 _WORTH_A_THREAD = 8 << 20
 QUOTE, _SPACE, _LINE_END = b'" \n'
 
@@ -24,14 +25,19 @@ Data: TypeAlias = bytes | mmap.mmap
 class Piece:
     """Whole lines, each with its line end.
 
-    The `last` piece ends with the last line of the file that is not blank; `bare` is whether the file
-    ends within that line, in a cell without quotes.
+    The `last` piece ends with the last line of the file that is not blank; `is_open` is whether that
+    line has no line end in the file.
     """
 
     data: bytes
     separator: str
     last: bool = True
-    bare: bool = False
+    is_open: bool = False
+
+    @property
+    def bare(self) -> bool:
+        """Whether the file ends within a cell without quotes."""
+        return self.is_open and ends_in_a_bare_cell(self.data[:-1])
 
     @cached_property
     def lines(self) -> int:
@@ -41,16 +47,16 @@ class Piece:
     def blanks(self) -> NDArray[np.intp]:
         """Where quoted blanks are that follow a separator."""
         data = np.frombuffer(self.data, np.uint8)
-        found = [np.zeros(0, dtype=np.intp)]
-        for start in range(0, len(data) - 3, _BLOCK):
-            block = data[start : start + _BLOCK + 3]
-            quote = block == QUOTE
-            blank = block[:-3] == ord(self.separator)
-            blank &= quote[1:-2]
-            blank &= block[2:-1] == _SPACE
-            blank &= quote[3:]
-            found.append(np.flatnonzero(blank) + start)
-        return np.concatenate(found)
+        at = places(data, _SPACE)
+        at = at[(at >= 2) & (at < len(data) - 1)]
+        is_blank = (data[at - 2] == ord(self.separator)) & (data[at - 1] == QUOTE) & (data[at + 1] == QUOTE)
+        return at[is_blank] - 2
+
+
+def places(text: NDArray[np.uint8], byte: int) -> NDArray[np.intp]:
+    """Where a byte stands in the text."""
+    found = [np.flatnonzero(text[at : at + _BLOCK] == byte) + at for at in range(0, len(text), _BLOCK)]
+    return np.concatenate(found) if found else np.zeros(0, dtype=np.intp)
 
 
 def count(data: Data, byte: int, start: int = 0) -> int:
@@ -64,10 +70,10 @@ def count(data: Data, byte: int, start: int = 0) -> int:
 
 
 def _count(text: NDArray[np.uint8], byte: int) -> int:
-    found = np.empty(min(_BLOCK, len(text)), dtype=bool)
+    found = np.empty(min(_COUNTED, len(text)), dtype=bool)
     total = 0
-    for at in range(0, len(text), _BLOCK):
-        block = text[at : at + _BLOCK]
+    for at in range(0, len(text), _COUNTED):
+        block = text[at : at + _COUNTED]
         total += int(np.count_nonzero(np.equal(block, byte, out=found[: len(block)])))
     return total
 
@@ -82,8 +88,8 @@ def pieces(data: Data, start: int, separator: str) -> Iterator[Piece]:
         body = data[start:stop]
         if isinstance(data, mmap.mmap):
             _let_go(data, start, stop)
-        bare = stop == len(data) and ends_in_a_bare_cell(data)
-        yield Piece(body if body.endswith(b"\n") else body + b"\n", separator, stop == end, bare)
+        is_open = not body.endswith(b"\n")
+        yield Piece(body + b"\n" if is_open else body, separator, stop == end, is_open)
         start, count = stop, count - 1
 
 

@@ -24,7 +24,8 @@ from model.remark import Kind, Remarks, counted
 NAME = "PDH-resaved"
 _SIGN = re.compile(rb'"*\(PDH-([CT])SV 4\.0\)')
 _HINT = re.compile(rb'"?sep=(.)"?')
-_BEFORE_PATH = re.compile(rb'([,;\t])("*)\\')
+_BEFORE_PATH = re.compile(rb'([,;\t|])( *)("*)\\')
+_SPACED = re.compile(r'([,;\t|]) +(?=")')
 _ESXTOP = re.compile(rb'"?\(PDH-CSV 4\.0\) \(UTC\)\(0\)')
 _ESX_TIME = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d")
 # No cell but a number that has a decimal comma; where others have points, a comma is damage.
@@ -32,7 +33,7 @@ _QUOTED_COMMA = re.compile(rb'"-?\d+,\d+"')
 _QUOTED_POINT = re.compile(rb'"-?\d+\.\d+"')
 _DIGIT = re.compile(r"\d")
 _HEAD = 1 << 16
-_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
+_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class _Shape:
     """How the lines of a re-saved log are written.
 
     `line` is the number of the header. `wrapped` are lines whose cells, commas and all, were put
-    into one cell by a spreadsheet that expected another separator.
+    into one cell by a spreadsheet that expected another separator; in `spaced` ones spaces follow it.
     """
 
     line: int
@@ -48,10 +49,13 @@ class _Shape:
     header: bytes
     separator: str
     wrapped: bool
+    spaced: bool
     usual: bool
 
     def cells(self, line: str) -> list[str]:
         """The cells of one line."""
+        if self.spaced:
+            return [cell.strip() for cell in split(_SPACED.sub(r"\1", line), self.separator)]
         if not self.wrapped:
             return split(line, self.separator)
         outer = split(line, ";")
@@ -90,13 +94,15 @@ def read(path: Path, text: Text, how: Reading) -> Log:
         remarks.add(Kind.GUESSED, f"the header is not UTF-8: {read_as(guessed)}")
     if not shape.usual:
         shaped = (
-            "each line was put into one cell" if shape.wrapped else f"cells are separated by {_NAMES[shape.separator]}"
+            "each line was put into one cell"
+            if shape.wrapped
+            else f"cells are separated by {_NAMES[shape.separator]}{' and spaces' * shape.spaced}"
         )
         remarks.add(Kind.REPAIRED, f"the log was re-saved: {shaped}", line=shape.line)
     rows = _rows(text, shape, remarks)
     mark = decimal_mark(path, rows.values, rows.lines, shape.separator, remarks)
     dates = Dates.of(path, rows.times, rows.lines, mark == ",", remarks)
-    lines = [*([""] * (shape.line - 1)), _quoted(shape.cells(header)), *rows.others]
+    lines = [*([""] * (shape.line - 1)), _quoted(shape.cells(header.rstrip(" "))), *rows.others]
     for number, time, values in zip(rows.lines, rows.times, rows.values, strict=True):
         numbers = values.replace(",", ".") if mark == "," else values
         lines[number - 1] = _quoted([dates.rewritten(time, number), *(n.strip() or " " for n in numbers.split(JOINT))])
@@ -116,9 +122,9 @@ def _shape(text: Text) -> _Shape | None:
     if not sign or not path:
         return None
     separator = path[1].decode()
-    wrapped = len(path[2]) > 1
-    usual = not wrapped and not hint and separator == ("," if sign[1] == b"C" else "\t")
-    return _Shape(number, start, header, separator, wrapped, usual)
+    wrapped, spaced = len(path[3]) > 1, bool(path[2])
+    usual = not (wrapped or spaced or hint) and separator == ("," if sign[1] == b"C" else "\t")
+    return _Shape(number, start, header, separator, wrapped, spaced, usual)
 
 
 def _lines(text: Text, shape: _Shape) -> list[str]:

@@ -32,8 +32,10 @@ def is_as_windows_writes(text: str) -> bool:
 
 
 def _build(found: re.Match[str]) -> tuple[object, ...]:
-    """What all times of a log must have in common."""
-    return (found["mark"], len(found["a"]) == 4, *(found[part] is None for part in ("second", "part", "half")))
+    """What all times of a log must have in common; where the year is first, whole seconds may lack the fraction."""
+    year_first = len(found["a"]) == 4
+    parts = ("second", "half") if year_first else ("second", "part", "half")
+    return (found["mark"], year_first, *(found[part] is None for part in parts))
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ingest.clock import to_utc
 from ingest.reading import Reading
 from ingest.sadf_blocks import blocks
+from ingest.sadf_days import mended
 from ingest.sadf_interrupts import parts
 from ingest.sadf_names import series
 from ingest.sadf_plain import begins
@@ -38,8 +39,8 @@ def sniff(text: Text) -> bool:
 def read(path: Path, text: Text, how: Reading) -> Log:
     """Read all sections as one log. `how.zone` is that of times which are not said to be UTC.
 
-    Unusable if no known section has rows, if rows cannot be told apart, or if some times are UTC and
-    others of an unknown zone.
+    Unusable if no known section has rows, if rows cannot be told apart, if nothing in them can be read, or
+    if some times are UTC and others of an unknown zone.
     """
     remarks = Remarks(str(path))
     tables = [table_of(path, block, remarks) for block in blocks(path, text, remarks)]
@@ -48,6 +49,7 @@ def read(path: Path, text: Text, how: Reading) -> Log:
         raise Unusable(f"{path}: holds no row of a known section of sadf; write it with sadf -d FILE -- -A")
     host = _host(path, tables, remarks)
     zone = _zone(path, tables, how.zone, remarks)
+    tables = mended(tables, zone, remarks)
     instants = [_instants(table, zone, remarks) for table in tables]
     times: Times = np.unique(np.concatenate(instants))
     columns = _Columns(len(times))
@@ -57,6 +59,11 @@ def read(path: Path, text: Text, how: Reading) -> Log:
             for name, values in zip(fields, table.values, strict=True):
                 if values is not None:
                     columns.put(series(host, table.section, instance, name), rows[at], values[at])
+    if not columns.found:
+        raise Unusable(
+            f"{path}:{tables[0].lines[0]}: no row holds a number, or none of which the processor can be told; "
+            "write the file with sadf -d FILE -- -A"
+        )
     if columns.differing:
         remarks.add(
             Kind.SKIPPED,
@@ -119,10 +126,9 @@ def _zone(path: Path, tables: Sequence[Table], given: Zone | None, remarks: Rema
             f"{path}:{min(local)}: this time does not say its zone while that in line {min(known)} is UTC; "
             "name the zone with --zone, or write the file with one call of sadf -d FILE -- -A"
         )
-    remarks.add(
-        Kind.GUESSED,
-        "the times do not say their zone (sadf -t or -T): they are the log's own clock's; name it with --zone",
-    )
+    named = next((table.zone for table in tables if table.zone), None)
+    told = f'call their zone "{named}", which tells no offset for certain' if named else "do not say their zone"
+    remarks.add(Kind.GUESSED, f"the times {told} (sadf -t or -T): they are the log's own clock's; name it with --zone")
     return Zone.unknown()
 
 

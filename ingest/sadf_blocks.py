@@ -122,7 +122,7 @@ class _Sorting:
         told = header in self._known
         self._sections = self._known.setdefault(header, sections(columns))
         known = [section for section in self._sections if measurement(section)]
-        several = len(known) > 1 or any(column.endswith(MANY) for column in columns)
+        several = (bool(known) and len(self._sections) > 1) or any(column.endswith(MANY) for column in columns)
         if several and len(known) < len(self._sections):
             unknown = next(section for section in self._sections if section not in known)
             raise Unusable(
@@ -142,6 +142,12 @@ class _Sorting:
 
     def _take_unlike(self, line: str, number: int) -> None:
         """A row that is not simply one of the section under its header."""
+        row, header, columns = line.partition(HEADER)
+        if header:
+            self._remarks.add(Kind.REPAIRED, "a line end is missing before the header: put in", line=number)
+            self.take_unended(row, number)
+            self._begin(header + columns, number)
+            return
         cells = line.split(";")
         if self._header is None or len(cells) <= COMMON:
             self._headless.append(number)
@@ -150,7 +156,8 @@ class _Sorting:
         elif self._sections and self._sections[0].is_per_cpu and len(cells) > COMMON + 1:
             self._block_of(self._sections[0], len(cells)).add(line, number)
         elif self._sections:
-            self._note_odd(len(cells), number)
+            # With -h and one device when the section began, there are more of them from now on.
+            self._take_apart(Rows(self._sections), cells, number)
 
     def _take_apart(self, rows: Rows, cells: Sequence[str], number: int) -> None:
         """A row of all sections: as many rows as there are instances in it."""

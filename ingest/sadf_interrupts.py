@@ -92,5 +92,6 @@ def _only(table: Table, rows: NDArray[np.intp]) -> Table:
         devices=table.devices.gather(rows),
         stamps=table.stamps[rows],
         local=table.local[rows],
+        intervals=table.intervals[rows],
         values=[None if values is None else values[rows] for values in table.values],
     )

@@ -17,11 +17,16 @@ from model.times import SECOND
 
 _UTC = "%Y-%m-%d %H:%M:%S UTC"
 _LOCAL = "%Y-%m-%d %H:%M:%S"
+_ZONE = r" ([A-Za-z]{3,7}|[+-]\d{2,4})$"  # as versions after 12.6.1 write after local times
 
 
 @dataclass(frozen=True)
 class Table:
-    """A block as columns. `stamps` are UTC in ns, or where `local` says so the recorder's clock."""
+    """A block as columns. `stamps` are UTC in ns, or where `local` says so the recorder's clock.
+
+    `zone` is what the first of these calls its zone, which says no offset for certain; None if nothing.
+    `intervals` are the seconds since the row before, as the row itself says; -1 where it does not.
+    """
 
     section: Section
     lines: NDArray[np.int64]
@@ -29,6 +34,8 @@ class Table:
     devices: pl.Series
     stamps: Times
     local: NDArray[np.bool_]
+    zone: str | None
+    intervals: NDArray[np.int64]
     values: list[Values | None]
 
 
@@ -68,17 +75,27 @@ def table_of(path: Path, block: Block, remarks: Remarks) -> Table:
         instances.replace_strict(shown, return_dtype=pl.String),
         stamps.to_numpy(),
         local.to_numpy(),
+        cells.get_column("time").filter(local).head(1).str.extract(_ZONE).item() if local.any() else None,
+        cells.get_column("interval").str.strip_chars().cast(pl.Int64, strict=False).fill_null(-1).to_numpy(),
         values,
     )
 
 
 def _stamps(times: pl.Series) -> tuple[pl.Series, pl.Series]:
     """Times in ns, null where a cell is none, and whether each is of the recorder's clock and not UTC."""
-    utc = times.str.to_datetime(_UTC, strict=False, time_unit="ns").cast(pl.Int64)
+    known = _parsed(times, _UTC)
+    if not known.null_count():  # as is the rule
+        return known, pl.repeat(False, len(known), eager=True)
+    # 10.0.2 to 10.0.4 write 06-00-01, and some after 12.6.1 a space where they name no zone.
+    times = times.str.strip_chars_end().str.replace(r" (\d\d)-(\d\d)-(\d\d)", " $1:$2:$3")
     seconds = times.str.extract(r"^(\d{9,11})$").cast(pl.Int64) * SECOND
-    local = times.str.to_datetime(_LOCAL, strict=False, time_unit="ns").cast(pl.Int64)
-    known = utc.fill_null(seconds)
+    known = known.fill_null(_parsed(times, _UTC)).fill_null(seconds)
+    local = _parsed(times.str.replace(_ZONE, ""), _LOCAL)
     return known.fill_null(local), known.is_null() & local.is_not_null()
+
+
+def _parsed(times: pl.Series, how: str) -> pl.Series:
+    return times.str.to_datetime(how, strict=False, time_unit="ns").cast(pl.Int64)
 
 
 def _tell_bad_times(path: Path, times: pl.Series, bad: pl.Series, lines: NDArray[np.int64], remarks: Remarks) -> None:

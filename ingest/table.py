@@ -25,6 +25,7 @@ from model.remark import Kind, Remarks
 WHOLE = 128 << 20
 # Counting what so many bytes are made of takes little time beside parsing them in vain.
 _SOON_COUNTED = 2 * PIECE
+_HEAD = 100
 _WORTH_A_THREAD = 1_000_000  # cells
 
 
@@ -58,7 +59,7 @@ def parse(text: Text, layout: Layout, remarks: Remarks) -> Table:
 
 def _whole(text: Text, layout: Layout) -> Rows | None:
     """All rows of a file, or None where it is not as regular as that needs."""
-    first = text.data[layout.offset : layout.offset + 100]
+    first = text.data[layout.offset : layout.offset + _HEAD]
     if not first.strip() or ends_in_a_bare_cell(text.data):
         return None
     return _at_once(text.source, text.data, layout.offset, layout.first_line, layout)
@@ -66,7 +67,8 @@ def _whole(text: Text, layout: Layout) -> Rows | None:
 
 def _at_once(source: Path | bytes, data: Data, offset: int, line: int, layout: Layout) -> Rows | None:
     """All lines in one go, or None where they are not as regular as that needs."""
-    full = _full_rows(data, offset, layout) if len(data) <= _SOON_COUNTED else None
+    is_quoted = b'"' in data[offset : offset + _HEAD]
+    full = _full_rows(data, offset, layout) if len(data) <= _SOON_COUNTED or not is_quoted else None
     if full is not None and not full.is_integer():
         return None
     frame = columns_of(source, layout, skip_lines=line - 1 if offset else 0, strict=True, tail=True)
@@ -86,10 +88,12 @@ def _at_once(source: Path | bytes, data: Data, offset: int, line: int, layout: L
 
 def _full_rows(data: Data, offset: int, layout: Layout) -> float:
     """How many rows there would be if all had the header's cells: no whole number where one surely has not."""
-    marks, of_row = count(data, QUOTE, offset), 2 * layout.width
-    if not marks:
-        marks, of_row = count(data, ord(layout.separator), offset), layout.width - 1
-    return marks / of_row
+    if quotes := count(data, QUOTE, offset):
+        return quotes / (2 * layout.width)
+    # A line without its carriage return may be cut within its last number.
+    if (returns := count(data, ord("\r"), offset)) and returns != count(data, ord("\n"), offset):
+        return math.nan
+    return count(data, ord(layout.separator), offset) / (layout.width - 1)
 
 
 def _table(parts: Sequence[Rows], layout: Layout, remarks: Remarks) -> Table:

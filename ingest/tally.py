@@ -27,13 +27,15 @@ class Tally:
     """Lines and cells that are not as they should be.
 
     `kept` counts the rows, `present` their numbers. `uneven` lines have so many cells, the first of which
-    is told, `timeless` ones begin with something else than a time, `not_days` are rows whose time does not exist.
+    is told, `timeless` ones begin with something else than a time, `zeroed` ones hold zero bytes, as where a disk
+    has lost a block; `not_days` are rows whose time does not exist.
     """
 
     kept: int = 0
     present: int = 0
     uneven: list[tuple[int, int, str]] = field(default_factory=list)
     timeless: list[tuple[int, str]] = field(default_factory=list)
+    zeroed: list[int] = field(default_factory=list)
     day_first: list[tuple[int, str]] = field(default_factory=list)
     not_days: list[tuple[int, str]] = field(default_factory=list)
     strange: dict[int, Strange] = field(default_factory=dict)
@@ -41,7 +43,7 @@ class Tally:
     @property
     def faults(self) -> int:
         """How many lines and cells are noted."""
-        lines = (self.uneven, self.timeless, self.day_first, self.not_days)
+        lines = (self.uneven, self.timeless, self.zeroed, self.day_first, self.not_days)
         return sum(map(len, lines)) + sum(found.count for found in self.strange.values())
 
     def add_rows(self, rows: Rows) -> None:
@@ -55,6 +57,7 @@ class Tally:
         self.present += other.present
         self.uneven += other.uneven
         self.timeless += other.timeless
+        self.zeroed += other.zeroed
         self.day_first += other.day_first
         self.not_days += other.not_days
         for column, found in other.strange.items():
@@ -87,6 +90,9 @@ class Tally:
             (at, f"the row has {counted(n, 'cell')} where the header has {width}: left out") for at, n, _ in self.uneven
         ]
         reasons += [(at, f'"{said}" is not a time: the row is left out') for at, said in self.timeless]
+        reasons += [
+            (at, "the row holds zero bytes: left out, as part of another row may follow them") for at in self.zeroed
+        ]
         _tell_some(sorted(reasons), remarks)
 
     def _tell_cells(self, layout: Layout, remarks: Remarks) -> None:

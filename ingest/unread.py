@@ -7,16 +7,46 @@ from ingest.text import Text
 
 _RELOG = "relog FILE.blg -f CSV -o FILE.csv"
 _SADF = "sadf -d FILE -- -A > FILE.csv"
+_EXPORT = "write a log with: Get-Counter ... | Export-Counter -FileFormat CSV -Path FILE.csv"
 # How it begins, what it looks like, and what to do.
 _KINDS = (
+    (rb"\x00{4096}", "a file of zero bytes, as a disk or a copy that failed leaves it; copy the log again"),
     (rb"\x00|.{0,48}PerfDiskLog|..\x00\x00", f"a binary log (BLG), not text; convert it with: {_RELOG}"),
     (rb"\x96\xd5|\xd5\x96", f"a binary file of sysstat, not text; convert it with: {_SADF}"),
+    (rb"7z\xbc\xaf|Rar!\x1a|MSCF\x00", "an archive (7-Zip, RAR or CAB); unpack it and name the log"),
     (rb"\xd0\xcf\x11\xe0", f"a spreadsheet; export the log as it was recorded, with: {_RELOG}"),
-    (rb"Linux \d", f"what sar prints; convert the file that sar recorded, with: {_SADF}"),
-    (rb"#TYPE |Timestamp +CounterSamples", "what Get-Counter prints; write it with Export-Counter -FileFormat CSV"),
+    (
+        rb"Linux \d",
+        f"what sar, iostat, mpstat or pidstat prints; convert the file that sar recorded, with: {_SADF}",
+    ),
+    (
+        rb'\{"sysstat"|(<\?xml[^>]*>\s*)?<(!DOCTYPE )?(sysstat|svg)|System activity data file:|'
+        rb"[^\t\n]+\t-?\d+\t(\d{4}-\d\d-\d\d |\d{9,11}\t)|\d\d:\d\d:\d\d( [AP]M)?( UTC)?; ",
+        f"what sadf writes with other options than -d; write it again with: {_SADF}",
+    ),
     (
         rb'"?\d{1,4}[-/.]\d\d?[-/.]\d{1,4}[ T]',
         "the rows of a log without its header; put the header in the first line again",
+    ),
+    (
+        rb"(Timestamp|Path) +(CounterSamples|InstanceName|CookedValue)|(Timestamp|Path|Readings) *: |"
+        rb'\\\\[^,;\t"\n]+ :',
+        f"what Get-Counter prints; {_EXPORT}",
+    ),
+    (rb'[\[{<].*(CounterSamples|"CookedValue"|GetCounter)', f"what Get-Counter gives, saved as objects; {_EXPORT}"),
+    (
+        rb'#TYPE |[^\n\\]*[,;\t]"?(CookedValue|CounterSamples|Readings)\b|'
+        rb'[^\n\\]+[,;\t][^\n\\]+\n[^\n\\]*"?\\\\[^\\\n]+\\[^\n]+\\',
+        f"a table with a row for each value, as Export-Csv makes it of what Get-Counter gives; {_EXPORT}",
+    ),
+    (
+        rb"<.*(<DataCollectorSet|SystemMonitor)",
+        "the settings of a Data Collector Set or chart, which hold no log; read the log that it recorded",
+    ),
+    (rb"Error:", "an error that stands where a log should be; record the log again"),
+    (
+        rb"\\[^,;\t\n]+\r?(\n|$)",
+        "a list of counters without values; record a log of them with: typeperf -cf FILE -f CSV -o LOG.csv",
     ),
     (rb"[^;\n]+;-?\d+;", f"the rows of sadf without their header; write them again with: {_SADF}"),
     (rb"[<{[]", "a page or document; cut the log out of it, from the line of its header on"),
@@ -24,9 +54,15 @@ _KINDS = (
         rb'"?\\\\|[^\n]*[,;\t]"?\\',
         "a header of counters without its first cell; put (PDH-CSV 4.0) (ZONE)(BIAS) there, over the times",
     ),
+    (
+        rb'[^\n]*[,;\t][^\n]*\n"?\d{1,4}[-/.]\d\d?[-/.]\d{1,4}[ T]',
+        r"a table whose columns have no counter paths; where another program renamed them, put \\HOST\Object(Instance)"
+        r"\Counter and the like back into the first line, and (PDH-CSV 4.0) (ZONE)(BIAS) over the times",
+    ),
 )
 _SEEMS = tuple((re.compile(sign, re.DOTALL), what) for sign, what in _KINDS)
 _HEAD = 4096
+_OTHER_QUOTES = "'`\u2018\u201c\u201d\u201e\u00ab\u00bb"
 _INSIDE = re.compile(rb"\(PDH-[CT]SV 4\.0\)")
 _WANTED = (
     "wanted is a CSV or TSV log of Performance Monitor, relog or typeperf (a binary one is converted with: "
@@ -39,6 +75,12 @@ def refusal(text: Text) -> str:
     begins = f"not a log that can be read: it begins with {opening(text)}"
     if inside := _INSIDE.search(text.header):
         before = short(text.header[: inside.start()].decode("utf-8", errors="replace").strip(' ",;\t'))
+        if not before and not text.header[: inside.start()].strip(b'" '):
+            return f"{begins}; take out what stands before {inside[0].decode()}"
+        if not before:
+            return f"{begins}; a column without a name stands before the times: delete the first cell of every line"
+        if before in _OTHER_QUOTES:
+            return f'{begins}; cells are enclosed in {before} and the like: replace them all by "'
         return (
             f'{begins}; "{before}" stands before {inside[0].decode()}, so another program changed the columns: read '
             "the log as it was recorded, or bring date and time together into the first column, under that name, "

@@ -11,10 +11,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from model.remark import Remark
+from model.sampling import Stretch, Times, other_intervals, pauses, sampling_interval
 from model.series import Series
-from model.times import SECOND, Zone
+from model.times import Zone
 
-Times: TypeAlias = NDArray[np.int64]
 Values: TypeAlias = NDArray[np.float64]
 
 
@@ -58,11 +58,14 @@ class Log:
 
     @cached_property
     def gaps(self) -> list[tuple[int, int]]:
-        """The last row before and the first after each pause: neighbours over two and a half intervals apart."""
-        if self.interval is None:
-            return []
-        at = np.flatnonzero(np.diff(self.times) > 2.5 * self.interval)
+        """The last row before and the first after each pause of its recorder."""
+        at = np.flatnonzero(pauses(self.times))
         return list(zip(self.times[at].tolist(), self.times[at + 1].tolist(), strict=True))
+
+    @cached_property
+    def other_intervals(self) -> list[Stretch]:
+        """Where it was sampled at another interval than elsewhere."""
+        return other_intervals(self.times)
 
     @cached_property
     def times_differ(self) -> bool:
@@ -95,20 +98,3 @@ class Log:
     def column(self, index: int) -> Values:
         """The values of one series, NaN where there was no sample."""
         return self.columns[index].to_numpy()
-
-
-def sampling_interval(times: Times) -> int | None:
-    """The median distance of neighbouring times that differ, in ns; None where no two do.
-
-    Of an even number of distances the lower middle one counts: the mean of two would be an interval
-    at which nothing was sampled. A recorder's timer runs a little late at every sample; a median
-    within 2 % of a whole number of seconds is that number.
-    """
-    steps = np.diff(times)
-    steps = steps[steps > 0]
-    if not len(steps):
-        return None
-    middle = (len(steps) - 1) // 2
-    median = int(np.partition(steps, middle)[middle])
-    whole = round(median / SECOND) * SECOND
-    return whole if whole and abs(median - whole) <= 0.02 * whole else median

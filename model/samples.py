@@ -1,13 +1,15 @@
 """Samples of one series, gathered from all the recordings that hold it."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
-from model.log import Log, Times, Values, sampling_interval
+from model.log import Log, Times, Values
+from model.sampling import Stretch, other_intervals, sampling_interval
 from model.series import Series
 
 
@@ -24,6 +26,11 @@ class Samples:
         return sampling_interval(self.times)
 
     @cached_property
+    def other_intervals(self) -> list[Stretch]:
+        """Where they were taken at another interval than elsewhere."""
+        return other_intervals(self.times)
+
+    @cached_property
     def present(self) -> "Samples":
         """Only the rows that hold a finite value."""
         filled = np.isfinite(self.values)
@@ -34,6 +41,11 @@ class Samples:
         first = 0 if start is None else int(np.searchsorted(self.times, start, side="left"))
         last = len(self.times) if end is None else int(np.searchsorted(self.times, end, side="right"))
         return Samples(self.times[first:last], self.values[first:last])
+
+    def chosen(self, wanted: Callable[[Times], NDArray[np.bool_]]) -> "Samples":
+        """The rows at the times that are wanted."""
+        rows = wanted(self.times)
+        return Samples(self.times[rows], self.values[rows])
 
 
 class Recorded:

@@ -58,6 +58,12 @@ def iso(nanoseconds: int) -> str:
     return utc(nanoseconds).strftime("%Y-%m-%dT%H:%M:%S.") + f"{nanoseconds // 1_000_000 % 1000:03}Z"
 
 
+def offset_text(minutes: int) -> str:
+    """Minutes ahead of UTC as `Zone.parse` reads them: `+05:30`, `-04:00`."""
+    hours, minutes_left = divmod(abs(minutes), 60)
+    return f"{'-' if minutes < 0 else '+'}{hours:02}:{minutes_left:02}"
+
+
 @dataclass(frozen=True)
 class Zone:
     """The clock a log was written by: a name for people and the rule to get to UTC.

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from model.log import Times, Values
 from model.run import Phase
 from model.samples import Samples
+from model.sampling import pauses
 from model.times import Zone
 from review.axes import Scale, Tick, ValueAxis, time_ticks, value_axis
 from review.numbers import number
 
 WIDTH, HEIGHT = 4000, 1000  # the drawing's own units; the page stretches them over the room there is
 STEPS = 600
-_GAP = 2.5  # sampling intervals without a sample that break the line
 _LABEL_WIDTH, _LABEL_HEIGHT = 0.25, 0.11  # of the plot, about what a threshold's label covers
 Indexes: TypeAlias = NDArray[np.intp]
 
@@ -190,7 +190,7 @@ class _Trace:
     def of(cls, samples: Samples, frame: Frame, steps: int) -> "_Trace":
         rows = np.flatnonzero(np.isfinite(samples.values))
         times, values = samples.times[rows], samples.values[rows]
-        torn = (np.diff(rows) > 1) | (np.diff(times) > _GAP * (samples.interval or 0))
+        torn = (np.diff(rows) > 1) | pauses(samples.times)[rows[:-1]]
         missing, gaps = len(samples.times) - len(rows), int(np.count_nonzero(torn))
         if len(rows) <= 2 * steps:
             pen = np.concatenate(([0], np.cumsum(torn)))

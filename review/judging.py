@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from model.log import Log, Times, sampling_interval
+from model.log import Log, Times
 from model.samples import Recorded, Samples
+from model.sampling import other_intervals, sampling_interval
 from model.series import Series
 from model.times import words
 from review.facts import Facts, UnknownFact
@@ -151,7 +152,9 @@ class _Bench:
 
     def _reach(self, host: str, recordings: Sequence[Times]) -> int:
         """The longest window of any rule: that of the host's coarsest recording, where it is widened."""
-        widest = 2 * max((sampling_interval(times) or 0 for times in recordings), default=0)
+        regular = [sampling_interval(times) or 0 for times in recordings]
+        others = [part.interval for times in recordings for part in other_intervals(times)]
+        widest = 2 * max([*regular, *others], default=0)
         documented = (rule for pack in self._question.packs for rule in pack.rules)
         judged = (self._question.overrides.of(rule, host)[0] for rule in documented)
         return max(widest, *(condition.over for rule in judged for condition in rule.conditions))
@@ -177,6 +180,9 @@ class _Bench:
             notes.append(
                 f"window widened from {words(rule.over)} to {words(track.window)}, twice the sampling interval"
             )
+        notes += [
+            f"window of {words(one)} where the log was sampled at another interval" for one in track.other_windows
+        ]
         if rule.scale:
             notes.append(f"limit {rule.healthy} × {self._facts.explain(track.subject, rule.scale)}")
         if rule.measured_on:

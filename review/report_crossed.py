@@ -6,8 +6,8 @@ from itertools import zip_longest
 
 import numpy as np
 
-from model.log import sampling_interval
 from model.samples import Samples
+from model.sampling import sampling_interval
 from model.times import Zone, words
 from review.chart import STEPS, Chart, Frame, Line, draw
 from review.findings import Finding, Outcome
@@ -17,7 +17,7 @@ from review.report_beside import MOST as SIGNALS_PER_RULE
 from review.report_beside import OWN_SCALE, Beside, beside_breaches
 from review.report_signals import Signals
 from review.review import Review
-from review.verdict import breach_sentence, how_long, in_phase, limit_of, reduced, threshold, worst_text
+from review.verdict import breach_sentence, how_long, in_phase, limit_of, reduced, threshold, window, worst_text
 from review.wording import lasted, place, used_by
 from rules.crossings import Crossing
 from rules.healthy import Healthy
@@ -219,7 +219,7 @@ class _Artist:
         own_scale = finding.rule.reduce in OWN_SCALE
         lines = [] if own_scale else [Line(finding.signal.title, "samples", samples)]
         if own_scale or _differs(samples, judged):
-            lines.append(Line(f"{finding.rule.reduce} over {words(track.window)}", "judged", judged))
+            lines.append(Line(f"{finding.rule.reduce} over {window(finding)}", "judged", judged))
         spans = [
             (one.start, one.end, f"crossed {self._clock(one.start)} – {self._clock(one.end)}")
             for one in finding.breaches

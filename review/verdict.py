@@ -138,8 +138,7 @@ def threshold(finding: Finding) -> str:
     """`> 3,600 s`, with the limit as scaled for the subject."""
     healthy = limit_of(finding)
     sign = {"<=": "≤", ">=": "≥"}.get(healthy.operator, healthy.operator)
-    window = finding.track.window if finding.track else finding.rule.over
-    gained = f" gained in {words(window)}" if finding.rule.reduce == "increase" else ""
+    gained = f" gained in {window(finding)}" if finding.rule.reduce == "increase" else ""
     return f"{sign} {quantity(healthy.limit, finding.signal.unit)}{gained}"
 
 
@@ -164,11 +163,18 @@ def extreme(finding: Finding) -> str:
 def reduced(finding: Finding) -> str:
     """`5 min mean`: what the worst value is of; empty where it is a sample as recorded."""
     how, worse = finding.rule.reduce, limit_of(finding).worse
-    window = finding.track.window if finding.track else finding.rule.over
     a_sample = how == "last" or (how == "max" and worse != "lower") or (how == "min" and worse != "higher")
-    if a_sample or not window:
+    if a_sample or not (finding.track.window if finding.track else finding.rule.over):
         return ""
-    return f"{words(window)} {_REDUCED.get(how, how)}"
+    return f"{window(finding)} {_REDUCED.get(how, how)}"
+
+
+def window(finding: Finding) -> str:
+    """`5 min`, or `1 min to 20 min` where the log was sampled at several intervals."""
+    if finding.track is None:
+        return words(finding.rule.over)
+    used = sorted((finding.track.window, *finding.track.other_windows))
+    return " to ".join(words(one) for one in dict.fromkeys((used[0], used[-1])))
 
 
 def worst_text(finding: Finding, worst: float | None = None) -> str:

@@ -1,8 +1,9 @@
 """Words and signs that the terminal and the report share."""
 
+from model.remark import counted
 from model.times import Zone, words
 from review.findings import Finding, Outcome
-from review.numbers import number, quantity
+from review.numbers import quantity
 from review.review import Review
 
 WITH_REASON = (Outcome.TOO_SHORT, Outcome.NOT_JUDGED, Outcome.OFF)
@@ -22,7 +23,7 @@ def scope(review: Review, zone: Zone) -> str:
     hosts = len(review.hosts)
     parts.append(f"host {review.hosts[0]}" if hosts == 1 else f"{hosts} hosts")
     every = f" every {words(review.interval)}" if review.interval else ""
-    parts.append(f"{number(review.counters)} counters{every}")
+    parts.append(f"{counted(review.counters, 'counter')}{every}")
     return " · ".join(parts)
 
 

@@ -4,14 +4,16 @@ What a rule means, to the sample, is in docs/evaluation.md.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from model.errors import Unusable
 from model.log import Times, Values
 from model.run import Phase
 from model.samples import Samples
+from model.sampling import Stretch
 from model.series import Series
 from model.times import SECOND, utc, words
 from rules.healthy import Healthy
@@ -32,7 +34,8 @@ class Track:
 
     `values` are the rule's own reduced values (NaN: no data), `truths` the condition that decided
     at that evaluation, `healthy` the limit as scaled for this subject, `window` the window in ns
-    after widening, `phase_known` whether the rule could be kept to its phase.
+    after widening, `other_windows` those where the log was sampled at another interval, `phase_known`
+    whether the rule could be kept to its phase.
     """
 
     subject: Subject
@@ -43,6 +46,7 @@ class Track:
     truths: Truths
     states: States
     phase_known: bool = True
+    other_windows: Sequence[int] = ()
 
     @property
     def judged(self) -> int:
@@ -68,21 +72,22 @@ class Judge:
         """The rule judged for one subject at the evaluations `at`."""
         inside = self._inside(rule, at)
         healthy = self._scaled(rule.healthy, rule, subject)
-        window = self._window(rule, origin)
-        values = self._value(origin, at, window, rule.reduce)
+        window, others = self._windows(rule, origin)
+        values = self._reduced(rule, origin, at)
         breached = _truths(values, ~healthy.holds(values))
         unrecovered = breached
         if rule.recover:
             unrecovered = _truths(values, ~self._scaled(rule.recover, rule, subject).holds(values))
-        others = rule.and_ if not rule.phase or self.phases else (*rule.and_, *rule.when_phase_unknown)
-        joint = [self._joint(condition, subject, at) for condition in others]
+        conditions = rule.and_ if not rule.phase or self.phases else (*rule.and_, *rule.when_phase_unknown)
+        joint = [self._joint(condition, subject, at) for condition in conditions]
         enter, stay = _all([breached, *joint]), _all([unrecovered, *joint])
         states = np.full(len(at), State.NOT_JUDGED, dtype=np.int8)
         for span in _spans(inside):
             states[span], _ = run(at[span], enter[span], stay[span], rule.for_)
         truths = np.where(inside, np.where(_was_loaded(states), stay, enter), Truth.NO_DATA).astype(np.int8)
         values = np.where(inside, values, np.nan)
-        return Track(subject, healthy, window, at, values, truths, states, bool(self.phases) or not rule.phase)
+        known, used = bool(self.phases) or not rule.phase, sorted({one for _, one in others} - {window})
+        return Track(subject, healthy, window, at, values, truths, states, known, used)
 
     def _inside(self, rule: Rule, at: Times) -> np.ndarray:
         if not rule.phase or not self.phases:
@@ -100,19 +105,33 @@ class Judge:
         origin = joined(self.origins(condition.signal), subject)
         if origin is None:
             return np.full(len(at), Truth.NO_DATA, dtype=np.int8)
-        values = self._value(origin, at, self._window(condition, origin), condition.reduce)
+        values = self._reduced(condition, origin, at)
         return _truths(values, ~self._scaled(condition.healthy, condition, subject).holds(values))
 
-    def _window(self, condition: Condition, origin: Origin) -> int:
-        """`over`, widened to twice the sampling interval where that is longer."""
-        return max(condition.over, 2 * (self._interval(origin) or 0))
+    def _reduced(self, condition: Condition, origin: Origin, at: Times) -> Values:
+        """A value per evaluation. A part that was sampled at another interval has a window and samples of its own."""
+        window, others = self._windows(condition, origin)
+        if not others:
+            return self._value(origin, at, window, condition.reduce)
+        values = np.full(len(at), np.nan)
 
-    def _interval(self, origin: Origin) -> int | None:
-        match origin:
-            case Taken():
-                return self.samples(origin.series).interval
-            case Derived():
-                return max((self._interval(operand) or 0 for operand in origin.operands), default=0) or None
+        def take(window: int, chosen: Callable[[Times], NDArray[np.bool_]]) -> None:
+            judge = replace(self, samples=lambda series: self.samples(series).chosen(chosen))
+            values[chosen(at)] = judge._value(origin, at[chosen(at)], window, condition.reduce)
+
+        take(window, lambda times: ~np.any([part.holds(times) for part, _ in others], axis=0))
+        for part, its_window in others:
+            take(its_window, part.holds)
+        return values
+
+    def _windows(self, condition: Condition, origin: Origin) -> tuple[int, list[tuple[Stretch, int]]]:
+        """`over`, widened to twice the sampling interval where that is longer: of the log, and of parts of it."""
+        sampled = [self.samples(series) for series in _series(origin)]
+        parts = sorted(
+            (part for samples in sampled for part in samples.other_intervals), key=lambda part: part.interval
+        )
+        window = max(condition.over, 2 * max((samples.interval or 0 for samples in sampled), default=0))
+        return window, [(part, max(condition.over, 2 * part.interval)) for part in parts]
 
     def _value(self, origin: Origin, at: Times, window: int, how: Reduce) -> Values:
         match origin:
@@ -146,6 +165,14 @@ def grid(times: Times, every: int = EVERY, reach: int = 0) -> Times:
             f"{utc(int(times[0])):%Y-%m-%d} to {utc(int(times[-1])):%Y-%m-%d}; choose a part with --from and --to"
         )
     return np.concatenate([np.arange(s, e + 1, every) for s, e in zip(starts.tolist(), ends.tolist(), strict=True)])
+
+
+def _series(origin: Origin) -> list[Series]:
+    match origin:
+        case Taken():
+            return [origin.series]
+        case Derived():
+            return [series for operand in origin.operands for series in _series(operand)]
 
 
 def combined(operation: str, values: Sequence[Values]) -> Values:

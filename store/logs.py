@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from model.log import Log, Times, sampling_interval
+from model.log import Log, Times
 from model.names import path_of
 from model.remark import Kind, Remark, counted
 from model.run import Recording, StoredRun
 from model.samples import Samples
+from model.sampling import sampling_interval
 from model.series import Series
 from model.times import SECOND, Zone
 from store.protocol import Store

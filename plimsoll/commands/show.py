@@ -20,7 +20,7 @@ from plimsoll.console import STDOUT, say, tell, write_json
 from plimsoll.sources import Named, read
 
 _MOST_SHOWN = 12
-_MOST_GAPS = 5
+_MOST_SPANS = 5
 
 
 def run(named: Named, json: Path | None) -> None:
@@ -46,7 +46,7 @@ def show(log: Log, zone: Zone) -> None:
         ("host", ", ".join(log.hosts)),
         ("zone", zone.label(int(log.times[0]) if len(log.times) else 0)),
         ("span", _span(log, zone)),
-        ("interval", words(log.interval) if log.interval else "not known"),
+        ("interval", _interval(log, zone)),
         ("gaps", _gaps(log, zone)),
         ("size", f"{size}: {counted(log.present, 'value')}, {log.missing:,} missing"),
     ]
@@ -64,13 +64,21 @@ def _span(log: Log, zone: Zone) -> str:
     return f"{zone.span(first, last)} ({words(last - first)})"
 
 
+def _interval(log: Log, zone: Zone) -> str:
+    if not log.interval:
+        return "not known"
+    others = [f"{words(interval)} {zone.span(start, end)}" for start, end, interval in log.other_intervals]
+    return "; ".join([words(log.interval), *_first(others)])
+
+
 def _gaps(log: Log, zone: Zone) -> str:
-    gaps = log.gaps
-    if not gaps:
-        return "none"
-    listed = [f"{zone.span(start, end)} ({words(end - start)})" for start, end in gaps[:_MOST_GAPS]]
-    more = [f"{len(gaps) - _MOST_GAPS} more"] if len(gaps) > _MOST_GAPS else []
-    return "; ".join([*listed, *more])
+    gaps = [f"{zone.span(start, end)} ({words(end - start)})" for start, end in log.gaps]
+    return "; ".join(_first(gaps)) or "none"
+
+
+def _first(told: list[str]) -> list[str]:
+    more = len(told) - _MOST_SPANS
+    return [*told[:_MOST_SPANS], f"{more} more"] if more > 0 else told
 
 
 def _families(instances: dict[str, None]) -> list[str]:
@@ -139,6 +147,10 @@ def as_json(log: Log, more: Sequence[Remark] = ()) -> dict[str, Any]:
         "start": iso(int(log.times[0])) if filled else None,
         "end": iso(int(log.times[-1])) if filled else None,
         "interval_s": log.interval / SECOND if log.interval else None,
+        "other_intervals": [
+            {"start": iso(one.start), "end": iso(one.end), "interval_s": one.interval / SECOND}
+            for one in log.other_intervals
+        ],
         "gaps": [{"start": iso(start), "end": iso(end)} for start, end in log.gaps],
         "samples": len(log.times),
         "series": len(log.series),

@@ -13,7 +13,7 @@ from dashboards.pipeline import run
 from dashboards.pipeline_state import State
 from dashboards.pipeline_values import Number
 from dashboards.site import Site
-from model.log import sampling_interval
+from model.sampling import sampling_interval
 from model.times import SECOND
 from rules.schema import Pack
 from rules.signals import Subject

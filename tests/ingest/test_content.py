@@ -91,7 +91,7 @@ def test_a_damaged_file_is_refused(tmp_path, pack):
         ({}, "is a ZIP archive with nothing in it"),
         (
             {"[Content_Types].xml": b"<Types/>", "xl/workbook.xml": b""},
-            "is a spreadsheet; export the log as CSV with relog",
+            "is a spreadsheet or document; export the log as CSV with relog",
         ),
         ({"a.txt": b"a", "b.txt": b"b"}, "a.txt: not a log that can be read"),
     ],

@@ -1,6 +1,7 @@
 """What convert writes: CSV that is read back to the same log, line protocol that says the same."""
 
 import math
+from dataclasses import replace
 from datetime import timedelta, timezone
 from pathlib import Path
 
@@ -59,6 +60,45 @@ def assert_same(one, other):
 def test_csv_is_read_back_to_the_same_log(tmp_path, log):
     assert to_csv(log, tmp_path / "out.csv") == []
     assert_same(read_log(tmp_path / "out.csv"), log)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    name=st.sampled_from(
+        ["W. Europe Daylight Time", "Egypt Standard Time", "Lord Howe Standard Time", "UTC+02:00", "Europe/Berlin"]
+    ),
+    minutes=st.sampled_from([60, 120, 180, 630, 660]),
+    day=st.sampled_from(["2023-10-27", "2023-10-29", "2023-04-28", "2023-03-26", "2023-04-02", "2023-10-01"]),
+    steps=st.lists(st.sampled_from([60, 300, 300, 300, 1800, 3300, 3600, 3900, 7200, 86_400]), min_size=1, max_size=30),
+)
+def test_instants_are_read_back_from_a_clock_that_may_change(tmp_path, name, minutes, day, steps):
+    start = np.datetime64(day, "ns").astype(np.int64) - 24 * 3600 * SECOND
+    times = start + np.cumsum(np.array(steps, dtype=np.int64)) * SECOND
+    log = replace(
+        a_log(),
+        times=times,
+        columns=(pl.Series(range(len(times)), dtype=pl.Float64),),
+        series=a_log().series[:1],
+        zone=Zone.parse(name) if "/" in name else Zone(name, timezone(timedelta(minutes=minutes))),
+    )
+    to_csv(log, tmp_path / "out.csv")
+    assert read_log(tmp_path / "out.csv").times.tolist() == times.tolist()
+
+
+def test_a_clock_that_would_be_changed_is_written_by_its_offset(tmp_path):
+    hours = np.array([18, 19, 20, 30, 31, 32], dtype=np.int64) * 3600 * SECOND
+    times = np.datetime64("2023-04-27", "ns").astype(np.int64) + hours
+    log = replace(
+        a_log(),
+        times=times,
+        columns=(pl.Series([1.0] * 6),),
+        series=a_log().series[:1],
+        zone=Zone("Egypt Standard Time", timezone(timedelta(hours=2))),
+    )
+    (remark,) = to_csv(log, tmp_path / "out.csv")
+    assert remark.text.startswith("the zone is written as UTC+02:00")
+    again = read_log(tmp_path / "out.csv")
+    assert (again.times.tolist(), again.zone.name, again.remarks) == (times.tolist(), "UTC+02:00", ())
 
 
 def test_real_logs_are_read_back_to_the_same(tmp_path, real_logs):

@@ -15,6 +15,7 @@ from ingest.write_pdh import WallClock, write_pdh
 from native.influx import InfluxDB
 from store.influx import InfluxStore
 from store.influx_server import Address, Server
+from tests.conftest import built
 
 EVER = (0, 2**62)
 
@@ -331,6 +332,7 @@ def test_killed_at_any_point_and_run_again_it_is_as_if_undisturbed(environment, 
 
 
 def test_a_server_that_stops_midway_is_waited_for(tmp_path, monkeypatch):
+    built("influxd")
     database = InfluxDB(tmp_path / "influx")
     monkeypatch.setenv("INFLUX_ORG", "plimsoll")
     log = pdh(tmp_path / "a.csv", rows=5000, columns=200)

@@ -3,7 +3,7 @@
 import pytest
 
 from model.errors import Unusable
-from model.times import SECOND, Zone, iso, parse_duration, words
+from model.times import SECOND, Zone, iso, offset_text, parse_duration, words
 
 
 @pytest.mark.parametrize(
@@ -48,6 +48,12 @@ def test_bias_is_what_utc_is_ahead_by():
 )
 def test_zones_people_name(text, label):
     assert Zone.parse(text).label(0) == label
+
+
+@pytest.mark.parametrize(("minutes", "text"), [(0, "+00:00"), (330, "+05:30"), (-570, "-09:30"), (-30, "-00:30")])
+def test_an_offset_is_written_as_it_is_read(minutes, text):
+    assert offset_text(minutes) == text
+    assert Zone.parse(text).rule == Zone.from_bias("", -minutes).rule
 
 
 @pytest.mark.parametrize("text", ["", "Nowhere/City", "+25:00", "../etc/passwd", "Europe"])

@@ -35,6 +35,17 @@ def test_what_is_in_a_log(plimsoll, tmp_path):
     ]
 
 
+def test_a_recorder_that_went_on_at_another_interval(plimsoll, tmp_path):
+    log = a_log(tmp_path / "log.csv", [row(s, 1, 2, 3) for s in (*range(10), *range(13, 42, 4), 55)])
+    out = plimsoll("show", log).out.splitlines()
+    assert "  interval  1 s; 4 s 2008-01-15 10:00:13–10:00:41" in out
+    assert "  gaps      2008-01-15 10:00:41–10:00:55 (14 s)" in out
+    (found,) = json.loads(plimsoll("show", log, "--json", "-").out)
+    assert found["other_intervals"] == [
+        {"start": "2008-01-15T10:00:13.000Z", "end": "2008-01-15T10:00:41.000Z", "interval_s": 4.0}
+    ]
+
+
 def test_the_same_for_programs(plimsoll, tmp_path):
     log = a_log(tmp_path / "log.csv", [row(s, 1, " ", "x") for s in (0, 5, 10)])
     (found,) = json.loads(plimsoll("show", log, "--json", "-").out)

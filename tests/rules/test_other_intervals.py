@@ -1,0 +1,70 @@
+"""A recorder that went on at another interval: each part is judged by its own."""
+
+import numpy as np
+
+from model.samples import Samples
+from model.series import Series
+from model.times import SECOND
+from rules.crossings import crossings
+from rules.evaluate import Judge, grid
+from rules.schema import Rule, Signal
+from rules.signals import Finder
+
+SIGNALS = {
+    "cpu.total": Signal.model_validate(
+        {"title": "CPU", "unit": "%", "meaning": "m", "sources": [{"measurement": "m", "field": "x"}]}
+    )
+}
+RULE = Rule.model_validate(
+    {
+        "id": "r",
+        "signal": "cpu.total",
+        "healthy": "< 80",
+        "for": "5m",
+        "severity": "warning",
+        "summary": "s",
+        "sources": [{"document": "d", "place": "p"}],
+    }
+)
+
+
+def judged(*parts):
+    """The rule judged over parts of (seconds between samples, how many, their value)."""
+    steps = np.concatenate([np.full(count, every) for every, count, _ in parts])
+    values = np.concatenate([np.full(count, float(value)) for _, count, value in parts])
+    samples = Samples(np.cumsum(steps, dtype=np.int64) * SECOND, values)
+    judge = Judge(
+        Finder(SIGNALS, [Series("h", "m", (), "x")], lambda one: True).find, lambda one: samples, lambda one, fact: 1.0
+    )
+    (track,) = judge.tracks(RULE, lambda subject: grid(samples.times, reach=1200 * SECOND))
+    return track
+
+
+def crossed(track):
+    """When the rule was crossed, in seconds."""
+    return [(one.start // SECOND, one.end // SECOND) for one in crossings(track) if one.fired_at is not None]
+
+
+def test_a_load_that_was_sampled_seldom_is_seen():
+    track = judged((600, 12, 96), (1, 300, 20))
+    assert crossed(track) == [(600, 7200)]
+    assert (track.window, track.other_windows) == (60 * SECOND, [1200 * SECOND])
+
+
+def test_a_load_that_was_sampled_often_is_not_spread_over_a_long_window():
+    often = judged((600, 50, 20), (1, 40, 96), (600, 12, 20))
+    assert often.values.max() == 96
+    assert crossed(often) == []
+    assert often.times[often.values > 80].max() <= (50 * 600 + 40) * SECOND
+
+
+def test_a_short_load_between_samples_far_apart_counts_where_it_was():
+    """Seven minutes above the limit in the hours around them: no mean over twenty minutes takes them along."""
+    ((start, end),) = crossed(judged((600, 12, 75), (1, 420, 96), (600, 12, 75)))
+    assert 7200 < start < 7220
+    assert 7600 < end < 7620 + 70
+
+
+def test_one_interval_has_one_window():
+    assert judged((10, 100, 20)).other_windows == []
+    assert judged((300, 100, 20)).window == 600 * SECOND
