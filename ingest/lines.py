@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from ingest.cells import split
 from ingest.layout import BLANK, Layout
-from ingest.pieces import QUOTE, Piece, count, places
+from ingest.pieces import QUOTE, Piece, count, ends_in_a_bare_cell, places
 from ingest.shorten import short
 from ingest.tally import HOPELESS, Tally
 from model.errors import Unusable
-from model.remark import Kind, Remarks
+from model.remark import Kind, Remarks, counted
 
 _HEAD = 64
 _BLOCK = 1 << 16
@@ -228,16 +228,19 @@ def look_at(chosen: Sequence[int], lines: Lines, layout: Layout, before: Tally, 
         if lines.is_header(line):
             _tell_second_header(line, number, layout, found.remarks)
             continue
-        counts = Counts.of(line, separator)
-        if counts.regular(line, width) and not (at == last and lines.piece.bare) and not rewrite:
-            if b"\0" in line:
-                found.tally.zeroed.append(number)
-            elif at in lines.torn and at != last:
+        if at == last:
+            line = _without_tail(line, number, found.remarks)
+        if b"\0" in line:
+            found.tally.zeroed.append(number)
+            continue
+        counts, is_open = Counts.of(line, separator), at == last and lines.piece.is_open
+        if counts.regular(line, width) and not (is_open and ends_in_a_bare_cell(line)) and not rewrite:
+            if at in lines.torn and at != last:
                 _take_torn(line, at, number, found)
             else:
                 found.keep(at, number, line if counts.ascii else _mended(line), counts.blanks)
             continue
-        whole = _written(line, layout, is_open=lines.piece.is_open) if at == last else None
+        whole = _written(line, layout, is_open=is_open) if at == last else None
         if whole is None or not _take_cut(line, whole, at, number, found, layout):
             _take_irregular(line, at, number, found, layout)
         if len(before.uneven) + len(found.tally.uneven) >= HOPELESS:
@@ -249,6 +252,15 @@ def look_at(chosen: Sequence[int], lines: Lines, layout: Layout, before: Tally, 
 
 def _mended(line: bytes) -> bytes:
     return line.decode("utf-8", errors="replace").encode()
+
+
+def _without_tail(line: bytes, number: int, remarks: Remarks) -> bytes:
+    """The last line without zero bytes at the end of the file."""
+    written = line.rstrip(b"\0")
+    if tail := len(line) - len(written):
+        said = f"the file ends with {counted(tail, 'zero byte')}, as where the recorder's machine went down: left out"
+        remarks.add(Kind.SKIPPED, said, line=number)
+    return written
 
 
 def _take_torn(line: bytes, at: int, number: int, to: Sorted) -> None:

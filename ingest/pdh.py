@@ -93,15 +93,18 @@ def read_pdh(path: Path, text: Text, format_: str, separator: str, how: Reading)
 
 def _cells(header: str, separator: str) -> tuple[list[str], bool]:
     """The cells of a header, and whether it breaks off within the last one."""
+    cells = split(header, separator)
+    if header.count('"') == 2 * len(cells):
+        return cells, False
     between = f'"{separator}"'
     odd = header[:1] == '"' and header.count('"') % 2 == 1
     named = header.removesuffix(separator)
     if named[:1] != '"' or named[-1:] != '"' or (odd and named.endswith(between)):
-        return split(header, separator), odd
-    cells = named[1:-1].split(between)
-    if not any(map(_LONE_QUOTE.search, cells)):
-        return split(header, separator), odd
-    return [*cells, *([""] if named != header else [])], False
+        return cells, odd
+    parts = named[1:-1].split(between)
+    if not any(map(_LONE_QUOTE.search, parts)):
+        return cells, odd
+    return [*parts, *([""] if named != header else [])], False
 
 
 def _line_at(text: Text, start: int) -> str:
