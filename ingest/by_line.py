@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from ingest.cells import split
 from ingest.layout import TIME, Layout, Rows, wall_clock
-from ingest.lines import Lines, Sorted, first_cell, look_at
+from ingest.lines import Lines
 from ingest.numbers import columns_of
+from ingest.odd_lines import Sorted, first_cell, look_at
 from ingest.pieces import Piece
 from ingest.tally import HOPELESS, Tally
 from model.remark import Remarks

@@ -4,33 +4,23 @@ A log's header gives one offset, and its rows go on in wall-clock time: where da
 ends an hour repeats, where it begins one is missing.
 """
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, timezone, tzinfo
-from functools import cache
-from importlib.resources import files
-from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from datetime import datetime, timedelta, timezone, tzinfo
 
 import numpy as np
-import yaml
 from numpy.typing import NDArray
 
+from ingest.zones import is_steady, rule_of
 from model.remark import Kind, Remarks, counted
 from model.sampling import Times, sampling_interval
-from model.times import SECOND, Zone, instant, offset_text, utc, words
+from model.times import SECOND, Zone, instant, utc, words
 
 HOUR = 3600 * SECOND
 _QUARTER = HOUR // 4
 _MONTHS_OF_CHANGE = (3, 4, 9, 10, 11)
 _SUNDAY = 6
 _LONGEST_PAUSE = 900 * SECOND
-_SEASON = re.compile(r" (Standard|Daylight) Time$")
-_UTC = re.compile(r"UTC[+-]\d{2}(:\d{2})?")
-_OFFSET = re.compile(r"\(?(?:UTC ?)?([+-])(\d{1,2})(?::?(\d{2}))?\)?(?!\w)")
-# Names that tell one offset tell it for all times; of a zone that people give, one time must do.
-_ANY_TIME = instant(datetime(2020, 1, 1, tzinfo=UTC))
 
 
 @dataclass(frozen=True)
@@ -55,35 +45,6 @@ class _Ruled:
     against: Sequence[int]
 
 
-def stated(name: str, bias_minutes: int, given: Zone | None, remarks: Remarks) -> Zone:
-    """The zone of a header that gives a name and a bias (UTC = local + bias): the bias counts.
-
-    Where the name tells an offset of which the bias is exactly the opposite this is remarked, and
-    `given` counts instead if it is as far ahead of UTC as the name tells.
-    """
-    zone = Zone.from_bias(name, bias_minutes)
-    if not bias_minutes or _told(name) != bias_minutes:
-        return zone
-    named = offset_text(bias_minutes)
-    said = (
-        f'the zone\'s name in the header, "{name}", is UTC{named}, but its bias of {bias_minutes} minutes is the '
-        f"opposite, UTC{offset_text(-bias_minutes)}: "
-    )
-    if given is not None and given.local(_ANY_TIME).utcoffset() == timedelta(minutes=bias_minutes):
-        remarks.add(Kind.REPAIRED, f"{said}--zone agrees with the name, which is taken")
-        return given
-    remarks.add(Kind.GUESSED, f"{said}the bias is taken; if the name is right, say so with --zone {named}")
-    return zone
-
-
-def _told(name: str) -> int | None:
-    """How many minutes ahead of UTC a zone's name says it always is."""
-    if match := _OFFSET.match(name):
-        sign, hours, minutes = match.groups(default="0")
-        return int(f"{sign}{int(hours) * 60 + int(minutes)}")
-    return _steady_zones().get(name)
-
-
 def to_utc(local: Times, zone: Zone, lines: Sequence[int], remarks: Remarks) -> Clock:
     """The instants of rows whose wall-clock times (ns, read as if they were UTC) are given in file order.
 
@@ -95,7 +56,7 @@ def to_utc(local: Times, zone: Zone, lines: Sequence[int], remarks: Remarks) -> 
     if isinstance(zone.rule, timezone):
         offset = zone.rule.utcoffset(None) // timedelta(microseconds=1) * 1000
         times = local - offset
-        if zone.name not in _steady_zones() and not _UTC.fullmatch(zone.name):
+        if not is_steady(zone.name):
             times = _by_name(local, zone.name, offset, lines, remarks)
             times += _changes(times + offset, lines, remarks)
     else:
@@ -154,30 +115,9 @@ def _close(local: int, moment: datetime, tolerance: int) -> bool:
     return abs(local - instant(moment)) <= tolerance
 
 
-@cache
-def _file() -> dict[str, Any]:
-    return yaml.load(files("ingest").joinpath("zones.yaml").read_bytes(), yaml.CSafeLoader)
-
-
-@cache
-def _steady_zones() -> Mapping[str, int]:
-    """Minutes ahead of UTC of zones whose clocks are never changed."""
-    by_offset: Mapping[int, Sequence[str]] = _file()["unchanging"]
-    return {name: minutes for minutes, names in by_offset.items() for name in names}
-
-
-def _rule(name: str) -> ZoneInfo | None:
-    """The rules of a zone of Windows' that zones.yaml knows; None of any other, and where no rules are installed."""
-    key: str | None = _file()["changing"].get(_SEASON.sub("", name))
-    try:
-        return ZoneInfo(key) if key else None
-    except ZoneInfoNotFoundError:
-        return None
-
-
 def _by_name(local: Times, name: str, offset: int, lines: Sequence[int], remarks: Remarks) -> Times:
     """By the rules of a zone that is only named in a header, or by the header's offset where these do not hold."""
-    rule = _rule(name)
+    rule = rule_of(name)
     ruled = _ruled(local, rule, offset) if rule and len(local) else None
     if rule is None or ruled is None:
         return local - offset

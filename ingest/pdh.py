@@ -10,13 +10,14 @@ import numpy as np
 import polars as pl
 
 from ingest.cells import split
-from ingest.clock import Clock, stated, to_utc
+from ingest.clock import Clock, to_utc
 from ingest.code_pages import read_as
 from ingest.layout import Layout, Table
 from ingest.reading import Reading
 from ingest.shorten import short
 from ingest.table import parse
 from ingest.text import Text
+from ingest.zones import stated
 from model.errors import Unusable
 from model.log import Log
 from model.names import Names

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 import yaml
 
-from ingest.clock import stated, to_utc
+from ingest.clock import to_utc
+from ingest.zones import stated
 from model.remark import Kind, Remarks
 from model.times import SECOND, Zone, instant
 
@@ -238,7 +239,7 @@ def test_a_bias_that_its_zone_never_has_is_trusted():
 
 def test_a_zone_without_rules_here_is_as_any_other(monkeypatch):
     monkeypatch.setitem(ZONES["changing"], "Egypt", "Nowhere/City")
-    monkeypatch.setattr("ingest.clock._file", lambda: ZONES)
+    monkeypatch.setattr("ingest.zones._file", lambda: ZONES)
     steps, remarks, _ = told(clock("2024-04-25 23:44:30", FORWARD), Zone.from_bias("Egypt Standard Time", -120))
     assert steps == [5, 5, 5, 65, 5, 5]
     assert remarks == []
