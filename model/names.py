@@ -5,28 +5,20 @@ names: recorders differ in case (Export-Counter writes whole paths in lower case
 `languages/*.yaml` say what Windows calls them in other languages; series have the English names.
 """
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import yaml
-
-from model.errors import Unusable
+from model.name_files import KnownObject, folded, languages, objects, own_language
 from model.perfmon import SQL_NAMED, TOTAL, CounterPath, generic_object, telegraf_name
 from model.series import Series
+from model.strange_names import foreign_letters, is_english, is_translated, stands_for
 
 UNKNOWN = "win_perf_counters"
 _TOTAL = TOTAL.casefold()
-
-
-class _Object(NamedTuple):
-    name: str
-    measurement: str
-    counters: dict[str, str]
 
 
 class _Name(NamedTuple):
@@ -46,7 +38,7 @@ class Names:
     """
 
     def __init__(self, own: Sequence[Path] = ()) -> None:
-        self._own = [_own_language(path) for path in own]
+        self._own = [own_language(path) for path in own]
         self._found: dict[tuple[str, str], _Name] = {}
 
     def series(self, path: CounterPath, host: str) -> Series:
@@ -65,13 +57,13 @@ class Names:
 
     def _find(self, object_: str, counter: str) -> _Name:
         generic, named = generic_object(object_)
-        known = _objects().get(_folded(generic))
+        known = objects().get(folded(generic))
         found = known or self._translated(generic)
         if found is None:
             name = _Name(object_, counter, object_, UNKNOWN, telegraf_name(counter))
         else:
             english = f"{SQL_NAMED}{named}:{found.name.partition(':')[2]}" if named else found.name
-            own = found.counters.get(_folded(counter))
+            own = found.counters.get(folded(counter))
             translated = own or self._translated_counter(found.name, counter) or counter
             name = _Name(
                 english if known else object_, own or counter, english, found.measurement, telegraf_name(translated)
@@ -79,15 +71,15 @@ class Names:
         self._found[object_, counter] = name
         return name
 
-    def _translated(self, object_: str) -> _Object | None:
-        for language in (*self._own, *_languages()):
-            if (english := language.objects.get(_folded(object_))) is not None:
-                return _objects().get(_folded(english))
+    def _translated(self, object_: str) -> KnownObject | None:
+        for language in (*self._own, *languages()):
+            if (english := language.objects.get(folded(object_))) is not None:
+                return objects().get(folded(english))
         return None
 
     def _translated_counter(self, object_: str, counter: str) -> str | None:
-        for language in (*self._own, *_languages()):
-            if (english := language.counters.get(object_, {}).get(_folded(counter))) is not None:
+        for language in (*self._own, *languages()):
+            if (english := language.counters.get(object_, {}).get(folded(counter))) is not None:
                 return english
         return None
 
@@ -100,7 +92,7 @@ def shipped() -> Names:
 
 def measurement(object_: str) -> str:
     """The measurement of an object, given by its English name."""
-    known = _objects().get(_folded(generic_object(object_)[0]))
+    known = objects().get(folded(generic_object(object_)[0]))
     return known.measurement if known else UNKNOWN
 
 
@@ -113,14 +105,14 @@ def path_of(series: Series) -> str:
     if object_ is None:
         instances = ", ".join(value for _, value in series.tags)
         return f"{series.measurement}{f'({instances})' if instances else ''} {series.field}"
-    known = _objects().get(_folded(generic_object(object_)[0]))
+    known = objects().get(folded(generic_object(object_)[0]))
     names = {telegraf_name(counter): counter for counter in known.counters.values()} if known else {}
     return str(CounterPath(None, object_, series.tag("instance"), names.get(series.field, series.field)))
 
 
 @dataclass(frozen=True, slots=True)
 class Unrecognised:
-    """An object some of whose counters look like ones that rules need, under names that are not known."""
+    """An object whose counters may be ones that rules need, under names that are not known."""
 
     host: str
     object: str
@@ -128,90 +120,63 @@ class Unrecognised:
 
 
 def unrecognised(series: Iterable[Series]) -> list[Unrecognised]:
-    """What was recorded under names that are not known but look like Windows' own in another language.
+    """What was recorded under names that are not known but may be Windows' own in another language.
 
-    Such are names with letters beyond ASCII, counters that are none of a known object's, objects of
-    which there is a `_Total`, and objects whose name is nearly that of one Windows translates.
+    Of an object that Windows translates, these are the counters that are not known, unless others show that it was
+    recorded in English. Other objects are taken for ones of programs, unless none that Windows translates is
+    recognised among the objects of the host, or the one is missing that the object's name stands for elsewhere;
+    a name with letters beyond English is enough where no processor or no memory is recognised.
     """
-    counts: dict[tuple[str, str], int] = {}
+    hosts: dict[str, list[Series]] = {}
     for one in series:
-        object_ = one.tag("objectname")
-        if object_ is not None and _looks_translated(one, object_):
-            shown = CounterPath.parse(one.path).object
-            counts[one.host, shown] = counts.get((one.host, shown), 0) + 1
-    return [Unrecognised(host, object_, count) for (host, object_), count in counts.items()]
+        if one.tag("objectname") is not None:
+            hosts.setdefault(one.host.casefold(), []).append(one)
+    return [
+        Unrecognised(recorded[0].host, object_, count)
+        for recorded in hosts.values()
+        for object_, count in Counter(_strange_objects(recorded)).items()
+    ]
 
 
-def _looks_translated(series: Series, object_: str) -> bool:
-    if _folded(generic_object(object_)[0]) in _objects():
-        # A server brings counters of its own with each version; Windows' objects are listed whole.
-        return not series.field.isascii() or (":" not in object_ and series.field not in _fields(object_))
-    total = (series.tag("instance") or "").endswith(TOTAL)
-    return not object_.isascii() or not series.field.isascii() or total or bool(_near(object_))
+# German Windows calls this one so too.
+_NO_PROOF_OF_ENGLISH = ("System", "Threads")
+_PROCESSOR = frozenset({"Processor", "Processor Information"})
+
+
+def _strange_objects(recorded: Sequence[Series]) -> Iterator[str]:
+    """The object, as recorded, of each series of a host that is not recognised."""
+    named = [(one, one.tag("objectname") or "") for one in recorded]
+    known: set[str] = set()
+    english: set[str] = set()
+    for one, name in named:
+        if name not in english and is_translated(name) and one.field in _fields(name):
+            known.add(name)
+            path = _path(one)
+            as_recorded = (path.object, telegraf_name(path.counter))
+            if as_recorded == (name, one.field) and as_recorded != _NO_PROOF_OF_ENGLISH:
+                english.add(name)
+    if known & _PROCESSOR:
+        known |= _PROCESSOR
+    lacking = not known >= {"Processor", "Memory"}
+    # A program's log by itself holds nothing that is judged, and its object may be called anything.
+    untold = not known and len({name for _, name in named}) > 1
+    for one, name in named:
+        if is_translated(name):
+            strange = name not in english and one.field not in _fields(name)
+        elif is_english(name) or folded(generic_object(name)[0]) in objects():
+            strange = False
+        else:
+            needed = stands_for(name)
+            missing = needed is not None and needed not in known
+            strange = untold or missing or (lacking and foreign_letters(name + one.field))
+        if strange:
+            yield _path(one).object
+
+
+def _path(series: Series) -> CounterPath:
+    return CounterPath.parse(series.path or path_of(series))
 
 
 @cache
 def _fields(object_: str) -> frozenset[str]:
-    return frozenset(telegraf_name(counter) for counter in _objects()[_folded(object_)].counters.values())
-
-
-@cache
-def _near(object_: str) -> list[str]:
-    return get_close_matches(_folded(object_), [name for name in _objects() if ":" not in name], n=1, cutoff=0.8)
-
-
-class _Language(NamedTuple):
-    objects: dict[str, str]
-    counters: dict[str, dict[str, str]]
-
-
-def _folded(name: str) -> str:
-    """For comparing names: case and the kind of apostrophe do not matter."""
-    return name.casefold().replace("\u2019", "'")
-
-
-@cache
-def _objects() -> dict[str, _Object]:
-    table = yaml.load(files("model").joinpath("perfmon.yaml").read_bytes(), yaml.CSafeLoader)
-    return {
-        _folded(name): _Object(name, entry["measurement"], {_folded(c): c for c in entry["counters"]})
-        for name, entry in table["objects"].items()
-    }
-
-
-@cache
-def _languages() -> tuple[_Language, ...]:
-    folder = files("model").joinpath("languages")
-    entries = sorted((entry for entry in folder.iterdir() if entry.name.endswith(".yaml")), key=lambda e: e.name)
-    return tuple(_language(yaml.load(entry.read_bytes(), yaml.CSafeLoader)) for entry in entries)
-
-
-def _language(table: dict[str, Any]) -> _Language:
-    return _Language(
-        {_folded(local): str(english) for local, english in (table.get("objects") or {}).items()},
-        {
-            object_: {_folded(local): str(english) for local, english in names.items()}
-            for object_, names in (table.get("counters") or {}).items()
-        },
-    )
-
-
-def _own_language(path: Path) -> _Language:
-    """A language file of the user's. Unusable, naming the entry, if an English name in it is not known."""
-    try:
-        table = yaml.load(path.read_bytes(), yaml.CSafeLoader)
-        language = _language(table)
-    except OSError as error:
-        raise Unusable(f"{path}: cannot be read: {error.strerror or error}") from None
-    except (yaml.YAMLError, AttributeError, TypeError) as error:
-        said = str(error).replace("\n", " ")
-        raise Unusable(f"{path}: is no language file ({said}); model/languages/de.yaml shows what one holds") from None
-    for english in language.objects.values():
-        if _folded(english) not in _objects():
-            raise Unusable(f'{path}: objects: "{english}" is not an object Plimsoll knows')
-    for object_, names in language.counters.items():
-        known = _objects().get(_folded(object_))
-        for english in names.values():
-            if known is None or _folded(english) not in known.counters:
-                raise Unusable(f'{path}: counters: {object_}: "{english}" is not a counter Plimsoll knows')
-    return language
+    return frozenset(telegraf_name(counter) for counter in objects()[folded(object_)].counters.values())

@@ -1,9 +1,12 @@
 """One counter is one series whatever the case and the language it was recorded in."""
 
+from pathlib import Path
+
 import pytest
 
+import model
 from model.errors import Unusable
-from model.names import Names, shipped, unrecognised
+from model.names import Names, shipped
 from model.perfmon import CounterPath
 
 
@@ -46,13 +49,72 @@ def test_names_of_ones_own(tmp_path):
     assert series(r"\Geheugen\Beschikbare bytes", Names([path])).key == series(r"\Memory\Available Bytes").key
 
 
+def test_case_does_not_matter_in_names_of_ones_own(tmp_path):
+    path = tmp_path / "nl.yaml"
+    path.write_text("objects: {Geheugen: memory}\ncounters: {memory: {Beschikbare bytes: available bytes}}\n")
+    assert series(r"\geheugen\beschikbare Bytes", Names([path])).key == series(r"\Memory\Available Bytes").key
+
+
+@pytest.mark.parametrize("language", ["de", "es", "fr", "ja", "ru"])
+def test_a_file_that_comes_with_plimsoll_can_be_ones_own(language):
+    path = Path(model.__file__).parent / "languages" / f"{language}.yaml"
+    assert series(r"\Processor(0)\% User Time", Names([path])) == series(r"\Processor(0)\% User Time")
+
+
+def test_names_that_are_merged_in_are_read_and_can_be_set_otherwise(tmp_path):
+    path = tmp_path / "nl.yaml"
+    path.write_text(
+        "objects: {Schijf: PhysicalDisk, Deel: LogicalDisk}\n"
+        "counters:\n"
+        "  PhysicalDisk: &disk {Tijd: '% Disk Time', Rust: '% Idle Time'}\n"
+        "  LogicalDisk: {<<: *disk, Tijd: '% Disk Read Time'}\n"
+    )
+    names = Names([path])
+    assert series(r"\Schijf(0)\Tijd", names).key == series(r"\PhysicalDisk(0)\% Disk Time").key
+    assert series(r"\Deel(0)\Rust", names).key == series(r"\LogicalDisk(0)\% Idle Time").key
+    assert series(r"\Deel(0)\Tijd", names).key == series(r"\LogicalDisk(0)\% Disk Read Time").key
+
+
+SHOWN = "docs/formats.md shows what a file of names holds"
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("objects: {Geheugen: Memori}", 'objects: "Memori" is not an object Plimsoll knows'),
-        ("counters: {Memory: {x: Bytes}}", 'counters: Memory: "Bytes" is not a counter Plimsoll knows'),
-        ("- a", "is no language file"),
-        ("objects: [", "is no language file"),
+        (
+            "objects: {Geheugen: Memori}",
+            ':1:21: objects: "Memori" is not an object Plimsoll knows (did you mean "Memory"?)',
+        ),
+        (
+            "counters: {Memory: {x: Bytes}}",
+            ':1:24: counters: Memory: "Bytes" is not a counter Plimsoll knows (did you mean "Cache Bytes"?)',
+        ),
+        ("counters: {5: {a: b}}", ':1:12: counters: "5" is not an object Plimsoll knows (its English name is meant)'),
+        ("objets: {Geheugen: Memory}", ':1:1: unknown field "objets" (did you mean "objects"?)'),
+        ("language: x\n2: {}", ':2:1: unknown field "2" (known: language, objects, counters, unchanged)'),
+        ("- a", ":1:1: expected names and values (objects: {Geheugen: Memory}), found a list"),
+        ("Geheugen", ':1:1: expected names and values (objects: {Geheugen: Memory}), found "Geheugen"'),
+        ("objects: [a]", ":1:10: objects: expected names and values (Geheugen: Memory), found a list"),
+        ("objects: {a: [Memory]}", ":1:14: objects: a: expected one English name, found a list"),
+        ("objects: {a: }", ":1:14: objects: a: expected one English name, found nothing"),
+        ("objects: {[a]: Memory}", ":1:11: objects: expected a name, found a list"),
+        ("counters: x", ':1:11: counters: expected names and values by object (Memory: {...}), found "x"'),
+        (
+            "counters: {Memory: [a]}",
+            ":1:20: counters: Memory: expected names and values (Beschikbare bytes: Available Bytes), found a list",
+        ),
+        (
+            "counters: {Memory: {a: {b: c}}}",
+            ":1:24: counters: Memory: a: expected one English name, found names and values",
+        ),
+        ("unchanged: {Memory: Pages/sec}", ':1:21: unchanged: expected a list of counters, found "Pages/sec"'),
+        ("language: [nl]", ":1:11: language: expected one name, found a list"),
+        ("objects: {a: Memory}\nobjects: {b: Memory}", ':2:1: "objects" stands here a second time'),
+        ("objects: {a: Memory, A: System}", ':1:22: objects: "A" is "Memory" already: only one of them can be right'),
+        ("objects: [", f":2:1: not valid YAML: did not find expected node content; {SHOWN}"),
+        ("objects: {a: \x1b}", f": not valid YAML: control characters are not allowed at byte 14; {SHOWN}"),
+        ("", f": holds no names of objects or counters; {SHOWN}"),
+        ("objects:\ncounters:\n", f": holds no names of objects or counters; {SHOWN}"),
     ],
 )
 def test_mistakes_in_names_of_ones_own(tmp_path, text, said):
@@ -60,12 +122,12 @@ def test_mistakes_in_names_of_ones_own(tmp_path, text, said):
     path.write_text(text)
     with pytest.raises(Unusable) as refused:
         Names([path])
-    assert said in str(refused.value)
-    assert len(str(refused.value).splitlines()) == 1
+    assert str(refused.value) == f"{path}{said}"
 
 
-def test_what_looks_like_windows_in_another_language_is_named():
-    strange = [r"\Processore(_Total)\% Tempo processore", r"\Memória\Páginas/s", r"\Memory\Beschikbare bytes"]
-    own = [r"\MyApp\Requests", r"\System\Threads", r"\SQLServer:Locks\New in 2030"]
-    found = unrecognised([series(path) for path in (*strange, *own)])
-    assert [(one.object, one.counters) for one in found] == [("Processore", 1), ("Memória", 1), ("Memory", 1)]
+def test_every_mistake_in_names_of_ones_own_is_told(tmp_path):
+    path = tmp_path / "nl.yaml"
+    path.write_text("objets: {}\nobjects: {a: 5}\ncounters: {Memory: {x: y}}\n")
+    with pytest.raises(Unusable) as refused:
+        Names([path])
+    assert [line.removeprefix(f"{path}:")[:1] for line in str(refused.value).splitlines()] == ["2", "3", "1"]

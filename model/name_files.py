@@ -1,0 +1,216 @@
+"""The files of names: what Windows calls its objects and counters in English, and in other languages.
+
+`perfmon.yaml` holds the English names, `languages/*.yaml` those of the languages that come with Plimsoll;
+a file of the same form may be a user's own.
+"""
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple, TypeGuard
+
+import yaml
+
+from model.errors import Unusable
+
+_FIELDS = ("language", "objects", "counters", "unchanged")
+_MERGE = "tag:yaml.org,2002:merge"
+_NULL = "tag:yaml.org,2002:null"
+_EXAMPLE = "docs/formats.md shows what a file of names holds"
+
+
+class KnownObject(NamedTuple):
+    """An object: its name and measurement, and its counters by their folded names."""
+
+    name: str
+    measurement: str
+    counters: dict[str, str]
+
+
+class Language(NamedTuple):
+    """The English names of objects, and of the counters of each, by the folded names that Windows has for them."""
+
+    objects: dict[str, str]
+    counters: dict[str, dict[str, str]]
+
+
+def folded(name: str) -> str:
+    """For comparing names: case and the kind of apostrophe do not matter."""
+    return name.casefold().replace("\u2019", "'")
+
+
+@cache
+def objects() -> dict[str, KnownObject]:
+    """The objects that are known, by their folded English names."""
+    table = yaml.load(files("model").joinpath("perfmon.yaml").read_bytes(), yaml.CSafeLoader)
+    return {
+        folded(name): KnownObject(name, entry["measurement"], {folded(c): c for c in entry["counters"]})
+        for name, entry in table["objects"].items()
+    }
+
+
+@cache
+def languages() -> tuple[Language, ...]:
+    """The languages that come with Plimsoll."""
+    folder = files("model").joinpath("languages")
+    entries = sorted((entry for entry in folder.iterdir() if entry.name.endswith(".yaml")), key=lambda e: e.name)
+    return tuple(_shipped(yaml.load(entry.read_bytes(), yaml.CSafeLoader)) for entry in entries)
+
+
+def _shipped(table: dict[str, Any]) -> Language:
+    return Language(
+        {folded(local): english for local, english in table["objects"].items()},
+        {name: {folded(local): english for local, english in own.items()} for name, own in table["counters"].items()},
+    )
+
+
+def own_language(path: Path) -> Language:
+    """A user's file of names. Unusable, a line for each mistake and where it stands, if it is not as it should be."""
+    reading = _Reading(path)
+    language = reading.language(_root(path))
+    if reading.wrong:
+        raise Unusable("\n".join(reading.wrong))
+    if not language.objects and not any(language.counters.values()):
+        raise Unusable(f"{path}: holds no names of objects or counters; {_EXAMPLE}")
+    return language
+
+
+def _root(path: Path) -> yaml.Node | None:
+    try:
+        return yaml.compose(path.read_bytes(), yaml.CSafeLoader)
+    except OSError as error:
+        raise Unusable(f"{path}: cannot be read: {error.strerror or error}") from None
+    except yaml.MarkedYAMLError as error:
+        where = f"{path}{_place(error.problem_mark)}" if error.problem_mark else str(path)
+        raise Unusable(f"{where}: not valid YAML: {error.problem or error.context}; {_EXAMPLE}") from None
+    except yaml.reader.ReaderError as error:
+        raise Unusable(f"{path}: not valid YAML: {error.reason} at byte {error.position + 1}; {_EXAMPLE}") from None
+    except RecursionError:
+        raise Unusable(f"{path}: is nested too deeply for a file of names; {_EXAMPLE}") from None
+
+
+def _place(mark: Any) -> str:
+    return f":{mark.line + 1}:{mark.column + 1}"
+
+
+def _kind(node: yaml.Node) -> str:
+    match node:
+        case yaml.MappingNode():
+            return "names and values"
+        case yaml.SequenceNode():
+            return "a list"
+        case _:
+            return "nothing" if node.tag == _NULL else f'"{node.value}"'
+
+
+_Entry = tuple[yaml.ScalarNode, yaml.ScalarNode]
+
+
+class _Reading:
+    """Reads the nodes of a file, not its data: these know their line, and a name is as it was written."""
+
+    def __init__(self, path: Path) -> None:
+        self.wrong: list[str] = []
+        self._path = path
+
+    def language(self, root: yaml.Node | None) -> Language:
+        """What the file says, as far as it is right; `wrong` is the rest."""
+        expected = "names and values (objects: {Geheugen: Memory})"
+        sections = {key.value: (key, value) for key, value in self._pairs(root, "", expected)}
+        read = Language({}, {})
+        if entry := sections.pop("objects", None):
+            for local, english in self._names(entry[1], "objects: ", "Geheugen: Memory"):
+                if found := self._object(english, "objects: "):
+                    self._add(read.objects, local, found.name, "objects: ")
+        if entry := sections.pop("counters", None):
+            self._counters(entry[1], read)
+        if entry := sections.pop("unchanged", None):
+            for name, counters in self._pairs(entry[1], "unchanged: ", "lists of counters by object"):
+                self._unchanged(self._object(name, "unchanged: "), counters)
+        if entry := sections.pop("language", None):
+            self._scalar(entry[1], "language: ", "one name")
+        for name, (key, _) in sections.items():
+            near = get_close_matches(name, _FIELDS, n=1, cutoff=0.6)
+            hint = f'did you mean "{near[0]}"?' if near else f"known: {', '.join(_FIELDS)}"
+            self._mistake(key, f'unknown field "{name}" ({hint})')
+        return read
+
+    def _counters(self, section: yaml.Node, read: Language) -> None:
+        for name, counters in self._pairs(section, "counters: ", "names and values by object (Memory: {...})"):
+            if english := read.objects.get(folded(name.value)):
+                name.value = english
+            found, where = self._object(name, "counters: "), f"counters: {name.value}: "
+            for local, counter in self._names(counters, where, "Beschikbare bytes: Available Bytes"):
+                if found and (known := self._counter(counter, found, where)):
+                    self._add(read.counters.setdefault(found.name, {}), local, known, where)
+
+    def _add(self, names: dict[str, str], local: yaml.ScalarNode, english: str, where: str) -> None:
+        if (other := names.setdefault(folded(local.value), english)) != english:
+            self._mistake(local, f'{where}"{local.value}" is "{other}" already: only one of them can be right')
+
+    def _unchanged(self, found: KnownObject | None, counters: yaml.Node) -> None:
+        if not isinstance(counters, yaml.SequenceNode):
+            self._mistake(counters, f"unchanged: expected a list of counters, found {_kind(counters)}")
+            return
+        for counter in counters.value:
+            if self._scalar(counter, "unchanged: ", "a counter") and found:
+                self._counter(counter, found, f"unchanged: {found.name}: ")
+
+    def _names(self, section: yaml.Node, where: str, example: str) -> Iterator[_Entry]:
+        for local, english in self._pairs(section, where, f"names and values ({example})"):
+            if self._scalar(english, f"{where}{local.value}: ", "one English name"):
+                yield local, english
+
+    def _pairs(self, node: yaml.Node | None, where: str, expected: str) -> Iterator[tuple[yaml.ScalarNode, yaml.Node]]:
+        """The names in a mapping and what stands there, what it merges in as well; nothing if it is empty."""
+        if node is None or node.tag == _NULL:
+            return
+        if not isinstance(node, yaml.MappingNode):
+            self._mistake(node, f"{where}expected {expected}, found {_kind(node)}")
+            return
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                self._mistake(key, f"{where}expected a name, found {_kind(key)}")
+            elif key.tag != _MERGE and key.value in seen:
+                self._mistake(key, f'{where}"{key.value}" stands here a second time')
+            else:
+                seen.add(key.value)
+        try:
+            yaml.SafeLoader("").flatten_mapping(node)
+        except yaml.MarkedYAMLError as error:
+            self._mistake(node, f"not valid YAML: {error.problem}")
+            return
+        except RecursionError:
+            self._mistake(node, "not valid YAML: it is merged into itself")
+            return
+        # What is merged in comes first, and what stands here itself is meant instead of it.
+        yield from {key.value: (key, value) for key, value in node.value if isinstance(key, yaml.ScalarNode)}.values()
+
+    def _object(self, node: yaml.ScalarNode, where: str) -> KnownObject | None:
+        if found := objects().get(folded(node.value)):
+            return found
+        self._unknown(node, f'{where}"{node.value}" is not an object', [one.name for one in objects().values()])
+        return None
+
+    def _counter(self, node: yaml.ScalarNode, of: KnownObject, where: str) -> str | None:
+        if found := of.counters.get(folded(node.value)):
+            return found
+        self._unknown(node, f'{where}"{node.value}" is not a counter', list(of.counters.values()))
+        return None
+
+    def _unknown(self, node: yaml.Node, text: str, known: list[str]) -> None:
+        near = get_close_matches(str(node.value), known, n=1, cutoff=0.6)
+        hint = f'did you mean "{near[0]}"?' if near else "its English name is meant"
+        self._mistake(node, f"{text} Plimsoll knows ({hint})")
+
+    def _scalar(self, node: yaml.Node, where: str, expected: str) -> TypeGuard[yaml.ScalarNode]:
+        if isinstance(node, yaml.ScalarNode) and node.tag != _NULL:
+            return True
+        self._mistake(node, f"{where}expected {expected}, found {_kind(node)}")
+        return False
+
+    def _mistake(self, node: yaml.Node, text: str) -> None:
+        self.wrong.append(f"{self._path}{_place(node.start_mark)}: {text}")

@@ -1,0 +1,148 @@
+"""What was recorded in a language that is not known is told, and what programs call their own objects is not."""
+
+import pytest
+
+from model.names import shipped, unrecognised
+from model.perfmon import CounterPath
+
+
+def named(*texts):
+    """The objects that are told as not recognised."""
+    return [one.object for one in unrecognised(series(text) for text in texts)]
+
+
+def series(text, host="h"):
+    return shipped().series(CounterPath.parse(text), host)
+
+
+# Processor and memory of the first eight are as typeperf listed them on Windows Server 2016; the others, and what
+# disks have, are unverified.
+ELSEWHERE = {
+    "Czech": [r"\Procesor(0)\% času procesoru", r"\Paměť\Bajty k dispozici", r"\Fyzický disk(0 C:)\% času disku"],
+    "Dutch": [
+        r"\Processor(0)\Percentage processortijd",
+        r"\Geheugen\Beschikbare bytes",
+        r"\Fysieke schijf(0 C:)\Percentage schijftijd",
+    ],
+    "Hungarian": [
+        r"\Processzor(0)\A processzor kihasználtsága (%)",
+        r"\Memória\Rendelkezésre álló memória (bájt)",
+        r"\Fizikai lemez(0 C:)\Lemezhasználat (%)",
+    ],
+    "Italian": [
+        r"\Processore(0)\% Tempo processore",
+        r"\Memoria\Byte disponibili",
+        r"\Disco fisico(0 C:)\% Tempo disco",
+    ],
+    "Polish": [r"\Procesor(0)\Czas procesora (%)", r"\Pamięć\Dostępne bajty", r"\Dysk fizyczny(0 C:)\Czas dysku (%)"],
+    "Portuguese": [
+        r"\Processador(0)\% tempo de processador",
+        r"\Memória\Bytes disponíveis",
+        r"\PhysicalDisk(0 C:)\% tempo de disco",
+    ],
+    "Swedish": [r"\Processor(0)\% processortid", r"\Minne\Tillgängliga byte", r"\Fysisk disk(0 C:)\% disktid"],
+    "Turkish": [
+        r"\İşlemci(0)\% İşlemci Zamanı",
+        r"\Bellek\Kullanılabilir Bayt Sayısı",
+        r"\FizikselDisk(0 C:)\Disk Zamanı Yüzdesi",
+    ],
+    "Danish": [r"\Processor(0)\% processortid", r"\Hukommelse\Tilgængelige byte", r"\Fysisk disk(0 C:)\% disktid"],
+    "Norwegian": [r"\Prosessor(0)\% prosessortid", r"\Minne\Tilgjengelige byte", r"\Fysisk disk(0 C:)\% disktid"],
+    "Finnish": [
+        r"\Suoritin(0)\% Suoritinaika",
+        r"\Muisti\Käytettävissä olevat tavut",
+        r"\Fyysinen levy(0 C:)\% Levyaika",
+    ],
+    "Chinese": [r"\处理器(0)\% 处理器时间", r"\内存\可用字节", r"\物理磁盘(0 C:)\% 磁盘时间"],
+    "Korean": [r"\프로세서(0)\% 프로세서 시간", r"\메모리\사용 가능한 바이트", r"\실제 디스크(0 C:)\% 디스크 시간"],
+}
+LANGUAGES = pytest.mark.parametrize("language", ELSEWHERE)
+# What a console's code page leaves of the letters of a language.
+CONSOLE = str.maketrans("ěéíáčřžůýłęćńóşıİğüöäåøæ", "eeiacrzuylecnosiIguoaaoa")
+ENGLISH = {
+    "Processor": r"\Processor(_Total)\% Processor Time",
+    "Memory": r"\Memory\Available MBytes",
+    "PhysicalDisk": r"\PhysicalDisk(_Total)\% Disk Time",
+}
+# Of products and programs, and of Windows in English where no rule needs them.
+PROGRAMS = [
+    r"\Contoso Shop(_Total)\Orders/sec",
+    r"\OrderService\Latency (µs)",
+    r"\MSExchangeIS Store(_Total)\RPC Requests",
+    r"\Veeam Backup(_Total)\Jobs",
+    r"\ICA Session(_Total)\Latency - Session Average",
+    r"\VM Processor(_Total)\% Processor Time",
+    r"\VM Memory\Memory Active in MB",
+    r"\GPU Engine(pid_4_luid_0)\Utilization Percentage",
+    r"\GPU Engine(_Total)\New in 2030",
+    r"\Hyper-V Hypervisor Logical Processor(_Total)\% Total Run Time",
+    r"\Process V2(_Total)\% Processor Time",
+    r"\ICMPv6\Messages/sec",
+    r"\NTDS\New in 2030",
+    r"\SQLServer:Locks(_Total)\New in 2030",
+    r"\SQLAgent:Jobs(_Total)\Active jobs",
+    r"\MSSQL$PAYROLL:Buffer Manager\Page life expectancy",
+    r"\.NET CLR Data\SqlClient: Current # pooled connections",
+    r"\Web Service(_Total)\New in 2030",
+    r"\Physical Network Interface Card Activity(_Total)\Device Power State",
+]
+
+
+@LANGUAGES
+@pytest.mark.parametrize("seen", [str, lambda text: text.translate(CONSOLE)], ids=["as it is", "through a console"])
+def test_all_of_windows_in_a_language_that_is_not_known_is_named(language, seen):
+    paths = [seen(path) for path in ELSEWHERE[language]]
+    expected = [CounterPath.parse(path).object for path in paths]
+    assert named(*paths) == expected
+    assert named(*paths, *PROGRAMS[2:]) == expected
+    for path, object_ in zip(paths, expected, strict=True):
+        assert named(path, r"\SQLServer:Buffer Manager\Page life expectancy") == [object_]
+
+
+@LANGUAGES
+@pytest.mark.parametrize("at", range(3), ids=list(ENGLISH))
+def test_an_object_in_another_language_is_named_where_its_own_is_missing(language, at):
+    path = ELSEWHERE[language][at].translate(CONSOLE)
+    others = [text for one, text in enumerate(ENGLISH.values()) if one != at]
+    assert named(path, *others, *PROGRAMS) == [CounterPath.parse(path).object]
+
+
+@pytest.mark.parametrize("recorded", [["Processor"], ["Memory"], ["PhysicalDisk"], list(ENGLISH)], ids=str)
+def test_what_programs_bring_is_not_named_beside_windows_in_english(recorded):
+    assert named(*(ENGLISH[name] for name in recorded), *PROGRAMS) == []
+
+
+def test_what_programs_bring_is_not_named_beside_windows_in_a_language_that_is_known():
+    german = [r"\Prozessor(_Total)\Prozessorzeit (%)", r"\Arbeitsspeicher\Verfügbare MB"]
+    assert named(*german, *PROGRAMS, r"\Aufträge(_Total)\Ausführungen/s") == []
+
+
+def test_products_by_themselves_are_not_named():
+    assert named(*PROGRAMS[2:]) == []
+
+
+def test_what_is_not_known_for_a_product_may_be_windows_in_another_language_where_nothing_shows_the_language():
+    assert named(r"\Memori\Bait", r"\SQLServer:Locks(_Total)\Lock Waits/sec") == ["Memori"]
+    assert named(r"\Pemroses(0)\Waktu", r"\Ingatan\Bait") == ["Pemroses", "Ingatan"]
+    assert named(r"\Contoso Shop(_Total)\Orders/sec", r"\Contoso Shop(_Total)\Carts") == []
+
+
+def test_a_counter_that_is_not_known_is_named_unless_its_object_was_recorded_in_english():
+    strange, new = r"\Server\Bytes totaal per seconde", r"\Server\SMB BranchCache Hash Bytes Sent"
+    assert named(strange, ENGLISH["Processor"]) == ["Server"]
+    assert named(new, r"\Server\Bytes Total/sec") == []
+    assert named(r"\System\Systemaufrufe je Minute", r"\System\Threads") == ["System"]  # German, also in what is known
+    assert named(r"\Prozessor(0)\Prozessorzeit", r"\Prozessor(0)\Interrupts/s") == ["Prozessor"]
+
+
+def test_letters_beyond_english_are_enough_where_there_is_no_processor_or_no_memory():
+    unknown = r"\Säätäjä(0)\Aika"
+    assert named(unknown, ENGLISH["Memory"]) == ["Säätäjä"]
+    assert named(unknown, ENGLISH["Memory"], ENGLISH["Processor"]) == []
+
+
+def test_each_host_is_seen_for_itself_whatever_the_case_of_its_name():
+    english, strange = ENGLISH["Processor"], r"\Rendszer\Folyamatok"
+    recorded = [series(english, "A"), series(r"\Contoso\Orders", "a"), series(strange, "B"), series(strange, "b")]
+    (found,) = unrecognised(recorded)
+    assert (found.host, found.object, found.counters) == ("B", "Rendszer", 2)
