@@ -180,9 +180,9 @@ class _Bench:
             notes.append(
                 f"window widened from {words(rule.over)} to {words(track.window)}, twice the sampling interval"
             )
-        notes += [
-            f"window of {words(one)} where the log was sampled at another interval" for one in track.other_windows
-        ]
+        for one in track.other_windows:
+            how = f"every {words(one // 2)}" if one > rule.over else "more often"
+            notes.append(f"window of {words(one)} where the log was sampled {how}")
         if rule.scale:
             notes.append(f"limit {rule.healthy} × {self._facts.explain(track.subject, rule.scale)}")
         if rule.measured_on:

@@ -280,3 +280,17 @@ def test_logs_of_one_host_at_different_intervals_are_each_judged_throughout(plim
     assert rule["evaluations"] == 6 * 60 * 7 // 2 + 1
     (breach,) = rule["breaches"]
     assert (breach["start"], breach["end"]) == ("2008-01-15T09:00:00.000Z", "2008-01-15T12:30:00.000Z")
+
+
+def test_a_log_rotated_to_another_interval_is_judged_by_it(plimsoll, tmp_path):
+    """Ten hours of load with a sample every ten minutes, and a quiet hour with one every ten seconds after it."""
+    a_log(tmp_path, lambda minute: 20, "often.csv", minutes=60)
+    rows = [r'"(PDH-CSV 4.0) (W. Europe Standard Time)(-60)","\\WEB01\Processor(_Total)\% Processor Time"']
+    rows += [f'"01/15/2008 {at // 6:02}:{at % 6 * 10:02}:00.000","96"' for at in range(60)]
+    (tmp_path / "seldom.csv").write_text("\r\n".join(rows) + "\r\n")
+    found = reviewed(plimsoll, tmp_path, tmp_path / "often.csv", tmp_path / "seldom.csv")
+    (rule,) = [rule for rule in found["rules"] if rule["rule"] == "cpu-busy"]
+    assert rule["state"] == "crossed"
+    (breach,) = rule["breaches"]
+    assert (breach["start"], breach["end"]) == ("2008-01-14T23:00:00.000Z", "2008-01-15T08:59:50.000Z")
+    assert "window of 20 min where the log was sampled every 10 min" in rule["notes"]
