@@ -57,11 +57,13 @@ def read_by_line(piece: Piece, first_line: int, layout: Layout, tally: Tally, re
 def _unlike(lines: Lines, layout: Layout, tally: Tally) -> set[int]:
     """The lines that are unlike a row, or the first of them where those are enough to tell that all are."""
     found: list[int] = []
+    tried = HOPELESS
     for at in lines.unlike():
         found.append(at)
-        only = len(found) % HOPELESS == 0 and at == len(found) - 1 and not tally.kept
-        if only and look_at(found, lines, layout, tally, rewrite=False).is_hopeless:
-            break
+        if len(found) == tried and at == len(found) - 1 and not tally.kept:
+            if look_at(found, lines, layout, tally).is_hopeless:
+                break
+            tried *= 2  # so that many lines that are unlike and yet rows are looked at twice, not each time
     return set(found)
 
 

@@ -36,13 +36,13 @@ class _Ruled:
     """What a zone's rules make of rows.
 
     `offsets` are the clock's to UTC in ns, one per row; `doubtful` the rows from and until which
-    nothing tells the first from the second hour; `against` the rows by which the clock was not
-    changed where the rules say.
+    nothing tells the first from the second hour; `against` the first row by which the clock was not
+    changed where the rules say, None where all agree.
     """
 
     offsets: Times
     doubtful: Sequence[tuple[int, int]]
-    against: Sequence[int]
+    against: int | None
 
 
 def to_utc(local: Times, zone: Zone, lines: Sequence[int], remarks: Remarks) -> Clock:
@@ -75,6 +75,17 @@ def to_utc(local: Times, zone: Zone, lines: Sequence[int], remarks: Remarks) -> 
     return Clock(times[order], order)
 
 
+def offsets(local: Times, rule: tzinfo) -> tuple[Times, Times]:
+    """The offsets (ns) of a zone's clock to UTC at these times of it (ns), to the quarter of an hour.
+
+    Where a time comes twice the earlier and the later, which is less; where it is missing those before and after.
+    """
+    quarters, inverse = np.unique(local // _QUARTER, return_inverse=True)
+    pairs = [_offsets(int(quarter), rule) for quarter in quarters]
+    first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2)[inverse].T
+    return first, second
+
+
 def _changes(local: Times, lines: Sequence[int], remarks: Remarks) -> Times | int:
     """What to add to each row for the changes of daylight saving time before it."""
     steps = np.diff(local)
@@ -87,15 +98,15 @@ def _changes(local: Times, lines: Sequence[int], remarks: Remarks) -> Times | in
     added = np.zeros(len(local), dtype=np.int64)
     for at in odd.tolist():
         if steps[at] < 0 and (steps[at] + HOUR <= interval + slack or _may_change(int(local[at]))):
-            added[at + 1 :] += HOUR
+            added[at + 1] = HOUR
             text = "the clock goes back an hour, as at the end of daylight saving time: later rows are an hour later"
         elif steps[at] > 0 and _is_spring(int(local[at]), int(local[at + 1]), interval + slack):
-            added[at + 1 :] -= HOUR
+            added[at + 1] = -HOUR
             text = "the clock skips an hour, as when daylight saving time begins: later rows are an hour earlier"
         else:
             continue
         remarks.add(Kind.REPAIRED, text, line=lines[at + 1])
-    return added
+    return np.cumsum(added)
 
 
 def _is_spring(before: int, after: int, tolerance: int) -> bool:
@@ -118,14 +129,14 @@ def _close(local: int, moment: datetime, tolerance: int) -> bool:
 def _by_name(local: Times, name: str, offset: int, lines: Sequence[int], remarks: Remarks) -> Times:
     """By the rules of a zone that is only named in a header, or by the header's offset where these do not hold."""
     rule = rule_of(name)
-    ruled = _ruled(local, rule, offset) if rule and len(local) else None
+    ruled = _ruled(local, rule, offset) if rule else None
     if rule is None or ruled is None:
         return local - offset
-    if ruled.against:
+    if ruled.against is not None:
         remarks.add(
             Kind.NOTED,
             f"the clock was not changed as the rules of {rule.key} say: its rows are read as they stand",
-            line=lines[ruled.against[0]],
+            line=lines[ruled.against],
         )
         return local - offset
     steps, interval = np.diff(local), sampling_interval(local)
@@ -133,7 +144,8 @@ def _by_name(local: Times, name: str, offset: int, lines: Sequence[int], remarks
         change = int(ruled.offsets[at + 1] - ruled.offsets[at])
         if steps[at] < change:  # rows that are not in the order of time are told as such
             continue
-        by, how, then = words(abs(change)), *(("skips", "earlier") if change > 0 else ("goes back by", "later"))
+        by = words(abs(change))
+        how, then = ("skips", "earlier") if change > 0 else ("goes back by", "later")
         seen = _like(int(steps[at]) - change, interval, abs(change))
         pause = "" if seen else " while the log pauses"
         remarks.add(
@@ -165,45 +177,52 @@ def _tell_doubtful(ruled: _Ruled, lines: Sequence[int], remarks: Remarks) -> Non
 
 
 def _ruled(local: Times, rule: tzinfo, begun: int | None) -> _Ruled | None:
-    """By a zone's rules. Times of the hour that repeats are the later ones once the clock stepped back.
+    """By a zone's rules. `begun` is the clock's offset in ns at the first row, where known.
 
-    `begun` is the clock's offset in ns at the first row, where known; None where there is no row or
-    the rules have no such offset then. A log that begins in an hour that repeats and goes on after it
-    without a step back or a pause begins in its second time round. The hour is doubtful where a log
-    of unknown offset begins in it, or pauses, and never steps back.
+    None where there is no row, or the rules have no such offset then.
     """
     if not len(local):
         return None
-    quarters, inverse = np.unique(local // _QUARTER, return_inverse=True)
-    first, second = np.array([_offsets(int(quarter), rule) for quarter in quarters], dtype=np.int64)[inverse].T
+    first, second = offsets(local, rule)
     if begun is not None and begun not in (first[0], second[0]):
         return None
-    offsets, twice = first.copy(), second < first
     steps, interval = np.diff(local, prepend=local[0]), sampling_interval(local)
+    taken = first.copy()
     doubtful: list[tuple[int, int]] = []
-    for at in np.flatnonzero(twice & ~np.concatenate([[False], twice[:-1]])).tolist():
-        until = _end_of_run(twice, at)
-        size = int(first[at] - second[at])
-        if at == 0 and begun == second[0]:
-            offsets[:until] = second[:until]
-            continue
-        entered = range(max(at, 1), until)
-        turn = next(
-            (k for k in entered if steps[k] < -min(size, HOUR) // 2 or _like(int(steps[k]) + size, interval, size)),
-            None,
-        )
-        if turn is not None:
-            offsets[turn:until] = second[turn:until]
-            continue
-        begins = at == 0 and begun is None
-        pauses = [k for k in entered if interval and steps[k] > interval + min(1.5 * interval, size // 4)]
-        if begins and not pauses and until < len(local) and _like(int(steps[until]), interval, size):
-            offsets[:until] = second[:until]
-        elif begins or pauses:
-            doubtful.append((at if begins else pauses[-1], until))
-    changes = np.flatnonzero(np.diff(offsets)) + 1
-    on = [k for k in changes.tolist() if _like(int(steps[k]), interval, abs(int(offsets[k] - offsets[k - 1])))]
-    return _Ruled(offsets, doubtful, sorted([*np.flatnonzero(second > first).tolist(), *on]))
+    for start, stop in _runs(second < first):
+        is_known = begun is not None or start > 0  # whoever sees the clock come to the hour sees its first time round
+        begins_again = start == 0 and begun == int(second[0]) if is_known else None
+        size = int(first[start] - second[start])
+        again, doubt = _second_time(range(start, stop), size, begins_again, steps, interval)
+        taken[again:stop] = second[again:stop]
+        if doubt is not None:
+            doubtful.append((doubt, stop))
+    missing = np.flatnonzero(second > first).tolist()
+    changes = (np.flatnonzero(np.diff(taken)) + 1).tolist()
+    over = [at for at in changes if _like(int(steps[at]), interval, abs(int(taken[at] - taken[at - 1])))]
+    return _Ruled(taken, doubtful, min([*missing, *over], default=None))
+
+
+def _second_time(
+    hour: range, size: int, begins_again: bool | None, steps: Times, interval: int | None
+) -> tuple[int, int | None]:
+    """The row of an hour that repeats from which on it is its second time round, and the one from which on it may be.
+
+    The clock goes back by `size` ns at its end. `steps` are the clock's from the row before to each row.
+    `begins_again` is whether the first row is of the second time round, None where only what follows may tell:
+    a log that goes on after the hour, without a step back or a pause, began in its second time round.
+    """
+    if begins_again:
+        return hour.start, None
+    entered = range(max(hour.start, 1), hour.stop)  # nothing comes before the first row of all
+    for at in entered:
+        if steps[at] < -min(size, HOUR) // 2 or _like(int(steps[at]) + size, interval, size):
+            return at, None
+    pauses = [at for at in entered if interval and steps[at] > interval + min(1.5 * interval, size // 4)]
+    if begins_again is None:
+        goes_on = hour.stop < len(steps) and _like(int(steps[hour.stop]), interval, size)
+        return (hour.start, None) if goes_on and not pauses else (hour.stop, hour.start)
+    return hour.stop, pauses[-1] if pauses else None
 
 
 def _like(step: int, interval: int | None, change: int) -> bool:
@@ -211,17 +230,13 @@ def _like(step: int, interval: int | None, change: int) -> bool:
     return interval is not None and abs(step - interval) <= min(max(interval // 2, 2 * SECOND), change // 4)
 
 
-def _end_of_run(flags: NDArray[np.bool_], start: int) -> int:
-    """Where the flags that are set from `start` on end."""
-    unset = np.flatnonzero(~flags[start:])
-    return start + int(unset[0]) if len(unset) else len(flags)
+def _runs(flags: NDArray[np.bool_]) -> list[list[int]]:
+    """Where flags are set: from which place until which, each time."""
+    return np.flatnonzero(np.diff(flags, prepend=False, append=False)).reshape(-1, 2).tolist()
 
 
 def _offsets(quarter: int, rule: tzinfo) -> tuple[int, int]:
-    """The zone's offsets in ns in a quarter of an hour of its clock.
-
-    Where it repeats the earlier and the later, which is less; where it is missing those before and after.
-    """
+    """Both of a zone's offsets (ns) in a quarter of an hour of its clock, counted from 1970."""
     moment = utc(quarter * _QUARTER).replace(tzinfo=None)
     found = [moment.replace(tzinfo=rule, fold=fold).utcoffset() or timedelta() for fold in (0, 1)]
     first, second = (offset // timedelta(microseconds=1) * 1000 for offset in found)

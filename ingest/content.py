@@ -156,7 +156,10 @@ def _entries_of_zip(data: bytes) -> list[_Entry]:
 
 def _entries_of_tar(data: bytes) -> list[_Entry]:
     archive = tarfile.TarFile(fileobj=io.BytesIO(data))
-    return [(entry.name, partial(_member_of_tar, archive, entry)) for entry in archive.getmembers() if entry.isfile()]
+    entries = archive.getmembers()
+    if data[archive.offset :].strip(b"\0"):  # tarfile takes the first header that it cannot read for the end
+        raise tarfile.ReadError("more follows the last file that can be told")
+    return [(entry.name, partial(_member_of_tar, archive, entry)) for entry in entries if entry.isfile()]
 
 
 def _member_of_tar(archive: tarfile.TarFile, entry: tarfile.TarInfo) -> IO[bytes]:

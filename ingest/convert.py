@@ -110,12 +110,11 @@ def _wall_clock(log: Log, remarks: Remarks) -> WallClock | None:
     """The clock to write a log by: its zone's offset at the first row, for all rows."""
     if not log.zone.known:
         return None
-    minutes = (log.zone.local(int(log.times[0]) if len(log.times) else 0).utcoffset() or timedelta()) // timedelta(
-        minutes=1
-    )
+    first = log.zone.local(int(log.times[0]) if len(log.times) else 0)
+    minutes = (first.utcoffset() or timedelta()) // timedelta(minutes=1)
     zone = Zone.from_bias(log.zone.name, -minutes)
-    written = to_utc(log.times + minutes * 60 * SECOND, zone, range(len(log.times)), Remarks(""))
-    if np.array_equal(written.times, log.times):
+    read_back = to_utc(log.times + minutes * 60 * SECOND, zone, range(len(log.times)), Remarks())
+    if np.array_equal(read_back.times, log.times):
         return WallClock(zone.name, -minutes)
     name = f"UTC{offset_text(minutes)}"
     remarks.add(Kind.NOTED, f"the zone is written as {name}: a clock of {zone.name} would have been changed meanwhile")

@@ -11,7 +11,7 @@ from model.times import instant
 
 TIME = "time"
 BLANK = " "
-_EARLIEST, _LATEST = (instant(datetime(year, 1, 1, tzinfo=UTC)) // 1000 for year in (1980, 2201))  # us, as parsed
+_EARLIEST, LATEST = (instant(datetime(year, 1, 1, tzinfo=UTC)) // 1000 for year in (1980, 2201))  # us, as parsed
 _WRITTEN = "%m/%d/%Y %H:%M:%S%.f"
 _SPACES = " \t\r\v\f"
 
@@ -63,6 +63,6 @@ def wall_clock(cells: pl.Series) -> pl.Series:
     local = cells.to_frame().select(written).to_series()
     # A clock that was never set counts from 1601, which nanoseconds from 1970 do not reach.
     since_1970 = local.cast(pl.Int64)
-    if local.null_count() < len(local) and not since_1970.is_between(_EARLIEST, _LATEST).all():
-        local = local.set(~since_1970.is_between(_EARLIEST, _LATEST), None)
+    if local.null_count() < len(local) and not since_1970.is_between(_EARLIEST, LATEST).all():
+        local = local.set(~since_1970.is_between(_EARLIEST, LATEST), None)
     return local.cast(pl.Datetime("ns"))

@@ -78,8 +78,8 @@ def look_at(chosen: Sequence[int], lines: Lines, layout: Layout, before: Tally, 
                 found.keep(at, number, line if counts.ascii else _mended(line), counts.blanks)
             continue
         whole = _written(line, layout, is_open=is_open) if at == last else None
-        if whole is None or not _take_cut(line, whole, at, number, found, layout):
-            _take_irregular(line, at, number, found, layout)
+        if whole is None or not _take_cut(line, whole, at, number, found):
+            _take_irregular(line, at, number, found)
         if len(before.uneven) + len(found.tally.uneven) >= HOPELESS:
             found.is_hopeless = not (before.kept or at - place or found.kept)
             if found.is_hopeless:
@@ -109,8 +109,9 @@ def _take_torn(line: bytes, at: int, number: int, to: Sorted) -> None:
     to.keep(at, number, row, empty_cells(row, separator))
 
 
-def _take_cut(line: bytes, whole: list[str], at: int, number: int, to: Sorted, layout: Layout) -> bool:
+def _take_cut(line: bytes, whole: list[str], at: int, number: int, to: Sorted) -> bool:
     """The last row of a file, where it was cut short behind these whole cells; False where it was not."""
+    layout = to.layout
     if len(whole) >= layout.width:
         return False
     if len(whole) > 1:
@@ -146,8 +147,9 @@ def _written(line: bytes, layout: Layout, *, is_open: bool) -> list[str] | None:
     return None if any('"' in cell for cell in whole) else whole
 
 
-def _take_irregular(line: bytes, at: int, number: int, to: Sorted, layout: Layout) -> None:
+def _take_irregular(line: bytes, at: int, number: int, to: Sorted) -> None:
     """A line that is not quoted throughout or not at all, or has too many or too few cells."""
+    layout = to.layout
     cells = split(line.rstrip(b"\r").decode("utf-8", errors="replace"), layout.separator)
     if len(cells) == layout.width:
         to.keep(at, number, _rewritten(cells, layout.separator), sum(not cell.strip() for cell in cells))

@@ -89,7 +89,7 @@ def _with_whole_header(text: Text, remarks: Remarks) -> Text:
     separator = b"," if sign[1] == b"C" else b"\t"
     parts, last = [text.header.rstrip(b" ")], first
     cell = _open_cell(text.header, None)
-    while (line := _line_at(text, stop + 1)) and (glue := _glue(parts[-1], line, cell, separator)) is not None:
+    while (line := text.line_at(stop + 1)) and (glue := _glue(parts[-1], line, cell, separator)) is not None:
         if glue == _BROKEN:
             raise Unusable(
                 f"{text.name}:{last}: the header breaks off within a name and goes on in line {last + 1}; join the "
@@ -107,11 +107,6 @@ def _with_whole_header(text: Text, remarks: Remarks) -> Text:
     where = f"goes on in line {last}" if last == first + 1 else f"stands in lines {first} to {last}"
     remarks.add(Kind.REPAIRED, f"the header {where}: joined", line=first, count=last - first)
     return text.rewritten(last, b"".join(parts), stop)
-
-
-def _line_at(text: Text, start: int) -> bytes:
-    end = text.data.find(b"\n", start)
-    return text.data[start : len(text.data) if end < 0 else end]
 
 
 def _open_cell(line: bytes, before: bytes | None) -> bytes | None:

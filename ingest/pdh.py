@@ -29,10 +29,9 @@ from model.times import Zone
 _ZONE = re.compile(r"\(PDH-[CT]SV 4\.0\)\s*\((?P<name>.*)\)\s*\((?P<bias>-?\d{1,4})\)\s*", re.DOTALL)
 _NO_ZONE = re.compile(r"\(PDH-[CT]SV 4\.0\)\s*")
 # A computer's name, and something behind it that is no instance's.
-_ONE_BACKSLASH = re.compile(r"\\[^\\()/%\s]+\\[^\\]+(\(.*\))?\\")
+_ONE_BACKSLASH = re.compile(r"\\[^\\()/%\s]+\\[^\\]+\\")
 # A quote that no other doubles: part of a name, as recorders write names as they are.
 _LONE_QUOTE = re.compile(r'(?<!")"(?:"")*(?!")')
-_HEADER = re.compile(rb"\(PDH-[CT]SV 4\.0\)[^\n]*\\")
 _SEPARATORS = {",": "commas", "\t": "tabs"}
 _NO_PATHS = (
     r"{}: no column of the header is a counter path such as \\HOST\System\Threads; export the log again with relog, "
@@ -69,7 +68,7 @@ def read_pdh(path: Path, text: Text, format_: str, separator: str, how: Reading)
             if "\\" in cells[0]
             else f"{path}:{line}: the header names no counter; record the log with at least one"
         )
-    _fit_last_separator(cells, _line_at(text, stop + 1), separator, remarks)
+    _fit_last_separator(cells, text.line_at(stop + 1), separator, remarks)
     if not any(cell.startswith("\\") for cell in cells):
         raise Unusable(_NO_PATHS.format(path))
     zone = _zone(cells[0], how.zone, remarks)
@@ -108,19 +107,17 @@ def _cells(header: str, separator: str) -> tuple[list[str], bool]:
     return [*parts, *([""] if named != header else [])], False
 
 
-def _line_at(text: Text, start: int) -> str:
-    end = text.data.find(b"\n", start)
-    line = text.data[start : len(text.data) if end < 0 else end]
-    return line.rstrip(b"\r").decode("utf-8", errors="replace")
-
-
-def _fit_last_separator(cells: list[str], row: str, separator: str, remarks: Remarks) -> None:
-    """A separator at the end of the header alone, or of the rows alone, makes no column."""
-    count = len(split(row, separator))
+def _fit_last_separator(cells: list[str], first: bytes, separator: str, remarks: Remarks) -> None:
+    """A separator at the end of the header alone, or of the rows alone (as in the first), makes no column."""
+    row = first.rstrip(b"\r")
+    is_behind = row.endswith(f'"{separator}'.encode())
+    if cells[-1] and not is_behind:  # as is the rule
+        return
+    count = len(split(row.decode("utf-8", errors="replace"), separator))
     if not cells[-1] and count == len(cells) - 1:
         cells.pop()
         remarks.add(Kind.SKIPPED, f"column {len(cells) + 1} has neither a name nor values")
-    elif row.endswith(f'"{separator}') and count == len(cells) + 1:
+    elif is_behind and count == len(cells) + 1:
         cells.append("")
 
 
@@ -146,9 +143,11 @@ def _with_computer(cells: Sequence[str], remarks: Remarks) -> Sequence[str]:
     Certain where no path has two and what comes first is the same in all, as no object is that has
     others behind it.
     """
+    first = _computer(next((cell for cell in cells if cell.startswith("\\")), ""))
+    if not first:
+        return cells
     paths = [cell for cell in cells if cell.startswith("\\")]
-    first = _computer(paths[0]) if paths else None
-    if not first or any(_computer(path) != first for path in paths):
+    if any(_computer(path) != first for path in paths):
         return cells
     remarks.add(
         Kind.REPAIRED,

@@ -115,10 +115,10 @@ def _shape(text: Text) -> _Shape | None:
     header = text.header
     hint = _HINT.fullmatch(header)
     if hint:
-        end = text.data.find(b"\n", stop + 1)
         number, start = number + 1, stop + 1
-        header = text.data[start : len(text.data) if end < 0 else end].rstrip(b"\r")
-    sign, path = _SIGN.match(header), _BEFORE_PATH.search(header)
+        header = text.line_at(start).rstrip(b"\r")
+    sign = _SIGN.match(header)
+    path = _BEFORE_PATH.search(header) if sign else None
     if not sign or not path:
         return None
     separator = path[1].decode()

@@ -108,7 +108,7 @@ class _Sorting:
         else:
             fits = bool(self._sections) and whole == wanted
         told = "the last row has no line end and may be cut short: "
-        if not fits or line.startswith(HEADER) or cells[1] == "-1":
+        if not fits or len(cells) <= COMMON or line.startswith(HEADER) or cells[1] == "-1":
             self._remarks.add(Kind.SKIPPED, f"{told}left out", line=number)
             return
         if whole < wanted:

@@ -9,10 +9,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from ingest.clock import offsets
 from ingest.sadf_table import Table
 from model.log import Times
 from model.remark import Kind, Remarks, counted
-from model.times import SECOND, Zone, utc
+from model.times import SECOND, Zone
 
 _DAY = 86_400 * SECOND
 _QUARTER = 900 * SECOND  # clocks are ahead of UTC by whole quarters of an hour
@@ -51,7 +52,8 @@ def _ahead(table: Table, zone: Zone) -> int | None:
         # A day that was not recorded is missing from midnight to midnight on the recorder's own clock.
         if _QUARTER <= before % _DAY < ahead:
             ahead -= _DAY * (ahead >= _EASTERNMOST)
-            if not zone.known or abs(_offset(zone, after) - ahead) <= said[at + 1]:
+            own = int(_offsets(zone, stamps[at + 1 : at + 2], ahead)[0])
+            if not zone.known or abs(own - ahead) <= said[at + 1]:
                 return ahead
     back = (np.abs(extra + _DAY) <= _SLACK) & (stamps[1:] % _DAY <= said[1:])
     # Where UTC has no midnight in the log, all before the recorder's own is of the day before.
@@ -73,12 +75,4 @@ def _shifts(table: Table, zone: Zone, ahead: int) -> Times:
 
 
 def _offsets(zone: Zone, local: Times, otherwise: int) -> Times:
-    if not zone.known:
-        return np.full(len(local), otherwise)
-    quarters, which = np.unique(local // _QUARTER * _QUARTER, return_inverse=True)
-    return np.array([_offset(zone, quarter) for quarter in quarters.tolist()], dtype=np.int64)[which]
-
-
-def _offset(zone: Zone, local: int) -> int:
-    offset = utc(local).replace(tzinfo=zone.rule).utcoffset()
-    return 0 if offset is None else round(offset.total_seconds()) * SECOND
+    return offsets(local, zone.rule)[0] if zone.known else np.full(len(local), otherwise)

@@ -54,8 +54,13 @@ def plain(text: str, remarks: Remarks) -> str:
 
 
 def _headers(text: str) -> Iterator[_Header]:
+    line_end = -1
     for found in _NAMES.finditer(text):
+        if found.start() < line_end:  # of a line's names the first alone may be in its first cells
+            continue
         start = text.rfind("\n", 0, found.start()) + 1
+        line_end = text.find("\n", found.end())
+        line_end = len(text) if line_end < 0 else line_end
         before = text[start : found.start()]
         lead = before.removesuffix("# ").removesuffix("#")
         # A comment may hold the names of a header, but it is not in the first cell or the second.

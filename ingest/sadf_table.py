@@ -7,13 +7,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from ingest.layout import LATEST
 from ingest.sadf_blocks import Block
 from ingest.sadf_names import Section, device
 from ingest.shorten import short
 from model.errors import Unusable
 from model.log import Times, Values
 from model.remark import Kind, Remarks, counted
-from model.times import SECOND
 
 _UTC = "%Y-%m-%d %H:%M:%S UTC"
 _LOCAL = "%Y-%m-%d %H:%M:%S"
@@ -88,14 +88,19 @@ def _stamps(times: pl.Series) -> tuple[pl.Series, pl.Series]:
         return known, pl.repeat(False, len(known), eager=True)
     # 10.0.2 to 10.0.4 write 06-00-01, and some after 12.6.1 a space where they name no zone.
     times = times.str.strip_chars_end().str.replace(r" (\d\d)-(\d\d)-(\d\d)", " $1:$2:$3")
-    seconds = times.str.extract(r"^(\d{9,11})$").cast(pl.Int64) * SECOND
+    seconds = _in_ns(times.str.extract(r"^(\d{9,11})$").cast(pl.Int64) * 1_000_000)
     known = known.fill_null(_parsed(times, _UTC)).fill_null(seconds)
     local = _parsed(times.str.replace(_ZONE, ""), _LOCAL)
     return known.fill_null(local), known.is_null() & local.is_not_null()
 
 
 def _parsed(times: pl.Series, how: str) -> pl.Series:
-    return times.str.to_datetime(how, strict=False, time_unit="ns").cast(pl.Int64)
+    return _in_ns(times.str.to_datetime(how, strict=False, time_unit="us").cast(pl.Int64))
+
+
+def _in_ns(since_1970: pl.Series) -> pl.Series:
+    """Microseconds as nanoseconds; null where no recorder is of that year, which these may not reach."""
+    return since_1970.set(~since_1970.is_between(0, LATEST), None) * 1000
 
 
 def _tell_bad_times(path: Path, times: pl.Series, bad: pl.Series, lines: NDArray[np.int64], remarks: Remarks) -> None:

@@ -73,11 +73,16 @@ class Text:
                 return number, start, stop
             number, start = number + 1, end + 1
 
-    @property
+    @cached_property
     def header(self) -> bytes:
         """The first line that is not blank, without its line end."""
         _, start, stop = self.first_line
         return self.data[start:stop].rstrip(b"\r")
+
+    def line_at(self, start: int) -> bytes:
+        """The line that begins there, without its line feed."""
+        end = self.data.find(b"\n", start)
+        return self.data[start : len(self.data) if end < 0 else end]
 
     def rewritten(self, line: int, header: bytes, rest: int) -> "Text":
         """The text with `header` as that line: blank lines before it, and after it what stands from `rest` on."""

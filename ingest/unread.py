@@ -10,7 +10,7 @@ _SADF = "sadf -d FILE -- -A > FILE.csv"
 _EXPORT = "write a log with: Get-Counter ... | Export-Counter -FileFormat CSV -Path FILE.csv"
 # How it begins, what it looks like, and what to do.
 _KINDS = (
-    (rb"\x00{4096}", "a file of zero bytes, as a disk or a copy that failed leaves it; copy the log again"),
+    (rb"\x00+\Z", "a file of zero bytes, as a disk or a copy that failed leaves it; copy the log again"),
     (rb"\x00|.{0,48}PerfDiskLog|..\x00\x00", f"a binary log (BLG), not text; convert it with: {_RELOG}"),
     (rb"\x96\xd5|\xd5\x96", f"a binary file of sysstat, not text; convert it with: {_SADF}"),
     (rb"7z\xbc\xaf|Rar!\x1a|MSCF\x00", "an archive (7-Zip, RAR or CAB); unpack it and name the log"),

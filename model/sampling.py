@@ -11,19 +11,35 @@ Times: TypeAlias = NDArray[np.int64]
 
 _MUCH = 2.5  # intervals
 _ALIKE = 1.5  # times as long, at most
+_END_OF_TIME = 2**63 - 1
 _KEPT_UP = 5  # distances in a row; of fewer that are alike, chance may be the reason
 
 
 class Stretch(NamedTuple):
-    """A part of a recording, from its first sample to its last (UTC ns), at an interval (ns) of its own."""
+    """A part of a recording, from its first sample to its last (UTC ns), at an interval (ns) of its own.
+
+    `before` is the last sample before it, or its own first one; `until` the first one after it, or the end of time.
+    """
 
     start: int
     end: int
     interval: int
+    before: int
+    until: int
 
     def holds(self, times: Times) -> NDArray[np.bool_]:
         """Which of the times belong to it."""
-        return (times >= self.start) & (times <= self.end)
+        return (times >= self.start) & (times < self.until)
+
+    def borders(self, times: Times, interval: int) -> NDArray[np.bool_]:
+        """Which of the times lie between its first or last sample and the one beside it, if there is no pause.
+
+        `interval` (ns) is that of the rest of the recording.
+        """
+        ahead = (times > self.before) & (times < self.start)
+        if self.until - self.end > _MUCH * max(interval, self.interval):
+            return ahead
+        return ahead | ((times > self.end) & (times < self.until))
 
 
 def sampling_interval(times: Times) -> int | None:
@@ -56,12 +72,14 @@ def other_intervals(times: Times) -> list[Stretch]:
     if interval is None:
         return []
     runs = _runs(steps, (steps > _MUCH * interval) | ((_MUCH * steps < interval) & (steps > 0)))
-    # What was sampled before the first of these distances tells of the time before, unless there is none.
-    starts = [run.start + 1 if run.start else 0 for run in runs]
-    return [
-        Stretch(int(times[start]), int(times[run.stop]), _median(steps[run]))
-        for start, run in zip(starts, runs, strict=True)
-    ]
+    return [_stretch(times, run, _median(steps[run])) for run in runs]
+
+
+def _stretch(times: Times, run: slice, interval: int) -> Stretch:
+    # The sample before the first of these distances tells of the time before, unless nothing was sampled then.
+    start = run.start + 1 if run.start else 0
+    until = int(times[run.stop + 1]) if run.stop + 1 < len(times) else _END_OF_TIME
+    return Stretch(int(times[start]), int(times[run.stop]), interval, int(times[run.start]), until)
 
 
 def _median(steps: Times) -> int:

@@ -70,10 +70,14 @@ class Judge:
 
     def track(self, rule: Rule, subject: Subject, origin: Origin, at: Times) -> Track:
         """The rule judged for one subject at the evaluations `at`."""
-        inside = self._inside(rule, at)
         healthy = self._scaled(rule.healthy, rule, subject)
         window, others = self._windows(rule, origin)
         values = self._reduced(rule, origin, at)
+        # Of the time before the first sample at a longer interval that sample tells, and none before it.
+        borders = [part.borders(at, window // 2) for part, _ in others]
+        untold = np.isnan(values) & np.any(borders or [np.zeros(len(at), dtype=bool)], axis=0)
+        at, values = at[~untold], values[~untold]
+        inside = self._inside(rule, at)
         breached = _truths(values, ~healthy.holds(values))
         unrecovered = breached
         if rule.recover:

@@ -67,7 +67,7 @@ def _span(log: Log, zone: Zone) -> str:
 def _interval(log: Log, zone: Zone) -> str:
     if not log.interval:
         return "not known"
-    others = [f"{words(interval)} {zone.span(start, end)}" for start, end, interval in log.other_intervals]
+    others = [f"{words(interval)} {zone.span(start, end)}" for start, end, interval, *_ in log.other_intervals]
     return "; ".join([words(log.interval), *_first(others)])
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from model.sampling import Stretch, other_intervals, pauses, sampling_interval
+from model.sampling import other_intervals, pauses, sampling_interval
 from model.times import SECOND
 
 
@@ -49,9 +49,19 @@ def test_a_pause_is_where_no_interval_is_kept_up(distances, paused):
 
 
 def test_stretches_of_another_interval():
-    times = at(*[10] * 20, *[60] * 5, *[600] * 6, *[10] * 3)
-    minutes = Stretch(260 * SECOND, 500 * SECOND, 60 * SECOND)
-    tens = Stretch(1100 * SECOND, 4100 * SECOND, 600 * SECOND)
-    assert other_intervals(times) == [minutes, tens]
+    minutes, tens = other_intervals(at(*[10] * 20, *[60] * 5, *[600] * 6, *[10] * 3))
+    assert seconds(minutes) == (260, 500, 60, 200, 1100)
+    assert seconds(tens) == (1100, 4100, 600, 500, 4110)
     assert other_intervals(at(10, 10, 60, 10)) == []
-    assert other_intervals(at(*[60] * 9, *[10] * 5)) == [Stretch(550 * SECOND, 590 * SECOND, 10 * SECOND)]
+
+
+def test_a_stretch_at_an_end_of_the_recording():
+    (last,) = other_intervals(at(*[60] * 9, *[10] * 5))
+    assert seconds(last)[:4] == (550, 590, 10, 540)
+    assert last.until > last.end
+    (first,) = other_intervals(at(*[60] * 9, *[10] * 20))
+    assert seconds(first) == (0, 540, 60, 0, 550)
+
+
+def seconds(stretch):
+    return tuple(instant // SECOND for instant in stretch)

@@ -55,7 +55,7 @@ def test_a_load_that_was_sampled_often_is_not_spread_over_a_long_window():
     often = judged((600, 50, 20), (1, 40, 96), (600, 12, 20))
     assert often.values.max() == 96
     assert crossed(often) == []
-    assert often.times[often.values > 80].max() <= (50 * 600 + 40) * SECOND
+    assert often.times[often.values > 80].max() <= (50 * 600 + 40 + 60) * SECOND
 
 
 def test_a_short_load_between_samples_far_apart_counts_where_it_was():
@@ -63,6 +63,18 @@ def test_a_short_load_between_samples_far_apart_counts_where_it_was():
     ((start, end),) = crossed(judged((600, 12, 75), (1, 420, 96), (600, 12, 75)))
     assert 7200 < start < 7220
     assert 7600 < end < 7620 + 70
+
+
+def test_a_load_goes_on_where_the_interval_changes():
+    """Five minutes every second, ten hours every ten minutes, five minutes every second: all of them too high."""
+    assert crossed(judged((1, 300, 96), (600, 60, 96), (1, 300, 96))) == [(10, 36_600)]
+    assert crossed(judged((600, 60, 96), (1, 30, 96), (600, 60, 96))) == [(600, 72_030)]
+
+
+def test_a_load_before_a_pause_counts_as_long_whatever_comes_behind_it():
+    same = judged((300, 7, 20), (300, 4, 95), (3600, 1, 20), (300, 20, 20))
+    other = judged((300, 7, 20), (300, 4, 95), (3600, 1, 20), (15, 60, 20))
+    assert [end - start for start, end in crossed(same)] == [end - start for start, end in crossed(other)]
 
 
 def test_one_interval_has_one_window():

@@ -1,0 +1,81 @@
+"""Files for which looking again and again would take minutes: time grows with their size alone."""
+
+from datetime import UTC, datetime
+from time import process_time
+
+import numpy as np
+import pytest
+
+from ingest import odd_lines
+from ingest.clock import to_utc
+from ingest.read import read_log
+from model.errors import Unusable
+from model.remark import Remarks
+from model.times import SECOND, Zone, instant
+
+HEADER = b'"(PDH-CSV 4.0) (UTC)(0)","\\\\H\\Memory\\Available MBytes","\\\\H\\System\\Threads"\r\n'
+ROW = b'"01/01/2024 00:00:00.000"'
+LONG = 40_000
+MINUTE = 60 * SECOND
+MOST_SECONDS = 4  # of the processor; looked at again and again, each takes several times as long
+
+
+@pytest.fixture
+def in_time():
+    start = process_time()
+    yield
+    assert process_time() - start < MOST_SECONDS
+
+
+@pytest.mark.usefixtures("in_time")
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'"(PDH-CSV 4.0) (UTC)(0)","\\H\\A' + b"(" * LONG + b")" * LONG + b'"\r\n' + ROW + b',"1"\r\n',
+        HEADER.replace(b",", b";") + ROW + b';"1E+3";"' + b"1" * 3 * LONG + b'"\r\n',
+    ],
+    ids=["brackets in a path that lost a backslash", "a rounded number and one of many digits"],
+)
+def test_logs(tmp_path, data):
+    (tmp_path / "log.csv").write_bytes(data)
+    assert len(read_log(tmp_path / "log.csv").times) == 1
+
+
+@pytest.mark.usefixtures("in_time")
+def test_the_names_of_a_header_of_sadf_over_and_over(tmp_path):
+    names = b"hostname;interval;timestamp;"
+    (tmp_path / "log").write_bytes(b"# " + names * 3 * LONG + b"\nh;1;2024-01-01 00:00:00 UTC;1\n")
+    with pytest.raises(Unusable, match="holds no row of a known section"):
+        read_log(tmp_path / "log")
+
+
+@pytest.mark.parametrize(
+    ("name", "bias", "start"),
+    [("Some Standard Time", 0, "2024-01-01 10:00"), ("Egypt Daylight Time", -180, "2024-10-31 23:00")],
+)
+@pytest.mark.usefixtures("in_time")
+def test_a_clock_that_is_changed_all_the_time(name, bias, start):
+    first = instant(datetime.fromisoformat(start).replace(tzinfo=UTC))
+    local = first + np.tile(np.array([0, 20, 40]), 3 * LONG) * MINUTE
+    local[1::6] -= 120 * MINUTE
+    assert len(to_utc(local, Zone.from_bias(name, bias), range(len(local)), Remarks()).times) == len(local)
+
+
+def test_lines_that_are_unlike_a_row_and_yet_rows_are_not_looked_at_each_time(tmp_path, monkeypatch):
+    """As where times are quoted and numbers are not."""
+    looked = []
+
+    def mended(self, *arguments):
+        looked.append(arguments[0])
+        return keep(self, *arguments)
+
+    keep = odd_lines.Sorted.keep
+    monkeypatch.setattr(odd_lines.Sorted, "keep", mended)
+    count = 4001
+    rows = b"".join(
+        b'"01/01/2024 %02d:%02d:%02d.000",1,2.5\r\n' % (n // 3600, n // 60 % 60, n % 60) for n in range(count)
+    )
+    (tmp_path / "log.csv").write_bytes(HEADER + rows)
+    log = read_log(tmp_path / "log.csv")
+    assert (len(log.times), log.columns[1].sum()) == (count, 2.5 * count)
+    assert len(looked) < 4 * count
