@@ -17,6 +17,7 @@ from model.remark import Kind, Remarks, counted
 COMMON = 3  # host, interval and time come before the values
 _EVENT = re.compile(r"[^;]*;-1;([^;]*);(?:LINUX-)?(RESTART|COM )\s*(.*)")
 _WHOLE = re.compile(r"[.,]\d\d$")
+_DAMAGED = re.compile(r"\s*#|[^;]*;[^;]*;(time|[^;]*stamp;)")  # damage in one place leaves one end of the name
 _MOST_REMARKS = 20
 
 
@@ -76,11 +77,14 @@ class _Sorting:
         self._events: dict[tuple[str, str], int] = {}
         self._odd: dict[str, tuple[int, int, int]] = {}
         self._headless: list[int] = []
+        self._suspect: int | None = None
 
     def take(self, line: str, number: int) -> None:
         """Take one line of the file."""
-        if line.startswith(HEADER):
+        if _is_header(line):
             self._begin(line, number)
+        elif _may_hide_a_header(line):
+            self._take_suspect(line, number)
         elif ";-1;" in line and (event := _EVENT.fullmatch(line)):
             what = "the system restarted" if event[2] == "RESTART" else "comment:"
             # The same event stands in every section, so it is told by its time.
@@ -108,7 +112,7 @@ class _Sorting:
         else:
             fits = bool(self._sections) and whole == wanted
         told = "the last row has no line end and may be cut short: "
-        if not fits or len(cells) <= COMMON or line.startswith(HEADER) or cells[1] == "-1":
+        if not fits or len(cells) <= COMMON or cells[1] == "-1" or _may_hide_a_header(line):
             self._remarks.add(Kind.SKIPPED, f"{told}left out", line=number)
             return
         if whole < wanted:
@@ -140,14 +144,21 @@ class _Sorting:
         elif not known[0].is_per_cpu:
             self._block = self._block_of(known[0], COMMON + known[0].width)
 
-    def _take_unlike(self, line: str, number: int) -> None:
-        """A row that is not simply one of the section under its header."""
+    def _take_suspect(self, line: str, number: int) -> None:
+        """A line that may be or hide a header: rows after it may be of another section, up to the next header."""
         row, header, columns = line.partition(HEADER)
-        if header:
+        if row and _is_header(header + columns):
             self._remarks.add(Kind.REPAIRED, "a line end is missing before the header: put in", line=number)
             self.take_unended(row, number)
             self._begin(header + columns, number)
             return
+        if self._header is not None and self._suspect is None:
+            self._suspect = number
+        self._headless.append(number)
+        self._header, self._block, self._rows, self._sections = None, None, None, []
+
+    def _take_unlike(self, line: str, number: int) -> None:
+        """A row that is not simply one of the section under its header."""
         cells = line.split(";")
         if self._header is None or len(cells) <= COMMON:
             self._headless.append(number)
@@ -210,6 +221,11 @@ class _Sorting:
                 f"{self._path}:{first}: the row has {cells} cells and does not fit its header of {_cells(header)}; "
                 "write the file again with sadf -d FILE -- -A"
             )
+        if self._suspect is not None and not left:
+            raise Unusable(
+                f"{self._path}:{self._suspect}: the line may be or hide a damaged header, and without the rows from it "
+                "to the next header none are left; write the file again with sadf -d FILE -- -A"
+            )
         return left
 
     def _tell_odd(self, header: str, count: int, first: int, cells: int) -> None:
@@ -222,6 +238,16 @@ class _Sorting:
                 block.rows.clear()
                 block.lines.clear()
         self._remarks.add(Kind.SKIPPED, said, line=first, count=count + others * (others < count))
+
+
+def _is_header(line: str) -> bool:
+    return line.startswith(HEADER) and "\0" not in line
+
+
+def _may_hide_a_header(line: str) -> bool:
+    """Whether a line may be a damaged header or hold one. Not by "hostname" alone: a host may have that name."""
+    hides = "\0" in line or "timestamp;" in line or ";interval;" in line or "# hostname" in line
+    return hides or _DAMAGED.match(line) is not None
 
 
 def _cells(header: str) -> int:

@@ -18,46 +18,69 @@ from model.times import SECOND, Zone
 _DAY = 86_400 * SECOND
 _QUARTER = 900 * SECOND  # clocks are ahead of UTC by whole quarters of an hour
 _EASTERNMOST = 14 * 3600 * SECOND
+_WESTERNMOST = -11 * 3600 * SECOND
 _SLACK = 2 * SECOND
+_DOUBT = "; with another zone all may be a day off: name it with --zone"
 
 
 def mended(tables: Sequence[Table], zone: Zone, remarks: Remarks) -> list[Table]:
     """The tables with the day of the recorder's clock where it is not that of UTC; this is remarked."""
-    ahead = next((found for table in tables if (found := _ahead(table, zone)) is not None), None)
-    if ahead is None:
+    found = next((found for table in tables if (found := _ahead(table, zone)) is not None), None)
+    if found is None:
         return list(tables)
+    ahead, is_sure = found
     shifts = [_shifts(table, zone, ahead) for table in tables]
     moved = np.unique(np.concatenate([table.stamps[shift != 0] for table, shift in zip(tables, shifts, strict=True)]))
     lines = [int(table.lines[shift != 0][0]) for table, shift in zip(tables, shifts, strict=True) if shift.any()]
     if lines:
         remarks.add(
-            Kind.REPAIRED,
+            Kind.REPAIRED if is_sure else Kind.GUESSED,
             f"sadf -t writes the day of UTC with the hour of the recorder's clock: {counted(len(moved), 'time')} put "
-            "a day on or back, as the rows' intervals say",
+            f"a day on or back, as the rows' intervals say{'' if is_sure else _DOUBT}",
             line=min(lines),
             count=len(moved),
         )
     return [replace(table, stamps=table.stamps + shift) for table, shift in zip(tables, shifts, strict=True)]
 
 
-def _ahead(table: Table, zone: Zone) -> int | None:
-    """How far the clock seems to be ahead of UTC (ns), by the rows between which a midnight lies; None if by none."""
+def _ahead(table: Table, zone: Zone) -> tuple[int, bool] | None:
+    """How far the clock seems to be ahead of UTC (ns), by the rows between which a midnight lies; None if by none.
+
+    With it, whether it is sure on which side of UTC the clock is.
+    """
     stamps, said = table.stamps[table.local], table.intervals[table.local] * SECOND
     first = np.flatnonzero(np.diff(stamps, prepend=-1))
     stamps, said = stamps[first], said[first]
     extra = np.diff(stamps) - said[1:]
+    goes_back = bool(((np.abs(extra + _DAY) <= _SLACK) & (stamps[1:] % _DAY <= said[1:])).any())
     for at in np.flatnonzero(np.abs(extra - _DAY) <= _SLACK).tolist():
-        before, after = int(stamps[at]), int(stamps[at + 1])
-        ahead = after // _QUARTER * _QUARTER % _DAY
+        before, after = int(stamps[at]) % _DAY, int(stamps[at + 1]) % _DAY
         # A day that was not recorded is missing from midnight to midnight on the recorder's own clock.
-        if _QUARTER <= before % _DAY < ahead:
-            ahead -= _DAY * (ahead >= _EASTERNMOST)
-            own = int(_offsets(zone, stamps[at + 1 : at + 2], ahead)[0])
-            if not zone.known or abs(own - ahead) <= said[at + 1]:
-                return ahead
-    back = (np.abs(extra + _DAY) <= _SLACK) & (stamps[1:] % _DAY <= said[1:])
-    # Where UTC has no midnight in the log, all before the recorder's own is of the day before.
-    return int(stamps[0]) % _DAY if back.any() and len(np.unique(stamps)) == len(stamps) else None
+        if (before >= _QUARTER or goes_back) and before < after // _QUARTER * _QUARTER:
+            found = _between(before, after)
+            own = int(_offsets(zone, stamps[at + 1 : at + 2], found[0])[0])
+            # The day that is written cannot tell offsets a day apart, as they are on both sides of the date line.
+            off = (own - found[0] + _DAY // 2) % _DAY - _DAY // 2
+            if abs(off) <= said[at + 1]:
+                return found[0], found[1] or zone.known
+    if not goes_back or len(np.unique(stamps)) < len(stamps):
+        return None
+    if zone.known:
+        return 0, True
+    # Where all rows are of one day of UTC, its midnight is at an hour that is not in the log.
+    start, end = int(stamps[0]), int(stamps[-1])
+    return _between(end % _DAY, start % _DAY) if end < start and start // _DAY == end // _DAY else None
+
+
+def _between(before: int, after: int) -> tuple[int, bool]:
+    """How far a clock is ahead of UTC on which UTC's midnight is later than one time of day and not later than another.
+
+    With it, whether that is sure: two offsets that are a day apart may both be those of some zone.
+    """
+    ahead = after // _QUARTER * _QUARTER
+    # More people live at +13 than at -11, and at -10 than at +14.
+    is_behind = before >= _DAY + _WESTERNMOST
+    return ahead - _DAY * is_behind, before >= _EASTERNMOST or after < _DAY + _WESTERNMOST
 
 
 def _shifts(table: Table, zone: Zone, ahead: int) -> Times:
