@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, TypeAlias
 
-from model.errors import Unusable
+from model.errors import Unusable, printable
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -29,6 +29,8 @@ STDIN = Path("-")
 MOST_BYTES = 4 << 30
 _PIECE = 1 << 20
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+_ENCRYPTED = 1
+# The last three come out of tarfile and zipfile where a header holds what is no number, or an empty name.
 _BROKEN = (
     OSError,
     EOFError,
@@ -38,6 +40,9 @@ _BROKEN = (
     zipfile.BadZipFile,
     tarfile.TarError,
     RuntimeError,
+    ValueError,
+    OverflowError,
+    IndexError,
 )
 # What a Macintosh puts beside the files of an archive.
 _BESIDE = re.compile(r"__MACOSX/|(.*/)?(\._|\.DS_Store$)")
@@ -136,9 +141,9 @@ def _members(path: Path, name: str, data: bytes | mmap.mmap, most: int, sha256: 
         raise Unusable(f"{name}: is a spreadsheet or document; export the log as CSV with relog")
     entries = [(inner, opener) for inner, opener in entries if not _BESIDE.match(inner)]
     if not entries:
-        raise Unusable(f"{name}: is a {kind} archive with nothing in it")
+        raise Unusable(f"{name}: is a {kind} archive with no file in it")
     for within, opener in entries:
-        inner = f"{name}/{within}"
+        inner = f"{name}/{printable(within)}"
         try:
             with opener() as stream:
                 unpacked = _limited(inner, stream, most)
@@ -151,7 +156,15 @@ def _members(path: Path, name: str, data: bytes | mmap.mmap, most: int, sha256: 
 
 def _entries_of_zip(data: bytes) -> list[_Entry]:
     archive = zipfile.ZipFile(io.BytesIO(data))
-    return [(entry.filename, partial(archive.open, entry)) for entry in archive.infolist() if not entry.is_dir()]
+    return [
+        (entry.filename, partial(_member_of_zip, archive, entry)) for entry in archive.infolist() if not entry.is_dir()
+    ]
+
+
+def _member_of_zip(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes]:
+    if entry.flag_bits & _ENCRYPTED:
+        raise zipfile.BadZipFile("the archive is encrypted")
+    return archive.open(entry)
 
 
 def _entries_of_tar(data: bytes) -> list[_Entry]:

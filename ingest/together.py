@@ -1,6 +1,8 @@
 """Several recordings of one run: what is worth knowing before they are looked at as one."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -20,13 +22,14 @@ def remarks_on(logs: Sequence[Log]) -> list[Remark]:
 
 
 def _overlaps(logs: Sequence[Log]) -> Iterator[Remark]:
-    for first, second in combinations(logs, 2):
-        if first.times[0] > second.times[-1] or second.times[0] > first.times[-1]:
+    columns = cache(lambda at: {series.key: column for column, series in enumerate(logs[at].series)})
+    for one, other in _meeting(logs):
+        first, second = logs[one], logs[other]
+        shared = [(columns(one)[key], columns(other)[key]) for key in columns(one).keys() & columns(other).keys()]
+        if not shared:
             continue
-        columns = {series.key: at for at, series in enumerate(first.series)}
-        shared = [(columns[series.key], at) for at, series in enumerate(second.series) if series.key in columns]
         common, here, there = np.intersect1d(first.times, second.times, return_indices=True)
-        if not shared or not len(common):
+        if not len(common):
             continue
         differing = sum(_differ(first.column(a)[here], second.column(b)[there]) for a, b in shared)
         rows = f"{counted(len(common), 'row')} of {counted(len(shared), 'counter')} stand in {first.path} too"
@@ -35,6 +38,25 @@ def _overlaps(logs: Sequence[Log]) -> Iterator[Remark]:
         else:
             text = f"{rows}: counted once"
         yield Remark(Kind.REPAIRED, text, file=str(second.path), count=len(common))
+
+
+def _meeting(logs: Sequence[Log]) -> list[tuple[int, int]]:
+    """The pairs of recordings, by their places, that have a host in common and overlap in time.
+
+    Of many hosts, or of a log that was rotated many times, these are few of all pairs.
+    """
+    by_host: dict[str, list[int]] = defaultdict(list)
+    for at in sorted(range(len(logs)), key=lambda at: logs[at].times[0]):
+        for host in logs[at].hosts:
+            by_host[host.casefold()].append(at)
+    pairs: set[tuple[int, int]] = set()
+    for of_host in by_host.values():
+        going_on: list[int] = []
+        for at in of_host:
+            going_on = [before for before in going_on if logs[before].times[-1] >= logs[at].times[0]]
+            pairs.update((min(before, at), max(before, at)) for before in going_on)
+            going_on.append(at)
+    return sorted(pairs)
 
 
 def _differ(one: np.ndarray, other: np.ndarray) -> int:

@@ -123,7 +123,8 @@ class _Reading:
         if entry := sections.pop("objects", None):
             for local, english in self._names(entry[1], "objects: ", "Geheugen: Memory"):
                 if found := self._object(english, "objects: "):
-                    self._add(read.objects, local, found.name, "objects: ")
+                    itself = objects().get(folded(local.value), found).name
+                    self._add(read.objects, local, found.name, itself, "objects: ")
         if entry := sections.pop("counters", None):
             self._counters(entry[1], read)
         if entry := sections.pop("unchanged", None):
@@ -144,10 +145,14 @@ class _Reading:
             found, where = self._object(name, "counters: "), f"counters: {name.value}: "
             for local, counter in self._names(counters, where, "Beschikbare bytes: Available Bytes"):
                 if found and (known := self._counter(counter, found, where)):
-                    self._add(read.counters.setdefault(found.name, {}), local, known, where)
+                    itself = found.counters.get(folded(local.value), known)
+                    self._add(read.counters.setdefault(found.name, {}), local, known, itself, where)
 
-    def _add(self, names: dict[str, str], local: yaml.ScalarNode, english: str, where: str) -> None:
-        if (other := names.setdefault(folded(local.value), english)) != english:
+    def _add(self, names: dict[str, str], local: yaml.ScalarNode, english: str, itself: str, where: str) -> None:
+        """`itself` is what the name means in English, which comes first; `english` where it means nothing."""
+        if itself != english:
+            self._mistake(local, f'{where}"{local.value}" is an English name itself: it cannot stand for "{english}"')
+        elif (other := names.setdefault(folded(local.value), english)) != english:
             self._mistake(local, f'{where}"{local.value}" is "{other}" already: only one of them can be right')
 
     def _unchanged(self, found: KnownObject | None, counters: yaml.Node) -> None:
@@ -160,7 +165,9 @@ class _Reading:
 
     def _names(self, section: yaml.Node, where: str, example: str) -> Iterator[_Entry]:
         for local, english in self._pairs(section, where, f"names and values ({example})"):
-            if self._scalar(english, f"{where}{local.value}: ", "one English name"):
+            if not local.value.strip():
+                self._mistake(local, f'{where}"{local.value}" is no name: what Windows calls it is meant')
+            elif self._scalar(english, f"{where}{local.value}: ", "one English name"):
                 yield local, english
 
     def _pairs(self, node: yaml.Node | None, where: str, expected: str) -> Iterator[tuple[yaml.ScalarNode, yaml.Node]]:

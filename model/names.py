@@ -15,7 +15,7 @@ from typing import NamedTuple
 from model.name_files import KnownObject, folded, languages, objects, own_language
 from model.perfmon import SQL_NAMED, TOTAL, CounterPath, generic_object, telegraf_name
 from model.series import Series
-from model.strange_names import foreign_letters, is_english, is_translated, stands_for
+from model.strange_names import foreign_letters, is_english, is_of_esxtop, is_translated, stands_for
 
 UNKNOWN = "win_perf_counters"
 _TOTAL = TOTAL.casefold()
@@ -146,6 +146,8 @@ _PROCESSOR = frozenset({"Processor", "Processor Information"})
 def _strange_objects(recorded: Sequence[Series]) -> Iterator[str]:
     """The object, as recorded, of each series of a host that is not recognised."""
     named = [(one, one.tag("objectname") or "") for one in recorded]
+    if any(is_of_esxtop(name) for _, name in named):
+        return
     known: set[str] = set()
     english: set[str] = set()
     for one, name in named:

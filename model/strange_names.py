@@ -25,7 +25,12 @@ def is_translated(object_: str) -> bool:
 
 def is_english(object_: str) -> bool:
     """Whether an object is known to have an English name that no rule needs, wherever it is recorded."""
-    return ":" in object_ or folded(object_).startswith(_english())
+    return ":" in object_ or folded(object_).startswith(_beginnings("english"))
+
+
+def is_of_esxtop(object_: str) -> bool:
+    """Whether an object is one that esxtop alone records."""
+    return folded(object_).startswith(_beginnings("esxtop"))
 
 
 @cache
@@ -59,8 +64,8 @@ def _translated() -> frozenset[str]:
 
 
 @cache
-def _english() -> tuple[str, ...]:
-    return tuple(map(folded, _signs()["english"]))
+def _beginnings(which: str) -> tuple[str, ...]:
+    return tuple(map(folded, _signs()[which]))
 
 
 @cache

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 
 from model.errors import Unusable, printable
 from model.log import Log
@@ -21,6 +22,11 @@ def spare(logs: Sequence[Log], *outputs: Path | None) -> None:
     for output in outputs:
         if output is not None and output.resolve() in inputs:
             raise Unusable(f"{output}: is one of the logs; name another file to write to")
+
+
+def plain(text: str) -> str:
+    """Text of strangers in rich's markup, all of it in the line it stands in: a line end would part its tags."""
+    return escape(printable(text))
 
 
 class _Stdout(Console):
@@ -44,7 +50,7 @@ def tell(remarks: Sequence[Remark]) -> None:
     """Remarks go to stderr, the first twenty of them; the report and the JSON hold all."""
     console = Console(stderr=True, emoji=False)
     for remark in remarks[:_MOST_REMARKS]:
-        console.print(f"remark: {remark}", soft_wrap=True, highlight=False, markup=False, style="dim")
+        console.print(f"remark: {printable(str(remark))}", soft_wrap=True, highlight=False, markup=False, style="dim")
     if (more := len(remarks) - _MOST_REMARKS) > 0:
         console.print(f"remark: {more} more; --json has them all", soft_wrap=True, highlight=False, style="dim")
 
@@ -54,6 +60,6 @@ def write_json(path: Path, text: str) -> None:
     if path == STDOUT:
         # JSON is UTF-8 whatever the console's code page.
         sys.stdout.flush()
-        sys.stdout.buffer.write((text + "\n").encode())
+        sys.stdout.buffer.write((text + "\n").encode(errors="replace"))
     else:
         write_text(path, text + "\n")

@@ -38,4 +38,5 @@ def expand(named: Sequence[Path]) -> Iterator[tuple[Path, bool]]:
 def write_text(path: Path, text: str) -> None:
     """Write a file as a whole or not at all. Unusable if it cannot be written."""
     with written(path) as partial:
-        partial.write_text(text, encoding="utf-8", newline="\n")
+        # The name of a log need not be UTF-8.
+        partial.write_text(text, encoding="utf-8", errors="replace", newline="\n")

@@ -3,6 +3,7 @@
 import math
 from concurrent.futures import ThreadPoolExecutor
 
+from model.errors import printable
 from model.log import Log
 from model.times import SECOND, iso
 from review.document import (
@@ -51,7 +52,14 @@ def document(review: Review) -> ReviewDocument:
         ),
         run=RunPart(name=review.run.name, labels=review.run.labels, simulated=review.run.simulated),
         remarks=[
-            RemarkPart(kind=r.kind.value, text=r.text, file=r.file, line=r.line, counter=r.counter, count=r.count)
+            RemarkPart(
+                kind=r.kind.value,
+                text=r.text,
+                file=None if r.file is None else printable(r.file),
+                line=r.line,
+                counter=r.counter,
+                count=r.count,
+            )
             for r in review.remarks
         ],
         phases=[PhasePart(name=p.name, start=iso(p.start), end=iso(p.end)) for p in review.phases],
@@ -64,7 +72,7 @@ def document(review: Review) -> ReviewDocument:
 def _file(review: Review, log: Log, digest: str | None) -> FilePart:
     filled = len(log.times) > 0
     return FilePart(
-        path=str(log.path),
+        path=printable(str(log.path)),
         sha256=digest,
         format=log.format,
         hosts=list(review.hosts_of(log)),

@@ -3,13 +3,11 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.markup import escape
-
 from ingest.convert import WRITERS, Part
 from model.errors import Unusable
 from model.moments import parse_moment
 from model.remark import counted
-from plimsoll.console import STDOUT, say, spare, tell
+from plimsoll.console import STDOUT, plain, say, spare, tell
 from plimsoll.sources import Named, read
 
 
@@ -39,5 +37,5 @@ def run(named: Named, target: str, out: Path, wanted: Wanted) -> None:
     part = Part(wanted.counters, start, end, wanted.every).of(log)
     said = WRITERS[target](part, out)
     rows, columns = counted(len(part.times), "row"), counted(len(part.series), "counter")
-    say(f"{escape(str(out))}: {rows} of {columns}")
+    say(f"{plain(str(out))}: {rows} of {columns}")
     tell([*log.remarks, *remarks, *said])

@@ -2,11 +2,9 @@
 
 from pathlib import Path
 
-from rich.markup import escape
-
 from demo.runs import write_runs
 from plimsoll.commands.review import Asked, review_named
-from plimsoll.console import say, stdout
+from plimsoll.console import plain, say, stdout
 from plimsoll.files import write_text
 from plimsoll.sources import Named
 from review import html, terminal
@@ -19,4 +17,4 @@ def run(out: Path) -> None:
         result, _ = review_named(Named((str(folder),)), Asked())
         terminal.show(result, stdout())
         write_text(report, html.render(result))
-        say(f"\nReport: {escape(str(report))}\n")
+        say(f"\nReport: {plain(str(report))}\n")

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ingest.load import Loaded, load
@@ -14,7 +13,7 @@ from model.errors import Unusable
 from model.log import Log
 from model.remark import Remark, counted
 from model.run import Recording, Run, StoredRun
-from plimsoll.console import say, tell
+from plimsoll.console import plain, say, tell
 from plimsoll.sources import Named, read
 from plimsoll.stores import opened
 from review import settings
@@ -55,7 +54,7 @@ def _told(run: StoredRun, loaded: Loaded, where: str) -> str:
         what = f"is in {where} now: {whole}, {loaded.before:,} of them from an earlier call"
     else:
         what = f"is in {where}: {whole}"
-    return f'Run "{escape(run.name)}" {escape(what)}\n[dim]plimsoll review {escape(shlex.quote(f"run:{run.name}"))}[/]'
+    return f'Run "{plain(run.name)}" {plain(what)}\n[dim]plimsoll review {plain(shlex.quote(f"run:{run.name}"))}[/]'
 
 
 def _label(text: str) -> tuple[str, str]:

@@ -4,14 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.markup import escape
-
 from model.errors import Unusable
 from model.log import Log
 from model.moments import parse_moment, steady
 from model.run import StoredRun
 from model.times import Zone
-from plimsoll.console import STDOUT, say, spare, stdout, tell, write_json
+from plimsoll.console import STDOUT, plain, say, spare, stdout, tell, write_json
 from plimsoll.files import write_text
 from plimsoll.sources import Named, read
 from review import html, settings, terminal
@@ -60,7 +58,7 @@ def run(named: Named, asked: Asked, outputs: Outputs) -> int:
     if outputs.json != STDOUT:
         terminal.show(result, stdout(), zone)
         if outputs.report is not None:
-            say(f"\nReport: {escape(str(outputs.report))}")
+            say(f"\nReport: {plain(str(outputs.report))}")
     tell(result.remarks)
     return _status(result, outputs.fail_on)
 

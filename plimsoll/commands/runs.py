@@ -3,14 +3,13 @@
 import json as json_module
 from pathlib import Path
 
-from rich.markup import escape
 from rich.table import Table
 
 from ingest.load import unload
 from model.errors import Unusable
 from model.remark import counted
 from model.times import iso, words
-from plimsoll.console import STDOUT, say, stdout, write_json
+from plimsoll.console import STDOUT, plain, say, stdout, write_json
 from plimsoll.stores import opened
 from store.protocol import RunSummary
 
@@ -24,7 +23,7 @@ def list_runs(url: str | None, json: Path | None) -> None:
     if json == STDOUT:
         return
     if not runs:
-        say(f"{escape(where)} has no runs; plimsoll ingest LOG --run NAME loads one")
+        say(f"{plain(where)} has no runs; plimsoll ingest LOG --run NAME loads one")
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("run", "from (UTC)", "lasted", "hosts", "labels", "values"):
@@ -38,7 +37,7 @@ def list_runs(url: str | None, json: Path | None) -> None:
             ", ".join(one.hosts),
             labels,
         )
-        table.add_row(*map(escape, row), _values(one))
+        table.add_row(*map(plain, row), _values(one))
     stdout().print(table)
 
 
@@ -69,7 +68,7 @@ def show(name: str, url: str | None, json: Path | None) -> None:
     if json == STDOUT:
         return
     zone = run.recordings[0].zone
-    say(f"[bold]{escape(name)}[/]{' (simulated)' if run.run.simulated else ''}")
+    say(f"[bold]{plain(name)}[/]{' (simulated)' if run.run.simulated else ''}")
     facts = [
         ("span", f"{zone.span(run.start, run.end)} {zone.label(run.start)}, {words(run.end - run.start)}"),
         ("hosts", ", ".join(run.hosts)),
@@ -78,12 +77,12 @@ def show(name: str, url: str | None, json: Path | None) -> None:
         ("values", _values(summary)),
     ]
     for label, text in facts:
-        say(f"  {label:<9} {escape(text)}")
+        say(f"  {label:<9} {plain(text)}")
     for one in run.recordings:
         size = f"{counted(len(one.times), 'row')} × {counted(len(one.series), 'counter')}"
-        say(f"  file      {escape(one.path)}: {one.format}, {size}\n            [dim]sha256 {one.sha256}[/]")
+        say(f"  file      {plain(one.path)}: {one.format}, {size}\n            [dim]sha256 {one.sha256}[/]")
     for remark in run.remarks:
-        say(f"  [dim]{escape(str(remark))}[/]")
+        say(f"  [dim]{plain(str(remark))}[/]")
 
 
 def delete(name: str, url: str | None) -> None:
@@ -91,7 +90,7 @@ def delete(name: str, url: str | None) -> None:
     with opened(url) as store:
         run = unload(store, name)
         where = store.name
-    say(f'Run "{escape(name)}" is no longer in {escape(where)}: {counted(run.values, "value")} deleted')
+    say(f'Run "{plain(name)}" is no longer in {plain(where)}: {counted(run.values, "value")} deleted')
 
 
 def _values(one: RunSummary) -> str:

@@ -9,14 +9,12 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from rich.markup import escape
-
 from model.log import Log
 from model.perfmon import CounterPath
 from model.remark import Remark, counted
 from model.series import Series
 from model.times import SECOND, Zone, iso, words
-from plimsoll.console import STDOUT, say, tell, write_json
+from plimsoll.console import STDOUT, plain, say, tell, write_json
 from plimsoll.sources import Named, read
 
 _MOST_SHOWN = 12
@@ -39,7 +37,7 @@ def run(named: Named, json: Path | None) -> None:
 
 def show(log: Log, zone: Zone) -> None:
     """Print what a log holds: who recorded it and when, then objects with their counters and instances."""
-    say(f"[bold]{escape(str(log.path))}[/]")
+    say(f"[bold]{plain(str(log.path))}[/]")
     size = f"{counted(len(log.times), 'row')} × {counted(len(log.series), 'counter')}"
     facts = [
         ("format", log.format),
@@ -51,10 +49,10 @@ def show(log: Log, zone: Zone) -> None:
         ("size", f"{size}: {counted(log.present, 'value')}, {log.missing:,} missing"),
     ]
     for name, value in facts:
-        say(f"  {name:<9} {escape(value)}")
+        say(f"  {name:<9} {plain(value)}")
     for name, content in sorted(objects(log).items()):
-        inside = f" ({escape(_some(_families(content.instances)))})" if content.instances else ""
-        say(f"  [bold]{escape(name)}[/]{inside}\n    [dim]{escape(_some(list(content.counters)))}[/]")
+        inside = f" ({plain(_some(_families(content.instances)))})" if content.instances else ""
+        say(f"  [bold]{plain(name)}[/]{inside}\n    [dim]{plain(_some(list(content.counters)))}[/]")
 
 
 def _span(log: Log, zone: Zone) -> str:

@@ -5,13 +5,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from rich.markup import escape
-
 from model.errors import Unusable
 from model.times import SECOND, parse_duration
 from native import folders, settings
 from native.stack import Stack, Status
-from plimsoll.console import STDOUT, say, write_json
+from plimsoll.console import STDOUT, plain, say, write_json
 
 NOT_RUNNING = 3
 _SHORTEST_RETENTION_S = 3600  # InfluxDB takes none shorter
@@ -23,7 +21,7 @@ def start(folder: Path | None, port: int | None, retention: str | None) -> None:
     stack = _stack(folder)
     stack.start(port, None if retention is None else _seconds(retention))
     _tell(stack.status())
-    say(f"[dim]tokens and password: {escape(str(stack.influxdb.env_file))}[/]")
+    say(f"[dim]tokens and password: {plain(str(stack.influxdb.env_file))}[/]")
 
 
 def stop(folder: Path | None) -> None:
@@ -52,7 +50,7 @@ def env(out: Path) -> None:
     settings.write(
         out, settings.for_docker(), "Made by plimsoll stack env: what docker-compose.yml needs. Keep it secret"
     )
-    say(f"{escape(str(out))}: written, readable by you alone; next: docker compose up -d")
+    say(f"{plain(str(out))}: written, readable by you alone; next: docker compose up -d")
 
 
 def _stack(folder: Path | None) -> Stack:
@@ -75,12 +73,12 @@ def _tell(found: Status) -> None:
     for part in found.parts:
         if running := part.running:
             since = f"pid {running.pid}, since {running.since}"
-            say(f"[bold]{part.title:<8}[/] {running.version} running, {since}; log {escape(str(part.log))}")
+            say(f"[bold]{part.title:<8}[/] {running.version} running, {since}; log {plain(str(part.log))}")
         else:
             say(f"[bold]{part.title:<8}[/] not running")
     if found.url:
         silent = "" if found.answers or not found.parts[0].running else ", which does not answer"
-        say(f"{found.url}{silent}; {found.bytes_used / 1e6:,.1f} MB in {escape(str(found.folder))}")
+        say(f"{found.url}{silent}; {found.bytes_used / 1e6:,.1f} MB in {plain(str(found.folder))}")
 
 
 def _as_json(found: Status) -> dict[str, Any]:

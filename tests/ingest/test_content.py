@@ -6,6 +6,7 @@ import hashlib
 import io
 import lzma
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -88,7 +89,7 @@ def test_a_damaged_file_is_refused(tmp_path, pack):
 @pytest.mark.parametrize(
     ("members", "said"),
     [
-        ({}, "is a ZIP archive with nothing in it"),
+        ({}, "is a ZIP archive with no file in it"),
         (
             {"[Content_Types].xml": b"<Types/>", "xl/workbook.xml": b""},
             "is a spreadsheet or document; export the log as CSV with relog",
@@ -100,3 +101,59 @@ def test_archives_without_a_log(tmp_path, members, said):
     with pytest.raises(Unusable) as refused:
         read_logs(zipped(tmp_path / "x.zip", **members))
     assert said in str(refused.value)
+
+
+def test_an_encrypted_archive_is_refused(tmp_path):
+    path = zipped(tmp_path / "x.zip", **{"log.csv": LOG.read_bytes()})
+    data = bytearray(path.read_bytes())
+    for sign, flags in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
+        data[data.index(sign) + flags] |= 1
+    path.write_bytes(data)
+    with pytest.raises(Unusable) as refused:
+        read_logs(path)
+    said = "cannot be unpacked (the archive is encrypted); unpack the archive yourself"
+    assert str(refused.value) == f"{path}/log.csv: {said}"
+
+
+def tarred(path, name="log.csv", kind=tarfile.REGTYPE, data=b"", pax=None):
+    with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as archive:
+        entry = tarfile.TarInfo(name)
+        entry.type, entry.size, entry.linkname, entry.pax_headers = kind, len(data), "elsewhere", pax or {}
+        archive.addfile(entry, io.BytesIO(data))
+    return path
+
+
+def test_a_tar_of_links_holds_no_file(tmp_path):
+    path = tarred(tmp_path / "x.tar", kind=tarfile.SYMTYPE)
+    with pytest.raises(Unusable, match=r"x\.tar: is a TAR archive with no file in it$"):
+        read_logs(path)
+
+
+def with_a_long_record(path):
+    """A PAX header whose record says that it is longer than any file."""
+    data = tarred(path, pax={"comment": "x" * 40}).read_bytes()
+    record = data[512 : data.index(b"\n", 512) + 1]
+    path.write_bytes(data.replace(record, (b"9" * 30 + b" comment=x").ljust(len(record) - 1, b"x") + b"\n"))
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        with_a_long_record,
+        lambda path: tarred(path, pax={"GNU.sparse.map": "a,b"}),
+        lambda path: path.write_bytes(zipped(path, Q=b"").read_bytes().replace(b"Q", b"\0")),
+    ],
+    ids=["a record without end", "a map without numbers", "a name without letters"],
+)
+def test_headers_that_make_no_sense_are_refused(tmp_path, damaged):
+    path = tmp_path / "x"
+    damaged(path)
+    with pytest.raises(Unusable) as refused:
+        read_logs(path)
+    assert len(str(refused.value).splitlines()) == 1
+
+
+def test_the_name_of_a_file_in_an_archive_stays_in_its_line(tmp_path):
+    path = tarred(tmp_path / "x.tar", name="a\nb.csv", data=LOG.read_bytes())
+    ((log,), _) = read_logs(path)
+    assert str(log.path) == f"{path}/a\ufffdb.csv"

@@ -36,6 +36,28 @@ def test_an_overlap_that_does_not_agree_says_which_counts():
     assert remark.endswith("1.csv too, 10 values of them different: those of 1.csv count")
 
 
+def test_overlaps_are_told_in_the_order_of_the_logs_whichever_began_first():
+    first, second = a_log("1.csv", "H", 900, 100), a_log("2.csv", "h", 1800, 100)
+    assert told(first, second, a_log("3.csv", "H", 0, 200), a_log("4.csv", "H", 5000, 10)) == [
+        "2.csv: 10 rows of 1 counter stand in 1.csv too: counted once",
+        "3.csv: 100 rows of 1 counter stand in 1.csv too: counted once",
+        "3.csv: 20 rows of 1 counter stand in 2.csv too: counted once",
+    ]
+
+
+def test_a_long_recording_overlaps_with_later_ones_than_the_next():
+    long, short = a_log("1.csv", "H", 0, 100), a_log("2.csv", "H", 100, 10)
+    last = a_log("3.csv", "H", 900, 10)
+    assert [remark.partition(":")[0] for remark in told(long, short, last)] == ["2.csv", "3.csv"]
+
+
+def test_recordings_that_share_no_host_are_not_compared(monkeypatch):
+    logs = [a_log(f"{at}.csv", f"H{at}", 0, 10) for at in range(100)]
+    compared = []
+    monkeypatch.setattr(np, "intersect1d", lambda *given, **_: compared.append(given))
+    assert (told(*logs), compared) == ([], [])
+
+
 def test_a_host_an_hour_off_is_noticed():
     (remark,) = told(a_log("1.csv", "A", 0, 720), a_log("2.csv", "B", 3600, 720))
     assert remark == "the recording of B begins 1 h after that of A and is as long: is a clock or a time zone wrong?"

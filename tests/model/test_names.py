@@ -111,6 +111,19 @@ SHOWN = "docs/formats.md shows what a file of names holds"
         ("language: [nl]", ":1:11: language: expected one name, found a list"),
         ("objects: {a: Memory}\nobjects: {b: Memory}", ':2:1: "objects" stands here a second time'),
         ("objects: {a: Memory, A: System}", ':1:22: objects: "A" is "Memory" already: only one of them can be right'),
+        ('objects: {"": Memory}', ':1:11: objects: "" is no name: what Windows calls it is meant'),
+        (
+            'counters: {Memory: {" ": Pages/sec}}',
+            ':1:21: counters: Memory: " " is no name: what Windows calls it is meant',
+        ),
+        (
+            "objects: {Memory: Processor}",
+            ':1:11: objects: "Memory" is an English name itself: it cannot stand for "Processor"',
+        ),
+        (
+            "counters: {Memory: {Cache Bytes: Pages/sec}}",
+            ':1:21: counters: Memory: "Cache Bytes" is an English name itself: it cannot stand for "Pages/sec"',
+        ),
         ("objects: [", f":2:1: not valid YAML: did not find expected node content; {SHOWN}"),
         ("objects: {a: \x1b}", f": not valid YAML: control characters are not allowed at byte 14; {SHOWN}"),
         ("", f": holds no names of objects or counters; {SHOWN}"),

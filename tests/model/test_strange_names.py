@@ -85,6 +85,17 @@ PROGRAMS = [
     r"\.NET CLR Data\SqlClient: Current # pooled connections",
     r"\Web Service(_Total)\New in 2030",
     r"\Physical Network Interface Card Activity(_Total)\Device Power State",
+    r"\Health Service(_Total)\Workflow Count",
+    r"\SSIS Pipeline\Rows read",
+    r"\SQLServer SSIS Pipeline 16.0\Rows read",
+    r"\IAS Authentication Server\Access-Accepts",
+    r"\SMS Discovery Data Manager\Total DDRs Processed",
+    r"\Lotus Notes\Sessions",
+    r"\Enterprise Library Caching Counters\Cache Hits/sec",
+    r"\Physical Disk(0)\Reads",
+    r"\Logical Disk(C:)\Reads",
+    r"\Systems\Up",
+    r"\Systemd(_Total)\Units",
 ]
 
 
@@ -146,3 +157,10 @@ def test_each_host_is_seen_for_itself_whatever_the_case_of_its_name():
     recorded = [series(english, "A"), series(r"\Contoso\Orders", "a"), series(strange, "B"), series(strange, "b")]
     (found,) = unrecognised(recorded)
     assert (found.host, found.object, found.counters) == ("B", "Rendszer", 2)
+
+
+def test_what_esxtop_records_is_its_own_even_where_windows_has_an_object_of_that_name():
+    memory, processor = r"\Memory\Machine MBytes", r"\Physical Cpu(_Total)\% Processor Time"
+    assert named(memory) == ["Memory"]
+    assert named(memory, r"\Power\Power Usage Now Watts", processor) == []
+    assert named(memory, r"\Physical Disk SCSI Device(vmhba0)\Reads/sec") == []

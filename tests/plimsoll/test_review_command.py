@@ -294,3 +294,10 @@ def test_a_log_rotated_to_another_interval_is_judged_by_it(plimsoll, tmp_path):
     (breach,) = rule["breaches"]
     assert (breach["start"], breach["end"]) == ("2008-01-14T23:00:00.000Z", "2008-01-15T08:59:50.000Z")
     assert "window of 20 min where the log was sampled every 10 min" in rule["notes"]
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="only Linux has such names")
+def test_a_file_name_that_is_no_text(plimsoll, tmp_path):
+    log = a_log(tmp_path, lambda minute: 20).rename(tmp_path / "b\udcff.csv")
+    found = reviewed(plimsoll, tmp_path, log)
+    assert found["log"]["files"][0]["path"].endswith("b\ufffd.csv")

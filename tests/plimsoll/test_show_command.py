@@ -88,3 +88,15 @@ def test_names_in_a_language_of_ones_own(plimsoll, tmp_path):
     names.write_text("objects: {Suoritin: Processor}\ncounters: {Processor: {Aika: '% Processor Time'}}\n")
     assert plimsoll("review", log).out.startswith("Not known.")
     assert "Processor time" in plimsoll("review", log, "--names", names).out.partition("Held")[2]
+
+
+def test_the_name_of_a_log_is_shown_in_one_line_whatever_is_in_it(plimsoll, tmp_path):
+    log = a_log(tmp_path / "[red]a\nb\x1b[1m.csv", [row(0, 1, 2, 3)])
+    assert plimsoll("show", log).out.splitlines()[0] == f"{tmp_path}/[red]a\ufffdb\ufffd[1m.csv"
+
+
+def test_the_name_of_a_log_need_not_be_utf_8(plimsoll, tmp_path):
+    log = a_log(tmp_path / "a\udcff.csv", [row(0, 1, 2, 3)])
+    assert plimsoll("show", log, "--json", tmp_path / "x.json").status == 0
+    (found,) = json.loads((tmp_path / "x.json").read_text())
+    assert found["path"] == f"{tmp_path}/a?.csv"
