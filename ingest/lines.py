@@ -144,13 +144,14 @@ class Lines:
     def unlike_each(self) -> set[int]:
         """The same lines without exception: of several counted together, one may lack what another has too many."""
         data, starts, width = np.frombuffer(self.piece.data, np.uint8), self.starts[:-1], self._layout.width
-        quotes = np.add.reduceat(data == QUOTE, starts, dtype=np.int64)
+        quote, separator = data == QUOTE, data == self._separator[0]
         odd = np.maximum.reduceat(data, starts) >= _NOT_ASCII
         if self.is_quoted:
-            odd |= quotes != 2 * width
+            separator[1:-1] &= quote[:-2] & quote[2:]
+            odd |= np.add.reduceat(quote, starts, dtype=np.int64) != 2 * width
         else:
-            separators = np.add.reduceat(data == self._separator[0], starts, dtype=np.int64)
-            odd |= (quotes > 0) | (separators != width - 1)
+            odd |= np.logical_or.reduceat(quote, starts)
+        odd |= np.add.reduceat(separator, starts, dtype=np.int64) != width - 1
         return set(np.flatnonzero(odd).tolist())
 
     def _unlike(self, first: int, stop: int) -> Iterator[int]:
