@@ -10,8 +10,9 @@ from model.times import Zone
 class Reading:
     """What the caller says of the logs.
 
-    `zone` is that of logs that do not say their own, `format` overrides the choice by content,
-    `encoding` the guess at a header's code page; `names` are what objects and counters are called.
+    `zone` is that of logs that do not say their own, or whose name and bias contradict each other;
+    `format` overrides the choice by content, `encoding` the guess at a header's code page; `names`
+    are what objects and counters are called.
     """
 
     zone: Zone | None = None

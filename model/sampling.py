@@ -1,5 +1,6 @@
 """How far apart a recorder took its samples, and where it paused."""
 
+from collections.abc import Iterable
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -27,19 +28,28 @@ class Stretch(NamedTuple):
     before: int
     until: int
 
-    def holds(self, times: Times) -> NDArray[np.bool_]:
-        """Which of the times belong to it."""
-        return (times >= self.start) & (times < self.until)
+    @property
+    def span(self) -> tuple[int, int]:
+        """The times that belong to it: from the first up to the second."""
+        return self.start, self.until
 
-    def borders(self, times: Times, interval: int) -> NDArray[np.bool_]:
-        """Which of the times lie between its first or last sample and the one beside it, if there is no pause.
+    def borders(self, interval: int) -> list[tuple[int, int]]:
+        """The times between its first or last sample and the one beside it, if there is no pause.
 
         `interval` (ns) is that of the rest of the recording.
         """
-        ahead = (times > self.before) & (times < self.start)
-        if self.until - self.end > _MUCH * max(interval, self.interval):
-            return ahead
-        return ahead | ((times > self.end) & (times < self.until))
+        ahead = (self.before + 1, self.start)
+        paused = self.until - self.end > _MUCH * max(interval, self.interval)
+        return [ahead] if paused else [ahead, (self.end + 1, self.until)]
+
+
+def within(times: Times, spans: Iterable[tuple[int, int]]) -> NDArray[np.bool_]:
+    """Which of the times lie in one of the spans, each from its first up to its second, however many there are."""
+    starts, ends = np.array(sorted(spans), dtype=np.int64).reshape(-1, 2).T
+    if not len(starts):
+        return np.zeros(len(times), dtype=bool)
+    at = np.searchsorted(starts, times, side="right") - 1
+    return (at >= 0) & (times < np.maximum.accumulate(ends)[at])
 
 
 def sampling_interval(times: Times) -> int | None:

@@ -5,6 +5,7 @@ What a rule means, to the sample, is in docs/evaluation.md.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from model.errors import Unusable
 from model.log import Times, Values
 from model.run import Phase
 from model.samples import Samples
-from model.sampling import Stretch
+from model.sampling import Stretch, within
 from model.series import Series
 from model.times import SECOND, utc, words
 from rules.healthy import Healthy
@@ -74,8 +75,7 @@ class Judge:
         window, others = self._windows(rule, origin)
         values = self._reduced(rule, origin, at)
         # Of the time before the first sample at a longer interval that sample tells, and none before it.
-        borders = [part.borders(at, window // 2) for part, _ in others]
-        untold = np.isnan(values) & np.any(borders or [np.zeros(len(at), dtype=bool)], axis=0)
+        untold = np.isnan(values) & within(at, (span for part, _ in others for span in part.borders(window // 2)))
         at, values = at[~untold], values[~untold]
         inside = self._inside(rule, at)
         breached = _truths(values, ~healthy.holds(values))
@@ -113,7 +113,7 @@ class Judge:
         return _truths(values, ~self._scaled(condition.healthy, condition, subject).holds(values))
 
     def _reduced(self, condition: Condition, origin: Origin, at: Times) -> Values:
-        """A value per evaluation. A part that was sampled at another interval has a window and samples of its own."""
+        """A value per evaluation. Parts sampled at another interval have a window and samples of their own."""
         window, others = self._windows(condition, origin)
         if not others:
             return self._value(origin, at, window, condition.reduce)
@@ -123,9 +123,10 @@ class Judge:
             judge = replace(self, samples=lambda series: self.samples(series).chosen(chosen))
             values[chosen(at)] = judge._value(origin, at[chosen(at)], window, condition.reduce)
 
-        take(window, lambda times: ~np.any([part.holds(times) for part, _ in others], axis=0))
-        for part, its_window in others:
-            take(its_window, part.holds)
+        take(window, lambda times: ~within(times, (part.span for part, _ in others)))
+        for used in sorted({its_window for _, its_window in others}):
+            spans = [part.span for part, its_window in others if its_window == used]
+            take(used, partial(within, spans=spans))
         return values
 
     def _windows(self, condition: Condition, origin: Origin) -> tuple[int, list[tuple[Stretch, int]]]:

@@ -77,6 +77,12 @@ def test_a_load_before_a_pause_counts_as_long_whatever_comes_behind_it():
     assert [end - start for start, end in crossed(same)] == [end - start for start, end in crossed(other)]
 
 
+def test_an_interval_that_changes_thousands_of_times():
+    """A part by itself each would take minutes."""
+    track = judged(*[(10, 6, 96), (60, 6, 96)] * 4000)
+    assert crossed(track) == [(10, 4000 * (60 + 360))]
+
+
 def test_one_interval_has_one_window():
     assert judged((10, 100, 20)).other_windows == []
     assert judged((300, 100, 20)).window == 600 * SECOND
