@@ -4,6 +4,7 @@ Lines that counts of what they are made of show to be odd are looked at one by o
 parsed together, and what comes of that may show more of them to be odd.
 """
 
+from collections.abc import Set
 from dataclasses import dataclass
 from itertools import compress
 
@@ -21,6 +22,7 @@ from ingest.tally import HOPELESS, Tally
 from model.remark import Remarks
 
 _FEW = 500  # looking at so many lines takes less time than parsing them once more
+_SMALL = 4 << 20  # bytes in which counting line by line takes less time than parsing them once more
 
 
 def read_by_line(piece: Piece, first_line: int, layout: Layout, tally: Tally, remarks: Remarks) -> Rows | None:
@@ -29,14 +31,14 @@ def read_by_line(piece: Piece, first_line: int, layout: Layout, tally: Tally, re
     if len(lines) <= _FEW:
         chosen = {at for at in range(len(lines)) if not lines.is_ordinary(at)} | lines.apart()
     else:
-        chosen = lines.apart() | _unlike(lines, layout, tally)
-    rewrite = False
+        chosen = lines.apart() | (lines.unlike_each() if len(piece.data) < _SMALL else _unlike(lines, layout, tally))
+    rewrite, rows, odd = False, None, set[int]()
     while True:
         found = look_at(sorted(chosen), lines, layout, tally, rewrite=rewrite)
         if found.is_hopeless:
             tally.take(found.tally)
             return None
-        rows = _parsed(lines, found, layout)
+        rows = (rows and _parsed_anew(rows, odd, lines, found, layout)) or _parsed(lines, found, layout)
         if rows is None:
             odd = lines.unlike_each()
             if odd <= chosen:
@@ -69,20 +71,47 @@ def _unlike(lines: Lines, layout: Layout, tally: Tally) -> set[int]:
 
 @dataclass
 class _Parsed:
-    """The rows of a piece as they were parsed, with the line each is of; `odd` ones lack a number or a time."""
+    """The rows of a piece as they were parsed, with the line each is of."""
 
     frame: pl.DataFrame
     local: pl.Series
     lines: NDArray[np.int64]
-    odd: NDArray[np.intp]
+    is_odd: NDArray[np.bool_]
+
+    @property
+    def odd(self) -> NDArray[np.intp]:
+        """Which rows lack a number or a time."""
+        return np.flatnonzero(self.is_odd)
 
 
 def _parsed(lines: Lines, found: Sorted, layout: Layout) -> _Parsed | None:
     """All lines that were not left out, parsed; None if they cannot be, or not to as many rows."""
     kept = np.ones(len(lines), dtype=bool)
     kept[[at for at in found.seen if at not in found.kept]] = False
-    at = np.flatnonzero(kept)
-    frame = columns_of(_body(lines, found), layout) if len(at) else pl.DataFrame(schema=layout.schema)
+    return _rows(_body(lines, found), np.flatnonzero(kept), lines, found, layout)
+
+
+def _parsed_anew(rows: _Parsed, odd: Set[int], lines: Lines, found: Sorted, layout: Layout) -> _Parsed | None:
+    """The rows with those lines as they were found since to be, or without them."""
+    kept = [at for at in sorted(odd) if at in found.kept]
+    body = b"".join(found.kept[at] + b"\n" for at in kept)
+    some = _rows(body, np.array(kept, dtype=np.int64), lines, found, layout)
+    if some is None:
+        return None
+    others = np.flatnonzero(~np.isin(rows.lines, list(odd)))
+    at = np.concatenate([rows.lines[others], some.lines])
+    order = np.argsort(at)
+    return _Parsed(
+        pl.concat([rows.frame[others], some.frame])[order],
+        pl.concat([rows.local[others], some.local])[order],
+        at[order],
+        np.concatenate([rows.is_odd[others], some.is_odd])[order],
+    )
+
+
+def _rows(body: bytes, at: NDArray[np.int64], lines: Lines, found: Sorted, layout: Layout) -> _Parsed | None:
+    """The text of these lines, parsed; None if it cannot be, or not to as many rows."""
+    frame = columns_of(body, layout) if len(at) else pl.DataFrame(schema=layout.schema)
     if frame is None or len(frame) != len(at):
         return None
     local = wall_clock(frame.get_column(TIME))
@@ -93,7 +122,7 @@ def _parsed(lines: Lines, found: Sorted, layout: Layout) -> _Parsed | None:
         # A blank is always a null: there are other nulls where these are more.
         if blanks[at].sum() != nulls:
             is_odd = is_odd | (blanks[at] != _nulls(frame))
-    return _Parsed(frame, local, at, np.flatnonzero(is_odd))
+    return _Parsed(frame, local, at, is_odd)
 
 
 def _body(lines: Lines, found: Sorted) -> bytes:
@@ -114,11 +143,7 @@ def _body(lines: Lines, found: Sorted) -> bytes:
 
 def _nulls(frame: pl.DataFrame) -> NDArray[np.int64]:
     """How many cells of each row hold no number."""
-    count = np.zeros(len(frame), dtype=np.int64)
-    for column in frame.get_columns()[1:]:
-        if column.null_count():
-            count += np.isnan(column.to_numpy())
-    return count
+    return np.isnan(frame.drop(TIME).to_numpy()).sum(axis=1)
 
 
 def _numbers(rows: _Parsed, lines: Lines, found: Sorted, layout: Layout) -> Rows:
@@ -129,8 +154,9 @@ def _numbers(rows: _Parsed, lines: Lines, found: Sorted, layout: Layout) -> Rows
         at = int(rows.lines[row])
         line = found.kept.get(at) or lines.text(at)
         cells = split(line.rstrip(b"\r").decode("utf-8", errors="replace"), layout.separator)[1:]
-        for column, (cell, value) in enumerate(zip(cells, rows.frame.row(row)[1:], strict=False)):
-            if value is None and (text := cell.strip()):
+        is_null = (value is None for value in rows.frame.row(row)[1:])
+        for column, cell in compress(enumerate(cells), is_null):
+            if text := cell.strip():
                 number = _number(text)
                 if number is None:
                     tally.add_strange(column, lines.number(at), text)
@@ -152,7 +178,7 @@ def _number(text: str) -> float | None:
 
 
 def _dated(rows: _Parsed, lines: Lines, separator: str, tally: Tally) -> Rows:
-    numbers = [lines.number(at) for at in rows.lines.tolist()]
+    numbers = (rows.lines + lines.number(0)).tolist()
     if not rows.local.null_count():
         return Rows(rows.local, rows.frame, numbers)
     good = rows.local.is_not_null().to_numpy()

@@ -3,7 +3,7 @@
 import csv
 
 csv.field_size_limit(2**31 - 1)
-_UNFIT = str.maketrans({"\r": "\ufffd", "\n": "\ufffd", "\0": "\ufffd"})
+_UNFIT = "\r\n\0"
 
 
 def split(line: str, separator: str) -> list[str]:
@@ -11,4 +11,6 @@ def split(line: str, separator: str) -> list[str]:
 
     Line ends and zero bytes inside a line cannot be part of a name or number: they become U+FFFD.
     """
-    return next(csv.reader([line.translate(_UNFIT)], delimiter=separator), [])
+    for unfit in _UNFIT:
+        line = line.replace(unfit, "\ufffd")
+    return next(csv.reader([line], delimiter=separator), [])

@@ -136,7 +136,7 @@ class Lines:
         return found | self.torn
 
     def unlike(self) -> Iterator[int]:
-        """Lines whose quotes (cells, where nothing is quoted) are not as many as they should be, or not ASCII."""
+        """Lines with other than ASCII, zero bytes, or not as many quotes (cells, where none is quoted) as a row."""
         step = max(1, len(self) * _BLOCK // len(self.piece.data))
         for first in range(0, len(self), step):
             yield from self._unlike(first, min(first + step, len(self)))
@@ -148,10 +148,10 @@ class Lines:
         odd = np.maximum.reduceat(data, starts) >= _NOT_ASCII
         if self.is_quoted:
             separator[1:-1] &= quote[:-2] & quote[2:]
-            odd |= np.add.reduceat(quote, starts, dtype=np.int64) != 2 * width
+            odd |= np.add.reduceat(quote, starts, dtype=np.uint32) != 2 * width
         else:
             odd |= np.logical_or.reduceat(quote, starts)
-        odd |= np.add.reduceat(separator, starts, dtype=np.int64) != width - 1
+        odd |= np.add.reduceat(separator, starts, dtype=np.uint32) != width - 1
         return set(np.flatnonzero(odd).tolist())
 
     def _unlike(self, first: int, stop: int) -> Iterator[int]:
@@ -166,7 +166,7 @@ class Lines:
 
     def _is_like(self, first: int, stop: int) -> bool:
         data = self.piece.data[self.starts[first] : self.starts[stop]]
-        if not data.isascii():
+        if not data.isascii() or b"\0" in data:
             return False
         quotes = count(data, QUOTE)
         if self.is_quoted:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 
 import numpy as np
 import polars as pl
@@ -74,8 +75,11 @@ def read_pdh(path: Path, text: Text, format_: str, separator: str, how: Reading)
     zone = _zone(cells[0], how.zone, remarks)
     layout = Layout(str(path), stop + 1, line + 1, separator, len(cells), text.header, cells[1:])
     of_rows = Remarks(str(path))
+    begun = Event()
     with ThreadPoolExecutor(1) as pool:  # the rows are parsed outside Python while it goes through the header
-        rows = pool.submit(parse, text, layout, of_rows)
+        rows = pool.submit(parse, text, layout, of_rows, begun)
+        rows.add_done_callback(lambda _: begun.set())
+        begun.wait()
         columns = _columns(path, _with_computer(cells[1:], remarks), how.names)
         table = rows.result()
     _tell_columns(columns, cells[1:], table.columns, remarks)
