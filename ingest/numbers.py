@@ -9,11 +9,15 @@ from ingest.layout import BLANK, Layout
 from ingest.quiet import panics_unheard
 
 
-def columns_of(rows: Path | bytes, layout: Layout, *, skip_lines: int = 0, strict: bool = False) -> pl.DataFrame | None:
+def columns_of(
+    rows: Path | bytes, layout: Layout, *, skip_lines: int = 0, strict: bool = False, tail: bool = False
+) -> pl.DataFrame | None:
     """The time of each row as it is written, and its numbers; None where a row has more cells than the header.
 
     Null is what is no number, blank or missing; with `strict`, a cell that is no number gives None for all.
+    With `tail` the last cell stays as it is written, null where it is blank and empty where it is missing.
     """
+    schema = {**layout.schema, layout.last: pl.String} if tail else layout.schema
     try:
         with panics_unheard():
             return pl.read_csv(
@@ -22,8 +26,9 @@ def columns_of(rows: Path | bytes, layout: Layout, *, skip_lines: int = 0, stric
                 has_header=False,
                 skip_lines=skip_lines,
                 separator=layout.separator,
-                schema=layout.schema,
+                schema=schema,
                 null_values=BLANK,
+                empty_string_is_null=not tail,
                 ignore_errors=not strict,
             )
     except (PolarsError, PanicException):

@@ -12,17 +12,20 @@ from pathlib import Path
 from threading import Event
 
 import polars as pl
+from polars.exceptions import PolarsError
 
 from ingest.by_line import read_by_line
 from ingest.layout import TIME, Layout, Rows, Table, wall_clock
 from ingest.numbers import columns_of
-from ingest.pieces import QUOTE, Data, count, ends_in_a_bare_cell, pieces
+from ingest.pieces import PIECE, QUOTE, Data, count, ends_in_a_bare_cell, pieces
 from ingest.tally import Tally
 from ingest.text import Text
 from model.remark import Kind, Remarks
 
 # Files up to here are left to polars whole: it is faster for that, and holds them in memory meanwhile.
 WHOLE = 128 << 20
+# Counting what so many bytes are made of takes little time beside parsing them in vain.
+_SOON_COUNTED = 2 * PIECE
 _HEAD = 100
 _WORTH_A_THREAD = 1_000_000  # cells
 
@@ -44,7 +47,7 @@ def parse(text: Text, layout: Layout, remarks: Remarks, begun: Event) -> Table:
         rows = None
         alone = piece.last and not parts  # the whole file, which was tried already
         if regular and not (tried and alone) and not piece.bare:
-            rows = _at_once(piece.data, _full_rows(piece.data, 0, layout), line, layout)
+            rows = _at_once(piece.data, piece.data, 0, line, layout, begun)
         if rows:
             tally.add_rows(rows)
         else:
@@ -64,20 +67,28 @@ def _whole(text: Text, layout: Layout, begun: Event) -> Rows | None:
     first = text.data[layout.offset : layout.offset + _HEAD]
     if not first.strip() or ends_in_a_bare_cell(text.data):
         return None
-    expected = _full_rows(text.data, layout.offset, layout)
-    begun.set()
-    return _at_once(text.source, expected, layout.first_line, layout, skip_lines=layout.first_line - 1)
+    return _at_once(text.source, text.data, layout.offset, layout.first_line, layout, begun)
 
 
-def _at_once(source: Path | bytes, expected: float, line: int, layout: Layout, *, skip_lines: int = 0) -> Rows | None:
+def _at_once(source: Path | bytes, data: Data, offset: int, line: int, layout: Layout, begun: Event) -> Rows | None:
     """All lines in one go, or None where they are not as regular as that needs."""
-    if not expected.is_integer():
+    is_quoted = b'"' in data[offset : offset + _HEAD]
+    full = _full_rows(data, offset, layout) if len(data) <= _SOON_COUNTED or not is_quoted else None
+    if full is not None and not full.is_integer():
         return None
-    frame = columns_of(source, layout, skip_lines=skip_lines, strict=True)
-    # No row has more cells than the header: as many rows as cells make have as many each.
-    if frame is None or len(frame) != expected:
+    begun.set()
+    frame = columns_of(source, layout, skip_lines=line - 1 if offset else 0, strict=True, tail=True)
+    if frame is None:
+        return None
+    tail = frame[layout.last]
+    # No row has more cells than the header; one that has fewer lacks the last.
+    if (tail == "").any() and len(frame) != (full or _full_rows(data, offset, layout)):
         return None
     local = wall_clock(frame.drop_in_place(TIME))
+    try:
+        frame.replace_column(frame.width - 1, tail.str.strip_chars_start().cast(pl.Float64))
+    except PolarsError:
+        return None
     return None if local.null_count() else Rows(local, frame, range(line, line + len(local)))
 
 
