@@ -63,6 +63,11 @@ class Log:
         return list(zip(self.times[at].tolist(), self.times[at + 1].tolist(), strict=True))
 
     @cached_property
+    def intervals(self) -> tuple[int, ...]:
+        """The sampling interval and those of parts that kept to another one, in ns; none with fewer than two rows."""
+        return (self.interval, *(part.interval for part in self.other_intervals)) if self.interval else ()
+
+    @cached_property
     def other_intervals(self) -> list[Stretch]:
         """Where it was sampled at another interval than elsewhere."""
         return other_intervals(self.times)

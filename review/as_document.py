@@ -152,7 +152,7 @@ def _processes(found: Processes | None, start: int) -> list[ProcessPart]:
 
 
 def _statistic(one: Statistic, host: str) -> StatisticPart:
-    series = one.series
+    series, figures = one.series, one.figures
     return StatisticPart(
         host=host,
         counter=series.path,
@@ -160,16 +160,16 @@ def _statistic(one: Statistic, host: str) -> StatisticPart:
         field=series.field,
         instance=series.tag("instance"),
         phase=one.phase,
-        samples=one.samples,
-        missing=one.missing,
-        mean=one.mean,
-        min=one.minimum,
-        p50=one.median,
-        p95=one.p95,
-        p99=one.p99,
-        max=one.maximum,
-        nonzero_share=one.nonzero_share,
-        nonzero_mean=one.nonzero_mean,
+        samples=figures.samples,
+        missing=figures.missing,
+        mean=figures.mean,
+        min=figures.minimum,
+        p50=figures.median,
+        p95=figures.p95,
+        p99=figures.p99,
+        max=figures.maximum,
+        nonzero_share=figures.nonzero_share,
+        nonzero_mean=figures.nonzero_mean,
     )
 
 

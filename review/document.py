@@ -180,7 +180,10 @@ class RulePart(_Part):
 
 
 class StatisticPart(_Part):
-    """One series over the whole run or in one phase, in the counter's own unit."""
+    """One series over the whole run or in one phase, in the counter's own unit.
+
+    Where the recorder changed its interval, samples weigh as much as the time they stand for.
+    """
 
     host: str = Field(description="The computer the counter is of, where another one collected it.")
     counter: str

@@ -22,7 +22,7 @@ from review.report_figures import figures
 from review.report_signals import Signals
 from review.report_tables import SHOWN_SUBJECTS, held, statistics, unjudged
 from review.review import Review
-from review.verdict import Verdict, how_long, said, tally, threshold, worst_text
+from review.verdict import Verdict, between, how_long, said, tally, threshold, worst_text
 from review.wording import MARKS, host_of, place, scope
 from rules.schema import Rule, Signal
 
@@ -172,7 +172,7 @@ def _file(review: Review, log: Log, zone: Zone) -> dict[str, str]:
         "format": log.format,
         "hosts": ", ".join(review.hosts_of(log)),
         "span": zone.span(int(log.times[0]), int(log.times[-1])) if filled else "no rows",
-        "every": words(log.interval) if log.interval else "–",
+        "every": between(log.intervals) if log.intervals else "–",
         "rows": number(len(log.times)),
         "counters": number(len(log.series)),
         "present": number(log.present),

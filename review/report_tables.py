@@ -3,18 +3,16 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from model.samples import Samples
 from model.times import Zone, words
-from review.axes import scale_for
+from review.axes import Scale, scale_for
 from review.findings import Finding, Outcome
 from review.gauge import level, water
 from review.numbers import number, percent, quantity
 from review.report_crossed import brief_crossings
 from review.report_signals import Signals, subject_name
 from review.review import Review
-from review.statistics import WHOLE_RUN
+from review.statistics import WHOLE_RUN, Figures, figures, weights_of
 from review.verdict import extreme, how_long, limit_of, margin, threshold
 from review.wording import place, reason
 from rules.signals import Subject
@@ -76,13 +74,14 @@ class StatisticRow:
 
 @dataclass(frozen=True)
 class StatisticTable:
-    """One phase; the signals left out are counted."""
+    """One phase; the signals left out are counted. `weighed` is whether samples weigh as much as their time."""
 
     phase: str
     span: str
     rows: tuple[StatisticRow, ...]
     hidden: int
     open: bool
+    weighed: bool
 
 
 def held(findings: Sequence[Finding]) -> tuple[HeldGroup, ...]:
@@ -122,16 +121,19 @@ def statistics(review: Review, signals: Signals, zone: Zone) -> tuple[StatisticT
     if not chosen or review.start is None or review.end is None:
         return ()
     spans = [(WHOLE_RUN, review.start, review.end), *((p.name, p.start, p.end) for p in review.phases)]
+    weights = [weights_of(samples) for *_, samples in chosen]
     longest = max(range(len(spans)), key=lambda at: (at > 0, spans[at][2] - spans[at][1]))
     return tuple(
         StatisticTable(
             name,
             f"{zone.span(start, end)}, {words(max(0, end - start))}",
             tuple(
-                _statistic(title, where, samples.between(start, end), unit) for title, unit, where, samples in chosen
+                _statistic(title, where, figures(samples, weighing, start, end), unit)
+                for (title, unit, where, samples), weighing in zip(chosen, weights, strict=True)
             ),
             hidden,
             at == longest,
+            any(weighing is not None for weighing in weights),
         )
         for at, (name, start, end) in enumerate(spans)
     )
@@ -209,20 +211,15 @@ def _mean(samples: Samples) -> float:
     return float(samples.present.values.mean())
 
 
-def _statistic(title: str, where: str, samples: Samples, unit: str) -> StatisticRow:
+def _statistic(title: str, where: str, found: Figures, unit: str) -> StatisticRow:
     """Mean, p95, p99, highest, lowest, share and mean of the samples that are not zero, samples, missing."""
-    values, missing = samples.present.values, number(len(samples.values) - len(samples.present.values))
-    if not len(values):
-        return StatisticRow(title, where, unit, (*["–"] * 7, "0", missing))
-    scale = scale_for(float(np.abs(values).max()), unit)
-    p95, p99 = np.quantile(values, [0.95, 0.99]).tolist()
-    nonzero = values[values != 0]
-    levels = (values.mean(), p95, p99, values.max(), values.min())
-    cells = (
-        *(number(float(value) * scale.factor) for value in levels),
-        percent(len(nonzero) / len(values)),
-        number(float(nonzero.mean()) * scale.factor) if len(nonzero) else "–",
-        number(len(values)),
-        missing,
-    )
+    counts = number(found.samples), number(found.missing)
+    levels = (found.mean, found.p95, found.p99, found.maximum, found.minimum)
+    scale = scale_for(max((abs(level) for level in levels if level is not None), default=0), unit)
+    share = "–" if found.nonzero_share is None else percent(found.nonzero_share)
+    cells = (*(_scaled(level, scale) for level in levels), share, _scaled(found.nonzero_mean, scale), *counts)
     return StatisticRow(title, where, scale.unit, cells)
+
+
+def _scaled(value: float | None, scale: Scale) -> str:
+    return "–" if value is None else number(value * scale.factor)

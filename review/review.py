@@ -110,6 +110,11 @@ class Review:
         return min((log.interval for log in self.logs if log.interval), default=None)
 
     @cached_property
+    def intervals(self) -> tuple[int, ...]:
+        """The sampling intervals of all logs and of their parts, in ns."""
+        return tuple(interval for log in self.logs for interval in log.intervals)
+
+    @cached_property
     def counters(self) -> int:
         """How many different series were recorded."""
         return len({series.key for log in self.logs for series in log.series})

@@ -3,6 +3,9 @@
 Long averages hide spikes ("analyzing averages over a long period of time will not be useful in
 finding bottlenecks", OCS 2007 on HP BladeSystem, Test results): the share and the mean of the
 samples that are not zero stand beside the mean of all.
+
+Where a recorder changed its interval, a sample weighs as much as the time it stands for: five minutes
+sampled every second are no more than five minutes beside a day sampled every minute.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,20 +13,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model.log import Log
+from model.log import Log, Times, Values
 from model.run import Phase
 from model.samples import Recorded, Samples
+from model.sampling import within
 from model.series import Series
 
 WHOLE_RUN = "whole run"
 
 
 @dataclass(frozen=True, slots=True)
-class Statistic:
-    """One series in one phase. Values are in the counter's own unit; None where there is no sample."""
+class Figures:
+    """What a series did in some time, in the counter's own unit; None where there is no sample."""
 
-    series: Series
-    phase: str
     samples: int
     missing: int
     mean: float | None = None
@@ -36,42 +38,77 @@ class Statistic:
     nonzero_mean: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Statistic:
+    """One series in one phase."""
+
+    series: Series
+    phase: str
+    figures: Figures
+
+
 def statistics(logs: Sequence[Log], phases: Sequence[Phase], start: int | None, end: int | None) -> Iterator[Statistic]:
     """Every series over the whole run (or the chosen part of it) and in each phase."""
     recorded = Recorded(logs)
+    known: dict[int, tuple[Times, Values | None]] = {}  # most series share the times of their recording
     for series in recorded.series:
-        samples = recorded.samples(series).between(start, end)
-        yield _statistic(series, WHOLE_RUN, samples)
+        samples = recorded.samples(series)
+        if id(samples.times) not in known:
+            known[id(samples.times)] = samples.times, weights_of(samples)
+        _, weights = known[id(samples.times)]
+        yield Statistic(series, WHOLE_RUN, figures(samples, weights, start, end))
         for phase in phases:
-            yield _statistic(series, phase.name, samples.between(phase.start, phase.end))
+            yield Statistic(series, phase.name, figures(samples, weights, phase.start, phase.end))
 
 
-def _statistic(series: Series, phase: str, samples: Samples) -> Statistic:
-    values = samples.present.values
-    missing = len(samples.values) - len(values)
+def weights_of(samples: Samples) -> Values | None:
+    """The time (ns) each row stands for; None where it is the same for all."""
+    if samples.interval is None or not samples.other_intervals:
+        return None
+    weights = np.full(len(samples.times), float(samples.interval))
+    for part in samples.other_intervals:
+        weights[within(samples.times, [part.span])] = part.interval
+    return weights
+
+
+def figures(samples: Samples, weights: Values | None, start: int | None, end: int | None) -> Figures:
+    """What a series did from `start` to `end`, both included; `weights` are those of all its rows."""
+    rows = samples.between(start, end)
+    values = rows.present.values
+    missing = len(rows.values) - len(values)
     if not len(values):
-        return Statistic(series, phase, 0, missing)
-    ordered = np.sort(values)
-    nonzero = ordered[ordered != 0]
-    return Statistic(
-        series,
-        phase,
+        return Figures(0, missing)
+    if weights is None:
+        ordered = np.sort(values)
+    else:
+        order = np.argsort(values)
+        ordered, weights = values[order], weights[np.searchsorted(samples.times, rows.present.times)][order]
+    nonzero = ordered != 0
+    median, p95, p99 = _quantiles(ordered, weights, (0.5, 0.95, 0.99))
+    return Figures(
         samples=len(values),
         missing=missing,
-        mean=float(ordered.mean()),
+        mean=_mean(ordered, weights),
         minimum=float(ordered[0]),
-        median=_quantile(ordered, 0.5),
-        p95=_quantile(ordered, 0.95),
-        p99=_quantile(ordered, 0.99),
+        median=median,
+        p95=p95,
+        p99=p99,
         maximum=float(ordered[-1]),
-        nonzero_share=len(nonzero) / len(ordered),
-        nonzero_mean=float(nonzero.mean()) if len(nonzero) else None,
+        nonzero_share=_mean(nonzero.astype(float), weights),
+        nonzero_mean=_mean(ordered[nonzero], None if weights is None else weights[nonzero]) if nonzero.any() else None,
     )
 
 
-def _quantile(ordered: np.ndarray, share: float) -> float:
-    """The value at a share of the ordered samples, interpolated linearly between neighbours."""
-    place = share * (len(ordered) - 1)
-    below = int(place)
-    above = min(below + 1, len(ordered) - 1)
-    return float(ordered[below] + (place - below) * (ordered[above] - ordered[below]))
+def _mean(values: Values, weights: Values | None) -> float:
+    return float(values.mean() if weights is None else np.average(values, weights=weights))
+
+
+def _quantiles(ordered: Values, weights: Values | None, shares: Sequence[float]) -> list[float]:
+    """The values at these shares of the ordered samples, interpolated linearly between neighbours.
+
+    Of n samples the k-th stands at k, weighed at k times its weight and n - 1 times that of those before it.
+    """
+    places = np.arange(len(ordered), dtype=np.float64)
+    if weights is not None:
+        places = places * weights + (len(ordered) - 1) * (np.cumsum(weights) - weights)
+    return np.interp(np.array(shares) * places[-1], places, ordered).tolist()

@@ -173,8 +173,12 @@ def window(finding: Finding) -> str:
     """`5 min`, or `1 min to 20 min` where the log was sampled at several intervals."""
     if finding.track is None:
         return words(finding.rule.over)
-    used = sorted((finding.track.window, *finding.track.other_windows))
-    return " to ".join(words(one) for one in dict.fromkeys((used[0], used[-1])))
+    return between((finding.track.window, *finding.track.other_windows))
+
+
+def between(durations: Sequence[int]) -> str:
+    """`5 min` where all are, or `1 min to 20 min`."""
+    return " to ".join(words(one) for one in dict.fromkeys((min(durations), max(durations))))
 
 
 def worst_text(finding: Finding, worst: float | None = None) -> str:

@@ -5,6 +5,7 @@ from model.times import Zone, words
 from review.findings import Finding, Outcome
 from review.numbers import quantity
 from review.review import Review
+from review.verdict import between
 
 WITH_REASON = (Outcome.TOO_SHORT, Outcome.NOT_JUDGED, Outcome.OFF)
 # Severity is told by a shape and a word, never by colour alone.
@@ -22,7 +23,7 @@ def scope(review: Review, zone: Zone) -> str:
         parts.append(f"{when}, {zone.label(review.start)}")
     hosts = len(review.hosts)
     parts.append(f"host {review.hosts[0]}" if hosts == 1 else f"{hosts} hosts")
-    every = f" every {words(review.interval)}" if review.interval else ""
+    every = f" every {between(review.intervals)}" if review.intervals else ""
     parts.append(f"{counted(review.counters, 'counter')}{every}")
     return " · ".join(parts)
 
