@@ -4,7 +4,8 @@ Lines that counts of what they are made of show to be odd are looked at one by o
 parsed together, and what comes of that may show more of them to be odd.
 """
 
-from collections.abc import Set
+import re
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from itertools import compress
 
@@ -16,11 +17,17 @@ from ingest.cells import split
 from ingest.layout import TIME, Layout, Rows, wall_clock
 from ingest.lines import Lines
 from ingest.numbers import columns_of
-from ingest.odd_lines import Sorted, first_cell, look_at
+from ingest.odd_lines import Sorted, first_cell, look_at, run_together
 from ingest.pieces import Piece
 from ingest.tally import HOPELESS, Tally
 from model.remark import Remarks
 
+# What is left where a part of a log was lost or overwritten: the end of one row's number with a time or a number of
+# another, or what no text is made of, for longer than a number.
+_JOINT = re.compile(
+    r"\d/\d\d/\d{4} \d|\d:\d\d\.\d{3}|\d\.\d{6,}\.\d|(?=.*[\x01-\x08\x0e-\x1f]).{40}|([^-])\1{15}", re.DOTALL
+)
+_SEEN = 200  # of a cell, as the longest take long to search
 _FEW = 500  # looking at so many lines takes less time than parsing them once more
 _SMALL = 4 << 20  # bytes in which counting line by line takes less time than parsing them once more
 
@@ -149,6 +156,7 @@ def _nulls(frame: pl.DataFrame) -> NDArray[np.int64]:
 def _numbers(rows: _Parsed, lines: Lines, found: Sorted, layout: Layout) -> Rows:
     """The rows whose time is one. Cells that are no number and rows without a time are put to the tally."""
     mended: dict[int, dict[int, float]] = {}
+    joints: dict[int, int] = {}
     tally = found.tally
     for row in rows.odd.tolist():
         at = int(rows.lines[row])
@@ -158,16 +166,38 @@ def _numbers(rows: _Parsed, lines: Lines, found: Sorted, layout: Layout) -> Rows
         for column, cell in compress(enumerate(cells), is_null):
             if text := cell.strip():
                 number = _number(text)
-                if number is None:
-                    tally.add_strange(column, lines.number(at), text)
-                else:
+                if number is not None:
                     mended.setdefault(column, {})[row] = number
+                    continue
+                tally.add_strange(column, lines.number(at), text)
+                if row not in joints and _is_joint(column, text, layout):
+                    joints[row] = column
+                    tally.partial.append((lines.number(at), run_together(column + 2, text)))
     frame = rows.frame
     frame.drop_in_place(TIME)
     for column, values in mended.items():
         frame.replace_column(column, frame.to_series(column).scatter(list(values), list(values.values())))
+    if joints:
+        rows.frame = frame = _without_other_rows(frame, joints)
     tally.add_rows(Rows(rows.local, frame, ()))
     return _dated(rows, lines, layout.separator, tally)
+
+
+def _is_joint(column: int, text: str, layout: Layout) -> bool:
+    """Whether another row may go on there; a column that is no counter's may hold anything."""
+    return column < layout.width - 2 and layout.counters[column].startswith("\\") and bool(_JOINT.search(text[:_SEEN]))
+
+
+def _without_other_rows(frame: pl.DataFrame, joints: Mapping[int, int]) -> pl.DataFrame:
+    """The numbers without those of some rows that stand behind a column, as another row may go on there."""
+    others = np.ones(len(frame), dtype=bool)
+    others[list(joints)] = False
+    of_column: dict[int, list[int]] = {}
+    for row, column in joints.items():
+        of_column.setdefault(column, []).append(row)
+    parts = [frame[rows, : column + 1] for column, rows in of_column.items()]
+    order = np.argsort(np.concatenate([np.flatnonzero(others), *of_column.values()]))
+    return pl.concat([frame[np.flatnonzero(others)], *parts], how="diagonal")[order]
 
 
 def _number(text: str) -> float | None:

@@ -4,20 +4,25 @@ A log's header gives one offset, and its rows go on in wall-clock time: where da
 ends an hour repeats, where it begins one is missing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone, tzinfo
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ingest.layout import HEADER_AGAIN
 from ingest.zones import is_steady, rule_of
+from model.errors import Unusable
 from model.remark import Kind, Remarks, counted
 from model.sampling import Times, sampling_interval
 from model.times import SECOND, Zone, instant, utc, words
 
 HOUR = 3600 * SECOND
+_DAY = 24 * HOUR
 _QUARTER = HOUR // 4
+_QUARTERS = _DAY // _QUARTER
 _MONTHS_OF_CHANGE = (3, 4, 9, 10, 11)
 _SUNDAY = 6
 _LONGEST_PAUSE = 900 * SECOND
@@ -52,15 +57,22 @@ def to_utc(local: Times, zone: Zone, lines: Sequence[int], remarks: Remarks) -> 
     as long as the offset and the rows agree with them; else a step of exactly one hour is taken for a
     change of daylight saving time: back, or forward over a whole hour in the small hours of a Sunday
     in spring or autumn. Any other step back is repaired by putting the rows in order. All are remarked.
+
+    Rows behind a header that stands in the file again (`remarks` tell its line) are of a recording of their
+    own, for which its offset holds anew.
+
+    Raises:
+        Unusable: If hours are counted to 12 and nothing tells morning from afternoon.
     """
-    if isinstance(zone.rule, timezone):
-        offset = zone.rule.utcoffset(None) // timedelta(microseconds=1) * 1000
-        times = local - offset
-        if not is_steady(zone.name):
-            times = _by_name(local, zone.name, offset, lines, remarks)
-            times += _changes(times + offset, lines, remarks)
-    else:
+    _refuse_half_days(local, lines, remarks)
+    if not isinstance(zone.rule, timezone):
         times = _by_rules(local, zone.rule, lines, remarks)
+    elif not zone.known:
+        times = local + _changes(local, lines, remarks, _begun_again(lines, remarks))
+    else:
+        ends = [0, *sorted(_begun_again(lines, remarks)), len(local)]
+        parts = [_by_offset(local[a:b], zone.name, zone.rule, lines[a:b], remarks) for a, b in pairwise(ends)]
+        times = np.concatenate(parts)
     back = np.flatnonzero(np.diff(times) < 0)
     if not len(back):
         return Clock(times, None)
@@ -80,14 +92,62 @@ def offsets(local: Times, rule: tzinfo) -> tuple[Times, Times]:
 
     Where a time comes twice the earlier and the later, which is less; where it is missing those before and after.
     """
-    quarters, inverse = np.unique(local // _QUARTER, return_inverse=True)
+    if not len(local):
+        return local, local
+    days = local // _DAY
+    begin = int(days.min())
+    table = np.zeros(int(days.max()) - begin + 1, dtype=np.int64)
+    table[days - begin] = 1
+    changing: list[int] = []
+    for at in np.flatnonzero(table).tolist():
+        found = {*_offsets((begin + at) * _QUARTERS, rule), *_offsets((begin + at + 1) * _QUARTERS, rule)}
+        table[at] = min(found)
+        if len(found) > 1:
+            changing.append(begin + at)
+    first = table[days - begin]
+    if not changing:
+        return first, first
+    second = first.copy()
+    rows = np.flatnonzero(np.isin(days, changing))
+    quarters, inverse = np.unique(local[rows] // _QUARTER, return_inverse=True)
     pairs = [_offsets(int(quarter), rule) for quarter in quarters]
-    first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2)[inverse].T
+    first[rows], second[rows] = np.array(pairs, dtype=np.int64)[inverse].T
     return first, second
 
 
-def _changes(local: Times, lines: Sequence[int], remarks: Remarks) -> Times | int:
-    """What to add to each row for the changes of daylight saving time before it."""
+def _refuse_half_days(local: Times, lines: Sequence[int], remarks: Remarks) -> None:
+    """As where a script formats times with `hh`."""
+    hours = local // HOUR % 24
+    back = (np.diff(local) < 0) & (np.diff(local // _DAY) == 0) & (hours[:-1] == 12) & (hours[1:] == 1)
+    if back.any() and hours.min() >= 1 and hours.max() <= 12:
+        line = lines[int(back.argmax()) + 1]
+        raise Unusable(
+            f"{remarks.file}:{line}: the clock goes from 12 to 1, so hours are counted to 12 and nothing tells "
+            "morning from afternoon; write the log again with hours from 0 to 23"
+        )
+
+
+def _begun_again(lines: Sequence[int], remarks: Remarks) -> Set[int]:
+    """The rows before which a header stands, beside the first of all."""
+    headers = [remark.line for remark in remarks if remark.text == HEADER_AGAIN and remark.line]
+    found = np.searchsorted(np.asarray(lines), headers) if headers else []
+    return {int(at) for at in found} - {0, len(lines)}
+
+
+def _by_offset(local: Times, name: str, rule: timezone, lines: Sequence[int], remarks: Remarks) -> Times:
+    """By the offset of a header, up to where the clock was changed."""
+    offset = rule.utcoffset(None) // timedelta(microseconds=1) * 1000
+    if is_steady(name):
+        return local - offset
+    times = _by_name(local, name, offset, lines, remarks)
+    return times + _changes(times + offset, lines, remarks)
+
+
+def _changes(local: Times, lines: Sequence[int], remarks: Remarks, begun_again: Set[int] = frozenset()) -> Times | int:
+    """What to add to each row for the changes of daylight saving time before it.
+
+    Where a recording begins again a step back may be that to another file, unless clocks change at that time.
+    """
     steps = np.diff(local)
     interval = sampling_interval(local)
     if interval is None or interval >= HOUR:
@@ -97,7 +157,8 @@ def _changes(local: Times, lines: Sequence[int], remarks: Remarks) -> Times | in
     odd = np.flatnonzero(back | (np.abs(steps - HOUR - interval) <= slack))
     added = np.zeros(len(local), dtype=np.int64)
     for at in odd.tolist():
-        if steps[at] < 0 and (steps[at] + HOUR <= interval + slack or _may_change(int(local[at]))):
+        whole = steps[at] + HOUR <= interval + slack and at + 1 not in begun_again
+        if steps[at] < 0 and (whole or _may_change(int(local[at]))):
             added[at + 1] = HOUR
             text = "the clock goes back an hour, as at the end of daylight saving time: later rows are an hour later"
         elif steps[at] > 0 and _is_spring(int(local[at]), int(local[at + 1]), interval + slack):
@@ -196,7 +257,7 @@ def _ruled(local: Times, rule: tzinfo, begun: int | None) -> _Ruled | None:
         again, doubt = _second_time(range(start, stop), size, begins_again, steps, interval)
         taken[again:stop] = second[again:stop]
         if doubt is not None:
-            doubtful.append((doubt, stop))
+            doubtful.append((doubt, again))
     missing = np.flatnonzero(second > first).tolist()
     changes = (np.flatnonzero(np.diff(taken)) + 1).tolist()
     over = [at for at in changes if _like(int(steps[at]), interval, abs(int(taken[at] - taken[at - 1])))]
@@ -210,7 +271,8 @@ def _second_time(
 
     The clock goes back by `size` ns at its end. `steps` are the clock's from the row before to each row.
     `begins_again` is whether the first row is of the second time round, None where only what follows may tell:
-    a log that goes on after the hour, without a step back or a pause, began in its second time round.
+    a log that goes on after the hour, without a step back or a pause, began in its second time round; behind a long
+    pause it went on in that.
     """
     if begins_again:
         return hour.start, None
@@ -219,10 +281,14 @@ def _second_time(
         if steps[at] < -min(size, HOUR) // 2 or _like(int(steps[at]) + size, interval, size):
             return at, None
     pauses = [at for at in entered if interval and steps[at] > interval + min(1.5 * interval, size // 4)]
-    if begins_again is None:
-        goes_on = hour.stop < len(steps) and _like(int(steps[hour.stop]), interval, size)
-        return (hour.start, None) if goes_on and not pauses else (hour.stop, hour.start)
-    return hour.stop, pauses[-1] if pauses else None
+    may_be = [hour.start, *pauses] if begins_again is None else pauses
+    if not may_be:
+        return hour.stop, None
+    # A few samples that are lost do not outweigh that the clock seems to go on unchanged.
+    likely = may_be if begins_again is None else [at for at in pauses if steps[at] - (interval or 0) > size // 4]
+    if likely and hour.stop < len(steps) and _like(int(steps[hour.stop]), interval, size):
+        return likely[-1], likely[0] if len(likely) > 1 else None
+    return hour.stop, may_be[0]
 
 
 def _like(step: int, interval: int | None, change: int) -> bool:

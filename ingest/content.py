@@ -13,7 +13,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import IO, TypeAlias
@@ -28,7 +28,11 @@ else:
 STDIN = Path("-")
 MOST_BYTES = 4 << 30
 _PIECE = 1 << 20
+# How many times over a log may be packed, and what all in a file may unpack to, as a multiple of what one may.
+_DEEPEST = 4
+_ALTOGETHER = 16
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+_END_OF_TAR = bytes(1024)
 _ENCRYPTED = 1
 # The last three come out of tarfile and zipfile where a header holds what is no number, or an empty name.
 _BROKEN = (
@@ -53,6 +57,7 @@ _UNPACKERS: dict[bytes, Callable[[io.BytesIO], io.BufferedIOBase]] = {
     b"\x28\xb5\x2f\xfd": zstd.ZstdFile,
     b"BZh": bz2.BZ2File,
     b"\xfd7zXZ\x00": lzma.LZMAFile,
+    b"\x5d\x00\x00": lzma.LZMAFile,
 }
 
 
@@ -65,8 +70,9 @@ class Content:
     """The bytes of one log.
 
     `name` is what people call it: the path, with the member where the file is an archive. `data` is
-    the file mapped into memory (`as_it_stands`), or what it unpacks to. `sha256` is that of the file
-    as named where it cannot be read a second time.
+    the file mapped into memory (`as_it_stands`), or what it unpacks to. `member` is whether others are
+    in the archive, and `refused` why this one could not be unpacked. `sha256` is that of the file as
+    named where it cannot be read a second time.
     """
 
     name: str
@@ -75,6 +81,15 @@ class Content:
     as_it_stands: bool = False
     member: bool = False
     sha256: str | None = None
+    refused: Unusable | None = None
+
+
+@dataclass
+class _Room:
+    """How many bytes one log may unpack to, and how many are left for all in the file."""
+
+    most: int
+    left: int
 
 
 @contextmanager
@@ -84,57 +99,80 @@ def opened(path: Path, most: int = MOST_BYTES) -> Generator[Iterator[Content]]:
     Unusable if it cannot be read, or unpacks to more than `most` bytes.
     """
     with ExitStack() as stack:
-        yield _contents(path, most, stack)
+        yield _inside(_content(path, most, stack), _Room(most, most * _ALTOGETHER), 0)
 
 
-def _contents(path: Path, most: int, stack: ExitStack) -> Iterator[Content]:
+def _content(path: Path, most: int, stack: ExitStack) -> Content:
     if path == STDIN:
         if sys.stdin is None:  # where the caller closed it
             raise Unusable("standard input: is closed; name a file")
-        data = sys.stdin.buffer.read()
-        name, sha256 = "standard input", hashlib.sha256(data).hexdigest()
+        name, data = "standard input", _flowing("standard input", sys.stdin.buffer, most)
     else:
-        name, data, sha256 = str(path), _file(path, stack), None
-        if isinstance(data, bytes):
-            sha256 = hashlib.sha256(data).hexdigest()
-    if data[:4] in _ZIP:
-        yield from _members(path, name, data, most, sha256)
-        return
-    unpacked = _unpacked(name, data, most)
-    content = data if unpacked is None else unpacked
-    if content[257:262] == b"ustar":
-        yield from _members(path, name, content, most, sha256)
-        return
-    yield Content(name, path, content, unpacked is None and sha256 is None, sha256=sha256)
+        name, data = str(path), _file(path, most, stack)
+    sha256 = hashlib.sha256(data).hexdigest() if isinstance(data, bytes) else None
+    return Content(name, path, data, sha256 is None, sha256=sha256)
 
 
-def _file(path: Path, stack: ExitStack) -> bytes | mmap.mmap:
+def _file(path: Path, most: int, stack: ExitStack) -> bytes | mmap.mmap:
     """A file mapped into memory, or what comes out of a pipe."""
     try:
         file = stack.enter_context(path.open("rb"))
         if not path.stat().st_size or not path.is_file():
-            return file.read()
+            return _flowing(str(path), file, most)
         return stack.enter_context(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
     except IsADirectoryError:
         raise Unusable(f"{path}: is a folder; name the logs in it") from None
     except (OSError, ValueError) as error:
-        raise Unusable(f"{path}: cannot be read: {error}") from None
+        raise Unusable(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
 
-def _unpacked(name: str, data: bytes | mmap.mmap, most: int) -> bytes | None:
-    """What compressed bytes unpack to, or None where they are not compressed."""
-    head = data[:6]
-    for sign, unpacker in _UNPACKERS.items():
-        if head.startswith(sign):
-            with unpacker(io.BytesIO(data[:])) as stream:
-                return _limited(name, stream, most)
-    return None
-
-
-def _members(path: Path, name: str, data: bytes | mmap.mmap, most: int, sha256: str | None) -> Iterator[Content]:
-    kind = "ZIP" if data[:4] in _ZIP else "TAR"
+def _flowing(name: str, stream: IO[bytes], most: int) -> bytes:
     try:
-        entries = _entries_of_zip(data[:]) if kind == "ZIP" else _entries_of_tar(data[:])
+        return b"".join(_pieces(stream, most))
+    except _TooMuch:
+        raise Unusable(f"{name}: gives more than {_gigabytes(most)}; write it to a file and name that") from None
+    except OSError as error:
+        raise Unusable(f"{name}: cannot be read: {error.strerror or error}") from None
+
+
+def _inside(content: Content, room: _Room, depth: int) -> Iterator[Content]:
+    """The logs in bytes that may be packed, and what comes out packed again."""
+    unpacker = _unpacker(content.data)
+    kind = None if unpacker else _archive(content.data)
+    if unpacker is None and kind is None:
+        yield content
+    elif depth == _DEEPEST:
+        raise Unusable(f"{content.name}: is packed more than {_DEEPEST} times over; unpack it yourself")
+    elif unpacker:
+        with unpacker(io.BytesIO(content.data[:])) as stream:
+            data = _limited(content.name, stream, room)
+        yield from _inside(replace(content, data=data, as_it_stands=False), room, depth + 1)
+    else:
+        yield from _members(content, kind or "", room, depth + 1)
+
+
+def _unpacker(data: bytes | mmap.mmap) -> Callable[[io.BytesIO], io.BufferedIOBase] | None:
+    head = data[:6]
+    return next((unpacker for sign, unpacker in _UNPACKERS.items() if head.startswith(sign)), None)
+
+
+def _archive(data: bytes | mmap.mmap) -> str | None:
+    """The kind of archive that bytes are, if they are one."""
+    if data[:4] in _ZIP:
+        return "ZIP"
+    if data[257:262] == b"ustar":
+        return "TAR"
+    try:  # old ones have no sign but the sum of their header
+        tarfile.TarInfo.frombuf(data[:512], "utf-8", "surrogateescape")
+    except (tarfile.HeaderError, ValueError):
+        return None
+    return "TAR"
+
+
+def _members(archive: Content, kind: str, room: _Room, depth: int) -> Iterator[Content]:
+    name = archive.name
+    try:
+        entries = _entries_of_zip(archive.data[:]) if kind == "ZIP" else _entries_of_tar(archive.data[:])
     except _BROKEN as error:
         raise Unusable(f"{name}: is a damaged {kind} archive ({error}); make it again") from None
     if any(inner in ("[Content_Types].xml", "mimetype") for inner, _ in entries):
@@ -142,22 +180,34 @@ def _members(path: Path, name: str, data: bytes | mmap.mmap, most: int, sha256: 
     entries = [(inner, opener) for inner, opener in entries if not _BESIDE.match(inner)]
     if not entries:
         raise Unusable(f"{name}: is a {kind} archive with no file in it")
+    several = archive.member or len(entries) > 1
     for within, opener in entries:
-        inner = f"{name}/{printable(within)}"
+        inner = replace(archive, name=f"{name}/{printable(within)}", data=b"", as_it_stands=False, member=several)
         try:
-            with opener() as stream:
-                unpacked = _limited(inner, stream, most)
-        except _BROKEN as error:
-            raise Unusable(f"{inner}: cannot be unpacked ({error}); unpack the archive yourself") from None
-        again = _unpacked(inner, unpacked, most)
-        content = unpacked if again is None else again
-        yield Content(inner, path, content, member=len(entries) > 1, sha256=sha256)
+            yield from _inside(replace(inner, data=_member(inner.name, opener, room)), room, depth)
+        except Unusable as error:
+            if not several:
+                raise
+            yield replace(inner, refused=error)
+    if kind == "TAR" and archive.data[-len(_END_OF_TAR) :] != _END_OF_TAR:
+        said = f"{name}: the archive breaks off before its end, so that files may be missing; copy or make it again"
+        yield replace(archive, data=b"", member=True, refused=Unusable(said))
+
+
+def _member(name: str, opener: Callable[[], IO[bytes]], room: _Room) -> bytes:
+    try:
+        with opener() as stream:
+            return _limited(name, stream, room)
+    except _BROKEN as error:
+        raise Unusable(f"{name}: cannot be unpacked ({error}); unpack the archive yourself") from None
 
 
 def _entries_of_zip(data: bytes) -> list[_Entry]:
     archive = zipfile.ZipFile(io.BytesIO(data))
     return [
-        (entry.filename, partial(_member_of_zip, archive, entry)) for entry in archive.infolist() if not entry.is_dir()
+        (entry.filename, partial(_member_of_zip, archive, entry))
+        for entry in archive.infolist()
+        if not entry.filename.endswith(("/", "\\"))  # Windows' own end folders so
     ]
 
 
@@ -179,15 +229,30 @@ def _member_of_tar(archive: tarfile.TarFile, entry: tarfile.TarInfo) -> IO[bytes
     return archive.extractfile(entry) or io.BytesIO()
 
 
-def _limited(name: str, stream: IO[bytes] | io.BufferedIOBase, most: int) -> bytes:
-    pieces: list[bytes] = []
-    size = 0
+class _TooMuch(Exception):
+    """A stream is longer than it may be."""
+
+
+def _limited(name: str, stream: IO[bytes] | io.BufferedIOBase, room: _Room) -> bytes:
+    most = min(room.most, room.left)
     try:
-        while piece := stream.read(_PIECE):
-            size += len(piece)
-            if size > most:
-                raise Unusable(f"{name}: unpacks to more than {most / 2**30:.3g} GB; unpack it yourself to read it")
-            pieces.append(piece)
+        data = b"".join(_pieces(stream, most))
+    except _TooMuch:
+        raise Unusable(f"{name}: unpacks to more than {_gigabytes(most)}; unpack it yourself to read it") from None
     except _BROKEN as error:
         raise Unusable(f"{name}: is damaged: {error or 'it ends too soon'}; copy or compress it again") from None
-    return b"".join(pieces)
+    room.left -= len(data)
+    return data
+
+
+def _pieces(stream: IO[bytes] | io.BufferedIOBase, most: int) -> Iterator[bytes]:
+    size = 0
+    while piece := stream.read(_PIECE):
+        size += len(piece)
+        if size > most:
+            raise _TooMuch
+        yield piece
+
+
+def _gigabytes(size: int) -> str:
+    return f"{size / 2**30:.3g} GB"

@@ -1,7 +1,8 @@
 """Logs written in other formats, whole or in part."""
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -16,10 +17,12 @@ from model.atomic import written
 from model.errors import Unusable
 from model.log import Log
 from model.remark import Kind, Remark, Remarks, counted
+from model.series import Series
 from model.times import SECOND, Zone, offset_text
 from store.line_protocol import encode
 
 _MILLISECOND = 1_000_000
+_LATEST = 2**62  # as far as a calendar need reach
 
 
 @dataclass(frozen=True)
@@ -37,29 +40,41 @@ class Part:
 
     def of(self, log: Log) -> Log:
         """That part of a log. Unusable if nothing is left, naming the filter."""
-        kept = [at for at, series in enumerate(log.series) if self._wants(f"\\\\{series.host}{series.path}")]
+        kept = [at for at, series in enumerate(log.series) if self._wants(series)]
         if not kept:
-            raise Unusable(f"{log.path}: no counter matches {' or '.join(self.counters)}; see plimsoll show {log.path}")
+            wanted = " or ".join(f'"{pattern}"' for pattern in self.counters)
+            raise Unusable(
+                f"{log.path}: no counter matches {wanted}; write paths as plimsoll show lists them, "
+                r"with * for any text: Processor(*)\*"
+            )
         first = 0 if self.start is None else int(np.searchsorted(log.times, self.start, side="left"))
         last = len(log.times) if self.end is None else int(np.searchsorted(log.times, self.end, side="right"))
         if first >= last and len(log.times):
-            raise Unusable(f"{log.path}: no rows between --from and --until")
+            raise Unusable(f"{log.path}: has no rows {self._span(log)}")
+        every = min(self.every, len(log.times) or 1)
         return replace(
             log,
-            times=log.times[first : last : self.every],
-            columns=tuple(log.columns[at].slice(first, last - first).gather_every(self.every) for at in kept),
+            times=log.times[first:last:every],
+            columns=tuple(log.columns[at].slice(first, last - first).gather_every(every) for at in kept),
             series=tuple(log.series[at] for at in kept),
         )
 
-    def _wants(self, path: str) -> bool:
-        return not self.counters or any(_matches(pattern, path) for pattern in self.counters)
+    def _wants(self, series: Series) -> bool:
+        return not self.counters or any(_matches(pattern, _path(series)) for pattern in self.counters)
+
+    def _span(self, log: Log) -> str:
+        """What was asked for, and what there is, so that the difference is seen."""
+        ends = ((word, at) for word, at in (("from", self.start), ("until", self.end)) if at is not None)
+        asked = " ".join(f"{word} {log.zone.clock(min(max(at, 0), _LATEST))}" for word, at in ends)
+        first, last = (log.zone.clock(int(at)) for at in log.times[[0, -1]])
+        return f"{asked}: it reaches from {first} to {last}; choose times in between"
 
 
 def to_csv(log: Log, out: Path) -> list[Remark]:
     """Write PDH-CSV that is read back to the same log. Unusable if its counters have no Perfmon path."""
     if odd := [series for series in log.series if not series.path.startswith("\\")]:
         raise Unusable(f"{log.path}: {odd[0].path} is no Perfmon counter; convert it to parquet or lp")
-    columns = [(f"\\\\{series.host}{series.path}", log.column(at)) for at, series in enumerate(log.series)]
+    columns = [(_path(series), log.column(at)) for at, series in enumerate(log.series)]
     remarks = Remarks(str(out))
     write_pdh(out, _wall_clock(log, remarks), log.times, columns)
     if fine := int(np.count_nonzero(log.times % _MILLISECOND)):
@@ -69,20 +84,20 @@ def to_csv(log: Log, out: Path) -> list[Remark]:
 
 def to_parquet(log: Log, out: Path) -> list[Remark]:
     """Write a wide Parquet file: `time` (UTC, ns), and a column for each counter under its path with the computer."""
-    names: dict[str, int] = {}
+    paths = [_path(series) for series in log.series]
     columns = [pl.Series("time", log.times).cast(pl.Datetime("ns", "UTC"))]
-    for series, column in zip(log.series, log.columns, strict=True):
-        name = f"\\\\{series.host}{series.path}"
-        names[name] = names.get(name, 0) + 1
-        columns.append(column.alias(name if names[name] == 1 else f"{name} [{names[name]}]"))
+    columns += [column.alias(name) for name, column in zip(_numbered(paths), log.columns, strict=True)]
     with written(out) as partial:
         try:
             pl.DataFrame(columns).write_parquet(partial)
         except PolarsError as error:  # where a disk is full, for one
             raise Unusable(f"{out}: cannot be written: {error}") from None
+    first = {path.casefold(): path for path in reversed(paths)}
     return [
-        Remark(Kind.NOTED, f"{count} columns of the same counter: numbered", file=str(out), counter=name, count=count)
-        for name, count in names.items()
+        Remark(
+            Kind.NOTED, f"{count} columns of the same counter: numbered", file=str(out), counter=first[key], count=count
+        )
+        for key, count in Counter(map(str.casefold, paths)).items()
         if count > 1
     ]
 
@@ -98,10 +113,29 @@ def to_line_protocol(log: Log, out: Path) -> list[Remark]:
 WRITERS = {"csv": to_csv, "parquet": to_parquet, "lp": to_line_protocol}
 
 
+def _numbered(names: Sequence[str]) -> Iterator[str]:
+    """Names of which no two are the same, also to programs that make no difference between cases."""
+    numbers: Counter[str] = Counter()
+    taken: set[str] = set()
+    for name in names:
+        label, key = name, name.casefold()
+        while label.casefold() in taken:
+            numbers[key] += 1
+            label = f"{name} [{numbers[key] + 1}]"
+        taken.add(label.casefold())
+        yield label
+
+
+def _path(series: Series) -> str:
+    r"""The path of a counter with its computer; of one that is not Perfmon's, too: `\\HOST\sadf queue runq-sz`."""
+    path = series.path if series.path.startswith("\\") else f"\\{series.path}"
+    return rf"\\{series.host}{path}"
+
+
 def _matches(pattern: str, path: str) -> bool:
     r"""Whether a path with the computer fits a pattern; without `\\` in front it need only fit after the computer."""
     expression = ".*".join(re.escape(part) for part in pattern.split("*"))
-    inner = path[path.index("\\", 2) :] if path.startswith("\\\\") else path
+    inner = path[path.index("\\", 2) :]
     candidates = [path] if pattern.startswith("\\\\") else [inner, inner.removeprefix("\\")]
     return any(re.fullmatch(expression, one, re.IGNORECASE | re.DOTALL) for one in candidates)
 

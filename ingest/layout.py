@@ -11,6 +11,7 @@ from model.times import instant
 
 TIME = "time"
 BLANK = " "
+HEADER_AGAIN = "the header stands here again"  # from there on it is a recording of its own, which its clock is read by
 _EARLIEST, LATEST = (instant(datetime(year, 1, 1, tzinfo=UTC)) // 1000 for year in (1980, 2201))  # us, as parsed
 _WRITTEN = "%m/%d/%Y %H:%M:%S%.f"
 _SPACES = " \t\r\v\f"

@@ -60,8 +60,8 @@ class Counts(NamedTuple):
 
 
 def empty_cells(line: bytes, separator: bytes) -> int:
-    """How many cells of a line without quotes hold nothing but spaces."""
-    written = separator + line.translate(None, _SPACES.replace(separator, b"")) + separator
+    """How many cells of a line without quotes hold nothing but spaces, behind the first, which is no number."""
+    written = line.translate(None, _SPACES.replace(separator, b"")) + separator
     cells = np.frombuffer(written, np.uint8) == ord(separator)
     return int(np.count_nonzero(cells[1:] & cells[:-1]))
 
@@ -117,12 +117,11 @@ class Lines:
         if self.is_quoted:
             return set()
         data = np.frombuffer(self.piece.data, np.uint8)
-        has_return = np.pad(data[np.maximum(self.starts[1:] - 2, 0)] == ord("\r"), 1, constant_values=True)
-        return (
-            set(np.flatnonzero(~has_return[1:-1] & has_return[:-2] & has_return[2:]).tolist())
-            if len(self) > 1
-            else set()
-        )
+        has_return = data[np.maximum(self.starts[1:] - 2, 0)] == ord("\r")
+        if 2 * np.count_nonzero(has_return) < len(self):
+            return set()
+        around = np.pad(has_return, 1, constant_values=True)
+        return set(np.flatnonzero(~has_return & around[:-2] & around[2:]).tolist())
 
     def apart(self) -> set[int]:
         """Lines to be looked at even where all counts are right: headers, torn ones, and the last one of the file."""

@@ -1,5 +1,6 @@
 """Rows as columns: polars takes many lines at once, as long as none has too many cells."""
 
+import warnings
 from pathlib import Path
 
 import polars as pl
@@ -7,6 +8,9 @@ from polars.exceptions import PanicException, PolarsError
 
 from ingest.layout import BLANK, Layout
 from ingest.quiet import panics_unheard
+
+# polars says so, on stderr, of lines that a quote encloses; here they come out as too few rows.
+warnings.filterwarnings("ignore", "CSV malformed", UserWarning)
 
 
 def columns_of(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import repeat
 
 from ingest.cells import split
-from ingest.layout import BLANK, Layout
+from ingest.layout import BLANK, HEADER_AGAIN, Layout
 from ingest.lines import DAY_FIRST, HEAD, TIME_LIKE, Counts, Lines, empty_cells, is_closing
 from ingest.pieces import ends_in_a_bare_cell
 from ingest.shorten import short
@@ -17,8 +17,13 @@ from model.remark import Kind, Remarks, counted
 
 # A time that ends anywhere, and what may come after it.
 _CUT_TIME = re.compile(rb'"?[\d/]{1,10}( [\d:.]*)?("|$)|"$')
+# A cell that ends, goes on and ends again: as part of another row, where what was between is lost.
+_JOINT = re.compile(r'(?:(?<=[^,\t "])""?|" +") *[^,\t "][^,\t"]*"')
+# A last cell that begins with a quote and does not end with one.
+_OPEN = re.compile(r'[,\t]"[^"]*$')
 # A counter of a computer, where a cell begins.
 _COUNTER = re.compile(rb'[,;\t"]\\\\[^\\"]+\\[^\\"]')
+_TORN = "the line ends otherwise than those around it, so that its last value may be cut: no sample"
 
 
 @dataclass
@@ -77,7 +82,11 @@ def look_at(chosen: Sequence[int], lines: Lines, layout: Layout, before: Tally, 
             else:
                 found.keep(at, number, line if counts.ascii else _mended(line), counts.blanks)
             continue
-        whole = _written(line, layout, is_open=is_open) if at == last else None
+        # Behind a row whose columns have shifted nobody knows whose the cells of one that is cut are.
+        is_shifted = any(
+            one == number - 1 and cells > 1 for one, cells, _ in (found.tally.uneven or before.uneven)[-1:]
+        )
+        whole = _written(line, layout, is_open=is_open) if at == last and not is_shifted else None
         if whole is None or not _take_cut(line, whole, at, number, found):
             _take_irregular(line, at, number, found)
         if len(before.uneven) + len(found.tally.uneven) >= HOPELESS:
@@ -103,8 +112,7 @@ def _without_tail(line: bytes, number: int, remarks: Remarks) -> bytes:
 def _take_torn(line: bytes, at: int, number: int, to: Sorted) -> None:
     """A row whose last cell may be cut."""
     start, separator, _ = line.rpartition(to.layout.separator.encode())
-    said = "the line ends otherwise than those around it, so that its last value may be cut: no sample"
-    to.remarks.add(Kind.SKIPPED, said, line=number)
+    to.tally.partial.append((number, _TORN))
     row = start + separator + BLANK.encode()
     to.keep(at, number, row, empty_cells(row, separator))
 
@@ -150,8 +158,18 @@ def _written(line: bytes, layout: Layout, *, is_open: bool) -> list[str] | None:
 def _take_irregular(line: bytes, at: int, number: int, to: Sorted) -> None:
     """A line that is not quoted throughout or not at all, or has too many or too few cells."""
     layout = to.layout
-    cells = split(line.rstrip(b"\r").decode("utf-8", errors="replace"), layout.separator)
+    text = line.rstrip(b"\r").decode("utf-8", errors="replace")
+    cells = split(text, layout.separator)
     if len(cells) == layout.width:
+        joint = _JOINT.search(text)
+        whole = len(split(text[: joint.start()], layout.separator)) - 1 if joint else layout.width
+        if 0 < whole < layout.width:
+            cell = text[: joint.end()].rpartition(layout.separator)[2].strip(' "') if joint else ""
+            to.tally.partial.append((number, run_together(whole + 1, cell)))
+            cells[whole:] = repeat(BLANK, layout.width - whole)
+        elif layout.header.endswith(b'"') and _OPEN.search(text):
+            to.tally.partial.append((number, _TORN))
+            cells[-1] = BLANK
         to.keep(at, number, _rewritten(cells, layout.separator), sum(not cell.strip() for cell in cells))
     elif not _is_chatter(line, number, to.remarks):
         _refuse_another(line, number, layout)
@@ -160,6 +178,11 @@ def _take_irregular(line: bytes, at: int, number: int, to: Sorted) -> None:
 
 def _rewritten(cells: Sequence[str], separator: str) -> bytes:
     return separator.join('"' + cell.replace('"', "'").replace(separator, " ") + '"' for cell in cells).encode()
+
+
+def run_together(column: int, cell: str) -> str:
+    """What is said of a row that goes on as another within a cell."""
+    return f'"{short(cell)}" in column {column} may be where another row goes on: no samples from there on'
 
 
 def first_cell(line: bytes, separator: str) -> str:
@@ -183,7 +206,7 @@ def _is_chatter(line: bytes, number: int, remarks: Remarks) -> bool:
 def _tell_second_header(line: bytes, number: int, layout: Layout, remarks: Remarks) -> None:
     if line.removeprefix(BOM_UTF8).strip() != layout.header.strip():
         raise _another(layout, number, "here")
-    remarks.add(Kind.SKIPPED, "the header stands here again", line=number)
+    remarks.add(Kind.SKIPPED, HEADER_AGAIN, line=number)
 
 
 def _refuse_another(line: bytes, number: int, layout: Layout) -> None:

@@ -1,4 +1,4 @@
-"""Logs that went through a console, a page or a chat: text before the header, lines that are indented or broken.
+"""Logs that went through a console, a page or a chat: text before the header, lines indented, quoted or broken.
 
 They are put right before any reader sees them. Each row stays at its line number, since what is taken out
 before it leaves blank lines. A log as it was recorded is looked at in two places and passed on.
@@ -17,7 +17,12 @@ from model.remark import Kind, Remarks, counted
 _LINES = 50
 _HEAD = 1 << 20
 # A header after other text in one line, as where a program's complaints went into the same file.
-_WITHIN = re.compile(rb'(?<=[^,;\t "])"\(PDH-[CT]SV 4\.0\)')
+_WITHIN = re.compile(rb'(?<=[^,;\t "\\])"\(PDH-[CT]SV 4\.0\)')
+_WIDE_SIGN = re.compile(rb"\(PDH-[CT]SV\xc2\xa04\.0\)")
+_ANY_SIGN = re.compile(rb'"?\(PDH-[CT]SV 4\.0\)')
+# What a mail, a line counter, a clock or diff puts before each line; an index column would have a separator.
+_MARK = re.compile(rb"""[^"'`,;(<]*[ \t:>+\]]""")
+_NUMBER = re.compile(rb"\d+")
 # Tabs may be separators, but for those before a quote or a header.
 _INDENT = re.compile(rb'^(?: +|[ \t]+(?=["(]))(?=\S)', re.MULTILINE)
 _INDENTED_ROW = re.compile(rb'\s*?\n +["\d]')
@@ -39,12 +44,45 @@ def put_right(text: Text, is_log: Callable[[Text], bool], remarks: Remarks) -> T
     `is_log` is whether a text begins like a log. Unusable if a header is broken within a name.
     """
     if not is_log(text):
+        text = _without_marks(_with_plain_spaces(text, remarks), remarks)
         found = _beginning(text, is_log)
         if not found or _ROWS.search(text.data, 0, found[1]):
             return text
         _tell_before(text, *found, remarks)
         text = text.rewritten(found[0], b"", found[1])
     return _without_closing(_with_whole_header(_without_indent(text, remarks), remarks), remarks)
+
+
+def _with_plain_spaces(text: Text, remarks: Remarks) -> Text:
+    """The text with spaces for those that a page or a word processor put there so that no line breaks at them."""
+    sign = _WIDE_SIGN.search(text.data[:_HEAD])
+    if not sign:
+        return text
+    data = text.data[:].replace(b"\xc2\xa0", b" ")
+    line = text.data[: sign.start()].count(b"\n") + 1
+    remarks.add(Kind.REPAIRED, "spaces are no-break spaces: read as plain ones", line=line)
+    return replace(text, data=data)
+
+
+def _without_marks(text: Text, remarks: Remarks) -> Text:
+    """The text without what stands before its header and each line that follows, but for the numbers in it."""
+    head = text.data[:_HEAD]
+    sign = _ANY_SIGN.search(head)
+    start = head.rfind(b"\n", 0, sign.start()) + 1 if sign else 0
+    before = head[start : sign.start()] if sign else b""
+    line = head.count(b"\n", 0, start) + 1
+    if not before.strip() or not _MARK.fullmatch(before) or line > _LINES:
+        return text
+    mark = rb" *" + rb"\d+".join(re.escape(part) for part in _NUMBER.split(before.strip()))
+    spaces = re.escape(before[len(before.rstrip()) :])
+    if not re.compile(rb"[^\n]*\n" + mark + spaces + rb'"?[\d\\]').match(head, start):
+        return text
+    data, count = re.subn(rb"^" + mark + rb"(?:" + spaces + rb"|\s*?$)", b"", text.data, flags=re.MULTILINE)
+    shown = short(before.strip().decode("utf-8", errors="replace"))
+    like = " or the like" if _NUMBER.search(before) else ""
+    told = f'"{shown}"{like} before {counted(count, "line")}: read without it'
+    remarks.add(Kind.REPAIRED, told, line=line, count=count)
+    return replace(text, data=data)
 
 
 def _beginning(text: Text, is_log: Callable[[Text], bool]) -> tuple[int, int] | None:

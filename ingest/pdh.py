@@ -38,6 +38,7 @@ _NO_PATHS = (
     r"{}: no column of the header is a counter path such as \\HOST\System\Threads; export the log again with relog, "
     "or write the paths there"
 )
+TWO_BESIDE = "another log with times of its own stands beside the first, from column {} on; put each into its own file"
 _UNKNOWN_HOST = "unknown"
 _MOST_TOLD = 20
 
@@ -72,6 +73,8 @@ def read_pdh(path: Path, text: Text, format_: str, separator: str, how: Reading)
     _fit_last_separator(cells, text.line_at(stop + 1), separator, remarks)
     if not any(cell.startswith("\\") for cell in cells):
         raise Unusable(_NO_PATHS.format(path))
+    if text.header.count(b"(PDH-") > 1:
+        _refuse_other_times_beside(path, text, cells, separator)
     zone = _zone(cells[0], how.zone, remarks)
     layout = Layout(str(path), stop + 1, line + 1, separator, len(cells), text.header, cells[1:])
     of_rows = Remarks(str(path))
@@ -93,6 +96,27 @@ def read_pdh(path: Path, text: Text, format_: str, separator: str, how: Reading)
     if not len(clock.times):
         remarks.add(Kind.NOTED, "the log holds no samples")
     return Log(path, format_, clock.times, values, columns.series, zone, tuple(remarks))
+
+
+def bias_of(cell: str) -> int | None:
+    """Which minutes the first cell of a header says to add for UTC; None if it says none."""
+    match = _ZONE.fullmatch(cell)
+    return int(match["bias"]) if match and abs(int(match["bias"])) < 24 * 60 else None
+
+
+def another_beside(cells: Sequence[str]) -> list[int]:
+    """Where in a header those of other logs begin that were put beside the first, in the same lines."""
+    return [at for at, cell in enumerate(cells) if at and cell.startswith("(PDH-")]
+
+
+def _refuse_other_times_beside(path: Path, text: Text, cells: Sequence[str], separator: str) -> None:
+    beside = another_beside(cells)
+    line, _, stop = text.first_line
+    for number, row in enumerate(text.data[stop + 1 :].decode("utf-8", errors="replace").split("\n"), line + 1):
+        times = split(row, separator)
+        for at in beside:
+            if at < len(times) and times[at] != times[0]:
+                raise Unusable(f"{path}:{number}: {TWO_BESIDE.format(at + 1)}")
 
 
 def _cells(header: str, separator: str) -> tuple[list[str], bool]:
@@ -126,8 +150,8 @@ def _fit_last_separator(cells: list[str], first: bytes, separator: str, remarks:
 
 
 def _zone(cell: str, given: Zone | None, remarks: Remarks) -> Zone:
-    if (match := _ZONE.fullmatch(cell)) and abs(int(match["bias"])) < 24 * 60:
-        return stated(match["name"], int(match["bias"]), given, remarks)
+    if (bias := bias_of(cell)) is not None and (match := _ZONE.fullmatch(cell)):
+        return stated(match["name"], bias, given, remarks)
     if given is not None:
         return given
     if _NO_ZONE.fullmatch(cell):

@@ -45,12 +45,13 @@ class Piece:
         return count(self.data, _LINE_END)
 
     def blanks(self) -> NDArray[np.intp]:
-        """Where quoted blanks are that follow a separator."""
+        """Where quoted blanks are that follow a separator, and are whole cells."""
         data = np.frombuffer(self.data, np.uint8)
         at = places(data, _SPACE)
-        at = at[(at >= 2) & (at < len(data) - 1)]
+        at = at[(at >= 2) & (at < len(data) - 2)]
         is_blank = (data[at - 2] == ord(self.separator)) & (data[at - 1] == QUOTE) & (data[at + 1] == QUOTE)
-        return at[is_blank] - 2
+        at = at[is_blank]
+        return at[np.isin(data[at + 2], (ord(self.separator), *b"\r\n"))] - 2
 
 
 def places(text: NDArray[np.uint8], byte: int) -> NDArray[np.intp]:

@@ -12,7 +12,7 @@ from ingest.text import Text
 from ingest.unread import opening, refusal
 from model.errors import Unusable
 from model.log import Log
-from model.remark import Kind, Remark, Remarks
+from model.remark import Kind, Remark, Remarks, counted
 
 
 class Reader(Protocol):
@@ -54,7 +54,8 @@ def read_logs(path: Path, how: Reading | None = None) -> tuple[list[Log], list[R
                     raise
                 remarks.append(Remark(Kind.SKIPPED, str(error)))
     if not logs:
-        raise Unusable("\n".join(str(remark) for remark in remarks))
+        first, *others = map(str, remarks)
+        raise Unusable(f"{first} ({counted(len(others), 'other file')} cannot be read either)" if others else first)
     return logs, remarks
 
 
@@ -67,6 +68,8 @@ def read_log(path: Path, how: Reading | None = None) -> Log:
 
 
 def _read(content: Content, how: Reading) -> Log:
+    if content.refused:
+        raise content.refused
     text = Text.of(content.name, content.data, how.encoding)
     if not text.header.strip():
         raise Unusable(f"{content.name}: is empty; there is nothing to read")

@@ -11,7 +11,7 @@ from pathlib import Path
 from ingest.cells import split
 from ingest.code_pages import read_as
 from ingest.lines import is_closing
-from ingest.pdh import read_pdh
+from ingest.pdh import TWO_BESIDE, another_beside, bias_of, read_pdh
 from ingest.pieces import ends_in_a_bare_cell
 from ingest.reading import Reading
 from ingest.resaved_numbers import JOINT, decimal_mark
@@ -20,6 +20,7 @@ from ingest.text import Text
 from model.errors import Unusable
 from model.log import Log
 from model.remark import Kind, Remarks, counted
+from model.times import offset_text
 
 NAME = "PDH-resaved"
 _SIGN = re.compile(rb'"*\(PDH-([CT])SV 4\.0\)')
@@ -99,15 +100,35 @@ def read(path: Path, text: Text, how: Reading) -> Log:
             else f"cells are separated by {_NAMES[shape.separator]}{' and spaces' * shape.spaced}"
         )
         remarks.add(Kind.REPAIRED, f"the log was re-saved: {shaped}", line=shape.line)
+    cells = shape.cells(header.rstrip(" "))
+    if beside := another_beside(cells):
+        raise Unusable(f"{path}:{shape.line}: {TWO_BESIDE.format(beside[0] + 1)}")
     rows = _rows(text, shape, remarks)
     mark = decimal_mark(path, rows.values, rows.lines, shape.separator, remarks)
     dates = Dates.of(path, rows.times, rows.lines, mark == ",", remarks)
-    lines = [*([""] * (shape.line - 1)), _quoted(shape.cells(header.rstrip(" "))), *rows.others]
+    if dates.offset is not None:
+        cells[0] = _zoned(path, cells[0], rows, dates.offset, remarks)
+    lines = [*([""] * (shape.line - 1)), _quoted(cells), *rows.others]
     for number, time, values in zip(rows.lines, rows.times, rows.values, strict=True):
         numbers = values.replace(",", ".") if mark == "," else values
         lines[number - 1] = _quoted([dates.rewritten(time, number), *(n.strip() or " " for n in numbers.split(JOINT))])
     log = read_pdh(path, Text(text.name, "\n".join(lines).encode(), "utf-8"), NAME, ",", how)
     return replace(log, remarks=(*remarks, *log.remarks))
+
+
+def _zoned(path: Path, cell: str, rows: "_Rows", offset: int, remarks: Remarks) -> str:
+    """The first cell of a header over times that say so many minutes ahead of UTC. Unusable if it says otherwise."""
+    time, line = rows.times[0], rows.lines[0]
+    zone = f"({f'UTC{offset_text(offset)}' if offset else 'UTC'})({-offset})"
+    bias = bias_of(cell)
+    if bias is not None and bias != -offset:
+        raise Unusable(
+            f'{path}:{line}: "{time}" is UTC{offset_text(offset)}, but by the header UTC{offset_text(-bias)}; take the '
+            f"offset off all times if they are the recorder's own clock's, else write {zone} into the header"
+        )
+    told = f'times say how far they are from UTC ("{time}" is UTC{offset_text(offset)}): taken as the zone'
+    remarks.add(Kind.REPAIRED, told, line=line)
+    return f"(PDH-CSV 4.0) {zone}"
 
 
 def _shape(text: Text) -> _Shape | None:

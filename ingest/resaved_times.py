@@ -15,7 +15,8 @@ _TO_DO = "export the log again with relog"
 _WINDOWS = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d\.\d+", re.ASCII)
 _TIME = re.compile(
     r"(?P<a>\d{1,4})(?P<mark>[./-])(?P<b>\d{1,2})(?P=mark)(?P<c>\d{1,4})(?: +|T)"
-    r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,](?P<part>\d{1,9}))?)?(?: ?(?P<half>[AP])M)?",
+    r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,](?P<part>\d{1,9}))?)?(?: ?(?P<half>[AP])M)?"
+    r"(?: ?(?P<offset>Z|UTC|[+-]\d\d:?\d\d))?",
     re.IGNORECASE | re.ASCII,
 )
 _ORDERS = {"dmy": "day first", "mdy": "month first", "ymd": "year first"}
@@ -44,6 +45,8 @@ class Dates:
 
     path: Path
     order: str
+    offset: int | None = None
+    """How many minutes ahead of UTC the times say they are."""
 
     @classmethod
     def of(
@@ -70,8 +73,7 @@ class Dates:
                     f'{path}:{line}: "{time}" is not written as "{times[0]}" in line {lines[0]} is, so a spreadsheet '
                     f"took some dates for others; {_TO_DO}"
                 )
-        order = _order(path, matches, lines, decimal_commas)
-        dates = cls(path, order)
+        dates = cls(path, _order(path, matches, lines, decimal_commas), _offset(path, times, lines, matches))
         dates._tell(times, lines, matches, remarks)
         return dates
 
@@ -113,6 +115,19 @@ class Dates:
                 f'{self.path}:{line}: "{time}" is not a time, read {_ORDERS[self.order]}; {_TO_DO}'
             ) from None
         return f"{moment:%m/%d/%Y %H:%M:%S}.{found['part'] or '000'}"
+
+
+def _offset(path: Path, times: Sequence[str], lines: Sequence[int], found: Sequence[re.Match[str]]) -> int | None:
+    for time, line, match in zip(times, lines, found, strict=True):
+        if match["offset"] != found[0]["offset"]:
+            raise Unusable(
+                f'{path}:{line}: "{time}" is not as far from UTC as "{times[0]}" in line {lines[0]}; write all times '
+                "in UTC, or as the recorder's own clock had them"
+            )
+    said = found[0]["offset"]
+    if said is None or said.upper() in ("Z", "UTC"):
+        return None if said is None else 0
+    return int(f"{said[0]}{int(said[1:3]) * 60 + int(said[-2:])}")
 
 
 def _order(path: Path, found: Sequence[re.Match[str]], lines: Sequence[int], decimal_commas: bool) -> str:

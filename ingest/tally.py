@@ -28,7 +28,8 @@ class Tally:
 
     `kept` counts the rows, `present` their numbers. `uneven` lines have so many cells, the first of which
     is told, `timeless` ones begin with something else than a time, `zeroed` ones hold zero bytes, as where a disk
-    has lost a block; `not_days` are rows whose time does not exist.
+    has lost a block; `not_days` are rows whose time does not exist. Of `partial` rows some cells are left out,
+    and why is said.
     """
 
     kept: int = 0
@@ -36,6 +37,7 @@ class Tally:
     uneven: list[tuple[int, int, str]] = field(default_factory=list)
     timeless: list[tuple[int, str]] = field(default_factory=list)
     zeroed: list[int] = field(default_factory=list)
+    partial: list[tuple[int, str]] = field(default_factory=list)
     day_first: list[tuple[int, str]] = field(default_factory=list)
     not_days: list[tuple[int, str]] = field(default_factory=list)
     strange: dict[int, Strange] = field(default_factory=dict)
@@ -43,7 +45,7 @@ class Tally:
     @property
     def faults(self) -> int:
         """How many lines and cells are noted."""
-        lines = (self.uneven, self.timeless, self.zeroed, self.day_first, self.not_days)
+        lines = (self.uneven, self.timeless, self.zeroed, self.partial, self.day_first, self.not_days)
         return sum(map(len, lines)) + sum(found.count for found in self.strange.values())
 
     def add_rows(self, rows: Rows) -> None:
@@ -58,6 +60,7 @@ class Tally:
         self.uneven += other.uneven
         self.timeless += other.timeless
         self.zeroed += other.zeroed
+        self.partial += other.partial
         self.day_first += other.day_first
         self.not_days += other.not_days
         for column, found in other.strange.items():
@@ -93,14 +96,17 @@ class Tally:
         reasons += [
             (at, "the row holds zero bytes: left out, as part of another row may follow them") for at in self.zeroed
         ]
-        _tell_some(sorted(reasons), remarks)
+        _tell_some(sorted(reasons), "left out", remarks)
+        _tell_some(sorted(self.partial), "not read to their end", remarks)
 
     def _tell_cells(self, layout: Layout, remarks: Remarks) -> None:
         count = sum(found.count for found in self.strange.values())
         if count > self.present:
+            first = min(found.line for found in self.strange.values())
             raise Unusable(
-                f"{layout.file}: {count:,} cells are not numbers and {self.present:,} are; Perfmon writes numbers "
-                "with a decimal point: export the log again as it was recorded (relog, not a spreadsheet)"
+                f"{layout.file}:{first}: {count:,} cells from here on are not numbers and {self.present:,} are; "
+                "Perfmon writes numbers with a decimal point: export the log again as it was recorded (relog, not "
+                "a spreadsheet)"
             )
         for column, found in sorted(self.strange.items()):
             more = f", and {found.count - 1:,} more in this column" if found.count > 1 else ""
@@ -111,14 +117,16 @@ class Tally:
         if 2 * len(self.not_days) > self.kept:
             number, said = self.not_days[0]
             raise Unusable(_no_time(layout, number, said))
-        _tell_some([(at, f'"{said}" is not a time: the row is left out') for at, said in self.not_days], remarks)
+        _tell_some(
+            [(at, f'"{said}" is not a time: the row is left out') for at, said in self.not_days], "left out", remarks
+        )
 
 
-def _tell_some(reasons: list[tuple[int, str]], remarks: Remarks) -> None:
+def _tell_some(reasons: list[tuple[int, str]], fate: str, remarks: Remarks) -> None:
     for at, reason in reasons[:_MOST_TOLD]:
         remarks.add(Kind.SKIPPED, reason, line=at)
     if (more := len(reasons) - _MOST_TOLD) > 0:
-        remarks.add(Kind.SKIPPED, f"{counted(more, 'more row')} like these: left out", count=more)
+        remarks.add(Kind.SKIPPED, f"{counted(more, 'more row')} like these: {fate}", count=more)
 
 
 def _no_match(layout: Layout, number: int, cells: int, first: str) -> str:

@@ -14,6 +14,7 @@ from ingest.code_pages import guess_code_page
 from model.errors import Unusable
 
 _HEAD = 1 << 20
+_END_OF_FILE = b"\x1a"  # as `copy ONE+OTHER FILE` of Windows ends a file
 _UTF16_BE = re.compile(rb"(\x00[ -~]){4}")
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 
@@ -50,6 +51,8 @@ class Text:
                 data, encoding = data[: len(data) - is_cut].decode(encoding).encode(), "utf-8"
             except (UnicodeError, LookupError) as error:
                 raise Unusable(f"{name}: not valid {encoding} ({error}); save it as UTF-8") from None
+        if data[-1:] == _END_OF_FILE:
+            data = data[:-1]
         if b"\r" in data[:_HEAD] and data.find(b"\n") < 0:
             data = data[:].replace(b"\r", b"\n")  # line ends of old Macintoshes
         return cls(name, data, encoding, is_cut)

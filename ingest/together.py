@@ -1,43 +1,108 @@
 """Several recordings of one run: what is worth knowing before they are looked at as one."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from itertools import combinations
+from itertools import combinations, islice
 
 import numpy as np
 
+from ingest.shorten import short
 from model.log import Log
 from model.remark import Kind, Remark, counted
 from model.times import SECOND, words
 
 _QUARTER = 900 * SECOND
 _LEAST_SHIFT = 2 * _QUARTER
+_MOST_SHIFT = 104 * _QUARTER  # from UTC-12 to UTC+14
+_MOST_TOLD = 20
 
 
 def remarks_on(logs: Sequence[Log]) -> list[Remark]:
     """Recordings that overlap, clocks that seem to be apart, zones not known, one host under two names."""
     filled = [log for log in logs if len(log.times)]
-    return [*_overlaps(filled), *_clocks(filled), *_zones(filled), *_namesakes(filled)]
+    return [*_overlaps(filled), *_some(_clocks(filled)), *_some(_zones(filled)), *_some(_namesakes(filled))]
+
+
+def _some(remarks: Iterator[Remark]) -> Iterator[Remark]:
+    """The first of many remarks, and how many more there are."""
+    yield from islice(remarks, _MOST_TOLD)
+    if rest := list(remarks):
+        yield Remark(rest[0].kind, f"{counted(len(rest), 'more remark')} like these", count=len(rest))
 
 
 def _overlaps(logs: Sequence[Log]) -> Iterator[Remark]:
     columns = cache(lambda at: {series.key: column for column, series in enumerate(logs[at].series)})
-    for one, other in _meeting(logs):
-        first, second = logs[one], logs[other]
-        shared = [(columns(one)[key], columns(other)[key]) for key in columns(one).keys() & columns(other).keys()]
-        if not shared:
+    pairs = _meeting(logs)
+    by_hosts: dict[frozenset[str], list[tuple[int, int]]] = defaultdict(list)
+    for pair in pairs:
+        by_hosts[frozenset.intersection(*(_hosts(logs[at]) for at in pair))].append(pair)
+    for together in by_hosts.values():
+        if len(together) > _MOST_TOLD:
+            places = sorted({at for pair in together for at in pair})
+            yield from _overlap_of_many([logs[at] for at in places], [columns(at) for at in places])
             continue
-        common, here, there = np.intersect1d(first.times, second.times, return_indices=True)
-        if not len(common):
+        for one, other in together:
+            yield from _overlap(logs[one], logs[other], columns(one), columns(other))
+
+
+def _hosts(log: Log) -> frozenset[str]:
+    return frozenset(host.casefold() for host in log.hosts)
+
+
+def _overlap(
+    first: Log, second: Log, its_columns: Mapping[object, int], other_columns: Mapping[object, int]
+) -> Iterator[Remark]:
+    shared = [(its_columns[key], other_columns[key]) for key in its_columns.keys() & other_columns.keys()]
+    if not shared:
+        return
+    common, here, there = np.intersect1d(first.times, second.times, return_indices=True)
+    if not len(common):
+        return
+    differing = sum(_differ(first.column(a)[here], second.column(b)[there]) for a, b in shared)
+    rows = f"{counted(len(common), 'row')} of {counted(len(shared), 'counter')} stand in {first.path} too"
+    if differing:
+        text = f"{rows}, {counted(differing, 'value')} of them different: those of {first.path} count"
+    else:
+        text = f"{rows}: counted once"
+    yield Remark(Kind.REPAIRED, text, file=str(second.path), count=len(common))
+
+
+def _overlap_of_many(logs: Sequence[Log], columns: Sequence[Mapping[object, int]]) -> Iterator[Remark]:
+    """One remark on recordings of the same hosts, in time that grows with their size and not with their pairs."""
+    holders: dict[object, list[int]] = defaultdict(list)
+    for at, of_log in enumerate(columns):
+        for key in of_log:
+            holders[key].append(at)
+    alike: dict[tuple[int, ...], list[object]] = defaultdict(list)
+    for key, places in holders.items():
+        alike[tuple(places)].append(key)
+    values = differing = 0
+    spans: list[int] = []
+    files: set[int] = set()
+    for places, keys in alike.items():
+        times = np.concatenate([logs[at].times for at in places])
+        holder = np.repeat(places, [len(logs[at].times) for at in places])
+        order = np.argsort(times, kind="stable")
+        again = order[1:][(np.diff(times[order]) == 0) & (np.diff(holder[order]) != 0)]
+        if not len(again):
             continue
-        differing = sum(_differ(first.column(a)[here], second.column(b)[there]) for a, b in shared)
-        rows = f"{counted(len(common), 'row')} of {counted(len(shared), 'counter')} stand in {first.path} too"
-        if differing:
-            text = f"{rows}, {counted(differing, 'value')} of them different: those of {first.path} count"
-        else:
-            text = f"{rows}: counted once"
-        yield Remark(Kind.REPAIRED, text, file=str(second.path), count=len(common))
+        rows = order[np.isin(times[order], times[again])]
+        starts = np.flatnonzero(np.diff(times[rows], prepend=-1) > 0)
+        values += len(again) * len(keys)
+        spans += (int(times[again[0]]), int(times[again[-1]]))
+        files.update(holder[rows].tolist())
+        for key in keys:
+            column = np.concatenate([logs[at].column(columns[at][key]) for at in places])[rows]
+            differing += int(np.count_nonzero(np.fmax.reduceat(column, starts) > np.fmin.reduceat(column, starts)))
+    if not values:
+        return
+    hosts = ", ".join(dict.fromkeys(host for host in logs[0].hosts if host.casefold() in _hosts(logs[1])))
+    what = f"{counted(len(files), 'recording')} of {short(hosts)} overlap, {logs[0].zone.span(min(spans), max(spans))}"
+    text = f"{what}: {counted(values, 'value')} that stand in several are counted once"
+    if differing:
+        text += f", {differing:,} of them different: those of the log that was named first count"
+    yield Remark(Kind.REPAIRED, text, count=values)
 
 
 def _meeting(logs: Sequence[Log]) -> list[tuple[int, int]]:
@@ -71,7 +136,7 @@ def _clocks(logs: Sequence[Log]) -> Iterator[Remark]:
         shift = other_start - start
         nearest = round(shift / _QUARTER) * _QUARTER
         alike = length > _QUARTER and abs(length - other_length) <= max(0.02 * length, 30 * SECOND)
-        if alike and abs(nearest) >= _LEAST_SHIFT and abs(shift - nearest) <= 60 * SECOND:
+        if alike and _LEAST_SHIFT <= abs(nearest) <= _MOST_SHIFT and abs(shift - nearest) <= 60 * SECOND:
             yield Remark(
                 Kind.NOTED,
                 f"the recording of {other} begins {words(abs(shift))} {'after' if shift > 0 else 'before'} that of "

@@ -25,6 +25,10 @@ _KINDS = (
         f"what sadf writes with other options than -d; write it again with: {_SADF}",
     ),
     (
+        rb"""(?i:["# ]*hostname["' ]*[,;\t]["' ]*interval["' ]*[,;\t]["' ]*timestamp)""",
+        f"what sadf writes, changed by another program; write it again with: {_SADF}",
+    ),
+    (
         rb'"?\d{1,4}[-/.]\d\d?[-/.]\d{1,4}[ T]',
         "the rows of a log without its header; put the header in the first line again",
     ),
@@ -55,6 +59,11 @@ _KINDS = (
         "a header of counters without its first cell; put (PDH-CSV 4.0) (ZONE)(BIAS) there, over the times",
     ),
     (
+        rb"[^\n]*X\.PDH\.[CT]SV\.4\.0",
+        "a table whose names R has changed; write it again from what read.csv(FILE, check.names = FALSE) reads, with "
+        "row.names = FALSE",
+    ),
+    (
         rb'[^\n]*[,;\t][^\n]*\n"?\d{1,4}[-/.]\d\d?[-/.]\d{1,4}[ T]',
         r"a table whose columns have no counter paths; where another program renamed them, put \\HOST\Object(Instance)"
         r"\Counter and the like back into the first line, and (PDH-CSV 4.0) (ZONE)(BIAS) over the times",
@@ -76,9 +85,17 @@ def refusal(text: Text) -> str:
     if inside := _INSIDE.search(text.header):
         before = short(text.header[: inside.start()].decode("utf-8", errors="replace").strip(' ",;\t'))
         if not before and not text.header[: inside.start()].strip(b'" '):
-            return f"{begins}; take out what stands before {inside[0].decode()}"
+            return (
+                f"{begins}; the first cell, over the times, is to be {inside[0].decode()} alone or with the zone: "
+                f"{inside[0].decode()} (ZONE)(BIAS)"
+            )
         if not before:
             return f"{begins}; a column without a name stands before the times: delete the first cell of every line"
+        if text.header[: inside.start()].rstrip(b'"').endswith(b"\\"):
+            return (
+                f"{begins}; its quotes stand behind backslashes, as in a program's text or JSON: save the text as that "
+                "program prints it"
+            )
         if before in _OTHER_QUOTES:
             return f'{begins}; cells are enclosed in {before} and the like: replace them all by "'
         return (

@@ -69,6 +69,6 @@ def _header(cells: Sequence[str]) -> bytes:
 def _cells(columns: Sequence[Values]) -> list[pl.Series]:
     out: list[pl.Series] = []
     for at, values in enumerate(columns):
-        numbers = np.where(np.isfinite(values), values, np.nan) + 0.0  # -0.0 becomes 0.0
+        numbers = np.where(np.isfinite(values), values, np.nan)
         out.append(pl.Series(str(at), numbers, dtype=pl.Float64, nan_to_null=True))
     return out

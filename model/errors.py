@@ -9,12 +9,13 @@ def printable(text: str) -> str:
 class Unusable(Exception):
     """The input or the call cannot be used.
 
-    The text is one line that says what is wrong, where (file, line, column or counter),
-    and what to do about it. The command line prints it on stderr and exits with status 2.
+    The text is one line that says what is wrong, where (file, line, column or counter), and what
+    to do about it, or such a line for each mistake. The command line prints it on stderr and exits
+    with status 2.
     """
 
-    def __init__(self, text: str) -> None:
-        super().__init__("\n".join(printable(line) for line in text.split("\n")))
+    def __init__(self, *lines: str) -> None:
+        super().__init__("\n".join(map(printable, lines)))
 
 
 class Unreachable(Exception):

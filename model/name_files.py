@@ -4,6 +4,7 @@
 a file of the same form may be a user's own.
 """
 
+import unicodedata
 from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import cache
@@ -14,11 +15,19 @@ from typing import Any, NamedTuple, TypeGuard
 import yaml
 
 from model.errors import Unusable
+from model.perfmon import generic_object
 
 _FIELDS = ("language", "objects", "counters", "unchanged")
 _MERGE = "tag:yaml.org,2002:merge"
 _NULL = "tag:yaml.org,2002:null"
 _EXAMPLE = "docs/formats.md shows what a file of names holds"
+_ALIKE = str.maketrans(
+    {
+        **dict.fromkeys("\u2018\u2019\u02bc", "'"),
+        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"),
+        **dict.fromkeys("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"),
+    }
+)
 
 
 class KnownObject(NamedTuple):
@@ -37,8 +46,8 @@ class Language(NamedTuple):
 
 
 def folded(name: str) -> str:
-    """For comparing names: case and the kind of apostrophe do not matter."""
-    return name.casefold().replace("\u2019", "'")
+    """For comparing names: case, width, spaces, kinds of apostrophe and hyphen, and what is invisible do not matter."""
+    return " ".join(unicodedata.normalize("NFKC", name).translate(_ALIKE).casefold().split())
 
 
 @cache
@@ -71,7 +80,7 @@ def own_language(path: Path) -> Language:
     reading = _Reading(path)
     language = reading.language(_root(path))
     if reading.wrong:
-        raise Unusable("\n".join(reading.wrong))
+        raise Unusable(*reading.wrong)
     if not language.objects and not any(language.counters.values()):
         raise Unusable(f"{path}: holds no names of objects or counters; {_EXAMPLE}")
     return language
@@ -123,6 +132,7 @@ class _Reading:
         if entry := sections.pop("objects", None):
             for local, english in self._names(entry[1], "objects: ", "Geheugen: Memory"):
                 if found := self._object(english, "objects: "):
+                    local.value = generic_object(local.value)[0]
                     itself = objects().get(folded(local.value), found).name
                     self._add(read.objects, local, found.name, itself, "objects: ")
         if entry := sections.pop("counters", None):
@@ -140,7 +150,7 @@ class _Reading:
 
     def _counters(self, section: yaml.Node, read: Language) -> None:
         for name, counters in self._pairs(section, "counters: ", "names and values by object (Memory: {...})"):
-            if english := read.objects.get(folded(name.value)):
+            if english := read.objects.get(folded(generic_object(name.value)[0])):
                 name.value = english
             found, where = self._object(name, "counters: "), f"counters: {name.value}: "
             for local, counter in self._names(counters, where, "Beschikbare bytes: Available Bytes"):
@@ -197,7 +207,7 @@ class _Reading:
         yield from {key.value: (key, value) for key, value in node.value if isinstance(key, yaml.ScalarNode)}.values()
 
     def _object(self, node: yaml.ScalarNode, where: str) -> KnownObject | None:
-        if found := objects().get(folded(node.value)):
+        if found := objects().get(folded(generic_object(node.value)[0])):
             return found
         self._unknown(node, f'{where}"{node.value}" is not an object', [one.name for one in objects().values()])
         return None

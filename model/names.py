@@ -13,9 +13,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 from model.name_files import KnownObject, folded, languages, objects, own_language
-from model.perfmon import SQL_NAMED, TOTAL, CounterPath, generic_object, telegraf_name
+from model.perfmon import SQL_DEFAULT, SQL_NAMED, TOTAL, CounterPath, generic_object, telegraf_name
 from model.series import Series
-from model.strange_names import foreign_letters, is_english, is_of_esxtop, is_translated, stands_for
+from model.strange_names import (
+    foreign_letters,
+    is_elsewhere,
+    is_english,
+    is_of_esxtop,
+    is_translated,
+    judged,
+    resembled,
+    stands_for,
+)
 
 UNKNOWN = "win_perf_counters"
 _TOTAL = TOTAL.casefold()
@@ -120,12 +129,13 @@ class Unrecognised:
 
 
 def unrecognised(series: Iterable[Series]) -> list[Unrecognised]:
-    """What was recorded under names that are not known but may be Windows' own in another language.
+    """What was recorded under names that are not known but may be of counters that rules need.
 
-    Of an object that Windows translates, these are the counters that are not known, unless others show that it was
-    recorded in English. Other objects are taken for ones of programs, unless none that Windows translates is
-    recognised among the objects of the host, or the one is missing that the object's name stands for elsewhere;
-    a name with letters beyond English is enough where no processor or no memory is recognised.
+    These are what is nearly called as a counter that rules need and that is missing. Of an object that Windows or SQL
+    Server translates, they are all that are not known while one that rules need is missing, unless others show that
+    it was recorded in English. Other objects are taken for ones of programs, unless none that Windows translates is
+    recognised among the objects of the host, or another language calls so what rules need, or nearly so and that is
+    missing; a name with letters beyond English is enough where no processor or no memory is recognised.
     """
     hosts: dict[str, list[Series]] = {}
     for one in series:
@@ -141,38 +151,84 @@ def unrecognised(series: Iterable[Series]) -> list[Unrecognised]:
 # German Windows calls this one so too.
 _NO_PROOF_OF_ENGLISH = ("System", "Threads")
 _PROCESSOR = frozenset({"Processor", "Processor Information"})
+_BUFFERS = f"{SQL_DEFAULT}:Buffer Manager"
 
 
 def _strange_objects(recorded: Sequence[Series]) -> Iterator[str]:
     """The object, as recorded, of each series of a host that is not recognised."""
-    named = [(one, one.tag("objectname") or "") for one in recorded]
-    if any(is_of_esxtop(name) for _, name in named):
+    if any(is_of_esxtop(_object(one)) for one in recorded):
         return
-    known: set[str] = set()
-    english: set[str] = set()
-    for one, name in named:
-        if name not in english and is_translated(name) and one.field in _fields(name):
-            known.add(name)
-            path = _path(one)
-            as_recorded = (path.object, telegraf_name(path.counter))
-            if as_recorded == (name, one.field) and as_recorded != _NO_PROOF_OF_ENGLISH:
-                english.add(name)
-    if known & _PROCESSOR:
-        known |= _PROCESSOR
-    lacking = not known >= {"Processor", "Memory"}
-    # A program's log by itself holds nothing that is judged, and its object may be called anything.
-    untold = not known and len({name for _, name in named}) > 1
-    for one, name in named:
-        if is_translated(name):
-            strange = name not in english and one.field not in _fields(name)
-        elif is_english(name) or folded(generic_object(name)[0]) in objects():
-            strange = False
-        else:
-            needed = stands_for(name)
-            missing = needed is not None and needed not in known
-            strange = untold or missing or (lacking and foreign_letters(name + one.field))
-        if strange:
+    host = _Recorded(recorded)
+    for one in recorded:
+        if not _is_known(one) and host.is_strange(one):
             yield _path(one).object
+
+
+class _Recorded:
+    """What was recorded of a host, and what that shows of names that are not known."""
+
+    def __init__(self, series: Sequence[Series]) -> None:
+        known = [one for one in series if _is_known(one)]
+        self._there = {(_generic(one), one.field, one.tag("instance")) for one in known}
+        self._english: set[str] = set()
+        for one in known:
+            if _object(one) not in self._english and _shows_english(one):
+                self._english.add(_object(one))
+        self._objects = {_generic(one) for one in known}
+        if self._objects & _PROCESSOR:
+            self._objects |= _PROCESSOR
+        self._lacking = not self._objects >= {"Processor", "Memory"}
+        # A program's log by itself holds nothing that is judged, and its object may be called anything.
+        translated = any(is_translated(name) for name in self._objects)
+        self._untold = not translated and len({_object(one) for one in series}) > 1
+
+    def is_strange(self, one: Series) -> bool:
+        """Whether a series that is not known may be one that rules need."""
+        name = _object(one)
+        if self._resembles(one):
+            return True
+        if folded(_generic(one)) in objects():
+            in_english = name in self._english and _path(one).object == name and not foreign_letters(one.field)
+            return not in_english and (is_translated(name) or _is_of_sql_server(name)) and self._lacks_of(one)
+        if is_english(name):
+            return False
+        if _is_of_sql_server(name):
+            return _BUFFERS not in self._objects
+        needed = stands_for(name)
+        missing = needed is not None and (needed not in self._objects or is_elsewhere(name))
+        return self._untold or missing or (self._lacking and foreign_letters(name + one.field))
+
+    def _lacks_of(self, one: Series) -> bool:
+        return self._lacks(_generic(one), judged(_generic(one)), one)
+
+    def _resembles(self, one: Series) -> bool:
+        return self._lacks(*resembled(_object(one), _path(one).counter), one)
+
+    def _lacks(self, object_: str, counters: Iterable[str], one: Series) -> bool:
+        """Whether one of these counters was not recorded of the instance of a series."""
+        return any((object_, telegraf_name(counter), one.tag("instance")) not in self._there for counter in counters)
+
+
+def _shows_english(series: Series) -> bool:
+    path = _path(series)
+    recorded = (path.object, telegraf_name(path.counter))
+    return recorded == (_object(series), series.field) and recorded != _NO_PROOF_OF_ENGLISH
+
+
+def _object(series: Series) -> str:
+    return series.tag("objectname") or ""
+
+
+def _generic(series: Series) -> str:
+    return generic_object(_object(series))[0]
+
+
+def _is_of_sql_server(object_: str) -> bool:
+    return folded(generic_object(object_)[0]).startswith(f"{folded(SQL_DEFAULT)}:")
+
+
+def _is_known(series: Series) -> bool:
+    return series.field in _fields(_generic(series))
 
 
 def _path(series: Series) -> CounterPath:
@@ -181,4 +237,5 @@ def _path(series: Series) -> CounterPath:
 
 @cache
 def _fields(object_: str) -> frozenset[str]:
-    return frozenset(telegraf_name(counter) for counter in objects()[folded(object_)].counters.values())
+    known = objects().get(folded(object_))
+    return frozenset(telegraf_name(counter) for counter in known.counters.values()) if known else frozenset()

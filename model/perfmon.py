@@ -36,11 +36,12 @@ class CounterPath(NamedTuple):
             rest = slash + rest
         if not rest.startswith("\\") or computer == "":
             raise ValueError(f'"{text}" is not a counter path')
-        head, _, counter = rest[1:].rpartition("\\")
+        rest = rest.lstrip("\\")
+        head, _, counter = rest.rpartition("\\")
         if head.endswith(")"):
             object_, instance = _split_instance(head)
         else:
-            object_, _, counter = rest[1:].partition("\\")
+            object_, _, counter = rest.partition("\\")
             instance = None
         if not object_ or not counter:
             raise ValueError(f'"{text}" is not a counter path')

@@ -15,7 +15,7 @@ SECOND = 1_000_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _UNIT_SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400}
-_OFFSET = re.compile(r"([+-])(\d{1,2}):?(\d{2})")
+_OFFSET = re.compile(r"([+-])(\d{1,2}):?([0-5]\d)")
 
 
 def parse_duration(text: str | float) -> int:

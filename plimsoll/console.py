@@ -1,5 +1,6 @@
 """What every command does alike: print, tell remarks, write JSON."""
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,8 +21,20 @@ def spare(logs: Sequence[Log], *outputs: Path | None) -> None:
     """Unusable if an output would take the place of a log that was read."""
     inputs = {(log.file or log.path).resolve() for log in logs if log.sha256 is None or log.file}
     for output in outputs:
-        if output is not None and output.resolve() in inputs:
+        try:
+            is_input = output is not None and output.resolve() in inputs
+        except (OSError, RuntimeError):  # which Python has for links that go round in a circle
+            raise Unusable(f"{output}: cannot be written: is a link that leads nowhere; name another file") from None
+        if is_input:
             raise Unusable(f"{output}: is one of the logs; name another file to write to")
+
+
+def is_stdout(path: Path) -> bool:
+    """Whether writing to a path is writing to stdout, as to `/dev/stdout`: nothing else may go there."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(1))
+    except OSError:  # either is not there
+        return False
 
 
 def plain(text: str) -> str:

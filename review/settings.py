@@ -121,7 +121,7 @@ class Settings(_Strict):
             wrong += mistakes(f"hosts.{host}.rules", facts.rules, rules)
             by_host.setdefault(host.casefold(), {}).update(facts.rules)
         if wrong:
-            raise Unusable("\n".join(f"{path}: {one}" for one in wrong))
+            raise Unusable(*(f"{path}: {one}" for one in wrong))
         return Overrides(self.rules, by_host)
 
     @property
@@ -162,7 +162,7 @@ def parse(text: str, path: Path) -> Settings:
     try:
         return Settings.model_validate(data)
     except ValidationError as error:
-        raise Unusable("\n".join(_explain(path, detail) for detail in error.errors())) from None
+        raise Unusable(*(_explain(path, detail) for detail in error.errors())) from None
 
 
 def _numbers(facts: BaseModel) -> dict[str, float]:

@@ -19,7 +19,7 @@ class Mistakes(Unusable):
 
     def __init__(self, lines: Iterable[str]) -> None:
         self.lines = tuple(lines)
-        super().__init__("\n".join(self.lines))
+        super().__init__(*self.lines)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from ingest.convert import WRITERS, Part
 from model.errors import Unusable
 from model.moments import parse_moment
 from model.remark import counted
-from plimsoll.console import STDOUT, plain, say, spare, tell
+from plimsoll.console import STDOUT, is_stdout, plain, say, spare, tell
 from plimsoll.sources import Named, read
 
 
@@ -32,10 +32,11 @@ def run(named: Named, target: str, out: Path, wanted: Wanted) -> None:
         raise Unusable("--out - is not supported: name a file, it is written as a whole or not at all")
     zone = named.shown_in or log.zone
     first = int(log.times[0]) if len(log.times) else 0
-    start = parse_moment(wanted.start, zone, first) if wanted.start else None
-    end = parse_moment(wanted.end, zone, start or first) if wanted.end else None
+    start = parse_moment(wanted.start, zone, first) if wanted.start is not None else None
+    end = parse_moment(wanted.end, zone, first if start is None else start) if wanted.end is not None else None
     part = Part(wanted.counters, start, end, wanted.every).of(log)
     said = WRITERS[target](part, out)
     rows, columns = counted(len(part.times), "row"), counted(len(part.series), "counter")
-    say(f"{plain(str(out))}: {rows} of {columns}")
+    if not is_stdout(out):
+        say(f"{plain(str(out))}: {rows} of {columns}")
     tell([*log.remarks, *remarks, *said])

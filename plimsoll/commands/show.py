@@ -14,7 +14,7 @@ from model.perfmon import CounterPath
 from model.remark import Remark, counted
 from model.series import Series
 from model.times import SECOND, Zone, iso, words
-from plimsoll.console import STDOUT, plain, say, tell, write_json
+from plimsoll.console import STDOUT, plain, say, spare, tell, write_json
 from plimsoll.sources import Named, read
 
 _MOST_SHOWN = 12
@@ -24,6 +24,7 @@ _MOST_SPANS = 5
 def run(named: Named, json: Path | None) -> None:
     """Tell what is in each log."""
     logs, remarks, _ = read(named)
+    spare(logs, json)
     if json is not None:
         # What is said of several logs together stands with the first.
         together = [remarks, *([] for _ in logs[1:])]
@@ -129,7 +130,7 @@ def objects(log: Log) -> dict[str, Content]:
 def _parts(series: Series) -> tuple[str, str, str | None]:
     if not series.path.startswith("\\"):
         return series.measurement, series.field, next((value for _, value in series.tags), None)
-    path = CounterPath.parse(series.path)
+    path = CounterPath.parse(f"\\\\{series.host}{series.path}")
     return path.object, path.counter, path.instance
 
 

@@ -11,21 +11,23 @@ import pytest
 import yaml
 
 from ingest.clock import to_utc
+from ingest.layout import HEADER_AGAIN
 from ingest.zones import stated
 from model.remark import Kind, Remarks
 from model.times import SECOND, Zone, instant
 
 MINUTE = timedelta(minutes=1)
 ZONES = yaml.safe_load(files("ingest").joinpath("zones.yaml").read_text(encoding="utf-8"))
-# Zones whose changes are one whole hour in the small hours of a Sunday in spring or autumn.
+# Zones under names that zones.yaml does not know, as those of other languages: their changes are one whole hour in the
+# small hours of a Sunday in spring or autumn.
 USUAL = {
-    "Eastern": "America/New_York",
-    "W. Europe": "Europe/Berlin",
-    "GMT": "Europe/London",
-    "FLE": "Europe/Kyiv",
-    "AUS Eastern": "Australia/Sydney",
-    "New Zealand": "Pacific/Auckland",
-    "Mountain": "America/Denver",
+    "Est": "America/New_York",
+    "Mitteleuropa": "Europe/Berlin",
+    "Londres": "Europe/London",
+    "Kiew": "Europe/Kyiv",
+    "AUS Ost": "Australia/Sydney",
+    "Neuseeland": "Pacific/Auckland",
+    "Montagne": "America/Denver",
 }
 
 
@@ -47,7 +49,7 @@ FORWARD = [0, 5, 10, 15, 80, 85, 90]
 
 
 def test_the_hour_that_repeats_in_autumn():
-    steps, remarks, order = told(clock("2024-11-03 01:44:30", BACK), Zone.from_bias("Eastern Daylight Time", 240))
+    steps, remarks, order = told(clock("2024-11-03 01:44:30", BACK), Zone.from_bias("Est", 240))
     assert steps == [5] * 6
     assert order is None
     ((line, text),) = remarks
@@ -56,7 +58,7 @@ def test_the_hour_that_repeats_in_autumn():
 
 
 def test_the_hour_that_is_missing_in_spring():
-    steps, remarks, _ = told(clock("2024-03-10 01:44:30", FORWARD), Zone.from_bias("Eastern Standard Time", 300))
+    steps, remarks, _ = told(clock("2024-03-10 01:44:30", FORWARD), Zone.from_bias("Est", 300))
     assert steps == [5] * 6
     ((line, text),) = remarks
     assert line == 6
@@ -67,7 +69,7 @@ def test_the_hour_that_is_missing_in_spring():
     "start", ["2024-03-12 01:44:30", "2024-03-10 13:44:30", "2024-06-09 01:44:30", "2024-03-10 01:20:30"]
 )
 def test_an_hour_without_samples_at_any_other_time_is_a_pause(start):
-    steps, remarks, _ = told(clock(start, FORWARD), Zone.from_bias("Eastern Standard Time", 300))
+    steps, remarks, _ = told(clock(start, FORWARD), Zone.from_bias("Est", 300))
     assert steps == [5, 5, 5, 65, 5, 5]
     assert remarks == []
 
@@ -211,6 +213,70 @@ def test_a_clock_that_goes_on_over_its_zone_s_change_is_believed(name, minutes):
         assert not wrong, (name, at)
         (remark,) = remarks
         assert remark.text == f"the clock was not changed as the rules of {key} say: its rows are read as they stand"
+
+
+def test_a_pause_before_the_second_time_round_of_the_hour():
+    moments = clock("2024-10-27 01:40:00", [0, 5, 10, 40, 45, 50, 55, 60, 65, 70, 75, 80, 85, 90])
+    steps, remarks, _ = told(moments, Zone.from_bias("W. Europe Daylight Time", -120))
+    assert steps == [5, 5, 90, *[5] * 10]
+    assert remarks == [
+        (
+            5,
+            "the clock goes back by 1 h while the log pauses, as the rules of Europe/Berlin say: later rows are 1 h later",
+        )
+    ]
+
+
+def test_a_clock_that_is_not_changed_is_believed_though_samples_are_lost():
+    moments = clock("2024-10-27 01:40:00", [*range(40), *range(44, 120)])
+    steps, ((_, text),), _ = told(moments, Zone.from_bias("W. Europe Daylight Time", -120))
+    assert set(steps) == {1, 5}
+    assert text == "the clock was not changed as the rules of Europe/Berlin say: its rows are read as they stand"
+
+
+def test_two_pauses_of_which_either_may_hold_the_change():
+    moments = clock("2024-10-27 01:50:00", [0, 5, 10, 15, 36, 41, 62, 67, 72, 77])
+    steps, remarks, _ = told(moments, Zone.from_bias("W. Europe Daylight Time", -120))
+    assert steps == [5, 5, 5, 21, 5, 81, 5, 5, 5]
+    assert [line for line, _ in remarks] == [8, 6]
+    assert remarks[1][1].startswith("2 rows of the hour that repeats")
+
+
+def test_a_log_every_hour_over_a_change():
+    steps, remarks, _ = told(clock("2024-10-27 00:00:00", [0, 60, 120, 120, 180, 240]), Zone.from_bias("Romance", -120))
+    assert steps == [60] * 5
+    assert [line for line, _ in remarks] == [5]
+
+
+@pytest.mark.parametrize("name", ["W. Europe Daylight Time", "Mitteleuropa", "Egypt Daylight Time"])
+def test_an_hour_back_behind_a_second_header_is_another_file(name):
+    local = clock("2024-06-05 10:30:00", [0, 5, 10, 15, 20, 25, -30, -25, -20])
+    remarks = Remarks()
+    remarks.add(Kind.SKIPPED, HEADER_AGAIN, line=8)
+    found = to_utc(local, Zone.from_bias(name, -120), [2, 3, 4, 5, 6, 7, 9, 10, 11], remarks)
+    assert found.times.tolist() == sorted(local - 7200 * SECOND)
+    assert [remark.text for remark in remarks][1:] == [
+        "the clock steps back by 55 min: rows are put in the order of time"
+    ]
+
+
+def test_each_header_s_offset_holds_anew():
+    """The first file was recorded over the change, the second before it."""
+    local = clock("2024-10-27 02:50:00", [0, 5, -50, -45, -40, -35, *range(-180, -150, 5)])
+    remarks = Remarks()
+    remarks.add(Kind.SKIPPED, HEADER_AGAIN, line=8)
+    zone = Zone.from_bias("W. Europe Daylight Time", -120)
+    found = to_utc(local, zone, [*range(2, 8), *range(9, 15)], remarks)
+    assert (np.diff(found.times) // (60 * SECOND)).tolist() == [5] * 5 + [155] + [5] * 5
+
+
+@pytest.mark.parametrize(("start", "is_change"), [("2024-10-27 02:40:00", True), ("2024-06-05 10:30:00", False)])
+def test_headers_that_say_no_zone(start, is_change):
+    local = clock(start, [0, 5, 10, 15, -40, -35, -30])
+    remarks = Remarks()
+    remarks.add(Kind.SKIPPED, HEADER_AGAIN, line=6)
+    found = to_utc(local, Zone.unknown(), [2, 3, 4, 5, 7, 8, 9], remarks)
+    assert (found.order is None) == is_change
 
 
 def test_rows_before_a_change_behind_rows_after_it_are_only_put_in_order():

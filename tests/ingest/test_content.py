@@ -95,6 +95,7 @@ def test_a_damaged_file_is_refused(tmp_path, pack):
             "is a spreadsheet or document; export the log as CSV with relog",
         ),
         ({"a.txt": b"a", "b.txt": b"b"}, "a.txt: not a log that can be read"),
+        ({"a.txt": b"a", "b.txt": b"b", "c.txt": b"c"}, "(2 other files cannot be read either)"),
     ],
 )
 def test_archives_without_a_log(tmp_path, members, said):
@@ -113,6 +114,108 @@ def test_an_encrypted_archive_is_refused(tmp_path):
         read_logs(path)
     said = "cannot be unpacked (the archive is encrypted); unpack the archive yourself"
     assert str(refused.value) == f"{path}/log.csv: {said}"
+
+
+def tar(name, data):
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        entry = tarfile.TarInfo(name)
+        entry.size = len(data)
+        archive.addfile(entry, io.BytesIO(data))
+    return packed.getvalue()
+
+
+def zip_(name, data):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, data)
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        (tar("in.tar", tar("log.csv", LOG.read_bytes())), "/in.tar/log.csv"),
+        (gzip.compress(tar("in.tgz", gzip.compress(tar("log.csv", LOG.read_bytes())))), "/in.tgz/log.csv"),
+        (zip_("in.zip", zip_("log.csv", LOG.read_bytes())), "/in.zip/log.csv"),
+        (gzip.compress(zip_("log.csv", LOG.read_bytes())), "/log.csv"),
+        (lzma.compress(gzip.compress(LOG.read_bytes())), ""),
+        (lzma.compress(LOG.read_bytes(), format=lzma.FORMAT_ALONE), ""),
+    ],
+)
+def test_what_is_packed_more_than_once(tmp_path, data, name):
+    path = tmp_path / "packed"
+    path.write_bytes(data)
+    log = read_log(path)
+    assert (str(log.path), len(log.times), log.present) == (f"{path}{name}", 5, 11)
+
+
+def test_what_is_packed_without_end_is_refused(tmp_path):
+    data = LOG.read_bytes()
+    for _ in range(50):
+        data = zip_("in.zip", data)
+    path = tmp_path / "x.zip"
+    path.write_bytes(data)
+    with pytest.raises(Unusable, match=r"in\.zip: is packed more than 4 times over; unpack it yourself$"):
+        read_logs(path)
+
+
+def test_all_that_is_in_an_archive_has_a_limit(tmp_path):
+    path = zipped(tmp_path / "x.zip", **{f"{at}.csv": bytes(1000) for at in range(20)})
+    with opened(path, most=1000) as contents:
+        refused = [content for content in contents if content.refused]
+    assert [content.name for content in refused] == [f"{path}/{at}.csv" for at in range(16, 20)]
+
+
+def test_an_old_archive_without_a_sign(tmp_path):
+    data = bytearray(tar("log.csv", LOG.read_bytes()))
+    data[257:265] = bytes(8)
+    data[148:156] = b" " * 8
+    data[148:156] = b"%06o\0 " % sum(data[:512])
+    path = tmp_path / "x.tar"
+    path.write_bytes(data)
+    assert str(read_log(path).path) == f"{path}/log.csv"
+
+
+def test_an_archive_that_breaks_off_between_two_files_is_told(tmp_path):
+    path = tmp_path / "x.tar"
+    data = LOG.read_bytes().ljust(1024)
+    path.write_bytes(tar("log.csv", data)[: 512 + len(data)])
+    ((log,), (remark,)) = read_logs(path)
+    assert str(log.path) == f"{path}/log.csv"
+    assert "breaks off before its end" in str(remark)
+
+
+def test_a_damaged_file_in_an_archive_does_not_keep_the_others_from_being_read(tmp_path):
+    path = zipped(tmp_path / "x.zip", **{"1.csv": LOG.read_bytes(), "2.csv": LOG.read_bytes()})
+    data = bytearray(path.read_bytes())
+    data[60] ^= 0xFF
+    path.write_bytes(data)
+    ((log,), (remark,)) = read_logs(path)
+    assert str(log.path) == f"{path}/2.csv"
+    assert str(remark).startswith(f"{path}/1.csv: is damaged: ")
+
+
+def test_folders_as_some_of_windows_write_them_are_no_files(tmp_path):
+    path = zipped(tmp_path / "x.zip", **{"logs\\": b"", "logs\\log.csv": LOG.read_bytes()})
+    ((log,), remarks) = read_logs(path)
+    assert (log.present, remarks) == (11, [])
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="Windows has no such device")
+def test_what_flows_without_end_is_refused():
+    with pytest.raises(Unusable, match=r"/dev/zero: gives more than 0\.00931 GB; write it to a file"):
+        opened(Path("/dev/zero"), most=10_000_000).__enter__()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such names")
+def test_what_is_wrong_is_told_in_one_line_whatever_the_name(tmp_path):
+    path = tmp_path / "a\nb.csv"
+    path.write_bytes(b"hello")
+    with pytest.raises(Unusable) as refused:
+        read_log(path)
+    assert str(refused.value).startswith(f"{tmp_path}/a\ufffdb.csv: not a log")
+    assert "\n" not in str(refused.value)
 
 
 def tarred(path, name="log.csv", kind=tarfile.REGTYPE, data=b"", pax=None):

@@ -39,7 +39,7 @@ def logs(draw):
     names = draw(st.lists(paths, min_size=1, max_size=5, unique_by=lambda path: str(path).casefold()))
     steps = draw(st.lists(st.integers(1, 50_000), min_size=1, max_size=20))
     times = (1_700_000_000_000 + np.cumsum(np.array(steps, dtype=np.int64))) * 1_000_000
-    value = st.one_of(st.none(), st.floats(allow_nan=False, allow_infinity=False).map(lambda v: v + 0.0))
+    value = st.one_of(st.none(), st.floats(allow_nan=False, allow_infinity=False))
     columns = [
         pl.Series(draw(st.lists(value, min_size=len(steps), max_size=len(steps))), dtype=pl.Float64) for _ in names
     ]
@@ -52,7 +52,7 @@ def assert_same(one, other):
     assert [(s.key, s.path) for s in one.series] == [(s.key, s.path) for s in other.series]
     assert one.zone == other.zone
     for a, b in zip(one.columns, other.columns, strict=True):
-        assert a.to_list() == b.to_list()
+        assert list(map(repr, a)) == list(map(repr, b))  # which tells -0.0 from 0.0
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
@@ -143,6 +143,26 @@ def test_parquet_is_wide(tmp_path):
     assert frame.schema["time"] == pl.Datetime("ns", "UTC")
 
 
+def test_counters_that_are_not_perfmons_have_a_name_in_parquet(tmp_path):
+    log = read_log(SADF)
+    to_parquet(log, tmp_path / "out.parquet")
+    assert pl.read_parquet(tmp_path / "out.parquet").columns[1] == rf"\\{log.hosts[0]}\{log.series[0].path}"
+
+
+def test_no_two_columns_of_parquet_have_the_same_name(tmp_path):
+    names = [r"P(a)\C", r"P(A)\C", r"P(a)\C [2]", r"P(a)\C"]
+    series = tuple(shipped().series(CounterPath.parse(rf"\\H\{name}"), "H") for name in names)
+    log = Log(Path("log.csv"), "PDH-CSV", np.array([0]), (pl.Series([1.0]),) * 4, series, Zone.parse("UTC"))
+    (remark,) = to_parquet(log, tmp_path / "out.parquet")
+    assert str(remark).endswith(r"\\H\P(a)\C: 3 columns of the same counter: numbered")
+    assert pl.read_parquet(tmp_path / "out.parquet").columns[1:] == [
+        r"\\H\P(a)\C",
+        r"\\H\P(A)\C [2]",
+        r"\\H\P(a)\C [2] [2]",
+        r"\\H\P(a)\C [3]",
+    ]
+
+
 @pytest.mark.parametrize(
     ("patterns", "kept"),
     [
@@ -166,9 +186,21 @@ def test_rows_are_chosen_by_time_and_number():
     assert part.times.tolist() == [10 * SECOND, 20 * SECOND]
     part = Part(every=2).of(a_log())
     assert (part.times.tolist(), part.columns[0].to_list()) == ([0, 20 * SECOND], [1.5, 3.0])
-    with pytest.raises(Unusable, match="no rows between"):
-        Part(start=100 * SECOND).of(a_log())
+    assert Part(every=10**30).of(a_log()).times.tolist() == [0]
+    with pytest.raises(Unusable) as refused:
+        Part(start=100 * SECOND, end=2**70).of(a_log())
+    span = "it reaches from 1970-01-01 00:00:00 to 1970-01-01 00:00:20; choose times in between"
+    assert str(refused.value) == f"log.csv: has no rows from 1970-01-01 00:01:40 until 2116-02-20 23:53:38: {span}"
     assert math.isclose(a_log().columns[0][0], 1.5)
+
+
+SADF = Path(__file__).parent / "cases" / "sadf" / "epoch" / "input.csv"
+
+
+@pytest.mark.parametrize("pattern", ["*", "sadf *", r"\\*\sadf *"])
+def test_counters_that_are_not_perfmons_are_chosen_too(pattern):
+    log = read_log(SADF)
+    assert len(Part((pattern,)).of(log).series) == len(log.series)
 
 
 def test_a_time_finer_than_milliseconds_is_told(tmp_path):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mutate import mutated
 
-from ingest import pieces, table
+from ingest import by_line, pieces, table
 from ingest.read import read_log
 from model.errors import Unusable
 
@@ -83,6 +83,28 @@ def test_blanks_are_found_where_blocks_meet(monkeypatch):
     for block in (1, 2, 3, 5, 64):
         monkeypatch.setattr(pieces, "_BLOCK", block)
         assert pieces.Piece(data, ",").blanks().tolist() == wanted
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [
+            '"01/15/2008 10:00:00.000","1"," "',
+            '"01/15/2008 10:00:05.000"," "5,"6"',
+            '"01/15/2008 10:00:10.000"," ","2"',
+        ],
+        [" ,1, ", "01/15/2008 10:00:05.000,5 ,6", "01/15/2008 10:00:10.000,7,8"],
+    ],
+    ids=["a blank that goes on", "a blank for a time"],
+)
+def test_no_blank_hides_a_cell_that_polars_does_not_read(tmp_path, monkeypatch, rows):
+    path = tmp_path / "log.csv"
+    path.write_text("\r\n".join([HEADER, *rows, ""]), newline="")
+    found = told(path)
+    assert 5 in read_log(path).columns[0].to_list()
+    monkeypatch.setattr(by_line, "_FEW", 0)
+    monkeypatch.setattr(by_line, "_SMALL", 0)
+    assert told(path) == found
 
 
 def test_millions_of_empty_columns_are_refused_at_once(tmp_path):

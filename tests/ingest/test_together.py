@@ -58,6 +58,46 @@ def test_recordings_that_share_no_host_are_not_compared(monkeypatch):
     assert (told(*logs), compared) == ([], [])
 
 
+def test_many_overlaps_of_a_host_are_summed_up():
+    logs = [a_log(f"{at}.csv", "H" if at % 2 else "h", 100 * at, 20) for at in range(40)]
+    assert told(*logs, a_log("apart.csv", "H", 50_000, 20)) == [
+        "40 recordings of h overlap, 1970-01-01 00:01:40–01:06:30: 390 values that stand in several are counted once"
+    ]
+
+
+def test_of_many_overlaps_it_is_told_how_many_values_differ():
+    logs = [a_log(f"{at}.csv", "H", 100 * at, 20, value=float(at == 7)) for at in range(40)]
+    (remark,) = told(*logs)
+    assert remark.endswith("counted once, 20 of them different: those of the log that was named first count")
+
+
+def test_rows_of_one_time_in_one_of_many_logs_are_no_overlap():
+    times = np.array([0, 10, 10, 20]) * SECOND
+    logs = [
+        Log(
+            Path(str(at)),
+            "PDH-CSV",
+            times + at,
+            (pl.Series([1.0] * 4),),
+            a_log("", "H", 0, 1).series,
+            Zone.parse("UTC"),
+        )
+        for at in range(40)
+    ]
+    assert told(*logs) == []
+
+
+def test_of_many_remarks_the_first_are_told():
+    *_, last = said = told(*(a_log(f"{at}.csv", f"H{at}", 5000 * at, 10 + at) for at in range(30)))
+    assert len(said) == 21
+    assert last == "415 more remarks like these"
+
+
+def test_recordings_of_different_days_are_no_sign_of_a_clock():
+    (remark,) = told(a_log("1.csv", "A", 0, 720), a_log("2.csv", "B", 2 * 86400, 720))
+    assert remark == "the recordings of A and B do not meet: 1 d 22 h lie between them"
+
+
 def test_a_host_an_hour_off_is_noticed():
     (remark,) = told(a_log("1.csv", "A", 0, 720), a_log("2.csv", "B", 3600, 720))
     assert remark == "the recording of B begins 1 h after that of A and is as long: is a clock or a time zone wrong?"

@@ -43,10 +43,40 @@ def test_both_kinds_of_apostrophe():
     assert straight.measurement == curly.measurement == "win_swap"
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        "% Processor\u00a0Time",
+        "%  Processor Time ",
+        "\uff05 Processor\u3000Time",
+        "% Processor\u00ad Time",
+        "\u200b% Processor Time\ufeff",
+    ],
+)
+def test_spaces_width_and_what_is_invisible_do_not_matter(written):
+    plain = shipped().series(CounterPath("h", "Processor", "_Total", "% Processor Time"), "h")
+    assert shipped().series(CounterPath("h", "Processor ", "_Total", written), "h") == plain
+
+
 def test_names_of_ones_own(tmp_path):
     path = tmp_path / "nl.yaml"
     path.write_text("objects: {Geheugen: Memory}\ncounters: {Memory: {Beschikbare bytes: Available Bytes}}\n")
     assert series(r"\Geheugen\Beschikbare bytes", Names([path])).key == series(r"\Memory\Available Bytes").key
+
+
+@pytest.mark.parametrize("instance", ["SQLServer", "MSSQL$PAYROLL"])
+def test_names_of_ones_own_are_for_every_instance_of_sql_server(tmp_path, instance):
+    file = tmp_path / "own.yaml"
+    text = f"""
+        objects:
+          {instance}:Gestione buffer: {instance}:Buffer Manager
+        counters:
+          {instance}:Gestione buffer:
+            Durata presunta delle pagine: Page life expectancy
+        """
+    file.write_text(text, encoding="utf-8")
+    found = series(r"\MSSQL$SALES:Gestione buffer\Durata presunta delle pagine", Names([file]))
+    assert (found.tag("objectname"), found.field) == ("MSSQL$SALES:Buffer Manager", "Page_life_expectancy")
 
 
 def test_case_does_not_matter_in_names_of_ones_own(tmp_path):

@@ -37,8 +37,12 @@ def test_hard_paths(text, object_, inside, counter):
     assert str(path) == text
 
 
+def test_a_second_backslash_behind_the_computer_is_none_of_the_object():
+    assert str(CounterPath.parse(r"\\H\\Processor(0)\% User Time")) == r"\\H\Processor(0)\% User Time"
+
+
 @pytest.mark.parametrize(
-    "text", ["", "x", "\\", "\\\\", "\\\\H", "\\\\H\\", "\\\\H\\Object", "\\\\\\O\\C", "(PDH-CSV 4.0)"]
+    "text", ["", "x", "\\", "\\\\", "\\\\H", "\\\\H\\", "\\\\H\\Object", "\\\\\\O\\C", "\\\\H\\()\\C", "(PDH-CSV 4.0)"]
 )
 def test_what_is_no_path(text):
     with pytest.raises(ValueError, match="is not a counter path"):

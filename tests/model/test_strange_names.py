@@ -1,4 +1,4 @@
-"""What was recorded in a language that is not known is told, and what programs call their own objects is not."""
+"""What was recorded under names that are not known is told, and what programs call their own objects is not."""
 
 import pytest
 
@@ -164,3 +164,94 @@ def test_what_esxtop_records_is_its_own_even_where_windows_has_an_object_of_that
     assert named(memory) == ["Memory"]
     assert named(memory, r"\Power\Power Usage Now Watts", processor) == []
     assert named(memory, r"\Physical Disk SCSI Device(vmhba0)\Reads/sec") == []
+
+
+WRITTEN_OTHERWISE = [
+    (r"\Processor(_Total)\% Processor Tme", "Processor"),
+    (r"\Processor(_Total)\%ProcessorTime", "Processor"),
+    (r"\Processr(_Total)\% Processor Time", "Processr"),
+    (r"\System\Context Switches/second", "System"),
+    (r"\System\Context Switches per sec", "System"),
+    (r"\Memory\AvailableMBytes", "Memory"),
+    (r"\PhysicalDisk(0 C:)\Avg Disk Queue Length", "PhysicalDisk"),
+    (r"\Physical Disk(0 C:)\Avg. Disk Queue Length", "Physical Disk"),
+    (r"\NetworkInterface(Intel)\Packets Outbound Errors", "NetworkInterface"),
+    (r"\Network_Interface(Intel)\Bytes_Total/sec", "Network_Interface"),
+    (r"\SQL Server:Buffer Manager\Page life expectancy", "SQL Server:Buffer Manager"),
+    (r"\SQLServer: Buffer Manager\Page life expectancy", "SQLServer: Buffer Manager"),
+    (r"\MSSQL:Buffer Manager\Page life expectancy", "MSSQL:Buffer Manager"),
+    (r"\MSSQL Buffer Manager\Page life expectancy", "MSSQL Buffer Manager"),
+    (r"\MSSQL$PAYROLL:Buffer Manager\Page life expect.", "MSSQL$PAYROLL:Buffer Manager"),
+    (r"\NTDS\LDAP Succesful Binds/sec", "NTDS"),
+]
+
+
+@pytest.mark.parametrize(("path", "object_"), WRITTEN_OTHERWISE, ids=[path for path, _ in WRITTEN_OTHERWISE])
+def test_what_is_nearly_called_as_rules_need_it_is_named_beside_windows_in_english(path, object_):
+    others = [
+        r"\Processor(0)\% Processor Time",
+        r"\Memory\Pages/sec",
+        r"\System\Threads",
+        r"\PhysicalDisk(0 C:)\% Idle Time",
+    ]
+    assert named(path, *others) == [object_]
+
+
+@pytest.mark.parametrize(
+    ("path", "beside"),
+    [
+        (r"\Processor(_Total)\% Processor Tme", r"\Processor(_Total)\% Processor Time"),
+        (r"\LS:SIP - Responses\SIP - Local 500 Responses/sec", r"\Processor(_Total)\% Processor Time"),
+        (r"\Process(sqlservr)\% Processor Tme", r"\Processor(_Total)\% Processor Time"),
+        (r"\VM Processor(_Total)\% Processor Time", r"\Memory\Available MBytes"),
+    ],
+    ids=["recorded as well", "of another number", "not needed", "a program's"],
+)
+def test_what_is_nearly_called_as_what_is_there_or_not_needed_is_not_named(path, beside):
+    assert named(path, beside) == []
+
+
+SQL_ELSEWHERE = [
+    r"\SQLServer:Administrador de búfer\Expectativa de vida de página",
+    r"\SQLServer:Gestione buffer\Durata presunta delle pagine",
+    r"\SQLServer:Buffer Manager\Durata presunta delle pagine",
+    r"\MSSQL$PAYROLL:Buffer Manager\页生存期",
+]
+
+
+@pytest.mark.parametrize("path", SQL_ELSEWHERE)
+def test_sql_server_in_a_language_that_is_not_known_is_named_beside_windows_in_english(path):
+    assert named(path, *ENGLISH.values()) == [CounterPath.parse(path).object]
+
+
+@pytest.mark.parametrize("object_", ["Deprecated Features", "Broker Statistics", "Query Store", "Backup Device"])
+def test_what_sql_server_has_in_english_is_not_named(object_):
+    assert named(rf"\SQLServer:{object_}(_Total)\Usage", *ENGLISH.values()) == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        r"\Processus(sqlservr)\Octets virtuels",
+        r"\TCPv4\Connexions établies",
+        r"\Serveur\Octets de hachage envoyés",
+    ],
+)
+def test_what_no_rule_needs_is_not_named_beside_windows_in_a_language_that_is_known(path):
+    whole = [
+        r"\Processeur(_Total)\% temps processeur",
+        r"\Mémoire\Mégaoctets disponibles",
+        r"\Serveur\Total des octets/s",
+        r"\Serveur\Octets reçus/s",
+        r"\Serveur\Octets transmis/s",
+        r"\Serveur\Échecs de réserve non paginée",
+        r"\Serveur\Échecs de réserve paginée",
+    ]
+    assert named(path, *whole) == []
+
+
+def test_another_language_beside_the_same_object_in_english_is_named():
+    english = [r"\System\Threads", r"\Memory\Pages/sec", r"\Processor(_Total)\% Processor Time"]
+    assert named(r"\Sistema\Cambi di contesto/sec", *english) == ["Sistema"]
+    assert named(r"\Memory\可用 MB", *english) == ["Memory"]
+    assert named(r"\Minne\Tillgängliga MByte", *english) == ["Minne"]

@@ -95,6 +95,20 @@ def test_the_name_of_a_log_is_shown_in_one_line_whatever_is_in_it(plimsoll, tmp_
     assert plimsoll("show", log).out.splitlines()[0] == f"{tmp_path}/[red]a\ufffdb\ufffd[1m.csv"
 
 
+def test_json_does_not_take_the_place_of_the_log(plimsoll, tmp_path):
+    log = a_log(tmp_path / "log.csv", [row(0, 1, 2, 3)])
+    before = log.read_bytes()
+    done = plimsoll("show", log, "--json", log)
+    assert (done.status, log.read_bytes()) == (2, before)
+    assert "is one of the logs; name another file to write to" in done.err
+
+
+def test_an_object_after_two_backslashes(plimsoll, tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text('"(PDH-CSV 4.0) (UTC)(0)","\\\\H\\\\Job(0)\\Steps"\n"01/15/2008 10:00:00.000","1"\n')
+    assert plimsoll("show", log).out.splitlines()[-2:] == [r"  \Job (0)", "    Steps"]
+
+
 def test_the_name_of_a_log_need_not_be_utf_8(plimsoll, tmp_path):
     log = a_log(tmp_path / "a\udcff.csv", [row(0, 1, 2, 3)])
     assert plimsoll("show", log, "--json", tmp_path / "x.json").status == 0

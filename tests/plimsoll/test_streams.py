@@ -87,6 +87,24 @@ def test_names_are_shown_as_they_are(tmp_path):
     assert ":cd: [bold]\ufffd[31m" in done.stdout.decode()
 
 
+@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="Windows has no such device")
+def test_nothing_but_the_log_goes_where_it_is_written(tmp_path):
+    out = tmp_path / "out.lp"
+    with out.open("w") as file:
+        command = [sys.executable, "-m", "plimsoll", "convert", str(LOG), "--to", "lp", "--out", "/dev/stdout"]
+        subprocess.run(command, stdout=file, check=True)
+    assert all(line.rsplit(" ", 1)[1].isdecimal() for line in out.read_text().splitlines())
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows needs a privilege for links")
+def test_a_link_to_itself_is_told(tmp_path):
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    done = plimsoll("convert", LOG, "--to", "csv", "--out", loop)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert b"is a link that leads nowhere" in done.stderr
+
+
 @pytest.mark.parametrize("target", ["csv", "parquet", "lp"])
 def test_a_disk_that_is_full_leaves_nothing_behind(target, tmp_path):
     resource = pytest.importorskip("resource", reason="Windows has no limit on the size of files")
