@@ -156,6 +156,6 @@ def _too_short(findings: Sequence[Finding]) -> Iterator[Remark]:
 def _not_recognised(one: Unrecognised) -> Remark:
     text = (
         f"{counted(one.counters, 'counter')} of {one.object} on {one.host} not recognised, so no limit of theirs is "
-        "judged; if Windows calls them so in its language, name them with --names"
+        "judged; where they are misspelled, or in a language of Windows that is not known, name them with --names"
     )
     return Remark(Kind.NOTED, text, count=one.counters)
