@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ingest.clock import offsets
+from ingest.clock_rules import offsets
 from ingest.sadf_table import Table
 from model.log import Times
 from model.remark import Kind, Remarks, counted
