@@ -70,6 +70,7 @@ def look_at(chosen: Sequence[int], lines: Lines, layout: Layout, before: Tally, 
         if lines.is_header(line):
             _tell_second_header(line, number, layout, found.remarks)
             continue
+        line = line.removeprefix(BOM_UTF8)
         if at == last:
             line = _without_tail(line, number, found.remarks)
         if b"\0" in line:
