@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ingest.cells import split
 from ingest.layout import TIME, Layout, Rows, wall_clock
 from ingest.lines import Lines
-from ingest.numbers import columns_of
+from ingest.numbers import columns_of, nulls_of_rows
 from ingest.odd_lines import Sorted, first_cell, look_at, run_together
 from ingest.pieces import Piece
 from ingest.tally import HOPELESS, Tally
@@ -128,7 +128,7 @@ def _rows(body: bytes, at: NDArray[np.int64], lines: Lines, found: Sorted, layou
         blanks[list(found.blanks)] = list(found.blanks.values())
         # A blank is always a null: there are other nulls where these are more.
         if blanks[at].sum() != nulls:
-            is_odd = is_odd | (blanks[at] != _nulls(frame))
+            is_odd = is_odd | (blanks[at] != nulls_of_rows(frame.drop(TIME)))
     return _Parsed(frame, local, at, is_odd)
 
 
@@ -146,11 +146,6 @@ def _body(lines: Lines, found: Sorted) -> bytes:
         done = at + 1
     parts.append(data[starts[done] :])
     return b"".join(parts)
-
-
-def _nulls(frame: pl.DataFrame) -> NDArray[np.int64]:
-    """How many cells of each row hold no number."""
-    return np.isnan(frame.drop(TIME).to_numpy()).sum(axis=1)
 
 
 def _numbers(rows: _Parsed, lines: Lines, found: Sorted, layout: Layout) -> Rows:

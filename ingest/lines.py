@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingest.layout import BLANK, Layout
-from ingest.pieces import QUOTE, Piece, count, places
+from ingest.pieces import BLANK_CELL, QUOTE, Piece, count, places
 
 HEAD = 64
 _BLOCK = 1 << 16
-_BLANK_CELL = b'" "'
 _SPACES = b" \t\r\v\f"
 _LONG = 2000  # from here on counting by numpy is the faster way
 _NOT_ASCII = 0x80
@@ -40,7 +39,7 @@ class Counts(NamedTuple):
             return cls._of_long(np.frombuffer(line, np.uint8), ord(separator))
         if b'"' in line:
             quotes, between = line.count(b'"'), line.count(b'"' + separator + b'"')
-            return cls(quotes, between, 0, line.count(_BLANK_CELL), line.isascii())
+            return cls(quotes, between, 0, line.count(BLANK_CELL), line.isascii())
         return cls(0, 0, line.count(separator), empty_cells(line, separator), line.isascii())
 
     @classmethod

@@ -2,8 +2,11 @@
 
 import warnings
 from pathlib import Path
+from threading import Event
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from polars.exceptions import PanicException, PolarsError
 
 from ingest.layout import BLANK, Layout
@@ -14,16 +17,25 @@ warnings.filterwarnings("ignore", "CSV malformed", UserWarning)
 
 
 def columns_of(
-    rows: Path | bytes, layout: Layout, *, skip_lines: int = 0, strict: bool = False, tail: bool = False
+    rows: Path | bytes,
+    layout: Layout,
+    *,
+    skip_lines: int = 0,
+    strict: bool = False,
+    tail: bool = False,
+    begun: Event | None = None,
 ) -> pl.DataFrame | None:
     """The time of each row as it is written, and its numbers; None where a row has more cells than the header.
 
     Null is what is no number, blank or missing; with `strict`, a cell that is no number gives None for all.
     With `tail` the last cell stays as it is written, null where it is blank and empty where it is missing.
+    `begun` is set as soon as others that need Python do not keep the parser waiting.
     """
     schema = {**layout.schema, layout.last: pl.String} if tail else layout.schema
     try:
         with panics_unheard():
+            if begun:
+                begun.set()
             return pl.read_csv(
                 rows,
                 glob=False,
@@ -37,3 +49,8 @@ def columns_of(
             )
     except (PolarsError, PanicException):
         return None
+
+
+def nulls_of_rows(numbers: pl.DataFrame) -> NDArray[np.int64]:
+    """How many cells of each row hold no number."""
+    return np.isnan(numbers.to_numpy()).sum(axis=1)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mutate import mutated
 
-from ingest import by_line, pieces, table
+from ingest import at_once, by_line, pieces, table
 from ingest.read import read_log
 from model.errors import Unusable
 
@@ -40,6 +40,42 @@ def test_damaged_logs(tmp_path, monkeypatch, part, size):
     for seed in range(part * 80, part * 80 + 80):
         path.write_bytes(mutated(seed, LOGS[seed % len(LOGS)]))
         assert in_pieces(monkeypatch, path, size) == told(path), seed
+
+
+@pytest.mark.parametrize("holds_blanks", [False, True])
+@pytest.mark.parametrize("part", range(2))
+def test_damaged_logs_that_are_large(tmp_path, monkeypatch, part, holds_blanks):
+    path = tmp_path / "log.csv"
+    for seed in range(part * 80, part * 80 + 80):
+        path.write_bytes(mutated(seed, LOGS[seed % len(LOGS)]))
+        with monkeypatch.context() as patched:
+            patched.setattr(at_once, "_SOON_COUNTED", 0)
+            patched.setattr(at_once, "_holds_blanks", lambda *_: holds_blanks)
+            found = told(path)
+        assert found == told(path), seed
+
+
+@pytest.mark.parametrize("row", [1, 2, 40, 99])
+@pytest.mark.parametrize("damage", ["open quote", "no number", "blank", "cut", "too long", "no time", "broken"])
+def test_rows_before_and_behind_the_damage_of_a_large_log(tmp_path, monkeypatch, row, damage):
+    rows = [f'"01/15/2008 10:{at // 60:02}:{at % 60:02}.000","{at}","{at}.5"' for at in range(100)]
+    rows[0] = '"01/15/2008 10:00:00.000"," ","0.5"'
+    told_of = rows[row]
+    rows[row] = {
+        "open quote": told_of.replace('"', "", 1),
+        "no number": told_of.replace('.5"', '.x"'),
+        "blank": f'{told_of[:25]}," "," "',
+        "cut": told_of.rpartition(",")[0],
+        "too long": f'{told_of},"7"',
+        "no time": told_of.replace("10:", "ten"),
+        "broken": told_of.replace(",", "\r\n,", 1),
+    }[damage]
+    path = tmp_path / "log.csv"
+    path.write_text("\r\n".join([HEADER, *rows, ""]), newline="")
+    found = told(path)
+    assert len(found[1]) == (100 if damage in ("no number", "blank") else 99)
+    monkeypatch.setattr(at_once, "_SOON_COUNTED", 0)
+    assert told(path) == found
 
 
 @pytest.mark.parametrize("size", [1, 500, 10_000])
