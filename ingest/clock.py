@@ -12,7 +12,6 @@ from itertools import pairwise
 import numpy as np
 
 from ingest.clock_rules import DAY, HOUR, Ruled, like, ruled_by
-from ingest.layout import HEADER_AGAIN
 from ingest.zones import is_steady, rule_of
 from model.errors import Unusable
 from model.remark import Kind, Remarks, counted
@@ -32,7 +31,7 @@ class Clock:
     order: Times | None
 
 
-def to_utc(local: Times, zone: Zone, lines: Sequence[int], remarks: Remarks) -> Clock:
+def to_utc(local: Times, zone: Zone, lines: Sequence[int], remarks: Remarks, headers: Sequence[int] = ()) -> Clock:
     """The instants of rows whose wall-clock times (ns, read as if they were UTC) are given in file order.
 
     With a named zone its rules say. With one offset, they say so for Windows' names in zones.yaml,
@@ -40,8 +39,8 @@ def to_utc(local: Times, zone: Zone, lines: Sequence[int], remarks: Remarks) -> 
     change of daylight saving time: back, or forward over a whole hour in the small hours of a Sunday
     in spring or autumn. Any other step back is repaired by putting the rows in order. All are remarked.
 
-    Rows behind a header that stands in the file again (`remarks` tell its line) are of a recording of their
-    own, for which its offset holds anew.
+    Rows behind a line of `headers`, where the header stands again, are of a recording of their own, for
+    which its offset holds anew.
 
     Raises:
         Unusable: If hours are counted to 12 and nothing tells morning from afternoon.
@@ -50,9 +49,9 @@ def to_utc(local: Times, zone: Zone, lines: Sequence[int], remarks: Remarks) -> 
     if not isinstance(zone.rule, timezone):
         times = _by_rules(local, zone.rule, lines, remarks)
     elif not zone.known:
-        times = local + _changes(local, lines, remarks, _begun_again(lines, remarks))
+        times = local + _changes(local, lines, remarks, _begun_again(lines, headers))
     else:
-        ends = [0, *sorted(_begun_again(lines, remarks)), len(local)]
+        ends = [0, *sorted(_begun_again(lines, headers)), len(local)]
         parts = [_by_offset(local[a:b], zone.name, zone.rule, lines[a:b], remarks) for a, b in pairwise(ends)]
         times = np.concatenate(parts)
     back = np.flatnonzero(np.diff(times) < 0)
@@ -81,9 +80,8 @@ def _refuse_half_days(local: Times, lines: Sequence[int], remarks: Remarks) -> N
         )
 
 
-def _begun_again(lines: Sequence[int], remarks: Remarks) -> Set[int]:
+def _begun_again(lines: Sequence[int], headers: Sequence[int]) -> Set[int]:
     """The rows before which a header stands, beside the first of all."""
-    headers = [remark.line for remark in remarks if remark.text == HEADER_AGAIN and remark.line]
     found = np.searchsorted(np.asarray(lines), headers) if headers else []
     return {int(at) for at in found} - {0, len(lines)}
 

@@ -11,7 +11,6 @@ from model.times import instant
 
 TIME = "time"
 BLANK = " "
-HEADER_AGAIN = "the header stands here again"  # from there on it is a recording of its own, which its clock is read by
 _EARLIEST, LATEST = (instant(datetime(year, 1, 1, tzinfo=UTC)) // 1000 for year in (1980, 2201))  # us, as parsed
 _WRITTEN = "%m/%d/%Y %H:%M:%S%.f"
 _SPACES = " \t\r\v\f"
@@ -42,11 +41,15 @@ class Layout:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows as read: wall-clock times (Datetime, ns), a column per counter (null: no sample), the line of each row."""
+    """Rows as read: wall-clock times (Datetime, ns), a column per counter (null: no sample), the line of each row.
+
+    Behind each line of `headers`, where the header stands again, a recording of its own begins.
+    """
 
     local: pl.Series
     columns: list[pl.Series]
     lines: Sequence[int]
+    headers: Sequence[int] = ()
 
 
 @dataclass(frozen=True)

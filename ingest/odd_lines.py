@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import repeat
 
 from ingest.cells import split
-from ingest.layout import BLANK, HEADER_AGAIN, Layout
+from ingest.layout import BLANK, Layout
 from ingest.lines import DAY_FIRST, HEAD, TIME_LIKE, Counts, Lines, empty_cells, is_closing
 from ingest.pieces import ends_in_a_bare_cell
 from ingest.shorten import short
@@ -68,7 +68,7 @@ def look_at(chosen: Sequence[int], lines: Lines, layout: Layout, before: Tally, 
     for place, at in enumerate(chosen):
         line, number = lines.text(at), lines.number(at)
         if lines.is_header(line):
-            _tell_second_header(line, number, layout, found.remarks)
+            _take_second_header(line, number, found)
             continue
         line = line.removeprefix(BOM_UTF8)
         if at == last:
@@ -204,10 +204,11 @@ def _is_chatter(line: bytes, number: int, remarks: Remarks) -> bool:
     return False
 
 
-def _tell_second_header(line: bytes, number: int, layout: Layout, remarks: Remarks) -> None:
-    if line.removeprefix(BOM_UTF8).strip() != layout.header.strip():
-        raise _another(layout, number, "here")
-    remarks.add(Kind.SKIPPED, HEADER_AGAIN, line=number)
+def _take_second_header(line: bytes, number: int, to: Sorted) -> None:
+    if line.removeprefix(BOM_UTF8).strip() != to.layout.header.strip():
+        raise _another(to.layout, number, "here")
+    to.tally.headers.append(number)
+    to.remarks.add(Kind.SKIPPED, "the header stands here again", line=number)
 
 
 def _refuse_another(line: bytes, number: int, layout: Layout) -> None:

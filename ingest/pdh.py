@@ -251,7 +251,7 @@ def _tell_twins(columns: _Columns, values: Sequence[pl.Series], remarks: Remarks
 
 def _times(table: Table, zone: Zone, remarks: Remarks) -> Clock:
     """UTC instants in ascending order, and the order of the rows where that had to change."""
-    clock = to_utc(table.local.cast(pl.Int64).to_numpy(), zone, table.lines, remarks)
+    clock = to_utc(table.local.cast(pl.Int64).to_numpy(), zone, table.lines, remarks, table.headers)
     if same := int(np.count_nonzero(np.diff(clock.times) == 0)):
         remarks.add(
             Kind.NOTED,

@@ -58,10 +58,10 @@ def parse(text: Text, layout: Layout, remarks: Remarks, begun: Event) -> Table:
         parts.append(rows)
         line += piece.lines
     tally.tell(layout, remarks)
-    return _table(parts, layout, remarks)
+    return _table(parts, layout, remarks, tally.headers)
 
 
-def _table(parts: Sequence[Rows], layout: Layout, remarks: Remarks) -> Table:
+def _table(parts: Sequence[Rows], layout: Layout, remarks: Remarks, headers: Sequence[int] = ()) -> Table:
     if not parts:
         empty = pl.Series([], dtype=pl.Float64)
         return Table(pl.Series([], dtype=pl.Datetime("ns")), [empty] * (layout.width - 1), [])
@@ -71,7 +71,7 @@ def _table(parts: Sequence[Rows], layout: Layout, remarks: Remarks) -> Table:
         local = pl.concat([part.local for part in parts])
         numbers = pl.concat([part.numbers for part in parts])
         lines = [line for part in parts for line in part.lines]
-    return Table(local, _finite(numbers.get_columns(), layout, remarks), lines)
+    return Table(local, _finite(numbers.get_columns(), layout, remarks), lines, headers)
 
 
 def _finite(columns: list[pl.Series], layout: Layout, remarks: Remarks) -> list[pl.Series]:

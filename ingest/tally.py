@@ -29,7 +29,7 @@ class Tally:
     `kept` counts the rows, `present` their numbers. `uneven` lines have so many cells, the first of which
     is told, `timeless` ones begin with something else than a time, `zeroed` ones hold zero bytes, as where a disk
     has lost a block; `not_days` are rows whose time does not exist. Of `partial` rows some cells are left out,
-    and why is said.
+    and why is said. At `headers` the header stands again.
     """
 
     kept: int = 0
@@ -41,6 +41,7 @@ class Tally:
     day_first: list[tuple[int, str]] = field(default_factory=list)
     not_days: list[tuple[int, str]] = field(default_factory=list)
     strange: dict[int, Strange] = field(default_factory=dict)
+    headers: list[int] = field(default_factory=list)
 
     @property
     def faults(self) -> int:
@@ -63,6 +64,7 @@ class Tally:
         self.partial += other.partial
         self.day_first += other.day_first
         self.not_days += other.not_days
+        self.headers += other.headers
         for column, found in other.strange.items():
             self.add_strange(column, found.line, found.said, found.count)
 

@@ -2,6 +2,7 @@
 
 import io
 import os
+import signal
 import sys
 
 import typer
@@ -12,6 +13,7 @@ from plimsoll.options import grafana, logs, rules, runs, stack
 UNUSABLE = 2
 UNREACHABLE = 3
 INTERRUPTED = 130
+_TERMINATED = 128 + signal.SIGTERM
 
 app = typer.Typer(
     name="plimsoll",
@@ -37,6 +39,8 @@ app.add_typer(stack.app, name="stack")
 
 def main() -> None:
     """Run the command line; the process ends with its exit status."""
+    # As an interrupt does, it ends what is open, so that no half-written file stays behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
     # Either may have been closed by who called us.
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  it is open till the end
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  it is open till the end

@@ -11,7 +11,6 @@ import pytest
 import yaml
 
 from ingest.clock import to_utc
-from ingest.layout import HEADER_AGAIN
 from ingest.zones import stated
 from model.remark import Kind, Remarks
 from model.times import SECOND, Zone, instant
@@ -252,21 +251,17 @@ def test_a_log_every_hour_over_a_change():
 def test_an_hour_back_behind_a_second_header_is_another_file(name):
     local = clock("2024-06-05 10:30:00", [0, 5, 10, 15, 20, 25, -30, -25, -20])
     remarks = Remarks()
-    remarks.add(Kind.SKIPPED, HEADER_AGAIN, line=8)
-    found = to_utc(local, Zone.from_bias(name, -120), [2, 3, 4, 5, 6, 7, 9, 10, 11], remarks)
+    found = to_utc(local, Zone.from_bias(name, -120), [2, 3, 4, 5, 6, 7, 9, 10, 11], remarks, headers=[8])
     assert found.times.tolist() == sorted(local - 7200 * SECOND)
-    assert [remark.text for remark in remarks][1:] == [
-        "the clock steps back by 55 min: rows are put in the order of time"
-    ]
+    assert [remark.text for remark in remarks] == ["the clock steps back by 55 min: rows are put in the order of time"]
 
 
 def test_each_header_s_offset_holds_anew():
     """The first file was recorded over the change, the second before it."""
     local = clock("2024-10-27 02:50:00", [0, 5, -50, -45, -40, -35, *range(-180, -150, 5)])
     remarks = Remarks()
-    remarks.add(Kind.SKIPPED, HEADER_AGAIN, line=8)
     zone = Zone.from_bias("W. Europe Daylight Time", -120)
-    found = to_utc(local, zone, [*range(2, 8), *range(9, 15)], remarks)
+    found = to_utc(local, zone, [*range(2, 8), *range(9, 15)], remarks, headers=[8])
     assert (np.diff(found.times) // (60 * SECOND)).tolist() == [5] * 5 + [155] + [5] * 5
 
 
@@ -274,8 +269,7 @@ def test_each_header_s_offset_holds_anew():
 def test_headers_that_say_no_zone(start, is_change):
     local = clock(start, [0, 5, 10, 15, -40, -35, -30])
     remarks = Remarks()
-    remarks.add(Kind.SKIPPED, HEADER_AGAIN, line=6)
-    found = to_utc(local, Zone.unknown(), [2, 3, 4, 5, 7, 8, 9], remarks)
+    found = to_utc(local, Zone.unknown(), [2, 3, 4, 5, 7, 8, 9], remarks, headers=[6])
     assert (found.order is None) == is_change
 
 

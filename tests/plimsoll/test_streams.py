@@ -2,11 +2,14 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+from big_log import write_big_log
 
 LARGE = Path(__file__).parents[2] / "examples" / "messaging" / "healthy" / "MSGSQL01.csv"
 LOG = Path(__file__).parents[1] / "ingest" / "cases" / "pdh-csv" / "code_page_932" / "input.csv"
@@ -37,6 +40,18 @@ def test_a_full_disk_is_told():
         )
     assert done.returncode == 2
     assert done.stderr == b"plimsoll: standard output: cannot be written: No space left on device\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows ends processes without asking them")
+def test_who_is_ended_leaves_no_half_written_file(tmp_path):
+    log, out = tmp_path / "log.csv", tmp_path / "out" / "log.lp"
+    write_big_log(log, rows=5000, columns=200)
+    with subprocess.Popen([sys.executable, "-m", "plimsoll", "convert", log, "--to", "lp", "--out", out]) as converting:
+        while converting.poll() is None and not list(out.parent.glob(".*")):
+            time.sleep(0.001)
+        converting.terminate()
+        assert converting.wait() == 128 + signal.SIGTERM
+    assert list(out.parent.iterdir()) == []
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such pipes")
