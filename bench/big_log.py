@@ -35,12 +35,12 @@ def counters(count: int) -> list[str]:
     return [rf"\\BENCH01\{path}" for path in paths[:count]]
 
 
-def write_big_log(path: Path, rows: int, columns: int) -> None:
-    """Write the log; values have 15 significant digits, one in fifty is blank."""
+def write_big_log(path: Path, rows: int, columns: int, blanks: float = 0.02) -> None:
+    """Write the log; values have 15 significant digits, and so large a part of them are blank."""
     random = np.random.default_rng(1)
     header = ",".join(f'"{cell}"' for cell in ["(PDH-CSV 4.0) (UTC)(0)", *counters(columns)])
     values = random.gamma(2.0, 12.0, (min(rows, _BLOCK), columns))
-    blank = random.random(values.shape) < 0.02
+    blank = random.random(values.shape) < blanks
     block = [
         ",".join('" "' if empty else f'"{value:.15g}"' for value, empty in zip(row, gaps, strict=True))
         for row, gaps in zip(values.tolist(), blank.tolist(), strict=True)

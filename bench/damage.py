@@ -1,6 +1,6 @@
 """How long damaged logs take and how much memory, against the undamaged log in the same run.
 
-    python bench/damage.py [--rows 1000] [--columns 1000] [--logs 50] [--small 300] [--in FOLDER]
+    python bench/damage.py [--rows 1000] [--columns 1000] [--blanks 0.02] [--logs 50] [--small 300] [--in FOLDER]
 
 Every kind of damage of mutate.py in turn, on one large log and on small ones: a made one, and those in
 the folder that is named. Each damaged log is timed between two readings of the whole one; of small logs
@@ -86,6 +86,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1000)
     parser.add_argument("--columns", type=int, default=1000)
+    parser.add_argument("--blanks", type=float, default=0.02)
     parser.add_argument("--logs", type=int, default=50)
     parser.add_argument("--small", type=int, default=300)
     parser.add_argument("--in", dest="folder", type=Path)
@@ -98,7 +99,7 @@ def main() -> None:
         for path in logs:
             if path.suffix in (".csv", ".tsv", ".txt") and path.stat().st_size < _LARGEST:
                 tell(path.name, ratios(path, damaged, range(size.small), 3))
-        write_big_log(clean, size.rows, size.columns)
+        write_big_log(clean, size.rows, size.columns, size.blanks)
         large = ratios(clean, damaged, range(size.logs), 1)
         tell(f"{size.rows} rows x {size.columns} counters, {clean.stat().st_size / 1e6:.0f} MB", large)
         worst: list[tuple[float, int]] = []

@@ -1,6 +1,6 @@
 """How fast a large log is read and reviewed, against bare polars on the same bytes in the same run.
 
-    python bench/reading.py [--rows 5000] [--columns 1000]
+    python bench/reading.py [--rows 5000] [--columns 1000] [--blanks 0.02]
 
 Medians of five. `read` is the reader alone, in this process; `show`, `review` and `--help` are whole
 commands from start to exit.
@@ -44,10 +44,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=5000)
     parser.add_argument("--columns", type=int, default=1000)
+    parser.add_argument("--blanks", type=float, default=0.02)
     size = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "big.csv"
-        write_big_log(log, size.rows, size.columns)
+        write_big_log(log, size.rows, size.columns, size.blanks)
         schema = {"time": pl.String} | {str(at): pl.Float64 for at in range(size.columns)}
         times = {
             "polars.read_csv": median_of(

@@ -5,7 +5,6 @@ Where the outcome shows otherwise, the rows before the damage are given, or none
 
 import math
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from threading import Event
 
 import numpy as np
@@ -25,49 +24,45 @@ _SAMPLE = 1 << 17
 
 
 def whole(text: Text, layout: Layout, begun: Event) -> tuple[Rows | None, int]:
-    """The rows of a file as far as they are regular, and where the next one would begin.
-
-    `begun` is set as soon as others that need Python do not keep the parser waiting.
-    """
-    data, offset = text.data, layout.offset
+    """The rows of a file as far as they are regular, and where the next one would begin. `begun`: see `read_pdh`."""
+    data, offset, line = text.data, layout.offset, layout.first_line
     first = data[offset : offset + _HEAD]
     if not first.strip() or ends_in_a_bare_cell(data):
         return None, offset
-    is_counted = len(data) <= _SOON_COUNTED or b'"' not in first
-    if not is_counted and not _holds_blanks(data, offset):
+    full = _full_rows(data, offset, layout) if len(data) <= _SOON_COUNTED or b'"' not in first else None
+    if not (full.is_integer() if full is not None else _ends_in_a_row(data, offset, layout)):
+        return None, offset
+    if full is None and not _holds_blanks(data, offset):
         return _up_to_damage(text, layout, begun)
-    rows = at_once(text.source, data, offset, layout.first_line, layout, begun, is_counted=is_counted)
+    frame = columns_of(text.source, layout, skip_lines=line - 1, strict=True, tail=True, begun=begun)
+    if full is None and frame is not None and _lacks_last(frame, layout):
+        full = _full_rows(data, offset, layout)
+    rows = _regular(frame, full, line, layout)
     return rows, len(data) if rows else offset
 
 
-def at_once(
-    source: Path | bytes,
-    data: Data,
-    offset: int,
-    line: int,
-    layout: Layout,
-    begun: Event | None = None,
-    *,
-    is_counted: bool = True,
-) -> Rows | None:
-    """All rows from `offset` on, or None where they are not regular; counting cells first may save parsing them."""
-    full = _full_rows(data, offset, layout) if is_counted else None
-    if full is not None and not full.is_integer():
-        return None
-    skip = line - 1 if offset else 0
-    frame = columns_of(source, layout, skip_lines=skip, strict=True, tail=True, begun=begun)
-    if frame is None:
-        return None
-    tail = frame[layout.last]
-    # No row has more cells than the header; one that has fewer lacks the last.
-    if (tail == "").any() and len(frame) != (full or _full_rows(data, offset, layout)):
+def at_once(piece: bytes, line: int, layout: Layout) -> Rows | None:
+    """The rows of a piece, the first of which is that line of the file; None where they are not regular."""
+    full = _full_rows(piece, 0, layout)
+    frame = columns_of(piece, layout, strict=True, tail=True) if full.is_integer() else None
+    return _regular(frame, full, line, layout)
+
+
+def _regular(frame: pl.DataFrame | None, full: float | None, line: int, layout: Layout) -> Rows | None:
+    if frame is None or (_lacks_last(frame, layout) and len(frame) != full):
         return None
     local = wall_clock(frame.drop_in_place(TIME))
+    tail = frame.to_series(frame.width - 1)
     try:
-        frame.replace_column(frame.width - 1, tail.str.strip_chars_start().cast(pl.Float64))
+        frame.replace_column(frame.width - 1, tail.str.strip_chars_start(" \t").cast(pl.Float64))
     except PolarsError:
         return None
     return None if local.null_count() else Rows(local, frame, range(line, line + len(local)))
+
+
+def _lacks_last(frame: pl.DataFrame, layout: Layout) -> bool:
+    """Whether a row seems to have fewer cells than the header; none that was parsed has more."""
+    return bool((frame[layout.last] == "").any())
 
 
 def _full_rows(data: Data, offset: int, layout: Layout) -> float:
@@ -78,6 +73,15 @@ def _full_rows(data: Data, offset: int, layout: Layout) -> float:
     if (returns := count(data, ord("\r"), offset)) and returns != count(data, ord("\n"), offset):
         return math.nan
     return count(data, ord(layout.separator), offset) / (layout.width - 1)
+
+
+def _ends_in_a_row(data: Data, offset: int, layout: Layout) -> bool:
+    """Whether the last line is a whole row: of a quote that nothing closes polars takes what it can."""
+    end = len(data)
+    while end > offset and data[end - 1] in b"\r\n":
+        end -= 1
+    line = data[data.rfind(b"\n", offset, end) + 1 or offset : end]
+    return Counts.of(line, layout.separator.encode()).regular(line, layout.width)
 
 
 def _holds_blanks(data: Data, offset: int) -> bool:
@@ -109,14 +113,9 @@ def _up_to_damage(text: Text, layout: Layout, begun: Event) -> tuple[Rows | None
 
 
 def _lacking(frame: pl.DataFrame, local: pl.Series) -> dict[int, float]:
-    """Which rows lack numbers, and how many; more than there can be where the time is missing.
-
-    The first and the last are always among them: of a quote that is not closed polars takes the number.
-    """
-    if frame.is_empty():
-        return {}
-    of_first, of_last = (sum(value is None for value in frame.row(at)) for at in (0, -1))
-    lacking = {0: float(of_first), len(frame) - 1: float(of_last)}
+    """Which rows lack numbers, and how many; more than there can be where the time is missing."""
+    of_first = sum(value is None for value in frame.row(0)) if len(frame) else 0
+    lacking = {0: float(of_first)} if of_first else {}
     if sum(frame.null_count().row(0)) > of_first:
         some = frame[1:, [at for at, column in enumerate(frame.get_columns()) if column.null_count()]]
         counts = nulls_of_rows(some)

@@ -17,9 +17,10 @@ from ingest.cells import split
 from ingest.layout import TIME, Layout, Rows, wall_clock
 from ingest.lines import Lines
 from ingest.numbers import columns_of, nulls_of_rows
-from ingest.odd_lines import Sorted, first_cell, look_at, run_together
+from ingest.odd_lines import Looked, first_cell, look_at, run_together
 from ingest.pieces import Piece
 from ingest.tally import HOPELESS, Tally
+from model.errors import Unusable
 from model.remark import Remarks
 
 # What is left where a part of a log was lost or overwritten: the end of one row's number with a time or a number of
@@ -47,6 +48,9 @@ def read_by_line(piece: Piece, first_line: int, layout: Layout, tally: Tally, re
             return None
         rows = (rows and _parsed_anew(rows, odd, lines, found, layout)) or _parsed(lines, found, layout)
         if rows is None:
+            if rewrite:
+                place = f"{layout.file}:{first_line}"
+                raise Unusable(f"{place}: the rows from here on cannot be parsed; export the log again with relog")
             odd = lines.unlike_each()
             if odd <= chosen:
                 odd = {at for at in range(len(lines)) if not lines.is_ordinary(at)}
@@ -91,14 +95,14 @@ class _Parsed:
         return np.flatnonzero(self.is_odd)
 
 
-def _parsed(lines: Lines, found: Sorted, layout: Layout) -> _Parsed | None:
+def _parsed(lines: Lines, found: Looked, layout: Layout) -> _Parsed | None:
     """All lines that were not left out, parsed; None if they cannot be, or not to as many rows."""
     kept = np.ones(len(lines), dtype=bool)
     kept[[at for at in found.seen if at not in found.kept]] = False
     return _rows(_body(lines, found), np.flatnonzero(kept), lines, found, layout)
 
 
-def _parsed_anew(rows: _Parsed, odd: Set[int], lines: Lines, found: Sorted, layout: Layout) -> _Parsed | None:
+def _parsed_anew(rows: _Parsed, odd: Set[int], lines: Lines, found: Looked, layout: Layout) -> _Parsed | None:
     """The rows with those lines as they were found since to be, or without them."""
     kept = [at for at in sorted(odd) if at in found.kept]
     body = b"".join(found.kept[at] + b"\n" for at in kept)
@@ -116,7 +120,7 @@ def _parsed_anew(rows: _Parsed, odd: Set[int], lines: Lines, found: Sorted, layo
     )
 
 
-def _rows(body: bytes, at: NDArray[np.int64], lines: Lines, found: Sorted, layout: Layout) -> _Parsed | None:
+def _rows(body: bytes, at: NDArray[np.int64], lines: Lines, found: Looked, layout: Layout) -> _Parsed | None:
     """The text of these lines, parsed; None if it cannot be, or not to as many rows."""
     frame = columns_of(body, layout) if len(at) else pl.DataFrame(schema=layout.schema)
     if frame is None or len(frame) != len(at):
@@ -132,7 +136,7 @@ def _rows(body: bytes, at: NDArray[np.int64], lines: Lines, found: Sorted, layou
     return _Parsed(frame, local, at, is_odd)
 
 
-def _body(lines: Lines, found: Sorted) -> bytes:
+def _body(lines: Lines, found: Looked) -> bytes:
     """The lines that were not left out, one below the other."""
     if not found.seen:
         return lines.piece.data
@@ -148,7 +152,7 @@ def _body(lines: Lines, found: Sorted) -> bytes:
     return b"".join(parts)
 
 
-def _numbers(rows: _Parsed, lines: Lines, found: Sorted, layout: Layout) -> Rows:
+def _numbers(rows: _Parsed, lines: Lines, found: Looked, layout: Layout) -> Rows:
     """The rows whose time is one. Cells that are no number and rows without a time are put to the tally."""
     mended: dict[int, dict[int, float]] = {}
     joints: dict[int, int] = {}

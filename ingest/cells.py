@@ -2,6 +2,8 @@
 
 import csv
 
+# csv has one limit for the whole process, of 128 KB, which a quote left open goes beyond. It is a C long: of
+# Windows that is 32 bits.
 csv.field_size_limit(2**31 - 1)
 _UNFIT = "\r\n\0"
 

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta, timezone, tzinfo
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ingest.clock_rules import DAY, HOUR, Ruled, like, ruled_by
 from ingest.zones import is_steady, rule_of
@@ -20,7 +21,7 @@ from model.times import SECOND, Zone, instant, utc, words
 
 _MONTHS_OF_CHANGE = (3, 4, 9, 10, 11)
 _SUNDAY = 6
-_LONGEST_PAUSE = 900 * SECOND
+_LONGEST_PAUSE = 900 * SECOND  # a longer one may have hidden anything
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Clock:
     """Instants of rows (UTC ns) in ascending order, and the row each is of where the order changed."""
 
     times: Times
-    order: Times | None
+    order: NDArray[np.intp] | None
 
 
 def to_utc(local: Times, zone: Zone, lines: Sequence[int], remarks: Remarks, headers: Sequence[int] = ()) -> Clock:

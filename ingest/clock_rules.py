@@ -12,8 +12,8 @@ from model.times import SECOND, utc
 
 HOUR = 3600 * SECOND
 DAY = 24 * HOUR
-_QUARTER = HOUR // 4
-_QUARTERS = DAY // _QUARTER
+QUARTER = HOUR // 4  # clocks are ahead of UTC by whole ones
+_QUARTERS = DAY // QUARTER
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def offsets(local: Times, rule: tzinfo) -> tuple[Times, Times]:
         return first, first
     second = first.copy()
     rows = np.flatnonzero(np.isin(days, changing))
-    quarters, inverse = np.unique(local[rows] // _QUARTER, return_inverse=True)
+    quarters, inverse = np.unique(local[rows] // QUARTER, return_inverse=True)
     pairs = [_offsets(int(quarter), rule) for quarter in quarters]
     first[rows], second[rows] = np.array(pairs, dtype=np.int64)[inverse].T
     return first, second
@@ -124,7 +124,7 @@ def offsets(local: Times, rule: tzinfo) -> tuple[Times, Times]:
 
 def _offsets(quarter: int, rule: tzinfo) -> tuple[int, int]:
     """Both of a zone's offsets (ns) in a quarter of an hour of its clock, counted from 1970."""
-    moment = utc(quarter * _QUARTER).replace(tzinfo=None)
+    moment = utc(quarter * QUARTER).replace(tzinfo=None)
     found = [moment.replace(tzinfo=rule, fold=fold).utcoffset() or timedelta() for fold in (0, 1)]
     first, second = (offset // timedelta(microseconds=1) * 1000 for offset in found)
     return first, second

@@ -9,8 +9,10 @@ from importlib.resources import files
 
 import yaml
 
+from ingest.pdh_sign import SIGN
+
 _MOST_WORDS = 200
-_ZONE = re.compile(rb'"?\(PDH-[CT]SV 4\.0\)[^",;\t]*')
+_ZONE = re.compile(rb'"?' + SIGN + rb'[^",;\t]*')
 _WIDE = "\u2e80"  # from here on a character is two bytes
 _LETTER = re.compile(r"(?<=(.))([^\x00-\x7f])(?=(.))", re.DOTALL)  # with its neighbours
 

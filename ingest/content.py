@@ -60,6 +60,7 @@ _UNPACKERS: dict[bytes, Callable[[io.BytesIO], io.BufferedIOBase]] = {
     b"\x5d\x00\x00": lzma.LZMAFile,
 }
 
+Data: TypeAlias = bytes | mmap.mmap
 
 # The name of a file in an archive, and what opens it.
 _Entry: TypeAlias = tuple[str, Callable[[], IO[bytes]]]
@@ -70,15 +71,14 @@ class Content:
     """The bytes of one log.
 
     `name` is what people call it: the path, with the member where the file is an archive. `data` is
-    the file mapped into memory (`as_it_stands`), or what it unpacks to. `member` is whether others are
-    in the archive, and `refused` why this one could not be unpacked. `sha256` is that of the file as
-    named where it cannot be read a second time.
+    the file mapped into memory, or what it unpacks to. `member` is whether others are in the archive,
+    and `refused` why this one could not be unpacked. `sha256` is that of the file as named where it
+    cannot be read a second time.
     """
 
     name: str
     path: Path
-    data: bytes | mmap.mmap
-    as_it_stands: bool = False
+    data: Data
     member: bool = False
     sha256: str | None = None
     refused: Unusable | None = None
@@ -110,10 +110,10 @@ def _content(path: Path, most: int, stack: ExitStack) -> Content:
     else:
         name, data = str(path), _file(path, most, stack)
     sha256 = hashlib.sha256(data).hexdigest() if isinstance(data, bytes) else None
-    return Content(name, path, data, sha256 is None, sha256=sha256)
+    return Content(name, path, data, sha256=sha256)
 
 
-def _file(path: Path, most: int, stack: ExitStack) -> bytes | mmap.mmap:
+def _file(path: Path, most: int, stack: ExitStack) -> Data:
     """A file mapped into memory, or what comes out of a pipe."""
     try:
         file = stack.enter_context(path.open("rb"))
@@ -146,17 +146,17 @@ def _inside(content: Content, room: _Room, depth: int) -> Iterator[Content]:
     elif unpacker:
         with unpacker(io.BytesIO(content.data[:])) as stream:
             data = _limited(content.name, stream, room)
-        yield from _inside(replace(content, data=data, as_it_stands=False), room, depth + 1)
+        yield from _inside(replace(content, data=data), room, depth + 1)
     else:
         yield from _members(content, kind or "", room, depth + 1)
 
 
-def _unpacker(data: bytes | mmap.mmap) -> Callable[[io.BytesIO], io.BufferedIOBase] | None:
+def _unpacker(data: Data) -> Callable[[io.BytesIO], io.BufferedIOBase] | None:
     head = data[:6]
     return next((unpacker for sign, unpacker in _UNPACKERS.items() if head.startswith(sign)), None)
 
 
-def _archive(data: bytes | mmap.mmap) -> str | None:
+def _archive(data: Data) -> str | None:
     """The kind of archive that bytes are, if they are one."""
     if data[:4] in _ZIP:
         return "ZIP"
@@ -182,7 +182,8 @@ def _members(archive: Content, kind: str, room: _Room, depth: int) -> Iterator[C
         raise Unusable(f"{name}: is a {kind} archive with no file in it")
     several = archive.member or len(entries) > 1
     for within, opener in entries:
-        inner = replace(archive, name=f"{name}/{printable(within)}", data=b"", as_it_stands=False, member=several)
+        called = str(Path(f"{name}/{printable(within)}"))  # as messages of readers spell it, too: without a ./
+        inner = replace(archive, name=called, data=b"", member=several)
         try:
             yield from _inside(replace(inner, data=_member(inner.name, opener, room)), room, depth)
         except Unusable as error:

@@ -12,6 +12,7 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from ingest.clock import to_utc
+from ingest.layout import LATEST
 from ingest.write_pdh import WallClock, write_pdh
 from model.atomic import written
 from model.errors import Unusable
@@ -22,7 +23,7 @@ from model.times import SECOND, Zone, offset_text
 from store.line_protocol import encode
 
 _MILLISECOND = 1_000_000
-_LATEST = 2**62  # as far as a calendar need reach
+_LATEST = LATEST * 1000  # ns; no log that can be read has later times
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,10 @@ def to_csv(log: Log, out: Path) -> list[Remark]:
 
 
 def to_parquet(log: Log, out: Path) -> list[Remark]:
-    """Write a wide Parquet file: `time` (UTC, ns), and a column for each counter under its path with the computer."""
+    """Write a wide Parquet file: `time` (UTC, ns), and a column for each counter under its path with the computer.
+
+    Unusable if it cannot be written.
+    """
     paths = [_path(series) for series in log.series]
     columns = [pl.Series("time", log.times).cast(pl.Datetime("ns", "UTC"))]
     columns += [column.alias(name) for name, column in zip(_numbered(paths), log.columns, strict=True)]

@@ -13,6 +13,7 @@ TIME = "time"
 BLANK = " "
 _EARLIEST, LATEST = (instant(datetime(year, 1, 1, tzinfo=UTC)) // 1000 for year in (1980, 2201))  # us, as parsed
 _WRITTEN = "%m/%d/%Y %H:%M:%S%.f"
+_LONGEST = len("MM/DD/YYYY HH:MM:SS.nnnnnnnnn")
 _SPACES = " \t\r\v\f"
 
 
@@ -63,8 +64,11 @@ class Rows:
 
 def wall_clock(cells: pl.Series) -> pl.Series:
     """The first cells of rows as times; null where one is none, or is of a year no recorder is of."""
-    written = pl.col(cells.name).str.strip_chars(_SPACES).str.to_datetime(_WRITTEN, strict=False, time_unit="us")
-    local = cells.to_frame().select(written).to_series()
+    written = pl.col(cells.name).str.strip_chars(_SPACES)
+    # Parts of two rows, which a parser of times would take for one where a line end is between them.
+    is_one = (written.str.len_bytes() <= _LONGEST) & ~written.str.contains("\n", literal=True)
+    time = pl.when(is_one).then(written).str.to_datetime(_WRITTEN, strict=False, time_unit="us")
+    local = cells.to_frame().select(time).to_series()
     # A clock that was never set counts from 1601, which nanoseconds from 1970 do not reach.
     since_1970 = local.cast(pl.Int64)
     if local.null_count() < len(local) and not since_1970.is_between(_EARLIEST, LATEST).all():

@@ -10,7 +10,7 @@ from model.errors import Unusable
 from model.log import Log
 from model.remark import Kind, Remark, counted
 from model.run import Recording, StoredRun
-from model.times import Zone, words
+from model.times import words
 from store.protocol import RunSummary, Store
 
 VALUES_AT_ONCE = 1_000_000
@@ -85,14 +85,15 @@ def load(
 
 def unload(store: Store, name: str) -> StoredRun:
     """Delete a run: every sample it wrote that no other run holds, and then the run. Unusable if there is none."""
+    runs = store.runs()
     run = store.run(name) if name.isprintable() else None
     if run is None:
-        names = ", ".join(one.name for one in store.runs()) or "none"
+        names = ", ".join(one.name for one in runs) or "none"
         raise Unusable(f'run "{name}" is not in {store.name}; it has {names}')
-    whole = any(one.name == name and one.complete and not one.refused for one in store.runs())
+    whole = any(one.name == name and one.complete and not one.refused for one in runs)
     keep = [
         recording
-        for other in store.runs()
+        for other in runs
         if other.name != name and _meet(other, run)
         for recording in _held(store, other.name)
     ]
@@ -144,10 +145,11 @@ def _old_rows(store: Store, logs: Sequence[Log]) -> None:
     for log in logs:
         old = int(np.searchsorted(log.times, oldest))
         if old:
+            since = log.zone.clock(oldest)
             raise Unusable(
                 f"{log.path}: {counted(old, 'row')} of {len(log.times):,} are older than {store.name} keeps them "
-                f"(from {Zone.clock(log.zone, oldest)} on): lengthen its retention, or load what is left after "
-                f'plimsoll convert --from "{Zone.clock(log.zone, oldest)}"'
+                f"(from {since} on): lengthen its retention, or load what is left after "
+                f'plimsoll convert --from "{since}"'
             )
 
 

@@ -29,7 +29,7 @@ def columns_of(
 
     Null is what is no number, blank or missing; with `strict`, a cell that is no number gives None for all.
     With `tail` the last cell stays as it is written, null where it is blank and empty where it is missing.
-    `begun` is set as soon as others that need Python do not keep the parser waiting.
+    `begun`: see `read_pdh`.
     """
     schema = {**layout.schema, layout.last: pl.String} if tail else layout.schema
     try:

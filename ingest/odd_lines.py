@@ -23,11 +23,12 @@ _JOINT = re.compile(r'(?:(?<=[^,\t "])""?|" +") *[^,\t "][^,\t"]*"')
 _OPEN = re.compile(r'[,\t]"[^"]*$')
 # A counter of a computer, where a cell begins.
 _COUNTER = re.compile(rb'[,;\t"]\\\\[^\\"]+\\[^\\"]')
+_UNCLOSED = "the last cell is not closed, so that its value may be cut: no sample"
 _TORN = "the line ends otherwise than those around it, so that its last value may be cut: no sample"
 
 
 @dataclass
-class Sorted:
+class Looked:
     """Lines that were looked at. `kept` are rows, as they are to be parsed; the others are left out.
 
     What is left out is in `tally`, or told in `remarks`.
@@ -53,7 +54,7 @@ class Sorted:
             self.tally.timeless.append((number, first_cell(line, self.layout.separator)))
 
 
-def look_at(chosen: Sequence[int], lines: Lines, layout: Layout, before: Tally, *, rewrite: bool = False) -> Sorted:
+def look_at(chosen: Sequence[int], lines: Lines, layout: Layout, before: Tally, *, rewrite: bool = False) -> Looked:
     """What can be made of the lines that were chosen, in ascending order; all others are rows.
 
     With `rewrite`, lines that have the header's cells are written anew as well. Hopeless once there have been
@@ -62,7 +63,7 @@ def look_at(chosen: Sequence[int], lines: Lines, layout: Layout, before: Tally, 
     Raises:
         Unusable: If another log begins at one of them.
     """
-    found = Sorted(chosen, layout, Tally(), Remarks(layout.file))
+    found = Looked(chosen, layout, Tally(), Remarks(layout.file))
     separator, width = layout.separator.encode(), layout.width
     last = len(lines) - 1 if lines.piece.last else None
     for place, at in enumerate(chosen):
@@ -110,7 +111,7 @@ def _without_tail(line: bytes, number: int, remarks: Remarks) -> bytes:
     return written
 
 
-def _take_torn(line: bytes, at: int, number: int, to: Sorted) -> None:
+def _take_torn(line: bytes, at: int, number: int, to: Looked) -> None:
     """A row whose last cell may be cut."""
     start, separator, _ = line.rpartition(to.layout.separator.encode())
     to.tally.partial.append((number, _TORN))
@@ -118,7 +119,7 @@ def _take_torn(line: bytes, at: int, number: int, to: Sorted) -> None:
     to.keep(at, number, row, empty_cells(row, separator))
 
 
-def _take_cut(line: bytes, whole: list[str], at: int, number: int, to: Sorted) -> bool:
+def _take_cut(line: bytes, whole: list[str], at: int, number: int, to: Looked) -> bool:
     """The last row of a file, where it was cut short behind these whole cells; False where it was not."""
     layout = to.layout
     if len(whole) >= layout.width:
@@ -156,7 +157,7 @@ def _written(line: bytes, layout: Layout, *, is_open: bool) -> list[str] | None:
     return None if any('"' in cell for cell in whole) else whole
 
 
-def _take_irregular(line: bytes, at: int, number: int, to: Sorted) -> None:
+def _take_irregular(line: bytes, at: int, number: int, to: Looked) -> None:
     """A line that is not quoted throughout or not at all, or has too many or too few cells."""
     layout = to.layout
     text = line.rstrip(b"\r").decode("utf-8", errors="replace")
@@ -169,7 +170,7 @@ def _take_irregular(line: bytes, at: int, number: int, to: Sorted) -> None:
             to.tally.partial.append((number, run_together(whole + 1, cell)))
             cells[whole:] = repeat(BLANK, layout.width - whole)
         elif layout.header.endswith(b'"') and _OPEN.search(text):
-            to.tally.partial.append((number, _TORN))
+            to.tally.partial.append((number, _UNCLOSED))
             cells[-1] = BLANK
         to.keep(at, number, _rewritten(cells, layout.separator), sum(not cell.strip() for cell in cells))
     elif not _is_chatter(line, number, to.remarks):
@@ -204,7 +205,7 @@ def _is_chatter(line: bytes, number: int, remarks: Remarks) -> bool:
     return False
 
 
-def _take_second_header(line: bytes, number: int, to: Sorted) -> None:
+def _take_second_header(line: bytes, number: int, to: Looked) -> None:
     if line.removeprefix(BOM_UTF8).strip() != to.layout.header.strip():
         raise _another(to.layout, number, "here")
     to.tally.headers.append(number)

@@ -1,7 +1,8 @@
 """Logs that went through a console, a page or a chat: text before the header, lines indented, quoted or broken.
 
 They are put right before any reader sees them. Each row stays at its line number, since what is taken out
-before it leaves blank lines. A log as it was recorded is looked at in two places and passed on.
+before it leaves blank lines. A log as it was recorded is passed on after a look at its header and at the line
+that follows; only a short one of typeperf is gone through line by line.
 """
 
 import re
@@ -9,31 +10,30 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ingest.lines import is_closing
+from ingest.pdh_sign import SIGN, own_separator
 from ingest.shorten import short
 from ingest.text import Text
 from model.errors import Unusable
 from model.remark import Kind, Remarks, counted
 
-_LINES = 50
+_LINES = 51  # the header's own, and what may be before it
 _HEAD = 1 << 20
 # A header after other text in one line, as where a program's complaints went into the same file.
-_WITHIN = re.compile(rb'(?<=[^,;\t "\\])"\(PDH-[CT]SV 4\.0\)')
+_WITHIN = re.compile(rb'(?<=[^,;\t "\\])"' + SIGN)
 _WIDE_SIGN = re.compile(rb"\(PDH-[CT]SV\xc2\xa04\.0\)")
-_ANY_SIGN = re.compile(rb'"?\(PDH-[CT]SV 4\.0\)')
+_ANY_SIGN = re.compile(rb'"?' + SIGN)
 # What a mail, a line counter, a clock or diff puts before each line; an index column would have a separator.
 _MARK = re.compile(rb"""[^"'`,;(<]*[ \t:>+\]]""")
 _NUMBER = re.compile(rb"\d+")
 # Tabs may be separators, but for those before a quote or a header.
 _INDENT = re.compile(rb'^(?: +|[ \t]+(?=["(]))(?=\S)', re.MULTILINE)
 _INDENTED_ROW = re.compile(rb'\s*?\n +["\d]')
-_SIGN = re.compile(rb'"*\(PDH-([CT])SV 4\.0\)')
 _SEPARATORS = (b",", b";", b"\t")
 _PATHS = re.compile(rb'([,;\t]?)"?\\')  # no row begins so
 _ROW = re.compile(rb'"?\s*(?:\d{1,4}[-/.]|\(PDH-)')
 # A row in what stands before a header: that header was moved, and what is before it is no preamble.
 _ROWS = re.compile(rb'^[ \t]*"?\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}[ T][^,;\t\n]*[,;\t]', re.MULTILINE)
 _WORDS = re.compile(rb'\s*[^\s\d"(]')
-_BROKEN = b"?"
 _TYPEPERF = re.compile(rb'"*\(PDH-CSV 4\.0\)"*[,;\t]')
 _SHORT = 1 << 16
 
@@ -121,21 +121,21 @@ def _without_indent(text: Text, remarks: Remarks) -> Text:
 def _with_whole_header(text: Text, remarks: Remarks) -> Text:
     """The text with a header that goes on in the next lines in one. Unusable where it is broken within a name."""
     first, _, stop = text.first_line
-    sign = _SIGN.match(text.header)
-    if not sign:
+    separator = own_separator(text.header)
+    if not separator:
         return text
-    separator = b"," if sign[1] == b"C" else b"\t"
     parts, last = [text.header.rstrip(b" ")], first
     cell = _open_cell(text.header, None)
-    while (line := text.line_at(stop + 1)) and (glue := _glue(parts[-1], line, cell, separator)) is not None:
-        if glue == _BROKEN:
-            raise Unusable(
-                f"{text.name}:{last}: the header breaks off within a name and goes on in line {last + 1}; join the "
-                "two lines, with a space between them where the name has one"
-            )
-        parts += (glue, line.rstrip(b" \r"))
-        cell = _open_cell(line, cell)
-        last, stop = last + 1, stop + 1 + len(line)
+    try:
+        while (line := text.line_at(stop + 1)) and (glue := _glue(parts[-1], line, cell, separator)) is not None:
+            parts += (glue, line.rstrip(b" \r"))
+            cell = _open_cell(line, cell)
+            last, stop = last + 1, stop + 1 + len(line)
+    except _WithinName:
+        raise Unusable(
+            f"{text.name}:{last}: the header breaks off within a name and goes on in line {last + 1}; join the "
+            "two lines, with a space between them where the name has one"
+        ) from None
     if b'"' not in text.header and _WORDS.match(line) and not is_closing(line):
         remarks.add(
             Kind.NOTED, f"line {last + 1} is no row: the name of the last column may go on there", line=last + 1
@@ -155,6 +155,10 @@ def _open_cell(line: bytes, before: bytes | None) -> bytes | None:
     return rest[:1] if quote else before or line[:1]
 
 
+class _WithinName(Exception):
+    """A line of a header ends within a name, and nobody can tell whether a space was there."""
+
+
 def _glue(header: bytes, line: bytes, cell: bytes | None, separator: bytes) -> bytes | None:
     """What belongs between a line of a header, with such a cell open, and the next; None if that is no part of it."""
     if cell is not None:
@@ -166,13 +170,17 @@ def _glue(header: bytes, line: bytes, cell: bytes | None, separator: bytes) -> b
             return b" "  # a Data Collector Set's description
         if header.endswith(b"\\"):
             return b""
-        return _BROKEN if line.count(b'"') % 2 else None
+        if line.count(b'"') % 2:
+            raise _WithinName
+        return None
     paths = _PATHS.match(line)
     if not paths:
         return None
     if paths[1] or header.endswith(_SEPARATORS):
         return b""
-    return separator if header.endswith(b'"') or b"\\" not in header else _BROKEN
+    if header.endswith(b'"') or b"\\" not in header:
+        return separator
+    raise _WithinName
 
 
 def _without_closing(text: Text, remarks: Remarks) -> Text:

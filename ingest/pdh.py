@@ -1,7 +1,7 @@
 """What PDH-CSV, PDH-TSV and typeperf's output have in common: a header of counter paths over rows of samples."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,7 @@ from model.errors import Unusable
 from model.log import Log
 from model.names import Names
 from model.perfmon import CounterPath
-from model.remark import Kind, Remarks, counted
+from model.remark import MOST_TOLD, Kind, Remarks, counted
 from model.series import Series
 from model.times import Zone
 
@@ -40,17 +40,20 @@ _NO_PATHS = (
 )
 TWO_BESIDE = "another log with times of its own stands beside the first, from column {} on; put each into its own file"
 _UNKNOWN_HOST = "unknown"
-_MOST_TOLD = 20
 
 
 @dataclass(frozen=True)
 class _Columns:
-    """Which cells of a row are counters, and what they are; `strange` ones are none."""
+    """Which cells of a row are counters, and what they are; `strange` ones are none.
+
+    `twins` are those of the same counter, by their places in `series`.
+    """
 
     series: tuple[Series, ...]
     kept: tuple[int, ...]
     strange: tuple[int, ...]
     nameless: int
+    twins: tuple[tuple[int, ...], ...]
 
 
 def read_pdh(path: Path, text: Text, format_: str, separator: str, how: Reading) -> Log:
@@ -73,13 +76,15 @@ def read_pdh(path: Path, text: Text, format_: str, separator: str, how: Reading)
     _fit_last_separator(cells, text.line_at(stop + 1), separator, remarks)
     if not any(cell.startswith("\\") for cell in cells):
         raise Unusable(_NO_PATHS.format(path))
-    if text.header.count(b"(PDH-") > 1:
-        _refuse_other_times_beside(path, text, cells, separator)
+    if beside := another_beside(cells):
+        _refuse_other_times_beside(path, text, beside, separator)
     zone = _zone(cells[0], how.zone, remarks)
     layout = Layout(str(path), stop + 1, line + 1, separator, len(cells), text.header, cells[1:])
     of_rows = Remarks(str(path))
+    # Rows are parsed outside Python while it goes through the header. `begun` is set once the parser was handed
+    # all it needs, as it would have to wait for Python till then.
     begun = Event()
-    with ThreadPoolExecutor(1) as pool:  # the rows are parsed outside Python while it goes through the header
+    with ThreadPoolExecutor(1) as pool:
         rows = pool.submit(parse, text, layout, of_rows, begun)
         rows.add_done_callback(lambda _: begun.set())
         begun.wait()
@@ -87,8 +92,7 @@ def read_pdh(path: Path, text: Text, format_: str, separator: str, how: Reading)
         table = rows.result()
     _tell_columns(columns, cells[1:], table.columns, remarks)
     remarks.items += of_rows
-    if len({cell.casefold() for cell in cells}) < len(cells):
-        _tell_twins(columns, table.columns, remarks)
+    _tell_twins(columns, table.columns, remarks)
     clock = _times(table, zone, remarks)
     values = tuple(table.columns[at] for at in columns.kept)
     if clock.order is not None:
@@ -109,8 +113,7 @@ def another_beside(cells: Sequence[str]) -> list[int]:
     return [at for at, cell in enumerate(cells) if at and cell.startswith("(PDH-")]
 
 
-def _refuse_other_times_beside(path: Path, text: Text, cells: Sequence[str], separator: str) -> None:
-    beside = another_beside(cells)
+def _refuse_other_times_beside(path: Path, text: Text, beside: Sequence[int], separator: str) -> None:
     line, _, stop = text.first_line
     for number, row in enumerate(text.data[stop + 1 :].decode("utf-8", errors="replace").split("\n"), line + 1):
         times = split(row, separator)
@@ -210,12 +213,23 @@ def _columns(path: Path, cells: Sequence[str], names: Names) -> _Columns:
         kept.append(at)
     if not series:
         raise Unusable(_NO_PATHS.format(path))
-    return _Columns(tuple(series), tuple(kept), tuple(strange), nameless)
+    return _Columns(tuple(series), tuple(kept), tuple(strange), nameless, tuple(_twins(series)))
+
+
+def _twins(series: Sequence[Series]) -> Iterator[tuple[int, ...]]:
+    """Those of the same counter, however it is written."""
+    # They have at least this in common, which is told sooner of many than their keys.
+    if len({(one.measurement, one.field, one.tags[0][1].casefold()) for one in series}) == len(series):
+        return
+    places: dict[object, list[int]] = {}
+    for at, one in enumerate(series):
+        places.setdefault(one.key, []).append(at)
+    yield from (tuple(twins) for twins in places.values() if len(twins) > 1)
 
 
 def _tell_columns(columns: _Columns, cells: Sequence[str], values: Sequence[pl.Series], remarks: Remarks) -> None:
     """Remark what is left out since its name is none, and counters of no computer."""
-    for at in columns.strange[:_MOST_TOLD]:
+    for at in columns.strange[:MOST_TOLD]:
         cell, present = cells[at], len(values[at]) - values[at].null_count()
         has = counted(present, "value") if present else "no values"
         if not cell.strip():
@@ -225,7 +239,7 @@ def _tell_columns(columns: _Columns, cells: Sequence[str], values: Sequence[pl.S
         else:
             told = f'is not a counter path: "{cell}"' + (f"; its {has} are left out" if present else "")
         remarks.add(Kind.SKIPPED, f"column {at + 2} {told}", count=max(present, 1))
-    if (more := len(columns.strange) - _MOST_TOLD) > 0:
+    if (more := len(columns.strange) - MOST_TOLD) > 0:
         remarks.add(Kind.SKIPPED, f"{counted(more, 'more column')} like these: left out", count=more)
     if columns.nameless:
         remarks.add(
@@ -236,12 +250,7 @@ def _tell_columns(columns: _Columns, cells: Sequence[str], values: Sequence[pl.S
 
 
 def _tell_twins(columns: _Columns, values: Sequence[pl.Series], remarks: Remarks) -> None:
-    places: dict[object, list[int]] = {}
-    for at, one in enumerate(columns.series):
-        places.setdefault(one.key, []).append(at)
-    for twins in places.values():
-        if len(twins) == 1:
-            continue
+    for twins in columns.twins:
         first, *others = (values[columns.kept[at]] for at in twins)
         said = f"{len(twins)} columns of the same counter: read as one"
         if differing := sum(int((first != other).sum()) for other in others):

@@ -8,12 +8,12 @@ from ingest.text import Text
 from model.log import Log
 
 NAME = "PDH-CSV"
-SIGNS = (b"(PDH-CSV 4.0) (", b"(PDH-CSV 4.0)(")
+_SIGNS = (b"(PDH-CSV 4.0) (", b"(PDH-CSV 4.0)(")
 
 
 def sniff(text: Text) -> bool:
     """Whether the first line is a PDH-CSV header that goes on with a zone."""
-    return text.header.lstrip(b'"').startswith(SIGNS)
+    return text.header.lstrip(b'"').startswith(_SIGNS)
 
 
 def read(path: Path, text: Text, how: Reading) -> Log:

@@ -8,12 +8,12 @@ from ingest.text import Text
 from model.log import Log
 
 NAME = "PDH-TSV"
-SIGN = "(PDH-TSV 4.0)"
+_SIGN = b"(PDH-TSV 4.0)"
 
 
 def sniff(text: Text) -> bool:
     """Whether the first line is a PDH-TSV header."""
-    return text.header.lstrip(b'"').startswith(SIGN.encode())
+    return text.header.lstrip(b'"').startswith(_SIGN)
 
 
 def read(path: Path, text: Text, how: Reading) -> Log:

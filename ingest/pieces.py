@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ingest.content import Data
 
 # So much memory is handed on from one piece to the next; much more is taken from the system each time.
 PIECE = 16 << 20
@@ -18,8 +19,6 @@ _COUNTED = 2 << 20  # smaller ones make two threads wait for each other
 _WORTH_A_THREAD = 8 << 20
 BLANK_CELL = b'" "'
 QUOTE, _SPACE, _LINE_END = b'" \n'
-
-Data: TypeAlias = bytes | mmap.mmap
 
 
 @dataclass(frozen=True)
@@ -83,20 +82,23 @@ def _count(text: NDArray[np.uint8], byte: int) -> int:
 def pieces(data: Data, start: int, separator: str) -> Iterator[Piece]:
     """The lines from `start` on, in pieces of about equal size, up to the last that is not blank."""
     end = _end(data, start)
-    count = -(-(end - start) // PIECE)
+    left = -(-(end - start) // PIECE)
     while start < end:
-        line_end = data.find(b"\n", start + (end - start) // count, end) if count > 1 else -1
+        line_end = data.find(b"\n", start + (end - start) // left, end) if left > 1 else -1
         stop = end if line_end < 0 else line_end + 1
         body = data[start:stop]
         if isinstance(data, mmap.mmap):
             _let_go(data, start, stop)
         is_open = not body.endswith(b"\n")
         yield Piece(body + b"\n" if is_open else body, separator, stop == end, is_open)
-        start, count = stop, count - 1
+        start, left = stop, left - 1
 
 
 def ends_in_a_bare_cell(data: Data) -> bool:
-    """Whether a file ends within a line, in a cell without quotes: nobody can tell whether its number is whole."""
+    """Whether a file that is not empty ends within a line, in a cell without quotes.
+
+    Nobody can tell whether its number is whole.
+    """
     return data[len(data) - 1 :] not in (b"\n", b"\r", b'"', b" ", b"\0")
 
 

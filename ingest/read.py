@@ -34,6 +34,8 @@ class Reader(Protocol):
 
 _CUT = "the file ends within a character of UTF-16: read up to there"
 
+# The first that takes a log reads it. Of a log that was re-saved the header often stays as it was, so that
+# readers of what was recorded take it, too.
 READERS: tuple[Reader, ...] = (resaved, pdh_csv, pdh_tsv, typeperf, sadf, nt4)
 
 

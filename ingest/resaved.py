@@ -12,6 +12,7 @@ from ingest.cells import split
 from ingest.code_pages import read_as
 from ingest.lines import is_closing
 from ingest.pdh import TWO_BESIDE, another_beside, bias_of, read_pdh
+from ingest.pdh_sign import own_separator
 from ingest.pieces import ends_in_a_bare_cell
 from ingest.reading import Reading
 from ingest.resaved_numbers import JOINT, decimal_mark
@@ -23,7 +24,6 @@ from model.remark import Kind, Remarks, counted
 from model.times import offset_text
 
 NAME = "PDH-resaved"
-_SIGN = re.compile(rb'"*\(PDH-([CT])SV 4\.0\)')
 _HINT = re.compile(rb'"?sep=(.)"?')
 _BEFORE_PATH = re.compile(rb'([,;\t|])( *)("*)\\')
 _SPACED = re.compile(r'([,;\t|]) +(?=")')
@@ -138,14 +138,13 @@ def _shape(text: Text) -> _Shape | None:
     if hint:
         number, start = number + 1, stop + 1
         header = text.line_at(start).rstrip(b"\r")
-    sign = _SIGN.match(header)
-    path = _BEFORE_PATH.search(header) if sign else None
-    if not sign or not path:
+    usual_separator = own_separator(header)
+    path = _BEFORE_PATH.search(header) if usual_separator else None
+    if not path:
         return None
-    separator = path[1].decode()
     wrapped, spaced = len(path[3]) > 1, bool(path[2])
-    usual = not (wrapped or spaced or hint) and separator == ("," if sign[1] == b"C" else "\t")
-    return _Shape(number, start, header, separator, wrapped, spaced, usual)
+    usual = not (wrapped or spaced or hint) and path[1] == usual_separator
+    return _Shape(number, start, header, path[1].decode(), wrapped, spaced, usual)
 
 
 def _lines(text: Text, shape: _Shape) -> list[str]:
@@ -176,7 +175,7 @@ def _rows(text: Text, shape: _Shape, remarks: Remarks) -> _Rows:
     width = len(shape.cells(lines[0]))
     for number, line in enumerate(lines[1:], shape.line + 1):
         cells = shape.cells(line) if line.strip() else []
-        if cells and _SIGN.match(cells[0].encode()):
+        if cells and own_separator(cells[0].encode()):
             rows.others.append(_quoted(cells))  # another header: read_pdh tells what of it
             continue
         if len(cells) < 2 or _is_remark(line, cells, width):

@@ -19,7 +19,7 @@ from ingest.sadf_days import mended
 from ingest.sadf_interrupts import parts
 from ingest.sadf_names import series
 from ingest.sadf_plain import begins
-from ingest.sadf_table import Table, table_of
+from ingest.sadf_table import SectionTable, table_of
 from ingest.shorten import short
 from ingest.text import Text
 from model.errors import Unusable
@@ -39,8 +39,8 @@ def sniff(text: Text) -> bool:
 def read(path: Path, text: Text, how: Reading) -> Log:
     """Read all sections as one log. `how.zone` is that of times which are not said to be UTC.
 
-    Unusable if no known section has rows, if rows cannot be told apart, if nothing in them can be read, or
-    if some times are UTC and others of an unknown zone.
+    Unusable if no known section has rows, if rows cannot be told apart, if they are of several hosts, if nothing in
+    them can be read, or if some times are UTC and others of an unknown zone.
     """
     remarks = Remarks(str(path))
     tables = [table_of(path, block, remarks) for block in blocks(path, text, remarks)]
@@ -88,14 +88,12 @@ class _Columns:
         if column is None:
             column = self.found[series] = np.full(self._length, np.nan)
         free = np.isnan(column[rows])
-        if free.all():
-            column[rows[::-1]] = values[::-1]
-        else:
-            column[rows[free][::-1]] = values[free][::-1]
+        # Backwards: of several values put in one place numpy keeps the last, and the first shall count.
+        column[rows[free][::-1]] = values[free][::-1]
         self.differing += int(np.count_nonzero((column[rows] != values) & ~np.isnan(values)))
 
 
-def _host(path: Path, tables: Sequence[Table], remarks: Remarks) -> str:
+def _host(path: Path, tables: Sequence[SectionTable], remarks: Remarks) -> str:
     """The one host all rows are of; rows of several would not share their times."""
     hosts: dict[str, int] = {}
     for table in tables:
@@ -103,9 +101,9 @@ def _host(path: Path, tables: Sequence[Table], remarks: Remarks) -> str:
             line = int(table.lines[(table.hosts == cell).to_numpy()][0])
             host = cell.strip()
             hosts[host] = min(line, hosts.get(host, line))
-            told = f'rows are indented: the host is read as "{short(host)}", without the spaces before it'
-            if host != cell and not any(remark.text == told for remark in remarks):
-                remarks.add(Kind.REPAIRED, told, line=line)
+            if host != cell:
+                told = f'rows are indented: the host is read as "{short(host)}", without the spaces before it'
+                remarks.add_once(Kind.REPAIRED, told, line=line)
     if len(hosts) > 1:
         (first, _), (second, line), *_ = sorted(hosts.items(), key=lambda item: item[1])
         raise Unusable(
@@ -114,7 +112,7 @@ def _host(path: Path, tables: Sequence[Table], remarks: Remarks) -> str:
     return next(iter(hosts))
 
 
-def _zone(path: Path, tables: Sequence[Table], given: Zone | None, remarks: Remarks) -> Zone:
+def _zone(path: Path, tables: Sequence[SectionTable], given: Zone | None, remarks: Remarks) -> Zone:
     local = [int(table.lines[table.local][0]) for table in tables if table.local.any()]
     known = [int(table.lines[~table.local][0]) for table in tables if not table.local.all()]
     if not local:
@@ -132,7 +130,7 @@ def _zone(path: Path, tables: Sequence[Table], given: Zone | None, remarks: Rema
     return Zone.unknown()
 
 
-def _instants(table: Table, zone: Zone, remarks: Remarks) -> Times:
+def _instants(table: SectionTable, zone: Zone, remarks: Remarks) -> Times:
     """When each row was written, in UTC."""
     if not table.local.any():
         return table.stamps
@@ -152,7 +150,7 @@ def _instants(table: Table, zone: Zone, remarks: Remarks) -> Times:
     return instants
 
 
-def _instances(table: Table) -> Iterator[tuple[str | None, NDArray[np.intp]]]:
+def _instances(table: SectionTable) -> Iterator[tuple[str | None, NDArray[np.intp]]]:
     """Each instance of a table, in the order they appear, with its rows."""
     if not table.section.label:
         yield None, np.arange(len(table.lines))

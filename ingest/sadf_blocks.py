@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ingest.code_pages import read_as
-from ingest.sadf_names import MANY, Section, measurement, sections
+from ingest.sadf_names import MANY, Section, left_out, measurement, sections
 from ingest.sadf_plain import HEADER, plain
-from ingest.sadf_rows import NotCertain, Rows
+from ingest.sadf_rows import NotCertain, Splitter
 from ingest.shorten import short
 from ingest.text import Text
 from model.errors import Unusable
@@ -47,7 +47,7 @@ def blocks(path: Path, text: Text, remarks: Remarks) -> list[Block]:
     for number, line in enumerate(lines, 1):
         sorting.take(line, number)
     sorting.take_unended(last, len(lines) + 1)
-    return sorting.told()
+    return sorting.finished()
 
 
 def _decoded(text: Text, remarks: Remarks) -> str:
@@ -73,7 +73,7 @@ class _Sorting:
         self._header: str | None = None
         self._sections: list[Section] = []
         self._block: Block | None = None
-        self._rows: Rows | None = None
+        self._splitter: Splitter | None = None
         self._events: dict[tuple[str, str], int] = {}
         self._odd: dict[str, tuple[int, int, int]] = {}
         self._headless: list[int] = []
@@ -107,8 +107,8 @@ class _Sorting:
         if self._block is not None:
             wanted = self._block.cells
             fits = len(cells) <= wanted and whole > wanted - len(self._block.section.fields)
-        elif self._rows:
-            fits = bool(self._rows.like_last(cells[COMMON:]))
+        elif self._splitter:
+            fits = bool(self._splitter.like_last(cells[COMMON:]))
         else:
             fits = bool(self._sections) and whole == wanted
         told = "the last row has no line end and may be cut short: "
@@ -121,26 +121,29 @@ class _Sorting:
 
     def _begin(self, header: str, number: int) -> None:
         """A header: what comes after it is of these sections."""
-        self._header, self._block, self._rows = header, None, None
+        self._header, self._block, self._splitter = header, None, None
         columns = header.rstrip(";").split(";")[COMMON:]
-        told = header in self._known
-        self._sections = self._known.setdefault(header, sections(columns))
+        is_new = header not in self._known
+        if is_new:
+            self._known[header] = sections(columns)
+        self._sections = self._known[header]
         known = [section for section in self._sections if measurement(section)]
         several = (bool(known) and len(self._sections) > 1) or any(column.endswith(MANY) for column in columns)
-        if several and len(known) < len(self._sections):
-            unknown = next(section for section in self._sections if section not in known)
+        others = [section for section in self._sections if section not in known]
+        if several and (unknown := [section for section in others if section not in left_out()]):
             raise Unusable(
-                f'{self._path}:{number}: the section "{short(str(unknown), 80)}" is not known, so a row cannot be '
+                f'{self._path}:{number}: the section "{short(str(unknown[0]), 80)}" is not known, so a row cannot be '
                 "taken apart; write the file without -h: sadf -d FILE -- -A"
             )
-        if not known:
-            if not told:
-                self._remarks.add(
-                    Kind.SKIPPED, f'the section "{short(";".join(columns), 80)}" is not known: left out', line=number
+        if is_new:
+            for what in map(str, others) if known else [";".join(columns)]:
+                self._remarks.add_once(
+                    Kind.SKIPPED, f'the section "{short(what, 80)}" is not known: left out', line=number
                 )
+        if not known:
             self._sections = []
         elif several:
-            self._rows = Rows(known)
+            self._splitter = Splitter(self._sections)
         elif not known[0].is_per_cpu:
             self._block = self._block_of(known[0], COMMON + known[0].width)
 
@@ -155,26 +158,26 @@ class _Sorting:
         if self._header is not None and self._suspect is None:
             self._suspect = number
         self._headless.append(number)
-        self._header, self._block, self._rows, self._sections = None, None, None, []
+        self._header, self._block, self._splitter, self._sections = None, None, None, []
 
     def _take_unlike(self, line: str, number: int) -> None:
         """A row that is not simply one of the section under its header."""
         cells = line.split(";")
         if self._header is None or len(cells) <= COMMON:
             self._headless.append(number)
-        elif self._rows:
-            self._take_apart(self._rows, cells, number)
+        elif self._splitter:
+            self._take_apart(self._splitter, cells, number)
         elif self._sections and self._sections[0].is_per_cpu and len(cells) > COMMON + 1:
             self._block_of(self._sections[0], len(cells)).add(line, number)
         elif self._sections:
             # With -h and one device when the section began, there are more of them from now on.
-            self._take_apart(Rows(self._sections), cells, number)
+            self._take_apart(Splitter(self._sections), cells, number)
 
-    def _take_apart(self, rows: Rows, cells: Sequence[str], number: int) -> None:
+    def _take_apart(self, splitter: Splitter, cells: Sequence[str], number: int) -> None:
         """A row of all sections: as many rows as there are instances in it."""
         values = cells[COMMON:]
         try:
-            pieces = rows.pieces(values)
+            pieces = splitter.pieces(values)
         except NotCertain:
             raise Unusable(
                 f"{self._path}:{number}: where one section of the row ends and the next begins cannot be told for "
@@ -184,9 +187,11 @@ class _Sorting:
             self._note_odd(len(cells), number)
             return
         common = ";".join(cells[:COMMON])
-        for section, start, end in pieces:
-            row = f"{common};{';'.join(values[start:end])}"
-            self._block_of(self._sections[section], COMMON + end - start).add(row, number)
+        for which, start, end in pieces:
+            section = self._sections[which]
+            if section not in left_out():
+                row = f"{common};{';'.join(values[start:end])}"
+                self._block_of(section, COMMON + end - start).add(row, number)
 
     def _block_of(self, section: Section, cells: int) -> Block:
         key = (section, cells)
@@ -198,7 +203,7 @@ class _Sorting:
         count, first, size = self._odd.get(self._header or "", (0, number, cells))
         self._odd[self._header or ""] = (count + 1, first, size)
 
-    def told(self) -> list[Block]:
+    def finished(self) -> list[Block]:
         """The blocks, with all that is no row of a section remarked, and sections left out of which most rows are odd.
 
         Unusable if that leaves nothing.
@@ -213,7 +218,7 @@ class _Sorting:
                 Kind.SKIPPED, f"{counted(count, 'line')} of no section: left out", line=first, count=count
             )
         for header, odd in self._odd.items():
-            self._tell_odd(header, *odd)
+            self._leave_out_odd(header, *odd)
         left = [block for block in self.blocks.values() if block.rows]
         if self._odd and not left:
             header, (_, first, cells) = next(iter(self._odd.items()))
@@ -228,16 +233,17 @@ class _Sorting:
             )
         return left
 
-    def _tell_odd(self, header: str, count: int, first: int, cells: int) -> None:
-        """Remark rows that do not fit their header. Where they are the most, those that fit may do so by chance."""
+    def _leave_out_odd(self, header: str, count: int, first: int, cells: int) -> None:
+        """Leave out rows that do not fit their header. Where they are the most, those that fit may do so by chance."""
         said = f"{counted(count, 'row')} with {cells} cells under a header of {_cells(header)}: left out"
         fitting = [block for block in self.blocks.values() if block.section in self._known[header]]
         if 0 < (others := sum(len(block.rows) for block in fitting)) < count:
             said += f", and {counted(others, 'row')} of the section that had as many, as most did not"
+            count += others
             for block in fitting:
                 block.rows.clear()
                 block.lines.clear()
-        self._remarks.add(Kind.SKIPPED, said, line=first, count=count + others * (others < count))
+        self._remarks.add(Kind.SKIPPED, said, line=first, count=count)
 
 
 def _is_header(line: str) -> bool:

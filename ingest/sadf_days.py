@@ -9,21 +9,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from ingest.clock_rules import offsets
-from ingest.sadf_table import Table
+from ingest.clock_rules import DAY, HOUR, QUARTER, offsets
+from ingest.sadf_table import SectionTable
 from model.log import Times
 from model.remark import Kind, Remarks, counted
 from model.times import SECOND, Zone
 
-_DAY = 86_400 * SECOND
-_QUARTER = 900 * SECOND  # clocks are ahead of UTC by whole quarters of an hour
-_EASTERNMOST = 14 * 3600 * SECOND
-_WESTERNMOST = -11 * 3600 * SECOND
+_EASTERNMOST = 14 * HOUR
+_WESTERNMOST = -11 * HOUR
 _SLACK = 2 * SECOND
 _DOUBT = "; with another zone all may be a day off: name it with --zone"
 
 
-def mended(tables: Sequence[Table], zone: Zone, remarks: Remarks) -> list[Table]:
+def mended(tables: Sequence[SectionTable], zone: Zone, remarks: Remarks) -> list[SectionTable]:
     """The tables with the day of the recorder's clock where it is not that of UTC; this is remarked."""
     found = next((found for table in tables if (found := _ahead(table, zone)) is not None), None)
     if found is None:
@@ -43,7 +41,7 @@ def mended(tables: Sequence[Table], zone: Zone, remarks: Remarks) -> list[Table]
     return [replace(table, stamps=table.stamps + shift) for table, shift in zip(tables, shifts, strict=True)]
 
 
-def _ahead(table: Table, zone: Zone) -> tuple[int, bool] | None:
+def _ahead(table: SectionTable, zone: Zone) -> tuple[int, bool] | None:
     """How far the clock seems to be ahead of UTC (ns), by the rows between which a midnight lies; None if by none.
 
     With it, whether it is sure on which side of UTC the clock is.
@@ -52,15 +50,15 @@ def _ahead(table: Table, zone: Zone) -> tuple[int, bool] | None:
     first = np.flatnonzero(np.diff(stamps, prepend=-1))
     stamps, said = stamps[first], said[first]
     extra = np.diff(stamps) - said[1:]
-    goes_back = bool(((np.abs(extra + _DAY) <= _SLACK) & (stamps[1:] % _DAY <= said[1:])).any())
-    for at in np.flatnonzero(np.abs(extra - _DAY) <= _SLACK).tolist():
-        before, after = int(stamps[at]) % _DAY, int(stamps[at + 1]) % _DAY
+    goes_back = bool(((np.abs(extra + DAY) <= _SLACK) & (stamps[1:] % DAY <= said[1:])).any())
+    for at in np.flatnonzero(np.abs(extra - DAY) <= _SLACK).tolist():
+        before, after = int(stamps[at]) % DAY, int(stamps[at + 1]) % DAY
         # A day that was not recorded is missing from midnight to midnight on the recorder's own clock.
-        if (before >= _QUARTER or goes_back) and before < after // _QUARTER * _QUARTER:
+        if (before >= QUARTER or goes_back) and before < after // QUARTER * QUARTER:
             found = _between(before, after)
             own = int(_offsets(zone, stamps[at + 1 : at + 2], found[0])[0])
             # The day that is written cannot tell offsets a day apart, as they are on both sides of the date line.
-            off = (own - found[0] + _DAY // 2) % _DAY - _DAY // 2
+            off = (own - found[0] + DAY // 2) % DAY - DAY // 2
             if abs(off) <= said[at + 1]:
                 return found[0], found[1] or zone.known
     if not goes_back or len(np.unique(stamps)) < len(stamps):
@@ -69,7 +67,7 @@ def _ahead(table: Table, zone: Zone) -> tuple[int, bool] | None:
         return 0, True
     # Where all rows are of one day of UTC, its midnight is at an hour that is not in the log.
     start, end = int(stamps[0]), int(stamps[-1])
-    return _between(end % _DAY, start % _DAY) if end < start and start // _DAY == end // _DAY else None
+    return _between(end % DAY, start % DAY) if end < start and start // DAY == end // DAY else None
 
 
 def _between(before: int, after: int) -> tuple[int, bool]:
@@ -77,13 +75,13 @@ def _between(before: int, after: int) -> tuple[int, bool]:
 
     With it, whether that is sure: two offsets that are a day apart may both be those of some zone.
     """
-    ahead = after // _QUARTER * _QUARTER
+    ahead = after // QUARTER * QUARTER
     # More people live at +13 than at -11, and at -10 than at +14.
-    is_behind = before >= _DAY + _WESTERNMOST
-    return ahead - _DAY * is_behind, before >= _EASTERNMOST or after < _DAY + _WESTERNMOST
+    is_behind = before >= DAY + _WESTERNMOST
+    return ahead - DAY * is_behind, before >= _EASTERNMOST or after < DAY + _WESTERNMOST
 
 
-def _shifts(table: Table, zone: Zone, ahead: int) -> Times:
+def _shifts(table: SectionTable, zone: Zone, ahead: int) -> Times:
     """What to add to each time of a table (ns): nothing, or a day on or back, so that the day of UTC is as written.
 
     Rows that follow each other as their intervals say share it: where the offset changes, some days are doubtful.
@@ -91,9 +89,9 @@ def _shifts(table: Table, zone: Zone, ahead: int) -> Times:
     stamps = table.stamps
     steps = np.diff(stamps, prepend=stamps[:1])
     run = np.cumsum((steps != 0) & (np.abs(steps - table.intervals * SECOND) > _SLACK))
-    choices = np.array([0, _DAY, -_DAY])
+    choices = np.array([0, DAY, -DAY])
     clocks = (stamps + choice for choice in choices)
-    fits = [np.bincount(run, (clock - _offsets(zone, clock, ahead)) // _DAY == stamps // _DAY) for clock in clocks]
+    fits = [np.bincount(run, (clock - _offsets(zone, clock, ahead)) // DAY == stamps // DAY) for clock in clocks]
     return np.where(table.local, choices[np.argmax(fits, axis=0)][run], 0)
 
 

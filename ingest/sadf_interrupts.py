@@ -5,22 +5,20 @@ They go on- and offline while sadf's file is written, so what counts is who stan
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from ingest.sadf_table import Table
+from ingest.sadf_table import SectionTable
 from model.log import Times
 from model.remark import Kind, Remarks, counted
 
 _JOINT = ";"  # no name holds it
-Part: TypeAlias = tuple[Sequence[str], Table, Times]
+Part: TypeAlias = tuple[Sequence[str], SectionTable, Times]
 
 
-def parts(tables: Sequence[Table], instants: Sequence[Times], remarks: Remarks) -> Iterator[Part]:
+def parts(tables: Sequence[SectionTable], instants: Sequence[Times], remarks: Remarks) -> Iterator[Part]:
     """Each table with the names of its columns and the times of its rows; interrupts a part for each set of processors.
 
     Rows of which that set is not certain are left out.
@@ -35,7 +33,7 @@ def parts(tables: Sequence[Table], instants: Sequence[Times], remarks: Remarks) 
         yield from _by_processors(table, moments, processors, remarks)
 
 
-def _processors(tables: Sequence[Table], instants: Sequence[Times]) -> pl.DataFrame:
+def _processors(tables: Sequence[SectionTable], instants: Sequence[Times]) -> pl.DataFrame:
     """The processors that are listed at each time, by the first section that does."""
     listed = [
         pl.DataFrame({"time": moments, "names": table.devices}).with_columns(table=at)
@@ -54,7 +52,7 @@ def _processors(tables: Sequence[Table], instants: Sequence[Times]) -> pl.DataFr
     )
 
 
-def _by_processors(table: Table, moments: Times, processors: pl.DataFrame, remarks: Remarks) -> Iterator[Part]:
+def _by_processors(table: SectionTable, moments: Times, processors: pl.DataFrame, remarks: Remarks) -> Iterator[Part]:
     width = len(table.values)
     sets = processors.get_column("names").unique()
     found = pl.DataFrame({"time": moments}).join(
@@ -66,13 +64,13 @@ def _by_processors(table: Table, moments: Times, processors: pl.DataFrame, remar
     fits = (names.str.count_matches(_JOINT, literal=True) + 1 == width).fill_null(False)
     for one in names.filter(fits).unique(maintain_order=True):
         rows = np.flatnonzero((names == one).fill_null(False).to_numpy())
-        yield one.split(_JOINT), _only(table, rows), moments[rows]
+        yield one.split(_JOINT), table.rows(rows), moments[rows]
     unlisted = names.is_null()
     _tell_lost(table, unlisted, "no section lists the processors then; sadf -d FILE -- -A writes one", remarks)
     _tell_lost(table, ~fits & ~unlisted, "the processors' own section lists more or fewer then", remarks)
 
 
-def _tell_lost(table: Table, lost: pl.Series, why: str, remarks: Remarks) -> None:
+def _tell_lost(table: SectionTable, lost: pl.Series, why: str, remarks: Remarks) -> None:
     rows = np.flatnonzero(lost.to_numpy())
     if len(rows):
         remarks.add(
@@ -82,16 +80,3 @@ def _tell_lost(table: Table, lost: pl.Series, why: str, remarks: Remarks) -> Non
             line=int(table.lines[rows[0]]),
             count=len(rows),
         )
-
-
-def _only(table: Table, rows: NDArray[np.intp]) -> Table:
-    return replace(
-        table,
-        lines=table.lines[rows],
-        hosts=table.hosts.gather(rows),
-        devices=table.devices.gather(rows),
-        stamps=table.stamps[rows],
-        local=table.local[rows],
-        intervals=table.intervals[rows],
-        values=[None if values is None else values[rows] for values in table.values],
-    )

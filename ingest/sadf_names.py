@@ -9,47 +9,19 @@ all processors together are only in `cpu_util`, single ones only in `per_cpu`, a
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
 
 from model.series import Series
 
 MANY = "[...]"
 EACH_CPU = "CPU*"
 _FIELD = {"%": "pct_", "/": "_per_"}
-_CPU_USE = ("%user", "%usr")
-# The measurement of a section without instances, by its first column.
-_PLAIN = {
-    "proc/s": "task",
-    "cswch/s": "task",
-    "pswpin/s": "swap",
-    "pgpgin/s": "paging",
-    "tps": "io",
-    "frmpg/s": "mem",
-    "kbmemfree": "mem_util",
-    "kbswpfree": "swap_util",
-    "kbhugfree": "hugepages",
-    "dentunusd": "inode",
-    "runq-sz": "queue",
-    "call/s": "network_nfs",
-    "%scpu-10": "psi",
-    "%sio-10": "psi",
-    "%smem-10": "psi",
-    **dict.fromkeys(["scall/s", "totsck", "irec/s", "ihdrerr/s", "imsg/s", "ierr/s"], "network"),
-    **dict.fromkeys(["active/s", "atmptf/s", "idgm/s", "tcp6sck", "irec6/s", "ihdrer6/s"], "network"),
-    **dict.fromkeys(["imsg6/s", "ierr6/s", "idgm6/s"], "network"),
-}
-# The measurement of a section with instances, by the name of the column that holds them.
-_LABELLED = {
-    "DEV": "disk",
-    "IFACE": "network",
-    "FCHOST": "network",
-    "TTY": "tty",
-    "FILESYSTEM": "filesystem",
-    "MOUNTPOINT": "filesystem",
-    "INTR": "interrupts",
-}
-_CPU = {"total/s": "network", "MHz": "power", "wghMHz": "power"}
 _LABEL = re.compile(r"[A-Z]{2,}")
 
 
@@ -76,11 +48,13 @@ class Section:
 
 def sections(columns: Sequence[str]) -> list[Section]:
     """The sections a header names after host, interval and time: one, or with `sadf -h` all of them."""
+    labels = {section.label for section in left_out()}
+    inner = {field for section in left_out() for field in section.fields}
     found: list[tuple[str | None, list[str]]] = []
     ended = True
     for column in columns:
         name = column.removesuffix(MANY)
-        if _LABEL.fullmatch(name):
+        if name in labels or (_LABEL.fullmatch(name) and name not in inner):
             found.append((name, []))
         elif ended or _begins(name, *found[-1]):
             found.append((None, [name]))
@@ -92,9 +66,10 @@ def sections(columns: Sequence[str]) -> list[Section]:
 
 def _begins(name: str, label: str | None, fields: Sequence[str]) -> bool:
     """Whether a column begins a section without instances, after these of the section before it."""
-    if name not in _PLAIN or not fields:
+    plain = _measurements("plain")
+    if name not in plain or not fields:
         return False
-    return label is not None or _PLAIN.get(fields[0]) != _PLAIN[name]
+    return label is not None or plain.get(fields[0]) != plain[name]
 
 
 def measurement(section: Section) -> str | None:
@@ -102,10 +77,32 @@ def measurement(section: Section) -> str | None:
     if not section.fields:
         return None
     if section.label is None:
-        return _PLAIN.get(section.fields[0])
+        return _measurements("plain").get(section.fields[0])
     if section.label == "CPU":
-        return "cpu_util" if section.fields[0] in _CPU_USE else _CPU.get(section.fields[0])
-    return _LABELLED.get(section.label)
+        return _measurements("processors").get(section.fields[0])
+    return _measurements("labelled").get(section.label)
+
+
+@cache
+def left_out() -> Mapping[Section, Sequence[str]]:
+    """The sections that are left out, with the kind of each of their cells."""
+    found: dict[Section, Sequence[str]] = {}
+    for header, kinds in _file()["left_out"].items():
+        label, *fields = header.split(";")
+        found[Section(label, tuple(fields))] = kinds
+    return found
+
+
+@cache
+def _measurements(kind: str) -> Mapping[str, str]:
+    """The measurement of each section of one kind, by the column that tells it."""
+    by_measurement: Mapping[str, Sequence[str]] = _file()[kind]
+    return {column: name for name, columns in by_measurement.items() for column in columns}
+
+
+@cache
+def _file() -> dict[str, Any]:
+    return yaml.load(files("ingest").joinpath("sadf.yaml").read_bytes(), yaml.CSafeLoader)
 
 
 def device(section: Section, cell: str) -> str:

@@ -9,10 +9,18 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
-from ingest.sadf_names import Section
+from ingest.sadf_names import Section, left_out
 
 Piece = tuple[int, int, int]  # which section, and where in the row its cells begin and end
 _NUMBER = re.compile(r"-?(\d+([.,]\d+)?|nan|inf)")
+# What a cell may be, by the words of sadf.yaml.
+_KINDS = {
+    "number": _NUMBER,
+    "whole": re.compile(r"\d+"),
+    "hex": re.compile(r"[0-9a-f]+"),
+    "name": re.compile(r".*[A-Za-z].*"),
+    "words": re.compile(r".*"),
+}
 _DISK = re.compile(
     r"(sd|vd|hd|xvd)[a-z]+\d*|(nvme|mmcblk|dm-|md|loop|sr|zram|nbd|rbd|drbd)\d+\w*|dev\d+-\d+|(fio|dasd)[a-z]+"
 )
@@ -26,7 +34,7 @@ class NotCertain(Exception):
     """A row can be taken apart in more than one way."""
 
 
-class Rows:
+class Splitter:
     """Takes rows apart. What was found for one row is tried on the next, which mostly is of the same build."""
 
     def __init__(self, sections: Sequence[Section]) -> None:
@@ -88,19 +96,26 @@ def _runs(section: Section, cells: Sequence[str], numeric: Sequence[bool], at: i
     One run, or where the section has a value for each processor a run for each number of them.
     """
     if not section.is_per_cpu:
-        yield _run(section.label or "", section.width, cells, numeric, at)
+        yield _run(section, section.width, cells, numeric, at)
         return
     width = 2
     while at + width <= len(cells) and not cells[at + width - 1].isdecimal() and numeric[at + width - 1]:
-        yield _run("INTR", width, cells, numeric, at)
+        yield _run(section, width, cells, numeric, at)
         width += 1
 
 
-def _run(label: str, width: int, cells: Sequence[str], numeric: Sequence[bool], at: int) -> list[tuple[int, int]]:
-    may_follow = _MAY_FOLLOW.get(label, _is_name)
+def _run(section: Section, width: int, cells: Sequence[str], numeric: Sequence[bool], at: int) -> list[tuple[int, int]]:
+    may_follow = _MAY_FOLLOW.get(section.label or "", _is_name)
+    kinds = [_KINDS[kind] for kind in left_out().get(section, ())]
+
+    def fits(at: int) -> bool:
+        if not kinds:
+            return all(numeric[at + 1 : at + width])
+        return all(kind.fullmatch(cell) for kind, cell in zip(kinds, cells[at : at + width], strict=True))
+
     found: list[tuple[int, int]] = []
     seen: list[str] = []
-    while at + width <= len(cells) and all(numeric[at + 1 : at + width]) and may_follow(cells[at], seen):
+    while at + width <= len(cells) and fits(at) and may_follow(cells[at], seen):
         seen.append(cells[at])
         found.append((at, at + width))
         at += width
@@ -122,6 +137,11 @@ def _is_interrupt(name: str, seen: Sequence[str]) -> bool:
     return "." not in name and "," not in name and name not in seen
 
 
+def _is_any(name: str, seen: Sequence[str]) -> bool:
+    """Buses come in any order, each once for every device on it, and so may batteries."""
+    return True
+
+
 def _is_disk(name: str, seen: Sequence[str]) -> bool:
     return _is_name(name, seen) and not _INTERFACE.fullmatch(name)
 
@@ -133,6 +153,11 @@ def _is_interface(name: str, seen: Sequence[str]) -> bool:
 _MAY_FOLLOW: dict[str, Callable[[str, Sequence[str]], bool]] = {
     "CPU": _is_number_after,
     "TTY": _is_number_after,
+    "FAN": _is_number_after,
+    "TEMP": _is_number_after,
+    "IN": _is_number_after,
+    "BAT": _is_any,
+    "manufact": _is_any,
     "INTR": _is_interrupt,
     "DEV": _is_disk,
     "IFACE": _is_interface,

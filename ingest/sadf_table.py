@@ -1,6 +1,6 @@
 """The rows of one section of `sadf -d` as columns."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +21,7 @@ _ZONE = r" ([A-Za-z]{3,7}|[+-]\d{2,4})$"  # as versions after 12.6.1 write after
 
 
 @dataclass(frozen=True)
-class Table:
+class SectionTable:
     """A block as columns. `stamps` are UTC in ns, or where `local` says so the recorder's clock.
 
     `zone` is what the first of these calls its zone, which says no offset for certain; None if nothing.
@@ -38,8 +38,13 @@ class Table:
     intervals: NDArray[np.int64]
     values: list[Values | None]
 
+    def rows(self, at: NDArray[np.intp]) -> "SectionTable":
+        """The table with these rows alone."""
+        columns = {name: each[at] for name, each in vars(self).items() if isinstance(each, np.ndarray | pl.Series)}
+        return replace(self, **columns, values=[None if each is None else each[at] for each in self.values])
 
-def table_of(path: Path, block: Block, remarks: Remarks) -> Table:
+
+def table_of(path: Path, block: Block, remarks: Remarks) -> SectionTable:
     """The rows of a block; those without a time and cells that are no numbers are remarked.
 
     Unusable if most rows have no time.
@@ -68,7 +73,7 @@ def table_of(path: Path, block: Block, remarks: Remarks) -> Table:
         _numbers(cells.get_column(name), f"{block.section.label or ''} {shown_as}".strip(), lines, remarks)
         for name, shown_as in zip(names, fields, strict=True)
     ]
-    return Table(
+    return SectionTable(
         block.section,
         lines,
         cells.get_column("host"),
@@ -119,9 +124,9 @@ def _numbers(text: pl.Series, counter: str, lines: NDArray[np.int64], remarks: R
     text = text.str.strip_chars()
     if text.str.contains(",", literal=True).any():
         text = text.str.replace(",", ".", literal=True)
-        told = "numbers have decimal commas, as sadf writes them in some locales: read as decimal points"
-        if not any(remark.text == told for remark in remarks):
-            remarks.add(Kind.REPAIRED, told)
+        remarks.add_once(
+            Kind.REPAIRED, "numbers have decimal commas, as sadf writes them in some locales: read as decimal points"
+        )
     numbers = text.cast(pl.Float64, strict=False)
     values = numbers.to_numpy()
     bad = np.flatnonzero(~np.isfinite(values) & (text != "").to_numpy())

@@ -17,7 +17,7 @@ from ingest.layout import Layout, Rows, Table
 from ingest.pieces import pieces
 from ingest.tally import Tally
 from ingest.text import Text
-from model.remark import Kind, Remarks
+from model.remark import Kind, Remarks, and_more
 
 # Files up to here are left to polars whole: it is faster for that, and holds them in memory meanwhile.
 WHOLE = 128 << 20
@@ -25,9 +25,10 @@ _WORTH_A_THREAD = 1_000_000  # cells
 
 
 def parse(text: Text, layout: Layout, remarks: Remarks, begun: Event) -> Table:
-    """Read all rows. Unusable if the rows do not have the cells of the header.
+    """Read all rows. `begun`: see `read_pdh`.
 
-    `begun` is set as soon as others that need Python do not keep the parser waiting.
+    Unusable if most rows do not have the cells of the header or no time of Perfmon's, if most cells are no
+    numbers, if several rows have the day first, or if another log begins in the file.
     """
     tried = len(text.data) <= WHOLE
     rows, offset = whole(text, layout, begun) if tried else (None, layout.offset)
@@ -46,14 +47,14 @@ def parse(text: Text, layout: Layout, remarks: Remarks, begun: Event) -> Table:
         rows = None
         alone = piece.last and not parts  # the whole file, which was tried already
         if regular and not (tried and alone) and not piece.bare:
-            rows = at_once(piece.data, piece.data, 0, line, layout)
+            rows = at_once(piece.data, line, layout)
         if rows:
             tally.add_rows(rows)
         else:
             before = tally.faults, len(remarks.items)
             rows = read_by_line(piece, line, layout, tally, remarks)
             regular = before == (tally.faults, len(remarks.items))
-        if rows is None:
+        if rows is None:  # hopeless: the tally refuses the file
             break
         parts.append(rows)
         line += piece.lines
@@ -81,8 +82,8 @@ def _finite(columns: list[pl.Series], layout: Layout, remarks: Remarks) -> list[
             continue
         infinite = ~column.is_finite()
         if count := int(infinite.sum() or 0):
-            more = f", and {count - 1:,} more in this column" if count > 1 else ""
-            remarks.add(Kind.SKIPPED, f"NaN or infinite: no sample{more}", counter=counter, count=count)
+            told = f"NaN or infinite: no sample{and_more(count)}"
+            remarks.add(Kind.SKIPPED, told, counter=counter, count=count)
             columns[at] = column.set(infinite, None)
     return columns
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from ingest.layout import Layout, Rows
 from ingest.shorten import short
 from model.errors import Unusable
-from model.remark import Kind, Remarks, counted
+from model.remark import MOST_TOLD, Kind, Remarks, and_more, counted
 
-_MOST_TOLD = 20
 _TIME_AND_MORE = re.compile(r"\s*\d+[/.-]\d+[/.-]\d+[ T]+[\d:.]+\s*[^\d:.\s]")
 HOPELESS = 50
 
@@ -26,10 +25,10 @@ class Strange:
 class Tally:
     """Lines and cells that are not as they should be.
 
-    `kept` counts the rows, `present` their numbers. `uneven` lines have so many cells, the first of which
-    is told, `timeless` ones begin with something else than a time, `zeroed` ones hold zero bytes, as where a disk
-    has lost a block; `not_days` are rows whose time does not exist. Of `partial` rows some cells are left out,
-    and why is said. At `headers` the header stands again.
+    `kept` counts the rows, `present` their numbers. `uneven` lines have so many cells, the first of which is told,
+    `timeless` ones begin with something else than a time, `zeroed` ones hold zero bytes, as where a disk has lost
+    a block. `day_first` rows have the day before the month, `not_days` a time that does not exist. Of `partial`
+    rows some cells are left out, and why is said. At `headers` the header stands again.
     """
 
     kept: int = 0
@@ -111,8 +110,7 @@ class Tally:
                 "a spreadsheet)"
             )
         for column, found in sorted(self.strange.items()):
-            more = f", and {found.count - 1:,} more in this column" if found.count > 1 else ""
-            told = f'"{short(found.said)}" is not a number: no sample{more}'
+            told = f'"{short(found.said)}" is not a number: no sample{and_more(found.count)}'
             remarks.add(Kind.SKIPPED, told, line=found.line, counter=layout.counters[column], count=found.count)
 
     def _tell_days(self, layout: Layout, remarks: Remarks) -> None:
@@ -125,9 +123,9 @@ class Tally:
 
 
 def _tell_some(reasons: list[tuple[int, str]], fate: str, remarks: Remarks) -> None:
-    for at, reason in reasons[:_MOST_TOLD]:
+    for at, reason in reasons[:MOST_TOLD]:
         remarks.add(Kind.SKIPPED, reason, line=at)
-    if (more := len(reasons) - _MOST_TOLD) > 0:
+    if (more := len(reasons) - MOST_TOLD) > 0:
         remarks.add(Kind.SKIPPED, f"{counted(more, 'more row')} like these: {fate}", count=more)
 
 

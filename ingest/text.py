@@ -4,16 +4,17 @@ Rows hold digits, so only a header needs its encoding known. Perfmon writes head
 machine's ANSI code page, which no byte of the file names.
 """
 
-import mmap
 import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from ingest.code_pages import guess_code_page
+from ingest.content import Data
 from model.errors import Unusable
 
 _HEAD = 1 << 20
+_LONG = 100  # a line so long is no blank one; a header of many MB is not copied to find that out
 _END_OF_FILE = b"\x1a"  # as `copy ONE+OTHER FILE` of Windows ends a file
 _UTF16_BE = re.compile(rb"(\x00[ -~]){4}")
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
@@ -24,18 +25,21 @@ class Text:
     """A text file as ASCII-compatible bytes, and where it came from.
 
     `data` is the file as it stands, mapped into memory, or bytes that were made from it. `encoding`
-    is set where the file says it (a byte order mark) or the caller did. `is_cut` is whether the file
-    ends within a character of UTF-16.
+    is set where the file says it (a byte order mark), where its zero bytes are those of UTF-16, or
+    where the caller said it. `is_cut` is whether the file ends within a character of UTF-16.
     """
 
     name: str
-    data: bytes | mmap.mmap
+    data: Data
     encoding: str | None = None
     is_cut: bool = False
 
     @classmethod
-    def of(cls, name: str, data: bytes | mmap.mmap, encoding: str | None = None) -> "Text":
-        """Strip a byte order mark, and bring UTF-16 to UTF-8. Unusable if it is not valid UTF-16."""
+    def of(cls, name: str, data: Data, encoding: str | None = None) -> "Text":
+        """The text of a file, without a byte order mark or the ^Z that ends it.
+
+        UTF-16 becomes UTF-8, and line ends of old Macintoshes line feeds. Unusable if it is not valid UTF-16.
+        """
         head = data[:16]
         is_cut = False
         marked = next(((bom, said) for bom, said in _BOMS if head.startswith(bom)), None)
@@ -54,12 +58,12 @@ class Text:
         if data[-1:] == _END_OF_FILE:
             data = data[:-1]
         if b"\r" in data[:_HEAD] and data.find(b"\n") < 0:
-            data = data[:].replace(b"\r", b"\n")  # line ends of old Macintoshes
+            data = data[:].replace(b"\r", b"\n")
         return cls(name, data, encoding, is_cut)
 
     @property
     def source(self) -> Path | bytes:
-        """What to hand to a parser: the file itself where its bytes are taken as they stand."""
+        """What to hand to a parser: where its bytes are taken as they stand the file, opened again by its name."""
         if isinstance(self.data, bytes):
             return self.data
         # A name that is no text cannot be handed on.
@@ -109,5 +113,5 @@ class Text:
             return raw.decode(code_page, errors="replace"), code_page
 
 
-def _blank(data: bytes | mmap.mmap, start: int, stop: int) -> bool:
-    return stop - start < 100 and not data[start:stop].strip()
+def _blank(data: Data, start: int, stop: int) -> bool:
+    return stop - start < _LONG and not data[start:stop].strip()

@@ -9,13 +9,12 @@ import numpy as np
 
 from ingest.shorten import short
 from model.log import Log
-from model.remark import Kind, Remark, counted
+from model.remark import MOST_TOLD, Kind, Remark, counted
 from model.times import SECOND, words
 
 _QUARTER = 900 * SECOND
 _LEAST_SHIFT = 2 * _QUARTER
 _MOST_SHIFT = 104 * _QUARTER  # from UTC-12 to UTC+14
-_MOST_TOLD = 20
 
 
 def remarks_on(logs: Sequence[Log]) -> list[Remark]:
@@ -26,7 +25,7 @@ def remarks_on(logs: Sequence[Log]) -> list[Remark]:
 
 def _some(remarks: Iterator[Remark]) -> Iterator[Remark]:
     """The first of many remarks, and how many more there are."""
-    yield from islice(remarks, _MOST_TOLD)
+    yield from islice(remarks, MOST_TOLD)
     if rest := list(remarks):
         yield Remark(rest[0].kind, f"{counted(len(rest), 'more remark')} like these", count=len(rest))
 
@@ -38,7 +37,7 @@ def _overlaps(logs: Sequence[Log]) -> Iterator[Remark]:
     for pair in pairs:
         by_hosts[frozenset.intersection(*(_hosts(logs[at]) for at in pair))].append(pair)
     for together in by_hosts.values():
-        if len(together) > _MOST_TOLD:
+        if len(together) > MOST_TOLD:
             places = sorted({at for pair in together for at in pair})
             yield from _overlap_of_many([logs[at] for at in places], [columns(at) for at in places])
             continue
@@ -129,14 +128,11 @@ def _differ(one: np.ndarray, other: np.ndarray) -> int:
 
 
 def _clocks(logs: Sequence[Log]) -> Iterator[Remark]:
-    """Two hosts' recordings that are as long as each other and begin a whole number of quarter-hours apart."""
+    """Two hosts' recordings that do not meet, or are as long and begin as far apart as time zones are."""
     spans = _spans(logs)
     for (host, (start, end)), (other, (other_start, other_end)) in combinations(spans.items(), 2):
-        length, other_length = end - start, other_end - other_start
         shift = other_start - start
-        nearest = round(shift / _QUARTER) * _QUARTER
-        alike = length > _QUARTER and abs(length - other_length) <= max(0.02 * length, 30 * SECOND)
-        if alike and _LEAST_SHIFT <= abs(nearest) <= _MOST_SHIFT and abs(shift - nearest) <= 60 * SECOND:
+        if _are_alike(end - start, other_end - other_start) and _is_of_zones(shift):
             yield Remark(
                 Kind.NOTED,
                 f"the recording of {other} begins {words(abs(shift))} {'after' if shift > 0 else 'before'} that of "
@@ -147,6 +143,17 @@ def _clocks(logs: Sequence[Log]) -> Iterator[Remark]:
             yield Remark(
                 Kind.NOTED, f"the recordings of {host} and {other} do not meet: {words(apart)} lie between them"
             )
+
+
+def _are_alike(length: int, other: int) -> bool:
+    """Whether recordings may have been started and ended together, by hand or by a schedule."""
+    return length > _QUARTER and abs(length - other) <= max(0.02 * length, 30 * SECOND)
+
+
+def _is_of_zones(shift: int) -> bool:
+    """Whether clocks that are right may be so far apart, as zones are whole quarter-hours from UTC."""
+    nearest = round(shift / _QUARTER) * _QUARTER
+    return _LEAST_SHIFT <= abs(nearest) <= _MOST_SHIFT and abs(shift - nearest) <= 60 * SECOND
 
 
 def _spans(logs: Sequence[Log]) -> dict[str, tuple[int, int]]:
@@ -176,9 +183,9 @@ def _namesakes(logs: Sequence[Log]) -> Iterator[Remark]:
     """A host by its short name in one recording and by its full name in another."""
     names = {host.casefold(): host for log in logs for host in log.hosts}
     for full, shown in names.items():
-        short, dot, _ = full.partition(".")
-        if dot and short in names and not short.isdecimal():
+        plain, dot, _ = full.partition(".")
+        if dot and plain in names and not plain.isdecimal():
             yield Remark(
                 Kind.NOTED,
-                f"{names[short]} and {shown} may be one machine under two names: shown as two hosts",
+                f"{names[plain]} and {shown} may be one machine under two names: shown as two hosts",
             )

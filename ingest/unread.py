@@ -2,6 +2,7 @@
 
 import re
 
+from ingest.pdh_sign import SIGN
 from ingest.shorten import short
 from ingest.text import Text
 
@@ -72,7 +73,7 @@ _KINDS = (
 _SEEMS = tuple((re.compile(sign, re.DOTALL), what) for sign, what in _KINDS)
 _HEAD = 4096
 _OTHER_QUOTES = "'`\u2018\u201c\u201d\u201e\u00ab\u00bb"
-_INSIDE = re.compile(rb"\(PDH-[CT]SV 4\.0\)")
+_INSIDE = re.compile(SIGN)
 _WANTED = (
     "wanted is a CSV or TSV log of Performance Monitor, relog or typeperf (a binary one is converted with: "
     f"{_RELOG}), or what sadf prints: {_SADF}"

@@ -40,7 +40,7 @@ class Log:
     sha256: str | None = None
 
     def __post_init__(self) -> None:
-        if len(self.columns) != len(self.series) or {*map(len, self.columns[:1])} - {len(self.times)}:
+        if len(self.columns) != len(self.series) or any(len(column) != len(self.times) for column in self.columns):
             raise ValueError(f"each of {len(self.series)} series needs a column of {len(self.times)} values")
 
     @cached_property

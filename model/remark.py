@@ -6,10 +6,17 @@ from enum import StrEnum
 
 from model.errors import printable
 
+MOST_TOLD = 20  # of remarks that are alike
+
 
 def counted(count: int, noun: str) -> str:
     """`1 row`, `1,204 rows`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def and_more(count: int) -> str:
+    """What follows the first of so many cells of a column."""
+    return f", and {count - 1:,} more in this column" if count > 1 else ""
 
 
 class Kind(StrEnum):
@@ -55,6 +62,11 @@ class Remarks:
         """Note one remark about this file."""
         counter = None if counter is None else printable(counter)
         self.items.append(Remark(kind, printable(text), self.file, line, counter, count))
+
+    def add_once(self, kind: Kind, text: str, *, line: int | None = None) -> None:
+        """Note it unless the same was noted before, wherever that was."""
+        if all(remark.text != printable(text) for remark in self.items):
+            self.add(kind, text, line=line)
 
     def __iter__(self) -> Iterator[Remark]:
         return iter(self.items)

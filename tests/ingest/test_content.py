@@ -256,6 +256,20 @@ def test_headers_that_make_no_sense_are_refused(tmp_path, damaged):
     assert len(str(refused.value).splitlines()) == 1
 
 
+def test_files_of_an_archive_have_the_same_names_in_all_that_is_said(tmp_path):
+    path = tmp_path / "x.tar"
+    with tarfile.open(path, "w") as archive:
+        for name, data in {"a.csv": LOG.read_bytes(), "b.csv": b"", "c.csv": b"hello", "d.gz": b"\x1f\x8b"}.items():
+            entry = tarfile.TarInfo(f"./{name}")
+            entry.size = len(data)
+            archive.addfile(entry, io.BytesIO(data))
+    ((log,), remarks) = read_logs(path)
+    assert [log.path, *(Path(str(remark).partition(": ")[0]) for remark in remarks)] == [
+        path / name for name in ("a.csv", "b.csv", "c.csv", "d.gz")
+    ]
+    assert not any("/./" in str(remark) for remark in remarks)
+
+
 def test_the_name_of_a_file_in_an_archive_stays_in_its_line(tmp_path):
     path = tarred(tmp_path / "x.tar", name="a\nb.csv", data=LOG.read_bytes())
     ((log,), _) = read_logs(path)

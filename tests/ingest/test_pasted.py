@@ -25,9 +25,9 @@ def test_lines_keep_their_numbers(tmp_path, encoding):
 
 
 def test_it_is_looked_for_in_the_first_lines_only(tmp_path):
-    assert read_log(written(tmp_path, "a\n" * 49 + LOG)).remarks[0].count == 49
+    assert read_log(written(tmp_path, "a\n" * 50 + LOG)).remarks[0].count == 50
     with pytest.raises(Unusable, match='it begins with "a"'):
-        read_log(written(tmp_path, "a\n" * 50 + LOG))
+        read_log(written(tmp_path, "a\n" * 51 + LOG))
 
 
 def test_a_log_behind_another_is_not_taken_for_the_one_asked_for(tmp_path):

@@ -78,6 +78,54 @@ def test_rows_before_and_behind_the_damage_of_a_large_log(tmp_path, monkeypatch,
     assert told(path) == found
 
 
+SPLIT = {
+    "time": ('"05/21/2024', '13:41:02.000","3","4"'),
+    "time of two days": ('"05/20/2024 ', '00:00:01.000","3","4"'),
+    "number": ('"05/21/2024 13:41:02.000","3', '","4"'),
+    "last number": ('"05/21/2024 13:41:02.000","3","', '4"'),
+    "last blank": ('"05/21/2024 13:41:02.000","3"," ', '28"'),
+}
+
+
+@pytest.mark.parametrize("is_large", [False, True])
+@pytest.mark.parametrize("holds_blanks", [False, True])
+@pytest.mark.parametrize("split", SPLIT)
+def test_what_a_quote_encloses_over_two_lines_is_no_cell(tmp_path, monkeypatch, split, holds_blanks, is_large):
+    row = '"05/21/2024 13:41:0{0}.000","{0}","{1}"'.format
+    lines = [HEADER, row(1, 0.5), *SPLIT[split], row(3, 3.5), row(4, "x"), row(5, 5.5), ""]
+    path = tmp_path / "log.csv"
+    path.write_text("\n".join(lines), newline="")
+    monkeypatch.setattr(at_once, "_SOON_COUNTED", 0 if is_large else 1 << 20)
+    monkeypatch.setattr(at_once, "_holds_blanks", lambda *_: holds_blanks)
+    log = read_log(path)
+    assert log.column(0)[-3:].tolist() == [3, 4, 5]
+    assert set(log.column(0)[:-3]) <= {1, 3}
+    assert np.nansum(log.column(1)) == 9.5
+    assert {3, 4, 6} <= {remark.line for remark in log.remarks}
+
+
+@pytest.mark.parametrize("last", ['"89"81"', '"89""', '"1"e5"', '""89"', '"89'])
+@pytest.mark.parametrize("holds_blanks", [False, True])
+def test_a_quote_within_the_last_cell_of_a_large_log(tmp_path, monkeypatch, last, holds_blanks):
+    path = tmp_path / "log.csv"
+    path.write_text(f'{HEADER}\n"05/21/2024 13:41:01.000","1","2"\n"05/21/2024 13:41:02.000","3",{last}', newline="")
+    found = told(path)
+    monkeypatch.setattr(at_once, "_SOON_COUNTED", 0)
+    monkeypatch.setattr(at_once, "_holds_blanks", lambda *_: holds_blanks)
+    assert told(path) == found
+    assert found[2][1] == [2, None]
+
+
+def test_a_time_has_no_more_digits_than_nanoseconds(tmp_path):
+    path = tmp_path / "log.csv"
+    rows = ["05/21/2024 13:41:01.000,1,2", "05/21/2024 13:41:02.085502237371,4", "05/21/2024 13:41:03.000,5,6"]
+    rows[1] += ",5"  # a separator was lost, and the row's last cell is another's
+    path.write_text("\n".join([HEADER.replace('"', ""), *rows, ""]), newline="")
+    log = read_log(path)
+    assert log.column(0).tolist() == [1, 5]
+    assert [remark.line for remark in log.remarks] == [3]
+
+
 @pytest.mark.parametrize("size", [1, 500, 10_000])
 @pytest.mark.parametrize("style", ["quoted", "bare"])
 def test_lines_keep_their_numbers(tmp_path, monkeypatch, style, size):
