@@ -69,8 +69,8 @@ def test_lines_that_are_unlike_a_row_and_yet_rows_are_not_looked_at_each_time(tm
         looked.append(arguments[0])
         return keep(self, *arguments)
 
-    keep = odd_lines.Sorted.keep
-    monkeypatch.setattr(odd_lines.Sorted, "keep", mended)
+    keep = odd_lines.Looked.keep
+    monkeypatch.setattr(odd_lines.Looked, "keep", mended)
     count = 4001
     rows = b"".join(
         b'"01/01/2024 %02d:%02d:%02d.000",1,2.5\r\n' % (n // 3600, n // 60 % 60, n % 60) for n in range(count)
