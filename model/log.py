@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from model.remark import Remark
 from model.sampling import Stretch, Times, other_intervals, pauses, sampling_interval
-from model.series import Series
+from model.series import Series, hosts_of
 from model.times import Zone
 
 Values: TypeAlias = NDArray[np.float64]
@@ -46,10 +46,7 @@ class Log:
     @cached_property
     def hosts(self) -> tuple[str, ...]:
         """The recorded computers, in the order they appear, each written as first seen."""
-        first = {}
-        for series in self.series:
-            first.setdefault(series.host.casefold(), series.host)
-        return tuple(first.values())
+        return hosts_of(self.series)
 
     @cached_property
     def interval(self) -> int | None:

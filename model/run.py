@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from model.log import Log, Times
 from model.remark import Remark
-from model.series import Series
+from model.series import Series, hosts_of
 from model.times import Zone
 
 Rows: TypeAlias = NDArray[np.unsignedinteger]
@@ -103,11 +103,7 @@ class StoredRun:
     @property
     def hosts(self) -> tuple[str, ...]:
         """Its hosts in the order they appear, each written as first seen."""
-        first: dict[str, str] = {}
-        for one in self.recordings:
-            for series in one.series:
-                first.setdefault(series.host.casefold(), series.host)
-        return tuple(first.values())
+        return hosts_of(series for one in self.recordings for series in one.series)
 
     @property
     def values(self) -> int:

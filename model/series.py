@@ -1,6 +1,7 @@
 """A series: one quantity of one host over time, named as Telegraf would have named it."""
 
 import dataclasses
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 # Recorders differ in case here; objects and counters have theirs from a table.
@@ -35,3 +36,11 @@ class Series:
             if key == name:
                 return value
         return None
+
+
+def hosts_of(series: Iterable[Series]) -> tuple[str, ...]:
+    """Their hosts in the order they appear, each written as first seen."""
+    first: dict[str, str] = {}
+    for one in series:
+        first.setdefault(one.host.casefold(), one.host)
+    return tuple(first.values())
