@@ -23,6 +23,8 @@ _JOINT = re.compile(r'(?:(?<=[^,\t "])""?|" +") *[^,\t "][^,\t"]*"')
 _OPEN = re.compile(r'[,\t]"[^"]*$')
 # A counter of a computer, where a cell begins.
 _COUNTER = re.compile(rb'[,;\t"]\\\\[^\\"]+\\[^\\"]')
+# Wide spaces of Shift JIS, of GBK and EUC, and of Big5: where a row ends, typeperf wiped "please wait" off the console.
+_WIPED = re.compile(rb'(?<=")[ \t]*(?:(?:\x81\x40|\xa1\xa1|\xa1\x40)[ \t]*)+(?=\r?$)')
 _UNCLOSED = "the last cell is not closed, so that its value may be cut: no sample"
 _TORN = "the line ends otherwise than those around it, so that its last value may be cut: no sample"
 
@@ -67,7 +69,7 @@ def look_at(chosen: Sequence[int], lines: Lines, layout: Layout, before: Tally, 
     separator, width = layout.separator.encode(), layout.width
     last = len(lines) - 1 if lines.piece.last else None
     for place, at in enumerate(chosen):
-        line, number = lines.text(at), lines.number(at)
+        line, number = _without_wiped(lines.text(at)), lines.number(at)
         if lines.is_header(line):
             _take_second_header(line, number, found)
             continue
@@ -100,6 +102,11 @@ def look_at(chosen: Sequence[int], lines: Lines, layout: Layout, before: Tally, 
 
 def _mended(line: bytes) -> bytes:
     return line.decode("utf-8", errors="replace").encode()
+
+
+def _without_wiped(line: bytes) -> bytes:
+    """A row without wide spaces behind its last quote."""
+    return line if line[-2:].rstrip(b"\r")[-1:] == b'"' or line.isascii() else _WIPED.sub(b"", line)
 
 
 def _without_tail(line: bytes, number: int, remarks: Remarks) -> bytes:

@@ -2,7 +2,7 @@
 
 They are put right before any reader sees them. Each row stays at its line number, since what is taken out
 before it leaves blank lines. A log as it was recorded is passed on after a look at its header and at the line
-that follows; only a short one of typeperf is gone through line by line.
+that follows; of one of typeperf the last lines are looked at as well.
 """
 
 import re
@@ -34,8 +34,12 @@ _ROW = re.compile(rb'"?\s*(?:\d{1,4}[-/.]|\(PDH-)')
 # A row in what stands before a header: that header was moved, and what is before it is no preamble.
 _ROWS = re.compile(rb'^[ \t]*"?\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}[ T][^,;\t\n]*[,;\t]', re.MULTILINE)
 _WORDS = re.compile(rb'\s*[^\s\d"(]')
-_TYPEPERF = re.compile(rb'"*\(PDH-CSV 4\.0\)"*[,;\t]')
-_SHORT = 1 << 16
+_TYPEPERF = re.compile(rb'"*\(PDH-[CT]SV 4\.0\)"*[,;\t]')
+# What no part of a row is, as far as one can be torn: it has neither quotes nor paths, nor numbers behind separators.
+_SAID = re.compile(rb"""\s*[^\s\d"(\\.:/+-](?!.*(?:["\0]|\\\\|[,;\t]\s*[\d.-]))""")
+_MOST_SAID = 10
+_MOST_LOOKED_AT = 40  # blank ones are between them
+_COPIED = 16 << 20  # a larger log is read from its file, and such lines are told one by one
 
 
 def put_right(text: Text, is_log: Callable[[Text], bool], remarks: Remarks) -> Text:
@@ -184,20 +188,38 @@ def _glue(header: bytes, line: bytes, cell: bytes | None, separator: bytes) -> b
 
 
 def _without_closing(text: Text, remarks: Remarks) -> Text:
-    """The text without what typeperf says at its end in other languages than English, where that is more than rows.
+    """The text without what typeperf says at its end in other languages than English.
 
-    Else such lines are told one by one among the rows, and do not look as if most rows were damaged.
+    Among the rows such lines would look as if rows were damaged.
     """
-    if len(text.data) > _SHORT or not _TYPEPERF.match(text.header):
+    if len(text.data) > _COPIED or not _TYPEPERF.match(text.header):
         return text
-    lines = text.data[:].split(b"\n")
-    first = last = text.first_line[0]
-    while last < len(lines) and _ROW.match(lines[last]):
-        last += 1
-    said = [line.strip() for line in lines[last:] if line.strip()]
-    if len(said) <= last - first or not all(_WORDS.match(line) and not is_closing(line) for line in said):
+    header_end = text.first_line[2]
+    said: list[bytes] = []
+    end = start = len(text.data)
+    at = -1
+    for _ in range(_MOST_LOOKED_AT):
+        at = text.data.rfind(b"\n", header_end, end)
+        if at < 0:
+            break
+        line = text.data[at + 1 : end]
+        if line.strip():
+            if not _SAID.match(line) or is_closing(line):
+                break
+            said.append(line.strip())
+            start = at + 1
+        end = at
+    if not said or len(said) > _MOST_SAID or (at >= 0 and not _ROW.match(text.data, at + 1)):
         return text
-    shown = short(said[0].decode("utf-8", errors="replace"))
-    told = f'{counted(len(said), "line")} after the last row: left out ("{shown}")'
-    remarks.add(Kind.SKIPPED, told, line=last + 1, count=len(said))
-    return replace(text, data=b"\n".join(lines[:last]) + b"\n")
+    shown = f' ("{short(first)}")' if (first := _readable(said[-1])) else ""
+    told = f"{counted(len(said), 'line')} after the last row: left out{shown}"
+    remarks.add(Kind.SKIPPED, told, line=text.data[:start].count(b"\n") + 1, count=len(said))
+    return replace(text, data=text.data[:start])
+
+
+def _readable(line: bytes) -> str:
+    """A line, or nothing where its code page is not known."""
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        return ""

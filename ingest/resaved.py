@@ -33,6 +33,7 @@ _ESX_TIME = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d")
 _QUOTED_COMMA = re.compile(rb'"-?\d+,\d+"')
 _QUOTED_POINT = re.compile(rb'"-?\d+\.\d+"')
 _DIGIT = re.compile(r"\d")
+_WITHIN_TIME = re.compile(r'"+|"*\d[\d/.: TAPMZ+-]*"*')
 _HEAD = 1 << 16
 _NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
@@ -170,10 +171,18 @@ def _rows(text: Text, shape: _Shape, remarks: Remarks) -> _Rows:
     rows = _Rows([], [], [], [])
     empty: list[int] = []
     lines = _lines(text, shape)
-    if ends_in_a_bare_cell(text.data):
+    if ends_in_a_bare_cell(text.data) and shape.separator in lines[-1] and _DIGIT.search(lines[-1]):
         lines[-1] = lines[-1].rpartition(shape.separator)[0]
+    if _WITHIN_TIME.fullmatch(lines[-1]):
+        last = shape.line + len(lines) - 1
+        remarks.add(Kind.SKIPPED, "the last row is cut short before its first value: left out", line=last)
+        lines[-1] = ""
     width = len(shape.cells(lines[0]))
     for number, line in enumerate(lines[1:], shape.line + 1):
+        # Another row may go on behind zero bytes: read_pdh tells it.
+        if "\0" in line.rstrip("\0"):
+            rows.others.append(line)
+            continue
         cells = shape.cells(line) if line.strip() else []
         if cells and own_separator(cells[0].encode()):
             rows.others.append(_quoted(cells))  # another header: read_pdh tells what of it

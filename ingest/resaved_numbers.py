@@ -10,7 +10,11 @@ from model.remark import Kind, Remarks, counted
 
 JOINT = "\x1f"  # between the cells of a row; stands in no number
 _TO_DO = "export the log again as it was recorded (relog, not a spreadsheet)"
-_GROUPED = re.compile(r"[0-9](?:[ '’\u00a0\u2009\u202f\ufffd][0-9]{3}|[.,][0-9]+[.,][0-9])[^\x1f]*")
+# What is not UTF-8 may be a no-break space, but only between groups of three digits; elsewhere it is damage.
+_GROUPED = re.compile(
+    r"(?:[0-9](?:[ '’\u00a0\u2009\u202f][0-9]{3}|[.,][0-9]+[.,][0-9])"
+    r"|(?<![0-9.,\ufffd])[0-9]{1,3}(?:\ufffd[0-9]{3})+(?![0-9\ufffd]))[^\x1f]*"
+)
 _SHORT = re.compile(r"[0-9][.,]?E\+[0-9]+")  # what stands before the last digit does not matter
 # Numbers in which a mark cannot stand for thousands: 0,5  1234,567  1,5  1,2345
 _DECIMAL = r"(?<![0-9.,])(?:0[0-9]*{0}[0-9]|[0-9]{{4,}}{0}[0-9]|[0-9]+{0}(?:[0-9]{{1,2}}|[0-9]{{4,}})(?![0-9]))"

@@ -47,7 +47,7 @@ def read(path: Path, text: Text, how: Reading) -> Log:
     tables = [table for table in tables if len(table.lines)]
     if not tables:
         raise Unusable(f"{path}: holds no row of a known section of sadf; write it with sadf -d FILE -- -A")
-    host = _host(path, tables, remarks)
+    host = _host(path, tables)
     zone = _zone(path, tables, how.zone, remarks)
     tables = mended(tables, zone, remarks)
     instants = [_instants(table, zone, remarks) for table in tables]
@@ -93,17 +93,13 @@ class _Columns:
         self.differing += int(np.count_nonzero((column[rows] != values) & ~np.isnan(values)))
 
 
-def _host(path: Path, tables: Sequence[SectionTable], remarks: Remarks) -> str:
+def _host(path: Path, tables: Sequence[SectionTable]) -> str:
     """The one host all rows are of; rows of several would not share their times."""
     hosts: dict[str, int] = {}
     for table in tables:
-        for cell in table.hosts.unique():
-            line = int(table.lines[(table.hosts == cell).to_numpy()][0])
-            host = cell.strip()
+        for host in table.hosts.unique():
+            line = int(table.lines[(table.hosts == host).to_numpy()][0])
             hosts[host] = min(line, hosts.get(host, line))
-            if host != cell:
-                told = f'rows are indented: the host is read as "{short(host)}", without the spaces before it'
-                remarks.add_once(Kind.REPAIRED, told, line=line)
     if len(hosts) > 1:
         (first, _), (second, line), *_ = sorted(hosts.items(), key=lambda item: item[1])
         raise Unusable(

@@ -43,7 +43,7 @@ def blocks(path: Path, text: Text, remarks: Remarks) -> list[Block]:
     be told apart.
     """
     sorting = _Sorting(path, remarks)
-    *lines, last = plain(_decoded(text, remarks), remarks).replace("\r\n", "\n").split("\n")
+    *lines, last = plain(_decoded(text, remarks), remarks).split("\n")
     for number, line in enumerate(lines, 1):
         sorting.take(line, number)
     sorting.take_unended(last, len(lines) + 1)

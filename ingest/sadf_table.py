@@ -13,7 +13,7 @@ from ingest.sadf_names import Section, device
 from ingest.shorten import short
 from model.errors import Unusable
 from model.log import Times, Values
-from model.remark import Kind, Remarks, counted
+from model.remark import Kind, Remarks, and_more, counted
 
 _UTC = "%Y-%m-%d %H:%M:%S UTC"
 _LOCAL = "%Y-%m-%d %H:%M:%S"
@@ -81,7 +81,7 @@ def table_of(path: Path, block: Block, remarks: Remarks) -> SectionTable:
         stamps.to_numpy(),
         local.to_numpy(),
         cells.get_column("time").filter(local).head(1).str.extract(_ZONE).item() if local.any() else None,
-        cells.get_column("interval").str.strip_chars().cast(pl.Int64, strict=False).fill_null(-1).to_numpy(),
+        cells.get_column("interval").cast(pl.Int64, strict=False).fill_null(-1).to_numpy(),
         values,
     )
 
@@ -91,8 +91,8 @@ def _stamps(times: pl.Series) -> tuple[pl.Series, pl.Series]:
     known = _parsed(times, _UTC)
     if not known.null_count():  # as is the rule
         return known, pl.repeat(False, len(known), eager=True)
-    # 10.0.2 to 10.0.4 write 06-00-01, and some after 12.6.1 a space where they name no zone.
-    times = times.str.strip_chars_end().str.replace(r" (\d\d)-(\d\d)-(\d\d)", " $1:$2:$3")
+    # 10.0.2 to 10.0.4 write 06-00-01.
+    times = times.str.replace(r" (\d\d)-(\d\d)-(\d\d)", " $1:$2:$3")
     seconds = _in_ns(times.str.extract(r"^(\d{9,11})$").cast(pl.Int64) * 1_000_000)
     known = known.fill_null(_parsed(times, _UTC)).fill_null(seconds)
     local = _parsed(times.str.replace(_ZONE, ""), _LOCAL)
@@ -135,8 +135,9 @@ def _numbers(text: pl.Series, counter: str, lines: NDArray[np.int64], remarks: R
     first = short(text[int(bad[0])])
     where = {"line": int(lines[bad[0]]), "count": len(bad)}
     if len(bad) == len(values):
-        remarks.add(Kind.SKIPPED, f'is no number ("{first}"): left out', counter=counter, **where)
+        told = f'is no number ("{first}"{and_more(len(bad))}): left out'
+        remarks.add(Kind.SKIPPED, told, counter=counter, **where)
         return None
-    more = f", and {len(bad) - 1:,} more in this column" if len(bad) > 1 else ""
-    remarks.add(Kind.SKIPPED, f'"{first}" is not a number: no sample{more}', counter=counter, **where)
+    told = f'"{first}" is not a number: no sample{and_more(len(bad))}'
+    remarks.add(Kind.SKIPPED, told, counter=counter, **where)
     return np.where(np.isfinite(values), values, np.nan)

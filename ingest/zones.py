@@ -1,8 +1,8 @@
 """Time zones by the names that Windows writes into headers: what they say of a clock, beside its bias."""
 
 import re
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Mapping, Sequence, Set
+from datetime import datetime, timedelta, tzinfo
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -11,33 +11,36 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import yaml
 
 from model.remark import Kind, Remarks
-from model.times import Zone, instant, offset_text
+from model.times import Zone, offset_text
 
 _SEASON = re.compile(r" (Standard|Daylight) Time$")
 _UTC = re.compile(r"UTC[+-]\d{2}(:\d{2})?")
 _OFFSET = re.compile(r"\(?(?:UTC ?)?([+-])(\d{1,2})(?::?(\d{2}))?\)?(?!\w)")
-# Names that tell one offset tell it for all times; of a zone that people give, one time must do.
-_ANY_TIME = instant(datetime(2020, 1, 1, tzinfo=UTC))
+# Logs are of these years, and in each zone one of these days is of its standard and the other of its daylight time.
+_DAYS = [datetime(year, month, 15) for year in range(2000, 2038) for month in (1, 7)]
 
 
 def stated(name: str, bias_minutes: int, given: Zone | None, remarks: Remarks) -> Zone:
     """The zone of a header that gives a name and a bias (UTC = local + bias): the bias counts.
 
     Where the name tells an offset of which the bias is exactly the opposite this is remarked, and
-    `given` counts instead if it is as far ahead of UTC as the name tells.
+    `given` counts instead if it is as far ahead of UTC as the name tells, at any time of the year.
     """
     zone = Zone.from_bias(name, bias_minutes)
-    if not bias_minutes or _told(name) != bias_minutes:
+    told, rule = _told(name), rule_of(name)
+    if bias_minutes not in told or -bias_minutes in told:
         return zone
     named = offset_text(bias_minutes)
     said = (
         f'the zone\'s name in the header, "{name}", is UTC{named}, but its bias of {bias_minutes} minutes is the '
         f"opposite, UTC{offset_text(-bias_minutes)}: "
     )
-    if given is not None and given.local(_ANY_TIME).utcoffset() == timedelta(minutes=bias_minutes):
+    if given is not None and bias_minutes in _offsets(given.rule):
         remarks.add(Kind.REPAIRED, f"{said}--zone agrees with the name, which is taken")
         return given
-    remarks.add(Kind.GUESSED, f"{said}the bias is taken; if the name is right, say so with --zone {named}")
+    remarks.add(
+        Kind.GUESSED, f"{said}the bias is taken; if the name is right, say so with --zone {rule.key if rule else named}"
+    )
     return zone
 
 
@@ -55,12 +58,22 @@ def rule_of(name: str) -> ZoneInfo | None:
         return None
 
 
-def _told(name: str) -> int | None:
-    """How many minutes ahead of UTC a zone's name says it always is."""
+def _told(name: str) -> Set[int]:
+    """How many minutes ahead of UTC a zone is by its name: several where clocks are changed, none if unknown."""
     if match := _OFFSET.match(name):
         sign, hours, minutes = match.groups(default="0")
-        return int(f"{sign}{int(hours) * 60 + int(minutes)}")
-    return _steady_zones().get(name)
+        return {int(f"{sign}{int(hours) * 60 + int(minutes)}")}
+    if (minutes := _steady_zones().get(name)) is not None:
+        return {minutes}
+    rule = rule_of(name)
+    return _offsets(rule) if rule else set()
+
+
+@cache
+def _offsets(rule: tzinfo) -> Set[int]:
+    """Minutes ahead of UTC of a zone in the years that logs are of."""
+    found = {rule.utcoffset(day) for day in _DAYS}
+    return {offset // timedelta(minutes=1) for offset in found if offset is not None}
 
 
 @cache

@@ -354,10 +354,54 @@ def test_a_bias_with_the_opposite_sign_is_taken_and_told(name, bias, named, is_)
     )
 
 
-@pytest.mark.parametrize("given", ["+09:00", "Asia/Tokyo"])
-def test_people_can_say_that_the_name_is_right(given):
+@pytest.mark.parametrize(
+    ("name", "bias", "named", "is_", "key"),
+    [
+        ("Pacific Daylight Time", -420, "-07:00", "+07:00", "America/Los_Angeles"),
+        ("Pacific Standard Time", -480, "-08:00", "+08:00", "America/Los_Angeles"),
+        ("Pacific Standard Time", -420, "-07:00", "+07:00", "America/Los_Angeles"),
+        ("Eastern Daylight Time", -240, "-04:00", "+04:00", "America/New_York"),
+        ("W. Europe Standard Time", 60, "+01:00", "-01:00", "Europe/Berlin"),
+        ("W. Europe Daylight Time", 120, "+02:00", "-02:00", "Europe/Berlin"),
+        ("GMT Daylight Time", 60, "+01:00", "-01:00", "Europe/London"),
+        ("AUS Eastern Daylight Time", 660, "+11:00", "-11:00", "Australia/Sydney"),
+    ],
+)
+def test_a_bias_opposite_to_what_a_zone_has_in_a_part_of_the_year_is_told(name, bias, named, is_, key):
     remarks = Remarks()
-    assert stated("Tokyo Standard Time", 540, Zone.parse(given), remarks) == Zone.parse(given)
+    zone = stated(name, bias, None, remarks)
+    assert zone == Zone.from_bias(name, bias)
+    (remark,) = remarks
+    assert (remark.kind, remark.text) == (
+        Kind.GUESSED,
+        f'the zone\'s name in the header, "{name}", is UTC{named}, but its bias of {bias} minutes is the opposite, '
+        f"UTC{is_}: the bias is taken; if the name is right, say so with --zone {key}",
+    )
+
+
+@pytest.mark.parametrize("name", ZONES["changing"])
+def test_the_offsets_that_a_zone_has_are_trusted(name):
+    for _, before, after in changes_of(ZONES["changing"][name]):
+        remarks = Remarks()
+        stated(f"{name} Standard Time", -before, None, remarks)
+        stated(f"{name} Daylight Time", -after, None, remarks)
+        assert not list(remarks)
+
+
+@pytest.mark.parametrize(
+    ("name", "bias", "given"),
+    [
+        ("Tokyo Standard Time", 540, "+09:00"),
+        ("Tokyo Standard Time", 540, "Asia/Tokyo"),
+        ("Pacific Daylight Time", -420, "-07:00"),
+        ("Pacific Daylight Time", -420, "America/Los_Angeles"),
+        ("Pacific Standard Time", -480, "America/Los_Angeles"),
+        ("Pacific Standard Time", -480, "America/Vancouver"),
+    ],
+)
+def test_people_can_say_that_the_name_is_right(name, bias, given):
+    remarks = Remarks()
+    assert stated(name, bias, Zone.parse(given), remarks) == Zone.parse(given)
     (remark,) = remarks
     assert remark.kind is Kind.REPAIRED
     assert remark.text.endswith("--zone agrees with the name, which is taken")
@@ -375,7 +419,9 @@ def test_a_zone_that_is_neither_the_name_s_nor_the_bias_does_not_count():
     ("name", "bias"),
     [
         ("GMT Standard Time", -60),
-        ("GMT Standard Time", 60),
+        ("Eastern Standard Time", 240),
+        ("Pacific Standard Time", 300),
+        ("Azores Standard Time", 60),
         ("Azores Standard Time", 0),
         ("Tokyo Standard Time", -540),
         ("Tokyo Standard Time", 0),

@@ -51,3 +51,33 @@ def test_a_header_cut_short_does_not_swallow_rows(tmp_path):
     log = read_log(written(tmp_path, f"{header[:-1]}\n{rows}"))
     assert len(log.times) == 2
     assert "the header is cut short" in str(log.remarks[0])
+
+
+def test_what_typeperf_says_at_its_end_is_told_as_that_and_not_as_damage(tmp_path):
+    rows = "".join(f'"03/10/2024 01:{n // 60:02}:{n % 60:02}.120","{n}"\n' for n in range(3000))
+    log = read_log(written(tmp_path, f"{TYPEPERF.partition(chr(10))[0]}\n{rows}Bitte warten, es dauert...\n\nFertig."))
+    assert len(log.times) == 3000
+    assert [(r.line, r.count, r.text) for r in log.remarks if r.line] == [
+        (3002, 2, '2 lines after the last row: left out ("Bitte warten, es dauert...")')
+    ]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Fertig\n" * 11,  # too many
+        'Fertig","5"\n',
+        "Fertig,5\n",
+        "Fertig, -5\n",
+        "\\\\H\\System\n",
+        "Fertig\n" + TYPEPERF.splitlines()[1] + "\n",
+    ],
+)
+def test_lines_that_may_be_torn_rows_are_not_taken_for_what_typeperf_says(tmp_path, said):
+    log = read_log(written(tmp_path, TYPEPERF + TYPEPERF.splitlines(keepends=True)[1] * 12 + said))
+    assert not any("after the last row" in remark.text for remark in log.remarks)
+
+
+def test_only_typeperf_says_anything_at_its_end(tmp_path):
+    log = read_log(written(tmp_path, LOG + "Fertig.\n"))
+    assert "the row has 1 cell where the header has 2: left out" in {remark.text for remark in log.remarks}

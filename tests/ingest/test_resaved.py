@@ -1,0 +1,51 @@
+"""Re-saved logs that are damaged as well."""
+
+import pytest
+
+from ingest.read import read_log
+from model.errors import Unusable
+
+HEADER = '"(PDH-CSV 4.0) (UTC)(0)";"\\\\H\\System\\Threads";"\\\\H\\System\\Processes"'
+ROWS = [f"21.05.2024 13:41:{n};916,302785{n};{n},25" for n in range(10, 40)]
+
+
+def read(tmp_path, lines, end=b"\r\n"):
+    path = tmp_path / "log.csv"
+    path.write_bytes("\r\n".join([HEADER, *lines]).encode("latin-1") + end)
+    return read_log(path)
+
+
+@pytest.mark.parametrize(
+    "cut", ["2", "21.05.2", "21.05.2024 13:4", "21.05.2024 13:42:00", "21.05.2024 13:42:00;3", '"']
+)
+def test_a_last_row_cut_short_before_its_first_value_is_told(tmp_path, cut):
+    log = read(tmp_path, [*ROWS, cut], b"")
+    assert len(log.times) == 30
+    told = [(r.line, r.text) for r in log.remarks if "cut short" in r.text]
+    assert told == [(32, "the last row is cut short before its first value: left out")]
+
+
+def test_a_last_row_cut_short_behind_a_value(tmp_path):
+    log = read(tmp_path, [*ROWS, "21.05.2024 13:42:00;3,5;4"], b"")
+    assert log.columns[0].to_list()[-1] == 3.5
+    assert "the last row is cut short: kept its first 2 of 3 cells" in {remark.text for remark in log.remarks}
+
+
+@pytest.mark.parametrize("at", range(20))
+def test_a_zero_byte_costs_its_row(tmp_path, at):
+    log = read(tmp_path, [*ROWS[:5], f"{ROWS[5][:at]}\0{ROWS[5][at:]}", *ROWS[6:]])
+    assert len(log.times) == 29
+    ((line, text),) = [(r.line, r.text) for r in log.remarks if "zero byte" in r.text]
+    assert (line, text) == (7, "the row holds zero bytes: left out, as part of another row may follow them")
+
+
+def test_another_damaged_byte_costs_its_value(tmp_path):
+    log = read(tmp_path, [*ROWS[:5], ROWS[5].replace("916,3027", "916,3027\xff"), *ROWS[6:]])
+    assert log.columns[0].null_count() == 1
+    assert '"916.3027\ufffd8515" is not a number: no sample' in {remark.text for remark in log.remarks}
+
+
+@pytest.mark.parametrize("number", ["1\xa0234,5", "12\xa0345\xa0678", "916\xa0302,25"])
+def test_spaces_between_thousands_are_refused(tmp_path, number):
+    with pytest.raises(Unusable, match=r"log.csv:7: .* has its thousands marked"):
+        read(tmp_path, [*ROWS[:5], f"21.05.2024 13:41:15;{number};5,25", *ROWS[6:]])
