@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import islice
 
 import yaml
 
 from ingest.pdh_sign import SIGN
 
 _MOST_WORDS = 200
+_MOST_LETTERS = 300  # between others: enough to tell a language, and more may be noise
 _ZONE = re.compile(rb'"?' + SIGN + rb'[^",;\t]*')
 _WIDE = "\u2e80"  # from here on a character is two bytes
 _LETTER = re.compile(r"(?<=(.))([^\x00-\x7f])(?=(.))", re.DOTALL)  # with its neighbours
@@ -84,7 +86,8 @@ def _likelihood(raw: bytes, page: str, script: _Script, zone: str) -> float:
     at_home = any(f"({name}" in zone for name in script.zones)
     found = 10.0 * sum(lower.count(word) for word in script.words)
     # Words have much in common, so most letters stand between the same two many times.
-    for (before, char, after), count in Counter(_LETTER.findall(f" {text} ")).items():
+    letters = Counter(_LETTER.findall(f" {text} "))
+    for (before, char, after), count in islice(letters.items(), _MOST_LETTERS):
         found += count * (2 if char >= _WIDE else 1) * _weight(before, char, after, script, at_home)
     return found
 
