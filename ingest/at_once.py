@@ -87,8 +87,8 @@ def _ends_in_a_row(data: Data, offset: int, layout: Layout) -> bool:
 def _holds_blanks(data: Data, offset: int) -> bool:
     """Whether a large log seems to hold blanks in other rows than the first.
 
-    If so, only a strict parser tells soon enough what else is no number. Of a quote that is left open, though,
-    it says all that follows, in more time than it takes to read.
+    Without them what polars takes for no number tells of damage. With them a strict parser tells sooner of cells
+    that are none; of a quote that is left open it says all that follows, in more time than it takes to read.
     """
     second = data.find(b"\n", offset) + 1
     last = len(data) - _SAMPLE
