@@ -6,6 +6,7 @@ The log is rewritten line by line as Windows would have written it, and that is 
 
 import re
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 from ingest.cells import split
@@ -35,6 +36,7 @@ _QUOTED_POINT = re.compile(rb'"-?\d+\.\d+"')
 _DIGIT = re.compile(r"\d")
 _WITHIN_TIME = re.compile(r'"+|"*\d[\d/.: TAPMZ+-]*"*')
 _HEAD = 1 << 16
+_MANY_QUOTES = 400
 _NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
 
@@ -73,7 +75,7 @@ def sniff(text: Text) -> bool:
         return True
     end = shape.start + len(shape.header)
     body = text.data[end : end + _HEAD]
-    if _QUOTED_COMMA.search(body) and not _QUOTED_POINT.search(body):
+    if _has_decimal_commas(body):
         return True
     first = next((line for line in body.splitlines() if line.strip()), b"")
     time = next(iter(shape.cells(first.decode("utf-8", errors="replace"))), "").strip()
@@ -83,6 +85,13 @@ def sniff(text: Text) -> bool:
         and not is_as_windows_writes(time)
         and not (_ESXTOP.match(shape.header) and _ESX_TIME.fullmatch(time))
     )
+
+
+def _has_decimal_commas(body: bytes) -> bool:
+    """Whether quoted numbers have them. A single one among many numbers is damage and tells nothing of the others."""
+    found = len(list(islice(_QUOTED_COMMA.finditer(body), 2)))
+    is_told = found > 1 or (found and body.count(b'"') < _MANY_QUOTES)
+    return bool(is_told) and not _QUOTED_POINT.search(body)
 
 
 def read(path: Path, text: Text, how: Reading) -> Log:

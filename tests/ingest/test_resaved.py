@@ -49,3 +49,19 @@ def test_another_damaged_byte_costs_its_value(tmp_path):
 def test_spaces_between_thousands_are_refused(tmp_path, number):
     with pytest.raises(Unusable, match=r"log.csv:7: .* has its thousands marked"):
         read(tmp_path, [*ROWS[:5], f"21.05.2024 13:41:15;{number};5,25", *ROWS[6:]])
+
+
+@pytest.mark.parametrize(("commas", "format_"), [(1, "PDH-CSV"), (2, "PDH-resaved")])
+def test_one_comma_among_many_whole_numbers_is_damage(tmp_path, commas, format_):
+    rows = [f'"01/15/2008 10:{at // 60:02}:{at % 60:02}.000","{at}","7"' for at in range(200)]
+    for at in range(commas):
+        rows[50 + at] = rows[50 + at].replace('"7"', '"1,5"')
+    path = tmp_path / "log.csv"
+    header = r'"(PDH-CSV 4.0) (UTC)(0)","\\H\System\Threads","\\H\Memory\Available MBytes"'
+    path.write_text("\r\n".join([header, *rows, ""]), newline="")
+    log = read_log(path)
+    assert log.format == format_
+    if commas == 1:
+        assert [str(remark) for remark in log.remarks] == [
+            f'{path}:52: \\\\H\\Memory\\Available MBytes: "1,5" is not a number: no sample'
+        ]
