@@ -13,7 +13,7 @@ import yaml
 from ingest.pdh_sign import SIGN
 
 _MOST_WORDS = 200
-_MOST_LETTERS = 300  # between others: enough to tell a language, and more may be noise
+_MOST_LETTERS = 200  # between others: enough to tell a language, and more may be noise
 _ZONE = re.compile(rb'"?' + SIGN + rb'[^",;\t]*')
 _WIDE = "\u2e80"  # from here on a character is two bytes
 _LETTER = re.compile(r"(?<=(.))([^\x00-\x7f])(?=(.))", re.DOTALL)  # with its neighbours
