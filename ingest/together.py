@@ -7,14 +7,14 @@ from itertools import combinations, islice
 
 import numpy as np
 
+from ingest.clock_rules import QUARTER
 from ingest.shorten import short
 from model.log import Log
 from model.remark import MOST_TOLD, Kind, Remark, counted
 from model.times import SECOND, words
 
-_QUARTER = 900 * SECOND
-_LEAST_SHIFT = 2 * _QUARTER
-_MOST_SHIFT = 104 * _QUARTER  # from UTC-12 to UTC+14
+_LEAST_SHIFT = 2 * QUARTER
+_MOST_SHIFT = 104 * QUARTER  # from UTC-12 to UTC+14
 
 
 def remarks_on(logs: Sequence[Log]) -> list[Remark]:
@@ -147,12 +147,12 @@ def _clocks(logs: Sequence[Log]) -> Iterator[Remark]:
 
 def _are_alike(length: int, other: int) -> bool:
     """Whether recordings may have been started and ended together, by hand or by a schedule."""
-    return length > _QUARTER and abs(length - other) <= max(0.02 * length, 30 * SECOND)
+    return length > QUARTER and abs(length - other) <= max(0.02 * length, 30 * SECOND)
 
 
 def _is_of_zones(shift: int) -> bool:
     """Whether clocks that are right may be so far apart, as zones are whole quarter-hours from UTC."""
-    nearest = round(shift / _QUARTER) * _QUARTER
+    nearest = round(shift / QUARTER) * QUARTER
     return _LEAST_SHIFT <= abs(nearest) <= _MOST_SHIFT and abs(shift - nearest) <= 60 * SECOND
 
 

@@ -332,31 +332,14 @@ def test_a_log_that_begins_in_the_hour_that_repeats_and_goes_on_after_it_began_i
 
 
 @pytest.mark.parametrize(
-    ("name", "bias", "named", "is_"),
+    ("name", "bias", "named", "is_", "zone_"),
     [
-        ("Tokyo Standard Time", 540, "+09:00", "-09:00"),
-        ("SA Pacific Standard Time", -300, "-05:00", "+05:00"),
-        ("India Standard Time", 330, "+05:30", "-05:30"),
-        ("UTC+03:00", 180, "+03:00", "-03:00"),
-        ("(UTC+03:00) Kuwait, Riyadh", 180, "+03:00", "-03:00"),
-        ("UTC-11", -660, "-11:00", "+11:00"),
-    ],
-)
-def test_a_bias_with_the_opposite_sign_is_taken_and_told(name, bias, named, is_):
-    remarks = Remarks()
-    zone = stated(name, bias, None, remarks)
-    assert zone == Zone.from_bias(name, bias)
-    (remark,) = remarks
-    assert (remark.kind, remark.text) == (
-        Kind.GUESSED,
-        f'the zone\'s name in the header, "{name}", is UTC{named}, but its bias of {bias} minutes is the opposite, '
-        f"UTC{is_}: the bias is taken; if the name is right, say so with --zone {named}",
-    )
-
-
-@pytest.mark.parametrize(
-    ("name", "bias", "named", "is_", "key"),
-    [
+        ("Tokyo Standard Time", 540, "+09:00", "-09:00", "+09:00"),
+        ("SA Pacific Standard Time", -300, "-05:00", "+05:00", "-05:00"),
+        ("India Standard Time", 330, "+05:30", "-05:30", "+05:30"),
+        ("UTC+03:00", 180, "+03:00", "-03:00", "+03:00"),
+        ("(UTC+03:00) Kuwait, Riyadh", 180, "+03:00", "-03:00", "+03:00"),
+        ("UTC-11", -660, "-11:00", "+11:00", "-11:00"),
         ("Pacific Daylight Time", -420, "-07:00", "+07:00", "America/Los_Angeles"),
         ("Pacific Standard Time", -480, "-08:00", "+08:00", "America/Los_Angeles"),
         ("Pacific Standard Time", -420, "-07:00", "+07:00", "America/Los_Angeles"),
@@ -367,7 +350,7 @@ def test_a_bias_with_the_opposite_sign_is_taken_and_told(name, bias, named, is_)
         ("AUS Eastern Daylight Time", 660, "+11:00", "-11:00", "Australia/Sydney"),
     ],
 )
-def test_a_bias_opposite_to_what_a_zone_has_in_a_part_of_the_year_is_told(name, bias, named, is_, key):
+def test_a_bias_with_the_opposite_sign_is_taken_and_told(name, bias, named, is_, zone_):
     remarks = Remarks()
     zone = stated(name, bias, None, remarks)
     assert zone == Zone.from_bias(name, bias)
@@ -375,7 +358,7 @@ def test_a_bias_opposite_to_what_a_zone_has_in_a_part_of_the_year_is_told(name, 
     assert (remark.kind, remark.text) == (
         Kind.GUESSED,
         f'the zone\'s name in the header, "{name}", is UTC{named}, but its bias of {bias} minutes is the opposite, '
-        f"UTC{is_}: the bias is taken; if the name is right, say so with --zone {key}",
+        f"UTC{is_}: the bias is taken; if the name is right, say so with --zone {zone_}",
     )
 
 
