@@ -29,11 +29,6 @@ class Layout:
     header: bytes
     counters: Sequence[str]
 
-    @property
-    def last(self) -> str:
-        """The name of a row's last column."""
-        return str(self.width - 2)
-
     @cached_property
     def schema(self) -> dict[str, type[pl.DataType]]:
         """The columns of a row: its time as it is written, and numbers."""

@@ -22,16 +22,13 @@ def columns_of(
     *,
     skip_lines: int = 0,
     strict: bool = False,
-    tail: bool = False,
     begun: Event | None = None,
 ) -> pl.DataFrame | None:
     """The time of each row as it is written, and its numbers; None where a row has more cells than the header.
 
     Null is what is no number, blank or missing; with `strict`, a cell that is no number gives None for all.
-    With `tail` the last cell stays as it is written, null where it is blank and empty where it is missing.
     `begun`: see `read_pdh`.
     """
-    schema = {**layout.schema, layout.last: pl.String} if tail else layout.schema
     try:
         with panics_unheard():
             if begun:
@@ -42,9 +39,8 @@ def columns_of(
                 has_header=False,
                 skip_lines=skip_lines,
                 separator=layout.separator,
-                schema=schema,
+                schema=layout.schema,
                 null_values=BLANK,
-                empty_string_is_null=not tail,
                 ignore_errors=not strict,
             )
     except (PolarsError, PanicException):

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,23 +61,47 @@ def places(text: NDArray[np.uint8], byte: int) -> NDArray[np.intp]:
     return np.concatenate(found) if found else np.zeros(0, dtype=np.intp)
 
 
-def count(data: Data, byte: int, start: int = 0) -> int:
-    """How often a byte stands in the text, from `start` on."""
-    text = np.frombuffer(data, np.uint8, offset=start)
-    if len(text) < _WORTH_A_THREAD:
-        return _count(text, byte)
-    middle = len(text) // 2
+def count(data: bytes, byte: int) -> int:
+    """How often a byte stands in the text."""
+    (times,) = counts(data, bytes([byte]), 0, len(data))
+    return times
+
+
+def counts(source: Path | bytes, wanted: bytes, start: int, stop: int) -> list[int]:
+    """How often each of some bytes stands in a text, or in the file of that name, from `start` on and before `stop`."""
+    if stop - start < _WORTH_A_THREAD:
+        return _counts(source, wanted, start, stop)
+    middle = (start + stop) // 2
     with ThreadPoolExecutor() as pool:
-        return sum(pool.map(_count, (text[:middle], text[middle:]), (byte, byte)))
+        halves = pool.map(lambda part: _counts(source, wanted, *part), ((start, middle), (middle, stop)))
+        return [sum(times) for times in zip(*halves, strict=True)]
 
 
-def _count(text: NDArray[np.uint8], byte: int) -> int:
-    found = np.empty(min(_COUNTED, len(text)), dtype=bool)
-    total = 0
-    for at in range(0, len(text), _COUNTED):
-        block = text[at : at + _COUNTED]
-        total += int(np.count_nonzero(np.equal(block, byte, out=found[: len(block)])))
-    return total
+def _counts(source: Path | bytes, wanted: bytes, start: int, stop: int) -> list[int]:
+    found = np.empty(min(_COUNTED, stop - start), dtype=bool)
+    times = [0] * len(wanted)
+    for block in _blocks(source, start, stop):
+        for at, byte in enumerate(wanted):
+            times[at] += int(np.count_nonzero(np.equal(block, byte, out=found[: len(block)])))
+    return times
+
+
+def _blocks(source: Path | bytes, start: int, stop: int) -> Iterator[NDArray[np.uint8]]:
+    """The text in blocks; those of a file stand in the same memory, one after the other.
+
+    To copy them takes less time than pages of a mapped file take to come and go.
+    """
+    if isinstance(source, bytes):
+        text = np.frombuffer(source, np.uint8)[:stop]
+        yield from (text[at : at + _COUNTED] for at in range(start, stop, _COUNTED))
+        return
+    room = bytearray(min(_COUNTED, stop - start))
+    view, text = memoryview(room), np.frombuffer(room, np.uint8)
+    with source.open("rb", buffering=0) as file:
+        file.seek(start)
+        while start < stop and (copied := file.readinto(view[: stop - start])):
+            yield text[:copied]
+            start += copied
 
 
 def pieces(data: Data, start: int, separator: str) -> Iterator[Piece]:

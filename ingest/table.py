@@ -31,19 +31,14 @@ def parse(text: Text, layout: Layout, remarks: Remarks, begun: Event) -> Table:
     numbers, if several rows have the day first, or if another log begins in the file.
     """
     tried = len(text.data) <= WHOLE
-    rows, offset = whole(text, layout, begun) if tried else (None, layout.offset)
-    if rows and offset == len(text.data):
+    if tried and (rows := whole(text, layout, begun)):
         return _table([rows], layout, remarks)
     begun.set()
     tally = Tally()
     parts: list[Rows] = []
     line = layout.first_line
-    if rows:
-        tally.add_rows(rows)
-        parts.append(rows)
-        line += len(rows.lines)
     regular = True  # damage seldom comes alone: behind a damaged piece the next is not tried at once
-    for piece in pieces(text.data, offset, layout.separator):
+    for piece in pieces(text.data, layout.offset, layout.separator):
         rows = None
         alone = piece.last and not parts  # the whole file, which was tried already
         if regular and not (tried and alone) and not piece.bare:

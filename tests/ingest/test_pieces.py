@@ -42,22 +42,9 @@ def test_damaged_logs(tmp_path, monkeypatch, part, size):
         assert in_pieces(monkeypatch, path, size) == told(path), seed
 
 
-@pytest.mark.parametrize("holds_blanks", [False, True])
-@pytest.mark.parametrize("part", range(2))
-def test_damaged_logs_that_are_large(tmp_path, monkeypatch, part, holds_blanks):
-    path = tmp_path / "log.csv"
-    for seed in range(part * 80, part * 80 + 80):
-        path.write_bytes(mutated(seed, LOGS[seed % len(LOGS)]))
-        with monkeypatch.context() as patched:
-            patched.setattr(at_once, "_SOON_COUNTED", 0)
-            patched.setattr(at_once, "_holds_blanks", lambda *_: holds_blanks)
-            found = told(path)
-        assert found == told(path), seed
-
-
 @pytest.mark.parametrize("row", [1, 2, 40, 99])
 @pytest.mark.parametrize("damage", ["open quote", "no number", "blank", "cut", "too long", "no time", "broken"])
-def test_rows_before_and_behind_the_damage_of_a_large_log(tmp_path, monkeypatch, row, damage):
+def test_rows_before_and_behind_the_damage(tmp_path, monkeypatch, row, damage):
     rows = [f'"01/15/2008 10:{at // 60:02}:{at % 60:02}.000","{at}","{at}.5"' for at in range(100)]
     rows[0] = '"01/15/2008 10:00:00.000"," ","0.5"'
     told_of = rows[row]
@@ -74,8 +61,7 @@ def test_rows_before_and_behind_the_damage_of_a_large_log(tmp_path, monkeypatch,
     path.write_text("\r\n".join([HEADER, *rows, ""]), newline="")
     found = told(path)
     assert len(found[1]) == (100 if damage in ("no number", "blank") else 99)
-    monkeypatch.setattr(at_once, "_SOON_COUNTED", 0)
-    assert told(path) == found
+    assert in_pieces(monkeypatch, path, 1000) == found
 
 
 SPLIT = {
@@ -87,16 +73,12 @@ SPLIT = {
 }
 
 
-@pytest.mark.parametrize("is_large", [False, True])
-@pytest.mark.parametrize("holds_blanks", [False, True])
 @pytest.mark.parametrize("split", SPLIT)
-def test_what_a_quote_encloses_over_two_lines_is_no_cell(tmp_path, monkeypatch, split, holds_blanks, is_large):
+def test_what_a_quote_encloses_over_two_lines_is_no_cell(tmp_path, split):
     row = '"05/21/2024 13:41:0{0}.000","{0}","{1}"'.format
     lines = [HEADER, row(1, 0.5), *SPLIT[split], row(3, 3.5), row(4, "x"), row(5, 5.5), ""]
     path = tmp_path / "log.csv"
     path.write_text("\n".join(lines), newline="")
-    monkeypatch.setattr(at_once, "_SOON_COUNTED", 0 if is_large else 1 << 20)
-    monkeypatch.setattr(at_once, "_holds_blanks", lambda *_: holds_blanks)
     log = read_log(path)
     assert log.column(0)[-3:].tolist() == [3, 4, 5]
     assert set(log.column(0)[:-3]) <= {1, 3}
@@ -105,15 +87,10 @@ def test_what_a_quote_encloses_over_two_lines_is_no_cell(tmp_path, monkeypatch, 
 
 
 @pytest.mark.parametrize("last", ['"89"81"', '"89""', '"1"e5"', '""89"', '"89'])
-@pytest.mark.parametrize("holds_blanks", [False, True])
-def test_a_quote_within_the_last_cell_of_a_large_log(tmp_path, monkeypatch, last, holds_blanks):
+def test_a_quote_within_the_last_cell(tmp_path, last):
     path = tmp_path / "log.csv"
     path.write_text(f'{HEADER}\n"05/21/2024 13:41:01.000","1","2"\n"05/21/2024 13:41:02.000","3",{last}', newline="")
-    found = told(path)
-    monkeypatch.setattr(at_once, "_SOON_COUNTED", 0)
-    monkeypatch.setattr(at_once, "_holds_blanks", lambda *_: holds_blanks)
-    assert told(path) == found
-    assert found[2][1] == [2, None]
+    assert told(path)[2][1] == [2, None]
 
 
 def test_a_time_has_no_more_digits_than_nanoseconds(tmp_path):
@@ -159,6 +136,33 @@ def test_pieces_hold_all_lines(tmp_path, size, monkeypatch):
     assert b"".join(piece.data for piece in found) == data[7:-3]
     assert [piece.last for piece in found] == [False] * (len(found) - 1) + [True]
     assert sum(piece.lines for piece in found) == 51
+
+
+@pytest.mark.parametrize("block", [1, 7, 64, 1000])
+def test_bytes_of_a_file_are_counted_as_those_in_memory(tmp_path, monkeypatch, block):
+    monkeypatch.setattr(pieces, "_COUNTED", block)
+    data = b'"1",\r\n' * 50 + b"end"
+    path = tmp_path / "log.csv"
+    path.write_bytes(data)
+    for at_least in (0, 1000):
+        monkeypatch.setattr(pieces, "_WORTH_A_THREAD", at_least)
+        for start, stop in ((0, len(data)), (3, 250), (299, 300)):
+            wanted = [data[start:stop].count(byte) for byte in (b'"', b"\r", b"d")]
+            assert pieces.counts(path, b'"\rd', start, stop) == wanted
+            assert pieces.counts(data, b'"\rd', start, stop) == wanted
+
+
+def test_a_log_that_grows_is_read_as_it_was_when_it_was_opened(tmp_path, monkeypatch):
+    def counts(*given):
+        with path.open("a", newline="") as file:
+            file.write('"05/21/2024 13:41:09.000","7","8"\n')
+        return pieces.counts(*given)
+
+    path = tmp_path / "log.csv"
+    path.write_text(f'{HEADER}\n"05/21/2024 13:41:01.000","1","2"\n', newline="")
+    monkeypatch.setattr(at_once, "counts", counts)
+    log = read_log(path)
+    assert (log.column(0).tolist(), log.remarks) == ([1], ())
 
 
 def test_blanks_are_found_where_blocks_meet(monkeypatch):
