@@ -125,14 +125,14 @@ def _rows(body: bytes, at: NDArray[np.int64], lines: Lines, found: Looked, layou
     frame = columns_of(body, layout) if len(at) else pl.DataFrame(schema=layout.schema)
     if frame is None or len(frame) != len(at):
         return None
-    local = wall_clock(frame.get_column(TIME))
+    local = wall_clock(frame.drop_in_place(TIME))
     is_odd = local.is_null().to_numpy()
-    if nulls := sum(column.null_count() for column in frame.get_columns()[1:]):
+    if nulls := sum(column.null_count() for column in frame.get_columns()):
         blanks = lines.blanks.copy()
         blanks[list(found.blanks)] = list(found.blanks.values())
         # A blank is always a null: there are other nulls where these are more.
         if blanks[at].sum() != nulls:
-            is_odd = is_odd | (blanks[at] != nulls_of_rows(frame.drop(TIME)))
+            is_odd = is_odd | (blanks[at] != nulls_of_rows(frame))
     return _Parsed(frame, local, at, is_odd)
 
 
@@ -161,7 +161,7 @@ def _numbers(rows: _Parsed, lines: Lines, found: Looked, layout: Layout) -> Rows
         at = int(rows.lines[row])
         line = found.kept.get(at) or lines.text(at)
         cells = split(line.rstrip(b"\r").decode("utf-8", errors="replace"), layout.separator)[1:]
-        is_null = (value is None for value in rows.frame.row(row)[1:])
+        is_null = (value is None for value in rows.frame.row(row))
         for column, cell in compress(enumerate(cells), is_null):
             if text := cell.strip():
                 number = _number(text)
@@ -173,7 +173,6 @@ def _numbers(rows: _Parsed, lines: Lines, found: Looked, layout: Layout) -> Rows
                     joints[row] = column
                     tally.partial.append((lines.number(at), run_together(column + 2, text)))
     frame = rows.frame
-    frame.drop_in_place(TIME)
     for column, values in mended.items():
         frame.replace_column(column, frame.to_series(column).scatter(list(values), list(values.values())))
     if joints:

@@ -92,7 +92,7 @@ def look_at(chosen: Sequence[int], lines: Lines, layout: Layout, before: Tally, 
         )
         whole = _written(line, layout, is_open=is_open) if at == last and not is_shifted else None
         if whole is None or not _take_cut(line, whole, at, number, found):
-            _take_irregular(line, at, number, found)
+            _take_irregular(line, counts, at, number, found)
         if len(before.uneven) + len(found.tally.uneven) >= HOPELESS:
             found.is_hopeless = not (before.kept or at - place or found.kept)
             if found.is_hopeless:
@@ -164,9 +164,13 @@ def _written(line: bytes, layout: Layout, *, is_open: bool) -> list[str] | None:
     return None if any('"' in cell for cell in whole) else whole
 
 
-def _take_irregular(line: bytes, at: int, number: int, to: Looked) -> None:
+def _take_irregular(line: bytes, counts: Counts, at: int, number: int, to: Looked) -> None:
     """A line that is not quoted throughout or not at all, or has too many or too few cells."""
     layout = to.layout
+    if counts.quotes and counts.regular(line, counts.between + 1) and counts.between + 1 != layout.width:
+        first = line[1 : line.find(b'"', 1)].decode("utf-8", errors="replace")
+        _leave_out(line, number, counts.between + 1, first, to)
+        return
     text = line.rstrip(b"\r").decode("utf-8", errors="replace")
     cells = split(text, layout.separator)
     if len(cells) == layout.width:
@@ -180,9 +184,15 @@ def _take_irregular(line: bytes, at: int, number: int, to: Looked) -> None:
             to.tally.partial.append((number, _UNCLOSED))
             cells[-1] = BLANK
         to.keep(at, number, _rewritten(cells, layout.separator), sum(not cell.strip() for cell in cells))
-    elif not _is_chatter(line, number, to.remarks):
-        _refuse_another(line, number, layout)
-        to.tally.uneven.append((number, len(cells), short(cells[0] if cells else "")))
+    else:
+        _leave_out(line, number, len(cells), cells[0] if cells else "", to)
+
+
+def _leave_out(line: bytes, number: int, cells: int, first: str, to: Looked) -> None:
+    """A line of other than the header's cells."""
+    if not _is_chatter(line, number, to.remarks):
+        _refuse_another(line, number, to.layout)
+        to.tally.uneven.append((number, cells, short(first)))
 
 
 def _rewritten(cells: Sequence[str], separator: str) -> bytes:
@@ -221,7 +231,7 @@ def _take_second_header(line: bytes, number: int, to: Looked) -> None:
 
 def _refuse_another(line: bytes, number: int, layout: Layout) -> None:
     """Refuse a line that is no row and names counters, unless they are this log's."""
-    if _COUNTER.search(line) and layout.header.strip() not in line:
+    if b"\\\\" in line and _COUNTER.search(line) and layout.header.strip() not in line:
         raise _another(layout, number, "here" if _COUNTER.search(line[:HEAD]) else "within this line")
 
 

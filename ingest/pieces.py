@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ingest.content import Data
 
 # So much memory is handed on from one piece to the next; much more is taken from the system each time.
-PIECE = 16 << 20
+PIECE = 30 << 20
 _TAIL = 1 << 16
 _BLOCK = 1 << 18  # fits a processor's cache
 _COUNTED = 2 << 20  # smaller ones make two threads wait for each other
