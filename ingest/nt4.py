@@ -6,7 +6,6 @@ real file, so which cell is a counter and which an object or instance cannot be 
 """
 
 import re
-from pathlib import Path
 
 from ingest.reading import Reading
 from ingest.shorten import short
@@ -24,7 +23,7 @@ def sniff(text: Text) -> bool:
     return _BLOCK.match(text.header) is not None
 
 
-def read(path: Path, text: Text, how: Reading) -> Log:
+def read(text: Text, how: Reading) -> Log:
     """Always Unusable, with what to do."""
     del how
     line, start, _ = text.first_line
@@ -36,8 +35,8 @@ def read(path: Path, text: Text, how: Reading) -> Log:
         number = text.data[: sample.start()].count(b"\n") + 1
         where = f" (the first seems to be line {number})"
     raise Unusable(
-        f"{path}:{line}: is an export of Windows NT 4's Performance Monitor, in which the order of the lines that name "
-        f"counter, instance and object is not documented; put one line above the samples{where}, "
+        f"{text.path}:{line}: is an export of Windows NT 4's Performance Monitor, in which the order of the lines that "
+        f"name counter, instance and object is not documented; put one line above the samples{where}, "
         f"(PDH-CSV 4.0),\\\\{host}\\Object(Instance)\\Counter and so on for each column, delete what is before it, "
         "and write each time in one cell as MM/DD/YYYY HH:MM:SS.000"
     )

@@ -137,7 +137,7 @@ def _with_whole_header(text: Text, remarks: Remarks) -> Text:
             last, stop = last + 1, stop + 1 + len(line)
     except _WithinName:
         raise Unusable(
-            f"{text.name}:{last}: the header breaks off within a name and goes on in line {last + 1}; join the "
+            f"{text.path}:{last}: the header breaks off within a name and goes on in line {last + 1}; join the "
             "two lines, with a space between them where the name has one"
         ) from None
     if b'"' not in text.header and _WORDS.match(line) and not is_closing(line):

@@ -56,8 +56,9 @@ class _Columns:
     twins: tuple[tuple[int, ...], ...]
 
 
-def read_pdh(path: Path, text: Text, format_: str, separator: str, how: Reading) -> Log:
+def read_pdh(text: Text, format_: str, separator: str, how: Reading) -> Log:
     """Read a log whose first line is a PDH header."""
+    path = text.path
     remarks = Remarks(str(path))
     decoded, guessed = text.decode(text.header)
     if guessed:
@@ -77,7 +78,7 @@ def read_pdh(path: Path, text: Text, format_: str, separator: str, how: Reading)
     if not any(cell.startswith("\\") for cell in cells):
         raise Unusable(_NO_PATHS.format(path))
     if beside := another_beside(cells):
-        _refuse_other_times_beside(path, text, beside, separator)
+        _refuse_other_times_beside(text, beside, separator)
     zone = _zone(cells[0], how.zone, remarks)
     layout = Layout(str(path), stop + 1, line + 1, separator, len(cells), text.header, cells[1:])
     of_rows = Remarks(str(path))
@@ -113,13 +114,13 @@ def another_beside(cells: Sequence[str]) -> list[int]:
     return [at for at, cell in enumerate(cells) if at and cell.startswith("(PDH-")]
 
 
-def _refuse_other_times_beside(path: Path, text: Text, beside: Sequence[int], separator: str) -> None:
+def _refuse_other_times_beside(text: Text, beside: Sequence[int], separator: str) -> None:
     line, _, stop = text.first_line
     for number, row in enumerate(text.data[stop + 1 :].decode("utf-8", errors="replace").split("\n"), line + 1):
         times = split(row, separator)
         for at in beside:
             if at < len(times) and times[at] != times[0]:
-                raise Unusable(f"{path}:{number}: {TWO_BESIDE.format(at + 1)}")
+                raise Unusable(f"{text.path}:{number}: {TWO_BESIDE.format(at + 1)}")
 
 
 def _cells(header: str, separator: str) -> tuple[list[str], bool]:

@@ -1,6 +1,7 @@
 """A log in pieces of whole lines, so that no more of its text than one of them is held at a time."""
 
 import mmap
+import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -69,12 +70,12 @@ def count(data: bytes, byte: int) -> int:
 
 def counts(source: Path | bytes, wanted: bytes, start: int, stop: int) -> list[int]:
     """How often each of some bytes stands in a text, or in the file of that name, from `start` on and before `stop`."""
-    if stop - start < _WORTH_A_THREAD:
+    if stop - start <= _WORTH_A_THREAD:
         return _counts(source, wanted, start, stop)
-    middle = (start + stop) // 2
-    with ThreadPoolExecutor() as pool:
-        halves = pool.map(lambda part: _counts(source, wanted, *part), ((start, middle), (middle, stop)))
-        return [sum(times) for times in zip(*halves, strict=True)]
+    parts = [(at, min(at + _WORTH_A_THREAD, stop)) for at in range(start, stop, _WORTH_A_THREAD)]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = pool.map(lambda part: _counts(source, wanted, *part), parts)
+        return [sum(times) for times in zip(*found, strict=True)]
 
 
 def _counts(source: Path | bytes, wanted: bytes, start: int, stop: int) -> list[int]:

@@ -27,7 +27,7 @@ class Reader(Protocol):
         """Whether the content is of this format."""
         ...
 
-    def read(self, path: Path, text: Text, how: Reading) -> Log:
+    def read(self, text: Text, how: Reading) -> Log:
         """Read it. Unusable if it is of this format but cannot be used."""
         ...
 
@@ -72,22 +72,21 @@ def read_log(path: Path, how: Reading | None = None) -> Log:
 def _read(content: Content, how: Reading) -> Log:
     if content.refused:
         raise content.refused
-    text = Text.of(content.name, content.data, how.encoding)
+    text = Text.of(Path(content.name), content.data, how.encoding)
     if not text.header.strip():
         raise Unusable(f"{content.name}: is empty; there is nothing to read")
-    path = Path(content.name)
-    remarks = Remarks(str(path))
+    remarks = Remarks(str(text.path))
     if text.is_cut:
         remarks.add(Kind.SKIPPED, _CUT)
     text = put_right(text, lambda text: any(reader.sniff(text) for reader in READERS), remarks)
     try:
-        log = _reader(path, text, how.format).read(path, text, how)
+        log = _reader(text, how.format).read(text, how)
     except Unusable as error:
         raise Unusable("; ".join([str(error), *(remark.text for remark in remarks)])) from None
     return replace(log, file=content.path, sha256=content.sha256, remarks=(*remarks, *log.remarks))
 
 
-def _reader(path: Path, text: Text, format_: str | None) -> Reader:
+def _reader(text: Text, format_: str | None) -> Reader:
     by_name = {reader.NAME.casefold(): reader for reader in READERS}
     names = ", ".join(reader.NAME for reader in READERS)
     if format_ is not None:
@@ -95,9 +94,9 @@ def _reader(path: Path, text: Text, format_: str | None) -> Reader:
             raise Unusable(f'format "{format_}" is not known; choose from {names}')
         reader = by_name[format_.casefold()]
         if not reader.sniff(text):
-            raise Unusable(f"{path}: is not {reader.NAME}: it begins with {opening(text)}")
+            raise Unusable(f"{text.path}: is not {reader.NAME}: it begins with {opening(text)}")
         return reader
     for reader in READERS:
         if reader.sniff(text):
             return reader
-    raise Unusable(f"{path}: {refusal(text)}")
+    raise Unusable(f"{text.path}: {refusal(text)}")

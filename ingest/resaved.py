@@ -94,9 +94,9 @@ def _has_decimal_commas(body: bytes) -> bool:
     return bool(is_told) and not _QUOTED_POINT.search(body)
 
 
-def read(path: Path, text: Text, how: Reading) -> Log:
+def read(text: Text, how: Reading) -> Log:
     """Read the log. Unusable where its dates or numbers can be read in more than one way, or have lost a part."""
-    shape = _shape(text)
+    path, shape = text.path, _shape(text)
     if shape is None:
         raise Unusable(f"{path}: is not a re-saved PDH log")
     remarks = Remarks(str(path))
@@ -122,7 +122,7 @@ def read(path: Path, text: Text, how: Reading) -> Log:
     for number, time, values in zip(rows.lines, rows.times, rows.values, strict=True):
         numbers = values.replace(",", ".") if mark == "," else values
         lines[number - 1] = _quoted([dates.rewritten(time, number), *(n.strip() or " " for n in numbers.split(JOINT))])
-    log = read_pdh(path, Text(text.name, "\n".join(lines).encode(), "utf-8"), NAME, ",", how)
+    log = read_pdh(Text(path, "\n".join(lines).encode(), "utf-8"), NAME, ",", how)
     return replace(log, remarks=(*remarks, *log.remarks))
 
 

@@ -36,14 +36,15 @@ def sniff(text: Text) -> bool:
     return begins(text.header, text.data)
 
 
-def read(path: Path, text: Text, how: Reading) -> Log:
+def read(text: Text, how: Reading) -> Log:
     """Read all sections as one log. `how.zone` is that of times which are not said to be UTC.
 
     Unusable if no known section has rows, if rows cannot be told apart, if they are of several hosts, if nothing in
     them can be read, or if some times are UTC and others of an unknown zone.
     """
+    path = text.path
     remarks = Remarks(str(path))
-    tables = [table_of(path, block, remarks) for block in blocks(path, text, remarks)]
+    tables = [table_of(path, block, remarks) for block in blocks(text, remarks)]
     tables = [table for table in tables if len(table.lines)]
     if not tables:
         raise Unusable(f"{path}: holds no row of a known section of sadf; write it with sadf -d FILE -- -A")

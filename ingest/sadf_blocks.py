@@ -36,13 +36,13 @@ class Block:
         self.lines.append(line)
 
 
-def blocks(path: Path, text: Text, remarks: Remarks) -> list[Block]:
+def blocks(text: Text, remarks: Remarks) -> list[Block]:
     """All rows of known sections. What else stands in the file is remarked: restarts, comments, odd rows.
 
     Unusable if most rows do not fit their header, or if the sections of a row of `sadf -h` cannot
     be told apart.
     """
-    sorting = _Sorting(path, remarks)
+    sorting = _Sorting(text.path, remarks)
     *lines, last = plain(_decoded(text, remarks), remarks).split("\n")
     for number, line in enumerate(lines, 1):
         sorting.take(line, number)

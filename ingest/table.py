@@ -5,6 +5,7 @@ gone through in pieces, so that each row and cell that is left out is told with 
 """
 
 import math
+import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
@@ -21,7 +22,7 @@ from model.remark import Kind, Remarks, and_more
 
 # Files up to here are left to polars whole: it is faster for that, and holds them in memory meanwhile.
 WHOLE = 128 << 20
-_WORTH_A_THREAD = 1_000_000  # cells
+_WORTH_A_THREAD = 250_000  # cells
 
 
 def parse(text: Text, layout: Layout, remarks: Remarks, begun: Event) -> Table:
@@ -85,10 +86,11 @@ def _finite(columns: list[pl.Series], layout: Layout, remarks: Remarks) -> list[
 
 def _sums(columns: Sequence[pl.Series]) -> Iterator[float]:
     """The sum of each column: finite only if all its values are."""
-    if len(columns) * len(columns[0]) < _WORTH_A_THREAD:
+    step = max(_WORTH_A_THREAD // max(len(columns[0]), 1), 1)
+    if len(columns) <= step:
         yield from (float(column.sum()) for column in columns)
         return
-    half = len(columns) // 2
-    with ThreadPoolExecutor() as pool:
-        for sums in pool.map(lambda part: [column.sum() for column in part], (columns[:half], columns[half:])):
+    parts = [columns[at : at + step] for at in range(0, len(columns), step)]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for sums in pool.map(lambda part: [column.sum() for column in part], parts):
             yield from sums

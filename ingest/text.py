@@ -29,13 +29,13 @@ class Text:
     where the caller said it. `is_cut` is whether the file ends within a character of UTF-16.
     """
 
-    name: str
+    path: Path
     data: Data
     encoding: str | None = None
     is_cut: bool = False
 
     @classmethod
-    def of(cls, name: str, data: Data, encoding: str | None = None) -> "Text":
+    def of(cls, path: Path, data: Data, encoding: str | None = None) -> "Text":
         """The text of a file, without a byte order mark or the ^Z that ends it.
 
         UTF-16 becomes UTF-8, and line ends of old Macintoshes line feeds. Unusable if it is not valid UTF-16.
@@ -54,12 +54,12 @@ class Text:
             try:
                 data, encoding = data[: len(data) - is_cut].decode(encoding).encode(), "utf-8"
             except (UnicodeError, LookupError) as error:
-                raise Unusable(f"{name}: not valid {encoding} ({error}); save it as UTF-8") from None
+                raise Unusable(f"{path}: not valid {encoding} ({error}); save it as UTF-8") from None
         if data[-1:] == _END_OF_FILE:
             data = data[:-1]
         if b"\r" in data[:_HEAD] and data.find(b"\n") < 0:
             data = data[:].replace(b"\r", b"\n")
-        return cls(name, data, encoding, is_cut)
+        return cls(path, data, encoding, is_cut)
 
     @property
     def source(self) -> Path | bytes:
@@ -67,7 +67,7 @@ class Text:
         if isinstance(self.data, bytes):
             return self.data
         # A name that is no text cannot be handed on.
-        return Path(self.name) if self.name.isprintable() else self.data[:]
+        return self.path if str(self.path).isprintable() else self.data[:]
 
     @cached_property
     def first_line(self) -> tuple[int, int, int]:
@@ -105,7 +105,7 @@ class Text:
             try:
                 return raw.decode(self.encoding), None
             except (UnicodeError, LookupError) as error:
-                raise Unusable(f"{self.name}: the header is not {self.encoding} text: {error}") from None
+                raise Unusable(f"{self.path}: the header is not {self.encoding} text: {error}") from None
         try:
             return raw.decode("utf-8"), None
         except UnicodeDecodeError:

@@ -1,7 +1,5 @@
 """What typeperf prints: PDH-CSV without a time zone, with chatter around it."""
 
-from pathlib import Path
-
 from ingest.pdh import read_pdh
 from ingest.reading import Reading
 from ingest.text import Text
@@ -16,6 +14,6 @@ def sniff(text: Text) -> bool:
     return text.header.lstrip(b'"').startswith(_SIGNS)
 
 
-def read(path: Path, text: Text, how: Reading) -> Log:
+def read(text: Text, how: Reading) -> Log:
     """Read the log; Unusable if its rows or times cannot be."""
-    return read_pdh(path, text, NAME, ",", how)
+    return read_pdh(text, NAME, ",", how)

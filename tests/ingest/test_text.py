@@ -1,5 +1,7 @@
 """The text of a header."""
 
+from pathlib import Path
+
 import pytest
 
 from ingest.text import Text
@@ -7,10 +9,10 @@ from ingest.text import Text
 
 @pytest.mark.parametrize("bom", ["utf-8-sig", "utf-16"])
 def test_a_byte_order_mark_says_it(bom):
-    text = Text.of("log", "Größe,日本\nx".encode(bom))
+    text = Text.of(Path("log"), "Größe,日本\nx".encode(bom))
     assert text.decode(text.header) == ("Größe,日本", None)
 
 
 def test_what_the_caller_says_counts():
-    text = Text.of("log", "длина".encode("cp866"), "cp866")
+    text = Text.of(Path("log"), "длина".encode("cp866"), "cp866")
     assert text.decode(text.header) == ("длина", None)
