@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
+from ingest.console import only_samples
 from ingest.lines import is_closing
 from ingest.pdh_sign import SIGN, own_separator
 from ingest.shorten import short
@@ -34,12 +35,6 @@ _ROW = re.compile(rb'"?\s*(?:\d{1,4}[-/.]|\(PDH-)')
 # A row in what stands before a header: that header was moved, and what is before it is no preamble.
 _ROWS = re.compile(rb'^[ \t]*"?\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}[ T][^,;\t\n]*[,;\t]', re.MULTILINE)
 _WORDS = re.compile(rb'\s*[^\s\d"(]')
-_TYPEPERF = re.compile(rb'"*\(PDH-[CT]SV 4\.0\)"*[,;\t]')
-# What no part of a row is, as far as one can be torn: it has neither quotes nor paths, nor numbers behind separators.
-_SAID = re.compile(rb"""\s*[^\s\d"(\\.:/+-](?!.*(?:["\0]|\\\\|[,;\t]\s*[\d.-]))""")
-_MOST_SAID = 10
-_MOST_LOOKED_AT = 40  # blank ones are between them
-_COPIED = 16 << 20  # a larger log is read from its file, and such lines are told one by one
 
 
 def put_right(text: Text, is_log: Callable[[Text], bool], remarks: Remarks) -> Text:
@@ -54,7 +49,7 @@ def put_right(text: Text, is_log: Callable[[Text], bool], remarks: Remarks) -> T
             return text
         _tell_before(text, *found, remarks)
         text = text.rewritten(found[0], b"", found[1])
-    return _without_closing(_with_whole_header(_without_indent(text, remarks), remarks), remarks)
+    return only_samples(_with_whole_header(_without_indent(text, remarks), remarks), remarks)
 
 
 def _with_plain_spaces(text: Text, remarks: Remarks) -> Text:
@@ -185,41 +180,3 @@ def _glue(header: bytes, line: bytes, cell: bytes | None, separator: bytes) -> b
     if header.endswith(b'"') or b"\\" not in header:
         return separator
     raise _WithinName
-
-
-def _without_closing(text: Text, remarks: Remarks) -> Text:
-    """The text without what typeperf says at its end in other languages than English.
-
-    Among the rows such lines would look as if rows were damaged.
-    """
-    if len(text.data) > _COPIED or not _TYPEPERF.match(text.header):
-        return text
-    header_end = text.first_line[2]
-    said: list[bytes] = []
-    end = start = len(text.data)
-    at = -1
-    for _ in range(_MOST_LOOKED_AT):
-        at = text.data.rfind(b"\n", header_end, end)
-        if at < 0:
-            break
-        line = text.data[at + 1 : end]
-        if line.strip():
-            if not _SAID.match(line) or is_closing(line):
-                break
-            said.append(line.strip())
-            start = at + 1
-        end = at
-    if not said or len(said) > _MOST_SAID or (at >= 0 and not _ROW.match(text.data, at + 1)):
-        return text
-    shown = f' ("{short(first)}")' if (first := _readable(said[-1])) else ""
-    told = f"{counted(len(said), 'line')} after the last row: left out{shown}"
-    remarks.add(Kind.SKIPPED, told, line=text.data[:start].count(b"\n") + 1, count=len(said))
-    return replace(text, data=text.data[:start])
-
-
-def _readable(line: bytes) -> str:
-    """A line, or nothing where its code page is not known."""
-    try:
-        return line.decode()
-    except UnicodeDecodeError:
-        return ""
