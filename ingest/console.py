@@ -16,12 +16,10 @@ _SAID = re.compile(rb"""\s*[^\s\d"(\\.:/+-](?!.*(?:["\0]|\\\\|[,;\t]\s*[\d.-]))"
 _MOST_SAID = 10
 _MOST_LOOKED_AT = 10_000
 _COPIED = 16 << 20  # a larger log is read from its file, and such lines are told one by one
-# A whole number; other than typeperf's sign for no data it has decimals where typeperf wrote it. Quoted or bare.
-_WHOLE = {
-    True: re.compile(rb'(?<=[,;\t]")-?\d+(?=")'),
-    False: re.compile(rb"(?<=[,;\t])-?\d+(?=[,;\t\r\n]|\Z)"),
-}
-_NO_DATA = b"-1"
+# Cells that are typeperf's sign for no data, what goes in their place, and other whole numbers: quoted or bare.
+_QUOTED = re.compile(rb'"-1"'), b'" "', re.compile(rb'[,;\t]"(?!-1")-?\d+"')
+_BARE = re.compile(rb"(?<=[,;\t])-1(?=[,;\t\r\n]|\Z)"), b" ", re.compile(rb"[,;\t](?!-1[,;\t\r\n])-?\d+[,;\t\r\n]")
+_SAMPLE = 1 << 18
 
 
 def only_samples(text: Text, remarks: Remarks) -> Text:
@@ -73,21 +71,22 @@ def _readable(line: bytes) -> str:
 
 
 def _without_no_data(text: Text, remarks: Remarks) -> Text:
-    """The text with blanks where a counter gave no data. Where others write whole numbers, too, these stay."""
-    header_end = text.first_line[2]
-    if text.data.find(_NO_DATA, header_end) < 0:
+    """The text with blanks where a counter gave no data.
+
+    typeperf's numbers have six decimals, and only its sign for that has none. Where other numbers have none
+    either, another program wrote them all.
+    """
+    start = text.first_line[2]
+    sign, blank, whole = _QUOTED if b'"' in text.line_at(start + 1) else _BARE
+    first = sign.search(text.data, start)
+    if not first:
         return text
-    whole = _WHOLE[b'"' in text.line_at(header_end + 1)]
-    found = [number for number in whole.finditer(text.data, header_end) if number[0] == _NO_DATA]
-    if not found:
-        return text
-    cells = counted(len(found), "cell")
-    line = text.data[: found[0].start()].count(b"\n") + 1
-    if any(number[0] != _NO_DATA for number in whole.finditer(text.data, header_end)):
+    data, count = sign.subn(blank, text.data[start:])
+    line, cells = text.data[: first.start()].count(b"\n") + 1, counted(count, "cell")
+    if whole.search(text.data, start, start + _SAMPLE):
         told = f"-1 is what typeperf writes where a counter gives no data; here it may be a number ({cells})"
-        remarks.add(Kind.NOTED, told, line=line, count=len(found))
+        remarks.add(Kind.NOTED, told, line=line, count=count)
         return text
-    data = whole.sub(b" ", text.data[header_end:])
     told = f"typeperf writes -1 where a counter gives no data: no sample ({cells})"
-    remarks.add(Kind.SKIPPED, told, line=line, count=len(found))
-    return replace(text, data=text.data[:header_end] + data)
+    remarks.add(Kind.SKIPPED, told, line=line, count=count)
+    return replace(text, data=text.data[:start] + data)

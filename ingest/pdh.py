@@ -126,7 +126,7 @@ def _refuse_other_times_beside(text: Text, beside: Sequence[int], separator: str
 def _cells(header: str, separator: str) -> tuple[list[str], bool]:
     """The cells of a header, and whether it breaks off within the last one."""
     cells = split(header, separator)
-    if header.count('"') == 2 * len(cells):
+    if header.count('"') == 2 * len(cells) and not any('"' in cell for cell in cells):
         return cells, False
     between = f'"{separator}"'
     odd = header[:1] == '"' and header.count('"') % 2 == 1

@@ -87,16 +87,17 @@ def _read(content: Content, how: Reading) -> Log:
 
 
 def _reader(text: Text, format_: str | None) -> Reader:
+    """The reader of the format that was named, or else the first that takes the log."""
+    found = next((reader for reader in READERS if reader.sniff(text)), None)
     by_name = {reader.NAME.casefold(): reader for reader in READERS}
     names = ", ".join(reader.NAME for reader in READERS)
     if format_ is not None:
         if format_.casefold() not in by_name:
             raise Unusable(f'format "{format_}" is not known; choose from {names}')
-        reader = by_name[format_.casefold()]
-        if not reader.sniff(text):
-            raise Unusable(f"{text.path}: is not {reader.NAME}: it begins with {opening(text)}")
-        return reader
-    for reader in READERS:
-        if reader.sniff(text):
-            return reader
-    raise Unusable(f"{text.path}: {refusal(text)}")
+        wanted = by_name[format_.casefold()]
+        if found is not wanted:
+            why = f"but {found.NAME}" if found else f"as it begins with {opening(text)}"
+            raise Unusable(f"{text.path}: is not {wanted.NAME}, {why}")
+    if found is None:
+        raise Unusable(f"{text.path}: {refusal(text)}")
+    return found

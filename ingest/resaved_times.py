@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
+from math import inf
 from pathlib import Path
+from statistics import median
 
 from ingest.shorten import short
 from model.errors import Unusable
@@ -101,20 +103,22 @@ class Dates:
         found = _TIME.fullmatch(time)
         if found is None:
             raise ValueError(time)
-        parts = dict(zip(self.order, found.group("a", "b", "c"), strict=True))
-        hour = int(found["hour"])
-        if found["half"]:
-            hour = hour % 12 + 12 * (found["half"] in "Pp") if 1 <= hour <= 12 else 99
-        second = found["second"] or "00"
         try:
-            moment = datetime(
-                int(parts["y"]), int(parts["m"]), int(parts["d"]), hour, int(found["minute"]), int(second)
-            )
+            moment = _moment(found, self.order)
         except ValueError:
             raise Unusable(
                 f'{self.path}:{line}: "{time}" is not a time, read {_ORDERS[self.order]}; {_TO_DO}'
             ) from None
         return f"{moment:%m/%d/%Y %H:%M:%S}.{found['part'] or '000'}"
+
+
+def _moment(found: re.Match[str], order: str) -> datetime:
+    """A time to the second. ValueError if there is no such day or hour."""
+    parts = dict(zip(order, map(int, found.group("a", "b", "c")), strict=True))
+    hour = int(found["hour"])
+    if found["half"]:
+        hour = hour % 12 + 12 * (found["half"] in "Pp") if 1 <= hour <= 12 else 99
+    return datetime(parts["y"], parts["m"], parts["d"], hour, int(found["minute"]), int(found["second"] or 0))
 
 
 def _offset(path: Path, times: Sequence[str], lines: Sequence[int], found: Sequence[re.Match[str]]) -> int | None:
@@ -156,7 +160,32 @@ def _order(path: Path, found: Sequence[re.Match[str]], lines: Sequence[int], dec
     untouched = all(is_as_windows_writes(match[0]) for match in found) and not decimal_commas
     if months_first is not None or untouched or all(match["a"] == match["b"] for match in found):
         return "mdy"
+    if (order := _by_midnights(found)) is not None:
+        return order
     raise Unusable(
         f'{path}:{lines[0]}: whether "{first[0]}" has the day or the month first cannot be told, as no day is above '
         f"12; {_TO_DO}"
     )
+
+
+def _by_midnights(found: Sequence[re.Match[str]]) -> str | None:
+    """The order by which rows go on over each midnight as they do within a day; None where none tells."""
+    within = [(one, next_) for one, next_ in pairwise(found) if _date(one) == _date(next_)]
+    over = [(one, next_) for one, next_ in pairwise(found) if _date(one) != _date(next_)]
+    if not within or not over:
+        return None
+    usual = median(_step(*pair, "mdy") for pair in within)
+    fitting = [order for order in ("dmy", "mdy") if all(0 < _step(*pair, order) <= 2 * usual for pair in over)]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _date(found: re.Match[str]) -> tuple[str | None, ...]:
+    return found.group("a", "b", "c")
+
+
+def _step(one: re.Match[str], next_: re.Match[str], order: str) -> float:
+    """Seconds from one row to the next; infinite where one has no such day."""
+    try:
+        return (_moment(next_, order) - _moment(one, order)).total_seconds()
+    except ValueError:
+        return inf

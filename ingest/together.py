@@ -57,6 +57,10 @@ def _overlap(
         return
     common, here, there = np.intersect1d(first.times, second.times, return_indices=True)
     if not len(common):
+        between = _within(second, first)
+        if between and _within(first, second):
+            rows = f"{counted(between, 'row')} of {counted(len(shared), 'counter')} lie between those of {first.path}"
+            yield Remark(Kind.NOTED, f"{rows}, at times of their own: all count", file=str(second.path), count=between)
         return
     differing = sum(_differ(first.column(a)[here], second.column(b)[there]) for a, b in shared)
     rows = f"{counted(len(common), 'row')} of {counted(len(shared), 'counter')} stand in {first.path} too"
@@ -65,6 +69,11 @@ def _overlap(
     else:
         text = f"{rows}: counted once"
     yield Remark(Kind.REPAIRED, text, file=str(second.path), count=len(common))
+
+
+def _within(log: Log, other: Log) -> int:
+    """How many rows of a log are of the other's span."""
+    return int(np.count_nonzero((log.times >= other.times[0]) & (log.times <= other.times[-1])))
 
 
 def _overlap_of_many(logs: Sequence[Log], columns: Sequence[Mapping[object, int]]) -> Iterator[Remark]:

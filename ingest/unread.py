@@ -85,6 +85,8 @@ def refusal(text: Text) -> str:
     begins = f"not a log that can be read: it begins with {opening(text)}"
     if inside := _INSIDE.search(text.header):
         before = short(text.header[: inside.start()].decode("utf-8", errors="replace").strip(' ",;\t'))
+        if text.header[: inside.start()].strip(b'"').isspace():
+            return f"{begins}; delete the spaces before {inside[0].decode()} in the first cell"
         if not before and not text.header[: inside.start()].strip(b'" '):
             return (
                 f"{begins}; the first cell, over the times, is to be {inside[0].decode()} alone or with the zone: "

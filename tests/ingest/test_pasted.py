@@ -31,12 +31,12 @@ def test_it_is_looked_for_in_the_first_lines_only(tmp_path):
 
 
 def test_a_log_behind_another_is_not_taken_for_the_one_asked_for(tmp_path):
-    with pytest.raises(Unusable, match="is not typeperf: it begins with"):
+    with pytest.raises(Unusable, match="is not typeperf, but PDH-CSV"):
         read_log(written(tmp_path, LOG + TYPEPERF), Reading(format="typeperf"))
 
 
 def test_a_log_of_another_format_than_asked_for_is_refused(tmp_path):
-    with pytest.raises(Unusable, match=r"is not sadf: .*; 1 line before the header"):
+    with pytest.raises(Unusable, match=r"is not sadf, but PDH-CSV; 1 line before the header"):
         read_log(written(tmp_path, "> type log.csv\n" + LOG), Reading(format="sadf"))
 
 

@@ -36,6 +36,15 @@ def test_an_overlap_that_does_not_agree_says_which_counts():
     assert remark.endswith("1.csv too, 10 values of them different: those of 1.csv count")
 
 
+def test_rows_between_those_of_another_recording_all_count_and_it_is_said():
+    (remark,) = told(a_log("1.csv", "H", 0, 100), a_log("2.csv", "H", 903, 100))
+    assert remark == "2.csv: 9 rows of 1 counter lie between those of 1.csv, at times of their own: all count"
+
+
+def test_a_recording_in_the_pause_of_another_needs_no_word():
+    assert told(a_log("1.csv", "H", 0, 2, every_s=10_000), a_log("2.csv", "H", 103, 10)) == []
+
+
 def test_overlaps_are_told_in_the_order_of_the_logs_whichever_began_first():
     first, second = a_log("1.csv", "H", 900, 100), a_log("2.csv", "h", 1800, 100)
     assert told(first, second, a_log("3.csv", "H", 0, 200), a_log("4.csv", "H", 5000, 10)) == [
