@@ -52,8 +52,9 @@ def _without_end(text: Text, remarks: Remarks) -> Text:
     if not said or (closing < 0 and (len(said) > _MOST_SAID or not all(_SAID.match(lines[at]) for at in said))):
         return text
     _tell_left_out(text, end, said, lines, remarks)
-    kept = [b"" if at in said else line for at, line in enumerate(lines)]
-    return replace(text, data=text.data[:end] + b"\n".join(kept).rstrip(b"\n") + b"\n")
+    for at in said:
+        lines[at] = b""
+    return replace(text, data=text.data[:end] + b"\n".join(lines).rstrip(b"\n") + b"\n")
 
 
 def _tell_left_out(text: Text, end: int, said: Sequence[int], lines: Sequence[bytes], remarks: Remarks) -> None:

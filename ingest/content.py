@@ -52,12 +52,50 @@ _BROKEN = (
 _BESIDE = re.compile(r"__MACOSX/|(.*/)?(\._|\.DS_Store$)")
 
 
+class _Streams(io.BufferedIOBase):
+    """Compressed streams one behind the other, with zero bytes between them and behind the last.
+
+    Reading raises one of _BROKEN where anything else follows, which Python's own files take for the end.
+    """
+
+    def __init__(
+        self, packed: io.BytesIO, begin: Callable[[], bz2.BZ2Decompressor] | Callable[[], lzma.LZMADecompressor]
+    ) -> None:
+        self._packed = packed
+        self._begin = begin
+        self._stream = begin()
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """At most so many bytes, and none at the end alone."""
+        data = b""
+        while not data:
+            packed = b""
+            if self._stream.eof:
+                packed = self._following()
+                if not packed:
+                    break
+                self._stream = self._begin()
+            elif self._stream.needs_input:
+                packed = self._packed.read(io.DEFAULT_BUFFER_SIZE)
+                if not packed:
+                    raise EOFError
+            data = self._stream.decompress(packed, -1 if size is None else size)
+        return data
+
+    def _following(self) -> bytes:
+        """What follows the end of a stream and the zero bytes behind it; nothing at the end of all."""
+        packed = self._stream.unused_data or self._packed.read(io.DEFAULT_BUFFER_SIZE)
+        while packed and not packed.strip(b"\0"):
+            packed = self._packed.read(io.DEFAULT_BUFFER_SIZE)
+        return packed.lstrip(b"\0")
+
+
 _UNPACKERS: dict[bytes, Callable[[io.BytesIO], io.BufferedIOBase]] = {
     b"\x1f\x8b": lambda packed: gzip.GzipFile(fileobj=packed),
     b"\x28\xb5\x2f\xfd": zstd.ZstdFile,
-    b"BZh": bz2.BZ2File,
-    b"\xfd7zXZ\x00": lzma.LZMAFile,
-    b"\x5d\x00\x00": lzma.LZMAFile,
+    b"BZh": lambda packed: _Streams(packed, bz2.BZ2Decompressor),
+    b"\xfd7zXZ\x00": lambda packed: _Streams(packed, lzma.LZMADecompressor),
+    b"\x5d\x00\x00": lambda packed: _Streams(packed, lzma.LZMADecompressor),
 }
 
 Data: TypeAlias = bytes | mmap.mmap

@@ -13,6 +13,7 @@ from polars.exceptions import PolarsError
 
 from ingest.clock import to_utc
 from ingest.layout import LATEST
+from ingest.same_time import one_column_a_series, one_row_a_time
 from ingest.write_pdh import WallClock, write_pdh
 from model.atomic import written
 from model.errors import Unusable
@@ -20,7 +21,7 @@ from model.log import Log
 from model.remark import Kind, Remark, Remarks, counted
 from model.series import Series
 from model.times import SECOND, Zone, offset_text
-from store.line_protocol import encode
+from store.line_protocol import encode, same_when_written
 
 _MILLISECOND = 1_000_000
 _LATEST = LATEST * 1000  # ns; no log that can be read has later times
@@ -91,11 +92,12 @@ def to_parquet(log: Log, out: Path) -> list[Remark]:
     paths = [_path(series) for series in log.series]
     columns = [pl.Series("time", log.times).cast(pl.Datetime("ns", "UTC"))]
     columns += [column.alias(name) for name, column in zip(_numbered(paths), log.columns, strict=True)]
-    with written(out) as partial:
+    # Polars takes no name that is not UTF-8.
+    with written(out) as partial, partial.open("wb") as file:
         try:
-            pl.DataFrame(columns).write_parquet(partial)
+            pl.DataFrame(columns).write_parquet(file)
         except PolarsError as error:  # where a disk is full, for one
-            raise Unusable(f"{out}: cannot be written: {error}") from None
+            raise OSError(str(error)) from None
     first = {path.casefold(): path for path in reversed(paths)}
     return [
         Remark(
@@ -107,11 +109,26 @@ def to_parquet(log: Log, out: Path) -> list[Remark]:
 
 
 def to_line_protocol(log: Log, out: Path) -> list[Remark]:
-    """Write InfluxDB line protocol, as Telegraf would have written it."""
+    """Write InfluxDB line protocol, as Telegraf would have written it: a value for each series and time.
+
+    Of rows of one time, and columns of one counter, the first that has a value counts. A counter that would be
+    another's series, as line protocol cannot hold all of its name, is left out. Unusable if it cannot be written.
+    """
+    alike = same_when_written(log.series)
+    kept = sorted(set(range(len(log.series))).difference(left for left, _ in alike))
+    told = replace(log, series=tuple(log.series[at] for at in kept), columns=tuple(log.columns[at] for at in kept))
     with written(out) as partial, partial.open("wb") as file:
-        for piece in encode(log):
+        for piece in encode(one_column_a_series(one_row_a_time(told))):
             file.write(piece)
-    return []
+        empty = not file.tell()
+    remarks = Remarks(str(out))
+    for left, one in alike:
+        like = _path(log.series[one])
+        text = f"left out: written as line protocol it would be mixed with {like}; choose either with --counter"
+        remarks.add(Kind.SKIPPED, text, counter=_path(log.series[left]))
+    if empty:
+        remarks.add(Kind.NOTED, "there are no values to write: the file is empty")
+    return remarks.items
 
 
 WRITERS = {"csv": to_csv, "parquet": to_parquet, "lp": to_line_protocol}

@@ -4,13 +4,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
 
+from ingest.same_time import one_row_a_time
 from model.errors import Unusable
 from model.log import Log
 from model.remark import Kind, Remark, counted
 from model.run import Recording, StoredRun
 from model.times import words
+from store.line_protocol import same_when_written
 from store.protocol import RunSummary, Store
 
 VALUES_AT_ONCE = 1_000_000
@@ -37,10 +38,12 @@ def load(
     """Load a run, or go on where an earlier call was cut off; a run that is there already stays as it is.
 
     `progress` is told how many values are dealt with. Unusable, before anything is written, if a log does
-    not say its zone, if the name is another run's, if rows are older than the store keeps them, or if
-    the store has data of the same host and time and `merge` is not said.
+    not say its zone, if two counters could not be told apart once they are written, if the name is another
+    run's, if rows are older than the store keeps them, or if the store has data of the same host and time and
+    `merge` is not said.
     """
     _zones_known(logs)
+    _series_differ(logs)
     listed = {one.name: one for one in store.runs()}.get(run.name)
     earlier = store.run(run.name) if listed else None
     remarks: list[Remark] = []
@@ -119,6 +122,17 @@ def _zones_known(logs: Sequence[Log]) -> None:
             raise Unusable(f"{log.path}: does not say its time zone; name it with --zone, such as --zone Europe/Berlin")
 
 
+def _series_differ(logs: Sequence[Log]) -> None:
+    places = [(log, series) for log in logs for series in log.series]
+    for other, one in same_when_written([series for _, series in places]):
+        log, series = places[other]
+        first, like = places[one]
+        raise Unusable(
+            f"{log.path}: {series.path} would be stored as {like.path} of {first.path}: a store keeps no backslash at "
+            "the end of a name, and no line end in it; load what is left after plimsoll convert --counter"
+        )
+
+
 def _difference(earlier: StoredRun, run: StoredRun) -> str | None:
     """How a run of the same name differs from this one; None if it is the same."""
     had, has = ([one.sha256 for one in each.recordings] for each in (earlier, run))
@@ -182,15 +196,7 @@ def _of_host(recording: Recording, host: str) -> bool:
 
 def _batches(log: Log) -> Iterator[Log]:
     """A log in parts of some million values."""
-    log = log if log.times_differ else _one_row_a_time(log)
+    log = one_row_a_time(log)
     rows = max(1, VALUES_AT_ONCE // max(1, len(log.series)))
     for start in range(0, len(log.times), rows):
         yield log.rows(start, start + rows)
-
-
-def _one_row_a_time(log: Log) -> Log:
-    """A log in which rows of the same time are one: of each column the first value among them."""
-    frame = pl.DataFrame([pl.Series("time", log.times), *(c.alias(f"c{at}") for at, c in enumerate(log.columns))])
-    frame = frame.group_by("time", maintain_order=True).agg(pl.all().drop_nulls().first())
-    times, *columns = frame.get_columns()
-    return Log(log.path, log.format, times.to_numpy(), tuple(columns), log.series, log.zone)

@@ -26,7 +26,7 @@ from model.errors import Unusable
 from model.log import Log, Times, Values
 from model.remark import Kind, Remarks, counted
 from model.series import Series
-from model.times import Zone
+from model.times import Zone, words
 
 NAME = "sadf"
 
@@ -52,6 +52,7 @@ def read(text: Text, how: Reading) -> Log:
     zone = _zone(path, tables, how.zone, remarks)
     tables = mended(tables, zone, remarks)
     instants = [_instants(table, zone, remarks) for table in tables]
+    _tell_steps_back(tables, remarks)
     times: Times = np.unique(np.concatenate(instants))
     columns = _Columns(len(times))
     for fields, table, moments in parts(tables, instants, remarks):
@@ -145,6 +146,24 @@ def _instants(table: SectionTable, zone: Zone, remarks: Remarks) -> Times:
     told = {remark.text for remark in remarks}
     remarks.items += [remark for remark in own if remark.text not in told]
     return instants
+
+
+def _tell_steps_back(tables: Sequence[SectionTable], remarks: Remarks) -> None:
+    """Tell where the clock steps back between rows whose times are UTC; each step once, as all sections show it."""
+    found: list[tuple[int, int]] = []
+    ends: set[int] = set()
+    for table in tables:
+        known = np.flatnonzero(~table.local)
+        stamps, lines = table.stamps[known], table.lines[known]
+        at = np.flatnonzero(np.diff(stamps) < 0)
+        steps = list(zip(lines[at + 1].tolist(), stamps[at].tolist(), stamps[at + 1].tolist(), strict=True))
+        # A section may lack the row before a step or the one after it.
+        found += [(line, before - after) for line, before, after in steps if ends.isdisjoint((before, after))]
+        ends.update(end for _, *both in steps for end in both)
+    if found:
+        line, back = min(found)
+        told = f"the clock steps back by {words(back)}: rows are put in the order of time"
+        remarks.add(Kind.REPAIRED, told, line=line, count=len(found))
 
 
 def _instances(table: SectionTable) -> Iterator[tuple[str | None, NDArray[np.intp]]]:

@@ -18,6 +18,7 @@ COMMON = 3  # host, interval and time come before the values
 _EVENT = re.compile(r"[^;]*;-1;([^;]*);(?:LINUX-)?(RESTART|COM )\s*(.*)")
 _WHOLE = re.compile(r"[.,]\d\d$")
 _DAMAGED = re.compile(r"\s*#|[^;]*;[^;]*;(time|[^;]*stamp;)")  # damage in one place leaves one end of the name
+_COMMENTED = re.compile(r"# ?([^;]+);\d+;(\d{4}-\d\d-\d\d \d[^;]*|\d{9,11});")
 _MOST_REMARKS = 20
 
 
@@ -35,12 +36,16 @@ class Block:
         self.rows.append(row)
         self.lines.append(line)
 
+    def holds_like(self, line: str, host: str) -> bool:
+        """Whether a line has the block's number of cells, and its last row is of this host."""
+        return line.count(";") == self.cells - 1 and bool(self.rows) and self.rows[-1].startswith(f"{host};")
+
 
 def blocks(text: Text, remarks: Remarks) -> list[Block]:
     """All rows of known sections. What else stands in the file is remarked: restarts, comments, odd rows.
 
-    Unusable if most rows do not fit their header, or if the sections of a row of `sadf -h` cannot
-    be told apart.
+    Unusable if most rows do not fit their header, if the sections of a row of `sadf -h` cannot be told apart, or if
+    all rows are of sections that are not read.
     """
     sorting = _Sorting(text.path, remarks)
     *lines, last = plain(_decoded(text, remarks), remarks).split("\n")
@@ -78,6 +83,9 @@ class _Sorting:
         self._odd: dict[str, tuple[int, int, int]] = {}
         self._headless: list[int] = []
         self._suspect: int | None = None
+        self._commented: list[int] = []
+        self._suspect_is_row = False
+        self._unread: dict[str, int] = {}
 
     def take(self, line: str, number: int) -> None:
         """Take one line of the file."""
@@ -149,6 +157,10 @@ class _Sorting:
 
     def _take_suspect(self, line: str, number: int) -> None:
         """A line that may be or hide a header: rows after it may be of another section, up to the next header."""
+        looks_like_row = _COMMENTED.match(line) if not _may_hide_a_header(line.removeprefix("#").lstrip()) else None
+        if looks_like_row and self._block is not None and self._block.holds_like(line, looks_like_row[1]):
+            self._commented.append(number)
+            return
         row, header, columns = line.partition(HEADER)
         if row and _is_header(header + columns):
             self._remarks.add(Kind.REPAIRED, "a line end is missing before the header: put in", line=number)
@@ -156,7 +168,7 @@ class _Sorting:
             self._begin(header + columns, number)
             return
         if self._header is not None and self._suspect is None:
-            self._suspect = number
+            self._suspect, self._suspect_is_row = number, looks_like_row is not None
         self._headless.append(number)
         self._header, self._block, self._splitter, self._sections = None, None, None, []
 
@@ -172,6 +184,8 @@ class _Sorting:
         elif self._sections:
             # With -h and one device when the section began, there are more of them from now on.
             self._take_apart(Splitter(self._sections), cells, number)
+        elif self._known[self._header]:
+            self._unread.setdefault(self._header, number)
 
     def _take_apart(self, splitter: Splitter, cells: Sequence[str], number: int) -> None:
         """A row of all sections: as many rows as there are instances in it."""
@@ -217,21 +231,48 @@ class _Sorting:
             self._remarks.add(
                 Kind.SKIPPED, f"{counted(count, 'line')} of no section: left out", line=first, count=count
             )
+        if self._commented:
+            count, first = len(self._commented), self._commented[0]
+            told = f'{counted(count, "row")} behind a "#", as if commented out: left out'
+            self._remarks.add(Kind.SKIPPED, told, line=first, count=count)
         for header, odd in self._odd.items():
             self._leave_out_odd(header, *odd)
         left = [block for block in self.blocks.values() if block.rows]
-        if self._odd and not left:
+        if not left:
+            self._refuse()
+        return left
+
+    def _refuse(self) -> None:
+        """Say why no rows are left, where that is known."""
+        again = "write the file again with sadf -d FILE -- -A"
+        if self._odd:
             header, (_, first, cells) = next(iter(self._odd.items()))
+            if _is_tty_that_repeats(self._known[header], cells - COMMON):
+                again = (
+                    "some versions of sysstat write TTY so, and nothing else can be read; write other sections as "
+                    "well: sadf -d FILE -- -A"
+                )
             raise Unusable(
                 f"{self._path}:{first}: the row has {cells} cells and does not fit its header of {_cells(header)}; "
-                "write the file again with sadf -d FILE -- -A"
+                f"{again}"
             )
-        if self._suspect is not None and not left:
+        if self._suspect is not None:
+            said = "the line may be or hide a damaged header"
+            if self._suspect_is_row:
+                said = "the line seems to be a row that is commented out, or a damaged header"
+                again = 'take the "#" away from the rows that shall count, or ' + again
             raise Unusable(
-                f"{self._path}:{self._suspect}: the line may be or hide a damaged header, and without the rows from it "
-                "to the next header none are left; write the file again with sadf -d FILE -- -A"
+                f"{self._path}:{self._suspect}: {said}, and without the rows from it to the next header none are left; "
+                f"{again}"
             )
-        return left
+        if self._unread:
+            names = {
+                section.label or section.fields[0]: None for header in self._unread for section in self._known[header]
+            }
+            raise Unusable(
+                f"{self._path}:{next(iter(self._unread.values()))}: holds no row of a known section of sadf, as "
+                f"{short(', '.join(names), 80)} are not read; write others as well: sadf -d FILE -- -A"
+            )
 
     def _leave_out_odd(self, header: str, count: int, first: int, cells: int) -> None:
         """Leave out rows that do not fit their header. Where they are the most, those that fit may do so by chance."""
@@ -254,6 +295,11 @@ def _may_hide_a_header(line: str) -> bool:
     """Whether a line may be a damaged header or hold one. Not by "hostname" alone: a host may have that name."""
     hides = "\0" in line or "timestamp;" in line or ";interval;" in line or "# hostname" in line
     return hides or _DAMAGED.match(line) is not None
+
+
+def _is_tty_that_repeats(sections: Sequence[Section], cells: int) -> bool:
+    """Whether a row has the number of its line before each value."""
+    return [section.label for section in sections] == ["TTY"] and cells == 2 * len(sections[0].fields)
 
 
 def _cells(header: str) -> int:

@@ -46,7 +46,8 @@ def write_pdh(path: Path, clock: WallClock | None, times: Times, columns: Sequen
         raise ValueError(f'"{short[0]}" needs {len(times)} values')
     zone = f" ({clock.zone_name})({clock.bias_minutes})" if clock else ""
     local = pl.Series(times, dtype=pl.Int64) - (clock.bias_minutes * 60 * SECOND if clock else 0)
-    cells = pl.DataFrame([local.alias("time").cast(pl.Datetime("ns")), *_cells([values for _, values in columns])])
+    numbers = _cells([values for _, values in columns], is_zoned=clock is not None)
+    cells = pl.DataFrame([local.alias("time").cast(pl.Datetime("ns")), *numbers])
     with written(path) as partial, partial.open("wb") as file:
         file.write(_header([f"(PDH-CSV 4.0){zone}", *(name for name, _ in columns)]))
         cells.write_csv(
@@ -66,9 +67,14 @@ def _header(cells: Sequence[str]) -> bytes:
     return line.getvalue().encode()
 
 
-def _cells(columns: Sequence[Values]) -> list[pl.Series]:
+def _cells(columns: Sequence[Values], *, is_zoned: bool) -> list[pl.Series]:
     out: list[pl.Series] = []
     for at, values in enumerate(columns):
         numbers = np.where(np.isfinite(values), values, np.nan)
-        out.append(pl.Series(str(at), numbers, dtype=pl.Float64, nan_to_null=True))
+        cells = pl.Series(str(at), numbers, dtype=pl.Float64, nan_to_null=True)
+        # Without a zone the log is as typeperf writes it, of which a bare -1 is no sample.
+        if not is_zoned and (cells == -1).any():
+            cells = pl.select(pl.when(cells == -1).then(pl.lit("-1.0")).otherwise(cells.cast(pl.String))).to_series()
+            cells = cells.alias(str(at))
+        out.append(cells)
     return out

@@ -1,12 +1,13 @@
 """Instants and spans as people type them: `10:22`, `2008-01-15 10:22`, `10:22/12:00`."""
 
 import re
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 
 from model.errors import Unusable
 from model.run import Phase
 from model.times import SECOND, Zone, instant
 
+_MINUTE = 60 * SECOND
 _HALF_A_DAY = 12 * 3600 * SECOND
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?")
 
@@ -19,9 +20,10 @@ def parse_moment(text: str, zone: Zone, start: int) -> int:
     if match := _CLOCK.fullmatch(text.strip()):
         hour, minute, second = (int(part or 0) for part in match.groups())
         if hour < 24 and minute < 60 and second < 60:
-            first = zone.local(start) - timedelta(minutes=1)
-            moment = first.replace(hour=hour, minute=minute, second=second, microsecond=0)
-            return instant(moment if moment >= first else moment + timedelta(days=1))
+            try:
+                return _first(time(hour, minute, second), zone, start - _MINUTE)
+            except OverflowError:
+                raise Unusable(f'the day of "{text}" is not known; write it like "2008-01-15 10:22"') from None
     try:
         moment = datetime.fromisoformat(text.strip())
     except ValueError:
@@ -29,6 +31,17 @@ def parse_moment(text: str, zone: Zone, start: int) -> int:
             f'"{text}" is not a time; write it like 10:22, "2008-01-15 10:22" or 2008-01-15T09:22Z'
         ) from None
     return instant(moment if moment.tzinfo else moment.replace(tzinfo=zone.rule))
+
+
+def _first(clock: time, zone: Zone, start: int) -> int:
+    """The first instant from `start` on at which the clocks of a zone show that time: an hour may come twice."""
+    day = zone.local(start).date()
+    found: list[int] = []
+    for date in (day, day + timedelta(days=1)):
+        moment = datetime.combine(date, clock, zone.rule)
+        # Of an hour that is left out fold=1 is the earlier reading: it then counts for nothing.
+        found += [instant(moment), max(instant(moment), instant(moment.replace(fold=1)))]
+    return min(moment for moment in found if moment >= start)
 
 
 def parse_span(text: str, zone: Zone, start: int, end: int) -> tuple[int, int]:

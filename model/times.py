@@ -16,6 +16,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _UNIT_SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400}
 _OFFSET = re.compile(r"([+-])(\d{1,2}):?([0-5]\d)")
+_NO_ZONES = {"localtime", "posixrules", "factory"}  # which files of the system's are called, on each machine another
 
 
 def parse_duration(text: str | float) -> int:
@@ -88,13 +89,17 @@ class Zone:
 
     @classmethod
     def parse(cls, text: str) -> "Zone":
-        """`Europe/Berlin`, `UTC` or `+01:00`. Unusable if it is none of these."""
+        """`Europe/Berlin`, `UTC`, `Z` or `+01:00`. Unusable if it is none of these."""
+        if text.upper() in ("UTC", "Z"):
+            text = "UTC"
         if match := _OFFSET.fullmatch(text):
             sign, hours, minutes = match.groups()
             offset = timedelta(hours=int(hours), minutes=int(minutes))
             if offset < timedelta(hours=24):
                 return cls(text, timezone(-offset if sign == "-" else offset))
         try:
+            if text.casefold() in _NO_ZONES:
+                raise ZoneInfoNotFoundError(text)
             return cls(text, ZoneInfo(text))
         except (ZoneInfoNotFoundError, ValueError, OSError):
             raise Unusable(

@@ -1,6 +1,5 @@
 """Where InfluxDB is, what is in it, and the secrets: names and values as in an environment, in a file of mode 0600."""
 
-import os
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
@@ -68,6 +67,5 @@ def write(path: Path, settings: Mapping[str, str], head: str) -> None:
     text = f"# {head}\n" + "".join(f"{name}={value}\n" for name, value in settings.items())
     with written(path) as partial:
         # The mode is set before there is anything to read.
-        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with open(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
+        partial.chmod(0o600)
+        partial.write_text(text, "utf-8")

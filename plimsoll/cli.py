@@ -59,9 +59,7 @@ def main() -> None:
             print(f"plimsoll: {line}", file=sys.stderr)
         sys.exit(UNREACHABLE if isinstance(error, Unreachable) else UNUSABLE)
     except typer.TyperException as error:
-        said = error.format_message()
-        # Without a command the message is the help.
-        print(said if "Usage:" in said else f"plimsoll: {said} See plimsoll --help.", file=sys.stderr)
+        print(_sentence(error.format_message()), file=sys.stderr)
         sys.exit(error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
         print("plimsoll: interrupted", file=sys.stderr)
@@ -75,3 +73,11 @@ def main() -> None:
         print(f"plimsoll: {what}: {error.strerror or error}", file=sys.stderr)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(UNUSABLE)
+
+
+def _sentence(said: str) -> str:
+    """What typer says of a call, in one line; without a command that is the help, which stays as it is."""
+    if "Usage:" in said:
+        return said
+    line = " ".join(said.split())
+    return f"plimsoll: {line}{'' if line.endswith(('.', '?', '!')) else '.'} See plimsoll --help."

@@ -6,16 +6,20 @@ from pathlib import Path
 from ingest.content import STDIN
 from model.atomic import written
 from model.errors import Unusable
+from model.remark import counted
 
 _NO_LOGS = {".html", ".json", ".toml", ".md", ".yaml", ".yml"}
+_MOST_NAMED = 3
 
 
 def expand(named: Sequence[Path]) -> Iterator[tuple[Path, bool]]:
     """The logs that were named, and those in the folders that were named.
 
     The flag tells that a file was found in a folder, so that it need not be a log. Unusable if a
-    named path does not exist.
+    named path does not exist, or standard input is named twice.
     """
+    if named.count(STDIN) > 1:
+        raise Unusable(f"{STDIN}: standard input is named twice; it can be read once")
     seen: set[Path] = set()
     for path in named:
         if path == STDIN:
@@ -33,6 +37,22 @@ def expand(named: Sequence[Path]) -> Iterator[tuple[Path, bool]]:
             if not hidden and one.resolve() not in seen:
                 seen.add(one.resolve())
                 yield one, inside
+
+
+def not_looked_into(named: Sequence[Path]) -> str | None:
+    """What is to be said of the folders in those that were named, None if there are none: nobody looks into them."""
+    folders = {path.resolve(): path for path in named if path != STDIN and path.is_dir()}
+    inside = [
+        str(one)
+        for folder in folders.values()
+        for one in sorted(folder.iterdir())
+        if one.is_dir() and not one.name.startswith(".") and one.resolve() not in folders
+    ]
+    if not inside:
+        return None
+    more = len(inside) - _MOST_NAMED
+    names = ", ".join(inside[:_MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+    return f"{counted(len(inside), 'folder')} inside not looked into ({names}): name those whose logs are meant, too"
 
 
 def write_text(path: Path, text: str) -> None:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ingest.read import read_logs
 from ingest.reading import Reading
 from ingest.together import remarks_on
+from ingest.zones import is_steady, rule_of
 from model.errors import Unusable, printable
 from model.log import Log
 from model.moments import parse_moment
@@ -17,7 +18,7 @@ from model.remark import Kind, Remark
 from model.run import StoredRun
 from model.times import SECOND, Zone
 from plimsoll.console import tell
-from plimsoll.files import expand
+from plimsoll.files import expand, not_looked_into
 
 RUN = "run:"
 LIVE = "live:"
@@ -44,7 +45,7 @@ class Named:
     @property
     def shown_in(self) -> Zone | None:
         """The zone asked for."""
-        return Zone.parse(self.zone) if self.zone else None
+        return zone_named(self.zone) if self.zone is not None else None
 
     @property
     def run(self) -> str | None:
@@ -63,6 +64,16 @@ class Named:
         if True in kinds:
             raise Unusable(f"{LIVE}HOST cannot be read together with logs or runs")
         return None
+
+
+def zone_named(text: str) -> Zone:
+    """A zone as `Zone.parse` reads it, or by Windows' name, `GMT Standard Time`. Unusable if it is neither."""
+    is_windows = text.endswith(" Time")  # GMT by itself has no summer time
+    if is_windows and (rule := rule_of(text)):
+        return Zone(text, rule)
+    if is_windows and is_steady(text):
+        raise Unusable(f'zone "{text}" is known by its offset alone: write that, such as +09:00')
+    return Zone.parse(text)
 
 
 class Read(NamedTuple):
@@ -89,7 +100,8 @@ def _logs(named: Named) -> Read:
     how = Reading(named.shown_in, named.format, named.encoding, names)
     logs: list[Log] = []
     remarks: list[Remark] = []
-    for path, in_a_folder in expand([Path(place) for place in named.places]):
+    paths = [Path(place) for place in named.places]
+    for path, in_a_folder in expand(paths):
         try:
             found, said = read_logs(path, how)
         except Unusable as error:
@@ -99,9 +111,12 @@ def _logs(named: Named) -> Read:
         else:
             logs += found
             remarks += said
+    inside = not_looked_into(paths)
     if not logs:
         tell(remarks)
-        raise Unusable(f"{', '.join(named.places)}: no log in it could be read")
+        raise Unusable(f"{', '.join(named.places)}: no log in it could be read{f'; {inside}' if inside else ''}")
+    if inside:
+        remarks.append(Remark(Kind.SKIPPED, inside))
     return Read(logs, [*remarks, *remarks_on(logs)])
 
 

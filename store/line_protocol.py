@@ -1,7 +1,7 @@
 """InfluxDB line protocol, as Telegraf would have written it, encoded column by column."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import polars as pl
@@ -29,6 +29,7 @@ def encode(log: Log) -> Iterator[bytes]:
     """The points of a log as pieces of line protocol, each of whole lines. A value that is missing is not written.
 
     As in Telegraf's serializer, a backslash at the end of a tag is left out: it would hide the comma after it.
+    A tag that is nothing else is written in brackets.
     """
     points = _points(log)
     for start in range(0, len(log.times), ROWS_AT_ONCE):
@@ -85,6 +86,14 @@ def wire(series: Series) -> Series:
     return Series(_plain(series.host), measurement, tags, _plain(series.field), series.path)
 
 
+def same_when_written(series: Sequence[Series]) -> list[tuple[int, int]]:
+    """Series that would be mixed with another one when they are written, each with the first that is written so."""
+    first: dict[object, int] = {}
+    return [
+        (at, of) for at, one in enumerate(series) if series[of := first.setdefault(wire(one).key, at)].key != one.key
+    ]
+
+
 def parse_key(key: str) -> Series:
     """The measurement and tags of a point, as InfluxDB lists them: a series without a field."""
     measurement, *tags = (part for part in _UNESCAPED_COMMA.split(key))
@@ -135,11 +144,12 @@ def _split(text: bytes) -> Iterator[bytes]:
 
 
 def _tag(text: str) -> str:
-    return _escaped(text, ",= ").rstrip("\\")
+    return _escaped(_plain(text), ",= ")
 
 
 def _plain(text: str) -> str:
-    return text.replace("\n", " ").replace("\r", " ").rstrip("\\")
+    text = text.replace("\n", " ").replace("\r", " ")
+    return text.rstrip("\\") or (text and f"({text})")
 
 
 def _unescaped(text: str) -> str:

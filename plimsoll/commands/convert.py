@@ -34,6 +34,8 @@ def run(named: Named, target: str, out: Path, wanted: Wanted) -> None:
     first = int(log.times[0]) if len(log.times) else 0
     start = parse_moment(wanted.start, zone, first) if wanted.start is not None else None
     end = parse_moment(wanted.end, zone, first if start is None else start) if wanted.end is not None else None
+    if start is not None and end is not None and end < start:
+        raise Unusable(f"--until {wanted.end} is before --from {wanted.start}")
     part = Part(wanted.counters, start, end, wanted.every).of(log)
     said = WRITERS[target](part, out)
     rows, columns = counted(len(part.times), "row"), counted(len(part.series), "counter")

@@ -9,6 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from model.errors import Unusable
 from model.log import Log
 from model.perfmon import CounterPath
 from model.remark import Remark, counted
@@ -22,7 +23,9 @@ _MOST_SPANS = 5
 
 
 def run(named: Named, json: Path | None) -> None:
-    """Tell what is in each log."""
+    """Tell what is in each log. Unusable if a time is given for what is shown as a whole."""
+    if named.hosts is None and (named.start is not None or named.end is not None):
+        raise Unusable(f"--from and --to are for live:HOST; {named.places[0]} is shown as a whole")
     logs, remarks, _ = read(named)
     spare(logs, json)
     if json is not None:

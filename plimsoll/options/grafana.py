@@ -5,16 +5,27 @@ from typing import Annotated
 
 import typer
 
+from plimsoll.options.shared import path
+
 app = typer.Typer(help="Files for Grafana.", no_args_is_help=True, rich_markup_mode=None)
 
 
 @app.command("export")
 def grafana_export_command(
     out: Annotated[
-        Path, typer.Option("--out", help="The folder in which rules/grafana and dashboards/grafana are written.")
+        Path,
+        typer.Option(
+            "--out",
+            help="The folder in which rules/grafana and dashboards/grafana are written.",
+            parser=path,
+            metavar="<path>",
+        ),
     ] = Path(),
     config: Annotated[
-        Path | None, typer.Option("--config", help="Host facts and thresholds set otherwise (plimsoll.toml).")
+        Path | None,
+        typer.Option(
+            "--config", help="Host facts and thresholds set otherwise (plimsoll.toml).", parser=path, metavar="<path>"
+        ),
     ] = None,
     email: Annotated[
         list[str] | None, typer.Option("--email", help="Who is told by e-mail; repeat for more.", show_default=False)

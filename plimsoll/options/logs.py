@@ -14,6 +14,8 @@ from plimsoll.options.shared import (
     NamesOption,
     StoreOption,
     ZoneOption,
+    not_empty,
+    path,
 )
 
 
@@ -33,7 +35,9 @@ class Target(StrEnum):
 
 
 def demo_command(
-    out: Annotated[Path, typer.Option("--out", help="The folder to write to.")] = Path("demo-run"),
+    out: Annotated[Path, typer.Option("--out", help="The folder to write to.", parser=path, metavar="<path>")] = Path(
+        "demo-run"
+    ),
 ) -> None:
     """Write logs of a simulated messaging system, with enough memory and with too little, and review them."""
     from plimsoll.commands import demo
@@ -47,8 +51,10 @@ def show_command(
     format_: FormatOption = None,
     encoding: EncodingOption = None,
     names: NamesOption = None,
-    from_: Annotated[str | None, typer.Option("--from", help="With live:HOST, from this time on.")] = None,
-    to: Annotated[str | None, typer.Option("--to", help="With live:HOST, up to this time.")] = None,
+    from_: Annotated[
+        str | None, typer.Option("--from", help="With live:HOST, from this time on.", callback=not_empty)
+    ] = None,
+    to: Annotated[str | None, typer.Option("--to", help="With live:HOST, up to this time.", callback=not_empty)] = None,
     store: StoreOption = None,
     json: JsonOption = None,
 ) -> None:
@@ -62,7 +68,9 @@ def show_command(
 def convert_command(
     log: Annotated[str, typer.Argument(help="A log; - for standard input.", metavar="LOG", show_default=False)],
     to: Annotated[Target, typer.Option("--to", help="csv (PDH-CSV), parquet (wide) or lp (InfluxDB line protocol).")],
-    out: Annotated[Path, typer.Option("--out", help="The file to write.", show_default=False)],
+    out: Annotated[
+        Path, typer.Option("--out", help="The file to write.", show_default=False, parser=path, metavar="<path>")
+    ],
     counter: Annotated[
         list[str] | None,
         typer.Option(
@@ -71,8 +79,12 @@ def convert_command(
             show_default=False,
         ),
     ] = None,
-    from_: Annotated[str | None, typer.Option("--from", help="Keep rows from this time on: 10:22.")] = None,
-    to_time: Annotated[str | None, typer.Option("--until", help="Keep rows up to this time.")] = None,
+    from_: Annotated[
+        str | None, typer.Option("--from", help="Keep rows from this time on: 10:22.", callback=not_empty)
+    ] = None,
+    to_time: Annotated[
+        str | None, typer.Option("--until", help="Keep rows up to this time.", callback=not_empty)
+    ] = None,
     every: Annotated[int, typer.Option("--every", min=1, help="Keep every n-th row.")] = 1,
     zone: ZoneOption = None,
     format_: FormatOption = None,
@@ -100,9 +112,10 @@ def review_command(
         ),
     ] = None,
     from_: Annotated[
-        str | None, typer.Option("--from", help="Judge from this time on: 10:22, or 2008-01-15T10:22.")
+        str | None,
+        typer.Option("--from", help="Judge from this time on: 10:22, or 2008-01-15T10:22.", callback=not_empty),
     ] = None,
-    to: Annotated[str | None, typer.Option("--to", help="Judge up to this time.")] = None,
+    to: Annotated[str | None, typer.Option("--to", help="Judge up to this time.", callback=not_empty)] = None,
     steady: Annotated[
         str | None, typer.Option("--steady", metavar="FROM/TO", help="When the run was in steady state: 10:22/12:00.")
     ] = None,
@@ -112,12 +125,22 @@ def review_command(
         typer.Option(
             "--config",
             help="Run, phases, host facts and thresholds set otherwise. Default: plimsoll.toml beside the logs.",
+            parser=path,
+            metavar="<path>",
         ),
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Write the report as one HTML file.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write the report as one HTML file.", parser=path, metavar="<path>")
+    ] = None,
     json: JsonOption = None,
     junit: Annotated[
-        Path | None, typer.Option("--junit", help="Write JUnit XML: a suite per pack, a case per rule and host.")
+        Path | None,
+        typer.Option(
+            "--junit",
+            help="Write JUnit XML: a suite per pack, a case per rule and host.",
+            parser=path,
+            metavar="<path>",
+        ),
     ] = None,
     fail_on: Annotated[
         FailOn | None,
@@ -154,7 +177,12 @@ def ingest_command(
     ] = False,
     config: Annotated[
         Path | None,
-        typer.Option("--config", help="Labels, phases, host facts. Default: plimsoll.toml beside the logs."),
+        typer.Option(
+            "--config",
+            help="Labels, phases, host facts. Default: plimsoll.toml beside the logs.",
+            parser=path,
+            metavar="<path>",
+        ),
     ] = None,
     zone: ZoneOption = None,
     format_: FormatOption = None,

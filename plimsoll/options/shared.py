@@ -1,9 +1,41 @@
 """Arguments and options that several commands take."""
 
+import codecs
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+_NOT_OF_LOGS = {"idna", "punycode", "raw-unicode-escape", "unicode-escape"}  # Python has them as encodings of text
+
+
+def not_empty(value: str | None) -> str | None:
+    """A value as it is. BadParameter if it is empty, as where a variable of the shell is not set."""
+    if value == "":
+        raise typer.BadParameter("it is empty; give it a value, or leave the option out.")
+    return value
+
+
+def path(text: str) -> Path:
+    """The path of a file or folder. BadParameter if none is named: an empty text would be the current folder."""
+    if not text:
+        raise typer.BadParameter("no file is named.")
+    return Path(text)
+
+
+def text_encoding(value: str | None) -> str | None:
+    """The name of an encoding that a log's header may have. BadParameter if it is none."""
+    if value is None:
+        return None
+    not_empty(value)
+    try:
+        known = codecs.lookup(value).name.replace("_", "-") not in _NOT_OF_LOGS and bool("a".encode(value))
+    except (LookupError, ValueError):
+        known = False
+    if not known:
+        raise typer.BadParameter(f'"{value}" is not an encoding of text that is known; write it like cp1250.')
+    return value
+
 
 LogArgument = Annotated[
     list[str],
@@ -21,20 +53,36 @@ StoreOption = Annotated[
         help="The address of an InfluxDB 2 (http://127.0.0.1:8086, with ?org= and &bucket=); its token is taken from "
         "INFLUX_TOKEN. Default: INFLUX_URL, .env, or the stack that runs here.",
         show_default=False,
+        callback=not_empty,
     ),
 ]
 ZoneOption = Annotated[
     str | None,
     typer.Option(
-        "--zone", help="The zone of logs that do not say theirs, and to show times in: Europe/Berlin, +01:00."
+        "--zone",
+        help="The zone of logs that do not say theirs, and to show times in: Europe/Berlin, +01:00.",
+        callback=not_empty,
     ),
 ]
 FormatOption = Annotated[
-    str | None, typer.Option("--format", help="Read as this format instead of choosing by content.")
+    str | None,
+    typer.Option("--format", help="Read as this format instead of choosing by content.", callback=not_empty),
 ]
-EncodingOption = Annotated[str | None, typer.Option("--encoding", help="The code page of a header, such as cp1250.")]
+EncodingOption = Annotated[
+    str | None,
+    typer.Option("--encoding", help="The code page of a header, such as cp1250.", callback=text_encoding),
+]
 NamesOption = Annotated[
     list[Path] | None,
-    typer.Option("--names", help="A .yaml file of counter names in another language.", show_default=False),
+    typer.Option(
+        "--names",
+        help="A .yaml file of counter names in another language.",
+        show_default=False,
+        parser=path,
+        metavar="<path>",
+    ),
 ]
-JsonOption = Annotated[Path | None, typer.Option("--json", help="Write the result for other programs; - for stdout.")]
+JsonOption = Annotated[
+    Path | None,
+    typer.Option("--json", help="Write the result for other programs; - for stdout.", parser=path, metavar="<path>"),
+]

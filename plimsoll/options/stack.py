@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.options.shared import JsonOption
+from plimsoll.options.shared import JsonOption, path
 
 app = typer.Typer(
     help="The real Telegraf and InfluxDB on this machine, where there is no Docker.",
@@ -19,6 +19,8 @@ StackFolderOption = Annotated[
         "--folder",
         help="Where data, settings and logs are. Default: plimsoll/stack in the user's state folder.",
         show_default=False,
+        parser=path,
+        metavar="<path>",
     ),
 ]
 
@@ -67,7 +69,9 @@ def stack_status_command(folder: StackFolderOption = None, json: JsonOption = No
 
 @app.command("env")
 def stack_env_command(
-    out: Annotated[Path, typer.Option("--out", help="The file to write.")] = Path(".env"),
+    out: Annotated[Path, typer.Option("--out", help="The file to write.", parser=path, metavar="<path>")] = Path(
+        ".env"
+    ),
 ) -> None:
     """Write the settings and new secrets that docker compose needs; a file that is there is left alone."""
     from plimsoll.commands import stack

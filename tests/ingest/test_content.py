@@ -86,6 +86,59 @@ def test_a_damaged_file_is_refused(tmp_path, pack):
         read_log(path)
 
 
+def alone(data):
+    return lzma.compress(data, format=lzma.FORMAT_ALONE)
+
+
+def in_two(pack):
+    """The log in two streams."""
+    data = LOG.read_bytes()
+    half = data.index(b"\n", len(data) // 2) + 1
+    return pack(data[:half]), pack(data[half:])
+
+
+@pytest.mark.parametrize("between", [b"", bytes(4), bytes(20_000)])
+@pytest.mark.parametrize("pack", [bz2.compress, lzma.compress, alone])
+def test_streams_one_behind_the_other_are_one_log(tmp_path, pack, between):
+    path = tmp_path / "log"
+    path.write_bytes(b"".join(stream + between for stream in in_two(pack)))
+    log = read_log(path)
+    assert (len(log.times), log.present) == (5, 11)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstd.compress, bz2.compress, lzma.compress, alone])
+def test_rows_of_a_damaged_second_stream_are_not_lost_in_silence(tmp_path, monkeypatch, pack):
+    first, second = in_two(pack)
+    data = first + bytes([second[0] ^ 0xFF]) + second[1:]
+    path = tmp_path / "log"
+    for packed in (data, gzip.compress(data)):
+        path.write_bytes(packed)
+        with pytest.raises(Unusable, match=r"log: is damaged: .+; copy or compress it again$"):
+            read_log(path)
+    with pytest.raises(Unusable, match=r"in\.zip/log: is damaged: "):
+        read_logs(zipped(tmp_path / "in.zip", log=data))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    with pytest.raises(Unusable, match="standard input: is damaged: "):
+        read_log(Path("-"))
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstd.compress, bz2.compress, lzma.compress, alone])
+@pytest.mark.parametrize("behind", [b"garbage that is no stream", b"x", bytes(9_000) + b"x"])
+def test_a_file_with_more_behind_its_last_stream_is_refused(tmp_path, pack, behind):
+    path = tmp_path / "log"
+    path.write_bytes(pack(LOG.read_bytes()) + behind)
+    with pytest.raises(Unusable, match=r"log: is damaged: .+; copy or compress it again$"):
+        read_log(path)
+
+
+@pytest.mark.parametrize("pack", [bz2.compress, lzma.compress, alone])
+def test_a_bomb_in_a_second_stream_is_refused_before_it_goes_off(tmp_path, pack):
+    path = tmp_path / "bomb"
+    path.write_bytes(pack(LOG.read_bytes()) + pack(bytes(50_000_000)))
+    with opened(path, most=10_000_000) as contents, pytest.raises(Unusable, match=r"unpacks to more than 0\.00931 GB"):
+        list(contents)
+
+
 @pytest.mark.parametrize(
     ("members", "said"),
     [

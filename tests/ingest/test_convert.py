@@ -1,6 +1,9 @@
 """What convert writes: CSV that is read back to the same log, line protocol that says the same."""
 
 import math
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from datetime import timedelta, timezone
 from pathlib import Path
@@ -220,3 +223,124 @@ def test_columns_of_the_same_counter_are_one_field(tmp_path):
     to_line_protocol(log, tmp_path / "out.lp")
     values = [line.split(" ")[1] for line in (tmp_path / "out.lp").read_text().splitlines()]
     assert values == ["Threads=1.0", "Threads=2.0"]
+
+
+def a_csv(path, names, *rows):
+    """A PDH-CSV log whose rows are a second of 10:00 and its cells."""
+    header = ",".join(f'"{name}"' for name in ("(PDH-CSV 4.0) (UTC)(0)", *names))
+    lines = [
+        ",".join([f'"01/15/2008 10:00:{second:02}.000"', *(f'"{cell}"' for cell in cells)]) for second, *cells in rows
+    ]
+    path.write_text("\n".join([header, *lines]) + "\n")
+    return read_log(path)
+
+
+def points(path):
+    """The series, the field and the second of 10:00 of each point, with its value."""
+    told = {}
+    for line in path.read_text().splitlines():
+        head, fields, time = line.replace("\\ ", "_").split(" ")
+        for field in fields.split(","):
+            name, value = field.split("=")
+            where = (head, name, int(time) // SECOND % 60)
+            assert where not in told
+            told[where] = float(value)
+    return told
+
+
+def test_rows_of_one_time_are_one_point_in_line_protocol(tmp_path):
+    names = [r"\\S\Memory\Pages/sec", r"\\S\Memory\Available Bytes"]
+    log = a_csv(tmp_path / "log.csv", names, (0, 1, 10), (15, 2, " "), (15, 3, 30), (30, 4, 40))
+    to_line_protocol(log, tmp_path / "out.lp")
+    told = {(field, second): value for (_, field, second), value in points(tmp_path / "out.lp").items()}
+    assert told == {
+        ("Pages_persec", 0): 1.0,
+        ("Pages_persec", 15): 2.0,
+        ("Pages_persec", 30): 4.0,
+        ("Available_Bytes", 0): 10.0,
+        ("Available_Bytes", 15): 30.0,
+        ("Available_Bytes", 30): 40.0,
+    }
+
+
+def test_counters_that_differ_in_case_are_one_series_in_line_protocol(tmp_path):
+    names = [r"\\S\Process(chrome)\Handle Count", r"\\s\Process(Chrome)\Handle Count"]
+    log = a_csv(tmp_path / "log.csv", names, (0, 1, 9), (15, " ", 2), (30, " ", " "), (45, 4, " "))
+    assert to_line_protocol(log, tmp_path / "out.lp") == []
+    (head,) = {head for head, _, _ in points(tmp_path / "out.lp")}
+    assert ",host=S,instance=chrome," in head
+    assert {second: value for (_, _, second), value in points(tmp_path / "out.lp").items()} == {0: 1, 15: 2, 45: 4}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("C:", "C:\\"), ("C:\\", "C:"), ("C:", "c:\\"), ("C:\\", "C:\\\\"), ("(\\)", "\\")]
+)
+def test_counters_that_line_protocol_cannot_tell_apart_are_not_mixed(tmp_path, one, other):
+    names = [rf"\\S\LogicalDisk({instance})\% Free Space" for instance in (one, other)]
+    log = a_csv(tmp_path / "log.csv", names, (0, 1, 9), (15, " ", 8))
+    (remark,) = to_line_protocol(log, tmp_path / "out.lp")
+    assert (remark.counter, remark.kind) == (names[1], "skipped")
+    assert names[0] in remark.text
+    assert list(points(tmp_path / "out.lp").values()) == [1.0]
+    assert to_line_protocol(Part((names[1],)).of(log), tmp_path / "out.lp") == []
+    assert list(points(tmp_path / "out.lp").values()) == [9.0, 8.0]
+
+
+def test_an_instance_that_is_a_backslash_is_one_in_line_protocol(tmp_path):
+    names = [r"\\S\LogicalDisk(\)\% Free Space", r"\\S\LogicalDisk\% Free Space"]
+    log = a_csv(tmp_path / "log.csv", names, (0, 1, 2))
+    assert to_line_protocol(log, tmp_path / "out.lp") == []
+    assert sorted(
+        (r",instance=(\)," in head, value) for (head, _, _), value in points(tmp_path / "out.lp").items()
+    ) == [
+        (False, 2.0),
+        (True, 1.0),
+    ]
+
+
+def test_line_protocol_without_a_point_is_told(tmp_path):
+    log = a_csv(tmp_path / "log.csv", [r"\\S\Memory\Pages/sec"], (0, " "), (15, " "))
+    (remark,) = to_line_protocol(log, tmp_path / "out.lp")
+    assert "no values" in remark.text
+    assert (tmp_path / "out.lp").read_bytes() == b""
+
+
+WRITERS = pytest.mark.parametrize("write", [to_csv, to_parquet, to_line_protocol])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+@WRITERS
+def test_a_name_need_not_be_unicode(tmp_path, write):
+    out = tmp_path / os.fsdecode(b"o\xff.out")
+    write(a_log(), out)
+    assert out.stat().st_size > 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has such a device")
+@WRITERS
+def test_a_full_disk_is_told_in_the_same_words(tmp_path, write):
+    """Whether it is full at once or behind a link."""
+    (tmp_path / "link").symlink_to("/dev/full")
+    for out in (Path("/dev/full"), tmp_path / "link"):
+        with pytest.raises(Unusable) as refused:
+            write(a_log(), out)
+        assert str(refused.value) == f"{out}: cannot be written: No space left on device"
+
+
+@pytest.mark.parametrize("target", ["csv", "parquet", "lp"])
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_write_that_fails_leaves_what_was_there(tmp_path, target, linked):
+    resource = pytest.importorskip("resource", reason="Windows has no limit on the size of files")
+    log, kept, out = tmp_path / "log.csv", tmp_path / "kept", tmp_path / "out"
+    a_csv(log, [r"\\S\Memory\Pages/sec"], *((at % 60, at / 7) for at in range(2000)))
+    kept.write_text("before")
+    out.symlink_to(kept) if linked else kept.rename(out)
+    done = subprocess.run(
+        [sys.executable, "-m", "plimsoll", "convert", log, "--to", target, "--out", out],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (2, f"plimsoll: {out}: cannot be written: File too large\n")
+    assert (out.read_text(), out.is_symlink()) == ("before", linked)

@@ -244,6 +244,31 @@ def test_rows_of_the_same_time_are_read_back_as_one(plimsoll, environment, store
     assert (ours["rules"], ours["statistics"]) == (files["rules"], files["statistics"])
 
 
+def test_counters_the_store_could_not_tell_apart_are_refused(plimsoll, environment, store, tmp_path):
+    names = [rf"\\WEB1\LogicalDisk({instance})\% Free Space" for instance in ("C:", "C:\\")]
+    times = 1_700_000_000_000_000_000 + np.arange(3) * 10**10
+    clock = WallClock("UTC", 0)
+    write_pdh(tmp_path / "a.csv", clock, times, [(name, np.full(3, at)) for at, name in enumerate(names)])
+    refused = plimsoll("ingest", tmp_path / "a.csv", "--run", "night")
+    assert refused.status == 2
+    assert all(name.removeprefix(r"\\WEB1") in refused.err for name in names)
+    assert (store.runs(), content(store)) == ([], {})
+
+
+def test_an_instance_that_is_a_backslash_is_read_back(plimsoll, environment, store, tmp_path):
+    names = [r"\\WEB1\LogicalDisk(\)\% Free Space", r"\\WEB1\LogicalDisk\% Free Space"]
+    times = 1_700_000_000_000_000_000 + np.arange(3) * 10**10
+    columns = [(name, np.full(3, float(at))) for at, name in enumerate(names)]
+    write_pdh(tmp_path / "a.csv", WallClock("UTC", 0), times, columns)
+    assert plimsoll("ingest", tmp_path / "a.csv", "--run", "night").status == 0
+    run = store.run("night")
+    assert run is not None
+    read = store.read(run.recordings[0].series, *EVER)
+    assert [samples.values.tolist() for samples in read] == [[0.0] * 3, [1.0] * 3]
+    assert plimsoll("runs", "delete", "night").status == 0
+    assert content(store) == {}
+
+
 def test_a_log_older_than_the_store_keeps_is_refused(plimsoll, environment, bucket, monkeypatch, tmp_path):
     kept = bucket.fresh(retention_s=86400)
     monkeypatch.setenv("INFLUX_BUCKET", kept.bucket)

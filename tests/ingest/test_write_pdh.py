@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ingest.read import read_log
 from ingest.write_pdh import WallClock, write_pdh
 from model.errors import Unusable
 
@@ -47,6 +48,16 @@ def test_numbers(tmp_path: Path, value: float, cell: str) -> None:
     path = tmp_path / "log.csv"
     write_pdh(path, BERLIN, TIMES[:1], [(CPU, np.array([value]))])
     assert path.read_text().splitlines()[1] == f'"01/15/2008 10:02:00.000","{cell}"'
+
+
+def test_minus_one_of_a_log_without_a_zone_is_not_taken_for_no_data(tmp_path: Path) -> None:
+    """A bare -1 is typeperf's sign for that, and only typeperf writes no zone."""
+    path = tmp_path / "log.csv"
+    values = np.array([-1.0, 2.5])
+    write_pdh(path, None, TIMES, [(CPU, values)])
+    assert path.read_text().splitlines()[1:] == ['"01/15/2008 09:02:00.000","-1.0"', '"01/15/2008 09:02:05.007","2.5"']
+    log = read_log(path)
+    assert log.column(0).tolist() == values.tolist()
 
 
 def test_odd_instances_stay_as_they_are(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 import os
 import stat
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -50,6 +52,114 @@ def test_a_link_is_written_through_and_stays_one(tmp_path):
         partial.write_text("after")
     assert path.is_symlink()
     assert target.read_text() == "after"
+
+
+on_posix = pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes and needs a privilege for links")
+
+
+@on_posix
+def test_an_error_on_the_way_leaves_what_a_link_leads_to(tmp_path):
+    path, between, target = tmp_path / "link", tmp_path / "between", tmp_path / "elsewhere" / "target"
+    target.parent.mkdir()
+    target.write_text("before")
+    between.symlink_to("elsewhere/target")
+    path.symlink_to(between)
+    for name in (path, target):
+        with pytest.raises(ZeroDivisionError), written(name) as partial:
+            partial.write_text(f"half{1 / 0}")
+    with pytest.raises(Unusable, match=r"link: cannot be written: No space"), written(path):
+        raise OSError(28, "No space left on device")
+    assert target.read_text() == "before"
+    assert os.listdir(target.parent) == ["target"]
+
+
+@on_posix
+def test_a_link_is_replaced_where_it_leads_also_where_nothing_is_yet(tmp_path):
+    path, target = tmp_path / "link", tmp_path / "elsewhere" / "target"
+    path.symlink_to(target)
+    for text in ("one", "two"):
+        with written(path) as partial:
+            partial.write_text(text)
+        assert (path.is_symlink(), target.read_text(), os.listdir(target.parent)) == (True, text, ["target"])
+
+
+@on_posix
+def test_a_link_to_itself_leads_to_no_place(tmp_path):
+    path = tmp_path / "link"
+    path.symlink_to(path)
+    with pytest.raises(Unusable, match="link: cannot be written"), written(path) as partial:
+        partial.write_text("x")
+
+
+@on_posix
+@pytest.mark.parametrize("name", ["/dev/stdout", "link"])
+def test_what_a_process_holds_open_is_written_into(tmp_path, name):
+    """The file stays the one that was opened, so that what follows is found behind."""
+    (tmp_path / "link").symlink_to("/dev/stdout")
+    out = tmp_path / "out.txt"
+    code = f"""
+from pathlib import Path
+from model.atomic import written
+with written(Path({name!r})) as partial:
+    partial.write_text("all of it")
+"""
+    with out.open("w") as file:
+        root = os.pathsep.join(sys.path)
+        environment = {**os.environ, "PYTHONPATH": root}
+        subprocess.run([sys.executable, "-c", code], stdout=file, cwd=tmp_path, env=environment, check=True)
+        assert os.path.samestat(out.stat(), os.fstat(file.fileno()))
+    assert out.read_text() == "all of it"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only Linux has such a device")
+def test_a_device_that_is_full_is_told(tmp_path):
+    path = tmp_path / "link"
+    path.symlink_to("/dev/full")
+    with pytest.raises(Unusable, match=r"link: cannot be written: No space left"), written(path) as partial:
+        partial.write_text("x")
+
+
+@pytest.mark.parametrize("name", ["x" * 250, "x" * 255, "é" * 127])
+def test_a_name_may_be_as_long_as_the_system_allows(tmp_path, name):
+    for text in ("one", "two"):
+        with written(tmp_path / name) as partial:
+            partial.write_text(text)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {name: "two"}
+
+
+@on_posix
+@pytest.mark.parametrize("mode", [0o600, 0o444, 0o660, 0o755])
+def test_the_mode_of_a_file_that_is_replaced_is_kept(tmp_path, mode):
+    path, link = tmp_path / "report.html", tmp_path / "link"
+    path.write_text("before")
+    path.chmod(mode)
+    link.symlink_to(path)
+    for name in (path, link):
+        with written(name) as partial:
+            partial.write_text("after")
+            assert stat.S_IMODE(partial.stat().st_mode) == mode | 0o200  # nobody else reads it meanwhile
+        assert stat.S_IMODE(path.stat().st_mode) == mode
+    assert path.read_text() == "after"
+
+
+@on_posix
+def test_a_mode_that_was_asked_for_is_had(tmp_path):
+    path = tmp_path / "secret"
+    path.write_text("before")
+    path.chmod(0o640)
+    with written(path) as partial:
+        partial.write_text("after")
+        partial.chmod(0o600)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("name", ["n.csv/x.csv", "n.csv/a/b/x.csv"])
+def test_a_file_is_no_folder(tmp_path, name):
+    (tmp_path / "n.csv").write_text("before")
+    with pytest.raises(Unusable) as refused, written(tmp_path / name) as partial:
+        partial.write_text("x")
+    assert str(refused.value) == f"{tmp_path / name}: cannot be written: {tmp_path / 'n.csv'} is no folder"
+    assert (tmp_path / "n.csv").read_text() == "before"
 
 
 def test_a_folder_is_no_place_to_write_to(tmp_path):

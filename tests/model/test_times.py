@@ -44,7 +44,15 @@ def test_bias_is_what_utc_is_ahead_by():
 
 
 @pytest.mark.parametrize(
-    ("text", "label"), [("UTC", "UTC"), ("+05:30", "UTC+05:30"), ("Asia/Tokyo", "Asia/Tokyo, UTC+09:00")]
+    ("text", "label"),
+    [
+        ("UTC", "UTC"),
+        ("utc", "UTC"),
+        ("Z", "UTC"),
+        ("GMT", "GMT, UTC"),
+        ("+05:30", "UTC+05:30"),
+        ("Asia/Tokyo", "Asia/Tokyo, UTC+09:00"),
+    ],
 )
 def test_zones_people_name(text, label):
     assert Zone.parse(text).label(0) == label
@@ -56,7 +64,7 @@ def test_an_offset_is_written_as_it_is_read(minutes, text):
     assert Zone.parse(text).rule == Zone.from_bias("", -minutes).rule
 
 
-@pytest.mark.parametrize("text", ["", "Nowhere/City", "+25:00", "-01:99", "../etc/passwd", "Europe"])
+@pytest.mark.parametrize("text", ["", "Nowhere/City", "+25:00", "-01:99", "../etc/passwd", "Europe", "localtime"])
 def test_zones_that_are_none(text):
     with pytest.raises(Unusable, match="is not known"):
         Zone.parse(text)
