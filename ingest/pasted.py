@@ -2,7 +2,7 @@
 
 They are put right before any reader sees them. Each row stays at its line number, since what is taken out
 before it leaves blank lines. A log as it was recorded is passed on after a look at its header and at the line
-that follows; of one of typeperf the last lines are looked at as well.
+that follows; what typeperf writes beside samples is for `ingest.console`.
 """
 
 import re

@@ -11,7 +11,7 @@ class Reading:
     """What the caller says of the logs.
 
     `zone` is that of logs that do not say their own, or whose name and bias contradict each other;
-    `format` overrides the choice by content, `encoding` the guess at a header's code page; `names`
+    `format` is the one a log has to be of, `encoding` overrides the guess at a header's code page; `names`
     are what objects and counters are called.
     """
 

@@ -66,7 +66,7 @@ ZoneOption = Annotated[
 ]
 FormatOption = Annotated[
     str | None,
-    typer.Option("--format", help="Read as this format instead of choosing by content.", callback=not_empty),
+    typer.Option("--format", help="Which format the logs are of; one of any other is refused.", callback=not_empty),
 ]
 EncodingOption = Annotated[
     str | None,
