@@ -3,10 +3,12 @@
 import itertools
 import json
 import os
+import random
 import shutil
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -44,10 +46,12 @@ def plimsoll(capsys, monkeypatch):
 
 
 def free_port():
-    """A port of this machine nothing listens on."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
+    """A port of this machine nothing listens on, below those that a connection may be given before it is used."""
+    while True:
+        port = random.randrange(20_000, 32_000)
+        with socket.socket() as tried, suppress(OSError):
+            tried.bind(("127.0.0.1", port))
+            return port
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import socket
 import stat
 import subprocess
 import sys
@@ -17,6 +16,7 @@ import pytest
 from native import background, folders, settings
 from native.influx import InfluxDB
 from native.stack import Stack
+from tests.conftest import free_port
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="servers are not run in the background on Windows")
 
@@ -27,11 +27,9 @@ def own_folders(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
-@pytest.fixture
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+@pytest.fixture(name="free_port")
+def _free_port():
+    return free_port()
 
 
 @pytest.fixture

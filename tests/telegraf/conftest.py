@@ -69,7 +69,9 @@ uid: {uid}
 cn: {uid}
 sn: {uid}
 """
-_ENDING = "[inputs.execd] Error in plugin: read |0: file already closed\n"
+_ENDING = re.compile(
+    r".*\[inputs\.execd\] Error in plugin: (error reading std(out|err): )?read \|0: file already closed\n"
+)
 _FIELD = re.compile(r'((?:\\.|[^,=\\])+)=("(?:\\.|[^"\\])*"|[^,]*)')
 
 
@@ -169,8 +171,8 @@ def collect(telegraf, environment, tmp_path):
         finally:
             process.kill()
         lines = points.read_text().splitlines() if points.exists() else []
-        # When Telegraf ends, execd may close the probe's output before it stops reading it.
-        said = "".join(line for line in said.splitlines(keepends=True) if not line.endswith(_ENDING))
+        # When Telegraf ends, execd may close what the probe writes to before it stops reading it.
+        said = "".join(line for line in said.splitlines(keepends=True) if not _ENDING.fullmatch(line))
         return [Point.of(line) for line in lines], said
 
     return run
