@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 from polars.exceptions import PanicException, PolarsError
 
-from ingest.layout import BLANK, Layout
+from ingest.layout import Layout
 from ingest.quiet import panics_unheard
 
 # polars says so, on stderr, of lines that a quote encloses; here they come out as too few rows.
@@ -31,18 +31,18 @@ def columns_of(
     """
     try:
         with panics_unheard():
-            if begun:
-                begun.set()
-            return pl.read_csv(
+            plan = pl.scan_csv(
                 rows,
                 glob=False,
                 has_header=False,
                 skip_lines=skip_lines,
                 separator=layout.separator,
                 schema=layout.schema,
-                null_values=BLANK,
                 ignore_errors=not strict,
             )
+            if begun:
+                begun.set()
+            return plan.collect()
     except (PolarsError, PanicException):
         return None
 

@@ -17,8 +17,8 @@ from ingest.content import Data
 PIECE = 30 << 20
 _TAIL = 1 << 16
 _BLOCK = 1 << 18  # fits a processor's cache
-_COUNTED = 2 << 20  # smaller ones make two threads wait for each other
-_WORTH_A_THREAD = 8 << 20
+_COUNTED = 1 << 20  # smaller ones make two threads wait for each other
+_WORTH_A_THREAD = 16 << 20
 BLANK_CELL = b'" "'
 QUOTE, _SPACE, _LINE_END = b'" \n'
 

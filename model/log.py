@@ -40,7 +40,7 @@ class Log:
     sha256: str | None = None
 
     def __post_init__(self) -> None:
-        if len(self.columns) != len(self.series) or any(len(column) != len(self.times) for column in self.columns):
+        if len(self.columns) != len(self.series) or set(map(pl.Series.len, self.columns)) - {len(self.times)}:
             raise ValueError(f"each of {len(self.series)} series needs a column of {len(self.times)} values")
 
     @cached_property
