@@ -66,8 +66,9 @@ class Text:
         """What to hand to a parser: where its bytes are taken as they stand the file, opened again by its name."""
         if isinstance(self.data, bytes):
             return self.data
-        # A name that is no text cannot be handed on.
-        return self.path if str(self.path).isprintable() else self.data[:]
+        # A parser has its own mind about names such as `~/x` and `file:x`; one that is no text cannot be handed on.
+        whole = self.path.absolute()
+        return whole if str(whole).isprintable() else self.data[:]
 
     @cached_property
     def first_line(self) -> tuple[int, int, int]:

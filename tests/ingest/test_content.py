@@ -327,3 +327,17 @@ def test_the_name_of_a_file_in_an_archive_stays_in_its_line(tmp_path):
     path = tarred(tmp_path / "x.tar", name="a\nb.csv", data=LOG.read_bytes())
     ((log,), _) = read_logs(path)
     assert str(log.path) == f"{path}/a\ufffdb.csv"
+
+
+@pytest.mark.parametrize("name", ["~/log.csv", "file:log.csv", "log[1].csv", "$HOME.csv"])
+def test_a_name_is_nothing_but_a_name(name, tmp_path, monkeypatch):
+    """Polars has a mind of its own about some."""
+    for home, value in (("home", 111), ("here", 222)):
+        log = tmp_path / home / ("log.csv" if home == "home" else name)
+        log.parent.mkdir(parents=True)
+        log.write_text(
+            f'"(PDH-CSV 4.0) (UTC)(0)","\\\\H\\System\\Threads"\n"01/15/2008 10:00:00.000","{value}"\n', newline=""
+        )
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path / "here")
+    assert read_log(Path(name)).columns[0].to_list() == [222]
