@@ -5,13 +5,13 @@ ends an hour repeats, where it begins one is missing.
 """
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone, tzinfo
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ingest import steps_back
 from ingest.clock_rules import DAY, HOUR, Ruled, like, ruled_by
 from ingest.zones import is_steady, rule_of
 from model.errors import Unusable
@@ -24,21 +24,13 @@ _SUNDAY = 6
 _LONGEST_PAUSE = 900 * SECOND  # a longer one may have hidden anything
 
 
-@dataclass(frozen=True)
-class Clock:
-    """Instants of rows (UTC ns) in ascending order, and the row each is of where the order changed."""
-
-    times: Times
-    order: NDArray[np.intp] | None
-
-
-def to_utc(local: Times, zone: Zone, lines: Sequence[int], remarks: Remarks, headers: Sequence[int] = ()) -> Clock:
-    """The instants of rows whose wall-clock times (ns, read as if they were UTC) are given in file order.
+def to_utc(local: Times, zone: Zone, lines: Sequence[int], remarks: Remarks, headers: Sequence[int] = ()) -> Times:
+    """The instants (UTC, ns) of rows whose wall-clock times (ns, read as if they were UTC) are given in file order.
 
     With a named zone its rules say. With one offset, they say so for Windows' names in zones.yaml,
     as long as the offset and the rows agree with them; else a step of exactly one hour is taken for a
     change of daylight saving time: back, or forward over a whole hour in the small hours of a Sunday
-    in spring or autumn. Any other step back is repaired by putting the rows in order. All are remarked.
+    in spring or autumn. Each is remarked.
 
     Rows behind a line of `headers`, where the header stands again, are of a recording of their own, for
     which its offset holds anew.
@@ -48,25 +40,34 @@ def to_utc(local: Times, zone: Zone, lines: Sequence[int], remarks: Remarks, hea
     """
     _refuse_half_days(local, lines, remarks)
     if not isinstance(zone.rule, timezone):
-        times = _by_rules(local, zone.rule, lines, remarks)
-    elif not zone.known:
-        times = local + _changes(local, lines, remarks, _begun_again(lines, headers))
-    else:
-        ends = [0, *sorted(_begun_again(lines, headers)), len(local)]
-        parts = [_by_offset(local[a:b], zone.name, zone.rule, lines[a:b], remarks) for a, b in pairwise(ends)]
-        times = np.concatenate(parts)
-    back = np.flatnonzero(np.diff(times) < 0)
+        return _by_rules(local, zone.rule, lines, remarks)
+    if not zone.known:
+        return local + _changes(local, lines, remarks, _begun_again(lines, headers))
+    ends = [0, *sorted(_begun_again(lines, headers)), len(local)]
+    parts = [_by_offset(local[a:b], zone.name, zone.rule, lines[a:b], remarks) for a, b in pairwise(ends)]
+    return np.concatenate(parts)
+
+
+def in_order(
+    times: Times, lines: Sequence[int], headers: Sequence[int], remarks: Remarks
+) -> tuple[Times, NDArray[np.intp] | None]:
+    """Instants of rows in ascending order, and the row each is of where that is not the file's order.
+
+    Steps back are remarked; of `headers` see `to_utc`.
+    """
+    back = np.flatnonzero(np.diff(times) < 0) + 1
     if not len(back):
-        return Clock(times, None)
-    at = int(back[0])
-    remarks.add(
-        Kind.REPAIRED,
-        f"the clock steps back by {words(int(times[at] - times[at + 1]))}: rows are put in the order of time",
-        line=lines[at + 1],
-        count=len(back),
+        return times, None
+    anew = _begun_again(lines, headers)
+    steps_back.tell(
+        (
+            (steps_back.JOINED if at in anew else steps_back.CLOCK, lines[at], int(times[at - 1] - times[at]))
+            for at in back.tolist()
+        ),
+        remarks,
     )
     order = np.argsort(times, kind="stable")
-    return Clock(times[order], order)
+    return times[order], order
 
 
 def _refuse_half_days(local: Times, lines: Sequence[int], remarks: Remarks) -> None:

@@ -4,15 +4,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ingest.lines import is_closing
+from ingest.lines import is_closing, is_words
 from ingest.shorten import short
 from ingest.text import Text
 from model.remark import Kind, Remarks, counted
 
 _TYPEPERF = re.compile(rb'"*\(PDH-[CT]SV 4\.0\)"*[,;\t]')
 _ROW = re.compile(rb'[ \t]*"?(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}[ T]|\(PDH-)')
-# What no part of a row is, as far as one can be torn: it has neither quotes nor paths, nor numbers behind separators.
-_SAID = re.compile(rb"""\s*[^\s\d"(\\.:/+-](?!.*(?:["\0]|\\\\|[,;\t]\s*[\d.-]))""")
 _MOST_SAID = 10
 _MOST_LOOKED_AT = 10_000
 _COPIED = 16 << 20  # a larger log is read from its file, and such lines are told one by one
@@ -49,7 +47,7 @@ def _without_end(text: Text, remarks: Remarks) -> Text:
     lines = text.data[end:].split(b"\n")
     closing = next((at for at, line in enumerate(lines) if is_closing(line)), -1)
     said = [at for at, line in enumerate(lines) if at > closing and line.strip() and not is_closing(line)]
-    if not said or (closing < 0 and (len(said) > _MOST_SAID or not all(_SAID.match(lines[at]) for at in said))):
+    if not said or (closing < 0 and (len(said) > _MOST_SAID or not all(is_words(lines[at]) for at in said))):
         return text
     _tell_left_out(text, end, said, lines, remarks)
     for at in said:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -32,13 +33,15 @@ class Part:
     """Which part of a log is wanted.
 
     `counters` are paths in which `*` stands for any text, without regard to case; none means all.
-    `start` and `end` (UTC ns) both belong to the part; `every` keeps each n-th of its rows.
+    `start` and `end` (UTC ns) both belong to the part; `every` keeps each n-th of its rows. Times are told in
+    `zone`, by default the log's own.
     """
 
     counters: Sequence[str] = ()
     start: int | None = None
     end: int | None = None
     every: int = 1
+    zone: Zone | None = None
 
     def of(self, log: Log) -> Log:
         """That part of a log. Unusable if nothing is left, naming the filter."""
@@ -67,12 +70,21 @@ class Part:
     def _span(self, log: Log) -> str:
         """What was asked for, and what there is, so that the difference is seen."""
         ends = ((word, at) for word, at in (("from", self.start), ("until", self.end)) if at is not None)
-        asked = " ".join(f"{word} {log.zone.clock(min(max(at, 0), _LATEST))}" for word, at in ends)
-        first, last = (log.zone.clock(int(at)) for at in log.times[[0, -1]])
-        return f"{asked}: it reaches from {first} to {last}; choose times in between"
+        zone = self.zone or log.zone
+        asked = " ".join(f"{word} {zone.clock(min(max(at, 0), _LATEST))}" for word, at in ends)
+        first, last = (int(at) for at in log.times[[0, -1]])
+        reach = f"from {zone.clock(first)} to {zone.clock(last)} ({zone.label(first)})"
+        return f"{asked}: it reaches {reach}; choose times in between"
 
 
-def to_csv(log: Log, out: Path) -> list[Remark]:
+class Written(NamedTuple):
+    """How much was written, in the format's own terms, and what is to be said of it."""
+
+    size: str
+    remarks: list[Remark]
+
+
+def to_csv(log: Log, out: Path) -> Written:
     """Write PDH-CSV that is read back to the same log. Unusable if its counters have no Perfmon path."""
     if odd := [series for series in log.series if not series.path.startswith("\\")]:
         raise Unusable(f"{log.path}: {odd[0].path} is no Perfmon counter; convert it to parquet or lp")
@@ -81,10 +93,10 @@ def to_csv(log: Log, out: Path) -> list[Remark]:
     write_pdh(out, _wall_clock(log, remarks), log.times, columns)
     if fine := int(np.count_nonzero(log.times % _MILLISECOND)):
         remarks.add(Kind.NOTED, f"{counted(fine, 'time')} cut to milliseconds: CSV holds no more", count=fine)
-    return remarks.items
+    return Written(_rows(log), remarks.items)
 
 
-def to_parquet(log: Log, out: Path) -> list[Remark]:
+def to_parquet(log: Log, out: Path) -> Written:
     """Write a wide Parquet file: `time` (UTC, ns), and a column for each counter under its path with the computer.
 
     Unusable if it cannot be written.
@@ -99,16 +111,17 @@ def to_parquet(log: Log, out: Path) -> list[Remark]:
         except PolarsError as error:  # where a disk is full, for one
             raise OSError(str(error)) from None
     first = {path.casefold(): path for path in reversed(paths)}
-    return [
+    remarks = [
         Remark(
             Kind.NOTED, f"{count} columns of the same counter: numbered", file=str(out), counter=first[key], count=count
         )
         for key, count in Counter(map(str.casefold, paths)).items()
         if count > 1
     ]
+    return Written(_rows(log), remarks)
 
 
-def to_line_protocol(log: Log, out: Path) -> list[Remark]:
+def to_line_protocol(log: Log, out: Path) -> Written:
     """Write InfluxDB line protocol, as Telegraf would have written it: a value for each series and time.
 
     Of rows of one time, and columns of one counter, the first that has a value counts. A counter that would be
@@ -117,21 +130,26 @@ def to_line_protocol(log: Log, out: Path) -> list[Remark]:
     alike = same_when_written(log.series)
     kept = sorted(set(range(len(log.series))).difference(left for left, _ in alike))
     told = replace(log, series=tuple(log.series[at] for at in kept), columns=tuple(log.columns[at] for at in kept))
+    points = 0
     with written(out) as partial, partial.open("wb") as file:
         for piece in encode(one_column_a_series(one_row_a_time(told))):
             file.write(piece)
-        empty = not file.tell()
+            points += piece.count(b"\n")
     remarks = Remarks(str(out))
     for left, one in alike:
         like = _path(log.series[one])
         text = f"left out: written as line protocol it would be mixed with {like}; choose either with --counter"
         remarks.add(Kind.SKIPPED, text, counter=_path(log.series[left]))
-    if empty:
+    if not points:
         remarks.add(Kind.NOTED, "there are no values to write: the file is empty")
-    return remarks.items
+    return Written(counted(points, "point"), remarks.items)
 
 
 WRITERS = {"csv": to_csv, "parquet": to_parquet, "lp": to_line_protocol}
+
+
+def _rows(log: Log) -> str:
+    return f"{counted(len(log.times), 'row')} of {counted(len(log.series), 'counter')}"
 
 
 def _numbered(names: Sequence[str]) -> Iterator[str]:
@@ -169,7 +187,7 @@ def _wall_clock(log: Log, remarks: Remarks) -> WallClock | None:
     minutes = (first.utcoffset() or timedelta()) // timedelta(minutes=1)
     zone = Zone.from_bias(log.zone.name, -minutes)
     read_back = to_utc(log.times + minutes * 60 * SECOND, zone, range(len(log.times)), Remarks())
-    if np.array_equal(read_back.times, log.times):
+    if np.array_equal(read_back, log.times):
         return WallClock(zone.name, -minutes)
     name = f"UTC{offset_text(minutes)}"
     remarks.add(Kind.NOTED, f"the zone is written as {name}: a clock of {zone.name} would have been changed meanwhile")

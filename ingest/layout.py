@@ -39,13 +39,15 @@ class Layout:
 class Table:
     """Rows as read: wall-clock times (Datetime, ns), a column per counter (null: no sample), the line of each row.
 
-    Behind each line of `headers`, where the header stands again, a recording of its own begins.
+    Behind each line of `headers`, where the header stands again, a recording of its own begins. Of `unread` columns
+    a good part of the cells are no numbers.
     """
 
     local: pl.Series
     columns: list[pl.Series]
     lines: Sequence[int]
     headers: Sequence[int] = ()
+    unread: Sequence[int] = ()
 
 
 @dataclass(frozen=True)

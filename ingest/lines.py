@@ -17,6 +17,8 @@ _BLOCK = 1 << 16
 _SPACES = b" \t\r\v\f"
 _LONG = 2000  # from here on counting by numpy is the faster way
 _NOT_ASCII = 0x80
+# What no part of a row is, as far as one can be torn: it has neither quotes nor paths, nor numbers behind separators.
+_WORDS = re.compile(rb"""\s*[^\s\d"(\\.:/+-](?!.*(?:["\0]|\\\\|[,;\t] *[\d.-]))""")
 _TRAILERS = (b"Exiting, please wait", b"The command completed successfully", b"^C")
 # What may be a time; whether it is one turns out when all are parsed.
 TIME_LIKE = re.compile(rb'"?\s*\d\d?\s*/\s*\d\d?\s*/\s*\+?\d{4}\s*\d\d?\s*:\s*\d\d?\s*:\s*\d([\d.",\s]|$)')
@@ -117,9 +119,10 @@ class Lines:
             return set()
         data = np.frombuffer(self.piece.data, np.uint8)
         has_return = data[np.maximum(self.starts[1:] - 2, 0)] == ord("\r")
-        if 2 * np.count_nonzero(has_return) < len(self):
+        before, behind = self.piece.returns
+        around = np.concatenate([[before], has_return, [behind]])
+        if 2 * np.count_nonzero(around) < len(around):
             return set()
-        around = np.pad(has_return, 1, constant_values=True)
         return set(np.flatnonzero(~has_return & around[:-2] & around[2:]).tolist())
 
     def apart(self) -> set[int]:
@@ -175,6 +178,11 @@ class Lines:
 def is_closing(line: bytes) -> bool:
     """Whether a line is what typeperf says when it ends."""
     return line.startswith(_TRAILERS)
+
+
+def is_words(line: bytes) -> bool:
+    """Whether a line is text that is no row, nor a part of one."""
+    return bool(_WORDS.match(line))
 
 
 def _opening(header: bytes) -> bytes:

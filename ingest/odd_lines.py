@@ -8,7 +8,7 @@ from itertools import repeat
 
 from ingest.cells import split
 from ingest.layout import BLANK, Layout
-from ingest.lines import DAY_FIRST, HEAD, TIME_LIKE, Counts, Lines, empty_cells, is_closing
+from ingest.lines import DAY_FIRST, HEAD, TIME_LIKE, Counts, Lines, empty_cells, is_closing, is_words
 from ingest.pieces import ends_in_a_bare_cell
 from ingest.shorten import short
 from ingest.tally import HOPELESS, Tally
@@ -17,8 +17,11 @@ from model.remark import Kind, Remarks, counted
 
 # A time that ends anywhere, and what may come after it.
 _CUT_TIME = re.compile(rb'"?[\d/]{1,10}( [\d:.]*)?("|$)|"$')
-# A cell that ends, goes on and ends again: as part of another row, where what was between is lost.
-_JOINT = re.compile(r'(?:(?<=[^,\t "])""?|" +") *[^,\t "][^,\t"]*"')
+# A cell that ends, goes on and ends again: as part of another row, where what was between is lost. So does a number
+# behind a quote: read as one it would be another.
+_JOINT = re.compile(r'(?:(?<=[^,\t "])"|" +") *[^,\t "][^,\t"]*"|(?<=\d)"[\d.eE][^,\t"]*')
+# Two cells in one, for want of what separates them.
+_TWO_CELLS = re.compile(r'[^,\t]""[^,\t]')
 # A last cell that begins with a quote and does not end with one.
 _OPEN = re.compile(r'[,\t]"[^"]*$')
 # A counter of a computer, where a cell begins.
@@ -51,7 +54,7 @@ class Looked:
         if TIME_LIKE.match(line):
             self.kept[at] = line
             self.blanks[at] = blanks
-        elif not _is_chatter(line, number, self.remarks):
+        elif not _is_chatter(line, number, self.tally):
             _refuse_another(line, number, self.layout)
             self.tally.timeless.append((number, first_cell(line, self.layout.separator)))
 
@@ -93,7 +96,7 @@ def look_at(chosen: Sequence[int], lines: Lines, layout: Layout, before: Tally, 
         whole = _written(line, layout, is_open=is_open) if at == last and not is_shifted else None
         if whole is None or not _take_cut(line, whole, at, number, found):
             _take_irregular(line, counts, at, number, found)
-        if len(before.uneven) + len(found.tally.uneven) >= HOPELESS:
+        if sum(len(tally.words) + len(tally.uneven) for tally in (before, found.tally)) >= HOPELESS:
             found.is_hopeless = not (before.kept or at - place or found.kept)
             if found.is_hopeless:
                 break
@@ -133,6 +136,8 @@ def _take_cut(line: bytes, whole: list[str], at: int, number: int, to: Looked) -
         return False
     if len(whole) > 1:
         said = f"the last row is cut short: kept its first {len(whole)} of {layout.width} cells"
+        if line.rstrip(b"\r") == _rewritten(whole, layout.separator):
+            said += "; if it lost one between instead, those behind that are under the wrong counters"
         cells = [*whole, *repeat(BLANK, layout.width - len(whole))]
         to.keep(at, number, _rewritten(cells, layout.separator), sum(not cell.strip() for cell in cells))
     elif _CUT_TIME.match(line) or TIME_LIKE.match(line):
@@ -173,7 +178,11 @@ def _take_irregular(line: bytes, counts: Counts, at: int, number: int, to: Looke
         return
     text = line.rstrip(b"\r").decode("utf-8", errors="replace")
     cells = split(text, layout.separator)
-    if len(cells) == layout.width:
+    count = len(cells)
+    if count == layout.width:
+        # Each makes a row seem shorter than it is: of the right length, it has a cell elsewhere that is not its own.
+        count += len(_TWO_CELLS.findall(text)) + sum('"' in cell and layout.separator in cell for cell in cells)
+    if count == layout.width:
         joint = _JOINT.search(text)
         whole = len(split(text[: joint.start()], layout.separator)) - 1 if joint else layout.width
         if 0 < whole < layout.width:
@@ -185,13 +194,17 @@ def _take_irregular(line: bytes, counts: Counts, at: int, number: int, to: Looke
             cells[-1] = BLANK
         to.keep(at, number, _rewritten(cells, layout.separator), sum(not cell.strip() for cell in cells))
     else:
-        _leave_out(line, number, len(cells), cells[0] if cells else "", to)
+        _leave_out(line, number, count, cells[0] if cells else "", to)
 
 
 def _leave_out(line: bytes, number: int, cells: int, first: str, to: Looked) -> None:
     """A line of other than the header's cells."""
-    if not _is_chatter(line, number, to.remarks):
-        _refuse_another(line, number, to.layout)
+    if _is_chatter(line, number, to.tally):
+        return
+    _refuse_another(line, number, to.layout)
+    if is_words(line):
+        to.tally.words.append((number, cells, short(line.decode("utf-8", errors="replace").strip())))
+    else:
         to.tally.uneven.append((number, cells, short(first)))
 
 
@@ -210,14 +223,14 @@ def first_cell(line: bytes, separator: str) -> str:
     return short(line[:HEAD].decode("utf-8", errors="replace").lstrip('"').partition(end)[0])
 
 
-def _is_chatter(line: bytes, number: int, remarks: Remarks) -> bool:
+def _is_chatter(line: bytes, number: int, tally: Tally) -> bool:
     """Lines that are no rows and carry no data: blank ones, and what typeperf says at its end."""
     text = line.strip()
     if not text:
         return True
     if is_closing(text):
         said = text.decode("utf-8", errors="replace")
-        remarks.add(Kind.SKIPPED, f'typeperf\'s closing line "{said}"', line=number)
+        tally.between.append((number, f'typeperf\'s closing line "{said}"'))
         return True
     return False
 
@@ -226,7 +239,7 @@ def _take_second_header(line: bytes, number: int, to: Looked) -> None:
     if line.removeprefix(BOM_UTF8).strip() != to.layout.header.strip():
         raise _another(to.layout, number, "here")
     to.tally.headers.append(number)
-    to.remarks.add(Kind.SKIPPED, "the header stands here again", line=number)
+    to.tally.between.append((number, "the header stands here again"))
 
 
 def _refuse_another(line: bytes, number: int, layout: Layout) -> None:

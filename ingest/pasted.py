@@ -22,6 +22,7 @@ _HEAD = 1 << 20
 # A header after other text in one line, as where a program's complaints went into the same file.
 _WITHIN = re.compile(rb'(?<=[^,;\t "\\])"' + SIGN)
 _WIDE_SIGN = re.compile(rb"\(PDH-[CT]SV\xc2\xa04\.0\)")
+_SIGN_IN_ANY_CASE = re.compile(SIGN, re.IGNORECASE)
 _ANY_SIGN = re.compile(rb'"?' + SIGN)
 # What a mail, a line counter, a clock or diff puts before each line; an index column would have a separator.
 _MARK = re.compile(rb"""[^"'`,;(<]*[ \t:>+\]]""")
@@ -31,6 +32,9 @@ _INDENT = re.compile(rb'^(?: +|[ \t]+(?=["(]))(?=\S)', re.MULTILINE)
 _INDENTED_ROW = re.compile(rb'\s*?\n +["\d]')
 _SEPARATORS = (b",", b";", b"\t")
 _PATHS = re.compile(rb'([,;\t]?)"?\\')  # no row begins so
+# A header whose second cell is a time, over a line that begins with a path.
+_SWAPPED = re.compile(SIGN + rb"""[^"\\\n]{,99}"?[,;\t]"?\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}[ T][^\n]*\n"?\\""")
+_WIDTHS = (80, 120)  # of consoles, unless they were changed
 _ROW = re.compile(rb'"?\s*(?:\d{1,4}[-/.]|\(PDH-)')
 # A row in what stands before a header: that header was moved, and what is before it is no preamble.
 _ROWS = re.compile(rb'^[ \t]*"?\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}[ T][^,;\t\n]*[,;\t]', re.MULTILINE)
@@ -43,7 +47,7 @@ def put_right(text: Text, is_log: Callable[[Text], bool], remarks: Remarks) -> T
     `is_log` is whether a text begins like a log. Unusable if a header is broken within a name.
     """
     if not is_log(text):
-        text = _without_marks(_with_plain_spaces(text, remarks), remarks)
+        text = _without_marks(_with_capitals(_with_plain_spaces(text, remarks), remarks), remarks)
         found = _beginning(text, is_log)
         if not found or _ROWS.search(text.data, 0, found[1]):
             return text
@@ -60,6 +64,17 @@ def _with_plain_spaces(text: Text, remarks: Remarks) -> Text:
     data = text.data[:].replace(b"\xc2\xa0", b" ")
     line = text.data[: sign.start()].count(b"\n") + 1
     remarks.add(Kind.REPAIRED, "spaces are no-break spaces: read as plain ones", line=line)
+    return replace(text, data=data)
+
+
+def _with_capitals(text: Text, remarks: Remarks) -> Text:
+    """The text with headers that begin as Windows writes it, where all was put into lower case."""
+    sign = _SIGN_IN_ANY_CASE.search(text.data[:_HEAD])
+    if not sign or sign[0].isupper():
+        return text
+    data = _SIGN_IN_ANY_CASE.sub(lambda found: found[0].upper(), text.data[:])
+    line = text.data[: sign.start()].count(b"\n") + 1
+    remarks.add(Kind.REPAIRED, f'"{sign[0].decode()}" is read in capitals', line=line)
     return replace(text, data=data)
 
 
@@ -118,11 +133,25 @@ def _without_indent(text: Text, remarks: Remarks) -> Text:
 
 
 def _with_whole_header(text: Text, remarks: Remarks) -> Text:
-    """The text with a header that goes on in the next lines in one. Unusable where it is broken within a name."""
-    first, _, stop = text.first_line
+    """The text with a header that goes on in the next lines in one.
+
+    Unusable where it is broken within a name, or what goes on there are counters, each in a line with its values.
+    """
+    first, start, stop = text.first_line
     separator = own_separator(text.header)
     if not separator:
         return text
+    if _SWAPPED.match(text.data, start + text.header.index(b"(")):
+        raise Unusable(
+            f"{text.path}:{first}: rows and columns are swapped: times stand side by side here and each counter in a "
+            "line of its own; transpose the table, then read it"
+        )
+    if wrapped := _wrapped(text, separator):
+        header, lines, stop = wrapped
+        last = first + lines - 1
+        told = f"a console broke the header after every {len(text.header)} characters, up to line {last}: joined"
+        remarks.add(Kind.REPAIRED, told, line=first, count=lines - 1)
+        return text.rewritten(last, header, stop)
     parts, last = [text.header.rstrip(b" ")], first
     cell = _open_cell(text.header, None)
     try:
@@ -133,7 +162,8 @@ def _with_whole_header(text: Text, remarks: Remarks) -> Text:
     except _WithinName:
         raise Unusable(
             f"{text.path}:{last}: the header breaks off within a name and goes on in line {last + 1}; join the "
-            "two lines, with a space between them where the name has one"
+            "two lines, with a space between them where the name has one; if a console broke them at its width, record "
+            "the log into a file instead"
         ) from None
     if b'"' not in text.header and _WORDS.match(line) and not is_closing(line):
         remarks.add(
@@ -144,6 +174,26 @@ def _with_whole_header(text: Text, remarks: Remarks) -> Text:
     where = f"goes on in line {last}" if last == first + 1 else f"stands in lines {first} to {last}"
     remarks.add(Kind.REPAIRED, f"the header {where}: joined", line=first, count=last - first)
     return text.rewritten(last, b"".join(parts), stop)
+
+
+def _wrapped(text: Text, separator: bytes) -> tuple[bytes, int, int] | None:
+    """A header that a console broke at its width, in one: with how many lines it has and where the last one ends.
+
+    Certain where it has three lines or more, all but the last as long as a console is wide, and all cells are paths.
+    """
+    if len(text.header) not in _WIDTHS:
+        return None
+    _, _, stop = text.first_line
+    lines = [text.header]
+    while len(lines[-1]) == len(text.header) and (line := text.line_at(stop + 1)) and not _ROW.match(line):
+        lines.append(line.rstrip(b"\r"))
+        stop += 1 + len(line)
+    header = b"".join(lines)
+    if len(lines) < 3 or len(lines[-1]) > len(text.header) or not header.endswith(b'"') or not header.isascii():
+        return None
+    _, *paths = header[:-1].split(b'"' + separator + b'"')
+    are_whole = all(path.startswith(b"\\\\") and b'"' not in path for path in paths)
+    return (header, len(lines), stop) if paths and are_whole else None
 
 
 def _open_cell(line: bytes, before: bytes | None) -> bytes | None:
@@ -169,11 +219,13 @@ def _glue(header: bytes, line: bytes, cell: bytes | None, separator: bytes) -> b
             return b" "  # a Data Collector Set's description
         if header.endswith(b"\\"):
             return b""
-        if line.count(b'"') % 2:
+        if line.count(b'"') % 2 or separator + b'"\\' in line:
             raise _WithinName
         return None
     paths = _PATHS.match(line)
     if not paths:
+        if b'"' not in header + line and separator + b"\\\\" in line and not _ROW.match(line):
+            raise _WithinName
         return None
     if paths[1] or header.endswith(_SEPARATORS):
         return b""

@@ -9,9 +9,10 @@ from threading import Event
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from ingest.cells import split
-from ingest.clock import Clock, to_utc
+from ingest.clock import in_order, to_utc
 from ingest.code_pages import read_as
 from ingest.layout import Layout, Table
 from ingest.reading import Reading
@@ -20,17 +21,20 @@ from ingest.table import parse
 from ingest.text import Text
 from ingest.zones import stated
 from model.errors import Unusable
-from model.log import Log
+from model.log import Log, Times
 from model.names import Names
 from model.perfmon import CounterPath
 from model.remark import MOST_TOLD, Kind, Remarks, counted
-from model.series import Series
+from model.series import UNNAMED, Series
 from model.times import Zone
 
 _ZONE = re.compile(r"\(PDH-[CT]SV 4\.0\)\s*\((?P<name>.*)\)\s*\((?P<bias>-?\d{1,4})\)\s*", re.DOTALL)
 _NO_ZONE = re.compile(r"\(PDH-[CT]SV 4\.0\)\s*")
 # A computer's name, and something behind it that is no instance's.
 _ONE_BACKSLASH = re.compile(r"\\[^\\()/%\s]+\\[^\\]+\\")
+# What comes before an instance, in the first bracket of a path: a computer or none, and an object.
+_BEFORE_INSTANCE = re.compile(r"(?:\\\\?[^\\()]+)?\\[^\\()]*[^\\()\s]\(")
+_ESCAPED = re.compile(r"(?<=[(,])\\_(?:Total|Global\\_)(?=\))")
 # A quote that no other doubles: part of a name, as recorders write names as they are.
 _LONE_QUOTE = re.compile(r'(?<!")"(?:"")*(?!")')
 _SEPARATORS = {",": "commas", "\t": "tabs"}
@@ -39,7 +43,6 @@ _NO_PATHS = (
     "or write the paths there"
 )
 TWO_BESIDE = "another log with times of its own stands beside the first, from column {} on; put each into its own file"
-_UNKNOWN_HOST = "unknown"
 
 
 @dataclass(frozen=True)
@@ -89,18 +92,19 @@ def read_pdh(text: Text, format_: str, separator: str, how: Reading) -> Log:
         rows = pool.submit(parse, text, layout, of_rows, begun)
         rows.add_done_callback(lambda _: begun.set())
         begun.wait()
-        columns = _columns(path, _with_computer(cells[1:], remarks), how.names)
+        columns = _columns(path, _with_computer(_without_escapes(cells[1:], remarks), remarks), how.names)
         table = rows.result()
     _tell_columns(columns, cells[1:], table.columns, remarks)
     remarks.items += of_rows
     _tell_twins(columns, table.columns, remarks)
-    clock = _times(table, zone, remarks)
+    times, order = _times(table, zone, remarks)
     values = tuple(table.columns[at] for at in columns.kept)
-    if clock.order is not None:
-        values = tuple(pl.DataFrame(values)[clock.order].get_columns())
-    if not len(clock.times):
+    if order is not None:
+        values = tuple(pl.DataFrame(values)[order].get_columns())
+    if not len(times):
         remarks.add(Kind.NOTED, "the log holds no samples")
-    return Log(path, format_, clock.times, values, columns.series, zone, tuple(remarks))
+    unread = tuple(cells[1 + at] for at in _unread(columns, table))
+    return Log(path, format_, times, values, columns.series, zone, tuple(remarks), unread=unread)
 
 
 def bias_of(cell: str) -> int | None:
@@ -169,24 +173,46 @@ def _zone(cell: str, given: Zone | None, remarks: Remarks) -> Zone:
     return Zone.unknown()
 
 
-def _with_computer(cells: Sequence[str], remarks: Remarks) -> Sequence[str]:
-    r"""The cells as they are, or with the backslash that all paths have lost: `\HOST\Object(Instance)\Counter`.
+def _without_escapes(cells: Sequence[str], remarks: Remarks) -> Sequence[str]:
+    r"""The cells as they are, or as before a page took `\%` for a sign, or put a backslash before `_Total`."""
+    whole = [_with_counter(cell) if ")% " in cell else cell for cell in cells]
+    _tell_mended(cells, whole, "a backslash is missing between instance and counter: put there", remarks)
+    plain = [_ESCAPED.sub(lambda found: found[0].replace("\\", ""), cell) if "\\_" in cell else cell for cell in whole]
+    _tell_mended(whole, plain, "a backslash stands before an underscore: taken off", remarks)
+    return plain
 
-    Certain where no path has two and what comes first is the same in all, as no object is that has
-    others behind it.
+
+def _with_counter(path: str) -> str:
+    r"""A path with the backslash that it may have lost between `Object(Instance)` and `% Counter`."""
+    head, _, counter = path.partition(")% ")
+    is_lost = ")\\" not in head and "\\" not in counter and _BEFORE_INSTANCE.match(head)
+    return f"{head})\\% {counter}" if is_lost else path
+
+
+def _tell_mended(before: Sequence[str], after: Sequence[str], told: str, remarks: Remarks) -> None:
+    if mended := [was for was, now in zip(before, after, strict=True) if was != now]:
+        more = f", and {len(mended) - 1:,} more" if len(mended) > 1 else ""
+        remarks.add(Kind.REPAIRED, f'{told} ("{mended[0]}"{more})', count=len(mended))
+
+
+def _with_computer(cells: Sequence[str], remarks: Remarks) -> Sequence[str]:
+    r"""The cells as they are, or with the backslash that paths have lost: `\HOST\Object(Instance)\Counter`.
+
+    Certain where what comes first is the same in all that have two names behind it, as no object is that has others
+    behind it, and most have.
     """
-    first = _computer(next((cell for cell in cells if cell.startswith("\\")), ""))
-    if not first:
-        return cells
     paths = [cell for cell in cells if cell.startswith("\\")]
-    if any(_computer(path) != first for path in paths):
+    found = [first for path in paths if (first := _computer(path))]
+    if 2 * len(found) <= len(paths) or len(set(found)) > 1:
         return cells
+    start = f"\\{found[0]}\\"
+    lost = [path for path in paths if path.startswith(start)]
     remarks.add(
         Kind.REPAIRED,
-        f'paths have lost a backslash ("{short(paths[0])}"): {first} is read as the computer',
-        count=len(paths),
+        f'paths have lost a backslash ("{short(lost[0])}"): {found[0]} is read as the computer',
+        count=len(lost),
     )
-    return [f"\\{cell}" if cell.startswith("\\") else cell for cell in cells]
+    return [f"\\{cell}" if cell.startswith(start) else cell for cell in cells]
 
 
 def _computer(path: str) -> str | None:
@@ -210,7 +236,7 @@ def _columns(path: Path, cells: Sequence[str], names: Names) -> _Columns:
             strange.append(at)
             continue
         nameless += counter.computer is None
-        series.append(names.series(counter, counter.computer or _UNKNOWN_HOST))
+        series.append(names.series(counter, counter.computer or UNNAMED))
         kept.append(at)
     if not series:
         raise Unusable(_NO_PATHS.format(path))
@@ -226,6 +252,12 @@ def _twins(series: Sequence[Series]) -> Iterator[tuple[int, ...]]:
     for at, one in enumerate(series):
         places.setdefault(one.key, []).append(at)
     yield from (tuple(twins) for twins in places.values() if len(twins) > 1)
+
+
+def _unread(columns: _Columns, table: Table) -> list[int]:
+    """The columns whose values are not read, all or a good part of them, since the name or cells are strange."""
+    left_out = {at for at in columns.strange if table.columns[at].null_count() < len(table.columns[at])}
+    return sorted(left_out.union(table.unread))
 
 
 def _tell_columns(columns: _Columns, cells: Sequence[str], values: Sequence[pl.Series], remarks: Remarks) -> None:
@@ -245,7 +277,7 @@ def _tell_columns(columns: _Columns, cells: Sequence[str], values: Sequence[pl.S
     if columns.nameless:
         remarks.add(
             Kind.GUESSED,
-            f'{counted(columns.nameless, "counter")} without a computer: shown as of host "{_UNKNOWN_HOST}"',
+            f'{counted(columns.nameless, "counter")} without a computer: shown as of host "{UNNAMED}"',
             count=columns.nameless,
         )
 
@@ -259,13 +291,14 @@ def _tell_twins(columns: _Columns, values: Sequence[pl.Series], remarks: Remarks
         remarks.add(Kind.NOTED, said, counter=columns.series[twins[0]].path, count=len(twins))
 
 
-def _times(table: Table, zone: Zone, remarks: Remarks) -> Clock:
+def _times(table: Table, zone: Zone, remarks: Remarks) -> tuple[Times, NDArray[np.intp] | None]:
     """UTC instants in ascending order, and the order of the rows where that had to change."""
-    clock = to_utc(table.local.cast(pl.Int64).to_numpy(), zone, table.lines, remarks, table.headers)
-    if same := int(np.count_nonzero(np.diff(clock.times) == 0)):
+    instants = to_utc(table.local.cast(pl.Int64).to_numpy(), zone, table.lines, remarks, table.headers)
+    times, order = in_order(instants, table.lines, table.headers, remarks)
+    if same := int(np.count_nonzero(np.diff(times) == 0)):
         remarks.add(
             Kind.NOTED,
             f"{counted(same, 'row')} at the time of the row before: the first that has a value counts",
             count=same,
         )
-    return clock
+    return times, order

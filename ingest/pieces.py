@@ -20,7 +20,7 @@ _BLOCK = 1 << 18  # fits a processor's cache
 _COUNTED = 1 << 20  # smaller ones make two threads wait for each other
 _WORTH_A_THREAD = 16 << 20
 BLANK_CELL = b'" "'
-QUOTE, _SPACE, _LINE_END = b'" \n'
+QUOTE, _SPACE, _LINE_END, _RETURN = b'" \n\r'
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,15 @@ class Piece:
     """Whole lines, each with its line end.
 
     The `last` piece ends with the last line of the file that is not blank; `is_open` is whether that
-    line has no line end in the file.
+    line has no line end in the file. `returns` are whether the lines before and behind the piece end in a
+    carriage return; where there are none they are taken to.
     """
 
     data: bytes
     separator: str
     last: bool = True
     is_open: bool = False
+    returns: tuple[bool, bool] = (True, True)
 
     @property
     def bare(self) -> bool:
@@ -113,10 +115,12 @@ def pieces(data: Data, start: int, separator: str) -> Iterator[Piece]:
         line_end = data.find(b"\n", start + (end - start) // left, end) if left > 1 else -1
         stop = end if line_end < 0 else line_end + 1
         body = data[start:stop]
+        behind = data.find(b"\n", stop, end)
+        returns = (start < 2 or data[start - 2] == _RETURN, behind < 0 or data[behind - 1] == _RETURN)
         if isinstance(data, mmap.mmap):
             _let_go(data, start, stop)
         is_open = not body.endswith(b"\n")
-        yield Piece(body + b"\n" if is_open else body, separator, stop == end, is_open)
+        yield Piece(body + b"\n" if is_open else body, separator, stop == end, is_open, returns)
         start, left = stop, left - 1
 
 

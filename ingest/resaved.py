@@ -17,7 +17,7 @@ from ingest.pdh_sign import own_separator
 from ingest.pieces import ends_in_a_bare_cell
 from ingest.reading import Reading
 from ingest.resaved_numbers import JOINT, decimal_mark
-from ingest.resaved_times import Dates, is_as_windows_writes, is_time
+from ingest.resaved_times import Dates, evenly_spaced, is_as_windows_writes, is_time
 from ingest.text import Text
 from model.errors import Unusable
 from model.log import Log
@@ -34,7 +34,7 @@ _ESX_TIME = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d")
 _QUOTED_COMMA = re.compile(rb'"-?\d+,\d+"')
 _QUOTED_POINT = re.compile(rb'"-?\d+\.\d+"')
 _DIGIT = re.compile(r"\d")
-_WITHIN_TIME = re.compile(r'"+|"*\d[\d/.: TAPMZ+-]*"*')
+_WITHIN_TIME = re.compile(r'"+|"*\d[\d/.: TAPMZapmdeu\u0080-\uffff+-]*"*')
 _HEAD = 1 << 16
 _MANY_QUOTES = 400
 _NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
@@ -81,7 +81,7 @@ def sniff(text: Text) -> bool:
     time = next(iter(shape.cells(first.decode("utf-8", errors="replace"))), "").strip()
     # Times without milliseconds are esxtop's own; in a log of Windows somebody took them off.
     return (
-        is_time(time)
+        is_time(evenly_spaced(time))
         and not is_as_windows_writes(time)
         and not (_ESXTOP.match(shape.header) and _ESX_TIME.fullmatch(time))
     )
@@ -122,6 +122,8 @@ def read(text: Text, how: Reading) -> Log:
     for number, time, values in zip(rows.lines, rows.times, rows.values, strict=True):
         numbers = values.replace(",", ".") if mark == "," else values
         lines[number - 1] = _quoted([dates.rewritten(time, number), *(n.strip() or " " for n in numbers.split(JOINT))])
+    if rows.is_cut:
+        lines[-1] += ","
     log = read_pdh(Text(path, "\n".join(lines).encode(), "utf-8"), NAME, ",", how)
     return replace(log, remarks=(*remarks, *log.remarks))
 
@@ -167,25 +169,27 @@ class _Rows:
     """The rows of samples: their times, their other cells joined, and where in the file each stands.
 
     `others` has all lines after the header that are not rows, as they are to be read, and an empty
-    one for each row.
+    one for each row. `is_cut` is whether the last one was cut short within its last cell.
     """
 
     times: list[str]
     values: list[str]
     lines: list[int]
     others: list[str]
+    is_cut: bool
 
 
 def _rows(text: Text, shape: _Shape, remarks: Remarks) -> _Rows:
-    rows = _Rows([], [], [], [])
     empty: list[int] = []
     lines = _lines(text, shape)
-    if ends_in_a_bare_cell(text.data) and shape.separator in lines[-1] and _DIGIT.search(lines[-1]):
+    is_cut = ends_in_a_bare_cell(text.data) and shape.separator in lines[-1] and bool(_DIGIT.search(lines[-1]))
+    if is_cut:
         lines[-1] = lines[-1].rpartition(shape.separator)[0]
     if _WITHIN_TIME.fullmatch(lines[-1]):
         last = shape.line + len(lines) - 1
         remarks.add(Kind.SKIPPED, "the last row is cut short before its first value: left out", line=last)
-        lines[-1] = ""
+        lines[-1], is_cut = "", False
+    rows = _Rows([], [], [], [], is_cut)
     width = len(shape.cells(lines[0]))
     for number, line in enumerate(lines[1:], shape.line + 1):
         # Another row may go on behind zero bytes: read_pdh tells it.
@@ -203,7 +207,7 @@ def _rows(text: Text, shape: _Shape, remarks: Remarks) -> _Rows:
         if not any(cell.strip() for cell in cells):
             empty.append(number)
         else:
-            rows.times.append(cells[0].strip())
+            rows.times.append(evenly_spaced(cells[0]))
             rows.values.append(JOINT.join(cells[1:]))
             rows.lines.append(number)
     if empty:

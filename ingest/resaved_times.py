@@ -14,14 +14,42 @@ from model.errors import Unusable
 from model.remark import Kind, Remarks
 
 _TO_DO = "export the log again with relog"
+_WRITE = f"write times as YYYY-MM-DD HH:MM:SS, or {_TO_DO}"
 _WINDOWS = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d\.\d+", re.ASCII)
+# Morning and afternoon, as languages mark them before or behind the hour.
+_HALVES = {
+    "English, Spanish": (r"a\.? ?m\.?", r"p\.? ?m\.?"),
+    "Greek": (r"π\.?μ\.?", r"μ\.?μ\.?"),
+    "Hungarian": (r"de\.", r"du\."),
+    "Chinese": ("上午", "下午"),
+    "Korean": ("오전", "오후"),
+    "Japanese": ("午前", "午後"),
+}
+_HALF = "|".join(mark for marks in _HALVES.values() for mark in marks)
+_AFTERNOON = re.compile("|".join(afternoon for _, afternoon in _HALVES.values()), re.IGNORECASE)
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_NAME = "|".join(_MONTHS)
 _TIME = re.compile(
-    r"(?P<a>\d{1,4})(?P<mark>[./-])(?P<b>\d{1,2})(?P=mark)(?P<c>\d{1,4})(?: +|T)"
-    r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,](?P<part>\d{1,9}))?)?(?: ?(?P<half>[AP])M)?"
+    rf"(?P<a>\d{{1,4}}|{_NAME})(?P<mark>[./-] ?| )(?P<b>\d{{1,2}}|{_NAME})(?:(?P=mark)|, )(?P<c>\d{{1,4}})(?:\.?,? |T)"
+    rf"(?:(?P<before>{_HALF}) ?)?"
+    r"(?P<hour>\d{1,2})(?P<colon>[:.])(?P<minute>\d\d)"
+    r"(?:(?P=colon)(?P<second>\d\d)(?:(?:[.,]|:(?=\d{3}(?!\d)))(?P<part>\d{1,9}))?)?"
+    rf"(?(before)|(?: ?(?P<behind>{_HALF}))?)"
     r"(?: ?(?P<offset>Z|UTC|[+-]\d\d:?\d\d))?",
     re.IGNORECASE | re.ASCII,
 )
+_CUT = re.compile(r"\d+:[\d:.,]+|\d+([./-] ?)\d+\1\d+\.?", re.ASCII)
+_COUNTS = {
+    "is a day's number as a spreadsheet counts": re.compile(r"[2-6]\d{4}(?:[.,]\d+)?", re.ASCII),
+    "counts seconds since 1970": re.compile(r"1\d{9}(?:[.,]\d+)?", re.ASCII),
+    "counts milliseconds since 1970": re.compile(r"1\d{12}", re.ASCII),
+}
 _ORDERS = {"dmy": "day first", "mdy": "month first", "ymd": "year first"}
+
+
+def evenly_spaced(text: str) -> str:
+    """A time with single usual spaces, whatever kinds it had."""
+    return " ".join(text.split())
 
 
 def is_time(text: str) -> bool:
@@ -34,11 +62,30 @@ def is_as_windows_writes(text: str) -> bool:
     return _WINDOWS.fullmatch(text) is not None
 
 
+def no_time(text: str) -> str:
+    """What a text is that is no such time, and what to do."""
+    shown = f'"{short(text)}"'
+    if _CUT.fullmatch(text):
+        return f"{shown} is no date and time; a spreadsheet may have cut it: {_TO_DO}"
+    known = next((said for said, count in _COUNTS.items() if count.fullmatch(text)), None)
+    return f"{shown} {known or 'is no date and time in a way that is known'}: {_WRITE}"
+
+
+def _names_month(found: re.Match[str]) -> bool:
+    return not (found["a"] + found["b"]).isdigit()
+
+
 def _build(found: re.Match[str]) -> tuple[object, ...]:
     """What all times of a log must have in common; where the year is first, whole seconds may lack the fraction."""
     year_first = len(found["a"]) == 4
-    parts = ("second", "half") if year_first else ("second", "part", "half")
-    return (found["mark"], year_first, *(found[part] is None for part in parts))
+    parts = ("second", "before", "behind") if year_first else ("second", "part", "before", "behind")
+    return (
+        found["mark"],
+        year_first,
+        found["a"].isdigit(),
+        found["b"].isdigit(),
+        *(found[part] is None for part in parts),
+    )
 
 
 @dataclass(frozen=True)
@@ -64,9 +111,7 @@ class Dates:
         found = [_TIME.fullmatch(time) for time in times]
         for time, line, match in zip(times, lines, found, strict=True):
             if match is None:
-                raise Unusable(
-                    f'{path}:{line}: "{short(time)}" is no date and time; a spreadsheet may have cut it: {_TO_DO}'
-                )
+                raise Unusable(f"{path}:{line}: {no_time(time)}")
         matches = [match for match in found if match is not None]
         build = _build(matches[0])
         for time, line, match in zip(times, lines, matches, strict=True):
@@ -85,7 +130,8 @@ class Dates:
         if self.order != "mdy" or not is_as_windows_writes(times[0]):
             moment = datetime.strptime(self.rewritten(times[0], lines[0])[:10], "%m/%d/%Y")
             told = f'dates are read {_ORDERS[self.order]}: "{times[0]}" is {moment.day} {moment:%B %Y}'
-            if found[0]["mark"] != "." or any(int(match["a"]) > 12 for match in found):
+            by_dots = "." in found[0]["mark"] and not _names_month(found[0])
+            if not by_dots or any(int(match["a"]) > 12 for match in found):
                 remarks.add(Kind.REPAIRED, told, line=lines[0])
             else:
                 remarks.add(Kind.GUESSED, f"{told}, as dots have it; no day above 12 confirms it", line=lines[0])
@@ -114,11 +160,13 @@ class Dates:
 
 def _moment(found: re.Match[str], order: str) -> datetime:
     """A time to the second. ValueError if there is no such day or hour."""
-    parts = dict(zip(order, map(int, found.group("a", "b", "c")), strict=True))
+    parts = dict(zip(order, found.group("a", "b", "c"), strict=True))
+    month = parts["m"].lower()
     hour = int(found["hour"])
-    if found["half"]:
-        hour = hour % 12 + 12 * (found["half"] in "Pp") if 1 <= hour <= 12 else 99
-    return datetime(parts["y"], parts["m"], parts["d"], hour, int(found["minute"]), int(found["second"] or 0))
+    if half := found["before"] or found["behind"]:
+        hour = hour % 12 + 12 * (_AFTERNOON.fullmatch(half) is not None) if 1 <= hour <= 12 else 99
+    number = _MONTHS.index(month) + 1 if month in _MONTHS else int(month)
+    return datetime(int(parts["y"]), number, int(parts["d"]), hour, int(found["minute"]), int(found["second"] or 0))
 
 
 def _offset(path: Path, times: Sequence[str], lines: Sequence[int], found: Sequence[re.Match[str]]) -> int | None:
@@ -144,7 +192,9 @@ def _order(path: Path, found: Sequence[re.Match[str]], lines: Sequence[int], dec
                 f'{path}:{line}: the year of "{match[0]}" has two digits, so which part it is and of which century is '
                 "not certain; write years with four digits, or export a log of Windows again with relog"
             )
-    if first["mark"] == ".":
+    if _names_month(first):
+        return "dmy" if first["a"].isdigit() else "mdy"
+    if "." in first["mark"]:
         return "dmy"
     days_first = next((at for at, match in enumerate(found) if int(match["a"]) > 12), None)
     months_first = next((at for at, match in enumerate(found) if int(match["b"]) > 12), None)

@@ -4,6 +4,7 @@ Each section has a header of its own and as many rows per time as it has instanc
 series are those of Telegraf (`sadf_names`); a series' path is how sadf shows it: `sadf disk(sda) %util`.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC
 from pathlib import Path
@@ -17,6 +18,7 @@ from ingest.reading import Reading
 from ingest.sadf_blocks import blocks
 from ingest.sadf_days import mended
 from ingest.sadf_interrupts import parts
+from ingest.sadf_joined import tell_steps_back
 from ingest.sadf_names import series
 from ingest.sadf_plain import begins
 from ingest.sadf_table import SectionTable, table_of
@@ -26,9 +28,10 @@ from model.errors import Unusable
 from model.log import Log, Times, Values
 from model.remark import Kind, Remarks, counted
 from model.series import Series
-from model.times import Zone, words
+from model.times import Zone
 
 NAME = "sadf"
+_NO_HOST = re.compile(r"""[\s"'`,:<>|]""")
 
 
 def sniff(text: Text) -> bool:
@@ -52,7 +55,7 @@ def read(text: Text, how: Reading) -> Log:
     zone = _zone(path, tables, how.zone, remarks)
     tables = mended(tables, zone, remarks)
     instants = [_instants(table, zone, remarks) for table in tables]
-    _tell_steps_back(tables, remarks)
+    tell_steps_back(tables, instants, remarks)
     times: Times = np.unique(np.concatenate(instants))
     columns = _Columns(len(times))
     for fields, table, moments in parts(tables, instants, remarks):
@@ -99,8 +102,13 @@ def _host(path: Path, tables: Sequence[SectionTable]) -> str:
     """The one host all rows are of; rows of several would not share their times."""
     hosts: dict[str, int] = {}
     for table in tables:
-        for host in table.hosts.unique():
+        for host in table.hosts.unique(maintain_order=True):
             line = int(table.lines[(table.hosts == host).to_numpy()][0])
+            if strange := _NO_HOST.search(host):
+                raise Unusable(
+                    f'{path}:{line}: the host would be called {short(host)}, and none has "{strange[0]}" in its name: '
+                    "something stands before the row; take it away from all rows"
+                )
             hosts[host] = min(line, hosts.get(host, line))
     if len(hosts) > 1:
         (first, _), (second, line), *_ = sorted(hosts.items(), key=lambda item: item[1])
@@ -137,33 +145,14 @@ def _instants(table: SectionTable, zone: Zone, remarks: Remarks) -> Times:
     # A section has a row per instance; the clock is looked at once for each time.
     first = np.flatnonzero(np.diff(table.stamps[at], prepend=-1))
     own = Remarks(remarks.file)
-    clock = to_utc(table.stamps[at[first]], zone, table.lines[at[first]].tolist(), own)
-    moments = clock.times
-    if clock.order is not None:
-        moments = np.empty_like(clock.times)
-        moments[clock.order] = clock.times
+    lines = table.lines[at[first]]
+    # An offset that is given is the first row's: it shall not hold anew behind each header.
+    joined = table.anew[at[first]] & ~table.restarted[at[first]] & (not zone.known)
+    moments = to_utc(table.stamps[at[first]], zone, lines.tolist(), own, lines[joined].tolist())
     instants[at] = np.repeat(moments, np.diff(first, append=len(at)))
     told = {remark.text for remark in remarks}
     remarks.items += [remark for remark in own if remark.text not in told]
     return instants
-
-
-def _tell_steps_back(tables: Sequence[SectionTable], remarks: Remarks) -> None:
-    """Tell where the clock steps back between rows whose times are UTC; each step once, as all sections show it."""
-    found: list[tuple[int, int]] = []
-    ends: set[int] = set()
-    for table in tables:
-        known = np.flatnonzero(~table.local)
-        stamps, lines = table.stamps[known], table.lines[known]
-        at = np.flatnonzero(np.diff(stamps) < 0)
-        steps = list(zip(lines[at + 1].tolist(), stamps[at].tolist(), stamps[at + 1].tolist(), strict=True))
-        # A section may lack the row before a step or the one after it.
-        found += [(line, before - after) for line, before, after in steps if ends.isdisjoint((before, after))]
-        ends.update(end for _, *both in steps for end in both)
-    if found:
-        line, back = min(found)
-        told = f"the clock steps back by {words(back)}: rows are put in the order of time"
-        remarks.add(Kind.REPAIRED, told, line=line, count=len(found))
 
 
 def _instances(table: SectionTable) -> Iterator[tuple[str | None, NDArray[np.intp]]]:

@@ -6,28 +6,32 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ingest.code_pages import read_as
-from ingest.sadf_names import MANY, Section, left_out, measurement, sections
+from ingest.sadf_names import COMMON, MANY, OMITTED, Section, left_out, measurement, sections
 from ingest.sadf_plain import HEADER, plain
 from ingest.sadf_rows import NotCertain, Splitter
+from ingest.sadf_unread import Odd, Unread, not_certain, unknown
 from ingest.shorten import short
 from ingest.text import Text
-from model.errors import Unusable
-from model.remark import Kind, Remarks, counted
+from model.remark import Kind, Remarks
 
-COMMON = 3  # host, interval and time come before the values
 _EVENT = re.compile(r"[^;]*;-1;([^;]*);(?:LINUX-)?(RESTART|COM )\s*(.*)")
 _WHOLE = re.compile(r"[.,]\d\d$")
 _DAMAGED = re.compile(r"\s*#|[^;]*;[^;]*;(time|[^;]*stamp;)")  # damage in one place leaves one end of the name
+_NAMED = re.compile(rf"(;([\w%][\w%/.-]*(\*|{re.escape(MANY)})?|{re.escape(OMITTED)}))*")
 _COMMENTED = re.compile(r"# ?([^;]+);\d+;(\d{4}-\d\d-\d\d \d[^;]*|\d{9,11});")
-_MOST_REMARKS = 20
 
 
 @dataclass
 class Block:
-    """Rows of one section that have the same number of cells, with the line each stands on."""
+    """Rows of one section that have the same number of cells, with the line each stands on.
+
+    `headers` and `restarts` are the lines of all in the file: a section begins anew behind them.
+    """
 
     section: Section
     cells: int
+    headers: Sequence[int]
+    restarts: Sequence[int]
     rows: list[str] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
 
@@ -73,19 +77,15 @@ class _Sorting:
     def __init__(self, path: Path, remarks: Remarks) -> None:
         self.blocks: dict[tuple[Section, int], Block] = {}
         self._path = path
+        self._unread = Unread(path)
         self._remarks = remarks
         self._known: dict[str, list[Section]] = {}
         self._header: str | None = None
         self._sections: list[Section] = []
         self._block: Block | None = None
         self._splitter: Splitter | None = None
-        self._events: dict[tuple[str, str], int] = {}
-        self._odd: dict[str, tuple[int, int, int]] = {}
-        self._headless: list[int] = []
-        self._suspect: int | None = None
-        self._commented: list[int] = []
-        self._suspect_is_row = False
-        self._unread: dict[str, int] = {}
+        self._headers: list[int] = []
+        self._restarts: list[int] = []
 
     def take(self, line: str, number: int) -> None:
         """Take one line of the file."""
@@ -94,9 +94,12 @@ class _Sorting:
         elif _may_hide_a_header(line):
             self._take_suspect(line, number)
         elif ";-1;" in line and (event := _EVENT.fullmatch(line)):
-            what = "the system restarted" if event[2] == "RESTART" else "comment:"
+            what = "comment:"
+            if event[2] == "RESTART":
+                what = "the system restarted"
+                self._restarts.append(number)
             # The same event stands in every section, so it is told by its time.
-            self._events.setdefault((short(f"{what} {event[3]}".rstrip(), 200), event[1]), number)
+            self._unread.events.setdefault((short(f"{what} {event[3]}".rstrip("; "), 200), event[1]), number)
         elif self._block is not None and line.count(";") == self._block.cells - 1:
             self._block.add(line, number)
         elif line.strip():
@@ -130,7 +133,8 @@ class _Sorting:
     def _begin(self, header: str, number: int) -> None:
         """A header: what comes after it is of these sections."""
         self._header, self._block, self._splitter = header, None, None
-        columns = header.rstrip(";").split(";")[COMMON:]
+        self._headers.append(number)
+        columns = header.split(";")[COMMON:]
         is_new = header not in self._known
         if is_new:
             self._known[header] = sections(columns)
@@ -138,11 +142,8 @@ class _Sorting:
         known = [section for section in self._sections if measurement(section)]
         several = (bool(known) and len(self._sections) > 1) or any(column.endswith(MANY) for column in columns)
         others = [section for section in self._sections if section not in known]
-        if several and (unknown := [section for section in others if section not in left_out()]):
-            raise Unusable(
-                f'{self._path}:{number}: the section "{short(str(unknown[0]), 80)}" is not known, so a row cannot be '
-                "taken apart; write the file without -h: sadf -d FILE -- -A"
-            )
+        if several and (strange := [section for section in others if section not in left_out()]):
+            raise unknown(self._path, number, strange[0])
         if is_new:
             for what in map(str, others) if known else [";".join(columns)]:
                 self._remarks.add_once(
@@ -159,7 +160,7 @@ class _Sorting:
         """A line that may be or hide a header: rows after it may be of another section, up to the next header."""
         looks_like_row = _COMMENTED.match(line) if not _may_hide_a_header(line.removeprefix("#").lstrip()) else None
         if looks_like_row and self._block is not None and self._block.holds_like(line, looks_like_row[1]):
-            self._commented.append(number)
+            self._unread.commented.append(number)
             return
         row, header, columns = line.partition(HEADER)
         if row and _is_header(header + columns):
@@ -167,16 +168,16 @@ class _Sorting:
             self.take_unended(row, number)
             self._begin(header + columns, number)
             return
-        if self._header is not None and self._suspect is None:
-            self._suspect, self._suspect_is_row = number, looks_like_row is not None
-        self._headless.append(number)
+        if self._unread.suspect is None and (self._header is not None or line.startswith(HEADER)):
+            self._unread.suspect = number, looks_like_row is not None
+        self._unread.headless.append(number)
         self._header, self._block, self._splitter, self._sections = None, None, None, []
 
     def _take_unlike(self, line: str, number: int) -> None:
         """A row that is not simply one of the section under its header."""
         cells = line.split(";")
         if self._header is None or len(cells) <= COMMON:
-            self._headless.append(number)
+            self._unread.headless.append(number)
         elif self._splitter:
             self._take_apart(self._splitter, cells, number)
         elif self._sections and self._sections[0].is_per_cpu and len(cells) > COMMON + 1:
@@ -184,8 +185,8 @@ class _Sorting:
         elif self._sections:
             # With -h and one device when the section began, there are more of them from now on.
             self._take_apart(Splitter(self._sections), cells, number)
-        elif self._known[self._header]:
-            self._unread.setdefault(self._header, number)
+        elif known := self._known[self._header]:
+            self._unread.without_series.setdefault(self._header, (number, known))
 
     def _take_apart(self, splitter: Splitter, cells: Sequence[str], number: int) -> None:
         """A row of all sections: as many rows as there are instances in it."""
@@ -193,10 +194,7 @@ class _Sorting:
         try:
             pieces = splitter.pieces(values)
         except NotCertain:
-            raise Unusable(
-                f"{self._path}:{number}: where one section of the row ends and the next begins cannot be told for "
-                "certain; write the file without -h: sadf -d FILE -- -A"
-            ) from None
+            raise not_certain(self._path, number) from None
         if not pieces:
             self._note_odd(len(cells), number)
             return
@@ -210,97 +208,41 @@ class _Sorting:
     def _block_of(self, section: Section, cells: int) -> Block:
         key = (section, cells)
         if key not in self.blocks:
-            self.blocks[key] = Block(section, cells)
+            self.blocks[key] = Block(section, cells, self._headers, self._restarts)
         return self.blocks[key]
 
     def _note_odd(self, cells: int, number: int) -> None:
-        count, first, size = self._odd.get(self._header or "", (0, number, cells))
-        self._odd[self._header or ""] = (count + 1, first, size)
+        header = self._header or ""
+        self._unread.odd.setdefault(header, Odd(self._known[header], number, cells)).count += 1
 
     def finished(self) -> list[Block]:
         """The blocks, with all that is no row of a section remarked, and sections left out of which most rows are odd.
 
         Unusable if that leaves nothing.
         """
-        for (text, _), number in list(self._events.items())[:_MOST_REMARKS]:
-            self._remarks.add(Kind.NOTED, text, line=number)
-        if (more := len(self._events) - _MOST_REMARKS) > 0:
-            self._remarks.add(Kind.NOTED, f"{counted(more, 'more restart or comment')}", count=more)
-        if self._headless:
-            count, first = len(self._headless), self._headless[0]
-            self._remarks.add(
-                Kind.SKIPPED, f"{counted(count, 'line')} of no section: left out", line=first, count=count
-            )
-        if self._commented:
-            count, first = len(self._commented), self._commented[0]
-            told = f'{counted(count, "row")} behind a "#", as if commented out: left out'
-            self._remarks.add(Kind.SKIPPED, told, line=first, count=count)
-        for header, odd in self._odd.items():
-            self._leave_out_odd(header, *odd)
+        for odd in self._unread.odd.values():
+            self._leave_out_odd(odd)
+        self._unread.tell(self._remarks)
         left = [block for block in self.blocks.values() if block.rows]
         if not left:
-            self._refuse()
+            self._unread.refuse()
         return left
 
-    def _refuse(self) -> None:
-        """Say why no rows are left, where that is known."""
-        again = "write the file again with sadf -d FILE -- -A"
-        if self._odd:
-            header, (_, first, cells) = next(iter(self._odd.items()))
-            if _is_tty_that_repeats(self._known[header], cells - COMMON):
-                again = (
-                    "some versions of sysstat write TTY so, and nothing else can be read; write other sections as "
-                    "well: sadf -d FILE -- -A"
-                )
-            raise Unusable(
-                f"{self._path}:{first}: the row has {cells} cells and does not fit its header of {_cells(header)}; "
-                f"{again}"
-            )
-        if self._suspect is not None:
-            said = "the line may be or hide a damaged header"
-            if self._suspect_is_row:
-                said = "the line seems to be a row that is commented out, or a damaged header"
-                again = 'take the "#" away from the rows that shall count, or ' + again
-            raise Unusable(
-                f"{self._path}:{self._suspect}: {said}, and without the rows from it to the next header none are left; "
-                f"{again}"
-            )
-        if self._unread:
-            names = {
-                section.label or section.fields[0]: None for header in self._unread for section in self._known[header]
-            }
-            raise Unusable(
-                f"{self._path}:{next(iter(self._unread.values()))}: holds no row of a known section of sadf, as "
-                f"{short(', '.join(names), 80)} are not read; write others as well: sadf -d FILE -- -A"
-            )
-
-    def _leave_out_odd(self, header: str, count: int, first: int, cells: int) -> None:
-        """Leave out rows that do not fit their header. Where they are the most, those that fit may do so by chance."""
-        said = f"{counted(count, 'row')} with {cells} cells under a header of {_cells(header)}: left out"
-        fitting = [block for block in self.blocks.values() if block.section in self._known[header]]
-        if 0 < (others := sum(len(block.rows) for block in fitting)) < count:
-            said += f", and {counted(others, 'row')} of the section that had as many, as most did not"
-            count += others
+    def _leave_out_odd(self, odd: Odd) -> None:
+        """Where most rows do not fit their header, those that fit may do so by chance: leave them out as well."""
+        fitting = [block for block in self.blocks.values() if block.section in odd.sections]
+        if (others := sum(len(block.rows) for block in fitting)) < odd.count:
+            odd.by_chance = others
             for block in fitting:
                 block.rows.clear()
                 block.lines.clear()
-        self._remarks.add(Kind.SKIPPED, said, line=first, count=count)
 
 
 def _is_header(line: str) -> bool:
-    return line.startswith(HEADER) and "\0" not in line
+    return line.startswith(HEADER) and _NAMED.fullmatch(line, len(HEADER)) is not None
 
 
 def _may_hide_a_header(line: str) -> bool:
     """Whether a line may be a damaged header or hold one. Not by "hostname" alone: a host may have that name."""
     hides = "\0" in line or "timestamp;" in line or ";interval;" in line or "# hostname" in line
     return hides or _DAMAGED.match(line) is not None
-
-
-def _is_tty_that_repeats(sections: Sequence[Section], cells: int) -> bool:
-    """Whether a row has the number of its line before each value."""
-    return [section.label for section in sections] == ["TTY"] and cells == 2 * len(sections[0].fields)
-
-
-def _cells(header: str) -> int:
-    return header.rstrip(";").count(";") + 1

@@ -49,7 +49,8 @@ def _ahead(table: SectionTable, zone: Zone) -> tuple[int, bool] | None:
     stamps, said = table.stamps[table.local], table.intervals[table.local] * SECOND
     first = np.flatnonzero(np.diff(stamps, prepend=-1))
     stamps, said = stamps[first], said[first]
-    extra = np.diff(stamps) - said[1:]
+    # The row before one that begins anew is not the one its interval counts from.
+    extra = np.where(table.anew[table.local][first][1:], 0, np.diff(stamps) - said[1:])
     goes_back = bool(((np.abs(extra + DAY) <= _SLACK) & (stamps[1:] % DAY <= said[1:])).any())
     for at in np.flatnonzero(np.abs(extra - DAY) <= _SLACK).tolist():
         before, after = int(stamps[at]) % DAY, int(stamps[at + 1]) % DAY

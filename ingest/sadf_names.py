@@ -19,7 +19,9 @@ import yaml
 
 from model.series import Series
 
+COMMON = 3  # host, interval and time come before the values
 MANY = "[...]"
+OMITTED = "..."  # where a page left columns out
 EACH_CPU = "CPU*"
 _FIELD = {"%": "pct_", "/": "_per_"}
 _LABEL = re.compile(r"[A-Z]{2,}")

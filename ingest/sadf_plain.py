@@ -1,9 +1,10 @@
 """Lines of `sadf -d` as sadf writes them, of what people made of them.
 
-Semicolons are replaced (`sed 's/;/,/g'`), collectors put a cell before each row, and the `# ` of headers
-is taken off as if it were a comment's. A header says all this for certain, since its
-first three names are always the same; each holds up to the next one. What aligns cells (`column -o ';'`) or is left
-behind them by a terminal or a web page is no part of them. Lines keep their numbers.
+Semicolons are replaced (`sed 's/;/,/g'`), collectors put a cell before each row, pandas a number, and the `# ` of
+headers is taken off as if it were a comment's; lines are quoted, numbered (`grep -n`), or filled up with separators by
+a spreadsheet. A header says all this for certain, since its first three names are always the same, and no name or
+number ends as what is behind the last one; each holds up to the next one. What aligns cells (`column -o ';'`) or is
+left behind them by a terminal or a web page is no part of them. Lines keep their numbers.
 """
 
 import mmap
@@ -28,6 +29,8 @@ _HEADER = re.compile(
 _EVENT = re.compile(rb"([^;,\t\n]*[;,\t]){1,2}_-1_[;,\t][^\n]*[;,\t]_(LINUX-RESTART|COM )".replace(b"_", _RAW_SPACES))
 _COMMENT = re.compile(rf";{_ANY}-1{_ANY};[^;]*;{_ANY}(?=COM )")
 _TIME = 2  # the cell of it
+_TAIL = re.compile(r"[^\w%.*\]]*")  # backwards: what no name ends in
+_NUMBER = re.compile(r"\d+")
 _HEAD = 1 << 16
 _CHUNK = 1 << 18  # stays in a processor's cache
 _SIGNS = {",": "commas", "\t": "tabs"}
@@ -35,17 +38,27 @@ _SIGNS = {",": "commas", "\t": "tabs"}
 
 @dataclass(frozen=True)
 class _Header:
-    """Where a header begins, and how it and the lines after it differ from sadf's own."""
+    """Where a header begins, and how it and the lines after it differ from sadf's own.
+
+    `lead` and `tail` stand before and behind each line; `is_apart` is whether white space stands behind `lead`.
+    """
 
     start: int
     lead: str
+    is_apart: bool
     mark: str
     names: str
     separator: str
+    tail: str
 
     @property
     def is_plain(self) -> bool:
-        return (self.lead, self.mark, self.separator) == ("", "# ", ";")
+        return (self.lead, self.mark, self.separator, self.tail) == ("", "# ", ";", "")
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether `lead` holds a number that may be another before each line; a first cell is one and the same."""
+        return not self.lead.endswith(self.separator) and _NUMBER.search(self.lead) is not None
 
 
 def begins(line: bytes, data: bytes | mmap.mmap) -> bool:
@@ -57,7 +70,7 @@ def begins(line: bytes, data: bytes | mmap.mmap) -> bool:
 
 def plain(text: str, remarks: Remarks) -> str:
     """The text as sadf writes it; what had to be put right is remarked."""
-    text = text.replace("\r\n", "\n")
+    text = _without_numbers(text.replace("\r\n", "\n"), remarks)
     headers = list(_headers(text))
     if not all(header.is_plain for header in headers):
         _tell(text, headers, remarks)
@@ -78,11 +91,27 @@ def _headers(text: str) -> Iterator[_Header]:
         before = text[start : found.start()]
         lead = before.removesuffix("# ").removesuffix("#")
         mark = before[len(lead) :]
-        lead = lead.strip(_blank(found[1]))
-        lead = lead[:-1].rstrip(_BLANK) + lead[-1:]
+        blank = _blank(found[1])
+        is_apart = lead.rstrip(blank) != lead
+        lead = lead.strip(blank)
         # A comment may hold the names of a header, but it is not in the first cell or the second.
         if not re.search(r"[;,\t]", lead[:-1]):
-            yield _Header(start, lead, mark, found[0], found[1])
+            backwards = _TAIL.match(text[found.end() : line_end][::-1])
+            tail = backwards[0][::-1].strip(blank) if backwards else ""
+            yield _Header(start, lead, is_apart, mark, found[0], found[1], tail)
+
+
+def _without_numbers(text: str, remarks: Remarks) -> str:
+    """The text without a first column in which the lines behind the first header are counted from 0."""
+    header = next(_headers(text), None)
+    if header is None or header.lead != header.separator:
+        return text
+    cells = [line.split(header.separator, 1)[0] for line in text.split("\n") if line]
+    if cells != ["", *map(str, range(len(cells) - 1))]:
+        return text
+    told = "lines are numbered in a first column without a name, as pandas does: read without it"
+    remarks.add(Kind.REPAIRED, told, line=text.count("\n", 0, header.start) + 1, count=len(cells))
+    return re.sub(rf"^\d*{header.separator}", "", text, flags=re.MULTILINE)
 
 
 def _blank(separator: str) -> str:
@@ -93,13 +122,26 @@ def _mended(piece: str, header: _Header) -> str:
     if header.is_plain:
         return piece
     if header.lead:
-        # Not every line has as many spaces around it as the header.
-        spaces = f"[{_blank(header.separator)}]*"
-        lead = f"^{spaces}{re.escape(header.lead[:-1])}{spaces}{re.escape(header.lead[-1])}{spaces}"
-        piece = re.sub(lead, "", piece, flags=re.MULTILINE)
+        piece = re.sub(_before_lines(header), "", piece, flags=re.MULTILINE)
+    if header.tail:
+        # The last line of an array has no comma behind it.
+        piece = "\n".join(line.rstrip(header.tail + _blank(header.separator)) for line in piece.split("\n"))
     if header.mark != "# ":
         piece = piece.replace(header.mark + header.names, HEADER, 1)
     return piece if header.separator == ";" else piece.replace(header.separator, ";")
+
+
+def _before_lines(header: _Header) -> str:
+    """The pattern of what stands before each line."""
+    spaces = f"[{_blank(header.separator)}]*"
+    if header.lead.endswith(header.separator):
+        # Not every line has as many spaces around it as the header.
+        lead = re.escape(header.lead[:-1].rstrip(_BLANK)) + spaces + header.separator
+    else:
+        lead = r"\d+".join(re.escape(part) for part in _NUMBER.split(header.lead))
+    # Behind a number there is no end to be seen but by a space.
+    behind = spaces[:-1] + "+" if header.is_apart and header.lead[-1].isalnum() else spaces
+    return f"^{spaces}{lead}{behind}"
 
 
 def _may_have_blanks(text: str) -> bool:
@@ -142,11 +184,18 @@ def _tell(text: str, headers: list[_Header], remarks: Remarks) -> None:
     def line(header: _Header) -> int:
         return text.count("\n", 0, header.start) + 1
 
-    if led := [header for header in headers if header.lead]:
-        told = f'"{short(led[0].lead)}" stands before the first name of the header: lines are read without it'
-        more = len({header.lead for header in led}) - 1
-        told += f", and so with {counted(more, 'more header')}" if more else ""
-        remarks.add(Kind.REPAIRED, told, line=line(led[0]), count=len(led))
+    for place, signs in (
+        ("before the first", {header: header.lead for header in headers if header.lead}),
+        ("behind the last", {header: header.tail for header in headers if header.tail}),
+    ):
+        if not signs:
+            continue
+        first, sign = next(iter(signs.items()))
+        kinds = {_NUMBER.sub("1", sign) if header.is_counted else sign for header, sign in signs.items()}
+        like = " or the like" if first.is_counted and _NUMBER.search(sign) else ""
+        told = f'"{short(sign)}"{like} stands {place} name of the header: lines are read without it'
+        told += f", and so with {counted(len(kinds) - 1, 'more header')}" if len(kinds) > 1 else ""
+        remarks.add(Kind.REPAIRED, told, line=line(first), count=len(signs))
     if other := [header for header in headers if header.separator != ";"]:
         told = f"cells stand apart by {_SIGNS[other[0].separator]}, where sadf writes semicolons: read as these"
         remarks.add(Kind.REPAIRED, told, line=line(other[0]), count=len(other))

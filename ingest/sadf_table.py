@@ -1,5 +1,6 @@
 """The rows of one section of `sadf -d` as columns."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from ingest.layout import LATEST
 from ingest.sadf_blocks import Block
-from ingest.sadf_names import Section, device
+from ingest.sadf_names import OMITTED, Section, device
 from ingest.shorten import short
 from model.errors import Unusable
 from model.log import Times, Values
@@ -26,6 +27,7 @@ class SectionTable:
 
     `zone` is what the first of these calls its zone, which says no offset for certain; None if nothing.
     `intervals` are the seconds since the row before, as the row itself says; -1 where it does not.
+    Before rows that are `anew` a header stands, before those that are `restarted` a restart is told.
     """
 
     section: Section
@@ -36,6 +38,8 @@ class SectionTable:
     local: NDArray[np.bool_]
     zone: str | None
     intervals: NDArray[np.int64]
+    anew: NDArray[np.bool_]
+    restarted: NDArray[np.bool_]
     values: list[Values | None]
 
     def rows(self, at: NDArray[np.intp]) -> "SectionTable":
@@ -47,7 +51,7 @@ class SectionTable:
 def table_of(path: Path, block: Block, remarks: Remarks) -> SectionTable:
     """The rows of a block; those without a time and cells that are no numbers are remarked.
 
-    Unusable if most rows have no time.
+    Unusable if most rows have no time, or a column has text alone.
     """
     labelled = block.section.label is not None
     common = ["host", "interval", "time", *(["device"] if labelled else [])]
@@ -70,7 +74,7 @@ def table_of(path: Path, block: Block, remarks: Remarks) -> SectionTable:
     shown = {name: device(block.section, name) for name in instances.unique()} if labelled else {"": ""}
     fields = block.section.fields if not block.section.is_per_cpu else names
     values = [
-        _numbers(cells.get_column(name), f"{block.section.label or ''} {shown_as}".strip(), lines, remarks)
+        _numbers(path, cells.get_column(name), f"{block.section.label or ''} {shown_as}".strip(), lines, remarks)
         for name, shown_as in zip(names, fields, strict=True)
     ]
     return SectionTable(
@@ -82,8 +86,15 @@ def table_of(path: Path, block: Block, remarks: Remarks) -> SectionTable:
         local.to_numpy(),
         cells.get_column("time").filter(local).head(1).str.extract(_ZONE).item() if local.any() else None,
         cells.get_column("interval").cast(pl.Int64, strict=False).fill_null(-1).to_numpy(),
+        _first_behind(block.headers, lines),
+        _first_behind(block.restarts, lines),
         values,
     )
+
+
+def _first_behind(marks: Sequence[int], lines: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which rows are the first behind any of these lines."""
+    return np.isin(np.arange(len(lines)), np.searchsorted(lines, marks, side="right"))
 
 
 def _stamps(times: pl.Series) -> tuple[pl.Series, pl.Series]:
@@ -119,9 +130,12 @@ def _tell_bad_times(path: Path, times: pl.Series, bad: pl.Series, lines: NDArray
     remarks.add(Kind.SKIPPED, f'"{first}" is not a time: {counted(len(at), "row")} left out', line=line, count=len(at))
 
 
-def _numbers(text: pl.Series, counter: str, lines: NDArray[np.int64], remarks: Remarks) -> Values | None:
-    """A column's values, NaN where a cell is no number; None where none is one. All is told."""
-    text = text.str.strip_chars()
+def _numbers(path: Path, text: pl.Series, counter: str, lines: NDArray[np.int64], remarks: Remarks) -> Values | None:
+    """A column's values, NaN where a cell is no number; None where none is one. All is told.
+
+    Unusable if they are all text, as sadf writes none: something about the file was not understood.
+    """
+    text = cells = text.str.strip_chars()
     if text.str.contains(",", literal=True).any():
         text = text.str.replace(",", ".", literal=True)
         remarks.add_once(
@@ -132,7 +146,12 @@ def _numbers(text: pl.Series, counter: str, lines: NDArray[np.int64], remarks: R
     bad = np.flatnonzero(~np.isfinite(values) & (text != "").to_numpy())
     if not len(bad):
         return values
-    first = short(text[int(bad[0])])
+    first = short(cells[int(bad[0])])
+    if numbers.is_null().all() and not counter.endswith(OMITTED):
+        raise Unusable(
+            f'{path}:{lines[bad[0]]}: "{first}" in the column {counter} is no number, nor is any other cell of it; '
+            "sadf writes nothing but numbers there: write the file again with sadf -d FILE -- -A"
+        )
     where = {"line": int(lines[bad[0]]), "count": len(bad)}
     if len(bad) == len(values):
         told = f'is no number ("{first}"{and_more(len(bad))}): left out'

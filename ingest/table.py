@@ -8,6 +8,7 @@ import math
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from threading import Event
 
 import polars as pl
@@ -23,6 +24,7 @@ from model.remark import Kind, Remarks, and_more
 # Files up to here are left to polars whole: it is faster for that, and holds them in memory meanwhile.
 WHOLE = 128 << 20
 _WORTH_A_THREAD = 250_000  # cells
+_MOST_STRANGE = 0.1
 
 
 def parse(text: Text, layout: Layout, remarks: Remarks, begun: Event) -> Table:
@@ -55,10 +57,20 @@ def parse(text: Text, layout: Layout, remarks: Remarks, begun: Event) -> Table:
         parts.append(rows)
         line += piece.lines
     tally.tell(layout, remarks)
-    return _table(parts, layout, remarks, tally.headers)
+    table = _table(parts, layout, remarks)
+    return replace(table, headers=tally.headers, unread=_unread(table.columns, tally))
 
 
-def _table(parts: Sequence[Rows], layout: Layout, remarks: Remarks, headers: Sequence[int] = ()) -> Table:
+def _unread(columns: Sequence[pl.Series], tally: Tally) -> list[int]:
+    """The columns of which too many cells are no numbers for what is left to tell of them all."""
+    return [
+        at
+        for at, found in sorted(tally.strange.items())
+        if found.count > _MOST_STRANGE * (found.count + len(columns[at]) - columns[at].null_count())
+    ]
+
+
+def _table(parts: Sequence[Rows], layout: Layout, remarks: Remarks) -> Table:
     if not parts:
         empty = pl.Series([], dtype=pl.Float64)
         return Table(pl.Series([], dtype=pl.Datetime("ns")), [empty] * (layout.width - 1), [])
@@ -68,7 +80,7 @@ def _table(parts: Sequence[Rows], layout: Layout, remarks: Remarks, headers: Seq
         local = pl.concat([part.local for part in parts])
         numbers = pl.concat([part.numbers for part in parts])
         lines = [line for part in parts for line in part.lines]
-    return Table(local, _finite(numbers.get_columns(), layout, remarks), lines, headers)
+    return Table(local, _finite(numbers.get_columns(), layout, remarks), lines)
 
 
 def _finite(columns: list[pl.Series], layout: Layout, remarks: Remarks) -> list[pl.Series]:

@@ -25,7 +25,8 @@ class Strange:
 class Tally:
     """Lines and cells that are not as they should be.
 
-    `kept` counts the rows, `present` their numbers. `uneven` lines have so many cells, the first of which is told,
+    `kept` counts the rows, `present` their numbers. Lines `between` rows belong there, and what they are is said; those
+    of `words` are no rows. They and `uneven` lines have so many cells, all or the first of which are told,
     `timeless` ones begin with something else than a time, `zeroed` ones hold zero bytes, as where a disk has lost
     a block. `day_first` rows have the day before the month, `not_days` a time that does not exist. Of `partial`
     rows some cells are left out, and why is said. At `headers` the header stands again.
@@ -33,6 +34,8 @@ class Tally:
 
     kept: int = 0
     present: int = 0
+    between: list[tuple[int, str]] = field(default_factory=list)
+    words: list[tuple[int, int, str]] = field(default_factory=list)
     uneven: list[tuple[int, int, str]] = field(default_factory=list)
     timeless: list[tuple[int, str]] = field(default_factory=list)
     zeroed: list[int] = field(default_factory=list)
@@ -45,7 +48,16 @@ class Tally:
     @property
     def faults(self) -> int:
         """How many lines and cells are noted."""
-        lines = (self.uneven, self.timeless, self.zeroed, self.partial, self.day_first, self.not_days)
+        lines = (
+            self.between,
+            self.words,
+            self.uneven,
+            self.timeless,
+            self.zeroed,
+            self.partial,
+            self.day_first,
+            self.not_days,
+        )
         return sum(map(len, lines)) + sum(found.count for found in self.strange.values())
 
     def add_rows(self, rows: Rows) -> None:
@@ -57,6 +69,8 @@ class Tally:
         """Add what was found in the next piece."""
         self.kept += other.kept
         self.present += other.present
+        self.between += other.between
+        self.words += other.words
         self.uneven += other.uneven
         self.timeless += other.timeless
         self.zeroed += other.zeroed
@@ -79,8 +93,10 @@ class Tally:
 
     def _tell_lines(self, layout: Layout, remarks: Remarks) -> None:
         width = layout.width
-        if len(self.uneven) > self.kept + len(self.timeless):
-            raise Unusable(_no_match(layout, *self.uneven[0]))
+        # Words among rows are no reason to doubt these.
+        uneven = self.uneven if self.kept else sorted(self.words + self.uneven)
+        if len(uneven) > self.kept + len(self.timeless):
+            raise Unusable(_no_match(layout, *uneven[0]))
         if len(self.timeless) > self.kept:
             number, said = self.timeless[0]
             raise Unusable(_no_time(layout, number, said))
@@ -90,15 +106,18 @@ class Tally:
                 f'{layout.file}:{number}: "{said}" has the day before the month, and of other rows it cannot be told; '
                 "export the log again with relog"
             )
-        reasons = [
-            (at, f"the row has {counted(n, 'cell')} where the header has {width}: left out") for at, n, _ in self.uneven
+        _tell_some(sorted(self.between), "line", "left out", remarks)
+        reasons = [(at, f'"{said}" is no row: left out') for at, _, said in self.words]
+        reasons += [
+            (at, f"the row has {counted(cells, 'cell')} where the header has {width}: left out")
+            for at, cells, _ in self.uneven
         ]
         reasons += [(at, f'"{said}" is not a time: the row is left out') for at, said in self.timeless]
         reasons += [
             (at, "the row holds zero bytes: left out, as part of another row may follow them") for at in self.zeroed
         ]
-        _tell_some(sorted(reasons), "left out", remarks)
-        _tell_some(sorted(self.partial), "not read to their end", remarks)
+        _tell_some(sorted(reasons), "row", "left out", remarks)
+        _tell_some(sorted(self.partial), "row", "not read to their end", remarks)
 
     def _tell_cells(self, layout: Layout, remarks: Remarks) -> None:
         count = sum(found.count for found in self.strange.values())
@@ -117,16 +136,15 @@ class Tally:
         if 2 * len(self.not_days) > self.kept:
             number, said = self.not_days[0]
             raise Unusable(_no_time(layout, number, said))
-        _tell_some(
-            [(at, f'"{said}" is not a time: the row is left out') for at, said in self.not_days], "left out", remarks
-        )
+        reasons = [(at, f'"{said}" is not a time: the row is left out') for at, said in self.not_days]
+        _tell_some(reasons, "row", "left out", remarks)
 
 
-def _tell_some(reasons: list[tuple[int, str]], fate: str, remarks: Remarks) -> None:
+def _tell_some(reasons: list[tuple[int, str]], noun: str, fate: str, remarks: Remarks) -> None:
     for at, reason in reasons[:MOST_TOLD]:
         remarks.add(Kind.SKIPPED, reason, line=at)
     if (more := len(reasons) - MOST_TOLD) > 0:
-        remarks.add(Kind.SKIPPED, f"{counted(more, 'more row')} like these: {fate}", count=more)
+        remarks.add(Kind.SKIPPED, f"{counted(more, f'more {noun}')} like these: {fate}", count=more)
 
 
 def _no_match(layout: Layout, number: int, cells: int, first: str) -> str:

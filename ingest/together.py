@@ -4,13 +4,16 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import combinations, islice
+from typing import NamedTuple
 
 import numpy as np
 
 from ingest.clock_rules import QUARTER
 from ingest.shorten import short
+from model.errors import Unusable
 from model.log import Log
 from model.remark import MOST_TOLD, Kind, Remark, counted
+from model.series import UNNAMED
 from model.times import SECOND, words
 
 _LEAST_SHIFT = 2 * QUARTER
@@ -23,6 +26,19 @@ def remarks_on(logs: Sequence[Log]) -> list[Remark]:
     return [*_overlaps(filled), *_some(_clocks(filled)), *_some(_zones(filled)), *_some(_namesakes(filled))]
 
 
+def refuse_unnamed(logs: Sequence[Log]) -> None:
+    """Unusable if recordings of computers that are not named overlap and differ: nothing tells these apart."""
+    unnamed = [log for log in logs if len(log.times) and UNNAMED in log.hosts]
+    for pair in _meeting(unnamed):
+        first, second = (unnamed[at] for at in pair)
+        met = _met(first, second, _columns(first, UNNAMED), _columns(second, UNNAMED))
+        if met and (met.differing or met.between):
+            raise Unusable(
+                f"{second.path}: was recorded while {first.path} was, of the same counters, and neither names its "
+                r"computer: take each by itself, or write \\NAME before the counters"
+            )
+
+
 def _some(remarks: Iterator[Remark]) -> Iterator[Remark]:
     """The first of many remarks, and how many more there are."""
     yield from islice(remarks, MOST_TOLD)
@@ -31,7 +47,7 @@ def _some(remarks: Iterator[Remark]) -> Iterator[Remark]:
 
 
 def _overlaps(logs: Sequence[Log]) -> Iterator[Remark]:
-    columns = cache(lambda at: {series.key: column for column, series in enumerate(logs[at].series)})
+    columns = cache(lambda at: _columns(logs[at]))
     pairs = _meeting(logs)
     by_hosts: dict[frozenset[str], list[tuple[int, int]]] = defaultdict(list)
     for pair in pairs:
@@ -45,6 +61,11 @@ def _overlaps(logs: Sequence[Log]) -> Iterator[Remark]:
             yield from _overlap(logs[one], logs[other], columns(one), columns(other))
 
 
+def _columns(log: Log, host: str | None = None) -> Mapping[object, int]:
+    """Where each series is, those of a host or all."""
+    return {one.key: at for at, one in enumerate(log.series) if host in (None, one.host)}
+
+
 def _hosts(log: Log) -> frozenset[str]:
     return frozenset(host.casefold() for host in log.hosts)
 
@@ -52,23 +73,39 @@ def _hosts(log: Log) -> frozenset[str]:
 def _overlap(
     first: Log, second: Log, its_columns: Mapping[object, int], other_columns: Mapping[object, int]
 ) -> Iterator[Remark]:
+    met = _met(first, second, its_columns, other_columns)
+    if met and met.between:
+        rows = f"{counted(met.between, 'row')} of {counted(met.counters, 'counter')} lie between those of {first.path}"
+        yield Remark(Kind.NOTED, f"{rows}, at times of their own: all count", file=str(second.path), count=met.between)
+    elif met and met.common:
+        rows = f"{counted(met.common, 'row')} of {counted(met.counters, 'counter')} stand in {first.path} too"
+        if met.differing:
+            text = f"{rows}, {counted(met.differing, 'value')} of them different: those of {first.path} count"
+        else:
+            text = f"{rows}: counted once"
+        yield Remark(Kind.REPAIRED, text, file=str(second.path), count=met.common)
+
+
+class _Met(NamedTuple):
+    """Of two recordings the counters and rows both have, or how many rows of one lie between those of the other."""
+
+    counters: int
+    common: int = 0
+    differing: int = 0
+    between: int = 0
+
+
+def _met(
+    first: Log, second: Log, its_columns: Mapping[object, int], other_columns: Mapping[object, int]
+) -> _Met | None:
     shared = [(its_columns[key], other_columns[key]) for key in its_columns.keys() & other_columns.keys()]
     if not shared:
-        return
+        return None
     common, here, there = np.intersect1d(first.times, second.times, return_indices=True)
-    if not len(common):
-        between = _within(second, first)
-        if between and _within(first, second):
-            rows = f"{counted(between, 'row')} of {counted(len(shared), 'counter')} lie between those of {first.path}"
-            yield Remark(Kind.NOTED, f"{rows}, at times of their own: all count", file=str(second.path), count=between)
-        return
-    differing = sum(_differ(first.column(a)[here], second.column(b)[there]) for a, b in shared)
-    rows = f"{counted(len(common), 'row')} of {counted(len(shared), 'counter')} stand in {first.path} too"
-    if differing:
-        text = f"{rows}, {counted(differing, 'value')} of them different: those of {first.path} count"
-    else:
-        text = f"{rows}: counted once"
-    yield Remark(Kind.REPAIRED, text, file=str(second.path), count=len(common))
+    if len(common):
+        differing = sum(_differ(first.column(a)[here], second.column(b)[there]) for a, b in shared)
+        return _Met(len(shared), len(common), differing)
+    return _Met(len(shared), between=_within(second, first) if _within(first, second) else 0)
 
 
 def _within(log: Log, other: Log) -> int:

@@ -57,7 +57,8 @@ _KINDS = (
     (rb"[<{[]", "a page or document; cut the log out of it, from the line of its header on"),
     (
         rb'"?\\\\|[^\n]*[,;\t]"?\\',
-        "a header of counters without its first cell; put (PDH-CSV 4.0) (ZONE)(BIAS) there, over the times",
+        "a header of counters without the first cell that Windows writes; put (PDH-CSV 4.0) (ZONE)(BIAS) there, over "
+        "the times",
     ),
     (
         rb"[^\n]*X\.PDH\.[CT]SV\.4\.0",

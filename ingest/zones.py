@@ -14,7 +14,7 @@ from model.remark import Kind, Remarks
 from model.times import Zone, offset_text
 
 _SEASON = re.compile(r" (Standard|Daylight) Time$")
-_UTC = re.compile(r"UTC[+-]\d{2}(:\d{2})?")
+_UTC = re.compile(r"UTC[+-](0\d|1[0-4])(:[0-5]\d)?")
 _OFFSET = re.compile(r"\(?(?:UTC ?)?([+-])(\d{1,2})(?::?(\d{2}))?\)?(?!\w)")
 # Logs are of these years, and in each zone one of these days is of its standard and the other of its daylight time.
 _DAYS = [datetime(year, month, 15) for year in range(2000, 2038) for month in (1, 7)]
@@ -23,25 +23,38 @@ _DAYS = [datetime(year, month, 15) for year in range(2000, 2038) for month in (1
 def stated(name: str, bias_minutes: int, given: Zone | None, remarks: Remarks) -> Zone:
     """The zone of a header that gives a name and a bias (UTC = local + bias): the bias counts.
 
-    Where the name tells an offset of which the bias is exactly the opposite this is remarked, and
-    `given` counts instead if it is as far ahead of UTC as the name tells, at any time of the year.
+    Where the name tells an offset of which the bias is exactly the opposite, or a zone that never was at
+    the bias, this is remarked, and `given` counts instead if it is as far ahead of UTC as the name tells.
     """
     zone = Zone.from_bias(name, bias_minutes)
     told, rule = _told(name), rule_of(name)
-    if bias_minutes not in told or -bias_minutes in told:
+    is_opposite = bias_minutes in told
+    is_zone = rule is not None or is_steady(name)  # of any other name only the offset in winter is known
+    if -bias_minutes in told or not (is_opposite or is_zone):
         return zone
-    named = offset_text(bias_minutes)
+    is_at = f"UTC{offset_text(-bias_minutes)}"
     said = (
-        f'the zone\'s name in the header, "{name}", is UTC{named}, but its bias of {bias_minutes} minutes is the '
-        f"opposite, UTC{offset_text(-bias_minutes)}: "
+        f'the zone\'s name in the header, "{name}", is UTC{offset_text(bias_minutes)}, but its bias of '
+        f"{bias_minutes} minutes is the opposite, {is_at}: "
+        if is_opposite
+        else f"the header's bias of {bias_minutes} minutes is {is_at}, at which the zone that it names, "
+        f'"{name}", never is: '
     )
-    if given is not None and bias_minutes in _offsets(given.rule):
+    if given is not None and _agree(told, _offsets(given.rule)):
         remarks.add(Kind.REPAIRED, f"{said}--zone agrees with the name, which is taken")
         return given
-    remarks.add(
-        Kind.GUESSED, f"{said}the bias is taken; if the name is right, say so with --zone {rule.key if rule else named}"
-    )
+    hint = rule.key if rule else offset_text(*told)
+    remarks.add(Kind.GUESSED, f"{said}the bias is taken; if the name is right, say so with --zone {hint}")
     return zone
+
+
+def by_windows(name: str) -> Zone | None:
+    """The zone that Windows calls so, `GMT Standard Time` or `UTC-11`, if zones.yaml or the name itself tells it."""
+    if is_steady(name):
+        (minutes,) = _told(name)
+        return Zone.from_bias(name, -minutes)
+    rule = rule_of(name)
+    return Zone(name, rule) if rule else None
 
 
 def is_steady(name: str) -> bool:
@@ -51,7 +64,8 @@ def is_steady(name: str) -> bool:
 
 def rule_of(name: str) -> ZoneInfo | None:
     """The rules of a zone of Windows' that zones.yaml knows; None of any other, and where no rules are installed."""
-    key: str | None = _file()["changing"].get(_SEASON.sub("", name))
+    zone, changes = _SEASON.subn("", name)
+    key: str | None = _file()["changing"].get(zone) if changes else None  # GMT by itself has no summer time
     try:
         return ZoneInfo(key) if key else None
     except ZoneInfoNotFoundError:
@@ -67,6 +81,11 @@ def _told(name: str) -> Set[int]:
         return {minutes}
     rule = rule_of(name)
     return _offsets(rule) if rule else set()
+
+
+def _agree(told: Set[int], given: Set[int]) -> bool:
+    """Whether one is the other, or the part of it that holds in one season."""
+    return told <= given or given <= told
 
 
 @cache

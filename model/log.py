@@ -26,7 +26,8 @@ class Log:
     `series`, null where there was no sample (NaN and infinities are no samples).
     `remarks` tell everything the reader skipped, repaired or guessed. `path` is what people call the
     log; `file` is where its bytes lie, the archive where it is a member of one, and `sha256` their hash
-    where they cannot be read again; it is empty where there never was a file.
+    where they cannot be read again; it is empty where there never was a file. `unread` are the names of columns
+    whose values are left out, all or a good part of them, as the name or the cells could not be made out.
     """
 
     path: Path
@@ -38,6 +39,7 @@ class Log:
     remarks: tuple[Remark, ...] = ()
     file: Path | None = None
     sha256: str | None = None
+    unread: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.columns) != len(self.series) or set(map(pl.Series.len, self.columns)) - {len(self.times)}:

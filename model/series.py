@@ -4,6 +4,8 @@ import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+# The host of counters whose log does not name their computer.
+UNNAMED = "unknown"
 # Recorders differ in case here; objects and counters have theirs from a table.
 _FOLDED = ("source", "instance")
 

@@ -33,6 +33,12 @@ def judged(object_: str) -> frozenset[str]:
     return _judged().get(generic_object(object_)[0], frozenset())
 
 
+def is_about_judged(text: str) -> bool:
+    """Whether the name of a counter that rules need stands in a text, whatever is around it."""
+    squeezed = _squeezed(text)
+    return any(counter in squeezed for counter in _squeezed_counters())
+
+
 def is_translated(object_: str) -> bool:
     """Whether an object, by its English name, is one that Windows translates."""
     return object_ in _translated()
@@ -107,6 +113,11 @@ def _near(name: str, known: Iterable[str], cutoff: float) -> Sequence[str]:
 @cache
 def _squeezed_judged() -> dict[str, str]:
     return {_squeezed(name): name for name in sorted(_judged())}
+
+
+@cache
+def _squeezed_counters() -> frozenset[str]:
+    return frozenset(_squeezed(counter) for counters in _judged().values() for counter in counters)
 
 
 @cache

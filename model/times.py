@@ -125,4 +125,4 @@ class Zone:
             return self.name
         offset = self.local(nanoseconds).strftime("%z")
         offset = f"UTC{offset[:3]}:{offset[3:5]}" if offset != "+0000" else "UTC"
-        return offset if self.name in ("", "UTC", offset[3:]) else f"{self.name}, {offset}"
+        return offset if self.name in ("", "UTC", offset, offset[3:]) else f"{self.name}, {offset}"

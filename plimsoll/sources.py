@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ingest.read import read_logs
 from ingest.reading import Reading
 from ingest.together import remarks_on
-from ingest.zones import is_steady, rule_of
+from ingest.zones import by_windows
 from model.errors import Unusable, printable
 from model.log import Log
 from model.moments import parse_moment
@@ -68,12 +68,7 @@ class Named:
 
 def zone_named(text: str) -> Zone:
     """A zone as `Zone.parse` reads it, or by Windows' name, `GMT Standard Time`. Unusable if it is neither."""
-    is_windows = text.endswith(" Time")  # GMT by itself has no summer time
-    if is_windows and (rule := rule_of(text)):
-        return Zone(text, rule)
-    if is_windows and is_steady(text):
-        raise Unusable(f'zone "{text}" is known by its offset alone: write that, such as +09:00')
-    return Zone.parse(text)
+    return by_windows(text) or Zone.parse(text)
 
 
 class Read(NamedTuple):

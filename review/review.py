@@ -4,11 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from ingest.shorten import short
 from model.log import Log
 from model.names import Unrecognised, unrecognised
 from model.remark import Kind, Remark, counted
 from model.run import Phase, Run
 from model.series import Series
+from model.strange_names import is_about_judged
 from model.times import Zone, words
 from review.facts import Facts
 from review.findings import Applied, Finding, Outcome, Question
@@ -33,7 +35,7 @@ class Review:
     @property
     def verdict(self) -> Verdict:
         """Whether the run was good."""
-        return verdict(self.findings, self.doubtful)
+        return verdict(self.findings, self.doubtful, self.unread)
 
     @property
     def headline(self) -> str:
@@ -43,7 +45,7 @@ class Review:
     @property
     def answer(self) -> str:
         """What stands after the verdict."""
-        return headline(self.findings, self.doubtful)
+        return headline(self.findings, self.doubtful, self.unread)
 
     @cached_property
     def unrecognised(self) -> tuple[Unrecognised, ...]:
@@ -60,6 +62,12 @@ class Review:
             if finding.subject and finding.pack.applies_to is None
         }
         return tuple(one for one in self.unrecognised if one.host.casefold() in lacking)
+
+    @cached_property
+    def unread(self) -> tuple[str, ...]:
+        """Columns whose values were left out, all or a good part of them, though a rule may need them."""
+        names = (name for log in self.logs for name in log.unread if is_about_judged(name))
+        return tuple(short(name, 60) for name in dict.fromkeys(names))
 
     def of(self, *outcomes: Outcome) -> list[Finding]:
         """The findings with these outcomes, worst first."""

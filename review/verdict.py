@@ -28,16 +28,16 @@ _REDUCED = {"min": "minimum", "max": "maximum"}
 _SHOULD = {"<": "stay below", "<=": "stay at or below", ">": "stay above", ">=": "stay at or above", "=": "be"}
 
 
-def verdict(findings: Sequence[Finding], doubtful: Sequence[Unrecognised] = ()) -> Verdict:
+def verdict(findings: Sequence[Finding], doubtful: Sequence[Unrecognised] = (), unread: Sequence[str] = ()) -> Verdict:
     """Not healthy if a warning or critical threshold was crossed.
 
     Unknown if nothing could be judged, if one was crossed in a recording too short to tell, or if what
-    was not judged may lie under names that were not recognised.
+    was not judged may lie under names that were not recognised, or in columns that could not be read.
     """
     if _severe(findings, Outcome.CROSSED):
         return Verdict.NOT_HEALTHY
     judged = any(f.outcome in (Outcome.HELD, Outcome.CROSSED) for f in findings)
-    undecided = doubtful or _severe(findings, Outcome.TOO_SHORT)
+    undecided = doubtful or unread or _severe(findings, Outcome.TOO_SHORT)
     return Verdict.HEALTHY if judged and not undecided else Verdict.UNKNOWN
 
 
@@ -46,7 +46,7 @@ def said(answer: Verdict) -> str:
     return _SAID[answer]
 
 
-def headline(findings: Sequence[Finding], doubtful: Sequence[Unrecognised] = ()) -> str:
+def headline(findings: Sequence[Finding], doubtful: Sequence[Unrecognised] = (), unread: Sequence[str] = ()) -> str:
     """What stands after the verdict: the worst breach, or what held."""
     crossed, short = _severe(findings, Outcome.CROSSED), _severe(findings, Outcome.TOO_SHORT)
     held = [f for f in findings if f.outcome == Outcome.HELD]
@@ -62,10 +62,14 @@ def headline(findings: Sequence[Finding], doubtful: Sequence[Unrecognised] = ())
             f"The recording is too short to judge {which} crossed in it: "
             f"{breach_sentence(short[0]).removesuffix('.')}, {counts_after}."
         )
+    judged = f"{counted(len(held), 'threshold')} held, but " if held else "No threshold could be judged: "
+    if unread:
+        first, *others = unread
+        more = f" and {counted(len(others), 'other')}" if others else ""
+        return f"{judged}values of {first}{more} could not be read; see the remarks."
     if doubtful:
         count = sum(one.counters for one in doubtful)
         names = ", ".join(dict.fromkeys(one.object for one in doubtful))
-        judged = f"{counted(len(held), 'threshold')} held, but " if held else "No threshold could be judged: "
         lie = "lies" if count == 1 else "lie"
         return f"{judged}{counted(count, 'counter')} ({names}) {lie} under names that are not recognised; see --names."
     if noted := [f for f in findings if f.outcome == Outcome.CROSSED]:

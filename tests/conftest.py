@@ -20,6 +20,8 @@ from native.influx import InfluxDB
 from plimsoll import cli
 
 REAL_LOGS = Path(__file__).parents[2] / "shared" / "logs"
+# Below those that a connection may be given before a server has them; none twice, since it may be long until then.
+_PORTS = iter(random.sample(range(20_000, 32_000), 12_000))
 
 
 class Outcome(NamedTuple):
@@ -46,9 +48,9 @@ def plimsoll(capsys, monkeypatch):
 
 
 def free_port():
-    """A port of this machine nothing listens on, below those that a connection may be given before it is used."""
+    """A port of this machine nothing listens on, and that no-one else in these tests was given."""
     while True:
-        port = random.randrange(20_000, 32_000)
+        port = next(_PORTS)
         with socket.socket() as tried, suppress(OSError):
             tried.bind(("127.0.0.1", port))
             return port

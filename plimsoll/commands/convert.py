@@ -6,7 +6,6 @@ from pathlib import Path
 from ingest.convert import WRITERS, Part
 from model.errors import Unusable
 from model.moments import parse_moment
-from model.remark import counted
 from plimsoll.console import STDOUT, is_stdout, plain, say, spare, tell
 from plimsoll.sources import Named, read
 
@@ -27,7 +26,7 @@ def run(named: Named, target: str, out: Path, wanted: Wanted) -> None:
     if len(logs) > 1:
         raise Unusable(f"{named.places[0]}: holds {len(logs)} logs; convert one at a time")
     (log,) = logs
-    spare(logs, out)
+    spare(logs, out, others=named.names)
     if out == STDOUT:
         raise Unusable("--out - is not supported: name a file, it is written as a whole or not at all")
     zone = named.shown_in or log.zone
@@ -36,9 +35,8 @@ def run(named: Named, target: str, out: Path, wanted: Wanted) -> None:
     end = parse_moment(wanted.end, zone, first if start is None else start) if wanted.end is not None else None
     if start is not None and end is not None and end < start:
         raise Unusable(f"--until {wanted.end} is before --from {wanted.start}")
-    part = Part(wanted.counters, start, end, wanted.every).of(log)
-    said = WRITERS[target](part, out)
-    rows, columns = counted(len(part.times), "row"), counted(len(part.series), "counter")
+    part = Part(wanted.counters, start, end, wanted.every, zone).of(log)
+    size, said = WRITERS[target](part, out)
     if not is_stdout(out):
-        say(f"{plain(str(out))}: {rows} of {columns}")
+        say(f"{plain(str(out))}: {size}")
     tell([*log.remarks, *remarks, *said])

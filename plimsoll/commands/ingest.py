@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ingest.load import Loaded, load
+from ingest.together import refuse_unnamed
 from model.errors import Unusable
 from model.log import Log
 from model.remark import Remark, counted
@@ -35,6 +36,7 @@ def run(named: Named, wanted: Wanted) -> None:
         raise Unusable(f"{named.places[0]}: is in a store already; name logs")
     labels = dict(map(_label, wanted.labels))
     logs, remarks, _ = read(named)
+    refuse_unnamed(logs)
     stored = _described(wanted, labels, logs, remarks)
     with opened(named.store) as store, _bar() as bar:
         task = bar.add_task(wanted.name, total=stored.values)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ingest.together import refuse_unnamed
 from model.errors import Unusable
 from model.log import Log
 from model.moments import parse_moment, steady
@@ -47,8 +48,12 @@ class Outputs:
 
 def run(named: Named, asked: Asked, outputs: Outputs) -> int:
     """Review a run; the exit status."""
+    for option, path in (("--out", outputs.report), ("--junit", outputs.junit)):
+        if path == STDOUT:
+            raise Unusable(f"{option} - is not supported: name a file, it is written as a whole or not at all")
     result, zone = review_named(named, asked)
-    spare(result.logs, outputs.report, outputs.json, outputs.junit)
+    others = [*named.names, *([asked.config] if asked.config else [])]
+    spare(result.logs, outputs.report, outputs.json, outputs.junit, others=others)
     if outputs.report is not None:
         write_text(outputs.report, html.render(result, zone))
     if outputs.json is not None:
@@ -66,6 +71,7 @@ def run(named: Named, asked: Asked, outputs: Outputs) -> int:
 def review_named(named: Named, asked: Asked) -> tuple[Review, Zone | None]:
     """The review of the logs that were named, and the zone it is to be shown in."""
     logs, remarks, stored = read(named)
+    refuse_unnamed(logs)
     packs = load_packs(asked.packs)
     zone = named.shown_in or next((log.zone for log in logs if log.zone.known), logs[0].zone)
     path, given = _settings(named, asked.config, logs, stored)
@@ -79,6 +85,8 @@ def review_named(named: Named, asked: Asked) -> tuple[Review, Zone | None]:
     cuts = named.hosts is None
     first = parse_moment(asked.start, zone, start) if asked.start and cuts else None
     last = parse_moment(asked.end, zone, first or start) if asked.end and cuts else None
+    if first is not None and last is not None and last < first:
+        raise Unusable(f"--to {asked.end} is before --from {asked.start}")
     if (first or start) > (last or end) or (first or start) > end or (last or end) < start:
         raise Unusable(
             f"nothing was recorded from {zone.clock(first or start)} to {zone.clock(last or end)}; "

@@ -77,12 +77,12 @@ def show(name: str, url: str | None, json: Path | None) -> None:
         ("values", _values(summary)),
     ]
     for label, text in facts:
-        say(f"  {label:<9} {plain(text)}")
+        say(f"  {label:<9} {plain(text)}", hang=12)
     for one in run.recordings:
         size = f"{counted(len(one.times), 'row')} × {counted(len(one.series), 'counter')}"
-        say(f"  file      {plain(one.path)}: {one.format}, {size}\n            [dim]sha256 {one.sha256}[/]")
+        say(f"  file      {plain(one.path)}: {one.format}, {size}\n            [dim]sha256 {one.sha256}[/]", hang=12)
     for remark in run.remarks:
-        say(f"  [dim]{plain(str(remark))}[/]")
+        say(f"  [dim]{plain(str(remark))}[/]", hang=4)
 
 
 def delete(name: str, url: str | None) -> None:

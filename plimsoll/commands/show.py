@@ -27,7 +27,7 @@ def run(named: Named, json: Path | None) -> None:
     if named.hosts is None and (named.start is not None or named.end is not None):
         raise Unusable(f"--from and --to are for live:HOST; {named.places[0]} is shown as a whole")
     logs, remarks, _ = read(named)
-    spare(logs, json)
+    spare(logs, json, others=named.names)
     if json is not None:
         # What is said of several logs together stands with the first.
         together = [remarks, *([] for _ in logs[1:])]
@@ -53,10 +53,11 @@ def show(log: Log, zone: Zone) -> None:
         ("size", f"{size}: {counted(log.present, 'value')}, {log.missing:,} missing"),
     ]
     for name, value in facts:
-        say(f"  {name:<9} {plain(value)}")
+        say(f"  {name:<9} {plain(value)}", hang=12)
     for name, content in sorted(objects(log).items()):
         inside = f" ({plain(_some(_families(content.instances)))})" if content.instances else ""
-        say(f"  [bold]{plain(name)}[/]{inside}\n    [dim]{plain(_some(list(content.counters)))}[/]")
+        say(f"  [bold]{plain(name)}[/]{inside}", hang=6)
+        say(f"    [dim]{plain(_some(list(content.counters)))}[/]", hang=4)
 
 
 def _span(log: Log, zone: Zone) -> str:

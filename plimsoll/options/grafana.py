@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.options.shared import path
+from plimsoll.options.shared import path_option
 
 app = typer.Typer(help="Files for Grafana.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -14,18 +14,11 @@ app = typer.Typer(help="Files for Grafana.", no_args_is_help=True, rich_markup_m
 def grafana_export_command(
     out: Annotated[
         Path,
-        typer.Option(
-            "--out",
-            help="The folder in which rules/grafana and dashboards/grafana are written.",
-            parser=path,
-            metavar="<path>",
-        ),
+        path_option("--out", "The folder in which rules/grafana and dashboards/grafana are written."),
     ] = Path(),
     config: Annotated[
         Path | None,
-        typer.Option(
-            "--config", help="Host facts and thresholds set otherwise (plimsoll.toml).", parser=path, metavar="<path>"
-        ),
+        path_option("--config", "Host facts and thresholds set otherwise (plimsoll.toml)."),
     ] = None,
     email: Annotated[
         list[str] | None, typer.Option("--email", help="Who is told by e-mail; repeat for more.", show_default=False)

@@ -15,7 +15,7 @@ from plimsoll.options.shared import (
     StoreOption,
     ZoneOption,
     not_empty,
-    path,
+    path_option,
 )
 
 
@@ -35,9 +35,7 @@ class Target(StrEnum):
 
 
 def demo_command(
-    out: Annotated[Path, typer.Option("--out", help="The folder to write to.", parser=path, metavar="<path>")] = Path(
-        "demo-run"
-    ),
+    out: Annotated[Path, path_option("--out", "The folder to write to.")] = Path("demo-run"),
 ) -> None:
     """Write logs of a simulated messaging system, with enough memory and with too little, and review them."""
     from plimsoll.commands import demo
@@ -68,9 +66,7 @@ def show_command(
 def convert_command(
     log: Annotated[str, typer.Argument(help="A log; - for standard input.", metavar="LOG", show_default=False)],
     to: Annotated[Target, typer.Option("--to", help="csv (PDH-CSV), parquet (wide) or lp (InfluxDB line protocol).")],
-    out: Annotated[
-        Path, typer.Option("--out", help="The file to write.", show_default=False, parser=path, metavar="<path>")
-    ],
+    out: Annotated[Path, path_option("--out", "The file to write.", show_default=False)],
     counter: Annotated[
         list[str] | None,
         typer.Option(
@@ -122,25 +118,15 @@ def review_command(
     zone: ZoneOption = None,
     config: Annotated[
         Path | None,
-        typer.Option(
+        path_option(
             "--config",
-            help="Run, phases, host facts and thresholds set otherwise. Default: plimsoll.toml beside the logs.",
-            parser=path,
-            metavar="<path>",
+            "Run, phases, host facts and thresholds set otherwise. Default: plimsoll.toml beside the logs.",
         ),
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Write the report as one HTML file.", parser=path, metavar="<path>")
-    ] = None,
+    out: Annotated[Path | None, path_option("--out", "Write the report as one HTML file.")] = None,
     json: JsonOption = None,
     junit: Annotated[
-        Path | None,
-        typer.Option(
-            "--junit",
-            help="Write JUnit XML: a suite per pack, a case per rule and host.",
-            parser=path,
-            metavar="<path>",
-        ),
+        Path | None, path_option("--junit", "Write JUnit XML: a suite per pack, a case per rule and host.")
     ] = None,
     fail_on: Annotated[
         FailOn | None,
@@ -176,13 +162,7 @@ def ingest_command(
         bool, typer.Option("--merge", help="Load though the store has data of the same hosts and times.")
     ] = False,
     config: Annotated[
-        Path | None,
-        typer.Option(
-            "--config",
-            help="Labels, phases, host facts. Default: plimsoll.toml beside the logs.",
-            parser=path,
-            metavar="<path>",
-        ),
+        Path | None, path_option("--config", "Labels, phases, host facts. Default: plimsoll.toml beside the logs.")
     ] = None,
     zone: ZoneOption = None,
     format_: FormatOption = None,

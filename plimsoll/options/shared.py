@@ -2,7 +2,7 @@
 
 import codecs
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -16,11 +16,16 @@ def not_empty(value: str | None) -> str | None:
     return value
 
 
-def path(text: str) -> Path:
+def _path(text: str) -> Path:
     """The path of a file or folder. BadParameter if none is named: an empty text would be the current folder."""
     if not text:
         raise typer.BadParameter("no file is named.")
     return Path(text)
+
+
+def path_option(name: str, help_: str, *, show_default: bool = True) -> Any:  # as typer.Option is
+    """An option that names a file or folder."""
+    return typer.Option(name, help=help_, parser=_path, metavar="<path>", show_default=show_default)
 
 
 def text_encoding(value: str | None) -> str | None:
@@ -74,15 +79,6 @@ EncodingOption = Annotated[
 ]
 NamesOption = Annotated[
     list[Path] | None,
-    typer.Option(
-        "--names",
-        help="A .yaml file of counter names in another language.",
-        show_default=False,
-        parser=path,
-        metavar="<path>",
-    ),
+    path_option("--names", "A .yaml file of counter names in another language.", show_default=False),
 ]
-JsonOption = Annotated[
-    Path | None,
-    typer.Option("--json", help="Write the result for other programs; - for stdout.", parser=path, metavar="<path>"),
-]
+JsonOption = Annotated[Path | None, path_option("--json", "Write the result for other programs; - for stdout.")]

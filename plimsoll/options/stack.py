@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.options.shared import JsonOption, path
+from plimsoll.options.shared import JsonOption, path_option
 
 app = typer.Typer(
     help="The real Telegraf and InfluxDB on this machine, where there is no Docker.",
@@ -15,12 +15,10 @@ app = typer.Typer(
 
 StackFolderOption = Annotated[
     Path | None,
-    typer.Option(
+    path_option(
         "--folder",
-        help="Where data, settings and logs are. Default: plimsoll/stack in the user's state folder.",
+        "Where data, settings and logs are. Default: plimsoll/stack in the user's state folder.",
         show_default=False,
-        parser=path,
-        metavar="<path>",
     ),
 ]
 
@@ -69,9 +67,7 @@ def stack_status_command(folder: StackFolderOption = None, json: JsonOption = No
 
 @app.command("env")
 def stack_env_command(
-    out: Annotated[Path, typer.Option("--out", help="The file to write.", parser=path, metavar="<path>")] = Path(
-        ".env"
-    ),
+    out: Annotated[Path, path_option("--out", "The file to write.")] = Path(".env"),
 ) -> None:
     """Write the settings and new secrets that docker compose needs; a file that is there is left alone."""
     from plimsoll.commands import stack

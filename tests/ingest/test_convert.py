@@ -61,7 +61,7 @@ def assert_same(one, other):
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(log=logs())
 def test_csv_is_read_back_to_the_same_log(tmp_path, log):
-    assert to_csv(log, tmp_path / "out.csv") == []
+    assert to_csv(log, tmp_path / "out.csv").remarks == []
     assert_same(read_log(tmp_path / "out.csv"), log)
 
 
@@ -98,7 +98,7 @@ def test_a_clock_that_would_be_changed_is_written_by_its_offset(tmp_path):
         series=a_log().series[:1],
         zone=Zone("Egypt Standard Time", timezone(timedelta(hours=2))),
     )
-    (remark,) = to_csv(log, tmp_path / "out.csv")
+    (remark,) = to_csv(log, tmp_path / "out.csv").remarks
     assert remark.text.startswith("the zone is written as UTC+02:00")
     again = read_log(tmp_path / "out.csv")
     assert (again.times.tolist(), again.zone.name, again.remarks) == (times.tolist(), "UTC+02:00", ())
@@ -156,7 +156,7 @@ def test_no_two_columns_of_parquet_have_the_same_name(tmp_path):
     names = [r"P(a)\C", r"P(A)\C", r"P(a)\C [2]", r"P(a)\C"]
     series = tuple(shipped().series(CounterPath.parse(rf"\\H\{name}"), "H") for name in names)
     log = Log(Path("log.csv"), "PDH-CSV", np.array([0]), (pl.Series([1.0]),) * 4, series, Zone.parse("UTC"))
-    (remark,) = to_parquet(log, tmp_path / "out.parquet")
+    (remark,) = to_parquet(log, tmp_path / "out.parquet").remarks
     assert str(remark).endswith(r"\\H\P(a)\C: 3 columns of the same counter: numbered")
     assert pl.read_parquet(tmp_path / "out.parquet").columns[1:] == [
         r"\\H\P(a)\C",
@@ -192,7 +192,7 @@ def test_rows_are_chosen_by_time_and_number():
     assert Part(every=10**30).of(a_log()).times.tolist() == [0]
     with pytest.raises(Unusable) as refused:
         Part(start=100 * SECOND, end=2**70).of(a_log())
-    span = "it reaches from 1970-01-01 00:00:00 to 1970-01-01 00:00:20; choose times in between"
+    span = "it reaches from 1970-01-01 00:00:00 to 1970-01-01 00:00:20 (UTC); choose times in between"
     assert str(refused.value) == f"log.csv: has no rows from 1970-01-01 00:01:40 until 2201-01-01 00:00:00: {span}"
     with pytest.raises(Unusable, match="has no rows from 2150-01-01 00:00:00: "):
         Part(start=int(np.datetime64("2150-01-01", "ns").astype(np.int64))).of(a_log())
@@ -211,7 +211,7 @@ def test_counters_that_are_not_perfmons_are_chosen_too(pattern):
 def test_a_time_finer_than_milliseconds_is_told(tmp_path):
     log = a_log()
     log.times[1] += 5
-    (remark,) = to_csv(log, tmp_path / "out.csv")
+    (remark,) = to_csv(log, tmp_path / "out.csv").remarks
     assert "1 time cut to milliseconds" in str(remark)
 
 
@@ -266,7 +266,7 @@ def test_rows_of_one_time_are_one_point_in_line_protocol(tmp_path):
 def test_counters_that_differ_in_case_are_one_series_in_line_protocol(tmp_path):
     names = [r"\\S\Process(chrome)\Handle Count", r"\\s\Process(Chrome)\Handle Count"]
     log = a_csv(tmp_path / "log.csv", names, (0, 1, 9), (15, " ", 2), (30, " ", " "), (45, 4, " "))
-    assert to_line_protocol(log, tmp_path / "out.lp") == []
+    assert to_line_protocol(log, tmp_path / "out.lp").remarks == []
     (head,) = {head for head, _, _ in points(tmp_path / "out.lp")}
     assert ",host=S,instance=chrome," in head
     assert {second: value for (_, _, second), value in points(tmp_path / "out.lp").items()} == {0: 1, 15: 2, 45: 4}
@@ -278,18 +278,18 @@ def test_counters_that_differ_in_case_are_one_series_in_line_protocol(tmp_path):
 def test_counters_that_line_protocol_cannot_tell_apart_are_not_mixed(tmp_path, one, other):
     names = [rf"\\S\LogicalDisk({instance})\% Free Space" for instance in (one, other)]
     log = a_csv(tmp_path / "log.csv", names, (0, 1, 9), (15, " ", 8))
-    (remark,) = to_line_protocol(log, tmp_path / "out.lp")
+    (remark,) = to_line_protocol(log, tmp_path / "out.lp").remarks
     assert (remark.counter, remark.kind) == (names[1], "skipped")
     assert names[0] in remark.text
     assert list(points(tmp_path / "out.lp").values()) == [1.0]
-    assert to_line_protocol(Part((names[1],)).of(log), tmp_path / "out.lp") == []
+    assert to_line_protocol(Part((names[1],)).of(log), tmp_path / "out.lp").remarks == []
     assert list(points(tmp_path / "out.lp").values()) == [9.0, 8.0]
 
 
 def test_an_instance_that_is_a_backslash_is_one_in_line_protocol(tmp_path):
     names = [r"\\S\LogicalDisk(\)\% Free Space", r"\\S\LogicalDisk\% Free Space"]
     log = a_csv(tmp_path / "log.csv", names, (0, 1, 2))
-    assert to_line_protocol(log, tmp_path / "out.lp") == []
+    assert to_line_protocol(log, tmp_path / "out.lp").remarks == []
     assert sorted(
         (r",instance=(\)," in head, value) for (head, _, _), value in points(tmp_path / "out.lp").items()
     ) == [
@@ -300,7 +300,8 @@ def test_an_instance_that_is_a_backslash_is_one_in_line_protocol(tmp_path):
 
 def test_line_protocol_without_a_point_is_told(tmp_path):
     log = a_csv(tmp_path / "log.csv", [r"\\S\Memory\Pages/sec"], (0, " "), (15, " "))
-    (remark,) = to_line_protocol(log, tmp_path / "out.lp")
+    size, (remark,) = to_line_protocol(log, tmp_path / "out.lp")
+    assert size == "0 points"
     assert "no values" in remark.text
     assert (tmp_path / "out.lp").read_bytes() == b""
 

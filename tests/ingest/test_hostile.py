@@ -33,8 +33,13 @@ def in_time():
     [
         b'"(PDH-CSV 4.0) (UTC)(0)","\\H\\A' + b"(" * LONG + b")" * LONG + b'"\r\n' + ROW + b',"1"\r\n',
         HEADER.replace(b",", b";") + ROW + b';"1E+3";"' + b"1" * 3 * LONG + b'"\r\n',
+        HEADER + b"a" + b"\t" * 10 * LONG + b"\r\n" + ROW + b',"1","2"\r\n',
     ],
-    ids=["brackets in a path that lost a backslash", "a rounded number and one of many digits"],
+    ids=[
+        "brackets in a path that lost a backslash",
+        "a rounded number and one of many digits",
+        "tabs between words and rows",
+    ],
 )
 def test_logs(tmp_path, data):
     (tmp_path / "log.csv").write_bytes(data)
@@ -58,7 +63,7 @@ def test_a_clock_that_is_changed_all_the_time(name, bias, start):
     first = instant(datetime.fromisoformat(start).replace(tzinfo=UTC))
     local = first + np.tile(np.array([0, 20, 40]), 3 * LONG) * MINUTE
     local[1::6] -= 120 * MINUTE
-    assert len(to_utc(local, Zone.from_bias(name, bias), range(len(local)), Remarks()).times) == len(local)
+    assert len(to_utc(local, Zone.from_bias(name, bias), range(len(local)), Remarks())) == len(local)
 
 
 def test_lines_that_are_unlike_a_row_and_yet_rows_are_not_looked_at_each_time(tmp_path, monkeypatch):

@@ -80,4 +80,20 @@ def test_lines_that_may_be_torn_rows_are_not_taken_for_what_typeperf_says(tmp_pa
 
 def test_only_typeperf_says_anything_at_its_end(tmp_path):
     log = read_log(written(tmp_path, LOG + "Fertig.\n"))
-    assert "the row has 1 cell where the header has 2: left out" in {remark.text for remark in log.remarks}
+    assert '"Fertig." is no row: left out' in {remark.text for remark in log.remarks}
+
+
+@pytest.mark.parametrize("between", ["run 2", "# a\n\nb\nc\nd", "Fertig.\nGut, das.", "> typeperf -sc 1", "Läuft"])
+@pytest.mark.parametrize("log", [LOG, TYPEPERF], ids=["PDH-CSV", "typeperf"])
+def test_words_between_recordings_are_no_reason_to_doubt_their_rows(tmp_path, log, between):
+    later = log.replace(" 01:", " 02:").replace("x", "4")
+    both = read_log(written(tmp_path, f"{log.replace('x', '3')}{between}\n{later}"))
+    assert [column.to_list() for column in both.columns] == [[1, 3, 1, 4]]
+    lines = [at for at, line in enumerate(between.split("\n"), 4) if line]
+    assert sorted(r.line for r in both.remarks if r.line) == [*lines, 4 + between.count("\n") + 1]
+
+
+def test_of_recordings_over_and_over_only_the_first_are_told(tmp_path):
+    log = read_log(written(tmp_path, (TYPEPERF + "Exiting, please wait...\n") * 500))
+    assert len(log.times) == 1000
+    assert len(log.remarks) < 30

@@ -4,6 +4,7 @@ import pytest
 
 from ingest.read import read_log
 from model.errors import Unusable
+from model.times import iso
 
 HEADER = '"(PDH-CSV 4.0) (UTC)(0)";"\\\\H\\System\\Threads";"\\\\H\\System\\Processes"'
 ROWS = [f"21.05.2024 13:41:{n};916,302785{n};{n},25" for n in range(10, 40)]
@@ -65,3 +66,49 @@ def test_one_comma_among_many_whole_numbers_is_damage(tmp_path, commas, format_)
         assert [str(remark) for remark in log.remarks] == [
             f'{path}:52: \\\\H\\Memory\\Available MBytes: "1,5" is not a number: no sample'
         ]
+
+
+WRITE = "write times as YYYY-MM-DD HH:MM:SS, or export the log again with relog"
+CUT = "is no date and time; a spreadsheet may have cut it: export the log again with relog"
+
+
+@pytest.mark.parametrize(
+    ("time", "why"),
+    [
+        ("00:{}.5", CUT),
+        ("10:00:{}", CUT),
+        ("{}.01.2008", CUT),
+        ("394{}.4323278125", f"is a day's number as a spreadsheet counts: {WRITE}"),
+        ("12012745{}", f"counts seconds since 1970: {WRITE}"),
+        ("12012745{}123", f"counts milliseconds since 1970: {WRITE}"),
+        ("20080125 1000{}", f"is no date and time in a way that is known: {WRITE}"),
+        ("25.01.2008 klo 10.00.{}", f"is no date and time in a way that is known: {WRITE}"),
+        ("25/01/2008 AM 10:00:{} AM", f"is no date and time in a way that is known: {WRITE}"),
+        ("25-Mai-2008 10:00:{}", f"is no date and time in a way that is known: {WRITE}"),
+        ("25/01/2008 13:00:{} p. m.", "is not a time, read day first; export the log again with relog"),
+        ("Jan-Jan-2008 10:00:{}", "is not a time, read month first; export the log again with relog"),
+    ],
+)
+def test_what_is_no_certain_time_is_refused_for_what_it_is(tmp_path, time, why):
+    with pytest.raises(Unusable) as refused:
+        read(tmp_path, [f"{time.format(n)};1,5;2,25" for n in (15, 30, 45)])
+    assert str(refused.value) == f'{tmp_path / "log.csv"}:2: "{time.format(15)}" {why}'
+
+
+@pytest.mark.parametrize("space", ["\u00a0", "\u2009", "\u202f", "\u3000", "  ", "\t"])
+def test_spaces_within_times_may_be_of_any_kind(tmp_path, space):
+    path = tmp_path / "log.csv"
+    rows = [f'"01/25/2008{space}10:00:{n}{space}PM","1"' for n in (15, 30, 45)]
+    path.write_text("\n".join([r'"(PDH-CSV 4.0) (UTC)(0)","\\H\System\Threads"', *rows, ""]), encoding="utf-8")
+    assert [iso(int(time)) for time in read_log(path).times] == [f"2008-01-25T22:00:{n}.000Z" for n in (15, 30, 45)]
+
+
+@pytest.mark.parametrize("cut", ["2008/01/25 上", "2008/01/25 下午 12:0", '"2008. 01. 25. d'])
+def test_a_last_row_cut_short_within_the_mark_of_a_half_day(tmp_path, cut):
+    path = tmp_path / "log.csv"
+    path.write_text(
+        "\n".join([HEADER, "2008/01/25 上午 11:59:50;1,5;2", "2008/01/25 下午 12:00:05;2,5;3", cut]), "utf-8"
+    )
+    log = read_log(path)
+    assert len(log.times) == 2
+    assert "the last row is cut short before its first value: left out" in {remark.text for remark in log.remarks}

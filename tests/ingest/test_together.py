@@ -6,7 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from ingest.together import remarks_on
+from ingest.together import refuse_unnamed, remarks_on
+from model.errors import Unusable
 from model.log import Log
 from model.series import Series
 from model.times import SECOND, Zone
@@ -135,3 +136,15 @@ def test_other_hosts_and_addresses_are_not(other):
 def test_a_log_without_a_zone_among_others_is_noticed():
     (remark,) = told(a_log("1.csv", "A", 0, 100), a_log("2.csv", "B", 0, 100, zone=Zone.unknown()))
     assert remark.startswith("2.csv: does not say its time zone while 1.csv does: taken for UTC")
+
+
+@pytest.mark.parametrize("start_s", [900, 903])
+def test_computers_that_are_not_named_are_not_taken_for_one(start_s):
+    first, second = a_log("1.csv", "unknown", 0, 100), a_log("2.csv", "unknown", start_s, 100, value=2.0)
+    with pytest.raises(Unusable, match=r"^2\.csv: was recorded while 1\.csv was, .* neither names its computer"):
+        refuse_unnamed([first, second])
+
+
+def test_one_that_is_not_named_may_have_been_recorded_in_parts():
+    logs = [a_log(f"{at}.csv", "unknown", start, 100) for at, start in enumerate((0, 900, 3000))]
+    refuse_unnamed([*logs, a_log("other.csv", "H", 0, 100, value=2.0)])

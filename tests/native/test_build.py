@@ -144,7 +144,7 @@ def test_a_build_that_is_interrupted_leaves_nothing(cache, tools, tmp_path):
     while not pid.exists() or not pid.read_text():
         assert process.poll() is None
         time.sleep(0.02)
-    time.sleep(0.3)  # it was started; that its builder knows, too, takes a moment
+    time.sleep(1)  # it was started; that its builder knows, too, takes a moment
     process.send_signal(2)
     assert process.communicate()[1] == "native.build: interrupted\n"
     assert process.returncode == 130

@@ -209,7 +209,7 @@ def asked_as_grafana(bucket, query):
         {options["httpHeaderName1"]: header},
         method=options["httpMode"],
     )
-    with urllib.request.urlopen(request, timeout=10) as response:
+    with urllib.request.urlopen(request, timeout=60) as response:
         return response.read().decode()
 
 
@@ -220,7 +220,7 @@ def test_the_data_source_reads_what_is_written(bucket):
     request = urllib.request.Request(
         f"{bucket.url}/api/v2/write?{asked}", b"m f=1 1000000000", {"Authorization": f"Token {bucket.telegraf_token}"}
     )
-    with urllib.request.urlopen(request, timeout=10):
+    with urllib.request.urlopen(request, timeout=60):
         pass
     answer = json.loads(asked_as_grafana(bucket, 'SELECT "f" FROM "m"'))
     assert answer["results"][0]["series"][0]["values"] == [[1000, 1]]

@@ -80,6 +80,7 @@ def test_an_encoding_that_a_log_may_have(plimsoll, tmp_path, name):
         ("utc", "UTC"),
         ("W. Europe Standard Time", "W. Europe Standard Time, UTC+01:00"),
         ("GMT Daylight Time", "GMT Daylight Time, UTC"),
+        ("Tokyo Standard Time", "Tokyo Standard Time, UTC+09:00"),
     ],
 )
 def test_zones_may_be_named_as_windows_does(plimsoll, tmp_path, zone, said):
@@ -87,7 +88,7 @@ def test_zones_may_be_named_as_windows_does(plimsoll, tmp_path, zone, said):
 
 
 @pytest.mark.parametrize(
-    ("zone", "said"), [("Tokyo Standard Time", "such as +09:00"), ("localtime", "not known"), ("Central", "not known")]
+    ("zone", "said"), [("Nowhere Standard Time", "not known"), ("localtime", "not known"), ("Central", "not known")]
 )
 def test_a_zone_that_is_refused(plimsoll, tmp_path, zone, said):
     line = one_line(plimsoll("show", a_log(tmp_path / "log.csv"), "--zone", zone))
@@ -158,3 +159,24 @@ def test_folders_in_a_folder_are_not_looked_into_and_that_is_told(plimsoll, tmp_
     named = [tmp_path / name for name in ("a", "b", "c")]
     assert f"1 folder inside not looked into ({tmp_path / 'd'})" in plimsoll("show", tmp_path, *named).err
     assert "not looked into" not in plimsoll("show", *named).err
+
+
+def test_a_part_without_rows_is_told_in_the_zone_that_was_asked_for(plimsoll, tmp_path):
+    log, out = a_log(tmp_path / "log.csv"), tmp_path / "out.csv"
+    asked = ("--from", "2030-01-01", "--zone", "Europe/Berlin")
+    assert one_line(plimsoll("convert", log, "--to", "csv", "--out", out, *asked)) == (
+        f"plimsoll: {log}: has no rows from 2030-01-01 00:00:00: it reaches from 2008-01-15 11:00:00 to "
+        "2008-01-15 11:00:00 (Europe/Berlin, UTC+01:00); choose times in between"
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "target", "size"),
+    [("7", "lp", "1 point"), (" ", "lp", "0 points"), ("7", "csv", "1 row of 1 counter")],
+)
+def test_what_was_written_is_told_in_the_formats_own_terms(plimsoll, tmp_path, value, target, size):
+    log, out = a_log(tmp_path / "log.csv"), tmp_path / "out"
+    log.write_text(log.read_text().replace('"7"', f'"{value}"'))
+    done = plimsoll("convert", log, "--to", target, "--out", out)
+    assert (done.status, done.out) == (0, f"{out}: {size}\n")
+    assert ("the file is empty" in done.err) is (size == "0 points")

@@ -1,6 +1,7 @@
 """`plimsoll review`: what it prints and writes, and its exit status."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -237,6 +238,32 @@ def test_a_review_in_a_language_that_is_not_known_never_reads_as_healthy(plimsol
         assert f"1 counter of {name} on WEB01 not recognised" in done.err
 
 
+@pytest.mark.parametrize(
+    "name", ["% Processor Time", "//WEB01/Processor(_Total)/% Processor Time", "CPU: % processor time"]
+)
+def test_values_under_a_name_that_is_no_path_are_not_healthy(name, plimsoll, tmp_path):
+    log = a_log(tmp_path, lambda _: 20)
+    log.write_text(log.read_text().replace(r"\\WEB01\Processor(_Total)\% Processor Time", name))
+    first = plimsoll("review", log).out.splitlines()[0]
+    assert first == f"Not known. 1 threshold held, but values of {name} could not be read; see the remarks."
+
+
+@pytest.mark.parametrize(("strange", "is_told"), [(1, False), (30, True)])
+def test_values_that_are_no_numbers_are_not_healthy_where_they_are_many(strange, is_told, plimsoll, tmp_path):
+    log = a_log(tmp_path, lambda _: 20)
+    log.write_text(log.read_text().replace('"20"', '"100 %"', strange))
+    first = plimsoll("review", log).out.splitlines()[0]
+    told = r"but values of \\WEB01\Processor(_Total)\% Processor Time could not be read"
+    assert first.startswith("Not known." if is_told else "Healthy.")
+    assert (told in first) == is_told
+
+
+def test_other_columns_that_people_add_say_nothing_of_health(plimsoll, tmp_path):
+    log = a_log(tmp_path, lambda _: 20)
+    log.write_text(log.read_text().replace('/sec"', '/sec","users"').replace('"900"', '"900","12"'))
+    assert plimsoll("review", log).out.startswith("Healthy.")
+
+
 @pytest.mark.parametrize("span", ["22:00/23:00", "10:05/10:05", "10:08/10:02", "08:00/09:00"])
 def test_a_steady_state_outside_the_run_is_refused(plimsoll, crossed, span):
     done = plimsoll("review", crossed, "--steady", span)
@@ -301,3 +328,33 @@ def test_a_file_name_that_is_no_text(plimsoll, tmp_path):
     log = a_log(tmp_path, lambda minute: 20).rename(tmp_path / "b\udcff.csv")
     found = reviewed(plimsoll, tmp_path, log)
     assert found["log"]["files"][0]["path"].endswith("b\ufffd.csv")
+
+
+@pytest.mark.parametrize("option", ["--out", "--junit"])
+def test_a_report_is_not_written_to_a_file_called_dash(plimsoll, crossed, tmp_path, monkeypatch, option):
+    monkeypatch.chdir(tmp_path)
+    done = plimsoll("review", crossed, option, "-")
+    assert (done.status, done.out) == (2, "")
+    assert done.err.startswith(f"plimsoll: {option} - is not supported: name a file")
+    assert not Path("-").exists()
+
+
+def test_two_results_do_not_take_each_others_place(plimsoll, crossed, tmp_path):
+    out = tmp_path / "out"
+    done = plimsoll("review", crossed, "--out", out, "--json", tmp_path / "." / "out")
+    assert (done.status, done.out, out.exists()) == (2, "", False)
+    assert done.err == f"plimsoll: {out}: is to be written twice; name a file for each\n"
+    assert plimsoll("review", crossed, "--out", os.devnull, "--json", os.devnull).status == 0
+
+
+def test_times_that_are_swapped_are_told_as_they_were_typed(plimsoll, crossed):
+    done = plimsoll("review", crossed, "--from", "2008-01-16", "--to", "2008-01-15")
+    assert (done.status, done.err) == (2, "plimsoll: --to 2008-01-15 is before --from 2008-01-16\n")
+
+
+def test_a_report_does_not_take_the_place_of_the_settings(plimsoll, crossed, tmp_path):
+    config = tmp_path / "mine.toml"
+    config.write_text("# mine\n")
+    done = plimsoll("review", crossed, "--config", config, "--out", config)
+    assert (done.status, done.out, config.read_text()) == (2, "", "# mine\n")
+    assert done.err == f"plimsoll: {config}: is read by this call; name another file to write to\n"

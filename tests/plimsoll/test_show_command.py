@@ -2,8 +2,13 @@
 
 import gzip
 import json
+import os
+import re
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
 
 HEADER = r'"(PDH-CSV 4.0) (UTC)(0)","\\H\Processor(0)\% User Time","\\H\Processor(10)\% User Time","\\H\Processor(2)\% User Time"'
 
@@ -103,6 +108,14 @@ def test_json_does_not_take_the_place_of_the_log(plimsoll, tmp_path):
     assert "is one of the logs; name another file to write to" in done.err
 
 
+def test_json_does_not_take_the_place_of_another_file_that_was_named(plimsoll, tmp_path):
+    log, names = a_log(tmp_path / "log.csv", [row(0, 1, 2, 3)]), tmp_path / "names.yaml"
+    names.write_text("objects: {Suoritin: Processor}\n")
+    done = plimsoll("show", log, "--names", names, "--json", names)
+    assert (done.status, names.read_text()) == (2, "objects: {Suoritin: Processor}\n")
+    assert done.err == f"plimsoll: {names}: is read by this call; name another file to write to\n"
+
+
 def test_an_object_after_two_backslashes(plimsoll, tmp_path):
     log = tmp_path / "log.csv"
     log.write_text('"(PDH-CSV 4.0) (UTC)(0)","\\\\H\\\\Job(0)\\Steps"\n"01/15/2008 10:00:00.000","1"\n')
@@ -114,3 +127,62 @@ def test_the_name_of_a_log_need_not_be_utf_8(plimsoll, tmp_path):
     assert plimsoll("show", log, "--json", tmp_path / "x.json").status == 0
     (found,) = json.loads((tmp_path / "x.json").read_text())
     assert found["path"] == f"{tmp_path}/a?.csv"
+
+
+def on_a_terminal(width, *arguments):
+    """What a command prints on a terminal of so many columns, in lines, without its colours."""
+    pty = pytest.importorskip("pty", reason="Windows has no such terminals")
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "plimsoll", *map(str, arguments)]
+    environment = {**os.environ, "COLUMNS": str(width), "TERM": "xterm"}
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment) as running:
+        os.close(theirs)
+        text = b""
+        try:
+            while piece := os.read(ours, 65_536):
+                text += piece
+        except OSError:  # Linux says so where the other end is closed
+            pass
+    os.close(ours)
+    assert running.returncode == 0
+    return re.sub(r"\x1b\[[\d;]*m", "", text.decode()).splitlines()
+
+
+NAMES = ["% Disk Time", "Avg. Disk Queue Length", "Current Disk Queue Length", "Disk Reads/sec", "% Idle Time"]
+
+
+def a_wide_log(path):
+    cells = ["(PDH-CSV 4.0) (UTC)(0)", *(rf"\\H\PhysicalDisk({n} 磁碟:)\{name}" for name in NAMES for n in range(40))]
+    a_log(path, [row(0, *["1"] * (len(cells) - 1)), "x"])
+    path.write_text("\n".join([",".join(f'"{cell}"' for cell in cells), *path.read_text().splitlines()[1:]]) + "\n")
+    return path
+
+
+def cells(text):
+    return sum(1 + ("\u2e80" < one < "\uffe0") for one in text)
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_on_a_terminal_lines_are_parted_between_words_and_nothing_is_lost(plimsoll, tmp_path, monkeypatch, width):
+    monkeypatch.chdir(tmp_path)
+    log = a_wide_log(Path("log.csv"))
+    piped = plimsoll("show", log)
+    shown = on_a_terminal(width, "show", log)
+    assert max(map(cells, shown)) <= width
+    assert " ".join(" ".join(shown).split()) == " ".join(f"{piped.out} {piped.err}".split())
+    assert max(map(cells, piped.out.splitlines())) > 100
+
+
+def test_on_a_terminal_a_name_of_a_list_stays_whole(tmp_path):
+    shown = on_a_terminal(60, "show", a_wide_log(tmp_path / "log.csv"))
+    at = next(at for at, line in enumerate(shown) if line.startswith("    % Disk Time"))
+    assert shown[at : at + 2] == [
+        "    % Disk Time, Avg. Disk Queue Length,",
+        "    Current Disk Queue Length, Disk Reads/sec, % Idle Time",
+    ]
+
+
+def test_a_word_wider_than_the_terminal_is_left_whole(tmp_path):
+    log = a_log(tmp_path / ("a" * 70 + ".csv"), [row(0, 1, 2, 3)])
+    assert on_a_terminal(20, "show", log)[0] == str(log)
+    assert "  host      H" in on_a_terminal(20, "show", log)

@@ -110,7 +110,7 @@ def _value(text):
     return text[1:-1] if text.startswith('"') else float(text.removesuffix("i"))
 
 
-def until(condition, seconds=10):
+def until(condition, seconds=60):
     """Waits for a condition; what it gave, once that is true."""
     end = time.monotonic() + seconds
     while not (result := condition()):
@@ -146,7 +146,9 @@ def environment():
 
 @pytest.fixture
 def collect(telegraf, environment, tmp_path):
-    """Runs Telegraf with configurations for some seconds, or `once`; gives the points and what it said."""
+    """Runs Telegraf with configurations, until it has collected for some seconds or `once`; gives the points and what
+    it said.
+    """
 
     def run(*configurations, seconds=None, variables=None, options=("--strict-env-handling",)):
         points = tmp_path / "points"
@@ -164,6 +166,8 @@ def collect(telegraf, environment, tmp_path):
             text=True,
         )
         try:
+            # It opens what it writes to before it collects: how long it takes to start is not of the seconds.
+            until(lambda: points.exists() or process.poll() is not None)
             said = process.communicate(timeout=seconds or 60)[1]
         except subprocess.TimeoutExpired:
             process.terminate()
@@ -217,13 +221,14 @@ class Slapd:
 
     def tool(self, name, text, *arguments, dn=ADMIN):
         """Call ldapadd or one of its kin, as the admin."""
-        subprocess.run(
+        done = subprocess.run(
             [name, "-x", "-H", self.url, "-D", dn, "-w", PASSWORD, *arguments],
             input=text,
-            check=True,
+            check=False,
             capture_output=True,
             text=True,
         )
+        assert done.returncode == 0, f"{name}: {done.stderr}"
 
     @contextmanager
     def load(self):

@@ -109,18 +109,18 @@ def test_latencies_are_those_of_the_study(probe):
 
     def answer(connection):
         request = connection.recv(4096)
-        time.sleep(0.2)
+        time.sleep(0.6)
         connection.sendall(success(request, 0x61))
         request = connection.recv(4096)
-        time.sleep(0.4)
+        time.sleep(1.2)
         connection.sendall(success(request, 0x65))
 
     with server(answer) as url:
         fields = probe(url).ask().fields
-    assert fields["open_ms"] < 150
-    assert 200 <= fields["bind_ms"] < 350
-    assert 400 <= fields["search_ms"] < 550
-    assert fields["unbind_ms"] < 150
+    assert fields["open_ms"] < 500
+    assert 600 <= fields["bind_ms"] < 1100
+    assert 1200 <= fields["search_ms"] < 1700
+    assert fields["unbind_ms"] < 500
     assert fields["connect_ms"] == pytest.approx(fields["open_ms"] + fields["bind_ms"], abs=1e-5)
     assert fields["processing_ms"] == fields["search_ms"]
     assert fields["response_ms"] == pytest.approx(sum(fields[name] for name in STEPS), abs=1e-5)
@@ -199,15 +199,17 @@ def dripping(connection):
 @pytest.mark.parametrize("answer", [silent, dripping])
 def test_never_takes_longer_than_its_time_out(probe, answer):
     with server(answer) as url:
-        prober = probe(url, LDAP_TIMEOUT="1")
+        # ldap3 counts whole seconds, and so is not the first to give up.
+        prober = probe(url, LDAP_TIMEOUT="1.5")
+        prober.ask()  # its answer waits for Python to start, too
         for _ in range(2):
             before = time.monotonic()
             point = prober.ask()
-            assert 0.9 < time.monotonic() - before < 2
+            assert 1.4 < time.monotonic() - before < 2.5
             assert failed(point) == ("bind", -5)
         said = prober.end()
-    assert len(said) == 2
-    assert "failed at bind: no answer within 1 s" in said[0]
+    assert len(said) == 3
+    assert "failed at bind: no answer within 1.5 s" in said[0]
 
 
 def test_a_silent_tls_server_is_given_up(probe):

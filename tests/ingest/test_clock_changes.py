@@ -1,0 +1,117 @@
+"""Each change that the clock of a known zone has made since 2005, and logs that were recorded over it."""
+
+from datetime import UTC, datetime, timedelta, timezone
+from functools import cache
+from itertools import pairwise
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pytest
+
+from ingest.clock import to_utc
+from ingest.zones import _file, stated
+from model.remark import Kind, Remarks
+from model.times import SECOND, Zone, instant
+
+MINUTE = timedelta(minutes=1)
+CHANGING = _file()["changing"]
+# Zones under names that zones.yaml does not know, as those of other languages: their changes are one whole hour in the
+# small hours of a Sunday in spring or autumn.
+USUAL = {
+    "Est": "America/New_York",
+    "Mitteleuropa": "Europe/Berlin",
+    "Londres": "Europe/London",
+    "Kiew": "Europe/Kyiv",
+    "AUS Ost": "Australia/Sydney",
+    "Neuseeland": "Pacific/Auckland",
+    "Montagne": "America/Denver",
+}
+
+
+@cache
+def changes_of(key):
+    """Every change of a zone's offset from 2005 to 2026: the instant, and minutes ahead of UTC before and after."""
+    rule = ZoneInfo(key)
+
+    def offset(moment):
+        return moment.astimezone(rule).utcoffset() // MINUTE
+
+    found = []
+    days = [datetime(2005, 1, 1, tzinfo=UTC) + timedelta(days=2 * n) for n in range(22 * 183)]
+    for before, after in pairwise(days):
+        first, last = before, after
+        while offset(first) != offset(last) and last - first > MINUTE:
+            middle = first + (last - first) // MINUTE // 2 * MINUTE
+            first, last = (middle, last) if offset(middle) == offset(first) else (first, middle)
+        # The wall clock is looked up by quarters of an hour: Hebron's change of 2011, a minute past the hour, is not had.
+        if offset(first) != offset(last) and last.minute % 15 == 0:
+            found.append((last, offset(before), offset(after)))
+    return found
+
+
+def recorded(moments, name, key, *, clock=None):
+    """What is made of the wall clock of these moments: minutes by which each is wrong, and the remarks."""
+    rule = ZoneInfo(key)
+    local = [instant(moment.astimezone(clock or rule).replace(tzinfo=UTC)) for moment in moments]
+    bias = -(moments[0].astimezone(rule).utcoffset() // MINUTE)
+    remarks = Remarks()
+    found = to_utc(np.array(local), Zone.from_bias(name, bias), range(2, 2 + len(local)), remarks)
+    wrong = (found - np.array([instant(moment) for moment in moments])) // (60 * SECOND)
+    return set(wrong.tolist()) - {0}, list(remarks)
+
+
+def every(minutes, start, end):
+    return [start + minutes * MINUTE * n for n in range(int((end - start) / MINUTE / minutes))]
+
+
+@pytest.mark.parametrize("name", [*CHANGING, *USUAL])
+def test_rows_across_each_change_of_a_zone(name):
+    """Whatever the interval, and also where the log begins in the hour that repeats: the bias tells which it is."""
+    key = (CHANGING | USUAL)[name]
+    assert changes_of(key)
+    for at, before, after in changes_of(key):
+        for minutes, lead in ((1, 150), (20, 10), *(() if name in USUAL else ((60, 300), (90, 300)))):
+            start = at - lead * MINUTE + timedelta(seconds=7)
+            season = "Daylight" if before > after else "Standard"
+            wrong, remarks = recorded(
+                every(minutes, start, at + max(150, 4 * minutes) * MINUTE), f"{name} {season} Time", key
+            )
+            assert not wrong, (name, at, minutes, lead)
+            assert [remark.kind for remark in remarks] == [Kind.REPAIRED]
+        wrong, remarks = recorded(every(1, at + timedelta(seconds=7), at + 150 * MINUTE), f"{name} Standard Time", key)
+        assert (wrong, remarks) == (set(), [])
+
+
+@pytest.mark.parametrize("name", CHANGING)
+def test_a_pause_over_a_change_is_by_the_rules_and_told(name):
+    key = CHANGING[name]
+    for at, before, after in changes_of(key):
+        away = (abs(after - before) + 20) * MINUTE
+        moments = [*every(5, at - away - 60 * MINUTE, at - away), *every(5, at + away, at + away + 60 * MINUTE)]
+        wrong, remarks = recorded(moments, f"{name} Standard Time", key)
+        assert not wrong, (name, at)
+        (remark,) = remarks
+        assert remark.kind is Kind.GUESSED
+        assert f"while the log pauses, as the rules of {key} say" in remark.text
+
+
+@pytest.mark.parametrize("name", CHANGING)
+@pytest.mark.parametrize("minutes", [5, 60])
+def test_a_clock_that_goes_on_over_its_zone_s_change_is_believed(name, minutes):
+    key = CHANGING[name]
+    for at, before, _ in changes_of(key):
+        clock = timezone(before * MINUTE)
+        moments = every(minutes, at - 240 * MINUTE + timedelta(seconds=7), at + 240 * MINUTE)
+        wrong, remarks = recorded(moments, f"{name} Standard Time", key, clock=clock)
+        assert not wrong, (name, at)
+        (remark,) = remarks
+        assert remark.text == f"the clock was not changed as the rules of {key} say: its rows are read as they stand"
+
+
+@pytest.mark.parametrize("name", CHANGING)
+def test_the_offsets_that_a_zone_has_are_trusted(name):
+    for _, before, after in changes_of(CHANGING[name]):
+        remarks = Remarks()
+        stated(f"{name} Standard Time", -before, None, remarks)
+        stated(f"{name} Daylight Time", -after, None, remarks)
+        assert not list(remarks)
