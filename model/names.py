@@ -105,6 +105,11 @@ def measurement(object_: str) -> str:
     return known.measurement if known else UNKNOWN
 
 
+def is_judged(series: Series) -> bool:
+    """Whether a series is a counter of Windows' or SQL Server's that rules need."""
+    return series.field in _judged_fields(_generic(series))
+
+
 def path_of(series: Series) -> str:
     r"""How people know a series that was not read from a log: its counter path, or for one of Telegraf's its names.
 
@@ -233,6 +238,11 @@ def _is_known(series: Series) -> bool:
 
 def _path(series: Series) -> CounterPath:
     return CounterPath.parse(series.path or path_of(series))
+
+
+@cache
+def _judged_fields(object_: str) -> frozenset[str]:
+    return frozenset(map(telegraf_name, judged(object_)))
 
 
 @cache

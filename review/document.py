@@ -209,8 +209,7 @@ class ReviewDocument(_Part):
     schema_: Literal["plimsoll.review/1"] = Field(default=SCHEMA, alias="schema")
     verdict: Literal["healthy", "not-healthy", "unknown"] = Field(
         description="not-healthy: a warning or critical threshold was crossed; unknown: nothing could be judged, or "
-        "what was recorded is too short, in too unknown a language, or in columns that could not be read, to say that "
-        "the run was good."
+        "what was recorded is too short, in too unknown a language, or too damaged, to say that the run was good."
     )
     headline: str
     counts: dict[str, int] = Field(description="Findings by state; crossed ones by severity.")

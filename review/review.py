@@ -4,19 +4,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from ingest.shorten import short
 from model.log import Log
 from model.names import Unrecognised, unrecognised
 from model.remark import Kind, Remark, counted
 from model.run import Phase, Run
 from model.series import Series
-from model.strange_names import is_about_judged
 from model.times import Zone, words
 from review.facts import Facts
 from review.findings import Applied, Finding, Outcome, Question
 from review.judging import judge
 from review.statistics import Statistic, statistics
 from review.unmatched import unmatched
+from review.unsound import Unsound, remarks_below_zero, unsound
 from review.verdict import Verdict, headline, said, verdict
 from rules.signals import host_of, host_tags, hosts_of
 
@@ -35,7 +34,7 @@ class Review:
     @property
     def verdict(self) -> Verdict:
         """Whether the run was good."""
-        return verdict(self.findings, self.doubtful, self.unread)
+        return verdict(self.findings, self.doubtful, self.unsound)
 
     @property
     def headline(self) -> str:
@@ -45,7 +44,7 @@ class Review:
     @property
     def answer(self) -> str:
         """What stands after the verdict."""
-        return headline(self.findings, self.doubtful, self.unread)
+        return headline(self.findings, self.doubtful, self.unsound)
 
     @cached_property
     def unrecognised(self) -> tuple[Unrecognised, ...]:
@@ -64,10 +63,9 @@ class Review:
         return tuple(one for one in self.unrecognised if one.host.casefold() in lacking)
 
     @cached_property
-    def unread(self) -> tuple[str, ...]:
-        """Columns whose values were left out, all or a good part of them, though a rule may need them."""
-        names = (name for log in self.logs for name in log.unread if is_about_judged(name))
-        return tuple(short(name, 60) for name in dict.fromkeys(names))
+    def unsound(self) -> tuple[Unsound, ...]:
+        """Counters that rules may need and whose values say nothing."""
+        return unsound(self.logs)
 
     def of(self, *outcomes: Outcome) -> list[Finding]:
         """The findings with these outcomes, worst first."""
@@ -140,6 +138,7 @@ def review(logs: Sequence[Log], run: Run, question: Question, facts: Facts, rema
     found = Review(tuple(logs), run, question, tuple(findings), tuple(applied), everything)
     more = (
         *(_not_recognised(one) for one in found.unrecognised),
+        *remarks_below_zero(logs),
         *unmatched(facts.given, question, findings, found.hosts),
         *_too_short(findings),
     )

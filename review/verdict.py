@@ -11,6 +11,7 @@ from model.remark import counted
 from model.times import words
 from review.findings import Finding, Outcome
 from review.numbers import number, percent, quantity
+from review.unsound import Unsound
 from rules.crossings import Crossing
 from rules.healthy import Healthy
 
@@ -28,16 +29,18 @@ _REDUCED = {"min": "minimum", "max": "maximum"}
 _SHOULD = {"<": "stay below", "<=": "stay at or below", ">": "stay above", ">=": "stay at or above", "=": "be"}
 
 
-def verdict(findings: Sequence[Finding], doubtful: Sequence[Unrecognised] = (), unread: Sequence[str] = ()) -> Verdict:
+def verdict(
+    findings: Sequence[Finding], doubtful: Sequence[Unrecognised] = (), unsound: Sequence[Unsound] = ()
+) -> Verdict:
     """Not healthy if a warning or critical threshold was crossed.
 
     Unknown if nothing could be judged, if one was crossed in a recording too short to tell, or if what
-    was not judged may lie under names that were not recognised, or in columns that could not be read.
+    was not judged may lie under names that were not recognised, or if values of a counter say nothing.
     """
     if _severe(findings, Outcome.CROSSED):
         return Verdict.NOT_HEALTHY
     judged = any(f.outcome in (Outcome.HELD, Outcome.CROSSED) for f in findings)
-    undecided = doubtful or unread or _severe(findings, Outcome.TOO_SHORT)
+    undecided = doubtful or unsound or _severe(findings, Outcome.TOO_SHORT)
     return Verdict.HEALTHY if judged and not undecided else Verdict.UNKNOWN
 
 
@@ -46,7 +49,9 @@ def said(answer: Verdict) -> str:
     return _SAID[answer]
 
 
-def headline(findings: Sequence[Finding], doubtful: Sequence[Unrecognised] = (), unread: Sequence[str] = ()) -> str:
+def headline(
+    findings: Sequence[Finding], doubtful: Sequence[Unrecognised] = (), unsound: Sequence[Unsound] = ()
+) -> str:
     """What stands after the verdict: the worst breach, or what held."""
     crossed, short = _severe(findings, Outcome.CROSSED), _severe(findings, Outcome.TOO_SHORT)
     held = [f for f in findings if f.outcome == Outcome.HELD]
@@ -63,10 +68,10 @@ def headline(findings: Sequence[Finding], doubtful: Sequence[Unrecognised] = (),
             f"{breach_sentence(short[0]).removesuffix('.')}, {counts_after}."
         )
     judged = f"{counted(len(held), 'threshold')} held, but " if held else "No threshold could be judged: "
-    if unread:
-        first, *others = unread
-        more = f" and {counted(len(others), 'other')}" if others else ""
-        return f"{judged}values of {first}{more} could not be read; see the remarks."
+    if unsound:
+        first, *others = unsound
+        more = f", and so with {counted(len(others), 'more counter')}" if others else ""
+        return f"{judged}values of {first.counter} {first.why}{more}; see the remarks."
     if doubtful:
         count = sum(one.counters for one in doubtful)
         names = ", ".join(dict.fromkeys(one.object for one in doubtful))

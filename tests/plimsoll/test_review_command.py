@@ -258,6 +258,17 @@ def test_values_that_are_no_numbers_are_not_healthy_where_they_are_many(strange,
     assert (told in first) == is_told
 
 
+@pytest.mark.parametrize(("below", "is_told"), [(1, False), (30, True)])
+def test_values_below_zero_are_not_healthy_where_they_are_many(below, is_told, plimsoll, tmp_path):
+    log = a_log(tmp_path, lambda _: 20)
+    log.write_text(log.read_text().replace('"900"', '"-71582788"', below))
+    done = plimsoll("review", log)
+    first = done.out.splitlines()[0]
+    assert first.startswith("Not known." if is_told else "Healthy.")
+    assert (r"but values of \System\Context Switches/sec are below zero" in first) == is_told
+    assert f"{below} of 60 values below zero" in done.err
+
+
 def test_other_columns_that_people_add_say_nothing_of_health(plimsoll, tmp_path):
     log = a_log(tmp_path, lambda _: 20)
     log.write_text(log.read_text().replace('/sec"', '/sec","users"').replace('"900"', '"900","12"'))
