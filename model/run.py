@@ -43,7 +43,7 @@ class Recording:
     """A log that was loaded into a store: all that is known of it but the values.
 
     `times` are its rows (UTC ns), `series` its columns in their order; `missing` holds for each of them the rows
-    without a sample.
+    without a sample. `unread` is as a log has it.
     """
 
     path: str
@@ -54,6 +54,7 @@ class Recording:
     series: tuple[Series, ...]
     missing: tuple[Rows, ...]
     remarks: tuple[Remark, ...] = ()
+    unread: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, log: Log, sha256: str) -> "Recording":
@@ -61,7 +62,7 @@ class Recording:
         missing = tuple(
             column.is_null().arg_true().to_numpy() if column.null_count() else _NONE for column in log.columns
         )
-        return cls(str(log.path), log.format, sha256, log.zone, log.times, log.series, missing, log.remarks)
+        return cls(str(log.path), log.format, sha256, log.zone, log.times, log.series, missing, log.remarks, log.unread)
 
     def held(self, column: int) -> Times:
         """The times at which a column has a sample."""

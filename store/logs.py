@@ -44,7 +44,15 @@ def _log(store: Store, one: Recording) -> Log:
     start, end = (int(one.times[0]), int(one.times[-1])) if len(one.times) else (0, 0)
     columns = [_column(one.times, samples) for samples in store.read(one.series, start, end)]
     return Log(
-        Path(one.path), one.format, one.times, tuple(columns), one.series, one.zone, one.remarks, sha256=one.sha256
+        Path(one.path),
+        one.format,
+        one.times,
+        tuple(columns),
+        one.series,
+        one.zone,
+        one.remarks,
+        sha256=one.sha256,
+        unread=one.unread,
     )
 
 

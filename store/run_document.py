@@ -59,6 +59,7 @@ def _recording(one: Recording) -> dict[str, Any]:
         "missing": _packed(np.concatenate([rows.astype(np.int64) for rows in one.missing] or [one.times[:0]])),
         "missing_of": [len(rows) for rows in one.missing],
         "remarks": [asdict(remark) for remark in one.remarks],
+        "unread": one.unread,
     }
 
 
@@ -78,6 +79,7 @@ def _read_recording(data: dict[str, Any]) -> Recording:
         series,
         tuple(missing),
         tuple(map(_remark, data["remarks"])),
+        tuple(data.get("unread", ())),  # runs stored earlier do not say it
     )
 
 

@@ -211,7 +211,7 @@ def test_a_run_comes_back_as_it_was(store):
     zones = [Zone.from_bias("W. Europe Standard Time", -60), Zone.parse("Europe/Berlin"), Zone.parse("+05:30")]
     logs = [replace(log({cpu(f"WEB{n}"): [1.0, None]}), zone=zone) for n, zone in enumerate(zones)]
     remarks = (Remark(Kind.REPAIRED, "put in order", file="night.csv", line=3, counter=r"\a\b", count=2),)
-    logs[0] = replace(logs[0], remarks=remarks)
+    logs[0] = replace(logs[0], remarks=remarks, unread=("% Processor Time",))
     phases = (Phase("steady", START, START + 5),)
     run = replace(
         stored(*logs, labels={"logon_rate": "36", "note": 'a "b", c=d'}, phases=phases, simulated=True),
@@ -226,8 +226,8 @@ def test_a_run_comes_back_as_it_was(store):
         assert now.times.tolist() == was.times.tolist()
         assert [one.path for one in now.series] == [one.path for one in was.series]
         assert [rows.tolist() for rows in now.missing] == [rows.tolist() for rows in was.missing]
-        assert (now.path, now.format, now.sha256, now.zone, now.series, now.remarks) == (
-            *(was.path, was.format, was.sha256, was.zone, was.series, was.remarks),
+        assert (now.path, now.format, now.sha256, now.zone, now.series, now.remarks, now.unread) == (
+            *(was.path, was.format, was.sha256, was.zone, was.series, was.remarks, was.unread),
         )
 
 
