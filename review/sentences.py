@@ -35,11 +35,16 @@ def crossed_clause(finding: Finding) -> str:
         never = f"never {verb} {quantity(float(best), finding.signal.unit)}"
         return f"{never}{_in_brackets(reduced(finding))}{in_phase(finding)}"
     side = _SIDE[track.healthy.worse]
-    worst = max((one.worst for one in told(finding)), key=lambda value: abs(value - track.healthy.limit))
-    at_worst = f"at worst {worst_text(finding, worst)}"
+    at_worst = f"at worst {worst_text(finding, worst_crossed(finding))}"
     if finding.outcome == Outcome.OFTEN:
         return f"was {often(finding)}, {at_worst}"
     return f"was {side} {how_long(finding)}, {at_worst}{in_phase(finding)}"
+
+
+def worst_crossed(finding: Finding) -> float:
+    """The value furthest past the limit in the crossings to speak of: those of a compound rule are not all."""
+    limit = limit_of(finding).limit
+    return max((one.worst for one in told(finding)), key=lambda value: abs(value - limit), default=finding.worst)
 
 
 def often(finding: Finding) -> str:

@@ -1,5 +1,6 @@
 """The review on a terminal, a screen or two of it: the verdict first, then what was crossed, held and not judged."""
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Console
@@ -13,7 +14,7 @@ from model.times import Zone
 from review.findings import Finding, Outcome
 from review.groups import Group
 from review.review import Review
-from review.sentences import crossed_clause, extreme, in_phase, margin, threshold, worst_text
+from review.sentences import crossed_clause, extreme, in_phase, margin, threshold, worst_crossed, worst_text
 from review.verdict import Verdict, said, tally
 from review.wording import MARKS, host_of, place, reason, scope, spans_text, used_by
 
@@ -76,7 +77,7 @@ def _head(group: Group, hosts: int) -> str:
         where = f"{where} (worst of {instances:,})"
     return (
         f"[{colour}]{mark} {group.severity}[/]  [bold]{escape(f'{worst.signal.title} · {where}')}[/]  "
-        f"worst {worst_text(worst)}  threshold {threshold(worst)}"
+        f"worst {worst_text(worst, worst_crossed(worst))}  threshold {threshold(worst)}"
     )
 
 
@@ -151,10 +152,15 @@ def _row(alike: Sequence[Finding]) -> tuple[str, ...]:
     return (
         nearest.signal.title,
         short(place(nearest), _PLACE) + (f" (worst of {places:,})" if places > 1 else ""),
-        f"{extreme(nearest)} {quantity(nearest.worst, nearest.signal.unit)}",
+        f"{extreme(nearest)} {quantity(_value(nearest), nearest.signal.unit)}",
         threshold(nearest) + (f" (and {counted(rules - 1, 'more limit')})" if rules > 1 else ""),
         margin(nearest) + ("" if nearest.severe else "  info"),
     )
+
+
+def _value(finding: Finding) -> float:
+    """The value the margin is of; the worst of all where the rule's other conditions never held."""
+    return finding.worst if math.isnan(finding.nearest) else finding.nearest
 
 
 def _unjudged(review: Review) -> Iterator[str]:

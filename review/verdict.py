@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from model.remark import counted
 from model.times import words
+from review.coverage import coverage
 from review.doubts import Doubt
 from review.findings import CROSSED, JUDGED, Finding, Outcome
 from review.groups import SEVERITIES, Group, crossed_groups, severities
@@ -55,7 +56,7 @@ def headline(findings: Sequence[Finding], doubts: Sequence[Doubt], hosts: int) -
         sentences = [f"{but}{doubts[0].sentence}" if doubts else _nothing_judged(findings)]
         doubts = doubts[1:]
     else:
-        sentences = [_closest(findings), *_unable(findings), *_noted(groups, hosts)]
+        sentences = [_closest(findings), *_few(findings), *_unable(findings), *_noted(groups, hosts)]
     return " ".join([*sentences, *(one.sentence[:1].upper() + one.sentence[1:] for one in doubts)])
 
 
@@ -115,6 +116,14 @@ def _crossed_briefly(briefly: Sequence[Finding]) -> str:
     more = f" {counted(others, 'other threshold')} {were} crossed briefly, too." if others else ""
     sentence = breach_sentence(most, f"{subject_title(most)}, which").removesuffix(".")
     return f"{sentence}{counts}.{more}"
+
+
+def _few(findings: Sequence[Finding]) -> Iterator[str]:
+    """Where most of what applies was not judged, healthy says little: so it is said beside it."""
+    found = coverage(findings)
+    if 2 * found.judged < found.thresholds:
+        verb = "was" if found.judged == 1 else "were"
+        yield f"Only {found.judged:,} of {found.thresholds:,} thresholds that apply {verb} judged."
 
 
 def _unable(findings: Sequence[Finding]) -> Iterator[str]:

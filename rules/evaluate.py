@@ -102,8 +102,9 @@ class Judge:
             samples = self.samples(series)
             times = samples.present.times
             first = np.searchsorted(times, track.times - track.window, side="left")
-            some = first < np.searchsorted(times, track.times, side="right")
-            longest = int((track.times[some] - times[first[some]]).max(initial=0))
+            last = np.searchsorted(times, track.times, side="right")
+            some = first < last
+            longest = int((times[last[some] - 1] - times[first[some]]).max(initial=0))
             if longest + (samples.interval or 0) >= track.window:
                 return None
             fullest = max(fullest, longest)

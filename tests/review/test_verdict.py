@@ -169,7 +169,7 @@ def test_brief_crossings_are_closest_and_listed_with_their_times(reviewed):
     assert found["headline"] == (
         "Healthy. Every warning and critical threshold that could be judged held; closest was Processor time of WEB01, which "
         "was above its limit for 1 min 10 s, at worst 99 % (1 min mean); it should stay below 80 %, and a crossing counts "
-        "after 5 min."
+        "after 5 min. Only 3 of 12 thresholds that apply were judged."
     )
     assert "      crossed briefly: 2008-01-15 10:10:50–10:12:00 (1 min 10 s)" in done.out.splitlines()
     (span,) = the_rule(found, "cpu-busy")["brief_crossings"]["spans"]
