@@ -65,7 +65,7 @@ class PhasePart(_Part):
 class RemarkPart(_Part):
     """Something that was skipped, repaired, guessed or is worth knowing."""
 
-    kind: Literal["skipped", "repaired", "guessed", "noted"]
+    kind: Literal["skipped", "unread", "repaired", "guessed", "noted"]
     text: str
     file: str | None
     line: int | None

@@ -135,7 +135,8 @@ class Applied:
 class Question:
     """What is to be judged: packs over phases, between two instants (UTC ns, None for open).
 
-    `overrides` are the thresholds that are set otherwise, `drives` tells what the disks hold.
+    `overrides` are the thresholds that are set otherwise, `drives` tells what the disks hold. `expected_hosts` are the
+    hosts that plimsoll.toml names, where all logs of the run are there: each of them was to be recorded.
     """
 
     packs: Sequence[Pack]
@@ -146,3 +147,4 @@ class Question:
     by_hand: bool = False
     overrides: Overrides = field(default_factory=Overrides)
     drives: Drives = field(default_factory=dict[Subject, str])
+    expected_hosts: tuple[str, ...] = ()
