@@ -99,7 +99,14 @@ def _read(content: Content, how: Reading) -> Log:
         log = _reader(text, how.format).read(text, how)
     except Unusable as error:
         raise type(error)("; ".join([str(error), *(remark.text for remark in remarks)])) from None
-    return replace(log, file=content.path, sha256=content.sha256, remarks=(*remarks, *log.remarks))
+    said = Remarks(str(text.path), [*remarks, *log.remarks])
+    if not len(log.times):
+        said.add(Kind.UNREAD, "the log holds no samples")
+    elif not log.present:
+        said.add(
+            Kind.UNREAD, f"no value stands in any of {counted(len(log.times), 'row')}; were its counters recorded?"
+        )
+    return replace(log, file=content.path, sha256=content.sha256, remarks=tuple(said))
 
 
 def _reader(text: Text, format_: str | None) -> Reader:

@@ -72,7 +72,7 @@ class When:
         last = _moment("--to", self.end, zone, begin, end) if self.end is not None else None
         if last is None:
             return first, None
-        before = f"--from {self.start}" if self.start is not None else f"{zone.clock(start)}, where there is anything"
+        before = f"--from {self.start}" if self.start is not None else f"the beginning, {zone.clock(start)}"
         if first is not None and last < first:
             raise Unusable(f"--to {self.end} is before {before}")
         if _is_of_a_day_to_come(str(self.end), last, begin, end, zone):

@@ -1,7 +1,7 @@
 """What a command reads: logs by their paths, a run in a store as `run:NAME`, or what was collected as `live:HOST`."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from model.errors import Unusable, printable
 from model.log import Log
 from model.moments import When
 from model.names import Names, shipped
-from model.remark import Kind, Remark, counted
+from model.remark import Kind, Remark
 from model.run import StoredRun
 from model.times import SECOND, Zone
 from plimsoll.console import tell
@@ -114,9 +114,7 @@ def _logs(named: Named) -> Read:
         else:
             logs += found
             remarks += said
-            if in_a_folder or len(found) > 1:
-                remarks += [remark for log in found for remark in _nothing_in(log)]
-            else:
+            if not in_a_folder and len(found) == 1:
                 bare += [log for log in found if not len(log.times)]
     remarks += [refusal(error, path, logs) for error, path in refused]
     inside = not_looked_into(paths)
@@ -133,15 +131,6 @@ def refuse_bare(found: Read) -> None:
     """Unusable, naming it, if a log that was named holds no row: nothing can be judged, or kept, of it."""
     for log in found.bare:
         raise Unusable(f"{log.path}: no samples: it holds a header and no rows; record it again, or leave it out")
-
-
-def _nothing_in(log: Log) -> Iterator[Remark]:
-    """A recording without a sample is as good as one that cannot be read."""
-    if not len(log.times):
-        yield Remark(Kind.UNREAD, "holds a header and no rows; was the recorder stopped at once?", str(log.path))
-    elif not log.present:
-        text = f"holds {counted(len(log.times), 'row')} and no value in any; were its counters there to be recorded?"
-        yield Remark(Kind.UNREAD, text, str(log.path))
 
 
 def _run(named: Named, name: str) -> Read:

@@ -33,6 +33,11 @@ class Healthy:
         """The direction in which values become unhealthy."""
         return "higher" if self.operator in ("<", "<=") else "lower" if self.operator in (">", ">=") else "either"
 
+    @property
+    def shown(self) -> str:
+        """The limit as people read it, without its unit: `≤ 3`."""
+        return str(self).replace("<=", "≤").replace(">=", "≥")
+
     def scaled(self, factor: float) -> "Healthy":
         """The same side of a limit multiplied by a host fact."""
         return Healthy(self.operator, self.limit * factor)
