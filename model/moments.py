@@ -57,11 +57,11 @@ class When:
     def __bool__(self) -> bool:
         return any(one is not None for one in (self.start, self.end, self.last))
 
-    def of(self, zone: Zone, start: int, end: int, ends: str = "the logs end") -> tuple[int | None, int | None]:
+    def of(self, zone: Zone, start: int, end: int, ends: str = "the logs end at") -> tuple[int | None, int | None]:
         """The two ends (UTC ns), both of them meant as well, in what reaches from `start` to `end`; None where open.
 
         `-15m` is so long before `end`. Unusable if a text is no time, or the part ends before it begins: a clock time
-        is one of the next day where that day is reached, else a mistake. `ends` says what it is that ends there.
+        is one of the next day where that day is reached, else a mistake. `ends` says what there is at the end.
         """
         if self.last is not None:
             if self.start is not None or self.end is not None:
@@ -77,7 +77,7 @@ class When:
             raise Unusable(f"--to {self.end} is before {before}")
         if _is_of_a_day_to_come(str(self.end), last, begin, end, zone):
             raise Unusable(
-                f"--to {self.end} is before {before}; {ends} at {zone.clock(end)}, before it is {self.end} once more"
+                f"--to {self.end} is before {before}; {ends} {zone.clock(end)}, before it is {self.end} once more"
             )
         return first, last
 

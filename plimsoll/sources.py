@@ -171,7 +171,7 @@ def _range(named: Named, zone: Zone) -> tuple[int, int]:
     """From when to when: an hour where one end is not said, the last one where neither is. Unusable if it is none."""
     now = time.time_ns()
     # A clock time is the latest there was; the end is the first such time after the start.
-    first, last = named.when.of(zone, now - _DAY, now, "it is now")
+    first, last = named.when.of(zone, now - _DAY, now, "it is")
     end = now if last is None else last
     start = end - _HOUR if first is None else first
     return max(start, 0), min(end, 2**62)

@@ -16,7 +16,7 @@ OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
 BUFFER = (0x10000).to_bytes(4, "little") + bytes(68) + b"\x02\x00\x01\xc0" + bytes(400)
 
 
-def a_log(host="WEB01", busy=20, minutes=10):
+def a_log(host="WEB01", busy="20", minutes=10):
     """A log of CPU every 10 s."""
     rows = [f'"01/15/2008 10:{s // 60:02}:{s % 60:02}.000","{busy}"' for s in range(0, minutes * 60, 10)]
     return ("\r\n".join([HEADER.format(host=host), *rows]) + "\r\n").encode()
@@ -160,3 +160,65 @@ def test_what_only_lies_beside_the_logs_is_skipped(said_of, name):
     ((kind, text),) = said_of(name, BYSTANDERS[name])
     assert kind == "skipped"
     assert text.startswith(name)
+
+
+def test_what_is_empty_was_to_be_a_log_where_logs_are_called_so(plimsoll, tmp_path):
+    (tmp_path / "WEB01.txt").write_bytes(a_log())
+    (tmp_path / "WEB02.txt").write_bytes(b"")
+    (tmp_path / "WEB03.txt").write_bytes(bytes(100))
+    plimsoll("review", tmp_path, "--json", tmp_path / "review.json")
+    remarks = json.loads((tmp_path / "review.json").read_text())["remarks"]
+    assert [(one["kind"], one["file"]) for one in remarks] == [
+        ("unread", str(tmp_path / "WEB02.txt")),
+        ("unread", str(tmp_path / "WEB03.txt")),
+    ]
+
+
+def test_of_a_named_archive_each_file_is_told_by_itself(plimsoll, tmp_path):
+    path = tmp_path / "run.zip"
+    path.write_bytes(packed(**{"1.csv": a_log(), "2.blg": BUFFER, "3.csv": b"", "notes.txt": b"Monday"}))
+    plimsoll("review", path, "--json", tmp_path / "review.json")
+    remarks = json.loads((tmp_path / "review.json").read_text())["remarks"]
+    assert [(one["kind"], one["file"], one["text"][:18]) for one in remarks] == [
+        ("unread", f"{path}/2.blg", "not a log that can"),
+        ("unread", f"{path}/3.csv", "is empty; there is"),
+        ("skipped", f"{path}/notes.txt", "not a log that can"),
+    ]
+
+
+def test_a_file_that_may_not_be_read_is_unread(plimsoll, tmp_path, monkeypatch):
+    (tmp_path / "WEB01.csv").write_bytes(a_log())
+    (tmp_path / "WEB02.csv").write_bytes(a_log("WEB02"))
+    opened = Path.open
+
+    def refusing(path, *how, **more):
+        if path.name == "WEB02.csv":  # as for anyone but root
+            raise PermissionError(13, "Permission denied", str(path))
+        return opened(path, *how, **more)
+
+    monkeypatch.setattr(Path, "open", refusing)
+    plimsoll("review", tmp_path, "--json", tmp_path / "review.json")
+    (remark,) = json.loads((tmp_path / "review.json").read_text())["remarks"]
+    assert (remark["kind"], remark["file"]) == ("unread", str(tmp_path / "WEB02.csv"))
+    assert remark["text"] == "cannot be read: Permission denied"
+
+
+def test_a_link_to_a_log_that_is_gone_is_unread(plimsoll, tmp_path):
+    (tmp_path / "WEB01.csv").write_bytes(a_log())
+    for name in ("WEB02.csv", "notes.md"):
+        (tmp_path / name).symlink_to(tmp_path / "gone")
+    done = plimsoll("review", tmp_path)
+    assert done.err == f"remark: {tmp_path / 'WEB02.csv'}: cannot be read: No such file or directory\n"
+
+
+@pytest.mark.parametrize("command", [["review"], ["ingest", "--run", "r", "--store", "http://127.0.0.1:1"]])
+def test_a_named_log_without_rows_is_an_error_beside_others(plimsoll, tmp_path, monkeypatch, command):
+    monkeypatch.setenv("INFLUX_TOKEN", "t")
+    good, bare = tmp_path / "WEB01.csv", tmp_path / "WEB02.csv"
+    good.write_bytes(a_log())
+    bare.write_bytes(HEADER.format(host="WEB02").encode() + b"\r\n")
+    done = plimsoll(*command, good, bare)
+    assert (done.status, done.out) == (2, "")
+    assert (
+        done.err == f"plimsoll: {bare}: no samples: it holds a header and no rows; record it again, or leave it out\n"
+    )

@@ -26,7 +26,7 @@ def part(plimsoll, tmp_path):
         if done.status:
             (line,) = done.err.splitlines()
             reviewed = plimsoll("review", log, *asked)
-            assert (reviewed.status, reviewed.err.replace("the logs end", "the log ends")) == (2, done.err)
+            assert (reviewed.status, reviewed.err.replace("the logs end at", "the log ends at")) == (2, done.err)
             return line
         rows = out.read_text().splitlines()[1:]
         reviewed = plimsoll("review", log, *asked, "--json", tmp_path / "review.json")
