@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +121,7 @@ def packs(folder: Path = PACKS) -> list[Pack]:
     return [pack(path) for path in sorted(folder.glob("*.yaml"))]
 
 
+@cache
 def pack(path: Path) -> Pack:
     """The pack of a file."""
     data: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -132,6 +134,7 @@ def pack(path: Path) -> Pack:
     )
 
 
+@cache
 def signals(path: Path = SIGNALS) -> dict[str, dict[str, Any]]:
     """Every signal, as the file has it."""
     return yaml.safe_load(path.read_text(encoding="utf-8"))["signals"]

@@ -42,6 +42,7 @@ class Judgement:
     share_of_time: float | None = None
     evaluations: int = 0
     stretch: int | None = None
+    crossed_at_an_end: bool = False
 
 
 def grid(first: int, last: int) -> list[int]:
@@ -66,11 +67,12 @@ def moments(conditions: list[tuple[Condition, Signal | None]], evaluations: list
     return made
 
 
-def run_states(made: list[Moment], for_: int, recover: Limit | None):
+def run_states(made: list[Moment], for_: int, recover: Limit | None, every: int = EVERY):
     """The state of the alert at each evaluation; where evaluations are left out it begins anew."""
-    state, since, before = "no-data", 0, None
+    state, since = "no-data", 0
+    before: int | None = None
     for moment in made:
-        if before is not None and moment.at - before > EVERY:
+        if before is not None and moment.at - before > every:
             state = "no-data"
         held = recover is not None and moment.value is not None and not recover.healthy(moment.value)
         if moment.true is None:
@@ -111,7 +113,8 @@ def judged(rule: Rule, conditions: list[tuple[Condition, Signal | None]], evalua
     crossings = runs(made, lambda moment: moment.true)
     breaches = [one for one in crossings if any(moment.state == "firing" for moment in one)]
     brief = [one for one in crossings if one not in breaches]
-    stretch = max(_length(one) for one in runs(made, lambda moment: moment.true is not None))
+    stretches = runs(made, lambda moment: moment.true is not None)
+    stretch = max(_length(one) for one in stretches)
     true = sum(len(one) for one in crossings)
     share = true / len(with_data)
     if breaches:
@@ -131,6 +134,7 @@ def judged(rule: Rule, conditions: list[tuple[Condition, Signal | None]], evalua
         share_of_time=share,
         evaluations=len(with_data),
         stretch=stretch,
+        crossed_at_an_end=any(one[0].true or one[-1].true for one in stretches),
     )
 
 

@@ -27,7 +27,7 @@ def read(path: Path) -> list[Column]:
 
 
 def split(path: str) -> tuple[str, str | None, str]:
-    """Object, instance and counter of a path without its computer: `Processor(0)\\% Processor Time`."""
+    r"""Object, instance and counter of a path without its computer: `Processor(0)\\% Processor Time`."""
     if match := _WITH_INSTANCE.fullmatch(path):
         return match[1], match[2], match[3]
     object_, _, counter = path.partition("\\")

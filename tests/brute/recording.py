@@ -1,5 +1,6 @@
 """What a log holds. Times are whole milliseconds since 1970, UTC."""
 
+import itertools
 import math
 from dataclasses import dataclass, field
 
@@ -38,7 +39,7 @@ class Column:
 
 def interval_of(rows: list[int]) -> int | None:
     """The median distance of rows, of two middle ones the lower; a whole number of seconds if within 2 % of it."""
-    distances = sorted(after - before for before, after in zip(rows, rows[1:], strict=False))
+    distances = sorted(after - before for before, after in itertools.pairwise(rows))
     if not distances:
         return None
     median = distances[(len(distances) - 1) // 2]

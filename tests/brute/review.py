@@ -1,6 +1,7 @@
 """All rules for all hosts of a folder, and the verdict."""
 
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 
 from . import folder as logs
@@ -12,6 +13,7 @@ from .settings import Settings, applied
 from .signals import Finder, Signal, named
 from .windows import width
 
+FOREVER = 2**63
 ALARMS = ("warning", "critical")
 CROSSED = ("crossed", "often-crossed")
 
@@ -28,6 +30,9 @@ class Finding:
     over: int = 0
     severity: str = ""
 
+    def __post_init__(self):
+        self.severity = self.severity or self.rule.severity
+
     @property
     def key(self):
         """What tells it from the others."""
@@ -42,8 +47,9 @@ class Review:
     verdict: str
 
 
-def review(folder: Path, chosen: list[Pack] | None = None) -> Review:
+def review(folder: Path, chosen: list[Pack] | None = None, between: tuple[datetime, datetime] | None = None) -> Review:
     """The review of a folder, under the packs chosen or those whose counters were recorded."""
+    first, last = (round(moment.timestamp() * 1000) for moment in between) if between else (0, FOREVER)
     hosts, settings, catalogue = logs.read(folder), toml.read(folder), signals()
     findings: list[Finding] = []
     for pack in chosen or packs():
@@ -52,22 +58,36 @@ def review(folder: Path, chosen: list[Pack] | None = None) -> Review:
             if not applies:
                 findings.append(Finding(rule, None, None, Judgement("does-not-apply"), rule.main.limit.number))
             for host in applies:
-                findings += _Host(host, hosts[host], settings, catalogue).findings(rule)
+                findings += _Host(host, hosts[host], settings, catalogue, first, last).findings(rule)
     return Review(findings, verdict(findings))
 
 
 def verdict(findings: list[Finding]) -> str:
-    """Not healthy, unknown or healthy, from the outcomes alone."""
-    alarms = [one for one in findings if (one.severity or one.rule.severity) in ALARMS]
-    if any(one.judgement.state in CROSSED for one in alarms):
+    """Not healthy, healthy or unknown, as far as outcomes decide it: logs that cannot be read are not this evaluator's."""
+    alarms = [one for one in findings if one.severity in ALARMS]
+    states = [one.judgement.state for one in alarms]
+    if any(state in CROSSED for state in states):
         return "not-healthy"
-    recorded: dict[tuple[str, str | None], list[str]] = {}
+    cut_off = any(one.judgement.state == "too-short" and one.judgement.crossed_at_an_end for one in alarms)
+    hosts = {one.host for one in alarms if one.host}
+    return (
+        "healthy"
+        if "held" in states and not cut_off and not any(_too_little(alarms, host) for host in hosts)
+        else "unknown"
+    )
+
+
+def _too_little(alarms: list[Finding], host: str) -> bool:
+    """Whether at least half of a host's rules whose counters were recorded could not fire, or had no data.
+
+    A rule could fire if it could for any instance.
+    """
+    recorded: dict[str, set[str]] = {}
     for one in alarms:
-        if one.judgement.state in ("held", "too-short", "no-data"):
-            recorded.setdefault((one.rule.id, one.host), []).append(one.judgement.state)
+        if one.host == host and one.judgement.state in ("held", "too-short", "no-data"):
+            recorded.setdefault(one.rule.id, set()).add(one.judgement.state)
     lacking = [states for states in recorded.values() if "held" not in states]
-    judged_any = any(one.judgement.state in (*CROSSED, "held") for one in findings)
-    return "unknown" if 2 * len(lacking) >= len(recorded) or not judged_any else "healthy"
+    return 0 < len(recorded) <= 2 * len(lacking)
 
 
 def _applies(pack: Pack, columns: list[Column]) -> bool:
@@ -80,11 +100,12 @@ def _applies(pack: Pack, columns: list[Column]) -> bool:
 class _Host:
     """The rules on one host."""
 
-    def __init__(self, host: str, columns: list[Column], settings: Settings, catalogue):
+    def __init__(self, host: str, columns: list[Column], settings: Settings, catalogue, first: int, last: int):
         self.host, self.settings = host, settings
         self.finder = Finder(catalogue, columns)
         times = [time for column in columns for time in (*column.times[:1], *column.times[-1:])]
-        self.evaluations = grid(min(times), max(times)) if times else []
+        whole = grid(min(times), max(times)) if times else []
+        self.evaluations = [at for at in whole if first <= at <= last]
 
     def findings(self, documented: Rule) -> list[Finding]:
         override = self.settings.override(self.host, documented.id)
@@ -102,8 +123,7 @@ class _Host:
         return [self._judged(rule, instance, signal) for instance, signal in subjects.items()]
 
     def _judged(self, rule: Rule, instance: str | None, signal: Signal) -> Finding:
-        phases = self.settings.phases
-        unknown = rule.when_phase_unknown if rule.phase and not phases else ()
+        unknown = rule.when_phase_unknown if rule.phase and not self.settings.phases else ()
         conditions: list[tuple[Condition, Signal | None]] = []
         for condition in (*rule.conditions, *unknown):
             factor = self._fact(instance, condition.scale) if condition.scale else 1.0
@@ -112,24 +132,25 @@ class _Host:
             found = signal if condition is rule.main else self._joined(condition, instance)
             conditions.append((replace(condition, limit=condition.limit.times(factor)), found))
         evaluations = self.evaluations
-        if rule.phase and phases and not any(name == rule.phase for name, _, _ in phases):
-            return self._unjudged(rule, instance, "not-judged")
-        if rule.phase and phases:
-            spans = [(start, end) for name, start, end in phases if name == rule.phase]
+        if rule.phase and self.settings.phases:
+            spans = [(start, end) for name, start, end in self.settings.phases if name == rule.phase]
             evaluations = [at for at in evaluations if any(start <= at <= end for start, end in spans)]
+            if not evaluations:
+                return self._unjudged(rule, instance, "not-judged")
         made = judged(rule, conditions, evaluations)
         over = width(signal, rule.main.over)
         return Finding(rule, self.host, instance, made, conditions[0][0].limit.number, over)
 
     def _joined(self, condition: Condition, instance: str | None) -> Signal | None:
         found = self.finder.find(condition.signal)
-        if None in found:
-            return found[None]
+        of_instance = {(name or "").casefold(): one for name, one in found.items()}.get((instance or "").casefold())
+        if of_instance or None in found:
+            return of_instance or found[None]
         if self.finder.catalogue[condition.signal].get("instances", "none") == "none":
             # Named instances of SQL Server are no disks: joined on the host. With several nothing says which.
             assert len(found) <= 1
             return next(iter(found.values()), None)
-        return {(name or "").casefold(): one for name, one in found.items()}.get((instance or "").casefold())
+        return None
 
     def _fact(self, instance: str | None, name: str) -> float | None:
         if name == "processors" and self.finder.processors():

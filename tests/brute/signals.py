@@ -7,6 +7,9 @@ from typing import Any
 from . import pdh
 from .recording import Column
 
+# Of a column that a source does not mean.
+OTHER = "\0"
+
 
 @dataclass
 class Leaf:
@@ -78,27 +81,26 @@ class Finder:
         scale, offset = transform.get("scale", 1.0), transform.get("offset", 0.0)
         found: dict[str | None, Leaf] = {}
         for column in self.columns:
-            instance = _instance(column, described)
-            if instance is not False:
+            if (instance := _instance(column, described)) is not OTHER:
                 found[instance] = Leaf(column, scale, offset, described.get("rate", False))
         return found
 
 
-def _instance(column: Column, source: dict[str, Any]) -> str | None | bool:
-    """The instance a column is of as the source takes it, None if the source keeps none, False if it is not of it."""
+def _instance(column: Column, source: dict[str, Any]) -> str | None:
+    """The instance a column is of as the source takes it, None if the source keeps none, OTHER if it is not of it."""
     if "path" in source:
         object_, instance, counter = pdh.split(source["path"].lstrip("\\"))
         if not named(column.object, object_) or column.counter.casefold() != counter.casefold():
-            return False
+            return OTHER
         if instance == "*":
             is_total = column.instance is None or column.instance.casefold().split(",")[-1] == "_total"
-            return False if is_total else column.instance
-        return _of_sql_server(column) if (column.instance or "").casefold() == (instance or "").casefold() else False
+            return OTHER if is_total else column.instance
+        return _of_sql_server(column) if (column.instance or "").casefold() == (instance or "").casefold() else OTHER
     if column.measurement != source["measurement"] or column.counter != source["field"]:
-        return False
+        return OTHER
     if any(column.tags.get(tag) != value for tag, value in source.get("tags", {}).items()):
-        return False
-    return column.tags.get(source["instance"], False) if "instance" in source else None
+        return OTHER
+    return column.tags.get(source["instance"], OTHER) if "instance" in source else None
 
 
 def _of_sql_server(column: Column) -> str | None:

@@ -1,5 +1,6 @@
 """The value of a signal at one evaluation: the samples of its window, reduced."""
 
+import itertools
 import math
 import statistics
 from bisect import bisect_left, bisect_right
@@ -40,7 +41,7 @@ def _reduced(leaf: Leaf, reduce: str, over: int, at: int) -> float | None:
         pairs = list(zip(times, values, strict=True))
         rates = [
             (later, (after - before) * 1000 / (later - earlier))
-            for (earlier, before), (later, after) in zip(pairs, pairs[1:], strict=False)
+            for (earlier, before), (later, after) in itertools.pairwise(pairs)
             if after >= before
         ]
         times, values = [time for time, _ in rates], [rate for _, rate in rates]
@@ -48,7 +49,8 @@ def _reduced(leaf: Leaf, reduce: str, over: int, at: int) -> float | None:
         return None
     match reduce:
         case "mean":
-            return math.fsum(values) / len(values)
+            # Rounding must not carry it beyond its samples: 80, 80, 80 is 80.
+            return min(max(math.fsum(values) / len(values), min(values)), max(values))
         case "min":
             return min(values)
         case "max":
