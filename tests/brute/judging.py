@@ -10,12 +10,21 @@ EVERY = 10_000
 
 
 @dataclass
+class Alert:
+    """One alert: pending since, and when it fired, if it did."""
+
+    since: int
+    fired_at: int | None = None
+
+
+@dataclass
 class Moment:
     """One evaluation: whether the condition was true (None: no data), and the value of the rule's own signal."""
 
     at: int
     true: bool | None
     value: float | None
+    alert: Alert | None = None
     state: str = "no-data"
 
 
@@ -69,22 +78,23 @@ def moments(conditions: list[tuple[Condition, Signal | None]], evaluations: list
 
 def run_states(made: list[Moment], for_: int, recover: Limit | None, every: int = EVERY):
     """The state of the alert at each evaluation; where evaluations are left out it begins anew."""
-    state, since = "no-data", 0
+    state, alert = "no-data", None
     before: int | None = None
     for moment in made:
         if before is not None and moment.at - before > every:
-            state = "no-data"
+            state, alert = "no-data", None
         held = recover is not None and moment.value is not None and not recover.healthy(moment.value)
         if moment.true is None:
-            state = "firing" if state == "firing" else "no-data"
-        elif moment.true or (held and state in ("pending", "firing")):
-            if state in ("ok", "no-data"):
-                state, since = "pending", moment.at
-            if state == "pending" and moment.at - since >= for_:
-                state = "firing"
+            if state != "firing":
+                state, alert = "no-data", None
+        elif moment.true or (held and alert):
+            alert = alert or Alert(moment.at)
+            if alert.fired_at is None and moment.at - alert.since >= for_:
+                alert.fired_at = moment.at
+            state = "pending" if alert.fired_at is None else "firing"
         else:
-            state = "ok"
-        moment.state, before = state, moment.at
+            state, alert = "ok", None
+        moment.state, moment.alert, before = state, alert, moment.at
 
 
 def runs(made: list[Moment], wanted) -> list[list[Moment]]:
@@ -111,7 +121,8 @@ def judged(rule: Rule, conditions: list[tuple[Condition, Signal | None]], evalua
     if not with_data:
         return Judgement("no-data", worst)
     crossings = runs(made, lambda moment: moment.true)
-    breaches = [one for one in crossings if any(moment.state == "firing" for moment in one)]
+    # Under `recover` an alert may fire after the evaluations that were past the limit.
+    breaches = [one for one in crossings if one[0].alert and one[0].alert.fired_at is not None]
     brief = [one for one in crossings if one not in breaches]
     stretches = runs(made, lambda moment: moment.true is not None)
     stretch = max(_length(one) for one in stretches)
@@ -140,7 +151,10 @@ def judged(rule: Rule, conditions: list[tuple[Condition, Signal | None]], evalua
 
 def _breach(crossing: list[Moment], badness) -> Breach:
     values = [moment.value for moment in crossing if moment.value is not None]
-    fired = next(moment.at for moment in crossing if moment.state == "firing")
+    alert = crossing[0].alert
+    assert alert
+    assert alert.fired_at is not None
+    fired = max(alert.fired_at, crossing[0].at)
     worst = max(values, key=badness)
     return Breach(crossing[0].at, crossing[-1].at, fired, worst, sum(values) / len(values))
 
