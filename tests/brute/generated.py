@@ -33,12 +33,17 @@ def _nonzero(path: str) -> Counter:
 _PEER = r"LC:SIP - 01 - Peers(Clients)"
 _MESSAGES = r"LC:SIP - 04 - Responses"
 
+
+def _processors(rng: random.Random) -> list[str]:
+    if rng.random() < 0.7:
+        return [f"Processor({one})" for one in [*range(rng.randint(1, 3)), "_Total"]]
+    every = ["0,0", "0,1", "0,_Total", "1,0", "1,1", "1,_Total"][: rng.choice([3, 6])]
+    return [f"Processor Information({one})" for one in [*every, "_Total"]]
+
+
 KINDS: dict[str, Callable[[random.Random], list[Counter]]] = {
     "system": lambda rng: [
-        *(
-            Counter(rf"Processor({one})\% Processor Time", (5, 79), (80, 100))
-            for one in [*range(rng.randint(1, 3)), "_Total"]
-        ),
+        *(Counter(rf"{name}\% Processor Time", (5, 79), (80, 100)) for name in _processors(rng)),
         _above(r"System\Context Switches/sec", 15000),
         Counter(r"Memory\Available Bytes", (4_194_305, 9_000_000), (1_000_000, 4_194_304)),
     ],
@@ -60,7 +65,10 @@ KINDS: dict[str, Callable[[random.Random], list[Counter]]] = {
         _above(r"Network Segment(seg)\% Network utilization", 53),
     ],
     "files": lambda rng: [
-        *(_above(rf"Server Work Queues({one})\Queue Length", 3) for one in range(2)),
+        *(
+            _above(rf"Server Work Queues({one})\Queue Length", 3)
+            for one in [*range(rng.randint(1, 3)), *rng.choice([[], ["Blocking Queue"]])]
+        ),
         _above(r"Server\Bytes Transmitted/sec", 20_000_000),
         _above(r"Server\Bytes Received/sec", 10_000_000),
         _above(r"Server\Bytes Total/sec", 30_000_000),
@@ -97,8 +105,11 @@ KINDS: dict[str, Callable[[random.Random], list[Counter]]] = {
 }
 
 
-def write(folder: Path, seed: int):
-    """Write the logs of a seed and their settings. Two seeds of five are of hosts on which little is wrong."""
+def write(folder: Path, seed: int, settings: tuple[str, ...] = ()):
+    """Write the logs of a seed and their settings. Two seeds of five are of hosts on which little is wrong.
+
+    `settings` are the lines of plimsoll.toml where it is not to be made up.
+    """
     rng = random.Random(seed)
     quiet = seed % 5 < 2
     interval = [1, 2, 5, 10, 15, 30, 60][seed % 7]
@@ -130,7 +141,9 @@ def write(folder: Path, seed: int):
         cut = rng.randrange(3, len(moments) - 3) if len(moments) > 100 and rng.random() < 0.2 else 0
         for part, (start, end) in enumerate([(0, cut), (cut, len(moments))] if cut else [(0, len(moments))]):
             _write_log(folder / f"log{number}-{part}.csv", moments[start:end], bias, columns, start)
-    if seed % 4:
+    if settings:
+        (folder / "plimsoll.toml").write_text("\n".join(settings), encoding="utf-8")
+    elif seed % 4:
         (folder / "plimsoll.toml").write_text(_toml(rng, hosts, moments), encoding="utf-8")
 
 

@@ -9,8 +9,8 @@ from . import settings as toml
 from .catalogue import Condition, Pack, Rule, packs, signals
 from .judging import Judgement, grid, judged
 from .recording import Column
-from .settings import Settings, applied
-from .signals import Finder, Signal, named
+from .settings import DOCUMENTED, Settings, applied
+from .signals import Finder, Signal, named, same_processor
 from .windows import width
 
 FOREVER = 2**63
@@ -102,7 +102,7 @@ class _Host:
 
     def __init__(self, host: str, columns: list[Column], settings: Settings, catalogue, first: int, last: int):
         self.host, self.settings = host, settings
-        self.finder = Finder(catalogue, columns)
+        self.finder = Finder(catalogue, columns, self._known)
         times = [time for column in columns for time in (*column.times[:1], *column.times[-1:])]
         whole = grid(min(times), max(times)) if times else []
         self.evaluations = [at for at in whole if first <= at <= last]
@@ -114,19 +114,31 @@ class _Host:
             return [self._unjudged(rule, None, "off")]
         subjects = self.finder.find(rule.main.signal)
         if not subjects:
-            return [self._unjudged(rule, None, "not-recorded")]
+            lacks_fact = "fact" in self.finder.catalogue[rule.main.signal]
+            return [self._unjudged(rule, None, "not-judged" if lacks_fact else "not-recorded")]
+        severity = rule.severity
+        for fact, wanted in rule.where.items():
+            known = self._known(None, fact)
+            if known is not None and not wanted.healthy(known):
+                return [self._unjudged(rule, None, "does-not-apply")]
+            if known is None and rule.where_unknown in ("skip", "not-judged"):
+                state = "does-not-apply" if rule.where_unknown == "skip" else "not-judged"
+                return [self._unjudged(rule, None, state)]
+            if known is None and rule.where_unknown == "info":
+                severity = "info"
         if rule.drive:
             marked = self.settings.drives(self.host, rule.drive)
             subjects = {name: signal for name, signal in subjects.items() if (name or "").casefold() in marked}
             if not subjects:
                 return [self._unjudged(rule, None, "not-judged")]
+        rule = replace(rule, severity=severity)
         return [self._judged(rule, instance, signal) for instance, signal in subjects.items()]
 
     def _judged(self, rule: Rule, instance: str | None, signal: Signal) -> Finding:
         unknown = rule.when_phase_unknown if rule.phase and not self.settings.phases else ()
         conditions: list[tuple[Condition, Signal | None]] = []
         for condition in (*rule.conditions, *unknown):
-            factor = self._fact(instance, condition.scale) if condition.scale else 1.0
+            factor = self._factor(instance, condition.scale) if condition.scale else 1.0
             if factor is None:
                 return self._unjudged(rule, instance, "not-judged")
             found = signal if condition is rule.main else self._joined(condition, instance)
@@ -143,19 +155,27 @@ class _Host:
 
     def _joined(self, condition: Condition, instance: str | None) -> Signal | None:
         found = self.finder.find(condition.signal)
-        of_instance = {(name or "").casefold(): one for name, one in found.items()}.get((instance or "").casefold())
-        if of_instance or None in found:
-            return of_instance or found[None]
+        by_name = {(name or "").casefold(): one for name, one in found.items()}
+        if (instance or "").casefold() in by_name:
+            return by_name[(instance or "").casefold()]
+        if None in found:
+            return found[None]
         if self.finder.catalogue[condition.signal].get("instances", "none") == "none":
             # Named instances of SQL Server are no disks: joined on the host. With several nothing says which.
             assert len(found) <= 1
             return next(iter(found.values()), None)
-        return None
+        return by_name.get(same_processor(instance or "", list(by_name)) or "")
 
-    def _fact(self, instance: str | None, name: str) -> float | None:
+    def _known(self, instance: str | None, name: str) -> float | None:
+        """A fact that the log shows or plimsoll.toml tells."""
         if name == "processors" and self.finder.processors():
             return float(self.finder.processors())
         return self.settings.fact(self.host, instance, name)
+
+    def _factor(self, instance: str | None, name: str) -> float | None:
+        """What a limit is multiplied by: the fact, else what the documents assume."""
+        known = self._known(instance, name)
+        return DOCUMENTED.get(name) if known is None else known
 
     def _unjudged(self, rule: Rule, instance: str | None, state: str) -> Finding:
         return Finding(rule, self.host, instance, Judgement(state), rule.main.limit.number)

@@ -9,7 +9,7 @@ from typing import Any
 from .catalogue import Rule, duration, limit, share
 
 # What the documents assume of a machine nobody described.
-_DOCUMENTED = {"processors": 1.0, "spindles": 1.0}
+DOCUMENTED = {"processors": 1.0, "spindles": 1.0}
 
 
 @dataclass
@@ -21,10 +21,10 @@ class Settings:
     rules: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def fact(self, host: str, instance: str | None, name: str) -> float | None:
-        """A fact of a subject: of the instance, else of the host, else as documented; None if nobody knows it."""
+        """A fact of a subject: of the instance, else of the host; None if nobody knows it."""
         own = self.hosts.get(host.casefold(), {})
         of_instance = _uncased(own.get("instances", {})).get((instance or "").casefold(), {})
-        for facts in (of_instance, own, _DOCUMENTED):
+        for facts in (of_instance, own):
             if name in facts:
                 return float(facts[name])
         return None

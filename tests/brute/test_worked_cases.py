@@ -14,7 +14,7 @@ from .catalogue import PACKS, Condition, pack, signals
 from .catalogue import _condition as condition_of
 from .judging import grid, moments, run_states
 from .recording import Column
-from .signals import Derived, Leaf, Signal
+from .signals import Derived, Finder, Leaf, Signal
 
 VECTORS = json.loads((Path(__file__).parents[1] / "data" / "evaluation-vectors.json").read_text(encoding="utf-8"))[
     "cases"
@@ -45,7 +45,9 @@ def test_the_states_of_a_worked_case(case):
         name: Leaf(a_column(points), scale, offset, rule.get("rate", False)) for name, points in case["series"].items()
     }
     own: Signal = (
-        Derived("ratio", [leaves[name] for name in rule["ratio"]]) if "ratio" in rule else leaves[rule["signal"]]
+        Derived("ratio", [leaves[name] for name in rule["ratio"]], [1, 1])
+        if "ratio" in rule
+        else leaves[rule["signal"]]
     )
     phases = case.get("phases", [])
     added = rule.get("and", []) + ([] if phases else rule.get("when_phase_unknown", []))
@@ -79,13 +81,17 @@ def test_a_case_of_a_rule(path, rule, case):
         name: a_column([(number * every, value) for number, value in enumerate(series(text))])
         for name, text in case["series"].items()
     }
+    facts = case.get("facts", {})
+    finder = OfACase(columns, facts)
     unknown = judged.when_phase_unknown if "phase" not in case else ()
     conditions = [
-        (replace(one, limit=one.limit.times(case.get("facts", {}).get(one.scale, 1))), signal(one.signal, columns))
+        (replace(one, limit=one.limit.times(facts.get(one.scale, 1))), finder.find(one.signal).get(None))
         for one in (*judged.conditions, *unknown)
     ]
-    length = max(len(series(text)) for text in case["series"].values())
-    outside = judged.phase and "phase" in case and case["phase"] != judged.phase
+    length = max(len(series(text)) for text in case["series"].values()) if case["series"] else 60
+    outside = judged.phase is not None and "phase" in case and case["phase"] != judged.phase
+    for fact, wanted in judged.where.items():
+        outside |= not wanted.healthy(facts[fact]) if fact in facts else judged.where_unknown in ("skip", "not-judged")
     made = [] if outside else moments(conditions, grid(0, (length - 1) * every * SECOND))
     run_states(made, judged.for_, judged.recover)
     states = {moment.state for moment in made}
@@ -93,14 +99,17 @@ def test_a_case_of_a_rule(path, rule, case):
     assert fired == case["fires"]
 
 
-def signal(name, columns) -> Signal | None:
-    """A signal of the columns of a case."""
-    described = signals()[name]
-    if name in columns or "derived" not in described:
-        return Leaf(columns[name]) if name in columns else None
-    ((how, operands),) = described["derived"].items()
-    found = [signal(operand, columns) for operand in operands]
-    return Derived(how, [one for one in found if one]) if all(found) else None
+class OfACase(Finder):
+    """Finds signals in the columns of a case, which it names after them."""
+
+    def __init__(self, columns, facts):
+        super().__init__(signals(), [], lambda instance, fact: facts.get(fact))
+        self.named = columns
+
+    def find(self, name: str) -> dict[str | None, Signal]:
+        if name in self.named:
+            return {None: Leaf(self.named[name])}
+        return super().find(name)
 
 
 def series(text):

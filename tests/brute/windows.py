@@ -5,20 +5,24 @@ import math
 import statistics
 from bisect import bisect_left, bisect_right
 
-from .signals import Leaf, Signal
+from .signals import Fact, Leaf, Signal
 
 
 def value_at(signal: Signal, reduce: str, over: int, at: int) -> float | None:
     """The reduced value, None for no data. A derived signal reduces its operands first and then combines."""
+    if isinstance(signal, Fact):
+        return signal.value
     if isinstance(signal, Leaf):
         return _reduced(signal, reduce, over, at)
     values = [value_at(operand, reduce, over, at) for operand in signal.operands]
     present = [value for value in values if value is not None]
+    if signal.how == "total":
+        return math.fsum(present) if present else None
     if len(present) < len(values):
         return None
     match signal.how:
         case "sum":
-            return math.fsum(present)
+            return math.fsum(weight * value for weight, value in zip(signal.weights, present, strict=True))
         case "difference":
             return present[0] - present[1]
         case _:
@@ -27,6 +31,8 @@ def value_at(signal: Signal, reduce: str, over: int, at: int) -> float | None:
 
 def width(signal: Signal, over: int) -> int:
     """How far back the window looks: twice the log's interval where that is more than the rule says."""
+    if isinstance(signal, Fact):
+        return over
     if isinstance(signal, Leaf):
         return max(over, 2 * (signal.column.interval or 0))
     return max(width(operand, over) for operand in signal.operands)
