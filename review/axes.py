@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from model.numbers import MULTIPLES
 from model.times import SECOND, Zone, instant
-from review.numbers import MULTIPLES
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 _TIME_STEPS = (

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.log import Times, Values
+from model.numbers import number
 from model.run import Phase
 from model.samples import Samples
 from model.sampling import pauses
 from model.times import Zone
 from review.axes import Scale, Tick, ValueAxis, time_ticks, value_axis
-from review.numbers import number
 
 WIDTH, HEIGHT = 4000, 1000  # the drawing's own units; the page stretches them over the room there is
 STEPS = 600

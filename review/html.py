@@ -11,20 +11,22 @@ from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
 from model.log import Log
+from model.numbers import number, percent
 from model.remark import counted
 from model.times import Zone, words
 from review.chart import HEIGHT, WIDTH, Chart, Frame
 from review.findings import Finding, Outcome
 from review.gauge import level, water
-from review.numbers import number, percent
-from review.report_crossed import condition_text, crossed, limit_text
+from review.report_crossed import condition_text, crossed
 from review.report_figures import figures
 from review.report_signals import Signals
 from review.report_tables import SHOWN_SUBJECTS, held, statistics, unjudged
 from review.review import Review
-from review.verdict import Verdict, between, how_long, said, tally, threshold, worst_text
+from review.sentences import between, how_long, threshold, worst_text
+from review.verdict import Verdict, said, tally
 from review.wording import MARKS, host_of, place, scope
 from rules.schema import Rule, Signal
+from rules.wording import limit_text
 
 _MOST_REMARKS = 200
 _MOST_FILES = 200
@@ -154,8 +156,7 @@ def _rules(review: Review) -> list[_RuleEntry]:
             rule,
             applied.pack.title,
             signals[rule.signal],
-            limit_text(rule.healthy, signals[rule.signal].unit)
-            + (f" × {rule.scale.replace('_', ' ')}" if rule.scale else ""),
+            limit_text(rule.healthy, signals[rule.signal].unit, rule.scale),
             condition_text(rule, signals[rule.signal].unit),
             ", ".join(signals[name].title for name in rule.look_at if name in signals),
             tuple(f"{', '.join(hosts)}: {note}" for note, hosts in overridden.get(rule.id, {}).items()),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from model.log import Times, Values
 from model.samples import Samples
-from review.findings import Finding, Outcome, Processes, Use
+from review.findings import CROSSED, Finding, Processes, Use
 from rules.crossings import Crossing
 from rules.schema import Signal
 
@@ -32,10 +32,10 @@ def with_processes(findings: Sequence[Finding], signals: Mapping[str, Signal], r
     asked: dict[tuple[str, str], list[int]] = {}
     for at, finding in enumerate(findings):
         name = next((name for name in finding.rule.look_at if name.startswith(_PREFIX)), "")
-        if finding.outcome == Outcome.CROSSED and finding.subject and name in signals:
+        if finding.outcome in CROSSED and finding.subject and name in signals:
             asked.setdefault((name, finding.subject.host), []).append(at)
     for (name, host), places in asked.items():
-        found = _users([findings[at].breaches for at in places], lambda n=name, h=host: recorded(n, h))
+        found = _users([findings[at].counted for at in places], lambda n=name, h=host: recorded(n, h))
         for at, by_breach in zip(places, found, strict=True):
             if by_breach:
                 result[at] = replace(findings[at], processes=Processes(signals[name], by_breach))

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from model.numbers import number, quantity
 from model.samples import Samples
 from review.chart import Chart, Frame, Line, draw
 from review.findings import Finding
-from review.numbers import number, quantity
 from review.report_signals import Signals, subject_name
 from review.review import Review
 from rules.crossings import Crossing

@@ -6,22 +6,22 @@ from itertools import zip_longest
 
 import numpy as np
 
+from model.numbers import number, percent, quantity
 from model.samples import Samples
 from model.sampling import sampling_interval
 from model.times import Zone, words
 from review.chart import STEPS, Chart, Frame, Line, draw
 from review.findings import Finding, Outcome
 from review.gauge import level, water
-from review.numbers import number, percent, quantity
 from review.report_beside import MOST as SIGNALS_PER_RULE
 from review.report_beside import OWN_SCALE, Beside, beside_breaches
 from review.report_signals import Signals
 from review.review import Review
-from review.verdict import breach_sentence, how_long, in_phase, limit_of, reduced, threshold, window, worst_text
+from review.sentences import breach_sentence, how_long, in_phase, limit_of, reduced, threshold, window, worst_text
 from review.wording import lasted, place, used_by
 from rules.crossings import Crossing
-from rules.healthy import Healthy
 from rules.schema import Condition, Rule
+from rules.wording import limit_text
 
 DRAWN_PER_RULE = 8
 DRAWN_IN_ALL = 24
@@ -90,12 +90,6 @@ def crossed(review: Review, zone: Zone, signals: Signals, frame: Frame | None) -
     )
 
 
-def limit_text(healthy: Healthy, unit: str) -> str:
-    """`≤ 3 requests`."""
-    sign = {"<=": "≤", ">=": "≥"}.get(healthy.operator, healthy.operator)
-    return f"{sign} {quantity(healthy.limit, unit)}"
-
-
 def condition_text(condition: Condition, unit: str) -> str:
     """How a rule judges, in words: `mean over 1 min, for 5 min, in the steady phase`."""
     parts = [f"{condition.reduce} over {words(condition.over)}" if condition.over else condition.reduce]
@@ -103,8 +97,7 @@ def condition_text(condition: Condition, unit: str) -> str:
         parts += [f"for {words(condition.for_)}"] if condition.for_ else []
         parts += [f"in the {condition.phase} phase"] if condition.phase else []
         if condition.recover:
-            each = f" × {condition.scale.replace('_', ' ')}" if condition.scale else ""
-            parts.append(f"until {limit_text(condition.recover, unit)}{each}")
+            parts.append(f"until {limit_text(condition.recover, unit, condition.scale)}")
     return ", ".join(parts)
 
 

@@ -3,17 +3,17 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from model.numbers import number, percent, quantity
 from model.samples import Samples
 from model.times import Zone, words
 from review.axes import Scale, scale_for
 from review.findings import Finding, Outcome
 from review.gauge import level, water
-from review.numbers import number, percent, quantity
 from review.report_crossed import brief_crossings
 from review.report_signals import Signals, subject_name
 from review.review import Review
+from review.sentences import extreme, how_long, limit_of, margin, threshold
 from review.statistics import WHOLE_RUN, Figures, figures, weights_of
-from review.verdict import extreme, how_long, limit_of, margin, threshold
 from review.wording import place, reason
 from rules.signals import Subject
 

@@ -11,6 +11,7 @@ import pytest
 
 from model.log import Log
 from model.names import shipped
+from model.numbers import quantity
 from model.perfmon import CounterPath
 from model.remark import Kind, Remark
 from model.run import Phase, Run
@@ -18,7 +19,6 @@ from model.times import SECOND, Zone
 from review.facts import Facts, GivenFacts
 from review.findings import Question
 from review.html import render
-from review.numbers import quantity
 from review.review import review
 from review.verdict import tally
 from rules.schema import Pack, Rule, Signal
