@@ -59,7 +59,8 @@ class Finding:
 
     `rule` is the rule as it was judged, `override` what plimsoll.toml did to it.
     `samples` are what a chart draws: the signal as recorded, in its unit.
-    `notes` say what the judgement rests on: a widened window, an unknown phase, a host fact.
+    `notes` say what the judgement rests on: a widened window, an unknown phase, a host fact. `needs` is what a
+    rule that was not judged lacks: a fact (`memory_mb`), or that drives are marked (`drive = "database"`).
     """
 
     pack: Pack
@@ -72,6 +73,7 @@ class Finding:
     notes: tuple[str, ...] = ()
     override: Override | None = None
     processes: Processes | None = None
+    needs: str | None = None
 
     @property
     def documented(self) -> Rule:
