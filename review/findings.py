@@ -63,9 +63,9 @@ class Finding:
 
     `rule` is the rule as it was judged, `override` what plimsoll.toml did to it.
     `samples` are what a chart draws: the signal as recorded, in its unit.
-    `notes` say what the judgement rests on: a widened window, an unknown phase, a host fact.
-    `needs` is the fact without which it was not judged. `seen` is how much of its window (ns) held samples when
-    that was fullest, None where it was full.
+    `notes` say what the judgement rests on: a widened window, an unknown phase, a host fact. `needs` is what a
+    rule that was not judged lacks: a fact (`memory_mb`), or that drives are marked (`drive = "database"`). `seen` is
+    how much of its window (ns) held samples when that was fullest, None where it was full.
     """
 
     pack: Pack
@@ -141,6 +141,15 @@ class Finding:
     def share_of_time(self) -> float | None:
         """True evaluations over evaluations with data."""
         return share_of_time(self.track) if self.track else None
+
+    @property
+    def times_past(self) -> float:
+        """How many times past its limit the worst value is, the same way for floors and ceilings; 0 without measure."""
+        if self.track is None or np.isnan(self.nearest):
+            return 0.0
+        worst, limit = abs(self.nearest), abs(self.track.healthy.limit)
+        over, under = (limit, worst) if self.track.healthy.worse == "lower" else (worst, limit)
+        return over / under if under else float("inf") if over else 0.0
 
     @cached_property
     def nearest(self) -> float:

@@ -69,6 +69,7 @@ class _Facts(_Strict):
     """Facts of a host or of one of its instances."""
 
     spindles: float | None = Field(default=None, gt=0)
+    raid: Literal[0, 1, 5, 10] | None = None
     link_bits: float | None = Field(default=None, gt=0)
 
 
@@ -211,14 +212,14 @@ def check_phases(
 
 
 def _numbers(facts: BaseModel) -> dict[str, float]:
-    return {name: value for name, value in facts.model_dump().items() if isinstance(value, float)}
+    return {name: value for name, value in facts.model_dump().items() if isinstance(value, int | float)}
 
 
 def _explain(path: Path, detail: Any) -> str:
     place = ".".join(str(part + 1) if isinstance(part, int) else part for part in detail["loc"])
     if detail["type"] == "extra_forbidden":
         known = ["run", "hosts", "name", "simulated", "labels", "phases", "from", "to", "processors", "clock_mhz"]
-        known += ["memory_mb", "spindles", "link_bits", "instances", "drive"]
+        known += ["memory_mb", "spindles", "raid", "link_bits", "instances", "drive"]
         known += ["rules", "reason", "off", "healthy", "over", "for", "per", "often"]
         return f"{path}: {place}: unknown setting{suggest(str(detail['loc'][-1]), known)}"
     if detail["type"] == "missing" and detail["loc"][-1] == "reason":
