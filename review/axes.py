@@ -29,7 +29,7 @@ class Scale:
     def text(self, value: float, decimals: int) -> str:
         """A value given in the signal's unit, written in this multiple, with its name if that is short."""
         unit = f" {self.unit}" if 0 < len(self.unit) <= _SHORT_UNIT else ""
-        return f"{value * self.factor:,.{decimals}f}{unit}".replace("-", "−")
+        return f"{value * self.factor:,.{decimals}f}{unit}"
 
 
 @dataclass(frozen=True, slots=True)

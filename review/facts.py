@@ -76,7 +76,8 @@ class Facts:
     def explain(self, subject: Subject, fact: Fact) -> str:
         """The value and where it is from: `4 spindles (plimsoll.toml)`."""
         value, origin = self._look_up(subject, fact)
-        return f"{value:g} {_NAMES[fact]} ({origin})"
+        name = fact.removesuffix("s") if fact in _DEFAULTS and value == 1 else _NAMES[fact]
+        return f"{value:g} {name} ({origin})"
 
     def _look_up(self, subject: Subject, fact: Fact) -> tuple[float, str]:
         host, instance = subject.key

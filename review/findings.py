@@ -169,8 +169,8 @@ class Applied:
 class Question:
     """What is to be judged: packs over phases, between two instants (UTC ns, None for open).
 
-    `overrides` are the thresholds that are set otherwise, `drives` tells what the disks hold, `expected_hosts`
-    are those of which there must be a log.
+    `overrides` are the thresholds that are set otherwise, `drives` tells what the disks hold. `expected_hosts` are the
+    hosts that plimsoll.toml names, where all logs of the run are there: each of them was to be recorded.
     """
 
     packs: Sequence[Pack]

@@ -191,7 +191,7 @@ class _Bench:
             how = f"every {words(one // 2)}" if one > rule.over else "more often"
             notes.append(f"window of {words(one)} where the log was sampled {how}")
         if rule.scale:
-            notes.append(f"limit {rule.healthy} × {self._facts.explain(track.subject, rule.scale)}")
+            notes.append(f"limit {rule.healthy.shown} × {self._facts.explain(track.subject, rule.scale)}")
         if rule.measured_on:
             notes.append(f"measured on {rule.measured_on}")
         return tuple(notes)

@@ -140,7 +140,7 @@ def _difference(documented: Rule, changed: Rule) -> str:
 
 
 def _limit(rule: Rule) -> str:
-    return f"{rule.healthy}" + (f" × {rule.scale}" if rule.scale else "")
+    return rule.healthy.shown + (f" × {rule.scale}" if rule.scale else "")
 
 
 def _length(duration: int) -> str:

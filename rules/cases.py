@@ -139,4 +139,4 @@ def _extreme(track: Track, unit: str) -> str:
     which = {"higher": "highest", "lower": "lowest", "either": "furthest"}[track.healthy.worse]
     worst = worst_value(track)
     value = "there was no value" if np.isnan(worst) else f"the {which} value was {worst:.6g} {unit}"
-    return f"{value}, healthy is {track.healthy}"
+    return f"{value}, healthy is {track.healthy.shown}"

@@ -157,7 +157,7 @@ def test_the_demo_with_too_little_memory_breaches_what_the_other_does_not(plimso
         rule for rule in bad["rules"] if rule["rule"] == "disk-queue-per-spindle" and rule["instance"] == "2 E:"
     ]
     assert spindles[0]["threshold"]["limit"] == 12
-    assert spindles[0]["notes"] == ["limit <= 3 × 4 spindles (plimsoll.toml)"]
+    assert spindles[0]["notes"] == ["limit ≤ 3 × 4 spindles (plimsoll.toml)"]
 
 
 def test_phases_can_be_given_by_hand_or_not_known(plimsoll, runs, tmp_path):
