@@ -105,10 +105,10 @@ KINDS: dict[str, Callable[[random.Random], list[Counter]]] = {
 }
 
 
-def write(folder: Path, seed: int, settings: tuple[str, ...] = ()):
+def write(folder: Path, seed: int, settings: str = ""):
     """Write the logs of a seed and their settings. Two seeds of five are of hosts on which little is wrong.
 
-    `settings` are the lines of plimsoll.toml where it is not to be made up.
+    `settings` is plimsoll.toml where that is not to be made up.
     """
     rng = random.Random(seed)
     quiet = seed % 5 < 2
@@ -142,7 +142,7 @@ def write(folder: Path, seed: int, settings: tuple[str, ...] = ()):
         for part, (start, end) in enumerate([(0, cut), (cut, len(moments))] if cut else [(0, len(moments))]):
             _write_log(folder / f"log{number}-{part}.csv", moments[start:end], bias, columns, start)
     if settings:
-        (folder / "plimsoll.toml").write_text("\n".join(settings), encoding="utf-8")
+        (folder / "plimsoll.toml").write_text(settings, encoding="utf-8")
     elif seed % 4:
         (folder / "plimsoll.toml").write_text(_toml(rng, hosts, moments), encoding="utf-8")
 

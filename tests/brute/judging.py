@@ -19,11 +19,15 @@ class Alert:
 
 @dataclass
 class Moment:
-    """One evaluation: whether the condition was true (None: no data), and the value of the rule's own signal."""
+    """One evaluation: whether the condition was true (None: no data), and the value of the rule's own signal.
+
+    `others` is whether the conditions added with `and` were all true.
+    """
 
     at: int
     true: bool | None
     value: float | None
+    others: bool
     alert: Alert | None = None
     state: str = "no-data"
 
@@ -72,7 +76,7 @@ def moments(conditions: list[tuple[Condition, Signal | None]], evaluations: list
             for value, (one, _) in zip(values, conditions, strict=True)
         ]
         true = False if False in known else None if None in known else True
-        made.append(Moment(at, true, values[0]))
+        made.append(Moment(at, true, values[0], all(known[1:])))
     return made
 
 
@@ -83,7 +87,9 @@ def run_states(made: list[Moment], for_: int, recover: Limit | None, every: int 
     for moment in made:
         if before is not None and moment.at - before > every:
             state, alert = "no-data", None
-        held = recover is not None and moment.value is not None and not recover.healthy(moment.value)
+        # It ends as well where another condition is no longer true.
+        past_recovery = recover is not None and moment.value is not None and not recover.healthy(moment.value)
+        held = past_recovery and moment.others
         if moment.true is None:
             if state != "firing":
                 state, alert = "no-data", None

@@ -59,22 +59,19 @@ def review(folder: Path, chosen: list[Pack] | None = None, between: tuple[dateti
                 findings.append(Finding(rule, None, None, Judgement("does-not-apply"), rule.main.limit.number))
             for host in applies:
                 findings += _Host(host, hosts[host], settings, catalogue, first, last).findings(rule)
-    return Review(findings, verdict(findings))
+    lacking = settings.expected - {host.casefold() for host in hosts}
+    return Review(findings, verdict(findings, bool(lacking)))
 
 
-def verdict(findings: list[Finding]) -> str:
+def verdict(findings: list[Finding], host_is_missing: bool) -> str:
     """Not healthy, healthy or unknown, as far as outcomes decide it: logs that cannot be read are not this evaluator's."""
     alarms = [one for one in findings if one.severity in ALARMS]
     states = [one.judgement.state for one in alarms]
     if any(state in CROSSED for state in states):
         return "not-healthy"
     cut_off = any(one.judgement.state == "too-short" and one.judgement.crossed_at_an_end for one in alarms)
-    hosts = {one.host for one in alarms if one.host}
-    return (
-        "healthy"
-        if "held" in states and not cut_off and not any(_too_little(alarms, host) for host in hosts)
-        else "unknown"
-    )
+    too_little = any(_too_little(alarms, host) for host in {one.host for one in alarms if one.host})
+    return "unknown" if "held" not in states or cut_off or too_little or host_is_missing else "healthy"
 
 
 def _too_little(alarms: list[Finding], host: str) -> bool:

@@ -14,11 +14,15 @@ DOCUMENTED = {"processors": 1.0, "spindles": 1.0}
 
 @dataclass
 class Settings:
-    """What the file says; empty where there is none. Phases are name, start and end in ms."""
+    """What the file says; empty where there is none. Phases are name, start and end in ms.
+
+    Names of hosts are in small letters; `expected` are all it names.
+    """
 
     phases: list[tuple[str, int, int]] = field(default_factory=list)
     hosts: dict[str, dict[str, Any]] = field(default_factory=dict)
     rules: dict[str, dict[str, Any]] = field(default_factory=dict)
+    expected: set[str] = field(default_factory=set)
 
     def fact(self, host: str, instance: str | None, name: str) -> float | None:
         """A fact of a subject: of the instance, else of the host; None if nobody knows it."""
@@ -47,7 +51,9 @@ def read(folder: Path) -> Settings:
         return Settings()
     data = tomllib.loads(path.read_text(encoding="utf-8"))
     phases = [(one["name"], _ms(one["from"]), _ms(one["to"])) for one in data.get("run", {}).get("phases", ())]
-    return Settings(phases, _uncased(data.get("hosts", {})), data.get("rules", {}))
+    hosts = _uncased(data.get("hosts", {}))
+    expected = {name.casefold() for name in data.get("run", {}).get("hosts", ())} | set(hosts)
+    return Settings(phases, hosts, data.get("rules", {}), expected)
 
 
 def applied(rule: Rule, override: dict[str, Any]) -> Rule:
