@@ -178,7 +178,8 @@ def _weights(derived: Derivation, signals: Signals) -> str:
             if times != weight.unknown:
                 by_times.setdefault(times, []).append(value)
         parts = [f"{times:g} times with {weight.by} = {' or '.join(map(str, of))}" for times, of in by_times.items()]
-        said += f"; {signals[name].title} count {', '.join(parts)}, else {weight.unknown:g} time{'' if weight.unknown == 1 else 's'}"
+        otherwise = "once" if weight.unknown == 1 else f"{weight.unknown:g} times"
+        said += f"; {signals[name].title} count {', '.join(parts)}, else {otherwise}"
     return said
 
 

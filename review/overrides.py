@@ -104,7 +104,7 @@ def mistakes(place: str, table: Mapping[str, RuleSettings], rules: Mapping[str, 
 
 
 def _changed(rule: Rule, settings: RuleSettings) -> Rule:
-    """The rule with what is set. Hysteresis, and what hosts it is for, belong to the documented limit and go with it."""
+    """The rule with what is set. Hysteresis, and which hosts it is for, belong to the documented limit, and go."""
     update: dict[str, object] = {}
     if settings.healthy or settings.per:
         update |= {"healthy": settings.healthy or rule.healthy, "recover": None, "scale": settings.per or rule.scale}
