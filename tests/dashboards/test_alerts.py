@@ -21,6 +21,17 @@ PACKS, SIGNALS = load_packs(), load_signals()
 SCHEMA = Path(__file__).parents[3] / "shared" / "reference" / "grafana" / "jsonschema" / "expr.jsonschema.json"
 COMMITTED = Path(__file__).parents[2] / "rules" / "grafana"
 OPTIONS = Options(panel_of=panel_of)
+BY_PROCESSORS = {
+    "1 processor": (
+        *("ldap-search-rate-one-processor", "ldap-static-modify-rate-one-processor", "ldap-bytes-sent"),
+        "ldap-bytes-flat",
+    ),
+    "2 processors": (
+        *("ldap-search-rate-two-processors", "ldap-static-modify-rate-two-processors"),
+        "ldap-bytes-sent-two-processors",
+    ),
+    "4 processors": ("ldap-search-rate", "ldap-static-modify-rate", "ldap-bytes-sent-four-processors"),
+}
 
 
 def a_rule(**what):
@@ -81,6 +92,17 @@ def test_what_is_refused_says_why(shipped):
             f'{rule}: it is for the disks that plimsoll.toml marks drive = "database", and none is'
             for rule in ("sql-database-reads", "sql-database-reads-and-page-life", "sql-database-read-peaks")
         ),
+        *(
+            f"{rule}: memory.installed is a fact of the host (memory_mb in plimsoll.toml), of which no samples are kept"
+            for rule in ("sql-memory", "messaging-memory")
+        ),
+        *(
+            f"{rule}: it is for hosts with {number}, and processors is not known; give it in plimsoll.toml for a host"
+            for number, rules in BY_PROCESSORS.items()
+            for rule in rules
+        ),
+        "server-work-queue from \\Server Work Queues(*)\\Queue Length: Processor Information writes a processor with "
+        "its node (0,5), and Server Work Queues by its number (5)",
     }
 
 

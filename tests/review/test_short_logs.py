@@ -100,7 +100,7 @@ def test_a_breach_goes_before_what_is_too_short(reviewed, tmp_path):
     assert found["verdict"] == "not-healthy"
     assert found["headline"].endswith(
         "The recording is too short to judge a threshold that was crossed in it: "
-        "Processor time of WEB01 never fell below 100 % (1 min mean); it should stay below 100 %, and a crossing counts after 5 min. "
+        "Processor time of WEB01 never fell below 100 % (1 min mean); it should stay below 99 %, and a crossing counts after 5 min. "
         "What was judged of WEB01 is too short, or lacks data, for 1 of the 2 warning and critical thresholds whose counters were recorded."
     )
 

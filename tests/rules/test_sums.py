@@ -1,0 +1,94 @@
+"""Sums over the instances of a host, and processors that two objects number differently."""
+
+import numpy as np
+import pytest
+
+from model.samples import Samples
+from model.series import Series
+from model.times import SECOND
+from rules.evaluate import Judge, grid
+from rules.load import load_packs, load_signals
+from rules.processors import numbered
+from rules.schema import Signal
+from rules.signals import Finder, Subject, joined
+from rules.states import State
+
+SIGNALS = load_signals()
+RULES = {rule.id: rule for pack in load_packs() for rule in pack.rules}
+
+
+def counter(object_, measurement, field, instance):
+    return Series("FS1", measurement, (("instance", instance), ("objectname", object_)), field)
+
+
+def queue(instance):
+    return counter("Server Work Queues", "win_server_work_queues", "Queue_Length", instance)
+
+
+def busy(instance, object_="Processor"):
+    return counter(object_, "win_cpu", "Percent_Processor_Time", instance)
+
+
+def judged(rule, recorded, processors=4.0):
+    samples = {
+        series: Samples(np.arange(len(values), dtype=np.int64) * 10 * SECOND, np.array(values, dtype=float))
+        for series, values in recorded.items()
+    }
+    finder = Finder(SIGNALS, list(samples), lambda one: bool(len(samples[one].present.times)))
+    judge = Judge(finder.find, samples.__getitem__, lambda subject, fact: processors)
+    return list(judge.tracks(RULES[rule], lambda subject: grid(np.arange(90, dtype=np.int64) * 10 * SECOND)))
+
+
+def test_queues_are_added_up_without_the_blocking_queue_and_without_totals():
+    queues = {queue(name): [3.0] * 90 for name in ("0", "1", "2", "3")}
+    others = {queue("Blocking Queue"): [500.0] * 90, queue("_Total"): [900.0] * 90}
+    (track,) = judged("server-work-queues-total", {**queues, **others, busy("_Total"): [95.0] * 90})
+    assert track.subject == Subject("FS1")
+    assert set(track.values) == {12.0}
+    assert (track.states == State.FIRING).any()
+
+
+def test_a_sum_is_of_the_instances_that_have_data():
+    queues = {queue("0"): [3.0] * 90, queue("1"): [2.0] * 30 + [np.nan] * 60, queue("2"): [np.nan] * 90}
+    (track,) = judged("server-work-queues-total", {**queues, busy("_Total"): [95.0] * 90})
+    assert (track.values[0], track.values[-1]) == (5.0, 3.0)
+
+
+def test_no_instance_with_data_is_no_data():
+    (track,) = judged("server-work-queues-total", {queue("0"): [np.nan] * 90, busy("_Total"): [95.0] * 90})
+    assert np.isnan(track.values).all()
+
+
+@pytest.mark.parametrize(
+    ("processor", "object_"), [("5", "Processor"), ("0,5", "Processor Information"), ("1,1", "Processor Information")]
+)
+def test_a_queue_is_joined_to_its_processor_however_that_is_written(processor, object_):
+    """Of nodes with four processors each 1,1 is the sixth."""
+    node = {busy(f"0,{number}", object_): [5.0] * 90 for number in range(4)} if processor == "1,1" else {}
+    recorded = {**node, busy(processor, object_): [95.0] * 90, queue("5"): [9.0] * 90}
+    (track,) = [one for one in judged("server-work-queue", recorded) if one.subject.instance == "5"]
+    assert (track.states == State.FIRING).any()
+
+
+def test_a_processor_is_not_guessed_where_the_node_before_it_was_not_recorded():
+    assert numbered("5", ["1,1", "1,0"]) is None
+    assert numbered("1", ["0,_Total", "_Total", "cpu1"]) is None
+    assert numbered("1,0", ["0", "4"]) is None
+    assert numbered("0,4", ["0", "4"]) == "4"
+
+
+def test_other_instances_are_joined_by_their_names_alone():
+    signals = {
+        "a.a": Signal.model_validate(
+            {
+                "title": "a",
+                "unit": "u",
+                "meaning": "m",
+                "instances": "each",
+                "sources": [{"measurement": "m", "field": "x", "instance": "i"}],
+            }
+        )
+    }
+    origins = Finder(signals, [Series("H", "m", (("i", "0 C:"),), "x")], lambda one: True).find("a.a")
+    assert joined(origins, Subject("h", "0 c:"))
+    assert joined(origins, Subject("h", "1 D:")) is None
