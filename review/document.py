@@ -112,7 +112,11 @@ class ProcessPart(_Part):
 
     instance: str
     mean_while: float = Field(description="While the threshold was crossed.")
-    mean_otherwise: float | None = Field(description="Outside all breaches of the rule; null without samples there.")
+    mean_otherwise: float | None = Field(
+        description="In the rest of `phase`, outside all breaches of the rule; null where phases are not known, where "
+        "the breach does not lie within one, or where nothing is left of it."
+    )
+    phase: str | None = Field(description="The phase the breach lies in, where that is what mean_otherwise is of.")
     unit: str
 
 
@@ -155,11 +159,19 @@ class RulePart(_Part):
     title: str
     host: str | None = Field(description="Null where the rule's pack applies to no host.")
     instance: str | None
-    state: Literal["crossed", "too-short", "held", "no-data", "not-judged", "not-recorded", "does-not-apply", "off"] = (
-        Field(
-            description="Take one you do not know as not judged. too-short: crossed at the start or the end of a "
-            "recording in which nothing could be crossed for long enough to count."
-        )
+    state: Literal[
+        "crossed",
+        "often-crossed",
+        "too-short",
+        "held",
+        "no-data",
+        "not-judged",
+        "not-recorded",
+        "does-not-apply",
+        "off",
+    ] = Field(
+        description="Take one you do not know as not judged. too-short: crossed at the start or the end of a "
+        "recording in which nothing could be crossed for long enough to count."
     )
     severity: Literal["info", "warning", "critical"]
     threshold: ThresholdPart
@@ -195,6 +207,8 @@ class StatisticPart(_Part):
     missing: int
     mean: float | None
     min: float | None
+    p1: float | None
+    p5: float | None
     p50: float | None
     p95: float | None
     p99: float | None

@@ -74,6 +74,17 @@ class Facts:
         value, origin = self._look_up(subject, fact)
         return f"{value:g} {_NAMES[fact]} ({origin})"
 
+    def of_host(self, host: str) -> tuple[str, ...]:
+        """What is known of a host and its instances: `4 processors (from the log)`, `E: 6 spindles (plimsoll.toml)`."""
+        known: dict[tuple[str, str], str] = {}
+        for facts, origin in ((self.seen, "from the log"), (self.given, "plimsoll.toml")):
+            for (name, instance), values in facts.items():
+                if name == host.casefold():
+                    for fact, value in values.items():
+                        text = f"{value:g} {_NAMES.get(fact, fact)} ({origin})"
+                        known.setdefault((instance or "", fact), f"{instance.upper()} {text}" if instance else text)
+        return tuple(known.values())
+
     def _look_up(self, subject: Subject, fact: Fact) -> tuple[float, str]:
         host, instance = subject.key
         for facts, origin in ((self.seen, "from the log"), (self.given, "plimsoll.toml")):

@@ -21,12 +21,12 @@ Drives = Mapping[Subject, str]  # what the marked disks hold
 class Outcome(StrEnum):
     """What became of a rule for one subject.
 
-    Crossed and held are known. It is too short to tell where the threshold was crossed at the start or
-    the end of a recording in which nothing could have been crossed for as long as counts. The rest was
-    not judged.
+    Crossed, often crossed and held are known. Too short is a recording in which nothing could be crossed for as
+    long as counts. The rest was not judged.
     """
 
     CROSSED = "crossed"
+    OFTEN = "often-crossed"
     TOO_SHORT = "too-short"
     HELD = "held"
     NO_DATA = "no-data"
@@ -36,13 +36,22 @@ class Outcome(StrEnum):
     OFF = "off"
 
 
+CROSSED = (Outcome.CROSSED, Outcome.OFTEN)
+JUDGED = (*CROSSED, Outcome.HELD)
+
+
 @dataclass(frozen=True, slots=True)
 class Use:
-    """How much of a resource one process used while a threshold was crossed, and at other times; means."""
+    """How much of a resource one process used while a threshold was crossed; means.
+
+    `otherwise` is that of the rest of `phase`, the phase the crossing lies in; None where phases are not known,
+    where it lies in none of them, or where it took the whole of it.
+    """
 
     instance: str
     inside: float
     otherwise: float | None
+    phase: str = ""
 
 
 @dataclass(frozen=True)
@@ -92,6 +101,11 @@ class Finding:
     def brief(self) -> tuple[Crossing, ...]:
         """The crossings that ended before they fired."""
         return tuple(one for one in self.crossings if one.fired_at is None)
+
+    @property
+    def counted(self) -> tuple[Crossing, ...]:
+        """The crossings by which it counts as crossed: those that fired, or all where it was often crossed."""
+        return self.crossings if self.outcome == Outcome.OFTEN else self.breaches
 
     @cached_property
     def stretch(self) -> int | None:
