@@ -189,7 +189,7 @@ def _worst(finding: Finding) -> str:
 
 @cache
 def _script() -> Markup:
-    """The drawing library as a function of the resolution it draws at (paper's is not the screen's), then what draws with it."""
+    """The drawing library as a function of the resolution it draws at, as paper has another, then what uses it."""
     plot = f"/*\n{_text('vendor/uPlot.LICENSE')}*/\nfunction loadUPlot(devicePixelRatio) {{\n"
     plot += f"{_text('vendor/uPlot.iife.min.js')}\nreturn uPlot;\n}}\n"
     ours = "\n".join(_text(f"page/{name}.js") for name in ("clock", "chart", "report"))

@@ -134,6 +134,7 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
       ctx.textBaseline = "top";
       ctx.fillText(fitting(ctx, spec.unit, left - 4 * ratio), left - 9 * ratio, top - HEAD[kind] * ratio + 2 * ratio);
     }
+    const taken = [];
     for (const [level, text] of limits) {
       const y = Math.round(plot.valToPos(level, "y", true));
       ctx.strokeStyle = colour("--ink");
@@ -144,7 +145,8 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
       const corners = [y - tall - 2 * ratio, y + 3 * ratio].filter((at) => at >= top - ratio && at + tall <= top + height + ratio)
         .flatMap((at) => [[left + width - wide - 4 * ratio, at], [left + 4 * ratio, at]]);
       const [x, at] = (corners.length ? corners : [[left + width - wide - 4 * ratio, y - tall - 2 * ratio]])
-        .map((corner) => [hidden(plot, ...corner, wide, tall), corner]).reduce((a, b) => (b[0] < a[0] ? b : a))[1];
+        .map(([x, at]) => [hidden(plot, x, at, wide, tall) + 1e6 * taken.filter(([a, b]) => Math.abs(a - x) < wide && Math.abs(b - at) < tall).length, [x, at]]).reduce((a, b) => (b[0] < a[0] ? b : a))[1];
+      taken.push([x, at]);
       ctx.globalAlpha = 0.8;
       ctx.fillStyle = colour("--panel");
       ctx.fillRect(x, at, wide, tall);
@@ -163,6 +165,15 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
     return count;
   }
 
+  // A text that would reach beyond the edge is left out.
+  function timeTexts(at, wide) {
+    const [from, to] = view(), texts = new Map(clock.ticks(from, to, narrow ? 4 : 8));
+    return at.map((one) => {
+      const text = texts.get(one) ?? "";
+      return timeAxis && ((to - one) / (to - from)) * wide + 6 >= 3.4 * text.split("\n")[0].length ? text : "";
+    });
+  }
+
   const size = () => ({ width: holder.clientWidth, height: holder.clientHeight });
   const quiet = { stroke: colour("--quiet"), font, grid: { stroke: colour("--grid"), width: 1 }, ticks: { show: false } };
   const plot = new Plot({
@@ -174,7 +185,7 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
         ...quiet, size: timeAxis ? (clock.severalDays ? 36 : 21) : 0, gap: 5, show: true, grid: { show: false },
         ticks: { show: timeAxis, stroke: colour("--other"), size: 4, width: 1 },
         splits: (_, __, from, to) => clock.ticks(from, to, narrow ? 4 : 8).map(([at]) => at),
-        values: (_, at) => { const texts = new Map(clock.ticks(...view(), narrow ? 4 : 8)); return at.map((one) => (timeAxis ? texts.get(one) ?? "" : "")); },
+        values: (u, at) => timeTexts(at, u.bbox.width / ratio),
       },
       {
         ...quiet, size: gutter, gap: 9, splits: () => axis.ticks.map(([at]) => at),

@@ -119,10 +119,11 @@
   addEventListener("hashchange", reveal);
   reveal();
 
-  // On paper everything is unfolded, every chart is drawn in the colours of the light theme, finely, whole.
+  // On paper everything is unfolded but the charts of what never came near its limit, which has its row; every chart
+  // is drawn in the colours of the light theme, finely, whole.
   let folded = [];
   addEventListener("beforeprint", () => {
-    folded = [...document.querySelectorAll("details:not([open])")];
+    folded = [...document.querySelectorAll("details:not([open], .uneventful)")];
     for (const one of folded) one.open = true;
     root.dataset.print = "";
     again(2, true);
