@@ -113,9 +113,13 @@ def _worst_first(
 ) -> Sequence[tuple[Subject, Samples]]:
     """The subjects that were worst while the breach lasted; the breached instance itself comes first."""
     own = finding.subject.instance if finding.subject else None
+    crossed: dict[int, NDArray[np.bool_]] = {}  # most series share the times of their recording
 
     def rank(item: tuple[Subject, Samples]) -> tuple[bool, bool, float]:
-        instance, level = item[0].instance, _mean(item[1].present, during(item[1].present.times, finding.counted))
+        samples = item[1]
+        if id(samples.times) not in crossed:
+            crossed[id(samples.times)] = during(samples.times, finding.counted)
+        instance, level = item[0].instance, _mean(samples, crossed[id(samples.times)] & np.isfinite(samples.values))
         level = -np.inf if level is None else -level if lower else level
         return (instance != own, (instance or "").casefold() == _IDLE, -level)
 

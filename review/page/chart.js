@@ -1,5 +1,6 @@
 // One chart: its samples from the page's data, drawn by uPlot with the limits, breaches and phases of the run.
 const HEAD = { full: 26, small: 22, strip: 9 }; // above the plot, for phases and breaches
+const LETTER = 6.3; // the width of one, about
 const NEAR = 2.5; // sampling intervals: a value further away is not shown for an instant
 
 // What a number names in the page's data, in the form that uPlot takes: null is a gap.
@@ -63,7 +64,7 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
   const timeAxis = kind !== "strip" || !holder.closest("figure").matches(":has(~ figure)");
   const gutter = parseFloat(getComputedStyle(holder).getPropertyValue("--gutter"));
   const narrow = holder.clientWidth < 520;
-  let axis = null;
+  let axis = null, apart = false; // whether the unit stands above the ticks, as it is too long to stand beside them
 
   const looks = { samples: [pale ? "--pale" : "--water", pale ? 1.2 : 1.5], judged: ["--water", 2], other: ["--other", 1] };
   const drawn = lines.map((line, at) => at).reverse(); // the first lies on top
@@ -80,6 +81,9 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
     const levels = [low, high, ...limits.map(([level]) => level)].filter((one) => one !== null && one !== undefined);
     axis = valueAxis(Math.min(...levels, Infinity), Math.max(...levels, -Infinity), spec);
     if (!levels.length) axis = valueAxis(0, 1, spec);
+    const widest = Math.max(...axis.ticks.map(([, text]) => text.length));
+    apart = spec.unit.length > SHORT_UNIT || widest * LETTER > gutter - 9;
+    if (apart) axis.ticks = axis.ticks.map(([at, text]) => [at, text.split(" ")[0]]);
     return [axis.low, axis.high];
   }
 
@@ -127,7 +131,7 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
   // Before the lines: the limits, each labelled where it hides the fewest samples, and a unit too long for the ticks.
   function before(plot) {
     const { ctx, bbox: { left, top, width, height } } = plot;
-    if (spec.unit.length > SHORT_UNIT && kind !== "strip") {
+    if (apart && kind !== "strip") {
       ctx.font = `${12 * ratio}px ${font.slice(5)}`;
       ctx.fillStyle = colour("--quiet");
       ctx.textAlign = "right";

@@ -11,9 +11,11 @@
   const colour = (name) => getComputedStyle(root).getPropertyValue(name).trim();
   function draw(holder) {
     if (live.has(holder) || !holder.clientWidth) return;
-    live.set(holder, makeChart(holder, {
+    const chart = makeChart(holder, {
       Plot, data, clock, samples, colour, view, ratio, onZoom: setZoom, onReset: () => setZoom(null), onPoint: (at) => point(holder, at),
-    }));
+    });
+    live.set(holder, chart);
+    holder.plot = chart.plot;
   }
   function erase(holder) {
     live.get(holder)?.plot.destroy();
