@@ -31,17 +31,16 @@ function makeClock(data) {
     const rough = (to - from) / 1000 / most;
     const step = 1000 * (TIME_STEPS.find((s) => s >= rough) || Math.ceil(rough / DAY) * DAY);
     const origin = step >= DAY * 1000 ? A_MONDAY : 0;
-    const found = [];
-    let day = "", last = -Infinity;
+    const round = [], found = [];
     for (let m = Math.floor((moment(from) - HOUR * 1000 - origin) / step) * step + origin; m <= moment(to) + HOUR * 1000; m += step) {
-      for (const at of instants(m)) {
-        if (at < from || at > to || at <= last) continue;
-        const fresh = severalDays && date(m) !== day;
-        day = date(m);
-        last = at;
-        if (step >= DAY * 1000) found.push([at, shortDate(m)]);
-        else found.push([at, (step < MINUTE * 1000 ? time(m) : time(m).slice(0, 5)) + (fresh ? `\n${shortDate(m)}` : "")]);
-      }
+      for (const at of instants(m)) if (at >= from && at <= to) round.push([at, m]);
+    }
+    let day = "";
+    for (const [at, m] of round.sort((a, b) => a[0] - b[0])) {
+      const fresh = severalDays && date(m) !== day;
+      day = date(m);
+      if (step >= DAY * 1000) found.push([at, shortDate(m)]);
+      else found.push([at, (step < MINUTE * 1000 ? time(m) : time(m).slice(0, 5)) + (fresh ? `\n${shortDate(m)}` : "")]);
     }
     return found;
   }
