@@ -71,7 +71,9 @@ function valueAxis(lowest, highest, { unit, binary, marks }) {
   const step = binary && rough >= 1
     ? 2 ** Math.ceil(Math.log2(rough) - 1e-9)
     : [1, 2, 2.5, 5, 10].map((n) => n * power).find((n) => n >= rough * (1 - 1e-9)) || 10 * power;
-  const first = Math.floor(low / step + 1e-9), last = Math.max(Math.ceil(high / step - 1e-9), first + 1);
+  const near = (n) => 1e-9 + 2e-7 * Math.abs(n); // what 32 bits add to a value
+  const first = Math.floor(low / step + near(low / step));
+  const last = Math.max(Math.ceil(high / step - near(high / step)), first + 1);
   let decimals = 0;
   while (decimals < 12 && Math.abs(Number(step.toFixed(decimals)) - step) > 1e-9 * step) decimals += 1;
   const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
