@@ -15,11 +15,12 @@ from dashboards.alert_file import LONGEST_NAME, AlertingFile, AlertRule, Deleted
 from dashboards.alert_query import Inexpressible, Pipeline, Taken, decide
 from dashboards.influxql import Selection, Variant, default_instance, only, variants, without
 from dashboards.links import DOCS, FOLDER, ORG_ID, rule_page
-from dashboards.quantities import limit_text, template
+from dashboards.quantities import template
 from dashboards.site import Site, Target, Unknown, targets
 from model.times import SECOND, words
 from rules.healthy import Healthy
 from rules.schema import Condition, Pack, Rule, Signal
+from rules.wording import limit_text
 
 PanelOf = Callable[[str], tuple[str, int] | None]
 

@@ -6,13 +6,13 @@ from dashboards import thresholds
 from dashboards.areas import PanelSpec, load_areas, load_look
 from dashboards.influxql import variants
 from dashboards.links import rule_page
-from dashboards.quantities import limit_text
 from dashboards.sdk import dashboard
 from dashboards.site import DEFAULTS, Judged
 from dashboards.thresholds import Limits
 from model.times import words
 from rules.load import load_signals
 from rules.schema import Condition, Rule
+from rules.wording import limit_text
 
 TIME_AND_VARIABLES = "${__url_time_range}&${__all_variables}"
 _REDUCES = {

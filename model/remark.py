@@ -1,6 +1,6 @@
 """Remarks: everything a reader or a review skipped, repaired or guessed, with where."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -12,6 +12,12 @@ MOST_TOLD = 20  # of remarks that are alike
 def counted(count: int, noun: str) -> str:
     """`1 row`, `1,204 rows`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """The first names, and how many more there are: `WEB01, WEB02 and 17 more`."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def and_more(count: int) -> str:
@@ -26,6 +32,7 @@ class Kind(StrEnum):
     REPAIRED = "repaired"
     GUESSED = "guessed"
     NOTED = "noted"
+    UNREAD = "unread"  # a recording that could not be read: the verdict says so
 
 
 @dataclass(frozen=True, slots=True)

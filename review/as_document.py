@@ -1,6 +1,7 @@
 """The review as the document other programs read."""
 
 import math
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from model.errors import printable
@@ -9,7 +10,9 @@ from model.times import SECOND, iso
 from review.document import (
     BreachPart,
     BriefPart,
+    CoveragePart,
     FilePart,
+    GroupPart,
     LogPart,
     OverridePart,
     PackPart,
@@ -20,13 +23,20 @@ from review.document import (
     RulePart,
     RunPart,
     SourcePart,
+    SpanPart,
     StatisticPart,
     ThresholdPart,
+    UnjudgedPart,
 )
 from review.findings import Finding, Processes
+from review.groups import Group
 from review.review import Review
+from review.sentences import limit_of
 from review.statistics import Statistic
-from review.verdict import counts, limit_of
+from review.verdict import counts, group_sentence
+from rules.crossings import Crossing
+
+_MOST_SPANS = 100
 
 
 def document(review: Review) -> ReviewDocument:
@@ -37,6 +47,14 @@ def document(review: Review) -> ReviewDocument:
     return ReviewDocument(
         verdict=review.verdict.value,
         headline=review.headline,
+        doubts=[one.sentence for one in review.doubts],
+        coverage=CoveragePart(
+            thresholds=review.coverage.thresholds,
+            judged=review.coverage.judged,
+            unjudged=[UnjudgedPart(count=u.count, why=u.why, needs=u.fact) for u in review.coverage.unjudged],
+            text=review.coverage.text,
+        ),
+        groups=[_group(one, len(review.hosts)) for one in review.groups],
         counts=counts(review.findings),
         log=LogPart(
             files=files,
@@ -87,6 +105,17 @@ def _file(review: Review, log: Log, digest: str | None) -> FilePart:
     )
 
 
+def _group(group: Group, hosts: int) -> GroupPart:
+    return GroupPart(
+        signal=group.signal,
+        title=group.worst.signal.title,
+        severity=group.severity,
+        hosts=list(group.hosts),
+        rules=[rule.id for rule in group.rules],
+        sentence=group_sentence(group, hosts),
+    )
+
+
 def _rule(finding: Finding) -> RulePart:
     rule, documented, subject, track = finding.rule, finding.documented, finding.subject, finding.track
     healthy = limit_of(finding)
@@ -98,6 +127,7 @@ def _rule(finding: Finding) -> RulePart:
         host=subject.host if subject else None,
         instance=subject.instance if subject else None,
         state=finding.outcome.value,
+        needs=finding.needs,
         severity=rule.severity,
         threshold=ThresholdPart(
             healthy=str(healthy),
@@ -107,6 +137,7 @@ def _rule(finding: Finding) -> RulePart:
             reduce=rule.reduce,
             over_s=(track.window if track else rule.over) / SECOND,
             for_s=rule.for_ / SECOND,
+            often=rule.often,
             phase=rule.phase,
             scale=rule.scale,
             override=OverridePart(
@@ -133,15 +164,26 @@ def _rule(finding: Finding) -> RulePart:
             for one in finding.breaches
             if one.fired_at is not None
         ],
-        brief_crossings=BriefPart(
-            count=len(finding.brief), longest_s=max((one.duration for one in finding.brief), default=0) / SECOND
-        ),
+        brief_crossings=_brief(finding.brief),
+        crossed_s=finding.time_crossed / SECOND,
         share_of_time=finding.share_of_time,
         evaluations=track.judged if track else 0,
         stretch_s=_seconds(finding.stretch),
         notes=list(finding.notes),
         summary=rule.summary,
         sources=[SourcePart(document=s.document, place=s.place, quote=s.quote) for s in rule.sources],
+    )
+
+
+def _brief(crossings: Sequence[Crossing]) -> BriefPart:
+    longest = sorted(crossings, key=lambda one: -one.duration)[:_MOST_SPANS]
+    return BriefPart(
+        count=len(crossings),
+        longest_s=max((one.duration for one in longest), default=0) / SECOND,
+        spans=[
+            SpanPart(start=iso(one.start), end=iso(one.end), duration_s=one.duration / SECOND, worst=one.worst)
+            for one in sorted(longest, key=lambda one: one.start)
+        ],
     )
 
 

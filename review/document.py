@@ -65,7 +65,9 @@ class PhasePart(_Part):
 class RemarkPart(_Part):
     """Something that was skipped, repaired, guessed or is worth knowing."""
 
-    kind: Literal["skipped", "repaired", "guessed", "noted"]
+    kind: Literal["skipped", "repaired", "guessed", "noted", "unread"] = Field(
+        description="unread: a recording that could not be read."
+    )
     text: str
     file: str | None
     line: int | None
@@ -102,6 +104,9 @@ class ThresholdPart(_Part):
     reduce: str
     over_s: float = Field(description="The window, after widening.")
     for_s: float
+    often: float = Field(
+        description="The share of the judged time from which a rule that never fired counts as crossed."
+    )
     phase: str | None
     scale: str | None
     override: OverridePart | None = Field(description="Null where the threshold stands as documented.")
@@ -135,11 +140,21 @@ class BreachPart(_Part):
     )
 
 
+class SpanPart(_Part):
+    """A crossing that did not fire."""
+
+    start: str
+    end: str
+    duration_s: float
+    worst: float
+
+
 class BriefPart(_Part):
     """Crossings too short to fire."""
 
     count: int
     longest_s: float
+    spans: list[SpanPart] = Field(description="The hundred longest, in time order.")
 
 
 class SourcePart(_Part):
@@ -170,9 +185,11 @@ class RulePart(_Part):
         "does-not-apply",
         "off",
     ] = Field(
-        description="Take one you do not know as not judged. too-short: crossed at the start or the end of a "
-        "recording in which nothing could be crossed for long enough to count."
+        description="Take one you do not know as not judged. often-crossed: it never fired, and was crossed for for_s "
+        "in total and for the share `often` of the judged time; it counts as crossed. too-short: recorded so briefly "
+        "that nothing could be crossed for long enough to count."
     )
+    needs: str | None = Field(description="What must be known before it can be judged; null where nothing is lacking.")
     severity: Literal["info", "warning", "critical"]
     threshold: ThresholdPart
     worst: float | None = Field(
@@ -180,6 +197,7 @@ class RulePart(_Part):
     )
     breaches: list[BreachPart]
     brief_crossings: BriefPart
+    crossed_s: float = Field(description="How long it was crossed in total: true evaluations times 10 s.")
     share_of_time: float | None = Field(description="True evaluations over evaluations with data.")
     evaluations: int = Field(description="Evaluations with data.")
     stretch_s: float | None = Field(
@@ -189,6 +207,34 @@ class RulePart(_Part):
     notes: list[str]
     summary: str
     sources: list[SourcePart]
+
+
+class GroupPart(_Part):
+    """A signal that was crossed, on one host or on several, by one rule or by several."""
+
+    signal: str
+    title: str
+    severity: Literal["info", "warning", "critical"] = Field(description="That of its worst rule.")
+    hosts: list[str] = Field(description="The worst first.")
+    rules: list[str] = Field(description="The worst first.")
+    sentence: str
+
+
+class UnjudgedPart(_Part):
+    """Thresholds that were not judged."""
+
+    count: int
+    why: Literal["needs", "too-short", "no-data", "no-phase", "not-recorded", "off"]
+    needs: str | None
+
+
+class CoveragePart(_Part):
+    """How many of the thresholds that apply were judged: one is a rule on a host, judged if any instance was."""
+
+    thresholds: int
+    judged: int
+    unjudged: list[UnjudgedPart]
+    text: str
 
 
 class StatisticPart(_Part):
@@ -222,11 +268,16 @@ class ReviewDocument(_Part):
 
     schema_: Literal["plimsoll.review/1"] = Field(default=SCHEMA, alias="schema")
     verdict: Literal["healthy", "not-healthy", "unknown"] = Field(
-        description="not-healthy: a warning or critical threshold was crossed; unknown: nothing could be judged, or "
-        "what was recorded is too short, in too unknown a language, or too damaged, to say that the run was good."
+        description="not-healthy: a warning or critical threshold was crossed or often crossed; unknown: nothing "
+        "could be judged, or there is a doubt."
     )
     headline: str
-    counts: dict[str, int] = Field(description="Findings by state; crossed ones by severity.")
+    doubts: list[str] = Field(description="Why the run is not known to be healthy although nothing was crossed.")
+    coverage: CoveragePart
+    groups: list[GroupPart] = Field(description="What was crossed, worst first; what the headline counts.")
+    counts: dict[str, int] = Field(
+        description="Entries of `rules` by state; those that are crossed or often crossed by severity."
+    )
     log: LogPart
     run: RunPart
     remarks: list[RemarkPart]

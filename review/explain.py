@@ -3,14 +3,12 @@
 The text is Markdown that reads as well unrendered.
 """
 
-import math
 from collections.abc import Iterator, Mapping
 
 from model.times import words
-from review.numbers import number, quantity
-from review.report_crossed import limit_text
 from rules.healthy import Healthy
 from rules.schema import Condition, Derivation, Pack, Rule, Signal, Source, Transform
+from rules.wording import exactly, limit_text
 
 Signals = Mapping[str, Signal]
 
@@ -78,8 +76,7 @@ def source_text(source: Source) -> str:
 
 def threshold_text(condition: Condition, signals: Signals) -> str:
     """The limit as a table shows it: `< 80 %`, `≤ 3 requests × spindles`; `…` stands for further conditions."""
-    text = limit_text(condition.healthy, _measured_in(condition, signals))
-    text += f" × {condition.scale}" if condition.scale else ""
+    text = limit_text(condition.healthy, _measured_in(condition, signals), condition.scale)
     return f"{text} …" if isinstance(condition, Rule) and condition.and_ else text
 
 
@@ -111,13 +108,7 @@ def _broken(condition: Condition, signals: Signals) -> str:
 
 def _side(sides: Mapping[str, str], limit: Healthy, unit: str, condition: Condition) -> str:
     each = f" for each {_EACH[condition.scale]}" if condition.scale else ""
-    return sides[limit.operator].format(_exactly(limit.limit, unit)) + each
-
-
-def _exactly(limit: float, unit: str) -> str:
-    """A limit as people read it, with all its digits where those are more than a report shows."""
-    shown = float(number(limit).replace(",", ""))
-    return quantity(limit, unit) if math.isclose(shown, limit) else f"{limit:,.12g} {unit}"
+    return sides[limit.operator].format(exactly(limit.limit, unit)) + each
 
 
 def _reduced(condition: Condition) -> str:
@@ -125,8 +116,7 @@ def _reduced(condition: Condition) -> str:
 
 
 def _measured_in(condition: Condition, signals: Signals) -> str:
-    unit = "samples" if condition.reduce == "count" else signals[condition.signal].unit
-    return "" if unit == "ratio" else unit
+    return "samples" if condition.reduce == "count" else signals[condition.signal].unit
 
 
 def _measured_on(rule: Rule) -> str:

@@ -53,6 +53,10 @@ class GivenFacts(SeenFacts):
 class UnknownFact(LookupError):
     """A limit scales by a fact that neither the log nor plimsoll.toml gives, and no document has a default for."""
 
+    def __init__(self, fact: Fact, host: str) -> None:
+        super().__init__(f"{fact} of {host} is not known: give it in plimsoll.toml")
+        self.fact = fact
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -92,7 +96,7 @@ class Facts:
                 if fact in facts.get(place, {}):
                     return facts[place][fact], origin
         if fact not in _DEFAULTS:
-            raise UnknownFact(f"{fact} of {subject.host} is not known: give it in plimsoll.toml")
+            raise UnknownFact(fact, subject.host)
         return _DEFAULTS[fact], "documented default"
 
 

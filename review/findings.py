@@ -10,7 +10,7 @@ import numpy as np
 from model.run import Phase
 from model.samples import Samples
 from review.overrides import Override, Overrides
-from rules.crossings import Crossing, crossings, longest_stretch, share_of_time, worst_value
+from rules.crossings import Crossing, crossings, longest_stretch, share_of_time, time_crossed, worst_value
 from rules.evaluate import Track
 from rules.schema import Pack, Rule, Signal
 from rules.signals import Subject
@@ -69,6 +69,8 @@ class Finding:
     `rule` is the rule as it was judged, `override` what plimsoll.toml did to it.
     `samples` are what a chart draws: the signal as recorded, in its unit.
     `notes` say what the judgement rests on: a widened window, an unknown phase, a host fact.
+    `needs` is the fact without which it was not judged. `seen` is how much of its window (ns) held samples when
+    that was fullest, None where it was full.
     """
 
     pack: Pack
@@ -81,6 +83,13 @@ class Finding:
     notes: tuple[str, ...] = ()
     override: Override | None = None
     processes: Processes | None = None
+    needs: str | None = None
+    seen: int | None = None
+
+    @property
+    def severe(self) -> bool:
+        """Whether the verdict depends on it: notes (info) leave a run healthy."""
+        return self.rule.severity != "info"
 
     @property
     def documented(self) -> Rule:
@@ -108,14 +117,25 @@ class Finding:
         return self.crossings if self.outcome == Outcome.OFTEN else self.breaches
 
     @cached_property
+    def time_crossed(self) -> int:
+        """How long the condition was true in total, in ns."""
+        return time_crossed(self.track) if self.track else 0
+
+    @cached_property
     def stretch(self) -> int | None:
         """The longest time judged without a break, in ns; None where nothing was judged."""
         return longest_stretch(self.track) if self.track and self.track.judged else None
 
     @property
+    def undecided(self) -> bool:
+        """Whether it was crossed where the recording began or broke off, and nobody can tell for how long."""
+        return self.outcome == Outcome.TOO_SHORT and any(one.cut for one in self.crossings)
+
+    @property
     def cannot_fire(self) -> bool:
-        """Whether it was judged, but never for as long as it must be crossed to count."""
-        return self.stretch is not None and self.stretch < self.rule.for_
+        """Whether its counters were recorded, and no crossing could have counted."""
+        untold = self.outcome == Outcome.NOT_JUDGED and self.needs is None
+        return untold or self.outcome in (Outcome.TOO_SHORT, Outcome.NO_DATA)
 
     @cached_property
     def worst(self) -> float:
@@ -127,12 +147,17 @@ class Finding:
         """True evaluations over evaluations with data."""
         return share_of_time(self.track) if self.track else None
 
+    @cached_property
+    def nearest(self) -> float:
+        """The value nearest to the limit while all other conditions of the rule held; NaN where they never did."""
+        return worst_value(self.track, self.track.joined) if self.track else float("nan")
+
     @property
     def margin(self) -> float | None:
-        """How far the worst value stayed from the limit, as a share of the limit; None where it has no meaning."""
-        if self.track is None or np.isnan(self.worst) or self.track.healthy.limit == 0:
+        """How far `nearest` stayed from the limit, as a share of the limit; None where it has no meaning."""
+        if self.track is None or np.isnan(self.nearest) or self.track.healthy.limit == 0:
             return None
-        distance = self.worst - self.track.healthy.limit
+        distance = self.nearest - self.track.healthy.limit
         return (-distance if self.track.healthy.worse == "higher" else distance) / abs(self.track.healthy.limit)
 
 
@@ -149,7 +174,8 @@ class Applied:
 class Question:
     """What is to be judged: packs over phases, between two instants (UTC ns, None for open).
 
-    `overrides` are the thresholds that are set otherwise, `drives` tells what the disks hold.
+    `overrides` are the thresholds that are set otherwise, `drives` tells what the disks hold, `expected_hosts`
+    are those of which there must be a log.
     """
 
     packs: Sequence[Pack]
@@ -160,3 +186,4 @@ class Question:
     by_hand: bool = False
     overrides: Overrides = field(default_factory=Overrides)
     drives: Drives = field(default_factory=dict[Subject, str])
+    expected_hosts: tuple[str, ...] = ()

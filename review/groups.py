@@ -1,17 +1,18 @@
-"""What was crossed, as people think of it: by signal, whatever rules say so and on however many hosts."""
+"""What was crossed, signal by signal: all rules of a signal, on all its hosts, are one group."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from review.findings import CROSSED, Finding
 from rules.schema import Rule, Severity
 
-_SEVERITY = {"critical": 0, "warning": 1, "info": 2}
+SEVERITIES: Sequence[Severity] = ("critical", "warning", "info")
 
 
 @dataclass(frozen=True)
 class Group:
-    """The findings of one signal, worst first."""
+    """The crossed findings about one signal, worst first."""
 
     signal: str
     findings: tuple[Finding, ...]
@@ -23,28 +24,34 @@ class Group:
 
     @property
     def severity(self) -> Severity:
-        """That of the worst."""
+        """That of its worst finding."""
         return self.worst.rule.severity
 
-    @property
+    @cached_property
     def hosts(self) -> tuple[str, ...]:
-        """The hosts on which it was crossed, the worst first."""
-        first: dict[str, str] = {}
-        for finding in self.findings:
-            if finding.subject:
-                first.setdefault(finding.subject.host.casefold(), finding.subject.host)
-        return tuple(first.values())
+        """The hosts it was crossed on, the worst first."""
+        return tuple(dict.fromkeys(one.subject.host for one in self.findings if one.subject))
 
-    @property
+    @cached_property
     def rules(self) -> tuple[Rule, ...]:
         """The rules that were crossed, the worst first."""
-        return tuple({finding.rule.id: finding.rule for finding in self.findings}.values())
+        return tuple({one.rule.id: one.rule for one in self.findings}.values())
+
+    def instances_on(self, host: str) -> int:
+        """How many instances of a host it was crossed for."""
+        return len({one.subject.key for one in self.findings if one.subject and one.subject.host == host})
 
 
-def crossed_groups(findings: Iterable[Finding]) -> list[Group]:
-    """What was crossed, worst first. `findings` are in that order, apart from their severity."""
-    crossed = sorted((one for one in findings if one.outcome in CROSSED), key=lambda one: _SEVERITY[one.rule.severity])
+def crossed_groups(findings: Iterable[Finding]) -> tuple[Group, ...]:
+    """The groups, worst first. `findings` are in their order, worst first."""
     by_signal: dict[str, list[Finding]] = {}
-    for finding in crossed:
-        by_signal.setdefault(finding.rule.signal, []).append(finding)
-    return [Group(signal, tuple(found)) for signal, found in by_signal.items()]
+    for finding in findings:
+        if finding.outcome in CROSSED:
+            by_signal.setdefault(finding.rule.signal, []).append(finding)
+    return tuple(Group(signal, tuple(found)) for signal, found in by_signal.items())
+
+
+def severities(groups: Iterable[Group]) -> str:
+    """`1 critical, 2 warning`: how many groups there are of each severity, empty without any."""
+    found = [group.severity for group in groups]
+    return ", ".join(f"{found.count(severity):,} {severity}" for severity in SEVERITIES if severity in found)

@@ -12,14 +12,14 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
+from model.numbers import number, percent
 from model.remark import counted
 from model.times import Zone, words
 from review import report_cover
 from review.chart import Album
 from review.findings import CROSSED, Finding, Outcome
 from review.gauge import level, water
-from review.numbers import number, percent
-from review.report_crossed import condition_text, crossed, limit_text
+from review.report_crossed import condition_text, crossed
 from review.report_figures import figures
 from review.report_held import Held
 from review.report_matrix import matrix
@@ -27,9 +27,11 @@ from review.report_signals import Signals
 from review.report_statistics import statistics
 from review.report_tables import unjudged
 from review.review import Review
-from review.verdict import Verdict, how_long, said, tally, threshold, worst_text
+from review.sentences import how_long, threshold, worst_text
+from review.verdict import Verdict, said, tally
 from review.wording import MARKS, host_of, place, scope
 from rules.schema import Rule, Signal
+from rules.wording import limit_text
 
 _MOST_REMARKS = 200
 _UNJUDGED = (
@@ -68,7 +70,7 @@ def render(review: Review, zone: Zone | None = None, now: int | None = None) -> 
         trouble=_trouble(review),
         water=_worst_water(review),
         tally=tally(review.findings),
-        coverage=_coverage(review),
+        coverage=_sentence(review.coverage.text),
         scope=scope(review, zone),
         figures=figures(review, signals),
         summaries=report_cover.summaries(review),
@@ -100,9 +102,9 @@ def render(review: Review, zone: Zone | None = None, now: int | None = None) -> 
     return page.encode(errors="replace").decode()
 
 
-def _coverage(review: Review) -> str:
-    """How much of what applies was judged, in a sentence."""
-    return tally(review.findings)
+def _sentence(clause: str) -> str:
+    """`Both thresholds that apply were judged.`"""
+    return f"{clause[:1].upper()}{clause[1:]}."
 
 
 def _data(album: Album | None) -> Markup:
@@ -142,8 +144,7 @@ def _rules(review: Review) -> list[_RuleEntry]:
             rule,
             applied.pack.title,
             signals[rule.signal],
-            limit_text(rule.healthy, signals[rule.signal].unit)
-            + (f" × {rule.scale.replace('_', ' ')}" if rule.scale else ""),
+            limit_text(rule.healthy, signals[rule.signal].unit, rule.scale),
             condition_text(rule, signals[rule.signal].unit),
             ", ".join(signals[name].title for name in rule.look_at if name in signals),
             tuple(f"{', '.join(hosts)}: {note}" for note, hosts in overridden.get(rule.id, {}).items()),

@@ -11,10 +11,11 @@ from model.sampling import other_intervals, sampling_interval
 from model.series import Series
 from model.times import words
 from review.facts import Facts, UnknownFact
-from review.findings import Applied, Finding, Outcome, Question
+from review.findings import CROSSED, Applied, Finding, Outcome, Question
 from review.processes import with_processes
 from review.recorded import drawn
-from rules.crossings import crossings, longest_stretch
+from review.sentences import often
+from rules.crossings import crossings, longest_stretch, share_of_time, time_crossed
 from rules.evaluate import Judge, Track, grid
 from rules.schema import Pack, Rule
 from rules.signals import Finder, Origin, Subject, Taken, has_object, host_of, host_tags, hosts_of
@@ -111,7 +112,9 @@ class _Bench:
         else:
             meant = [one for one in recorded if rule.drive is None or self._holds(one[0]) == rule.drive]
             if not meant:
-                yield replace(bare, outcome=Outcome.NOT_JUDGED, notes=(self._no_drive(rule, host, recorded), *said))
+                why = self._no_drive(rule, host, recorded)
+                needs = f'drive = "{rule.drive}"'
+                yield replace(bare, outcome=Outcome.NOT_JUDGED, notes=(why, *said), needs=needs)
             for subject, origin in meant:
                 yield self._finding(replace(bare, subject=subject), subject, origin)
 
@@ -136,8 +139,11 @@ class _Bench:
         try:
             track = self._judge.track(rule, subject, origin, self._grid(subject.host.casefold()))
         except UnknownFact as unknown:
-            return replace(bare, outcome=Outcome.NOT_JUDGED, notes=(str(unknown), *bare.notes))
+            notes = (str(unknown), *bare.notes)
+            return replace(bare, outcome=Outcome.NOT_JUDGED, notes=notes, needs=unknown.fact)
         found = replace(bare, outcome=_outcome(rule, track), track=track, samples=self._drawn(origin, track))
+        if found.stretch is not None and found.stretch < track.window:
+            found = replace(found, seen=self._judge.seen(origin, track))
         return replace(found, notes=(*bare.notes, *self._notes(found, track)))
 
     def _grid(self, host: str) -> Times:
@@ -169,9 +175,10 @@ class _Bench:
     def _notes(self, finding: Finding, track: Track) -> tuple[str, ...]:
         rule = finding.rule
         notes: list[str] = []
+        if finding.outcome == Outcome.OFTEN:
+            notes.append(often(finding))
         if finding.outcome == Outcome.TOO_SHORT:
-            part = "throughout" if finding.share_of_time == 1 else "for part of"
-            notes.append(f"crossed {part} what was recorded, which is shorter than the {words(rule.for_)} that count")
+            notes.append(_too_short(finding))
         if not track.phase_known:
             notes.append(f"phase unknown: meant for the {rule.phase} phase, judged throughout")
         if finding.outcome == Outcome.NOT_JUDGED:
@@ -190,31 +197,43 @@ class _Bench:
         return tuple(notes)
 
 
+def _too_short(finding: Finding) -> str:
+    counts = f"is shorter than the {words(finding.rule.for_)} that count"
+    if finding.crossings:
+        part = "throughout" if finding.share_of_time == 1 else "for part of"
+        return f"crossed {part} what was recorded, which {counts}"
+    longest = words(finding.stretch) if finding.stretch else "one evaluation"
+    return f"recorded for {longest} without a break, which {counts}"
+
+
 def _outcome(rule: Rule, track: Track) -> Outcome:
-    crossed = crossings(track)
-    if any(one.fired_at is not None for one in crossed):
+    if not track.judged:
+        never_inside = len(track.states) and bool((track.states == State.NOT_JUDGED).all())
+        return Outcome.NOT_JUDGED if never_inside else Outcome.NO_DATA
+    if any(one.fired_at is not None for one in crossings(track)):
         return Outcome.CROSSED
-    if any(one.cut for one in crossed) and longest_stretch(track) < rule.for_:
-        return Outcome.TOO_SHORT
-    if track.judged:
-        return Outcome.HELD
-    never_inside = len(track.states) and bool((track.states == State.NOT_JUDGED).all())
-    return Outcome.NOT_JUDGED if never_inside else Outcome.NO_DATA
+    total, share = time_crossed(track), share_of_time(track) or 0.0
+    if total and total >= rule.for_ and share >= rule.often:
+        return Outcome.OFTEN
+    return Outcome.TOO_SHORT if longest_stretch(track) < rule.for_ else Outcome.HELD
 
 
 _SEVERITY = {"critical": 0, "warning": 1, "info": 2}
-_OUTCOME = {outcome: at for at, outcome in enumerate(Outcome)}
+_OUTCOME = {outcome: at for at, outcome in enumerate(Outcome)} | {Outcome.OFTEN: 0}
 
 
 def _rank(finding: Finding) -> tuple[object, ...]:
     """Worst first: crossed by severity and duration, held by margin, then what was not judged."""
+    crossed = finding.outcome in CROSSED
     longest = max((one.duration for one in finding.breaches), default=0)
     margin = finding.margin
     subject = finding.subject
     return (
         _OUTCOME[finding.outcome],
-        _SEVERITY[finding.rule.severity] if finding.outcome in (Outcome.CROSSED, Outcome.TOO_SHORT) else 0,
+        _SEVERITY[finding.rule.severity] if crossed or finding.outcome == Outcome.TOO_SHORT else 0,
+        finding.outcome == Outcome.OFTEN,
         -longest,
+        -finding.time_crossed if crossed else 0,
         margin if margin is not None else float("inf"),
         finding.rule.id,
         subject.host.casefold() if subject else "",

@@ -1,7 +1,8 @@
 """The review as JUnit XML, for the build servers that show it: a suite per pack, a case per rule and host.
 
-A case fails where a warning or critical threshold was crossed; it is skipped, with the reason, where the rule
-was not judged for any instance. `time` is how long the threshold was crossed, in seconds.
+A case fails where a warning or critical threshold was crossed or often crossed; it is skipped, with the reason, where
+the rule was not judged for any instance. `time` is how long the threshold was crossed, in seconds. The first suite
+holds one case, the verdict: an error where the run is not known to be good.
 """
 
 import re
@@ -10,15 +11,16 @@ from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from model.times import SECOND, Zone, utc
-from review.findings import Finding, Outcome
+from review.findings import CROSSED, JUDGED, Finding, Outcome
 from review.review import Review
-from review.verdict import breach_sentence, in_phase, threshold, worst_text
+from review.sentences import breach_sentence, in_phase, threshold, worst_text
+from review.verdict import Verdict
 from review.wording import lasted, place, reason, used_by
 
 # What no XML 1.0 document can hold, not even escaped.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SKIPPED = {
-    Outcome.TOO_SHORT: "too short to tell",
+    Outcome.TOO_SHORT: "recorded too briefly to judge",
     Outcome.NO_DATA: "no data: recorded, but without samples that could be judged",
     Outcome.NOT_JUDGED: "not judged",
     Outcome.NOT_RECORDED: "not recorded in these logs",
@@ -35,7 +37,7 @@ class _Case:
 
     @property
     def crossed(self) -> list[Finding]:
-        return [finding for finding in self.findings if finding.outcome == Outcome.CROSSED]
+        return [finding for finding in self.findings if finding.outcome in CROSSED]
 
     @property
     def failed(self) -> bool:
@@ -43,12 +45,12 @@ class _Case:
 
     @property
     def skipped(self) -> bool:
-        return not any(finding.outcome in (Outcome.CROSSED, Outcome.HELD) for finding in self.findings)
+        return not any(finding.outcome in JUDGED for finding in self.findings)
 
     @property
     def seconds(self) -> float:
         """How long it was crossed, of its instances the one for which that was longest."""
-        return max(sum(one.duration for one in finding.breaches) for finding in self.findings) / SECOND
+        return max(sum(one.duration for one in finding.counted) for finding in self.findings) / SECOND
 
 
 def junit(review: Review, zone: Zone | None = None) -> str:
@@ -59,22 +61,38 @@ def junit(review: Review, zone: Zone | None = None) -> str:
         host = finding.subject.host if finding.subject else ""
         cases[finding.pack.pack].setdefault((finding.rule.id, host.casefold()), []).append(finding)
     root = Element("testsuites", name="plimsoll")
+    _verdict(root, review)
     everything: list[_Case] = []
     for applied in review.applied:
         order = {rule.id: at for at, rule in enumerate(applied.pack.rules)}
         found = sorted(cases[applied.pack.pack].items(), key=lambda item: (order[item[0][0]], item[0][1]))
-        suite = SubElement(root, "testsuite", name=applied.pack.pack)
-        if review.start is not None:
-            suite.set("timestamp", utc(review.start).strftime("%Y-%m-%dT%H:%M:%S"))
+        suite = SubElement(root, "testsuite", {"name": applied.pack.pack, **_timestamp(review)})
         merged = [_Case(findings) for _, findings in found]
         _count(suite, merged)
         for case in merged:
             _write(suite, case, applied.why, zone)
         everything += merged
     _count(root, everything)
+    root.set("tests", str(len(everything) + 1))
+    root.set("errors", str(len(root.findall("testsuite/testcase/error"))))
     _clean(root)
     indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
+
+
+def _verdict(root: Element, review: Review) -> None:
+    unknown = bool(review.doubts) or review.verdict == Verdict.UNKNOWN
+    counts = {"tests": "1", "failures": "0", "errors": str(int(unknown)), "skipped": "0", "time": "0.000"}
+    suite = SubElement(root, "testsuite", {"name": "verdict", **counts, **_timestamp(review)})
+    case = SubElement(suite, "testcase", classname="verdict", name="the run can be judged", time="0.000")
+    if unknown:
+        message = " ".join(one.sentence for one in review.doubts) or review.answer
+        SubElement(case, "error", type="not-known", message=message)
+    SubElement(case, "system-out").text = f"{review.headline}\n{review.coverage.text}"
+
+
+def _timestamp(review: Review) -> dict[str, str]:
+    return {} if review.start is None else {"timestamp": utc(review.start).strftime("%Y-%m-%dT%H:%M:%S")}
 
 
 def _count(element: Element, cases: Sequence[_Case]) -> None:
@@ -112,7 +130,7 @@ def _told(case: _Case, zone: Zone) -> Iterator[str]:
     """Every breach of every instance: when, how long, worst, threshold; then the sources."""
     for finding in case.crossed:
         yield f"{finding.signal.title}, {place(finding)}: threshold {threshold(finding)}{in_phase(finding)}"
-        for one in finding.breaches:
+        for one in finding.counted:
             when = f"{zone.span(one.start, one.end)} ({lasted(one.duration)})"
             yield f"  {when}, worst {worst_text(finding, one.worst)}"
             if processes := used_by(finding, one.start):
@@ -130,7 +148,7 @@ def _aside(case: _Case) -> Iterator[str]:
         if finding.outcome == Outcome.HELD:
             if finding.override:
                 yield f"{place(finding)}: {finding.override.note}"
-        elif finding.outcome != Outcome.CROSSED:
+        elif finding.outcome not in CROSSED:
             because = f": {reason(finding)}" if reason(finding) else ""
             yield f"{place(finding)}: {_SKIPPED[finding.outcome]}{because}"
 

@@ -10,8 +10,9 @@ from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from model.numbers import percent
 from model.times import SECOND, words
-from rules.schema import Duration, Fact, Limit, Rule, Strict
+from rules.schema import Duration, Fact, Limit, Rule, Share, Strict
 from rules.source import suggest
 
 _LONGEST = 366 * 86400 * SECOND
@@ -36,6 +37,7 @@ class RuleSettings(Strict):
     over: Length | None = None
     for_: Length | None = Field(default=None, alias="for")
     per: Fact | None = None
+    often: Share | None = None
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -46,13 +48,13 @@ class RuleSettings(Strict):
         if self.off and self.changes:
             raise ValueError("off = true leaves nothing for the other settings to change")
         if self.off is None and not self.changes:
-            raise ValueError("changes nothing: give healthy, over, for, per or off")
+            raise ValueError("changes nothing: give healthy, over, for, per, often or off")
         return self
 
     @property
     def changes(self) -> bool:
         """Whether the rule is still judged, but otherwise."""
-        return any(value is not None for value in (self.healthy, self.over, self.for_, self.per))
+        return any(value is not None for value in (self.healthy, self.over, self.for_, self.per, self.often))
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,8 @@ def _changed(rule: Rule, settings: RuleSettings) -> Rule:
         update["over"] = settings.over
     if settings.for_ is not None:
         update["for_"] = settings.for_
+    if settings.often is not None:
+        update["often"] = settings.often
     return rule.model_copy(update=update)
 
 
@@ -127,6 +131,9 @@ def _difference(documented: Rule, changed: Rule) -> str:
     if changed.for_ != documented.for_:
         now.append(f"for {_length(changed.for_)}")
         before.append(f"for {_length(documented.for_)}")
+    if changed.often != documented.often:
+        now.append(f"often from {percent(changed.often)} of the time")
+        before.append(f"often from {percent(documented.often)} of the time")
     if not now:
         return f"set in {_FILE} as documented"
     return f"{', '.join(now)} set in {_FILE} instead of the documented {', '.join(before)}"

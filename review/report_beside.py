@@ -6,16 +6,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from model.numbers import number, quantity
 from model.samples import Samples
 from review.chart import Album, Chart, Limit, Line, Span
 from review.findings import Finding
-from review.numbers import number, quantity
 from review.report_lines import OWN_SCALE
 from review.report_signals import Signals, subject_name
 from review.review import Review
 from review.same_phase import during, phase_of, rest
 from rules.schema import Signal
 from rules.signals import Subject
+from rules.wording import exactly
 
 _MOST = 5
 _LINES = 4
@@ -91,7 +92,7 @@ def _neighbour(
             lines,
             signal.unit,
             f"Chart: {signal.title} of {subject_name(first)}: {said}.",
-            limits=[Limit(limit, f"threshold {quantity(limit, signal.unit)}")] if near and limit is not None else [],
+            limits=[Limit(limit, f"threshold {exactly(limit, signal.unit)}")] if near and limit is not None else [],
             spans=_spans(finding),
             severity=finding.rule.severity,
             marks=2,

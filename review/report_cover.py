@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from importlib.metadata import version
 
 from model.log import Log
+from model.numbers import number
 from model.times import Zone
-from review.groups import crossed_groups
-from review.numbers import number
 from review.report_crossed import where
 from review.review import Review
-from review.verdict import between, breach_sentence
+from review.sentences import between, breach_sentence
 
 _MOST_FILES = 200
 _MOST_HOSTS = 300
@@ -82,7 +81,7 @@ def summaries(review: Review) -> list[tuple[str, str, str]]:
             f"{group.worst.signal.title}, {where(group, len(judged.get(group.signal, ())))}",
             breach_sentence(group.worst),
         )
-        for group in crossed_groups(review.findings)
+        for group in review.groups
     ]
 
 

@@ -4,21 +4,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
+from model.numbers import number, percent, quantity
 from model.times import Zone, words
 from review.chart import Album, Chart, Span
 from review.findings import Finding, Outcome
 from review.gauge import level, water
-from review.groups import Group, crossed_groups
-from review.numbers import number, percent, quantity
+from review.groups import Group
 from review.report_beside import Beside, beside_breaches
 from review.report_lines import finding_lines, limits
 from review.report_signals import Signals
 from review.review import Review
-from review.verdict import breach_sentence, how_long, in_phase, reduced, threshold, worst_text
+from review.sentences import breach_sentence, how_long, in_phase, reduced, threshold, worst_text
 from review.wording import lasted, place, used_by
 from rules.crossings import Crossing
-from rules.healthy import Healthy
 from rules.schema import Condition, Rule, Severity
+from rules.wording import limit_text
 
 DRAWN_PER_SIGNAL = 8
 DRAWN_IN_ALL = 24
@@ -75,7 +75,7 @@ class Section:
 
 def crossed(review: Review, zone: Zone, signals: Signals, album: Album | None) -> tuple[Section, ...]:
     """The crossed signals, worst first. `album` is None where the logs hold no rows."""
-    groups = crossed_groups(review.findings)
+    groups = review.groups
     artist = _Artist(review, zone, signals, album)
     drawn = _share_out([len(group.findings) for group in groups])
     return tuple(
@@ -89,12 +89,6 @@ def anchor(kind: str, signal: str, host: str = "") -> str:
     return "-".join(part for part in (kind, signal.replace(".", "-"), host) if part)
 
 
-def limit_text(healthy: Healthy, unit: str) -> str:
-    """`≤ 3 requests`."""
-    sign = {"<=": "≤", ">=": "≥"}.get(healthy.operator, healthy.operator)
-    return f"{sign} {quantity(healthy.limit, unit)}"
-
-
 def condition_text(condition: Condition, unit: str) -> str:
     """How a rule judges, in words: `mean over 1 min, for 5 min, in the steady phase`."""
     parts = [f"{condition.reduce} over {words(condition.over)}" if condition.over else condition.reduce]
@@ -102,8 +96,7 @@ def condition_text(condition: Condition, unit: str) -> str:
         parts += [f"for {words(condition.for_)}"] if condition.for_ else []
         parts += [f"in the {condition.phase} phase"] if condition.phase else []
         if condition.recover:
-            each = f" × {condition.scale.replace('_', ' ')}" if condition.scale else ""
-            parts.append(f"until {limit_text(condition.recover, unit)}{each}")
+            parts.append(f"until {limit_text(condition.recover, unit, condition.scale)}")
     return ", ".join(parts)
 
 

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from model.numbers import number, quantity
 from model.run import Phase
 from model.samples import Samples
 from review.findings import CROSSED, Finding, Outcome
-from review.numbers import number, quantity
 from review.report_signals import Signals, subject_name
 from review.review import Review
 from review.scale import scale_for
-from review.verdict import extreme, should, subject_title
+from review.sentences import extreme, should, subject_title
 from rules.schema import Signal
 from rules.signals import Subject
 

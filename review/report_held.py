@@ -6,17 +6,17 @@ Nearest to its limit first. With many hosts a chart is of one signal on all of t
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from model.numbers import number, quantity
 from model.samples import Samples
 from model.times import Zone
 from review.chart import MOST_LINES, Album, Chart, Line, Span
 from review.findings import Finding, Outcome
 from review.gauge import level, water
-from review.numbers import number, quantity
 from review.report_crossed import anchor, brief_crossings, clock
 from review.report_lines import OWN_SCALE, finding_lines, limits
 from review.report_signals import Signals, subject_name
 from review.review import Review
-from review.verdict import extreme, how_long, limit_of, margin, threshold
+from review.sentences import extreme, how_long, limit_of, margin, threshold
 from review.wording import lasted, place
 from rules.crossings import Crossing
 

@@ -2,14 +2,15 @@
 
 import numpy as np
 
+from model.numbers import number
 from model.samples import Samples
 from model.sampling import sampling_interval
 from model.times import words
 from review.chart import Limit, Line
 from review.findings import Finding
-from review.numbers import number, quantity
 from review.report_signals import Signals
-from review.verdict import limit_of, window
+from review.sentences import limit_of, window
+from rules.wording import exactly
 
 OWN_SCALE = ("sum", "count", "increase")  # reduced values that are no level a sample could have
 
@@ -38,7 +39,7 @@ def limits(finding: Finding, others: tuple[Finding, ...] = ()) -> list[Limit]:
     levels = {limit_of(finding).limit: None}
     if finding.rule.reduce not in OWN_SCALE:
         levels |= {limit_of(one).limit: None for one in others if one.rule.reduce not in OWN_SCALE}
-    return [Limit(level, f"threshold {quantity(level, unit)}") for level in levels]
+    return [Limit(level, f"threshold {exactly(level, unit)}") for level in levels]
 
 
 def _between(finding: Finding, signals: Signals) -> str:

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from model.log import Values
+from model.numbers import number, percent
 from model.samples import Samples
 from model.times import Zone, words
-from review.numbers import number, percent
 from review.report_signals import Signals, subject_name
 from review.review import Review
 from review.scale import Scale, scale_for

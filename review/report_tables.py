@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from model.numbers import number
 from review.findings import Finding, Outcome
-from review.numbers import number
 from review.review import Review
 from review.wording import place, reason
 

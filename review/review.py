@@ -10,8 +10,11 @@ from model.remark import Kind, Remark, counted
 from model.run import Phase, Run
 from model.series import Series
 from model.times import Zone, words
+from review.coverage import Coverage, coverage
+from review.doubts import Doubt, missing, too_short, undecided, unread, unrecognised_names, unsound_counters
 from review.facts import Facts
 from review.findings import Applied, Finding, Outcome, Question
+from review.groups import Group, crossed_groups
 from review.judging import judge
 from review.statistics import Statistic, statistics
 from review.unmatched import unmatched
@@ -35,7 +38,7 @@ class Review:
     @property
     def verdict(self) -> Verdict:
         """Whether the run was good."""
-        return verdict(self.findings, self.doubtful, self.unsound)
+        return verdict(self.findings, self.doubts)
 
     @property
     def headline(self) -> str:
@@ -45,7 +48,29 @@ class Review:
     @property
     def answer(self) -> str:
         """What stands after the verdict."""
-        return headline(self.findings, self.doubtful, self.unsound)
+        return headline(self.findings, self.doubts, len(self.hosts))
+
+    @cached_property
+    def doubts(self) -> tuple[Doubt, ...]:
+        """Why the run is not known to be healthy although nothing was crossed; the gravest first."""
+        return (
+            *unread(self.remarks),
+            *missing(self.question.expected_hosts, self.hosts),
+            *unsound_counters(self.unsound),
+            *undecided(self.findings),
+            *unrecognised_names(self.doubtful),
+            *too_short(self.findings),
+        )
+
+    @cached_property
+    def coverage(self) -> Coverage:
+        """How many of the thresholds that apply were judged."""
+        return coverage(self.findings)
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """What was crossed, signal by signal, worst first."""
+        return crossed_groups(self.findings)
 
     @cached_property
     def unrecognised(self) -> tuple[Unrecognised, ...]:
@@ -141,22 +166,22 @@ def review(logs: Sequence[Log], run: Run, question: Question, facts: Facts, rema
         *(_not_recognised(one) for one in found.unrecognised),
         *remarks_below_zero(logs),
         *unmatched(facts.given, question, findings, found.hosts),
-        *_too_short(findings),
+        *_recorded_too_briefly(findings),
     )
     return replace(found, remarks=(*everything, *more))
 
 
-def _too_short(findings: Sequence[Finding]) -> Iterator[Remark]:
+def _recorded_too_briefly(findings: Sequence[Finding]) -> Iterator[Remark]:
     """Which thresholds cannot have been crossed for long enough to count, host by host."""
     by_host: dict[str, list[Finding]] = {}
     for finding in findings:
-        if finding.cannot_fire and finding.subject:
+        if finding.outcome == Outcome.TOO_SHORT and finding.subject:
             by_host.setdefault(finding.subject.host, []).append(finding)
     for host, found in by_host.items():
         names = ", ".join(sorted({f"{one.rule.id} ({words(one.rule.for_)})" for one in found}))
         text = (
-            f"what was judged of {host} without a break is shorter than these thresholds must be crossed to count, "
-            f"so it cannot show a breach of them: {names}"
+            f"what was recorded of {host} without a break is shorter than these thresholds must be crossed to count, "
+            f"so they were not judged: {names}"
         )
         yield Remark(Kind.NOTED, text, count=len(found))
 

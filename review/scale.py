@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from review.numbers import MULTIPLES
+from model.numbers import MULTIPLES
 
 
 @dataclass(frozen=True, slots=True)

@@ -174,7 +174,7 @@ def _explain(path: Path, detail: Any) -> str:
     if detail["type"] == "extra_forbidden":
         known = ["run", "hosts", "name", "simulated", "labels", "phases", "from", "to", "processors", "clock_mhz"]
         known += ["memory_mb", "spindles", "link_bits", "instances", "drive"]
-        known += ["rules", "reason", "off", "healthy", "over", "for", "per"]
+        known += ["rules", "reason", "off", "healthy", "over", "for", "per", "often"]
         return f"{path}: {place}: unknown setting{suggest(str(detail['loc'][-1]), known)}"
     if detail["type"] == "missing" and detail["loc"][-1] == "reason":
         return f"{path}: {place} is missing: say why the documented threshold does not hold here"

@@ -1,11 +1,14 @@
 """Words and signs that the terminal and the report share."""
 
+from collections.abc import Sequence
+
+from model.numbers import quantity
 from model.remark import counted
 from model.times import Zone, words
 from review.findings import Finding, Outcome
-from review.numbers import quantity
 from review.review import Review
-from review.verdict import between
+from review.sentences import between
+from rules.crossings import Crossing
 
 WITH_REASON = (Outcome.TOO_SHORT, Outcome.NOT_JUDGED, Outcome.OFF)
 # Severity is told by a shape and a word, never by colour alone.
@@ -31,6 +34,22 @@ def scope(review: Review, zone: Zone) -> str:
 def lasted(duration: int) -> str:
     """How long a crossing lasted; one without a length was seen once."""
     return words(duration) if duration else "one evaluation"
+
+
+def spans_text(crossings: Sequence[Crossing], zone: Zone, most: int) -> str:
+    """`10:02:50–10:07:40 (4 min 50 s), 10:20:00 (one evaluation) and 9 more`: the longest, in time order."""
+    longest = sorted(sorted(crossings, key=lambda one: -one.duration)[:most], key=lambda one: one.start)
+    several = len({zone.local(one.start).date() for one in crossings}) > 1
+    shown = [
+        f"{zone.span(one.start, one.end) if several or at == 0 else _clocks(zone, one)} ({lasted(one.duration)})"
+        for at, one in enumerate(longest)
+    ]
+    more = len(crossings) - len(longest)
+    return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _clocks(zone: Zone, one: Crossing) -> str:
+    return f"{zone.clock(one.start, date=False)}–{zone.clock(one.end, date=False)}"
 
 
 def used_by(finding: Finding, start: int) -> str:

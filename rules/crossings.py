@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rules.evaluate import Track
+from rules.evaluate import EVERY, Track
 from rules.states import State, Truth
 
 
@@ -13,8 +13,9 @@ from rules.states import State, Truth
 class Crossing:
     """A maximal run of evaluations with the condition true.
 
-    `start` and `end` are its first and last evaluation (UTC ns), `fired_at` the first at which it
-    was firing, None for a brief crossing; `worst` and `mean` are of the rule's reduced value.
+    `start` and `end` are its first and last evaluation (UTC ns), `fired_at` the first from `start` on at
+    which it was firing, None for a brief crossing; an alert that `recover` kept pending may fire after `end`.
+    `worst` and `mean` are of the rule's reduced value.
     It is `cut` where it reaches the first or last evaluation there is before or after a time that
     was not judged or had no data: it may have lasted longer.
     """
@@ -36,10 +37,21 @@ def crossings(track: Track) -> tuple[Crossing, ...]:
     """All crossings of a track, in time order."""
     true = (track.truths == Truth.TRUE) & (track.states != State.NOT_JUDGED)
     judged = np.concatenate(([False], _judged(track), [False]))
-    return tuple(
-        _crossing(track, slice(first, last), cut=not (judged[first] and judged[last + 1]))
-        for first, last in _runs(true)
-    )
+    loaded = (track.states == State.PENDING) | (track.states == State.FIRING)
+    unloaded = np.flatnonzero(~loaded)
+    firing = np.flatnonzero(track.states == State.FIRING)
+    found: list[Crossing] = []
+    for first, last in _runs(true):
+        until = int(next(iter(unloaded[np.searchsorted(unloaded, last) :]), len(loaded)))
+        at = next(iter(firing[np.searchsorted(firing, first) :]), until)
+        fired_at = int(track.times[at]) if at < until else None
+        found.append(_crossing(track, slice(first, last), fired_at, cut=not (judged[first] and judged[last + 1])))
+    return tuple(found)
+
+
+def time_crossed(track: Track) -> int:
+    """How long the condition was true in total, in ns: its evaluations times the distance between them."""
+    return int(np.count_nonzero((track.truths == Truth.TRUE) & (track.states != State.NOT_JUDGED))) * EVERY
 
 
 def longest_stretch(track: Track) -> int:
@@ -47,7 +59,7 @@ def longest_stretch(track: Track) -> int:
     return max((int(track.times[last - 1] - track.times[first]) for first, last in _runs(_judged(track))), default=0)
 
 
-def worst_value(track: Track, where: slice = slice(None)) -> float:
+def worst_value(track: Track, where: slice | NDArray[np.bool_] = slice(None)) -> float:
     """The value furthest towards, or past, the limit; NaN where there is none."""
     values = track.values[where]
     if np.isnan(values).all():
@@ -76,13 +88,12 @@ def _runs(mask: NDArray[np.bool_]) -> list[list[int]]:
     return np.flatnonzero(np.diff(np.concatenate(([False], mask, [False])).astype(np.int8))).reshape(-1, 2).tolist()
 
 
-def _crossing(track: Track, where: slice, *, cut: bool) -> Crossing:
+def _crossing(track: Track, where: slice, fired_at: int | None, *, cut: bool) -> Crossing:
     times = track.times[where]
-    firing = np.flatnonzero(track.states[where] == State.FIRING)
     return Crossing(
         start=int(times[0]),
         end=int(times[-1]),
-        fired_at=int(times[firing[0]]) if len(firing) else None,
+        fired_at=fired_at,
         worst=worst_value(track, where),
         mean=float(np.nanmean(track.values[where])),
         cut=cut,

@@ -46,7 +46,8 @@ class RulePart(_Part):
     summary: str
     condition: ConditionPart
     for_s: float = Field(description="How long it is crossed before it fires.")
-    recover: str | None = Field(description="What ends a crossing, where that is not the limit itself.")
+    often: float = Field(description="The share of the judged time from which a run that never fired is often crossed.")
+    recover: str | None = Field(description="What ends an alert, where that is not the limit itself.")
     phase: str | None = Field(description="The phase of a run in which it is judged; null for all.")
     and_: list[ConditionPart] = Field(serialization_alias="and", description="What has to be crossed at the same time.")
     when_phase_unknown: list[ConditionPart] = Field(description="The same where the phases are not known.")
@@ -75,6 +76,7 @@ def _rule(pack: Pack, rule: Rule, signals: Mapping[str, Signal]) -> RulePart:
         summary=rule.summary,
         condition=_condition(rule, signals),
         for_s=rule.for_ / SECOND,
+        often=rule.often,
         recover=str(rule.recover) if rule.recover else None,
         phase=rule.phase,
         and_=[_condition(one, signals) for one in rule.and_],

@@ -33,10 +33,10 @@ Facts = Callable[[Subject, Fact], float]
 class Track:
     """A rule judged for one subject: a row per evaluation.
 
-    `values` are the rule's own reduced values (NaN: no data), `truths` the condition that decided
-    at that evaluation, `healthy` the limit as scaled for this subject, `window` the window in ns
-    after widening, `other_windows` those where the log was sampled at another interval, `phase_known`
-    whether the rule could be kept to its phase.
+    `values` are the rule's own reduced values (NaN: no data), `truths` the condition (false where only `recover`
+    keeps an alert firing), `joined` whether all other conditions of the rule held, `healthy` the limit as scaled
+    for this subject, `window` the window in ns after widening, `other_windows` those where the log was sampled at
+    another interval, `phase_known` whether the rule could be kept to its phase.
     """
 
     subject: Subject
@@ -46,6 +46,7 @@ class Track:
     values: Values
     truths: Truths
     states: States
+    joined: NDArray[np.bool_]
     phase_known: bool = True
     other_windows: Sequence[int] = ()
 
@@ -88,10 +89,26 @@ class Judge:
         states = np.full(len(at), State.NOT_JUDGED, dtype=np.int8)
         for span in _spans(inside):
             states[span], _ = run(at[span], enter[span], stay[span], rule.for_)
-        truths = np.where(inside, np.where(_was_loaded(states), stay, enter), Truth.NO_DATA).astype(np.int8)
+        truths = np.where(inside, enter, Truth.NO_DATA).astype(np.int8)
         values = np.where(inside, values, np.nan)
         known, used = bool(self.phases) or not rule.phase, sorted({one for _, one in others} - {window})
-        return Track(subject, healthy, window, at, values, truths, states, known, used)
+        together = np.logical_and.reduce([one == Truth.TRUE for one in joint], initial=np.True_) & inside
+        return Track(subject, healthy, window, at, values, truths, states, together, known, used)
+
+    def seen(self, origin: Origin, track: Track) -> int | None:
+        """How much of the window (ns) held samples when it was fullest; None where it was full, to a sample."""
+        fullest = 0
+        for series in _series(origin):
+            samples = self.samples(series)
+            times = samples.present.times
+            first = np.searchsorted(times, track.times - track.window, side="left")
+            last = np.searchsorted(times, track.times, side="right")
+            some = first < last
+            longest = int((times[last[some] - 1] - times[first[some]]).max(initial=0))
+            if longest + (samples.interval or 0) >= track.window:
+                return None
+            fullest = max(fullest, longest)
+        return fullest
 
     def _inside(self, rule: Rule, at: Times) -> np.ndarray:
         if not rule.phase or not self.phases:
@@ -201,12 +218,6 @@ def _all(truths: Sequence[Truths]) -> Truths:
     false = (stacked == Truth.FALSE).any(axis=0)
     missing = (stacked == Truth.NO_DATA).any(axis=0)
     return np.where(false, Truth.FALSE, np.where(missing, Truth.NO_DATA, Truth.TRUE)).astype(np.int8)
-
-
-def _was_loaded(states: States) -> np.ndarray:
-    """Whether the subject was pending or firing before each evaluation."""
-    loaded = (states == State.PENDING) | (states == State.FIRING)
-    return np.concatenate(([False], loaded[:-1]))
 
 
 def _spans(inside: np.ndarray) -> list[slice]:

@@ -1,5 +1,6 @@
 """What signals.yaml and packs/*.yaml may say. Field names here are the names in the files."""
 
+import re
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -8,6 +9,8 @@ from model.perfmon import CounterPath
 from model.times import parse_duration
 from rules import notation
 from rules.healthy import Healthy
+
+OFTEN = 0.1  # of the judged time; ours, docs/evaluation.md says why
 
 Severity = Literal["info", "warning", "critical"]
 Reduce = Literal["mean", "min", "max", "last", "sum", "count", "median", "increase"]
@@ -41,7 +44,19 @@ def _samples(value: object) -> object:
     return notation.parse(value)
 
 
+_SHARE = re.compile(r"(\d+(?:\.\d+)?) ?%")
+
+
+def _share(value: object) -> object:
+    match = _SHARE.fullmatch(value.strip()) if isinstance(value, str) else None
+    share = float(match[1]) / 100 if match else value
+    if not isinstance(share, float) or not 0 < share <= 1:
+        raise ValueError(f'"{value}" is not a share of the time; write it like "10 %", above 0 and up to 100')
+    return share
+
+
 Limit = Annotated[Healthy, BeforeValidator(_limit)]
+Share = Annotated[float, BeforeValidator(_share)]
 Duration = Annotated[int, BeforeValidator(_duration), Field(ge=0)]  # ns
 Path = Annotated[CounterPath, BeforeValidator(_path)]
 Samples = Annotated[tuple[float | None, ...], BeforeValidator(_samples)]
@@ -165,13 +180,15 @@ class Case(Strict):
 class Rule(Condition):
     """A documented threshold; what it means to the sample is in docs/evaluation.md.
 
-    `why` says what stands behind the limit, `thresholds` which rows of the studies' limits
-    (tests/data/thresholds.csv) it carries out. A rule with `drive` is for the disks that
+    A run in which it never fired has crossed it often where the condition was true for `for` in total, and for
+    the share `often` of the judged time. `why` says what stands behind the limit, `thresholds` which rows of the
+    studies' limits (tests/data/thresholds.csv) it carries out. A rule with `drive` is for the disks that
     plimsoll.toml marks so.
     """
 
     id: Identifier
     for_: Duration = Field(default=0, alias="for")
+    often: Share = OFTEN
     recover: Limit | None = None
     phase: str | None = None
     when_phase_unknown: tuple[Condition, ...] = ()

@@ -16,7 +16,7 @@ from plimsoll.sources import Named, read
 from review import html, settings, terminal
 from review.as_document import document
 from review.facts import Facts, seen_in
-from review.findings import Outcome, Question
+from review.findings import CROSSED, Question
 from review.junit import junit
 from review.overrides import Overrides
 from review.review import Review, review
@@ -132,8 +132,9 @@ def _status(result: Review, fail_on: str | None) -> int:
     if fail_on is None:
         return 0
     failing = ("critical",) if fail_on == "critical" else ("critical", "warning")
-    if any(finding.rule.severity in failing for finding in result.of(Outcome.CROSSED)):
+    if any(finding.rule.severity in failing for finding in result.of(*CROSSED)):
         return 1
-    if result.verdict == Verdict.UNKNOWN:
-        raise Unusable(f"--fail-on cannot say that the run was good: {result.answer}")
+    if result.verdict == Verdict.UNKNOWN or result.doubts:
+        why = " ".join(one.sentence for one in result.doubts) or result.answer
+        raise Unusable(f"--fail-on cannot say that the run was good: {why}")
     return 0

@@ -341,7 +341,7 @@ def test_braces_of_names_and_reasons_are_no_templates():
 def test_values_are_told_with_prefixes_that_people_can_read():
     rule = rules_of(exported({"signal": "memory.available", "healthy": "> 4194304"}))[0]
     assert rule["annotations"]["value"] == "{{ humanize1024 $values.B.Value }}B"
-    assert rule["annotations"]["limit"] == "> 4 MiB (mean over 1 min)"
+    assert rule["annotations"]["limit"] == "> 4 MB (mean over 1 min)"
 
 
 @pytest.mark.parametrize(("interval", "minutes", "look_back"), [(10, 5, 6 * 3600), (60, 5, 6 * 3600), (600, 30, 6 * 3600), (7200, 360, 24 * 3600)])  # fmt: skip

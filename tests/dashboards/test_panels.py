@@ -8,9 +8,9 @@ from dashboards import describe, grafana_json, thresholds
 from dashboards.areas import PanelSpec, load_areas, load_look
 from dashboards.as_asked import panels
 from dashboards.panels import panel_of
-from dashboards.quantities import limit_text
 from rules.healthy import Healthy
 from rules.load import load_packs, load_signals
+from rules.wording import limit_text
 
 RULES = [rule for pack in load_packs() for rule in pack.rules]
 DATA = {json.loads(text)["uid"]: json.loads(text) for text in grafana_json.files().values()}
@@ -153,7 +153,7 @@ def test_titles_name_the_limit():
         spec.signal: describe.title(spec, thresholds.Limits()) for area in load_areas().areas for spec in area.panels
     }
     assert titles["cpu.busy"] == "Processor time · < 80 %"
-    assert titles["memory.available"] == "Available memory · > 4 MiB"
+    assert titles["memory.available"] == "Available memory · > 4 MB"
     assert titles["disk.queue_length"] == "Disk queue length · ≤ 3 requests × spindles"
     assert titles["network.to_disk_bytes"] == "Network bytes for each disk byte · ≥ 0.9, ≤ 1.1"
     assert titles["cpu.queue_length"] == "Processor queue length"
@@ -169,10 +169,10 @@ def test_what_holds_where_phases_are_not_known_is_told():
     assert said in home("sql.page_life_expectancy")["description"]
 
 
-def test_limits_are_written_in_full_and_in_grafanas_units():
+def test_limits_are_written_in_full():
     assert limit_text(Healthy("<=", 216.734), "/s") == "≤ 216.734 /s"
-    assert limit_text(Healthy("<=", 540_000), "bytes/s") == "≤ 540 kB/s"
-    assert limit_text(Healthy("<", 2.5 * 2**30), "bytes") == "< 2.5 GiB"
+    assert limit_text(Healthy("<=", 540_000), "bytes/s") == "≤ 540 KB/s"
+    assert limit_text(Healthy("<", 2.5 * 2**30), "bytes") == "< 2.5 GB"
     assert limit_text(Healthy("<=", 1), "packets") == "≤ 1 packet"
     assert limit_text(Healthy("<=", 3), "requests", "spindles") == "≤ 3 requests × spindles"
 

@@ -92,7 +92,7 @@ def test_names_in_a_language_of_ones_own(plimsoll, tmp_path):
     names = tmp_path / "fi.yaml"
     names.write_text("objects: {Suoritin: Processor}\ncounters: {Processor: {Aika: '% Processor Time'}}\n")
     assert plimsoll("review", log).out.startswith("Not known.")
-    assert "Processor time" in plimsoll("review", log, "--names", names).out.partition("Held")[2]
+    assert "Processor time" in plimsoll("review", log, "--names", names).out.partition("Recorded too briefly")[2]
 
 
 def test_the_name_of_a_log_is_shown_in_one_line_whatever_is_in_it(plimsoll, tmp_path):

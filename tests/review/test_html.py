@@ -12,6 +12,7 @@ import polars as pl
 
 from model.log import Log
 from model.names import shipped
+from model.numbers import quantity
 from model.perfmon import CounterPath
 from model.remark import Kind, Remark
 from model.run import Phase, Run
@@ -19,7 +20,6 @@ from model.times import SECOND, Zone
 from review.facts import Facts, GivenFacts
 from review.findings import Outcome, Question
 from review.html import render
-from review.numbers import quantity
 from review.review import review
 from review.verdict import tally
 from rules.schema import Pack, Rule, Signal

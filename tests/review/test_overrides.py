@@ -152,9 +152,9 @@ def test_a_rule_switched_off_is_listed_last_with_its_reason_and_never_held(run):
     rule = the_rule(found, "disk-busy-total")
     assert (rule["state"], rule["worst"], rule["breaches"]) == ("off", None, [])
     assert rule["threshold"]["override"]["reason"] == "RAID controller counts 4 disks as one"
-    assert done.out.splitlines()[1].endswith("1 switched off")
+    assert done.out.splitlines()[1].endswith(", 1 is switched off")
     assert "Disk time" not in done.out[done.out.index("Held") : done.out.index("Switched off")]
-    assert "Disk time, all disks (WEB01): RAID controller counts 4 disks as one" in done.out
+    assert "Disk time, all disks (disk-busy-total, WEB01): RAID controller counts 4 disks as one" in done.out
     last = report[report.rindex('<details class="fold">', 0, report.index("What this rests on")) :]
     assert "Switched off" in last.split("</details>")[0]
     assert "RAID controller counts 4 disks as one" in last.split("</details>")[0]
@@ -227,7 +227,7 @@ def test_without_a_marked_drive_one_finding_says_what_to_tell(drives, toml):
     done, found, report = drives(toml)
     (rule,) = found["rules"]
     assert (rule["state"], rule["host"], rule["instance"], rule["notes"]) == ("not-judged", "WEB01", None, [said])
-    assert f"Disk reads (WEB01): {said}" in done.out
+    assert f"Disk reads ({rule['rule']}, WEB01): {said}" in done.out
     assert said in report.replace("&#34;", '"')
 
 

@@ -41,42 +41,50 @@ def the_rule(found, name="cpu-busy"):
 def test_a_short_log_with_a_breach_throughout_is_not_healthy(reviewed, rows):
     done, found, report, cases = reviewed([95] * rows)
     first, tally = done.out.splitlines()[:2]
-    assert first.startswith("Not known. The recording is too short to judge a threshold that was crossed in it: ")
+    assert first.startswith(
+        "Not known. No threshold could be judged: the recording is too short to judge a threshold that was crossed in it: "
+    )
     assert "it should stay below 80 %, and a crossing counts after 5 min." in first
-    assert "1 too short to tell" in tally
-    assert "remark: what was judged of WEB01" in done.err
+    assert tally.endswith("2 were recorded too briefly, 10 were not recorded")
+    assert "remark: what was recorded of WEB01" in done.err
     assert "cpu-busy (5 min), cpu-pinned (5 min)" in done.err
-    assert (found["verdict"], found["counts"]["too-short"]) == ("unknown", 1)
+    assert (found["verdict"], found["counts"]["too-short"]) == ("unknown", 2)
     rule = the_rule(found)
     assert (rule["state"], rule["breaches"], rule["share_of_time"]) == ("too-short", [], 1)
     assert rule["stretch_s"] < rule["threshold"]["for_s"]
     assert rule["notes"][0] == "crossed throughout what was recorded, which is shorter than the 5 min that count"
     assert "too briefly to count" not in done.out + report
-    section = report[report.index('id="short"') : report.index('id="held"')]
+    section = report[report.index('id="short"') :]
     assert "Processor time" in section
     skipped = cases.find(".//testcase[@name='cpu-busy on WEB01']/skipped")
     assert skipped is not None
-    assert skipped.get("message", "").startswith("too short to tell: crossed throughout")
+    assert skipped.get("message", "").startswith("recorded too briefly to judge: crossed throughout")
+    error = cases.find(".//testsuite[@name='verdict']/testcase/error")
+    assert error is not None
+    assert error.get("message", "").startswith("the recording is too short")
 
 
 def test_it_does_not_pass(reviewed):
     done, *_ = reviewed([95] * 29, "--fail-on", "warning")
     assert done.status == 2
-    assert "--fail-on cannot say that the run was good: The recording is too short" in done.err
+    assert "--fail-on cannot say that the run was good: the recording is too short" in done.err
 
 
-def test_a_short_log_that_was_never_crossed_held_and_says_what_it_cannot_show(reviewed):
+def test_a_short_log_that_was_never_crossed_is_not_healthy_either(reviewed):
     done, found, _, _ = reviewed([20] * 29)
-    assert found["verdict"] == "healthy"
-    assert "The recording is too short to show a breach of any of them." in found["headline"]
+    assert found["headline"] == (
+        "Not known. No threshold could be judged: what was judged of WEB01 is too short, or lacks data, for 2 of the 2 "
+        "warning and critical thresholds whose counters were recorded."
+    )
     assert "cpu-busy (5 min)" in done.err
 
 
 def test_a_crossing_with_both_ends_in_a_short_log_is_brief(reviewed):
     """It ended; that it would have lasted is out of the question."""
     _, found, _, _ = reviewed([20] * 40 + [99] * 30 + [20] * 40)
-    assert the_rule(found)["state"] == "held"
+    assert the_rule(found)["state"] == "too-short"
     assert the_rule(found)["brief_crossings"]["count"] == 1
+    assert "crossed in it" not in found["headline"]
 
 
 def test_a_log_that_is_long_enough_is_judged_as_ever(reviewed):
@@ -90,7 +98,11 @@ def test_a_breach_goes_before_what_is_too_short(reviewed, tmp_path):
     (tmp_path / "plimsoll.toml").write_text('[rules.cpu-busy]\nfor = "0s"\nreason = "x"\n')
     _, found, _, _ = reviewed([100] * 29)
     assert found["verdict"] == "not-healthy"
-    assert found["headline"].endswith("For 1 more the recording is too short to tell.")
+    assert found["headline"].endswith(
+        "The recording is too short to judge a threshold that was crossed in it: "
+        "Processor time of WEB01 never fell below 100 % (1 min mean); it should stay below 100 %, and a crossing counts after 5 min. "
+        "What was judged of WEB01 is too short, or lacks data, for 1 of the 2 warning and critical thresholds whose counters were recorded."
+    )
 
 
 def test_the_worst_value_says_that_it_is_a_mean(reviewed):
@@ -115,10 +127,10 @@ def test_the_worst_value_of_a_breach_does_too(reviewed):
 
 def test_the_caption_has_the_distance_of_the_evaluations(reviewed, monkeypatch):
     _, _, report, _ = reviewed([95, 97] * 30, every=10)
-    assert "which is judged, every 10 s" in report
+    assert re.search(r"which is what is judged: 60 evaluations, one every 10 s<", report)
     monkeypatch.setattr("review.judging.grid", lambda times, reach: grid(times, 30 * SECOND, reach))
     _, _, report, _ = reviewed([95, 97] * 30, every=10)
-    assert "which is judged, every 30 s" in report
+    assert re.search(r"which is what is judged: 21 evaluations, one every 30 s<", report)
 
 
 def test_a_log_of_one_row_has_a_moment_and_no_length(reviewed):

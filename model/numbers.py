@@ -1,0 +1,68 @@
+"""Values as people read them: three significant digits, thousands separated, the unit always named."""
+
+import math
+from collections.abc import Callable
+
+# Memory is counted in powers of two, throughput in powers of ten, as the studies do.
+MULTIPLES = {
+    "bytes": ((1024**4, "TB"), (1024**3, "GB"), (1024**2, "MB"), (1024, "KB")),
+    "bytes/s": ((10**12, "TB/s"), (10**9, "GB/s"), (10**6, "MB/s"), (10**3, "KB/s")),
+}
+
+
+def number(value: float) -> str:
+    """Three significant digits unless more are meant: `1,064`, `78.2`, `0.0211`, `30,000`, `−5`."""
+    if math.isnan(value):
+        return "–"
+    return _signed(value, _digits)
+
+
+def _signed(value: float, digits: Callable[[float], str]) -> str:
+    """With the minus sign of typesetters, which is as wide as a digit."""
+    return f"−{digits(-value)}" if value < 0 else digits(value)
+
+
+def _digits(size: float) -> str:
+    if size == 0:
+        return "0"
+    if size >= 100 or size == round(size):
+        return f"{size:,.0f}" if size < 1e15 else f"{size:.3g}"
+    if size < 1e-4:
+        return f"{size:.2e}".replace("e-", "e−")
+    decimals = 2 - math.floor(math.log10(size))
+    return f"{size:.{decimals}f}".rstrip("0").rstrip(".")
+
+
+def exact(value: float) -> str:
+    """A number with all its digits where they are more than `number` shows: `216.734`, `3,600`."""
+    return _signed(value, _exact_digits)
+
+
+def _exact_digits(size: float) -> str:
+    shown = _digits(size)
+    return shown if math.isclose(float(shown.replace(",", "").replace("−", "-")), size) else f"{size:,.12g}"
+
+
+def quantity(value: float, unit: str, digits: Callable[[float], str] = number) -> str:
+    """A value with its unit, in the multiple people use: `612 MB`, `21.1 ms`, `80 %`; a ratio has no unit."""
+    if math.isnan(value):
+        return "no value"
+    for size, name in MULTIPLES.get(unit, ()):
+        if abs(value) >= size:
+            return f"{digits(value / size)} {name}"
+    if unit == "s" and 0 < abs(value) < 1:
+        return f"{digits(value * 1000)} ms"
+    if unit == "ratio":
+        return digits(value)
+    if value == 1 and len(unit) > 2 and unit.endswith("s") and "/" not in unit:
+        unit = unit[:-1]
+    return f"{digits(value)} {unit}".rstrip()
+
+
+def percent(share: float) -> str:
+    """A share as a percentage; never rounded to 0 or 100 when it is neither."""
+    if 0 < share < 0.001:
+        return "< 0.1 %"
+    if 0.999 < share < 1:
+        return "> 99.9 %"
+    return f"{number(round(100 * share, 1))} %"

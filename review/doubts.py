@@ -1,0 +1,100 @@
+"""Why a run is not known to be healthy although nothing in it was crossed. Healthy is earned: one doubt is enough."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from model.names import Unrecognised
+from model.remark import Kind, Remark, counted, listed
+from model.times import words
+from review.findings import Finding, Outcome
+from review.sentences import breach_sentence
+from review.unsound import Unsound
+
+_MOST_NAMED = 3
+_UNRECORDED = (Outcome.NOT_RECORDED, Outcome.DOES_NOT_APPLY, Outcome.OFF)
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """A sentence without its full stop, and what to do about it."""
+
+    said: str
+    advice: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """All of it."""
+        return f"{self.said}{f'; {self.advice}' if self.advice else ''}."
+
+
+def unread(remarks: Iterable[Remark]) -> Iterator[Doubt]:
+    """Recordings that could not be read."""
+    names = [PurePath(one.file).name if one.file else one.text for one in remarks if one.kind == Kind.UNREAD]
+    if names:
+        which = names[0] if len(names) == 1 else f"{counted(len(names), 'recording')} ({listed(names, _MOST_NAMED)})"
+        yield Doubt(f"{which} could not be read", "see the remarks")
+
+
+def missing(expected: Sequence[str], hosts: Sequence[str]) -> Iterator[Doubt]:
+    """Hosts that plimsoll.toml names and no log has. A name with and without its domain is one host."""
+    recorded = {host.casefold() for host in hosts} | {_short(host) for host in hosts}
+    absent = [host for host in expected if host.casefold() not in recorded and _short(host) not in recorded]
+    if absent:
+        which = absent[0] if len(absent) == 1 else f"{counted(len(absent), 'host')} ({listed(absent, _MOST_NAMED)})"
+        yield Doubt(f"no log has {which}, which plimsoll.toml names")
+
+
+def unsound_counters(found: Sequence[Unsound]) -> Iterator[Doubt]:
+    """Counters whose values say nothing."""
+    if found:
+        more = f", and so with {counted(len(found) - 1, 'more counter')}" if len(found) > 1 else ""
+        yield Doubt(f"values of {found[0].counter} {found[0].why}{more}", "see the remarks")
+
+
+def unrecognised_names(found: Sequence[Unrecognised]) -> Iterator[Doubt]:
+    """Counters under names that are not recognised, where rules lack theirs."""
+    if found:
+        count = sum(one.counters for one in found)
+        names = ", ".join(dict.fromkeys(one.object for one in found))
+        lie = "lies under a name" if count == 1 else "lie under names"
+        yield Doubt(f"{counted(count, 'counter')} ({names}) {lie} that Plimsoll does not know", "see --names")
+
+
+def undecided(findings: Iterable[Finding]) -> Iterator[Doubt]:
+    """Thresholds that were crossed where a short recording began or broke off."""
+    found = [one for one in findings if one.severe and one.undecided]
+    if found:
+        which = "a threshold that was" if len(found) == 1 else f"{len(found):,} thresholds that were"
+        first = breach_sentence(found[0]).removesuffix(".")
+        counts = f"a crossing counts after {words(found[0].rule.for_)}"
+        yield Doubt(f"the recording is too short to judge {which} crossed in it: {first}, and {counts}")
+
+
+def too_short(findings: Sequence[Finding]) -> Iterator[Doubt]:
+    """Hosts of which at least half of the warning and critical rules that were recorded could not have fired."""
+    for host, recorded in _recorded(findings).items():
+        unable = sum(not judged for judged in recorded)
+        if 2 * unable >= len(recorded):
+            few = f"{unable:,} of the {len(recorded):,} warning and critical thresholds"
+            of = "the one warning or critical threshold" if len(recorded) == 1 else few
+            yield Doubt(f"what was judged of {host} is too short, or lacks data, for {of} whose counters were recorded")
+
+
+def _recorded(findings: Iterable[Finding]) -> dict[str, list[bool]]:
+    """Of each host: the warning and critical rules whose counters were recorded, and whether each was judged."""
+    rules: dict[tuple[str, str], bool] = {}
+    hosts: dict[str, str] = {}
+    for one in findings:
+        lacks_fact = one.outcome == Outcome.NOT_JUDGED and one.needs is not None
+        if one.severe and one.subject and one.outcome not in _UNRECORDED and not lacks_fact:
+            host = hosts.setdefault(one.subject.host.casefold(), one.subject.host)
+            rules[host, one.rule.id] = rules.get((host, one.rule.id), False) or not one.cannot_fire
+    found: dict[str, list[bool]] = {}
+    for (host, _), judged in rules.items():
+        found.setdefault(host, []).append(judged)
+    return found
+
+
+def _short(host: str) -> str:
+    return host.casefold().partition(".")[0]

@@ -1,0 +1,156 @@
+"""One finding in words: what was crossed, by how much, for how long, and what its limit is."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from model.numbers import number, percent, quantity
+from model.times import words
+from review.findings import Finding, Outcome
+from rules.crossings import Crossing
+from rules.healthy import Healthy
+from rules.wording import exactly, limit_text
+
+_REDUCED = {"min": "minimum", "max": "maximum"}
+_SHOULD = {"<": "stay below", "<=": "stay at or below", ">": "stay above", ">=": "stay at or above", "=": "be"}
+_SIDE = {"lower": "below its limit", "higher": "above its limit", "either": "off its limit"}
+
+
+def breach_sentence(finding: Finding, title: str | None = None) -> str:
+    """What was crossed in a sentence. `title` stands for the signal and its subject.
+
+    `Page life expectancy of DB01 never passed 1,064 s (1 min mean); it should stay above 3,600 s.`
+    """
+    return f"{title or subject_title(finding)} {crossed_clause(finding)}; it {should(finding)}."
+
+
+def crossed_clause(finding: Finding) -> str:
+    """What a signal did: `was above its limit for 12 min, at worst 95 % (1 min mean) in the steady phase`."""
+    track = finding.track
+    if track is None:
+        raise ValueError(f"{finding.rule.id} was not judged")
+    if finding.share_of_time == 1 and finding.outcome != Outcome.OFTEN and track.healthy.worse != "either":
+        best = np.nanmax(track.values) if track.healthy.worse == "lower" else np.nanmin(track.values)
+        verb = "passed" if track.healthy.worse == "lower" else "fell below"
+        never = f"never {verb} {quantity(float(best), finding.signal.unit)}"
+        return f"{never}{_in_brackets(reduced(finding))}{in_phase(finding)}"
+    side = _SIDE[track.healthy.worse]
+    at_worst = f"at worst {worst_text(finding, worst_crossed(finding))}"
+    if finding.outcome == Outcome.OFTEN:
+        return f"was {often(finding)}, {at_worst}"
+    return f"was {side} {how_long(finding)}, {at_worst}{in_phase(finding)}"
+
+
+def worst_crossed(finding: Finding) -> float:
+    """The value furthest past the limit in the crossings to speak of: those of a compound rule are not all."""
+    limit = limit_of(finding).limit
+    return max((one.worst for one in told(finding)), key=lambda value: abs(value - limit), default=finding.worst)
+
+
+def often(finding: Finding) -> str:
+    """`above its limit for 77 % of the run, never for 5 min on end`."""
+    side = _SIDE[limit_of(finding).worse]
+    known = finding.rule.phase and finding.track is not None and finding.track.phase_known
+    of = f"the {finding.rule.phase} phase" if known else "the run"
+    return f"{side} for {percent(finding.share_of_time or 0)} of {of}, never for {words(finding.rule.for_)} on end"
+
+
+def subject_title(finding: Finding) -> str:
+    """`Page life expectancy of SQLSRV01`, `Disk queue length of SQLSRV01, 2 E:`."""
+    subject = finding.subject
+    place = "" if subject is None else f" of {subject.host}" + (f", {subject.instance}" if subject.instance else "")
+    return f"{finding.signal.title}{place}"
+
+
+def should(finding: Finding) -> str:
+    """`should stay above 3,600 s`, with the limit as scaled for the subject."""
+    healthy = limit_of(finding)
+    return f"should {_SHOULD[healthy.operator]} {exactly(healthy.limit, finding.signal.unit)}"
+
+
+def limit_of(finding: Finding) -> Healthy:
+    """The limit that was applied, or would have been."""
+    return finding.track.healthy if finding.track else finding.rule.healthy
+
+
+def threshold(finding: Finding) -> str:
+    """`> 3,600 s`, with the limit as scaled for the subject."""
+    gained = f" gained in {window(finding)}" if finding.rule.reduce == "increase" else ""
+    return f"{limit_text(limit_of(finding), finding.signal.unit)}{gained}"
+
+
+def margin(finding: Finding) -> str:
+    """How far the worst value stayed from the limit: `37.5 % below`, `7 % above`, `17 × the limit`; or nothing.
+
+    Of a rule with further conditions it is the value while those held.
+    """
+    share = finding.margin
+    if share is None:
+        return "its other condition never held" if finding.track and not finding.track.joined.any() else ""
+    if share < 0:
+        return "crossed briefly" if finding.outcome == Outcome.HELD else "crossed"
+    if finding.track and finding.track.healthy.worse == "lower":
+        return f"{number(round(1 + share, 1))} × the limit" if share >= 1 else f"{percent(share)} above"
+    return f"{percent(share)} below"
+
+
+def extreme(finding: Finding) -> str:
+    """`highest`, `lowest 5 min mean`: which extreme the worst value is, and of what."""
+    which = {"higher": "highest", "lower": "lowest", "either": "furthest"}[limit_of(finding).worse]
+    return f"{which} {reduced(finding)}".rstrip()
+
+
+def reduced(finding: Finding) -> str:
+    """`5 min mean`: what the worst value is of; empty where it is a sample as recorded.
+
+    A window that was never full says so: `mean of up to 2 min`.
+    """
+    how, worse = finding.rule.reduce, limit_of(finding).worse
+    a_sample = how == "last" or (how == "max" and worse != "lower") or (how == "min" and worse != "higher")
+    if a_sample or not (finding.track.window if finding.track else finding.rule.over):
+        return ""
+    if finding.seen is not None:
+        return f"{_REDUCED.get(how, how)} of {f'up to {words(finding.seen)}' if finding.seen else 'one sample'}"
+    return f"{window(finding)} {_REDUCED.get(how, how)}"
+
+
+def window(finding: Finding) -> str:
+    """`5 min`, or `1 min to 20 min` where the log was sampled at several intervals."""
+    if finding.track is None:
+        return words(finding.rule.over)
+    return between((finding.track.window, *finding.track.other_windows))
+
+
+def between(durations: Sequence[int]) -> str:
+    """`5 min` where all are, or `1 min to 20 min`."""
+    return " to ".join(words(one) for one in dict.fromkeys((min(durations), max(durations))))
+
+
+def worst_text(finding: Finding, worst: float | None = None) -> str:
+    """`15.8 GB (1 min mean)`: the worst value of all, or of a breach, and what it is of."""
+    value = quantity(finding.worst if worst is None else worst, finding.signal.unit)
+    return f"{value}{_in_brackets(reduced(finding))}"
+
+
+def _in_brackets(text: str) -> str:
+    return f" ({text})" if text else ""
+
+
+def in_phase(finding: Finding) -> str:
+    """` in the steady phase` where the rule was kept to one."""
+    known = finding.rule.phase and finding.track is not None and finding.track.phase_known
+    return f" in the {finding.rule.phase} phase" if known else ""
+
+
+def how_long(finding: Finding) -> str:
+    """`for 1 h 24 min`, or `3 times (41 min in all)`."""
+    crossed = told(finding)
+    total = sum(one.duration for one in crossed)
+    if len(crossed) == 1:
+        return f"for {words(total)}" if total else "at one evaluation"
+    return f"{len(crossed)} times ({f'{words(total)} in all' if total else 'one evaluation each'})"
+
+
+def told(finding: Finding) -> Sequence[Crossing]:
+    """The crossings to speak of: those that count, or all of them where none does."""
+    return finding.counted or finding.crossings

@@ -1,0 +1,214 @@
+"""What a verdict says of a run, in the words people read: often crossed, closest, groups, coverage, doubts."""
+
+import json
+from xml.etree.ElementTree import fromstring
+
+import pytest
+
+CPU = r"Processor(_Total)\% Processor Time"
+SWITCHES = r"System\Context Switches/sec"
+QUEUE = r"PhysicalDisk({})\Avg. Disk Queue Length"
+LIFE = r"SQLServer:Buffer Manager\Page life expectancy"
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Writes the log of a host, a row every 10 s: its columns are lists of values."""
+
+    def call(columns, host="WEB01"):
+        rows = [",".join(['"(PDH-CSV 4.0) (UTC)(0)"', *(rf'"\\{host}\{path}"' for path in columns)])]
+        for at, values in enumerate(zip(*columns.values(), strict=True)):
+            minute, second = divmod(at * 10, 60)
+            hour, minute = divmod(minute, 60)
+            stamp = f'"01/15/2008 {10 + hour:02}:{minute:02}:{second:02}.000"'
+            rows.append(",".join([stamp, *(f'"{value}"' for value in values)]))
+        (tmp_path / f"{host}.csv").write_text("\r\n".join(rows) + "\r\n")
+        return tmp_path / f"{host}.csv"
+
+    return call
+
+
+@pytest.fixture
+def reviewed(plimsoll, write, tmp_path):
+    """Reviews hosts by their columns: the outcome, the JSON and the JUnit."""
+
+    def call(hosts, *arguments, toml=""):
+        for host, columns in hosts.items():
+            write(columns, host)
+        if toml:
+            (tmp_path / "plimsoll.toml").write_text(toml)
+        out, junit = tmp_path / "r.json", tmp_path / "r.xml"
+        done = plimsoll("review", tmp_path, "--json", out, "--junit", junit, *arguments)
+        return done, json.loads(out.read_text()), fromstring(junit.read_bytes())
+
+    return call
+
+
+def the_rule(found, name):
+    (rule,) = [rule for rule in found["rules"] if rule["rule"] == name]
+    return rule
+
+
+# Above 80 % for most of an hour, but never for five minutes on end.
+SAW = ([95] * 28 + [20] * 8) * 10
+
+
+def test_time_over_the_limit_counts_though_it_never_lasts(reviewed):
+    done, found, cases = reviewed({"WEB01": {CPU: SAW}}, "--fail-on", "warning")
+    assert done.status == 1
+    assert found["headline"] == (
+        "Not healthy. Processor time of WEB01 was above its limit for 68.1 % of the run, never for 5 min on end, "
+        "at worst 95 % (1 min mean); it should stay below 80 %."
+    )
+    rule = the_rule(found, "cpu-busy")
+    assert (rule["state"], rule["severity"], rule["breaches"]) == ("often-crossed", "warning", [])
+    assert rule["share_of_time"] == pytest.approx(245 / 360)
+    assert rule["crossed_s"] == 2450
+    assert (found["verdict"], found["counts"]["often-crossed"], found["counts"]["warning"]) == ("not-healthy", 1, 1)
+    assert cases.find(".//testcase[@name='cpu-busy on WEB01']/failure") is not None
+    assert "    68.1 % of the time: 2008-01-15" in done.out
+
+
+@pytest.mark.parametrize(
+    ("columns", "toml", "state"),
+    [
+        ([95] * 28 + [20] * 300, "", "held"),  # never five minutes in total
+        (([95] * 28 + [20] * 300) * 2, "", "held"),  # 9 % of the time
+        (([95] * 28 + [20] * 200) * 2, "", "often-crossed"),  # 12 %
+        (([95] * 28 + [20] * 200) * 2, 'often = "20 %"', "held"),
+        (([95] * 28 + [20] * 300) * 2, 'often = "5 %"', "often-crossed"),
+    ],
+)
+def test_often_is_for_in_total_and_a_tenth_of_the_judged_time(columns, toml, state, reviewed):
+    toml = f'[rules.cpu-busy]\nreason = "x"\n{toml}\n' if toml else ""
+    _, found, _ = reviewed({"WEB01": {CPU: columns}}, toml=toml)
+    assert the_rule(found, "cpu-busy")["state"] == state
+
+
+def test_what_plimsoll_toml_says_of_often_is_shown(reviewed):
+    toml = '[rules.cpu-busy]\noften = "50 %"\nreason = "nightly batch"\n'
+    done, _, _ = reviewed({"WEB01": {CPU: SAW}}, toml=toml)
+    assert (
+        "often from 50 % of the time set in plimsoll.toml instead of the documented often from 10 % of the time: nightly batch"
+        in done.out
+    )
+
+
+@pytest.mark.parametrize("often", ["0 %", "120 %", "10", "never"])
+def test_a_share_that_is_none_is_refused(often, reviewed, plimsoll, write, tmp_path):
+    write({CPU: SAW})
+    (tmp_path / "plimsoll.toml").write_text(f'[rules.cpu-busy]\noften = "{often}"\nreason = "x"\n')
+    done = plimsoll("review", tmp_path)
+    assert done.status == 2
+    assert f'"{often}" is not a share of the time; write it like "10 %", above 0 and up to 100' in done.err
+
+
+def test_recover_keeps_an_alert_and_adds_no_time_past_the_limit(plimsoll, write, tmp_path):
+    """90 s at 95, then an hour at 85: below the limit of 90, above recovery at 80."""
+    pack = tmp_path / "own.yaml"
+    pack.write_text(
+        "pack: own\ntitle: Own\nabout: x\nrules:\n  - {id: busy, signal: cpu.busy, healthy: '< 90', recover: '< 80', "
+        "over: 10s, for: 1m, severity: warning, summary: s, sources: [{document: d, place: p}]}\n"
+    )
+    log = write({CPU: [20] * 30 + [95] * 9 + [85] * 360})
+    plimsoll("review", log, "--pack", pack, "--json", tmp_path / "r.json")
+    rule = the_rule(json.loads((tmp_path / "r.json").read_text()), "busy")
+    (breach,) = rule["breaches"]
+    assert (breach["duration_s"], breach["worst"], rule["crossed_s"]) == (70, 95, 80)
+
+
+def test_rules_about_one_signal_are_one_group(reviewed):
+    done, found, _ = reviewed({"SQL01": {LIFE: [900] * 400}}, "--steady", "10:00/11:06")
+    assert found["headline"] == (
+        "Not healthy. Page life expectancy of SQL01 never passed 900 s (1 min mean) in the steady phase; it should stay above 3,600 s."
+    )
+    assert done.out.splitlines()[1].startswith("Crossed: 1 critical · ")
+    (group,) = found["groups"]
+    assert (group["signal"], group["severity"]) == ("sql.page_life_expectancy", "critical")
+    assert group["rules"][0] == "sql-page-life-expectancy"
+    assert len(group["rules"]) > 1
+    assert done.out.count("◆ critical") == 1
+
+
+def test_a_rule_crossed_on_many_hosts_is_one_line(reviewed):
+    hosts = {f"WEB{at:02}": {CPU: [85 + (at == 7)] * 60} for at in range(1, 21)}
+    done, found, _ = reviewed(hosts)
+    assert found["headline"] == (
+        "Not healthy. Processor time crossed its limit on 20 of 20 hosts, worst on WEB07: there it never fell below 86 % "
+        "(1 min mean); it should stay below 80 %."
+    )
+    assert "Crossed: 1 warning · 40 of 240 thresholds that apply to 20 hosts were judged" in done.out
+    assert done.out.count("▲ warning") == 1
+    assert len(done.out.splitlines()) < 30
+
+
+def test_the_terminal_is_a_screen_or_two_whatever_the_log(reviewed):
+    hosts = {
+        f"DB{host:02}": {CPU: [90] * 60, **{QUEUE.format(f"{disk} X:"): [9 + disk] * 60 for disk in range(30)}}
+        for host in range(12)
+    }
+    done, _, _ = reviewed(hosts)
+    assert len(done.out.splitlines()) < 60
+    assert max(map(len, done.out.splitlines())) < 700
+
+
+def test_closest_is_no_rule_whose_other_condition_is_false(reviewed):
+    """500 pages a second are past their limit, which holds only where memory is short; 30 % CPU came closest."""
+    columns = {
+        CPU: [30] * 60,
+        r"Server Work Queues(0)\Queue Length": [9] * 60,
+        r"Processor(0)\% Processor Time": [30] * 60,
+    }
+    done, found, _ = reviewed({"SRV01": columns})
+    assert "closest was Processor time" in found["headline"]
+    assert "its other condition never held" in done.out
+
+
+def test_brief_crossings_are_closest_and_listed_with_their_times(reviewed):
+    done, found, _ = reviewed({"WEB01": {CPU: [20] * 60 + [99] * 12 + [20] * 200, SWITCHES: [14_900] * 272}})
+    assert found["headline"] == (
+        "Healthy. Every warning and critical threshold that could be judged held; closest was Processor time of WEB01, which "
+        "was above its limit for 1 min 10 s, at worst 99 % (1 min mean); it should stay below 80 %, and a crossing counts "
+        "after 5 min. Only 3 of 12 thresholds that apply were judged."
+    )
+    assert "      crossed briefly: 2008-01-15 10:10:50–10:12:00 (1 min 10 s)" in done.out.splitlines()
+    (span,) = the_rule(found, "cpu-busy")["brief_crossings"]["spans"]
+    assert span["start"] == "2008-01-15T10:10:50.000Z"
+
+
+def test_coverage_says_why_the_rest_was_not_judged(reviewed):
+    columns = {LIFE: [5000] * 60, r"PhysicalDisk(0 C:)\Disk Reads/sec": [1] * 60, CPU: [20] * 60}
+    toml = '[rules.cpu-busy]\noff = true\nreason = "x"\n'
+    done, found, _ = reviewed({"SQL01": columns}, toml=toml)
+    coverage = found["coverage"]
+    assert coverage["judged"] + sum(one["count"] for one in coverage["unjudged"]) == coverage["thresholds"]
+    assert {"count": 3, "why": "needs", "needs": 'drive = "database"'} in coverage["unjudged"]
+    assert '3 need drive = "database"' in coverage["text"]
+    assert coverage["text"].endswith("1 is switched off")
+    assert coverage["text"] in done.out
+
+
+def test_a_host_recorded_too_briefly_is_not_known(reviewed):
+    done, found, cases = reviewed({"WEB01": {CPU: [20] * 360}, "WEB02": {CPU: [20] * 6}}, "--fail-on", "warning")
+    assert done.status == 2
+    assert found["headline"] == (
+        "Not known. 2 thresholds held, but what was judged of WEB02 is too short, or lacks data, for 2 of the 2 warning "
+        "and critical thresholds whose counters were recorded."
+    )
+    error = cases.find("testsuite[@name='verdict']/testcase/error")
+    assert error is not None
+    assert cases.get("errors") == "1"
+
+
+def test_where_few_could_not_be_judged_the_headline_names_them(reviewed):
+    """Nine minutes: long enough for five on end, too short for twenty."""
+    _, found, _ = reviewed({"SQL01": {CPU: [20] * 54, SWITCHES: [900] * 54, LIFE: [5000] * 54}})
+    assert found["verdict"] == "healthy"
+    assert "Too little was recorded to judge Page life expectancy (sql-page-life-maximum)." in found["headline"]
+
+
+def test_a_window_that_was_never_full_is_not_named_so(reviewed):
+    """Three minutes of one processor, which is judged by its mean over five."""
+    _, found, _ = reviewed({"WEB01": {r"Processor(0)\% Processor Time": [99] * 18}})
+    assert "(mean of up to 2 min 50 s)" in found["headline"]
+    assert "5 min mean" not in found["headline"]
