@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined, Template
+from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from model.numbers import number, percent
@@ -75,7 +75,6 @@ def render(review: Review, zone: Zone | None = None, now: int | None = None) -> 
         figures=figures(review, signals),
         summaries=report_cover.summaries(review),
         sections=sections,
-        crossed=len(review.of(*CROSSED)),
         short=short,
         held=held,
         matrix=matrix(review, lambda one: (held if one.outcome == Outcome.HELD else short).id(one)),
@@ -176,12 +175,18 @@ def _worst_water(review: Review) -> str | None:
 
 @cache
 def _template() -> Template:
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment = Environment(
+        loader=FunctionLoader(lambda name: _text(f"page/{name}")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
     filters: dict[str, Any] = {"number": number, "percent": percent, "words": words, "counted": counted}
     functions: dict[str, Any] = {"threshold": threshold, "place": place, "how_long": how_long, "worst": _worst}
     environment.filters.update(filters)
     environment.globals.update(functions)
-    return environment.from_string(_text("page/report.html.j2"))
+    return environment.get_template("report.html.j2")
 
 
 def _worst(finding: Finding) -> str:

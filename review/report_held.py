@@ -95,7 +95,6 @@ class Held:
         rules = sum(len({one.rule.id for one in group}) for group in groups)
         self._shown = max(_SHOWN_ALIKE_AT_LEAST, min(_SHOWN_ALIKE, _SHOWN_ALIKE_IN_ALL // max(1, rules)))
         opened = 0 if review.of(Outcome.CROSSED, Outcome.OFTEN) or outcome != Outcome.HELD else _OPEN
-        self.count = len(findings)
         self.items = tuple(self._item(group, at < opened) for at, group in enumerate(ordered))
 
     def id(self, finding: Finding) -> str:
