@@ -50,6 +50,7 @@ class Taken:
     """A condition with its limit as it holds for the target, where its signal is taken from, and for whom.
 
     `wheres` are the further conditions of each selection's points; `window` is the length in ns after widening.
+    `weights` say how much each operand of a sum counts, where not all count once.
     """
 
     condition: Condition
@@ -57,6 +58,7 @@ class Taken:
     variant: Variant
     wheres: tuple[tuple[str, ...], ...]
     window: int
+    weights: tuple[float, ...] = ()
 
 
 @dataclass
@@ -193,9 +195,14 @@ def _value(pipeline: Pipeline, taken: Taken, beside: Beside | None = None) -> st
             # Adds nothing, or 0 / 0 where the divisor is zero.
             return f"({above} / {below} + 0 / ({below} != 0))"
         case "sum":
-            return f"({' + '.join(operands)})"
+            weights = taken.weights or (1.0,) * len(operands)
+            return f"({' + '.join(_weighed(one, weight) for one, weight in zip(operands, weights, strict=True))})"
         case "difference":
             return f"({' - '.join(operands)})"
+
+
+def _weighed(operand: str, weight: float) -> str:
+    return operand if weight == 1 else f"{number(weight)} * {operand}"
 
 
 def _operand(

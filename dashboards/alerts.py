@@ -17,9 +17,10 @@ from dashboards.influxql import Selection, Variant, default_instance, only, vari
 from dashboards.links import DOCS, FOLDER, ORG_ID, rule_page
 from dashboards.quantities import template
 from dashboards.site import Site, Target, Unknown, targets
+from model.remark import counted
 from model.times import SECOND, words
 from rules.healthy import Healthy
-from rules.schema import Condition, Pack, Rule, Signal
+from rules.schema import Condition, Known, Pack, Rule, Signal
 from rules.wording import limit_text
 
 PanelOf = Callable[[str], tuple[str, int] | None]
@@ -30,6 +31,7 @@ _FROM = GENERATED + " from {}; edit that and export again."
 _UID_LENGTH = 40
 _DIGEST = 8  # characters of a uid that tell the rules of one name apart
 _RETIRED = "retired.yaml"
+_BY_NODE = "Processor Information"
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,9 @@ def alert_rules(
     if never:
         yield Refused(rule.id, never)
         return
-    for target in targets(rule, site):
+    derived = signals[rule.signal].derived
+    weighing: list[Known] = [weight.by for weight in derived.weights.values()] if derived else []
+    for target in targets(rule, site, weighing):
         if isinstance(target, Unknown):
             yield Refused(rule.id, str(target))
             continue
@@ -223,6 +227,10 @@ def _annotations(
         notes.append(f"Documented for the phase {rule.phase}; phases are not known here, so it is judged at all times.")
     if critical:
         notes.append(f"Not while {critical.id} is crossed.")
+    for weight in filter(None, own.variant.weights):
+        fact = target.known(weight.by)
+        said_of_it = f"{weight.by} = {fact:g}" if fact is not None else f"{weight.by} is not known"
+        notes.append(f"Each write is counted {counted(round(weight.of(fact)), 'time')}: {said_of_it}.")
     if rule.measured_on:
         notes.append(f"Measured on {rule.measured_on}.")
     annotations = {
@@ -243,7 +251,8 @@ def _annotations(
 def _taken(condition: Condition, variant: Variant, target: Target, options: Options, *, own: bool = False) -> Taken:
     over = max(condition.over, 2 * options.interval)
     wheres = tuple(tuple(_whom(selection, target, own=own)) for selection in variant.selections)
-    return Taken(condition, _scaled(condition.healthy, condition, target), variant, wheres, over)
+    weights = tuple(one.of(target.known(one.by)) if one else 1.0 for one in variant.weights)
+    return Taken(condition, _scaled(condition.healthy, condition, target), variant, wheres, over, weights)
 
 
 def _scaled(limit: Healthy, condition: Condition, target: Target) -> Healthy:
@@ -283,6 +292,10 @@ def _ways(name: str, rule: Rule, variant: Variant, signals: Mapping[str, Signal]
 
 def _joinable(own: Variant, other: Variant) -> None:
     """Inexpressible where Grafana cannot tell which values of two signals belong together."""
+    kinds = {one.kind for one in (*own.selections, *other.selections) if one.instance}
+    if _BY_NODE in kinds and len(kinds) > 1:
+        (others,) = kinds - {_BY_NODE}
+        raise Inexpressible(f"{_BY_NODE} writes a processor with its node (0,5), and {others} by its number (5)")
     hosts = {one.host for one in (*own.selections, *other.selections)}
     if len(hosts) > 1:
         raise Inexpressible(f"{other.label} has its host in another tag ({', '.join(sorted(hosts))})")
@@ -305,7 +318,7 @@ def _holds(critical: Rule | None, target: Target, site: Site) -> Rule | None:
     """The critical rule as it holds for the target; None where it does not."""
     if critical is None:
         return None
-    judged = site.judged(critical, target.host or "")
+    judged = site.held(critical, target.host or "")
     alike = _plain(judged.rule) == _plain(target.rule) and _further(judged.rule.healthy, target.rule.healthy)
     return judged.rule if alike and not judged.off else None
 

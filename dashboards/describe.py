@@ -100,6 +100,8 @@ def _limit(judged: Judged, limits: Limits) -> str:
     sources = "; ".join(f"{source.document}, {source.place}" for source in rule.sources)
     said = "not judged" if judged.off else _told(rule)
     noted = f"; {judged.note}" if judged.note else "."
+    if judged.unknown:
+        said += f"; not drawn, {judged.unknown}"
     elsewhere: dict[str, list[str]] = {}
     for host, own in limits.apart(judged):
         elsewhere.setdefault(own.note, []).append(host)

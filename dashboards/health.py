@@ -291,8 +291,13 @@ def _rules(limits: Limits) -> Iterator[Rule]:
         rule = known[name]
         if not rule.healthy.limit or rule.reduce == "increase" or rule.and_ or rule.drive:
             raise ValueError(f"areas.yaml: the distance to {name} is not a share of its limit")
-        held = limits.site.judged(rule, "")
-        if not held.off and held.rule.healthy.limit > 0 and (held.rule.scale is None or held.rule.scale in DEFAULTS):
+        held = limits.site.held(rule, "")
+        if (
+            not held.off
+            and not held.unknown
+            and held.rule.healthy.limit > 0
+            and (held.rule.scale is None or held.rule.scale in DEFAULTS)
+        ):
             yield held.rule
 
 

@@ -17,8 +17,8 @@ from typing import Literal
 
 from model import names
 from model.perfmon import SQL_DEFAULT, TOTAL, telegraf_name
-from rules.schema import Reduce, Signal, Source, Transform
-from rules.signals import EACH, Operation
+from rules.schema import EACH, Reduce, Signal, Source, Transform, Weight
+from rules.signals import Operation
 from store.quoting import identifier, string
 
 HOST_VARIABLE = "host"
@@ -41,7 +41,7 @@ class Selection:
     """One source of a signal: which points of InfluxDB it takes, and which tags tell its subjects apart.
 
     `host` is the tag that holds the host, `group` every tag that queries keep, `where` the conditions that pick the
-    points.
+    points. Of a signal that is the sum over instances `summed` is the tag of these.
     """
 
     signal: str
@@ -52,6 +52,7 @@ class Selection:
     instance: str | None
     group: tuple[str, ...]
     where: tuple[str, ...]
+    summed: str | None = None
 
     @property
     def label(self) -> str:
@@ -90,11 +91,15 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One way to take a signal: one selection, or an operation over the selections of its operands."""
+    """One way to take a signal: one selection, or an operation over the selections of its operands.
+
+    `weights` say by which fact an operand counts more than once, None where it counts once.
+    """
 
     signal: str
     operation: Operation | None
     selections: tuple[Selection, ...]
+    weights: tuple[Weight | None, ...] = ()
 
     @property
     def label(self) -> str:
@@ -115,9 +120,12 @@ def variants(name: str, signals: Mapping[str, Signal]) -> tuple[Variant, ...]:
     """Every way to take a signal, the best first.
 
     Operands of a derived signal are taken from the same object or measurement where they have one in common.
-    ValueError if an operand is derived itself: queries and one expression do not go so deep.
+    ValueError if an operand is derived itself: queries and one expression do not go so deep; and for a fact, which
+    no store holds.
     """
     signal = signals[name]
+    if signal.fact:
+        raise ValueError(f"{name} is a fact of the host ({signal.fact} in plimsoll.toml), of which no samples are kept")
     if signal.derived is None:
         return tuple(Variant(name, None, (one,)) for one in selections(name, signals))
     derived = signal.derived
@@ -126,8 +134,9 @@ def variants(name: str, signals: Mapping[str, Signal]) -> tuple[Variant, ...]:
         raise ValueError(f"{name} is derived from {nested[0]}, which is derived itself")
     operands = [selections(operand, signals) for operand in derived.operands]
     shared = set.intersection(*({one.kind for one in found} for found in operands))
+    weights = tuple(derived.weights.get(operand) for operand in derived.operands) if derived.weights else ()
     return tuple(
-        Variant(name, operation, taken)
+        Variant(name, operation, taken, weights)
         for taken in product(*operands)
         if (not shared or len({one.kind for one in taken}) == 1) and len({one.collector for one in taken} - {None}) <= 1
     )
@@ -163,6 +172,14 @@ def window(selection: Selection, reduce: Reduce, where: Sequence[str] = (), besi
     each subject of that selection has a null as well. Grafana joins two values on their labels, but where there is
     one on each side it joins them whatever their labels are; so nobody must be without a partner of his own.
     """
+    value, rest = _reduced(_apart(selection), reduce, where)
+    if selection.summed:
+        value, rest = 'sum("each")', f' FROM (SELECT {value} AS "each"{rest}) WHERE {TIME}{_group(selection.group)}'
+    return _joined(f"SELECT {value}", rest, selection, beside)
+
+
+def _reduced(selection: Selection, reduce: Reduce, where: Sequence[str]) -> tuple[str, str]:
+    """What is selected for one value of each subject, and from where."""
     value, source = _points(selection, where)
     if reduce == "increase":
         difference = f"last({value}) - first({value})"
@@ -170,7 +187,14 @@ def window(selection: Selection, reduce: Reduce, where: Sequence[str] = (), besi
         value = difference if scale == 1 else f"({difference}) * {number(scale)}"
     else:
         value = _transformed(reduce, value, selection.source.transform)
-    return _joined(f"SELECT {value}", f" FROM {source}{_group(selection.group)}", selection, beside)
+    return value, f" FROM {source}{_group(selection.group)}"
+
+
+def _apart(selection: Selection) -> Selection:
+    """The instances of a sum, each by itself."""
+    if selection.summed is None:
+        return selection
+    return replace(selection, group=(*selection.group, selection.summed), summed=None)
 
 
 def span(selection: Selection, where: Sequence[str] = (), beside: Beside | None = None) -> str:
@@ -178,11 +202,15 @@ def span(selection: Selection, where: Sequence[str] = (), beside: Beside | None 
 
     A subject with one sample has 0: each sample adds one to the distances between samples.
     """
-    value, source = _points(selection, where)
-    group = _group(selection.group)
+    each = _apart(selection)
+    value, source = _points(each, where)
+    group = _group(each.group)
     distances = f'SELECT elapsed({value}, 1ns) * 1.0 AS "ns" FROM {source}{group}'
     zeros = f'SELECT {value} * 0.0 AS "ns" FROM {source}{group}'
-    return _joined('SELECT sum("ns")', f" FROM ({distances}), ({zeros}) WHERE {TIME}{group}", selection, beside)
+    value, rest = 'sum("ns")', f" FROM ({distances}), ({zeros}) WHERE {TIME}{group}"
+    if selection.summed:
+        value, rest = 'min("each")', f' FROM (SELECT {value} AS "each"{rest}) WHERE {TIME}{_group(selection.group)}'
+    return _joined(f"SELECT {value}", rest, selection, beside)
 
 
 def panel(selection: Selection, function: Function = "mean", where: Sequence[str] = (), name: str | None = None) -> str:
@@ -198,9 +226,13 @@ def panel(selection: Selection, function: Function = "mean", where: Sequence[str
     else:
         value = _transformed(function, field, transform)
     conditions = " AND ".join([*selection.where, TIME, *where])
-    group = _group((BY_INTERVAL, *selection.group))
+    rest = f" FROM {identifier(selection.measurement)} WHERE {conditions}"
+    rest += f"{_group((BY_INTERVAL, *_apart(selection).group))} fill(none)"
+    if selection.summed:
+        outer = f"{_group((BY_INTERVAL, *selection.group))} fill(none)"
+        value, rest = 'sum("each")', f' FROM (SELECT {value} AS "each"{rest}) WHERE {TIME}{outer}'
     named = f"{value} AS {identifier(name)}" if name else value
-    return f"SELECT {named} FROM {identifier(selection.measurement)} WHERE {conditions}{group} fill(none)"
+    return f"SELECT {named}{rest}"
 
 
 def state(selection: Selection, where: Sequence[str] = ()) -> str:
@@ -252,7 +284,11 @@ def number(value: float) -> str:
 
 
 def _selection(name: str, signal: Signal, source: Source) -> Selection:
-    return _of_path(name, signal, source) if source.path else _of_measurement(name, source)
+    found = _of_path(name, signal, source) if source.path else _of_measurement(name, source)
+    if signal.instances != "sum":
+        return found
+    group = tuple(tag for tag in found.group if tag != found.instance)
+    return replace(found, instance=None, group=group, summed=found.instance)
 
 
 def _of_path(name: str, signal: Signal, source: Source) -> Selection:
@@ -266,7 +302,7 @@ def _of_path(name: str, signal: Signal, source: Source) -> Selection:
     if path.instance == EACH:
         instance = "instance"
         group.append(instance)
-        where += _no_totals(instance)
+        where += _no_totals(instance, source.but)
     elif path.instance is not None or _has_twin(signal, source):
         where.append(f"{identifier('instance')} = {string(path.instance or '')}")
     measurement, field = names.measurement(path.object), telegraf_name(path.counter)
@@ -279,7 +315,7 @@ def _of_measurement(name: str, source: Source) -> Selection:
     group = [host]
     if source.instance:
         group.append(source.instance)
-        where += _no_totals(source.instance)
+        where += _no_totals(source.instance, source.but)
     measurement, field = source.measurement or "", source.field or ""
     return Selection(name, source, measurement, field, host, source.instance, tuple(group), tuple(where))
 
@@ -292,10 +328,13 @@ def _object(tag: str, value: str) -> str:
     return f"{identifier(tag)} = {string(value)}"
 
 
-def _no_totals(tag: str) -> Iterator[str]:
-    """What `rules.signals.is_total` says, and that there is an instance."""
+def _no_totals(tag: str, but: Sequence[str]) -> Iterator[str]:
+    """What `rules.signals.is_total` says, that there is an instance, and that it is none of those left out."""
     yield f"{identifier(tag)} =~ /./"
     yield f"{identifier(tag)} !~ {regex(f'(?i)({TOTAL.casefold()}|cpu-total)$|^all$')}"
+    if but:
+        named = "|".join(map(literal, but))
+        yield f"{identifier(tag)} !~ {_matches(f'({named})')}"
 
 
 def _has_twin(signal: Signal, source: Source) -> bool:

@@ -39,18 +39,18 @@ class Limits:
     def held(self, spec: PanelSpec) -> tuple[Judged, ...]:
         """What a panel is about: the rules of its signal, and of the disks it is for; those that are off included."""
         known = rules_by_signal().get(spec.signal, ())
-        return tuple(self.site.judged(rule, "") for rule in known if rule.drive == spec.drive)
+        return tuple(self.site.held(rule, "") for rule in known if rule.drive == spec.drive)
 
     def rules_of(self, spec: PanelSpec) -> tuple[Rule, ...]:
-        """The rules of a panel that are judged."""
-        return tuple(one.rule for one in self.held(spec) if not one.off)
+        """The rules of a panel that are judged whatever is known of a host."""
+        return tuple(one.rule for one in self.held(spec) if not one.off and not one.unknown)
 
     def apart(self, general: Judged) -> Iterator[tuple[str, Judged]]:
         """The hosts on which a rule holds otherwise than in general."""
         documented = next(one for one in rules_by_signal()[general.rule.signal] if one.id == general.rule.id)
         for host in self.site.hosts:
-            own = self.site.judged(documented, host)
-            if (own.rule, own.off) != (general.rule, general.off):
+            own = self.site.held(documented, host)
+            if (own.rule, own.off, bool(own.unknown)) != (general.rule, general.off, bool(general.unknown)):
                 yield host, own
 
 

@@ -89,8 +89,9 @@ def _host(host: Host) -> str:
     if host.disks:
         lines += ["", f"[hosts.{host.name}.instances]"]
         for instance, array in host.disks.items():
-            drive = f', drive = "{array.drive}"' if array.drive else ""
-            lines.append(f'"{instance}" = {{ spindles = {array.spindles}{drive} }}')
+            made = f", raid = {array.raid}" if array.raid is not None else ""
+            holds = f', drive = "{array.drive}"' if array.drive else ""
+            lines.append(f'"{instance}" = {{ spindles = {array.spindles}{made}{holds} }}')
     return "\n".join(lines) + "\n"
 
 

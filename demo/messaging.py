@@ -104,6 +104,8 @@ MESSAGING = System(
     },
     breaches=(
         Breach("sql-page-life-expectancy", SQL, None, 1885, 3600, "falls from 4,200 s to 900 s within five minutes"),
+        Breach("sql-database-reads", SQL, "2 E:", 1910, 3600, "rise from 0.5 to 38/s; 10 at most"),
+        Breach("sql-database-reads-and-page-life", SQL, "2 E:", 1910, 3600, "the same, while pages live short"),
         Breach("messaging-db-queue-latency", FRONT_END, None, 2435, 2905, "180 ms, which the slower database brings"),
         Breach("messaging-local-503", FRONT_END, None, 2700, 2850, "requests refused for a minute and a half"),
     ),

@@ -12,7 +12,7 @@ from model.atomic import written
 from model.times import SECOND, instant
 
 ZONE_NAME, BIAS_MINUTES = "W. Europe Standard Time", -60
-START = datetime(2008, 1, 15, 10, 2, tzinfo=timezone(timedelta(minutes=-BIAS_MINUTES)))
+FIRST_DAY = datetime(2008, 1, 15, 10, 2, tzinfo=timezone(timedelta(minutes=-BIAS_MINUTES)))
 FACTS = "plimsoll.toml"
 
 
@@ -22,20 +22,21 @@ def write_runs(out: Path) -> list[Path]:
     Returns:
         The folders of the runs. Each holds a PDH-CSV log per host, and `plimsoll.toml`.
     """
-    return [_write_run(out / setup.memory, setup) for setup in SETUPS]
+    # Each on a day of its own, so that a store can hold them side by side.
+    return [_write_run(out / setup.memory, setup, FIRST_DAY + timedelta(days=day)) for day, setup in enumerate(SETUPS)]
 
 
-def _write_run(folder: Path, setup: Setup) -> Path:
-    times = instant(START) + TIME_S.astype(np.int64) * SECOND
+def _write_run(folder: Path, setup: Setup, start: datetime) -> Path:
+    times = instant(start) + TIME_S.astype(np.int64) * SECOND
     for host, columns in simulate(setup).items():
         paths = [(f"\\\\{host}{path}", values) for path, values in columns.items()]
         write_pdh(folder / f"{host}.csv", WallClock(ZONE_NAME, BIAS_MINUTES), times, paths)
     with written(folder / FACTS) as partial:
-        partial.write_text(_facts(setup), encoding="utf-8", newline="\n")
+        partial.write_text(_facts(setup, start), encoding="utf-8", newline="\n")
     return folder
 
 
-def _facts(setup: Setup) -> str:
+def _facts(setup: Setup, start: datetime) -> str:
     name = setup.memory.replace("GB", " GB")
     return f"""\
 # Simulated data, modelled on "OCS 2007 on HP BladeSystem" (2008).
@@ -46,13 +47,13 @@ labels = {{ logon_rate = "{LOGON_RATE}", memory = "{setup.memory}" }}
 
 [[run.phases]]
 name = "ramp-up"
-from = {_at(0)}
-to = {_at(STEADY_FROM_S - INTERVAL_S)}
+from = {_at(start, 0)}
+to = {_at(start, STEADY_FROM_S - INTERVAL_S)}
 
 [[run.phases]]
 name = "steady"
-from = {_at(STEADY_FROM_S)}
-to = {_at(DURATION_S)}
+from = {_at(start, STEADY_FROM_S)}
+to = {_at(start, DURATION_S)}
 
 [hosts.SQLSRV01]
 processors = {CORES}
@@ -61,8 +62,8 @@ memory_mb = {setup.sql_memory_mb}
 
 [hosts.SQLSRV01.instances]
 "0 C:" = {{ spindles = 2 }}
-"1 D:" = {{ spindles = 2 }}
-"2 E:" = {{ spindles = 4 }}
+"1 D:" = {{ spindles = 2, drive = "log" }}
+"2 E:" = {{ spindles = 4, drive = "database" }}
 """ + "".join(
         f"""
 [hosts.{host}]
@@ -77,5 +78,5 @@ memory_mb = 4096
     )
 
 
-def _at(seconds: int) -> str:
-    return (START + timedelta(seconds=seconds)).isoformat()
+def _at(start: datetime, seconds: int) -> str:
+    return (start + timedelta(seconds=seconds)).isoformat()

@@ -83,7 +83,7 @@ SETUPS = (
         # Figure 9: peaks at the start, levels off, rises with the change to user activity, tapers to near zero.
         database_reads=(
             *((0, 30), (15, 330), (90, 190), (240, 125), (820, 110), (900, 210), (1020, 170)),
-            *((1140, 50), (1260, 12), (1500, 4), (2100, 0.5), (DURATION_S, 0.3)),
+            *((1080, 50), (1140, 8), (1200, 4), (1500, 2), (2100, 0.5), (DURATION_S, 0.3)),
         ),
         missed_percent=0.2,
         paging_reads=0.3,

@@ -41,10 +41,11 @@ class Combined:
 
 @dataclass(frozen=True)
 class Array:
-    """What a disk is made of, and what it holds where limits are kept for that."""
+    """What a disk is made of and how, and what it holds where limits are kept for that."""
 
     spindles: int
     drive: Literal["database", "log"] | None = None
+    raid: Literal[0, 1, 5, 10] | None = None
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,14 @@ import sys
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import IO, TypeAlias
 
-from model.errors import Unusable, printable
+from model.errors import NoLog, Unusable, printable
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -48,6 +48,15 @@ _BROKEN = (
     OverflowError,
     IndexError,
 )
+# The cells of an office program's sheets, and what stands in one over a log's times or values.
+_SHEET = re.compile(r"xl/sharedStrings\.xml|xl/worksheets/.*\.xml|content\.xml")
+_CELL = re.compile(rb"<(c|t|v|is|si|text:p)\b")
+_COUNTER = re.compile(rb"PDH-[CT]SV|\\[^\\<>]+\\[^\\<>]|Processor Time")
+SPREADSHEET = (
+    "a spreadsheet; save its sheet as CSV there and see that no time lost its seconds, or better take the log as it "
+    "was recorded"
+)
+DOCUMENT = "a document, not a log; where a log stands in it, save that as text"
 # What a Macintosh puts beside the files of an archive.
 _BESIDE = re.compile(r"__MACOSX/|(.*/)?(\._|\.DS_Store$)")
 
@@ -214,7 +223,7 @@ def _members(archive: Content, kind: str, room: _Room, depth: int) -> Iterator[C
     except _BROKEN as error:
         raise Unusable(f"{name}: is a damaged {kind} archive ({error}); make it again") from None
     if any(inner in ("[Content_Types].xml", "mimetype") for inner, _ in entries):
-        raise Unusable(f"{name}: is a spreadsheet or document; export the log as CSV with relog")
+        raise _office(name, entries, room)
     entries = [(inner, opener) for inner, opener in entries if not _BESIDE.match(inner)]
     if not entries:
         raise Unusable(f"{name}: is a {kind} archive with no file in it")
@@ -231,6 +240,19 @@ def _members(archive: Content, kind: str, room: _Room, depth: int) -> Iterator[C
     if kind == "TAR" and archive.data[-len(_END_OF_TAR) :] != _END_OF_TAR:
         said = f"{name}: the archive breaks off before its end, so that files may be missing; copy or make it again"
         yield replace(archive, data=b"", member=True, refused=Unusable(said))
+
+
+def _office(name: str, entries: Sequence[_Entry], room: _Room) -> Unusable:
+    """Why a file of an office program is refused. NoLog if it has no sheet, or its sheets hold no counter."""
+    sheets = [entry for entry in entries if _SHEET.match(entry[0])]
+    is_spreadsheet = any(inner.startswith("xl/") for inner, _ in entries) or any(
+        b"spreadsheet" in _member(name, opener, room) for inner, opener in entries if inner == "mimetype"
+    )
+    if not is_spreadsheet:
+        return NoLog(f"{name}: is {DOCUMENT}")
+    texts = [_member(name, opener, room) for _, opener in sheets]
+    others = any(map(_CELL.search, texts)) and not any(map(_COUNTER.search, texts))
+    return (NoLog if others else Unusable)(f"{name}: is {SPREADSHEET}")
 
 
 def _member(name: str, opener: Callable[[], IO[bytes]], room: _Room) -> bytes:

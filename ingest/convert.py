@@ -69,7 +69,7 @@ class Part:
 
     def _span(self, log: Log) -> str:
         """What was asked for, and what there is, so that the difference is seen."""
-        ends = ((word, at) for word, at in (("from", self.start), ("until", self.end)) if at is not None)
+        ends = ((word, at) for word, at in (("from", self.start), ("to", self.end)) if at is not None)
         zone = self.zone or log.zone
         asked = " ".join(f"{word} {zone.clock(min(max(at, 0), _LATEST))}" for word, at in ends)
         first, last = (int(at) for at in log.times[[0, -1]])

@@ -101,8 +101,6 @@ def read_pdh(text: Text, format_: str, separator: str, how: Reading) -> Log:
     values = tuple(table.columns[at] for at in columns.kept)
     if order is not None:
         values = tuple(pl.DataFrame(values)[order].get_columns())
-    if not len(times):
-        remarks.add(Kind.NOTED, "the log holds no samples")
     unread = tuple(cells[1 + at] for at in _unread(columns, table))
     return Log(path, format_, times, values, columns.series, zone, tuple(remarks), unread=unread)
 

@@ -1,5 +1,7 @@
 """Reading a log: the format is told by the content, never by the file's name."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
@@ -9,8 +11,8 @@ from ingest.content import Content, opened
 from ingest.pasted import put_right
 from ingest.reading import Reading
 from ingest.text import Text
-from ingest.unread import opening, refusal
-from model.errors import Unusable
+from ingest.unread import is_called_a_log, opening, refused, suffix
+from model.errors import Empty, NoLog, Unusable, printable
 from model.log import Log
 from model.remark import Kind, Remark, Remarks, counted
 
@@ -42,11 +44,11 @@ READERS: tuple[Reader, ...] = (resaved, pdh_csv, pdh_tsv, typeperf, sadf, nt4)
 def read_logs(path: Path, how: Reading | None = None) -> tuple[list[Log], list[Remark]]:
     """Read the recordings in a file: one, or those in an archive; `-` is standard input.
 
-    Files of an archive that are no logs are remarked. Unusable, in a sentence that says what to do,
-    if nothing can be read.
+    Files of an archive that cannot be read are remarked, each as `refusal` has it. Unusable, in a sentence that says
+    what to do, if nothing can be read: NoLog if none of it is a recording.
     """
     logs: list[Log] = []
-    remarks: list[Remark] = []
+    errors: list[Unusable] = []
     with opened(path) as contents:
         for content in contents:
             try:
@@ -54,11 +56,24 @@ def read_logs(path: Path, how: Reading | None = None) -> tuple[list[Log], list[R
             except Unusable as error:
                 if not content.member:
                     raise
-                remarks.append(Remark(Kind.SKIPPED, str(error)))
+                errors.append(error)
     if not logs:
-        first, *others = map(str, remarks)
-        raise Unusable(f"{first} ({counted(len(others), 'other file')} cannot be read either)" if others else first)
-    return logs, remarks
+        first, *others = sorted(errors, key=lambda error: isinstance(error, NoLog))
+        more = f" ({counted(len(others), 'other file')} cannot be read either)" if others else ""
+        raise type(first)(f"{first}{more}")
+    return logs, [refusal(error, path, logs) for error in errors]
+
+
+def refusal(error: Unusable, path: Path, logs: Sequence[Log]) -> Remark:
+    """The remark on a file that cannot be read, beside logs that can: unread where it is a recording, else skipped.
+
+    An empty file was to be one if it is called as they are.
+    """
+    said = re.match(rf"(?P<file>{re.escape(printable(str(path)))}.*?)(:(?P<line>\d+))?: (?P<text>.*)", str(error))
+    file, line, text = (said["file"], said["line"], said["text"]) if said else (None, None, str(error))
+    alike = isinstance(error, Empty) and suffix(file or str(path)) in {suffix(str(log.path)) for log in logs}
+    kind = Kind.SKIPPED if isinstance(error, NoLog) and not alike else Kind.UNREAD
+    return Remark(kind, text, file, int(line) if line else None)
 
 
 def read_log(path: Path, how: Reading | None = None) -> Log:
@@ -74,7 +89,8 @@ def _read(content: Content, how: Reading) -> Log:
         raise content.refused
     text = Text.of(Path(content.name), content.data, how.encoding)
     if not text.header.strip():
-        raise Unusable(f"{content.name}: is empty; there is nothing to read")
+        kind = Unusable if is_called_a_log(content.name) else Empty
+        raise kind(f"{content.name}: is empty; there is nothing to read")
     remarks = Remarks(str(text.path))
     if text.is_cut:
         remarks.add(Kind.SKIPPED, _CUT)
@@ -82,8 +98,15 @@ def _read(content: Content, how: Reading) -> Log:
     try:
         log = _reader(text, how.format).read(text, how)
     except Unusable as error:
-        raise Unusable("; ".join([str(error), *(remark.text for remark in remarks)])) from None
-    return replace(log, file=content.path, sha256=content.sha256, remarks=(*remarks, *log.remarks))
+        raise type(error)("; ".join([str(error), *(remark.text for remark in remarks)])) from None
+    said = Remarks(str(text.path), [*remarks, *log.remarks])
+    if not len(log.times):
+        said.add(Kind.UNREAD, "the log holds no samples")
+    elif not log.present:
+        said.add(
+            Kind.UNREAD, f"no value stands in any of {counted(len(log.times), 'row')}; were its counters recorded?"
+        )
+    return replace(log, file=content.path, sha256=content.sha256, remarks=tuple(said))
 
 
 def _reader(text: Text, format_: str | None) -> Reader:
@@ -97,7 +120,8 @@ def _reader(text: Text, format_: str | None) -> Reader:
         wanted = by_name[format_.casefold()]
         if found is not wanted:
             why = f"but {found.NAME}" if found else f"as it begins with {opening(text)}"
-            raise Unusable(f"{text.path}: is not {wanted.NAME}, {why}")
+            kind = Unusable if found else type(refused(text))
+            raise kind(f"{text.path}: is not {wanted.NAME}, {why}")
     if found is None:
-        raise Unusable(f"{text.path}: {refusal(text)}")
+        raise refused(text)
     return found

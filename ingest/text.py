@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ingest.code_pages import guess_code_page
 from ingest.content import Data
-from model.errors import Unusable
+from model.errors import NoLog, Unusable
 
 _HEAD = 1 << 20
 _LONG = 100  # a line so long is no blank one; a header of many MB is not copied to find that out
@@ -54,7 +54,8 @@ class Text:
             try:
                 data, encoding = data[: len(data) - is_cut].decode(encoding).encode(), "utf-8"
             except (UnicodeError, LookupError) as error:
-                raise Unusable(f"{path}: not valid {encoding} ({error}); save it as UTF-8") from None
+                kind = Unusable if path.suffix.lower() in (".csv", ".tsv") else NoLog
+                raise kind(f"{path}: not valid {encoding} ({error}); save it as UTF-8") from None
         if data[-1:] == _END_OF_FILE:
             data = data[:-1]
         if b"\r" in data[:_HEAD] and data.find(b"\n") < 0:

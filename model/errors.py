@@ -18,5 +18,13 @@ class Unusable(Exception):
         super().__init__("\n".join(map(printable, lines)))
 
 
+class NoLog(Unusable):
+    """What was to be read is no recording. In a folder or an archive of logs it may well lie beside them."""
+
+
+class Empty(NoLog):
+    """A file without a byte, or of zero bytes alone: its name alone tells whether it was to be a recording."""
+
+
 class Unreachable(Exception):
     """A server does not answer. The text is one line that says which, why, and what to do; exit status 3."""

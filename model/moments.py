@@ -1,14 +1,16 @@
-"""Instants and spans as people type them: `10:22`, `2008-01-15 10:22`, `10:22/12:00`."""
+"""Instants and spans as people type them: `10:22`, `2008-01-15 10:22`, `-15m`, `10:22/12:00`."""
 
 import re
+from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 
 from model.errors import Unusable
 from model.run import Phase
-from model.times import SECOND, Zone, instant
+from model.times import SECOND, Zone, instant, parse_duration
 
 _MINUTE = 60 * SECOND
 _HALF_A_DAY = 12 * 3600 * SECOND
+_LONGEST = 3660 * 86400 * SECOND
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?")
 
 
@@ -44,6 +46,66 @@ def _first(clock: time, zone: Zone, start: int) -> int:
     return min(moment for moment in found if moment >= start)
 
 
+@dataclass(frozen=True)
+class When:
+    """Which part of the time is meant, as typed: `--from` and `--to`, or `--last`; None where it is not said."""
+
+    start: str | None = None
+    end: str | None = None
+    last: str | None = None
+
+    def __bool__(self) -> bool:
+        return any(one is not None for one in (self.start, self.end, self.last))
+
+    def of(self, zone: Zone, start: int, end: int, ends: str = "the logs end at") -> tuple[int | None, int | None]:
+        """The two ends (UTC ns), both of them meant as well, in what reaches from `start` to `end`; None where open.
+
+        `-15m` is so long before `end`. Unusable if a text is no time, or the part ends before it begins: a clock time
+        is one of the next day where that day is reached, else a mistake. `ends` says what there is at the end.
+        """
+        if self.last is not None:
+            if self.start is not None or self.end is not None:
+                raise Unusable(f"--last {self.last}: give it alone, or --from and --to")
+            return end - _length("--last", self.last), None
+        first = _moment("--from", self.start, zone, start, end) if self.start is not None else None
+        begin = start if first is None else first
+        last = _moment("--to", self.end, zone, begin, end) if self.end is not None else None
+        if last is None:
+            return first, None
+        before = f"--from {self.start}" if self.start is not None else f"the beginning, {zone.clock(start)}"
+        if first is not None and last < first:
+            raise Unusable(f"--to {self.end} is before {before}")
+        if _is_of_a_day_to_come(str(self.end), last, begin, end, zone):
+            raise Unusable(
+                f"--to {self.end} is before {before}; {ends} {zone.clock(end)}, before it is {self.end} once more"
+            )
+        return first, last
+
+
+def _moment(option: str, text: str, zone: Zone, start: int, end: int) -> int:
+    text = text.strip()
+    return end - _length(option, text[1:]) if text.startswith("-") else parse_moment(text, zone, start)
+
+
+def _length(option: str, text: str) -> int:
+    """How long a time is that is written like `15m`; Unusable if it is none, or no time at all."""
+    try:
+        length = parse_duration(text)
+    except ValueError:
+        length = 0
+    if length <= 0 or length > _LONGEST:
+        sign = "-" if option != "--last" else ""
+        raise Unusable(f'{option} "{sign}{text}": write it like {sign}15m, {sign}2h or {sign}1h30m')
+    return length
+
+
+def _is_of_a_day_to_come(text: str, moment: int, begin: int, end: int, zone: Zone) -> bool:
+    """Whether a clock time, as the first one after the beginning, is of a day after that on which all ends."""
+    if not _CLOCK.fullmatch(text.strip()):
+        return False
+    return zone.local(moment).date() > max(zone.local(begin).date(), zone.local(end).date())
+
+
 def parse_span(text: str, zone: Zone, start: int, end: int) -> tuple[int, int]:
     """The two ends of `FROM/TO`; a side left out is the run's own. Unusable if it ends before it begins."""
     first, slash, last = text.partition("/")
@@ -62,7 +124,8 @@ def steady(text: str, zone: Zone, start: int, end: int) -> tuple[Phase, ...]:
     Unusable if that is no part of the run.
     """
     begin, finish = parse_span(text, zone, start, end)
-    if begin >= finish or begin > end or finish < start or finish > end + _HALF_A_DAY:
+    next_day = _is_of_a_day_to_come(text.rpartition("/")[2], finish, begin, end, zone)
+    if begin >= finish or lies_outside(begin, finish, start, end) or next_day:
         raise Unusable(
             f'"{text}" is no part of the run, which reaches from {zone.clock(start)} to {zone.clock(end)}; '
             "write it like 10:22/12:00"
@@ -73,3 +136,8 @@ def steady(text: str, zone: Zone, start: int, end: int) -> tuple[Phase, ...]:
         Phase("ramp-down", finish + 1, end),
     )
     return tuple(phase for phase in phases if phase.end > phase.start)
+
+
+def lies_outside(begin: int, finish: int, start: int, end: int) -> bool:
+    """Whether a part of the time is no part of a run: before it, behind it, or going on for half a day behind it."""
+    return begin > end or finish < start or finish > end + _HALF_A_DAY

@@ -11,36 +11,24 @@ MULTIPLES = {
 
 
 def number(value: float) -> str:
-    """Three significant digits unless more are meant: `1,064`, `78.2`, `0.0211`, `30,000`, `−5`."""
+    """Three significant digits unless more are meant: `1,064`, `78.2`, `0.0211`, `30,000`."""
     if math.isnan(value):
         return "–"
-    return _signed(value, _digits)
-
-
-def _signed(value: float, digits: Callable[[float], str]) -> str:
-    """With the minus sign of typesetters, which is as wide as a digit."""
-    return f"−{digits(-value)}" if value < 0 else digits(value)
-
-
-def _digits(size: float) -> str:
-    if size == 0:
+    if value == 0:
         return "0"
-    if size >= 100 or size == round(size):
-        return f"{size:,.0f}" if size < 1e15 else f"{size:.3g}"
+    size = abs(value)
+    if size >= 100 or value == round(value):
+        return f"{value:,.0f}" if size < 1e15 else f"{value:.3g}"
     if size < 1e-4:
-        return f"{size:.2e}".replace("e-", "e−")
+        return f"{value:.2e}"
     decimals = 2 - math.floor(math.log10(size))
-    return f"{size:.{decimals}f}".rstrip("0").rstrip(".")
+    return f"{value:.{decimals}f}".rstrip("0").rstrip(".")
 
 
 def exact(value: float) -> str:
     """A number with all its digits where they are more than `number` shows: `216.734`, `3,600`."""
-    return _signed(value, _exact_digits)
-
-
-def _exact_digits(size: float) -> str:
-    shown = _digits(size)
-    return shown if math.isclose(float(shown.replace(",", "").replace("−", "-")), size) else f"{size:,.12g}"
+    shown = number(value)
+    return shown if math.isclose(float(shown.replace(",", "")), value) else f"{value:,.12g}"
 
 
 def quantity(value: float, unit: str, digits: Callable[[float], str] = number) -> str:

@@ -26,13 +26,17 @@ def and_more(count: int) -> str:
 
 
 class Kind(StrEnum):
-    """What was done about the thing remarked on."""
+    """What was done about the thing remarked on.
+
+    Skipped is what is no recording, or a part of one. Unread is a whole recording that gave nothing: of its host,
+    or of its time, nothing is known, so that no verdict may rest on the rest.
+    """
 
     SKIPPED = "skipped"
+    UNREAD = "unread"
     REPAIRED = "repaired"
     GUESSED = "guessed"
     NOTED = "noted"
-    UNREAD = "unread"  # a recording that could not be read: the verdict says so
 
 
 @dataclass(frozen=True, slots=True)

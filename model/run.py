@@ -78,13 +78,15 @@ class Recording:
 class StoredRun:
     """A run in a store: with the manifest of what it wrote, so that it can be read back, and deleted to the sample.
 
-    `remarks` are those on its logs together, `settings` the text of the plimsoll.toml that lay beside them.
+    `remarks` are those on its logs together, `settings` the text of the plimsoll.toml that lay beside them; `whole` is
+    whether a folder was loaded, so that every host that the settings name was to be in it.
     """
 
     run: Run
     recordings: tuple[Recording, ...]
     remarks: tuple[Remark, ...] = ()
     settings: str | None = None
+    whole: bool = False
 
     @property
     def name(self) -> str:

@@ -4,6 +4,7 @@ import io
 import os
 import signal
 import sys
+from typing import Annotated
 
 import typer
 
@@ -35,6 +36,23 @@ app.add_typer(runs.app, name="runs")
 app.add_typer(rules.app, name="rules")
 app.add_typer(grafana.app, name="grafana")
 app.add_typer(stack.app, name="stack")
+
+
+def _tell_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version  # noqa: PLC0415  only here
+
+        print(f"plimsoll {version('plimsoll')}")
+        raise typer.Exit
+
+
+@app.callback()
+def plimsoll_command(
+    version: Annotated[
+        bool, typer.Option("--version", help="Tell the version, and end.", callback=_tell_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Holds performance counters against their documented thresholds."""
 
 
 def main() -> None:

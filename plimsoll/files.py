@@ -4,12 +4,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ingest.content import STDIN
+from ingest.unread import is_called_a_log, is_dressed_json
 from model.atomic import written
 from model.errors import Unusable
 from model.remark import counted
 
 _NO_LOGS = {".html", ".json", ".toml", ".md", ".yaml", ".yml"}
 _MOST_NAMED = 3
+_HEAD = 4096
 
 
 def expand(named: Sequence[Path]) -> Iterator[tuple[Path, bool]]:
@@ -33,10 +35,24 @@ def expand(named: Sequence[Path]) -> Iterator[tuple[Path, bool]]:
         except OSError as error:
             raise Unusable(f"{path}: cannot be read: {error.strerror or error}") from None
         for one in found:
-            hidden = inside and (one.name.startswith(".") or one.suffix.lower() in _NO_LOGS or not one.is_file())
-            if not hidden and one.resolve() not in seen:
+            if not (inside and _is_hidden(one)) and one.resolve() not in seen:
                 seen.add(one.resolve())
                 yield one, inside
+
+
+def _is_hidden(path: Path) -> bool:
+    """Whether something in a folder is passed over in silence: no measurements, nor a link to a log that is gone."""
+    if path.name.startswith("."):
+        return True
+    if not path.is_file():
+        return not (path.is_symlink() and not path.exists() and is_called_a_log(path.name))
+    if path.suffix.lower() != ".json":
+        return path.suffix.lower() in _NO_LOGS
+    try:
+        with path.open("rb") as file:
+            return not is_dressed_json(file.read(_HEAD))
+    except OSError:
+        return True
 
 
 def not_looked_into(named: Sequence[Path]) -> str | None:

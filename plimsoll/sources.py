@@ -2,17 +2,18 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from ingest.read import read_logs
+from ingest.content import STDIN
+from ingest.read import read_logs, refusal
 from ingest.reading import Reading
 from ingest.together import remarks_on
 from ingest.zones import by_windows
 from model.errors import Unusable, printable
 from model.log import Log
-from model.moments import parse_moment
+from model.moments import When
 from model.names import Names, shipped
 from model.remark import Kind, Remark
 from model.run import StoredRun
@@ -28,7 +29,7 @@ _DAY = 24 * _HOUR
 
 @dataclass(frozen=True)
 class Named:
-    """Which logs, run or hosts to read, and how, as typed. `start` and `end` matter to what was collected live.
+    """Which logs, run or hosts to read, and how, as typed. `when` cuts what is read of what was collected live.
 
     What a place begins with says which it is: `./live:x` is a file.
     """
@@ -39,8 +40,7 @@ class Named:
     encoding: str | None = None
     names: tuple[Path, ...] = ()
     store: str | None = None
-    start: str | None = None
-    end: str | None = None
+    when: When = field(default_factory=When)
 
     @property
     def shown_in(self) -> Zone | None:
@@ -72,11 +72,17 @@ def zone_named(text: str) -> Zone:
 
 
 class Read(NamedTuple):
-    """Logs, what is to be said of them together, and the run they are of where a store knows it."""
+    """Logs, what is to be said of them together, and the run they are of where a store knows it.
+
+    `whole` is whether all there is of a run was to be read, as from a folder, and not single logs of it; `bare` are
+    logs that were named and hold no row.
+    """
 
     logs: list[Log]
     remarks: list[Remark]
     run: StoredRun | None = None
+    whole: bool = False
+    bare: tuple[Log, ...] = ()
 
 
 def read(named: Named) -> Read:
@@ -95,6 +101,8 @@ def _logs(named: Named) -> Read:
     how = Reading(named.shown_in, named.format, named.encoding, names)
     logs: list[Log] = []
     remarks: list[Remark] = []
+    bare: list[Log] = []
+    refused: list[tuple[Unusable, Path]] = []
     paths = [Path(place) for place in named.places]
     for path, in_a_folder in expand(paths):
         try:
@@ -102,17 +110,27 @@ def _logs(named: Named) -> Read:
         except Unusable as error:
             if not in_a_folder:
                 raise
-            remarks.append(Remark(Kind.SKIPPED, str(error)))
+            refused.append((error, path))
         else:
             logs += found
             remarks += said
+            if not in_a_folder and len(found) == 1:
+                bare += [log for log in found if not len(log.times)]
+    remarks += [refusal(error, path, logs) for error, path in refused]
     inside = not_looked_into(paths)
     if not logs:
         tell(remarks)
         raise Unusable(f"{', '.join(named.places)}: no log in it could be read{f'; {inside}' if inside else ''}")
     if inside:
         remarks.append(Remark(Kind.SKIPPED, inside))
-    return Read(logs, [*remarks, *remarks_on(logs)])
+    whole = any(path != STDIN and path.is_dir() for path in paths)
+    return Read(logs, [*remarks, *remarks_on(logs)], whole=whole, bare=tuple(bare))
+
+
+def refuse_bare(found: Read) -> None:
+    """Unusable, naming it, if a log that was named holds no row: nothing can be judged, or kept, of it."""
+    for log in found.bare:
+        raise Unusable(f"{log.path}: no samples: it holds a header and no rows; record it again, or leave it out")
 
 
 def _run(named: Named, name: str) -> Read:
@@ -132,7 +150,7 @@ def _run(named: Named, name: str) -> Read:
             )
         if refused := listed[name].refused:
             remarks.append(Remark(Kind.SKIPPED, f'{refused:,} points of run "{name}" were refused when it was loaded'))
-        return Read(logs_of(store, run), remarks, run)
+        return Read(logs_of(store, run), remarks, run, whole=run.whole)
 
 
 def _live(named: Named, hosts: Sequence[str]) -> Read:
@@ -146,16 +164,14 @@ def _live(named: Named, hosts: Sequence[str]) -> Read:
         if not logs:
             who = ", ".join(hosts) or "any host"
             raise Unusable(f"{store.name}: nothing of {who} from {zone.clock(start)} to {zone.clock(end)}")
-    return Read(logs, remarks)
+    return Read(logs, remarks, whole=not hosts)
 
 
 def _range(named: Named, zone: Zone) -> tuple[int, int]:
     """From when to when: an hour where one end is not said, the last one where neither is. Unusable if it is none."""
     now = time.time_ns()
     # A clock time is the latest there was; the end is the first such time after the start.
-    start = parse_moment(named.start, zone, now - _DAY) if named.start else None
-    end = parse_moment(named.end, zone, now - _DAY if start is None else start) if named.end else now
-    start = end - _HOUR if start is None else start
-    if end < start:
-        raise Unusable(f"--to {zone.clock(end)} is before --from {zone.clock(start)}")
+    first, last = named.when.of(zone, now - _DAY, now, "it is")
+    end = now if last is None else last
+    start = end - _HOUR if first is None else first
     return max(start, 0), min(end, 2**62)

@@ -5,9 +5,11 @@ The text is Markdown that reads as well unrendered.
 
 from collections.abc import Iterator, Mapping
 
+from model.remark import counted
 from model.times import words
 from rules.healthy import Healthy
 from rules.schema import Condition, Derivation, Pack, Rule, Signal, Source, Transform
+from rules.where import wanted
 from rules.wording import exactly, limit_text
 
 Signals = Mapping[str, Signal]
@@ -57,7 +59,11 @@ def signal_text(name: str, signals: Signals) -> str:
     head = f"**{signal.title}** (`{name}`), in {_unit(signal)}{worse}{kept}.\n\n{signal.meaning.strip()}"
     if signal.derived:
         return f"{head}\n\nIt is {_derivation(signal.derived, signals)}."
+    if signal.fact:
+        return f"{head}\n\nIt is `{signal.fact}` of the host, as plimsoll.toml gives it, throughout."
     few = "Taken from" if len(signal.sources) == 1 else "Taken from the first of these that is recorded"
+    if signal.instances == "sum":
+        few = "Added up over the instances of the host that have data. " + few
     return f"{head}\n\n{few}:\n\n" + "\n".join(f"- {source_text(source)}" for source in signal.sources)
 
 
@@ -70,6 +76,7 @@ def source_text(source: Source) -> str:
         where = f"measurement `{source.measurement}`, field `{source.field}`" + (f", where {tags}" if tags else "")
         where += f", for each `{source.instance}`" if source.instance else ""
         where += f", the host being `{source.host}`" if source.host else ""
+    where += f", without {' and '.join(f'`{one}`' for one in source.but)}" if source.but else ""
     parts = [where, "as a rate of the growing count" if source.rate else "", _transform(source.transform)]
     return ", ".join(part for part in parts if part)
 
@@ -91,6 +98,14 @@ def _threshold(rule: Rule, signals: Signals) -> Iterator[str]:
         yield f"- A crossing lasts until the value is {_side(_HEALTHY, rule.recover, unit, rule)}."
     if rule.scale:
         yield f"- The limit is for one {_EACH[rule.scale]}: it is multiplied by what the host has."
+    if rule.where:
+        otherwise = {
+            None: "where that is not known it is not judged",
+            "judge": "where that is not known it is judged all the same",
+            "info": "where that is not known it is judged as a note (info)",
+            "skip": "where that is not known it does not apply",
+        }
+        yield f"- Only for {wanted(rule)}; {otherwise[rule.where_unknown]}."
     if rule.drive:
         yield f"- Only for disks that plimsoll.toml marks as a {rule.drive} drive."
     if rule.phase:
@@ -141,8 +156,21 @@ def _unit(signal: Signal) -> str:
 def _derivation(derived: Derivation, signals: Signals) -> str:
     names = [_named(name, signals) for name in derived.operands]
     if derived.sum:
-        return f"the sum of {', '.join(names[:-1])} and {names[-1]}"
+        return f"the sum of {', '.join(names[:-1])} and {names[-1]}{_weights(derived, signals)}"
     return f"{names[0]} less {names[1]}" if derived.difference else f"{names[0]} divided by {names[1]}"
+
+
+def _weights(derived: Derivation, signals: Signals) -> str:
+    """`; Disk writes count 2 times with raid = 1 or 10, 4 times with raid = 5, else once`."""
+    said = ""
+    for name, weight in derived.weights.items():
+        by_times: dict[float, list[int]] = {}
+        for value, times in weight.values.items():
+            if times != weight.unknown:
+                by_times.setdefault(times, []).append(value)
+        parts = [f"{times:g} times with {weight.by} = {' or '.join(map(str, of))}" for times, of in by_times.items()]
+        said += f"; {signals[name].title} count {', '.join(parts)}, else {counted(round(weight.unknown), 'time')}"
+    return said
 
 
 def _transform(transform: Transform) -> str:

@@ -68,9 +68,9 @@ class Finding:
 
     `rule` is the rule as it was judged, `override` what plimsoll.toml did to it.
     `samples` are what a chart draws: the signal as recorded, in its unit.
-    `notes` say what the judgement rests on: a widened window, an unknown phase, a host fact.
-    `needs` is the fact without which it was not judged. `seen` is how much of its window (ns) held samples when
-    that was fullest, None where it was full.
+    `notes` say what the judgement rests on: a widened window, an unknown phase, a host fact. `needs` is what a
+    rule that was not judged lacks: a fact (`memory_mb`), or that drives are marked (`drive = "database"`). `seen` is
+    how much of its window (ns) held samples when that was fullest, None where it was full.
     """
 
     pack: Pack
@@ -147,6 +147,15 @@ class Finding:
         """True evaluations over evaluations with data."""
         return share_of_time(self.track) if self.track else None
 
+    @property
+    def times_past(self) -> float:
+        """How many times past its limit the worst value is, the same way for floors and ceilings; 0 without measure."""
+        if self.track is None or np.isnan(self.nearest):
+            return 0.0
+        worst, limit = abs(self.nearest), abs(self.track.healthy.limit)
+        over, under = (limit, worst) if self.track.healthy.worse == "lower" else (worst, limit)
+        return over / under if under else float("inf") if over else 0.0
+
     @cached_property
     def nearest(self) -> float:
         """The value nearest to the limit while all other conditions of the rule held; NaN where they never did."""
@@ -174,8 +183,8 @@ class Applied:
 class Question:
     """What is to be judged: packs over phases, between two instants (UTC ns, None for open).
 
-    `overrides` are the thresholds that are set otherwise, `drives` tells what the disks hold, `expected_hosts`
-    are those of which there must be a log.
+    `overrides` are the thresholds that are set otherwise, `drives` tells what the disks hold. `expected_hosts` are the
+    hosts that plimsoll.toml names, where all logs of the run are there: each of them was to be recorded.
     """
 
     packs: Sequence[Pack]

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from model.log import Log, Times
+from model.remark import counted
 from model.samples import Recorded, Samples
 from model.sampling import other_intervals, sampling_interval
 from model.series import Series
@@ -20,6 +21,7 @@ from rules.evaluate import Judge, Track, grid
 from rules.schema import Pack, Rule
 from rules.signals import Finder, Origin, Subject, Taken, has_object, host_of, host_tags, hosts_of
 from rules.states import State
+from rules.where import wanted
 
 
 def judge(logs: Sequence[Log], question: Question, facts: Facts) -> tuple[list[Finding], list[Applied]]:
@@ -54,7 +56,7 @@ class _Bench:
                 self._host_times.setdefault(host, []).append(log.times)
         for series in self._recorded.series:
             self._host_series.setdefault(host_of(series, tags).casefold(), []).append(series)
-        finder = Finder(question.signals, self._recorded.series, lambda one: len(self._samples(one).present.times) > 0)
+        finder = Finder(question.signals, self._recorded.series, self._filled, facts.known)
         self._origins = finder.find
         self._judge = Judge(finder.find, self._samples, facts, question.phases)
         self._grids: dict[str, Times] = {}
@@ -63,6 +65,9 @@ class _Bench:
         if series.key not in self._cache:
             self._cache[series.key] = self._recorded.samples(series)
         return self._cache[series.key]
+
+    def _filled(self, series: Series) -> bool:
+        return len(self._samples(series).present.times) > 0
 
     def hosts_for(self, pack: Pack) -> tuple[tuple[str, ...], str]:
         """The hosts a pack applies to, and why."""
@@ -109,14 +114,41 @@ class _Bench:
             yield replace(bare, outcome=Outcome.OFF)
         elif not recorded:
             yield bare
+        elif (fitted := self._fitted(bare, host)).outcome != Outcome.NOT_RECORDED:
+            yield fitted
         else:
+            bare, rule = fitted, fitted.rule
             meant = [one for one in recorded if rule.drive is None or self._holds(one[0]) == rule.drive]
             if not meant:
-                why = self._no_drive(rule, host, recorded)
-                needs = f'drive = "{rule.drive}"'
-                yield replace(bare, outcome=Outcome.NOT_JUDGED, notes=(why, *said), needs=needs)
+                notes = (self._no_drive(rule, host, recorded), *bare.notes)
+                yield replace(bare, outcome=Outcome.NOT_JUDGED, notes=notes, needs=f'drive = "{rule.drive}"')
             for subject, origin in meant:
                 yield self._finding(replace(bare, subject=subject), subject, origin)
+
+    def _fitted(self, bare: Finding, host: str) -> Finding:
+        """The finding where the rule is for hosts like this one; else, with its outcome, why it is not judged."""
+        rule = bare.rule
+        try:
+            if self._facts.fits(rule, host):
+                return bare
+        except UnknownFact as unknown:
+            only = f"it is for {wanted(rule)}"
+            match rule.where_unknown:
+                case None:
+                    return replace(
+                        bare, outcome=Outcome.NOT_JUDGED, notes=(str(unknown), only, *bare.notes), needs=unknown.fact
+                    )
+                case "skip":
+                    return replace(bare, outcome=Outcome.DOES_NOT_APPLY, notes=(only, str(unknown), *bare.notes))
+                case "judge":
+                    return replace(bare, notes=(f"{only}; {unknown}", *bare.notes))
+                case "info":
+                    note = f"a note only, as {unknown.fact} is not known and {only}: give it in plimsoll.toml"
+                    as_note = rule.model_copy(update={"severity": "info"})
+                    return replace(bare, rule=as_note, notes=(note, *bare.notes))
+        has = " and ".join(self._facts.explain(Subject(host), fact) for fact in rule.where)
+        note = f"it is for {wanted(rule)}; {host} has {has}"
+        return replace(bare, outcome=Outcome.DOES_NOT_APPLY, notes=(note, *bare.notes))
 
     def _holds(self, subject: Subject) -> str | None:
         return self._drives.get(subject.key)
@@ -139,8 +171,7 @@ class _Bench:
         try:
             track = self._judge.track(rule, subject, origin, self._grid(subject.host.casefold()))
         except UnknownFact as unknown:
-            notes = (str(unknown), *bare.notes)
-            return replace(bare, outcome=Outcome.NOT_JUDGED, notes=notes, needs=unknown.fact)
+            return replace(bare, outcome=Outcome.NOT_JUDGED, notes=(str(unknown), *bare.notes), needs=unknown.fact)
         found = replace(bare, outcome=_outcome(rule, track), track=track, samples=self._drawn(origin, track))
         if found.stretch is not None and found.stretch < track.window:
             found = replace(found, seen=self._judge.seen(origin, track))
@@ -191,10 +222,20 @@ class _Bench:
             how = f"every {words(one // 2)}" if one > rule.over else "more often"
             notes.append(f"window of {words(one)} where the log was sampled {how}")
         if rule.scale:
-            notes.append(f"limit {rule.healthy} × {self._facts.explain(track.subject, rule.scale)}")
+            notes.append(f"limit {rule.healthy.shown} × {self._facts.explain(track.subject, rule.scale)}")
+        notes += self._weighed(rule, track.subject)
         if rule.measured_on:
             notes.append(f"measured on {rule.measured_on}")
         return tuple(notes)
+
+    def _weighed(self, rule: Rule, subject: Subject) -> Iterator[str]:
+        """What counts more than once in the rule's signal, and by which fact."""
+        derived = self._question.signals[rule.signal].derived
+        for name, weight in derived.weights.items() if derived else ():
+            fact = self._facts.known(subject, weight.by)
+            times = counted(round(weight.of(fact)), "time")
+            by = f"{weight.by} = {fact:g} (plimsoll.toml)" if fact is not None else f"{weight.by} is not known"
+            yield f"{self._question.signals[name].title.lower()} counted {times}: {by}"
 
 
 def _too_short(finding: Finding) -> str:
@@ -234,6 +275,7 @@ def _rank(finding: Finding) -> tuple[object, ...]:
         finding.outcome == Outcome.OFTEN,
         -longest,
         -finding.time_crossed if crossed else 0,
+        -finding.times_past if crossed else 0,
         margin if margin is not None else float("inf"),
         finding.rule.id,
         subject.host.casefold() if subject else "",

@@ -106,10 +106,11 @@ def mistakes(place: str, table: Mapping[str, RuleSettings], rules: Mapping[str, 
 
 
 def _changed(rule: Rule, settings: RuleSettings) -> Rule:
-    """The rule with what is set. Hysteresis belongs to the documented limit and goes with it."""
+    """The rule with what is set. Hysteresis and `where` belong to the documented limit and go with it."""
     update: dict[str, object] = {}
     if settings.healthy or settings.per:
         update |= {"healthy": settings.healthy or rule.healthy, "recover": None, "scale": settings.per or rule.scale}
+        update |= {"where": {}, "where_unknown": None}
     if settings.over is not None:
         update["over"] = settings.over
     if settings.for_ is not None:
@@ -140,7 +141,7 @@ def _difference(documented: Rule, changed: Rule) -> str:
 
 
 def _limit(rule: Rule) -> str:
-    return f"{rule.healthy}" + (f" × {rule.scale}" if rule.scale else "")
+    return rule.healthy.shown + (f" × {rule.scale}" if rule.scale else "")
 
 
 def _length(duration: int) -> str:

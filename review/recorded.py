@@ -1,14 +1,15 @@
 """A signal as it was recorded: in its own unit, at the times of its samples."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from model.log import Values
 from model.samples import Samples
 from model.series import Series
 from model.times import SECOND
-from rules.evaluate import combined
-from rules.signals import Derived, Origin, Taken
+from rules.evaluate import combined, total
+from rules.signals import Derived, Given, Origin, Taken, Total
 
 
 def drawn(origin: Origin, samples_of: Callable[[Series], Samples]) -> Samples | None:
@@ -19,12 +20,25 @@ def drawn(origin: Origin, samples_of: Callable[[Series], Samples]) -> Samples | 
             if transform.scale != 1 or transform.offset != 0:
                 samples = Samples(samples.times, transform.scale * samples.values + transform.offset)
             return _rates(samples.present) if rate else samples
-        case Derived(operation, operands):
-            parts = [drawn(operand, samples_of) for operand in operands]
-            known = [part for part in parts if part is not None]
-            if len(known) < len(parts) or any(not np.array_equal(known[0].times, p.times) for p in known[1:]):
-                return None
-            return Samples(known[0].times, combined(operation, [part.values for part in known]))
+        case Derived(operation, operands, weights):
+            together = _together(operands, samples_of)
+            return Samples(together[0].times, combined(operation, _values(together), weights)) if together else None
+        case Total(parts):
+            together = _together(parts, samples_of)
+            return Samples(together[0].times, total(_values(together))) if together else None
+        case Given():
+            return None
+
+
+def _together(parts: Sequence[Origin], samples_of: Callable[[Series], Samples]) -> list[Samples]:
+    """The samples of each part; none where they were not all sampled at the same times."""
+    known = [one for part in parts if (one := drawn(part, samples_of)) is not None]
+    alike = len(known) == len(parts) and all(np.array_equal(known[0].times, one.times) for one in known[1:])
+    return known if alike else []
+
+
+def _values(parts: Sequence[Samples]) -> list[Values]:
+    return [part.values for part in parts]
 
 
 def _rates(counts: Samples) -> Samples:

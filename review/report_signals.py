@@ -7,7 +7,7 @@ from model.series import Series
 from review.findings import Finding
 from review.recorded import drawn
 from review.review import Review
-from rules.signals import Derived, Finder, Origin, Origins, Subject, Taken
+from rules.signals import Derived, Finder, Given, Origin, Origins, Subject, Taken, Total
 
 
 class Signals:
@@ -18,7 +18,10 @@ class Signals:
         self._recorded = Recorded(review.logs)
         self._cache: dict[object, Samples] = {}
         self._finder = Finder(
-            review.question.signals, self._recorded.series, lambda one: len(self.counter(one).present.times) > 0
+            review.question.signals,
+            self._recorded.series,
+            lambda one: len(self.counter(one).present.times) > 0,
+            review.facts.known,
         )
         self._found: dict[str, Mapping[Subject, Samples]] = {}
 
@@ -87,6 +90,11 @@ def _taken(origin: Origin) -> Iterator[Series]:
         case Derived():
             for operand in origin.operands:
                 yield from _taken(operand)
+        case Total():
+            for part in origin.parts:
+                yield from _taken(part)
+        case Given():
+            pass
 
 
 def subject_name(subject: Subject) -> str:

@@ -17,7 +17,7 @@ from review.findings import Applied, Finding, Outcome, Question
 from review.groups import Group, crossed_groups
 from review.judging import judge
 from review.statistics import Statistic, statistics
-from review.unmatched import unmatched
+from review.unmatched import missing_hosts, unmatched
 from review.unsound import Unsound, remarks_below_zero, unsound
 from review.verdict import Verdict, headline, said, verdict
 from rules.signals import host_of, host_tags, hosts_of
@@ -55,7 +55,7 @@ class Review:
         """Why the run is not known to be healthy although nothing was crossed; the gravest first."""
         return (
             *unread(self.remarks),
-            *missing(self.question.expected_hosts, self.hosts),
+            *missing(self.missing_hosts),
             *unsound_counters(self.unsound),
             *undecided(self.findings),
             *unrecognised_names(self.doubtful),
@@ -106,6 +106,11 @@ class Review:
     def hosts(self) -> tuple[str, ...]:
         """The recorded computers, each written as first seen."""
         return tuple(hosts_of((series for log in self.logs for series in log.series), self._host_tags).values())
+
+    @cached_property
+    def missing_hosts(self) -> tuple[str, ...]:
+        """The hosts that were to be recorded and were not."""
+        return missing_hosts(self.question.expected_hosts, self.hosts)
 
     def hosts_of(self, log: Log) -> tuple[str, ...]:
         """The computers of one log: where an agent polls others, those."""

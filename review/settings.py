@@ -11,9 +11,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from model.errors import Unusable
+from model.errors import Unusable, printable
+from model.moments import lies_outside
 from model.run import Phase, Run
-from model.times import instant
+from model.times import Zone, instant
 from review.facts import GivenFacts
 from review.findings import Drives
 from review.overrides import Overrides, RuleSettings, mistakes
@@ -22,6 +23,7 @@ from rules.signals import Subject
 from rules.source import suggest
 
 FILE_NAME = "plimsoll.toml"
+_PHASES = ("ramp-up", "steady", "ramp-down")  # which --steady makes
 
 
 class _Strict(BaseModel):
@@ -48,13 +50,16 @@ class PhaseSettings(_Strict):
     def _ordered(self) -> "PhaseSettings":
         if self.end < self.start:
             raise ValueError(f'phase "{self.name}" ends before it begins')
+        if self.end == self.start:
+            raise ValueError(f'phase "{self.name}" ends when it begins')
         return self
 
 
 class RunSettings(_Strict):
-    """The `[run]` table."""
+    """The `[run]` table. `hosts` are computers of which there is a log, beside those with a table of their own."""
 
     name: str | None = None
+    hosts: tuple[Annotated[str, Field(min_length=1)], ...] = ()
     simulated: bool = False
     labels: dict[str, str] = {}
     phases: tuple[PhaseSettings, ...] = ()
@@ -64,6 +69,7 @@ class _Facts(_Strict):
     """Facts of a host or of one of its instances."""
 
     spindles: float | None = Field(default=None, gt=0)
+    raid: Literal[0, 1, 5, 10] | None = None
     link_bits: float | None = Field(default=None, gt=0)
 
 
@@ -95,9 +101,18 @@ class Settings(_Strict):
         phases = tuple(Phase(p.name, instant(p.start), instant(p.end)) for p in self.run.phases)
         return Run(self.run.name, dict(self.run.labels), phases, self.run.simulated)
 
+    @property
+    def named_hosts(self) -> tuple[str, ...]:
+        """Every host that is named, once."""
+        by_name = {host.casefold(): host for host in reversed((*self.run.hosts, *self.hosts))}
+        return tuple(reversed(by_name.values()))
+
     def facts(self) -> GivenFacts:
-        """The facts of hosts and instances."""
-        given: dict[Subject, Mapping[str, float]] = {}
+        """The facts of hosts and instances; of hosts that are named alone, none."""
+        listed = {host.casefold() for host in self.hosts}
+        given: dict[Subject, Mapping[str, float]] = {
+            Subject(host): {} for host in self.run.hosts if host.casefold() not in listed
+        }
         for host, facts in self.hosts.items():
             given[Subject(host)] = _numbers(facts)
             for instance, own in facts.instances.items():
@@ -165,15 +180,46 @@ def parse(text: str, path: Path) -> Settings:
         raise Unusable(*(_explain(path, detail) for detail in error.errors())) from None
 
 
+def check_phases(
+    path: Path | None, phases: Sequence[Phase], rules: Mapping[str, Rule], zone: Zone, start: int, end: int
+) -> None:
+    """Unusable, naming each phase of the file that no rule can know, lies outside the recording, or meets another.
+
+    `start` and `end` (UTC ns) are those of the recording. What reaches beyond them is let pass, as in `--steady`.
+    """
+    wrong: list[str] = []
+    known = dict.fromkeys((*_PHASES, *(rule.phase for rule in rules.values() if rule.phase)))
+    for number, phase in enumerate(phases, 1):
+        place, name = f"run.phases.{number}", printable(phase.name)
+        if phase.name not in known:
+            near = suggest(phase.name.casefold(), list(known))
+            wrong.append(f'{place}.name: no rule knows a phase "{name}"{near}; phases are called {", ".join(known)}')
+        elif lies_outside(phase.start, phase.end, start, end):
+            wrong.append(
+                f'{place}: the phase "{name}", {zone.span(phase.start, phase.end)}, is no part of the recording, which '
+                f"reaches from {zone.clock(start)} to {zone.clock(end)} ({zone.label(start)}); are its day and offset "
+                "right?"
+            )
+        for before, other in enumerate(phases[: number - 1], 1):
+            first, last = max(phase.start, other.start), min(phase.end, other.end)
+            if first < last:
+                wrong.append(
+                    f'run.phases.{before} and {number}: the phases "{printable(other.name)}" and "{name}" overlap, '
+                    f"{zone.span(first, last)}; let one end where the other begins"
+                )
+    if wrong:
+        raise Unusable(*(f"{path or FILE_NAME}: {one}" for one in wrong))
+
+
 def _numbers(facts: BaseModel) -> dict[str, float]:
-    return {name: value for name, value in facts.model_dump().items() if isinstance(value, float)}
+    return {name: value for name, value in facts.model_dump().items() if isinstance(value, int | float)}
 
 
 def _explain(path: Path, detail: Any) -> str:
     place = ".".join(str(part + 1) if isinstance(part, int) else part for part in detail["loc"])
     if detail["type"] == "extra_forbidden":
         known = ["run", "hosts", "name", "simulated", "labels", "phases", "from", "to", "processors", "clock_mhz"]
-        known += ["memory_mb", "spindles", "link_bits", "instances", "drive"]
+        known += ["memory_mb", "spindles", "raid", "link_bits", "instances", "drive"]
         known += ["rules", "reason", "off", "healthy", "over", "for", "per", "often"]
         return f"{path}: {place}: unknown setting{suggest(str(detail['loc'][-1]), known)}"
     if detail["type"] == "missing" and detail["loc"][-1] == "reason":

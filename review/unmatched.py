@@ -35,6 +35,19 @@ def unmatched(
             yield from _instance(subject, _judged_by(facts, drive, found), own)
 
 
+def missing_hosts(expected: Sequence[str], hosts: Sequence[str]) -> tuple[str, ...]:
+    """Those of the hosts that plimsoll.toml names which were not recorded.
+
+    A computer by its short name in one place and by its full one in the other is the same.
+    """
+    return tuple(one for one in expected if not any(_is_same(one.casefold(), host.casefold()) for host in hosts))
+
+
+def _is_same(one: str, other: str) -> bool:
+    (short, dot, _), (other_short, other_dot, _) = one.partition("."), other.partition(".")
+    return one == other or (short == other_short and not (dot and other_dot) and not short.isdecimal())
+
+
 def _hosts(missing: Sequence[str], hosts: Sequence[str], named: Collection[Subject]) -> Iterator[Remark]:
     free = _others(hosts, (one.host for one in named))
     resembling = {host: near for host in missing if (near := _nearest(host, free))}

@@ -15,10 +15,12 @@ from rules.schema import Case, Fact, Rule, Signal, Source
 from rules.signals import Finder, Subject, is_total
 from rules.source import suggest
 from rules.states import Truth
+from rules.where import fits, wanted
 
 _HOST = "host"
 _FIELD = "value"
 _INSTANCE = "instance"
+_ANYTHING, _ROWS = "anything", 60  # what a case without series records of its host
 
 
 def run_case(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> str | None:
@@ -53,12 +55,20 @@ class _Unfit(ValueError):
 
 
 def _judged(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> Track | None:
-    """The rule judged for the one subject of the case; None where its signal is not given."""
+    """The rule judged for the one subject of the case.
+
+    None where its signal is not given, or where the facts of the case are not those the rule is for.
+    """
+    of_fact = signals[rule.signal].fact
+    if fits(rule, case.facts.get) is False or (of_fact and of_fact not in case.facts):
+        return None
     samples = dict(_recorded(case, signals))
-    finder = Finder(_as_recorded(signals), list(samples), lambda series: True)
-    times = max((one.times for one in samples.values()), key=len, default=np.empty(0, dtype=np.int64))
+    series = list(samples) or [Series(_HOST, _ANYTHING, (), _FIELD)]
+    finder = Finder(_as_recorded(signals), series, lambda one: True, lambda _, fact: case.facts.get(fact))
+    known = [one.times for one in samples.values()] or [np.arange(_ROWS, dtype=np.int64) * case.interval]
+    times = max(known, key=len)
     at = grid(times, reach=max(2 * case.interval, *(condition.over for condition in rule.conditions)))
-    phases = (Phase(case.phase, 0, int(at[-1])),) if case.phase and len(at) else ()
+    phases = (Phase(case.phase, 0, int(at[-1])),) if case.phase else ()
     judge = Judge(finder.find, samples.__getitem__, _Facts(case), phases)
     return next(iter(judge.tracks(rule, lambda subject: at)), None)
 
@@ -74,6 +84,8 @@ def _recorded(case: Case, signals: Mapping[str, Signal]) -> Iterator[tuple[Serie
             raise _Unfit(f'its series name "{name}", which is derived: give what it is derived from, {operands}')
         if signal.instances == "each" and is_total(case.instance):
             raise _Unfit(f'its instance "{case.instance}" stands for all the others, and {name} is kept for each')
+        if signal.fact:
+            raise _Unfit(f'its series name "{name}", which is a fact: write facts: {{{signal.fact}: 1}}')
         tags = ((_INSTANCE, case.instance),) if signal.instances == "each" else ()
         times = np.arange(len(values), dtype=np.int64) * case.interval
         filled = np.array([np.nan if value is None else value for value in values])
@@ -83,9 +95,13 @@ def _recorded(case: Case, signals: Mapping[str, Signal]) -> Iterator[tuple[Serie
 def _as_recorded(signals: Mapping[str, Signal]) -> dict[str, Signal]:
     """The signals as `_recorded` gives them: each from a series of its own name, with nothing left to do to it."""
     return {
-        name: signal if signal.derived else signal.model_copy(update={"sources": (_source(name, signal),)})
+        name: signal if signal.derived or signal.fact else signal.model_copy(update=_own(name, signal))
         for name, signal in signals.items()
     }
+
+
+def _own(name: str, signal: Signal) -> dict[str, object]:
+    return {"sources": (_source(name, signal),), "instances": "each" if signal.instances == "each" else "none"}
 
 
 def _source(name: str, signal: Signal) -> Source:
@@ -108,6 +124,8 @@ def _no_data(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> str:
     """Why a rule had no data throughout, as far as the case shows."""
     if case.phase and rule.phase and case.phase != rule.phase:
         return f'it was not judged: it is for the phase "{rule.phase}", and the case is of "{case.phase}"'
+    if fits(rule, case.facts.get) is False:
+        return f"it does not apply: it is for {wanted(rule)}"
     conditions = (rule, *rule.and_) if case.phase or not rule.phase else rule.conditions
     named = [name for condition in conditions for name in operands(condition.signal, signals)]
     absent = [name for name in dict.fromkeys(named) if name not in case.series]
@@ -115,7 +133,9 @@ def _no_data(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> str:
 
 
 def operands(name: str, signals: Mapping[str, Signal]) -> list[str]:
-    """The signals, none of them derived, that a signal comes down to: itself, or what it is derived from."""
+    """The signals, none of them derived or a fact, that a signal comes down to: itself, or what it is derived from."""
+    if signals[name].fact:
+        return []
     derived = signals[name].derived
     return [leaf for operand in derived.operands for leaf in operands(operand, signals)] if derived else [name]
 
@@ -139,4 +159,4 @@ def _extreme(track: Track, unit: str) -> str:
     which = {"higher": "highest", "lower": "lowest", "either": "furthest"}[track.healthy.worse]
     worst = worst_value(track)
     value = "there was no value" if np.isnan(worst) else f"the {which} value was {worst:.6g} {unit}"
-    return f"{value}, healthy is {track.healthy}"
+    return f"{value}, healthy is {track.healthy.shown}"

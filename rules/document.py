@@ -48,6 +48,11 @@ class RulePart(_Part):
     for_s: float = Field(description="How long it is crossed before it fires.")
     often: float = Field(description="The share of the judged time from which a run that never fired is often crossed.")
     recover: str | None = Field(description="What ends an alert, where that is not the limit itself.")
+    where: dict[str, str] = Field(description='The host facts it is for, such as {"memory_mb": "<= 4096"}.')
+    where_unknown: str | None = Field(
+        description="What becomes of it where such a fact is not known: info (judged at that severity), judge or skip "
+        "(does not apply); null for not judged."
+    )
     phase: str | None = Field(description="The phase of a run in which it is judged; null for all.")
     and_: list[ConditionPart] = Field(serialization_alias="and", description="What has to be crossed at the same time.")
     when_phase_unknown: list[ConditionPart] = Field(description="The same where the phases are not known.")
@@ -78,6 +83,8 @@ def _rule(pack: Pack, rule: Rule, signals: Mapping[str, Signal]) -> RulePart:
         for_s=rule.for_ / SECOND,
         often=rule.often,
         recover=str(rule.recover) if rule.recover else None,
+        where={fact: str(limit) for fact, limit in rule.where.items()},
+        where_unknown=rule.where_unknown,
         phase=rule.phase,
         and_=[_condition(one, signals) for one in rule.and_],
         when_phase_unknown=[_condition(one, signals) for one in rule.when_phase_unknown],

@@ -19,7 +19,7 @@ from model.series import Series
 from model.times import SECOND, utc, words
 from rules.healthy import Healthy
 from rules.schema import Condition, Fact, Reduce, Rule
-from rules.signals import Derived, Origin, Origins, Subject, Taken, joined
+from rules.signals import Derived, Given, Origin, Origins, Subject, Taken, Total, joined
 from rules.states import State, States, Truth, Truths, run
 from rules.window import reduce, reduce_rate
 
@@ -162,9 +162,13 @@ class Judge:
                 if transform.scale != 1 or transform.offset != 0:
                     samples = Samples(samples.times, transform.scale * samples.values + transform.offset)
                 return (reduce_rate if rate else reduce)(samples, at, window, how)
-            case Derived(operation, operands):
+            case Derived(operation, operands, weights):
                 values = [self._value(operand, at, window, how) for operand in operands]
-                return combined(operation, values)
+                return combined(operation, values, weights)
+            case Total(parts):
+                return total([self._value(part, at, window, how) for part in parts])
+            case Given(subject, fact):
+                return np.full(len(at), float(self.fact(subject, fact)))
 
 
 def grid(times: Times, every: int = EVERY, reach: int = 0) -> Times:
@@ -195,10 +199,22 @@ def _series(origin: Origin) -> list[Series]:
             return [origin.series]
         case Derived():
             return [series for operand in origin.operands for series in _series(operand)]
+        case Total():
+            return [part.series for part in origin.parts]
+        case Given():
+            return []
 
 
-def combined(operation: str, values: Sequence[Values]) -> Values:
-    """A derived signal's operands as one; a zero divisor is no data."""
+def total(values: Sequence[Values]) -> Values:
+    """The sum over instances, of those that have data; no data where none has."""
+    stacked = np.stack(values)
+    return np.where(np.isnan(stacked).all(axis=0), np.nan, np.nansum(stacked, axis=0))
+
+
+def combined(operation: str, values: Sequence[Values], weights: Sequence[float] = ()) -> Values:
+    """A derived signal's operands as one, each times its weight; a zero divisor is no data."""
+    if weights:
+        values = [weight * one for weight, one in zip(weights, values, strict=True)]
     match operation:
         case "sum":
             return np.sum(values, axis=0)

@@ -33,6 +33,16 @@ class Healthy:
         """The direction in which values become unhealthy."""
         return "higher" if self.operator in ("<", "<=") else "lower" if self.operator in (">", ">=") else "either"
 
+    @property
+    def sign(self) -> str:
+        """The operator as people read it: `≤`."""
+        return {"<=": "≤", ">=": "≥"}.get(self.operator, self.operator)
+
+    @property
+    def shown(self) -> str:
+        """The limit as people read it, without its unit: `≤ 3`."""
+        return f"{self.sign} {self.limit:.12g}"
+
     def scaled(self, factor: float) -> "Healthy":
         """The same side of a limit multiplied by a host fact."""
         return Healthy(self.operator, self.limit * factor)

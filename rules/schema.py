@@ -14,7 +14,10 @@ OFTEN = 0.1  # of the judged time; ours, docs/evaluation.md says why
 
 Severity = Literal["info", "warning", "critical"]
 Reduce = Literal["mean", "min", "max", "last", "sum", "count", "median", "increase"]
-Fact = Literal["processors", "clock_mhz", "memory_mb", "spindles", "link_bits"]
+Fact = Literal["processors", "clock_mhz", "memory_mb", "spindles", "link_bits"]  # what a limit may scale by
+Known = Fact | Literal["raid"]  # everything that may be known of a host or an instance
+
+EACH = "*"  # in a path: each instance but the totals
 
 Identifier = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
 SignalName = Annotated[str, Field(pattern=r"^[a-z0-9_]+(\.[a-z0-9_]+)+$")]
@@ -81,7 +84,8 @@ class Source(Strict):
     In a path the instance `*` stands for each instance but `_Total`; SQL Server objects are written
     for the default instance (`SQLServer:`) and match named ones (`MSSQL$NAME:`) too.
     `instance` names the tag that tells the instances of a measurement apart, `host` the tag that
-    holds the host where that is not the usual one. `rate` says the field is a growing count.
+    holds the host where that is not the usual one. `but` are instances that are left out beside the
+    totals. `rate` says the field is a growing count.
     """
 
     path: Path | None = None
@@ -90,8 +94,14 @@ class Source(Strict):
     tags: dict[str, str] = {}
     host: str | None = None
     instance: str | None = None
+    but: tuple[str, ...] = ()
     rate: bool = False
     transform: Transform = Transform()
+
+    @property
+    def each(self) -> bool:
+        """Whether it gives a value for each instance."""
+        return self.path.instance == EACH if self.path else self.instance is not None
 
     @model_validator(mode="before")
     @classmethod
@@ -102,13 +112,31 @@ class Source(Strict):
     def _one_kind(self) -> "Source":
         if (self.path is None) == (self.measurement is None) or (self.measurement is None) != (self.field is None):
             raise ValueError("a source is either a counter path, or a measurement and a field")
+        if self.but and not self.each:
+            raise ValueError("a source without instances has none to leave out")
         return self
 
 
+class Weight(Strict):
+    """How much an operand of a sum counts, by a fact of the subject: `values` by its value, else `unknown`."""
+
+    by: Literal["raid"]
+    values: dict[int, float]
+    unknown: float
+
+    def of(self, fact: float | None) -> float:
+        """The weight where this is the fact; None where nobody knows it."""
+        return self.unknown if fact is None else self.values.get(int(fact), self.unknown)
+
+
 class Derivation(Strict):
-    """A signal computed from others, each reduced over the window first; a zero divisor is no data."""
+    """A signal computed from others, each reduced over the window first; a zero divisor is no data.
+
+    In a sum an operand may count more than once (`weights`).
+    """
 
     sum: tuple[SignalName, ...] | None = None
+    weights: dict[SignalName, Weight] = {}
     difference: tuple[SignalName, SignalName] | None = None
     ratio: tuple[SignalName, SignalName] | None = None
 
@@ -116,6 +144,8 @@ class Derivation(Strict):
     def _one_operation(self) -> "Derivation":
         if sum(x is not None for x in (self.sum, self.difference, self.ratio)) != 1:
             raise ValueError("a derived signal is one of sum, difference or ratio")
+        if strange := set(self.weights) - set(self.sum or ()):
+            raise ValueError(f'weights name "{min(strange)}", which is no operand of a sum')
         return self
 
     @property
@@ -125,20 +155,27 @@ class Derivation(Strict):
 
 
 class Signal(Strict):
-    """A quantity a person reasons about, and where it can be taken from, the best source first."""
+    """A quantity a person reasons about, and where it can be taken from, the best source first.
+
+    `instances` says what becomes of sources with instances: each is kept, or they are added up to one value of
+    the host. A signal of a `fact` has that value of the host throughout.
+    """
 
     title: str
     unit: str
     meaning: str
     worse: Literal["higher", "lower", "either"] = "higher"
-    instances: Literal["none", "each"] = "none"
+    instances: Literal["none", "each", "sum"] = "none"
     sources: tuple[Source, ...] = ()
     derived: Derivation | None = None
+    fact: Fact | None = None
 
     @model_validator(mode="after")
     def _has_origin(self) -> "Signal":
-        if bool(self.sources) == (self.derived is not None):
-            raise ValueError("a signal has either sources or is derived")
+        if sum((bool(self.sources), self.derived is not None, self.fact is not None)) != 1:
+            raise ValueError("a signal has either sources, is derived, or is a fact")
+        if self.instances == "sum" and not all(source.each for source in self.sources):
+            raise ValueError("a sum over instances needs sources that have instances")
         return self
 
 
@@ -173,7 +210,7 @@ class Case(Strict):
     fires: bool | None
     interval: Annotated[Duration, Field(gt=0)] = parse_duration("10s")
     phase: str | None = None
-    facts: dict[Fact, float] = {}
+    facts: dict[Known, float] = {}
     instance: str = "0"
 
 
@@ -182,8 +219,11 @@ class Rule(Condition):
 
     A run in which it never fired has crossed it often where the condition was true for `for` in total, and for
     the share `often` of the judged time. `why` says what stands behind the limit, `thresholds` which rows of the
-    studies' limits (tests/data/thresholds.csv) it carries out. A rule with `drive` is for the disks that
-    plimsoll.toml marks so.
+    studies' limits (tests/data/thresholds.csv) it carries out.
+
+    A rule with `drive` is for the disks that plimsoll.toml marks so; one with `where` for the hosts of which these
+    facts hold. Where such a fact is not known it is not judged, unless `where_unknown` says otherwise: judged as it
+    is (judge) or as a note (info), or taken not to apply (skip).
     """
 
     id: Identifier
@@ -199,6 +239,8 @@ class Rule(Condition):
     measured_on: str | None = None
     why: str = ""
     drive: Literal["database", "log"] | None = None
+    where: dict[Fact, Limit] = {}
+    where_unknown: Literal["info", "judge", "skip"] | None = None
     thresholds: tuple[str, ...] = ()
     cases: tuple[Case, ...] = ()
     sources: tuple[Citation, ...] = Field(min_length=1)
@@ -209,6 +251,8 @@ class Rule(Condition):
             raise ValueError(f'recover "{self.recover}" lies on the other side than healthy "{self.healthy}"')
         if self.when_phase_unknown and not self.phase:
             raise ValueError("when_phase_unknown needs a phase")
+        if self.where_unknown and not self.where:
+            raise ValueError("where_unknown needs a where")
         return self
 
     @property

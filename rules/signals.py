@@ -8,9 +8,9 @@ from typing import Literal, TypeAlias
 from model.names import measurement
 from model.perfmon import TOTAL, CounterPath, generic_object, telegraf_name
 from model.series import Series
-from rules.schema import Signal, Source, Transform
+from rules.processors import numbered
+from rules.schema import EACH, Fact, Known, Signal, Source, Transform
 
-EACH = "*"
 Operation = Literal["sum", "difference", "ratio"]
 _TOTALS = (TOTAL.casefold(), "cpu-total")
 _THIS_COMPUTER = "localhost"
@@ -44,20 +44,49 @@ class Derived:
 
     operation: Operation
     operands: tuple["Origin", ...]
+    weights: tuple[float, ...] = ()
 
 
-Origin: TypeAlias = Taken | Derived
+@dataclass(frozen=True, slots=True)
+class Total:
+    """A signal of one host that is the sum over its instances, of those that have data at a time."""
+
+    parts: tuple[Taken, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A signal that is a fact of the host, the same throughout."""
+
+    subject: Subject
+    fact: Fact
+
+
+Origin: TypeAlias = Taken | Derived | Total | Given
 Origins: TypeAlias = Mapping[tuple[str, str | None], tuple[Subject, Origin]]
 
 
+def _nothing_known(subject: Subject, fact: Known) -> float | None:
+    return None
+
+
 class Finder:
-    """Finds signals among the series of a run. `has_samples` tells an empty series from a filled one."""
+    """Finds signals among the series of a run.
+
+    `has_samples` tells an empty series from a filled one, `known` the facts that weights go by (None: not known).
+    """
 
     def __init__(
-        self, signals: Mapping[str, Signal], series: Sequence[Series], has_samples: Callable[[Series], bool]
+        self,
+        signals: Mapping[str, Signal],
+        series: Sequence[Series],
+        has_samples: Callable[[Series], bool],
+        known: Callable[[Subject, Known], float | None] = _nothing_known,
     ) -> None:
         self._signals = signals
+        self._series = series
         self._has_samples = has_samples
+        self._known = known
         self._found: dict[str, Origins] = {}
         self._by_field: dict[tuple[str, str], list[Series]] = {}
         for one in series:
@@ -66,14 +95,22 @@ class Finder:
     def find(self, name: str) -> Origins:
         """Where a signal is recorded, by subject key. A host's first source that holds samples is taken."""
         if name not in self._found:
-            signal = self._signals[name]
-            self._found[name] = self._derive(signal) if signal.derived else self._take(signal)
+            self._found[name] = self._find(self._signals[name])
         return self._found[name]
 
-    def _take(self, signal: Signal) -> Origins:
-        best: dict[str, tuple[bool, list[tuple[Subject, Origin]]]] = {}
+    def _find(self, signal: Signal) -> Origins:
+        if signal.derived:
+            return self._derive(signal)
+        if signal.fact:
+            hosts = hosts_of(self._series, host_tags(self._signals)).values()
+            return {(one := Subject(host)).key: (one, Given(one, signal.fact)) for host in hosts}
+        taken = self._take(signal)
+        return _totals(taken) if signal.instances == "sum" else taken
+
+    def _take(self, signal: Signal) -> Mapping[tuple[str, str | None], tuple[Subject, Taken]]:
+        best: dict[str, tuple[bool, list[tuple[Subject, Taken]]]] = {}
         for source in signal.sources:
-            by_host: dict[str, list[tuple[Subject, Origin]]] = {}
+            by_host: dict[str, list[tuple[Subject, Taken]]] = {}
             filled: set[str] = set()
             for series in self._candidates(source):
                 subject = subject_of(source, series)
@@ -86,7 +123,7 @@ class Finder:
             for host, origins in by_host.items():
                 if host not in best or (host in filled and not best[host][0]):
                     best[host] = (host in filled, origins)
-        found: dict[tuple[str, str | None], tuple[Subject, Origin]] = {}
+        found: dict[tuple[str, str | None], tuple[Subject, Taken]] = {}
         for _, origins in best.values():
             for subject, origin in origins:
                 found.setdefault(subject.key, (subject, origin))
@@ -112,21 +149,47 @@ class Finder:
                 continue  # the host's own value belongs to each of its instances
             origins = [joined(found, subject) for found in operands]
             if all(origin is not None for origin in origins):
-                result[key] = (subject, Derived(operation, tuple(origin for origin in origins if origin is not None)))
+                weights = tuple(
+                    weight.of(self._known(subject, weight.by)) if (weight := derived.weights.get(name)) else 1.0
+                    for name in (derived.operands if derived.weights else ())
+                )
+                taken = tuple(origin for origin in origins if origin is not None)
+                result[key] = (subject, Derived(operation, taken, weights))
         return result
 
 
 def joined(origins: Origins, subject: Subject) -> Origin | None:
-    """The origin for a subject, joined on the host, and on the instance where both sides have one."""
-    host, _ = subject.key
+    """The origin for a subject, joined on the host, and on the instance where both sides have one.
+
+    Processor 3 of one object may be written `0,3` by another.
+    """
+    host, instance = subject.key
     found = origins.get(subject.key) or origins.get((host, None))
+    if found is None and instance is not None:
+        siblings = [other for of, other in origins if of == host and other is not None]
+        found = origins.get((host, numbered(instance, siblings)))
     return found[1] if found else None
+
+
+def _totals(taken: Mapping[tuple[str, str | None], tuple[Subject, Taken]]) -> Origins:
+    """The sums over the instances of each host."""
+    by_host: dict[str, list[tuple[Subject, Taken]]] = {}
+    for (host, _), one in taken.items():
+        by_host.setdefault(host, []).append(one)
+    return {
+        (host, None): (Subject(parts[0][0].host), Total(tuple(part for _, part in parts)))
+        for host, parts in by_host.items()
+    }
 
 
 def subject_of(source: Source, series: Series) -> Subject | None:
     """The subject a series gives a source's signal for, or None if the source does not mean this series."""
-    if source.path is not None:
-        return _subject_of_path(source.path, series)
+    subject = _subject_of_path(source.path, series) if source.path else _subject_of_measurement(source, series)
+    left_out = subject is not None and subject.key[1] in {one.casefold() for one in source.but}
+    return None if left_out else subject
+
+
+def _subject_of_measurement(source: Source, series: Series) -> Subject | None:
     for name, value in source.tags.items():
         given = series.tag(name)
         if name == "object" and given is not None:

@@ -6,7 +6,6 @@ from model.numbers import exact, quantity
 from rules.healthy import Healthy
 from rules.schema import Fact
 
-SIGNS: Mapping[str, str] = {"<=": "≤", ">=": "≥"}
 _EACH: Mapping[Fact, str] = {
     "processors": "processors",
     "clock_mhz": "MHz of processor clock",
@@ -18,8 +17,7 @@ _EACH: Mapping[Fact, str] = {
 
 def limit_text(healthy: Healthy, unit: str, per: Fact | None = None) -> str:
     """A limit in a signal's unit: `< 80 %`, `> 4 MB`, `≤ 3 requests × spindles`; all its digits are shown."""
-    sign = SIGNS.get(healthy.operator, healthy.operator)
-    return f"{sign} {exactly(healthy.limit, unit)}{f' × {_EACH[per]}' if per else ''}"
+    return f"{healthy.sign} {exactly(healthy.limit, unit)}{f' × {_EACH[per]}' if per else ''}"
 
 
 def exactly(limit: float, unit: str) -> str:

@@ -25,6 +25,7 @@ def dumps(run: StoredRun) -> bytes:
         "version": VERSION,
         "run": asdict(run.run),
         "settings": run.settings,
+        "whole": run.whole,
         "remarks": [asdict(remark) for remark in run.remarks],
         "recordings": [_recording(one) for one in run.recordings],
     }
@@ -45,6 +46,7 @@ def loads(document: bytes) -> StoredRun:
         tuple(_read_recording(one) for one in data["recordings"]),
         tuple(map(_remark, data["remarks"])),
         data["settings"],
+        data.get("whole", False),  # runs stored earlier do not say it
     )
 
 

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from ingest.convert import WRITERS, Part
 from model.errors import Unusable
-from model.moments import parse_moment
 from plimsoll.console import STDOUT, is_stdout, plain, say, spare, tell
 from plimsoll.sources import Named, read
 
@@ -15,14 +14,12 @@ class Wanted:
     """Which part of a log is to be converted, as typed."""
 
     counters: tuple[str, ...] = ()
-    start: str | None = None
-    end: str | None = None
     every: int = 1
 
 
 def run(named: Named, target: str, out: Path, wanted: Wanted) -> None:
     """Write a log in another format."""
-    logs, remarks, _ = read(named)
+    logs, remarks, *_ = read(named)
     if len(logs) > 1:
         raise Unusable(f"{named.places[0]}: holds {len(logs)} logs; convert one at a time")
     (log,) = logs
@@ -30,11 +27,9 @@ def run(named: Named, target: str, out: Path, wanted: Wanted) -> None:
     if out == STDOUT:
         raise Unusable("--out - is not supported: name a file, it is written as a whole or not at all")
     zone = named.shown_in or log.zone
-    first = int(log.times[0]) if len(log.times) else 0
-    start = parse_moment(wanted.start, zone, first) if wanted.start is not None else None
-    end = parse_moment(wanted.end, zone, first if start is None else start) if wanted.end is not None else None
-    if start is not None and end is not None and end < start:
-        raise Unusable(f"--until {wanted.end} is before --from {wanted.start}")
+    # What was collected live was read for the time asked for; of a log without rows there is no part.
+    cuts = named.hosts is None and len(log.times) > 0
+    start, end = named.when.of(zone, int(log.times[0]), int(log.times[-1]), "the log ends at") if cuts else (None, None)
     part = Part(wanted.counters, start, end, wanted.every, zone).of(log)
     size, said = WRITERS[target](part, out)
     if not is_stdout(out):

@@ -1,7 +1,6 @@
 """`plimsoll ingest`."""
 
 import shlex
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,13 +10,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from ingest.load import Loaded, load
 from ingest.together import refuse_unnamed
 from model.errors import Unusable
-from model.log import Log
-from model.remark import Remark, counted
+from model.remark import counted
 from model.run import Recording, Run, StoredRun
+from model.times import Zone
 from plimsoll.console import plain, say, tell
-from plimsoll.sources import Named, read
+from plimsoll.sources import Named, Read, read, refuse_bare
 from plimsoll.stores import opened
 from review import settings
+from rules.load import load_packs
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,11 @@ def run(named: Named, wanted: Wanted) -> None:
     if named.run is not None or named.hosts is not None:
         raise Unusable(f"{named.places[0]}: is in a store already; name logs")
     labels = dict(map(_label, wanted.labels))
-    logs, remarks, _ = read(named)
+    found = read(named)
+    logs, remarks = found.logs, found.remarks
+    refuse_bare(found)
     refuse_unnamed(logs)
-    stored = _described(wanted, labels, logs, remarks)
+    stored = _described(wanted, labels, found, named.shown_in)
     with opened(named.store) as store, _bar() as bar:
         task = bar.add_task(wanted.name, total=stored.values)
         loaded = load(store, stored, logs, merge=wanted.merge, progress=lambda done: bar.update(task, completed=done))
@@ -66,7 +68,8 @@ def _label(text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def _described(wanted: Wanted, labels: dict[str, str], logs: Sequence[Log], remarks: Sequence[Remark]) -> StoredRun:
+def _described(wanted: Wanted, labels: dict[str, str], found: Read, zone: Zone | None) -> StoredRun:
+    logs = found.logs
     # No tag of InfluxDB's ends in a backslash.
     plain = wanted.name.strip() == wanted.name and wanted.name.isprintable() and not wanted.name.endswith("\\")
     if not wanted.name or not plain:
@@ -76,12 +79,17 @@ def _described(wanted: Wanted, labels: dict[str, str], logs: Sequence[Log], rema
     path = settings.find([log.file or log.path for log in logs], wanted.config)
     text = settings.text_of(path) if path else None
     given = settings.parse(text, path).described_run() if text and path else Run()
+    if given.phases:
+        filled = [log for log in logs if len(log.times)]
+        start, end = min(int(log.times[0]) for log in filled), max(int(log.times[-1]) for log in filled)
+        rules = {rule.id: rule for pack in load_packs() for rule in pack.rules}
+        settings.check_phases(path, given.phases, rules, zone or filled[0].zone, start, end)
     run = replace(given, name=wanted.name, labels={**given.labels, **labels})
     try:
         recordings = tuple(Recording.of(log, log.digest or "") for log in logs)
     except OSError as error:
         raise Unusable(f"{error.filename}: cannot be read again: {error.strerror}") from None
-    return StoredRun(run, recordings, tuple(remarks), text)
+    return StoredRun(run, recordings, tuple(found.remarks), text, found.whole)
 
 
 def _bar() -> Progress:

@@ -7,12 +7,12 @@ from pathlib import Path
 from ingest.together import refuse_unnamed
 from model.errors import Unusable
 from model.log import Log
-from model.moments import parse_moment, steady
+from model.moments import steady
 from model.run import StoredRun
 from model.times import Zone
 from plimsoll.console import STDOUT, plain, say, spare, stdout, tell, write_json
 from plimsoll.files import write_text
-from plimsoll.sources import Named, read
+from plimsoll.sources import Named, read, refuse_bare
 from review import html, settings, terminal
 from review.as_document import document
 from review.facts import Facts, seen_in
@@ -30,8 +30,6 @@ class Asked:
     """What is to be judged, as typed."""
 
     packs: tuple[str, ...] = ()
-    start: str | None = None
-    end: str | None = None
     steady: str | None = None
     config: Path | None = None
 
@@ -70,7 +68,9 @@ def run(named: Named, asked: Asked, outputs: Outputs) -> int:
 
 def review_named(named: Named, asked: Asked) -> tuple[Review, Zone | None]:
     """The review of the logs that were named, and the zone it is to be shown in."""
-    logs, remarks, stored = read(named)
+    found = read(named)
+    logs, stored = found.logs, found.run
+    refuse_bare(found)
     refuse_unnamed(logs)
     packs = load_packs(asked.packs)
     zone = named.shown_in or next((log.zone for log in logs if log.zone.known), logs[0].zone)
@@ -81,12 +81,10 @@ def review_named(named: Named, asked: Asked) -> tuple[Review, Zone | None]:
     start, end = _span(logs)
     if asked.steady is not None:
         phases = steady(asked.steady, zone, start, end)
+    else:
+        settings.check_phases(path, phases, _rules(packs), zone, start, end)
     # What was collected live was read for the time asked for.
-    cuts = named.hosts is None
-    first = parse_moment(asked.start, zone, start) if asked.start and cuts else None
-    last = parse_moment(asked.end, zone, first or start) if asked.end and cuts else None
-    if first is not None and last is not None and last < first:
-        raise Unusable(f"--to {asked.end} is before --from {asked.start}")
+    first, last = named.when.of(zone, start, end) if named.hosts is None else (None, None)
     if (first or start) > (last or end) or (first or start) > end or (last or end) < start:
         raise Unusable(
             f"nothing was recorded from {zone.clock(first or start)} to {zone.clock(last or end)}; "
@@ -101,8 +99,9 @@ def review_named(named: Named, asked: Asked) -> tuple[Review, Zone | None]:
         by_hand=bool(asked.packs),
         overrides=given.overrides(path, _rules(packs)) if path and given.sets_rules else Overrides(),
         drives=given.drives(),
+        expected_hosts=given.named_hosts if found.whole else (),
     )
-    return review(logs, run_, question, Facts(given.facts(), seen_in(logs)), remarks), named.shown_in
+    return review(logs, run_, question, Facts(given.facts(), seen_in(logs)), found.remarks), named.shown_in
 
 
 def _settings(

@@ -24,9 +24,10 @@ _MOST_SPANS = 5
 
 def run(named: Named, json: Path | None) -> None:
     """Tell what is in each log. Unusable if a time is given for what is shown as a whole."""
-    if named.hosts is None and (named.start is not None or named.end is not None):
-        raise Unusable(f"--from and --to are for live:HOST; {named.places[0]} is shown as a whole")
-    logs, remarks, _ = read(named)
+    if named.hosts is None and named.when:
+        raise Unusable(f"--from, --to and --last are for live:HOST; {named.places[0]} is shown as a whole")
+    found = read(named)
+    logs, remarks = found.logs, found.remarks
     spare(logs, json, others=named.names)
     if json is not None:
         # What is said of several logs together stands with the first.

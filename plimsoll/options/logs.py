@@ -9,12 +9,14 @@ import typer
 from plimsoll.options.shared import (
     EncodingOption,
     FormatOption,
+    FromOption,
     JsonOption,
+    LastOption,
     LogArgument,
     NamesOption,
     StoreOption,
+    ToOption,
     ZoneOption,
-    not_empty,
     path_option,
 )
 
@@ -49,23 +51,24 @@ def show_command(
     format_: FormatOption = None,
     encoding: EncodingOption = None,
     names: NamesOption = None,
-    from_: Annotated[
-        str | None, typer.Option("--from", help="With live:HOST, from this time on.", callback=not_empty)
-    ] = None,
-    to: Annotated[str | None, typer.Option("--to", help="With live:HOST, up to this time.", callback=not_empty)] = None,
+    from_: FromOption = None,
+    to: ToOption = None,
+    last: LastOption = None,
     store: StoreOption = None,
     json: JsonOption = None,
 ) -> None:
-    """Tell what is in a log: host, zone, interval, span, counters, remarks."""
+    """Tell what is in a log: host, zone, interval, span, counters, remarks. Times are for live:HOST."""
+    from model.moments import When
     from plimsoll.commands import show
     from plimsoll.sources import Named
 
-    show.run(Named(tuple(logs), zone, format_, encoding, tuple(names or ()), store, from_, to), json)
+    named = Named(tuple(logs), zone, format_, encoding, tuple(names or ()), store, When(from_, to, last))
+    show.run(named, json)
 
 
 def convert_command(
     log: Annotated[str, typer.Argument(help="A log; - for standard input.", metavar="LOG", show_default=False)],
-    to: Annotated[Target, typer.Option("--to", help="csv (PDH-CSV), parquet (wide) or lp (InfluxDB line protocol).")],
+    as_: Annotated[Target, typer.Option("--as", help="csv (PDH-CSV), parquet (wide) or lp (InfluxDB line protocol).")],
     out: Annotated[Path, path_option("--out", "The file to write.", show_default=False)],
     counter: Annotated[
         list[str] | None,
@@ -75,12 +78,9 @@ def convert_command(
             show_default=False,
         ),
     ] = None,
-    from_: Annotated[
-        str | None, typer.Option("--from", help="Keep rows from this time on: 10:22.", callback=not_empty)
-    ] = None,
-    to_time: Annotated[
-        str | None, typer.Option("--until", help="Keep rows up to this time.", callback=not_empty)
-    ] = None,
+    from_: FromOption = None,
+    to: ToOption = None,
+    last: LastOption = None,
     every: Annotated[int, typer.Option("--every", min=1, help="Keep every n-th row.")] = 1,
     zone: ZoneOption = None,
     format_: FormatOption = None,
@@ -89,12 +89,13 @@ def convert_command(
     store: StoreOption = None,
 ) -> None:
     """Write a log in another format, whole or in part."""
+    from model.moments import When
     from plimsoll.commands import convert
     from plimsoll.sources import Named
 
-    wanted = convert.Wanted(tuple(counter or ()), from_, to_time, every)
-    named = Named((log,), zone, format_, encoding, tuple(names or ()), store, from_, to_time)
-    convert.run(named, to.value, out, wanted)
+    wanted = convert.Wanted(tuple(counter or ()), every)
+    named = Named((log,), zone, format_, encoding, tuple(names or ()), store, When(from_, to, last))
+    convert.run(named, as_.value, out, wanted)
 
 
 def review_command(
@@ -107,11 +108,9 @@ def review_command(
             show_default=False,
         ),
     ] = None,
-    from_: Annotated[
-        str | None,
-        typer.Option("--from", help="Judge from this time on: 10:22, or 2008-01-15T10:22.", callback=not_empty),
-    ] = None,
-    to: Annotated[str | None, typer.Option("--to", help="Judge up to this time.", callback=not_empty)] = None,
+    from_: FromOption = None,
+    to: ToOption = None,
+    last: LastOption = None,
     steady: Annotated[
         str | None, typer.Option("--steady", metavar="FROM/TO", help="When the run was in steady state: 10:22/12:00.")
     ] = None,
@@ -138,11 +137,12 @@ def review_command(
     store: StoreOption = None,
 ) -> None:
     """Hold a run's counters against their documented thresholds."""
+    from model.moments import When
     from plimsoll.commands import review
     from plimsoll.sources import Named
 
-    named = Named(tuple(logs), zone, format_, encoding, tuple(names or ()), store, from_, to)
-    asked = review.Asked(tuple(pack or ()), from_, to, steady, config)
+    named = Named(tuple(logs), zone, format_, encoding, tuple(names or ()), store, When(from_, to, last))
+    asked = review.Asked(tuple(pack or ()), steady, config)
     outputs = review.Outputs(out, json, junit, fail_on.value if fail_on else None)
     raise typer.Exit(review.run(named, asked, outputs))
 

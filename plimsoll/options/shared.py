@@ -69,6 +69,27 @@ ZoneOption = Annotated[
         callback=not_empty,
     ),
 ]
+FromOption = Annotated[
+    str | None,
+    typer.Option(
+        "--from",
+        help="From this time on: 10:22, 2008-01-15T10:22, or -15m for so long before the end (with live:HOST, ago).",
+        callback=not_empty,
+    ),
+]
+ToOption = Annotated[
+    str | None,
+    typer.Option("--to", help="Up to this time; a clock time is the first after --from.", callback=not_empty),
+]
+LastOption = Annotated[
+    str | None,
+    typer.Option(
+        "--last",
+        metavar="TIME",
+        help="So long before the end, or with live:HOST before now: 15m, 2h. Stands for --from and --to.",
+        callback=not_empty,
+    ),
+]
 FormatOption = Annotated[
     str | None,
     typer.Option("--format", help="Which format the logs are of; one of any other is refused.", callback=not_empty),

@@ -51,7 +51,7 @@ function makeClock(data) {
 function number(value) {
   const size = Math.abs(value);
   const digits = size >= 100 || Number.isInteger(value) ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 3 };
-  return value.toLocaleString("en", digits).replace("-", "−");
+  return value.toLocaleString("en", digits);
 }
 
 function words(ms) {
@@ -79,6 +79,6 @@ function valueAxis(lowest, highest, { unit, binary, marks }) {
   const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
   const behind = unit && unit.length <= SHORT_UNIT ? ` ${unit}` : "";
   const ticks = [];
-  for (let n = first; n <= last; n += 1) ticks.push([n * step, n ? (n * step).toLocaleString("en", digits).replace("-", "−") + behind : "0"]);
+  for (let n = first; n <= last; n += 1) ticks.push([n * step, n ? (n * step).toLocaleString("en", digits) + behind : "0"]);
   return { low: first * step, high: last * step, ticks };
 }

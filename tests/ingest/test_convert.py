@@ -193,7 +193,7 @@ def test_rows_are_chosen_by_time_and_number():
     with pytest.raises(Unusable) as refused:
         Part(start=100 * SECOND, end=2**70).of(a_log())
     span = "it reaches from 1970-01-01 00:00:00 to 1970-01-01 00:00:20 (UTC); choose times in between"
-    assert str(refused.value) == f"log.csv: has no rows from 1970-01-01 00:01:40 until 2201-01-01 00:00:00: {span}"
+    assert str(refused.value) == f"log.csv: has no rows from 1970-01-01 00:01:40 to 2201-01-01 00:00:00: {span}"
     with pytest.raises(Unusable, match="has no rows from 2150-01-01 00:00:00: "):
         Part(start=int(np.datetime64("2150-01-01", "ns").astype(np.int64))).of(a_log())
     assert math.isclose(a_log().columns[0][0], 1.5)
@@ -337,7 +337,7 @@ def test_a_write_that_fails_leaves_what_was_there(tmp_path, target, linked):
     kept.write_text("before")
     out.symlink_to(kept) if linked else kept.rename(out)
     done = subprocess.run(
-        [sys.executable, "-m", "plimsoll", "convert", log, "--to", target, "--out", out],
+        [sys.executable, "-m", "plimsoll", "convert", log, "--as", target, "--out", out],
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048)),
         capture_output=True,
         text=True,

@@ -15,7 +15,7 @@ from model.numbers import number, percent, quantity
         (9.996, "10"),
         (0.02114, "0.0211"),
         (5.0, "5"),
-        (1e-7, "1.00e−07"),
+        (1e-7, "1.00e-07"),
     ],
 )
 def test_number(value, shown):

@@ -99,8 +99,8 @@ def test_a_zone_that_is_refused(plimsoll, tmp_path, zone, said):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--out", "y"), "plimsoll: Missing option '--to'. Choose from: csv, parquet, lp. See plimsoll --help."),
-        (("--to", "csv", "--out", "y", "--every", "0"), "equal to 1. See plimsoll --help."),
+        (("--out", "y"), "plimsoll: Missing option '--as'. Choose from: csv, parquet, lp. See plimsoll --help."),
+        (("--as", "csv", "--out", "y", "--every", "0"), "equal to 1. See plimsoll --help."),
     ],
 )
 def test_a_call_that_is_wrong_is_told_in_one_line(plimsoll, arguments, said):
@@ -109,10 +109,8 @@ def test_a_call_that_is_wrong_is_told_in_one_line(plimsoll, arguments, said):
 
 def test_a_part_of_a_log_that_ends_before_it_begins(plimsoll, tmp_path):
     log, out = a_log(tmp_path / "log.csv"), tmp_path / "out.csv"
-    line = one_line(
-        plimsoll("convert", log, "--to", "csv", "--out", out, "--from", "2008-01-16", "--until", "2008-01-15")
-    )
-    assert line == "plimsoll: --until 2008-01-15 is before --from 2008-01-16"
+    line = one_line(plimsoll("convert", log, "--as", "csv", "--out", out, "--from", "2008-01-16", "--to", "2008-01-15"))
+    assert line == "plimsoll: --to 2008-01-15 is before --from 2008-01-16"
     assert not out.exists()
 
 
@@ -122,8 +120,8 @@ def test_a_part_of_a_log_in_an_hour_that_comes_twice(plimsoll, tmp_path):
     header = r'"(PDH-CSV 4.0) (W. Europe Daylight Time)(-120)","\\H\System\Threads"'
     log, out = tmp_path / "log.csv", tmp_path / "out.lp"
     log.write_text("\n".join([header, *(f'"{row:%m/%d/%Y %H:%M:%S}.000","{n}"' for n, row in enumerate(rows))]) + "\n")
-    asked = ("--from", "02:50", "--until", "02:10", "--zone", "Europe/Berlin")
-    assert plimsoll("convert", log, "--to", "lp", "--out", out, *asked).status == 0
+    asked = ("--from", "02:50", "--to", "02:10", "--zone", "Europe/Berlin")
+    assert plimsoll("convert", log, "--as", "lp", "--out", out, *asked).status == 0
     assert [line.split("Threads=")[1].split()[0] for line in out.read_text().splitlines()] == [
         "22.0",
         "23.0",
@@ -164,7 +162,7 @@ def test_folders_in_a_folder_are_not_looked_into_and_that_is_told(plimsoll, tmp_
 def test_a_part_without_rows_is_told_in_the_zone_that_was_asked_for(plimsoll, tmp_path):
     log, out = a_log(tmp_path / "log.csv"), tmp_path / "out.csv"
     asked = ("--from", "2030-01-01", "--zone", "Europe/Berlin")
-    assert one_line(plimsoll("convert", log, "--to", "csv", "--out", out, *asked)) == (
+    assert one_line(plimsoll("convert", log, "--as", "csv", "--out", out, *asked)) == (
         f"plimsoll: {log}: has no rows from 2030-01-01 00:00:00: it reaches from 2008-01-15 11:00:00 to "
         "2008-01-15 11:00:00 (Europe/Berlin, UTC+01:00); choose times in between"
     )
@@ -177,6 +175,6 @@ def test_a_part_without_rows_is_told_in_the_zone_that_was_asked_for(plimsoll, tm
 def test_what_was_written_is_told_in_the_formats_own_terms(plimsoll, tmp_path, value, target, size):
     log, out = a_log(tmp_path / "log.csv"), tmp_path / "out"
     log.write_text(log.read_text().replace('"7"', f'"{value}"'))
-    done = plimsoll("convert", log, "--to", target, "--out", out)
+    done = plimsoll("convert", log, "--as", target, "--out", out)
     assert (done.status, done.out) == (0, f"{out}: {size}\n")
     assert ("the file is empty" in done.err) is (size == "0 points")

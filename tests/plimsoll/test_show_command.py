@@ -76,7 +76,7 @@ def test_nothing_but_remarks_is_said_of_a_damaged_log(tmp_path):
 
 def test_standard_input_and_archives_are_read_by_every_command(tmp_path):
     log = a_log(tmp_path / "log.csv", [row(s, 1, 2, 3) for s in (0, 5, 10)])
-    for command in (["show"], ["review"], ["convert", "--to", "lp", "--out", str(tmp_path / "out.lp")]):
+    for command in (["show"], ["review"], ["convert", "--as", "lp", "--out", str(tmp_path / "out.lp")]):
         done = subprocess.run(
             [sys.executable, "-m", "plimsoll", *command, "-"],
             input=gzip.compress(log.read_bytes()),

@@ -156,6 +156,30 @@ def test_a_live_range_is_the_latest_such_time(plimsoll, bucket, monkeypatch, spa
     assert plimsoll("review", "live:WEB1", *asked).status == 0
 
 
+@pytest.mark.parametrize(
+    ("span", "rows"), [(["--last", "3m"], 18), (["--from", "-3m"], 18), (["--from", "-2h", "--to", "-3m"], 7)]
+)
+def test_a_live_range_may_be_counted_back_from_now(plimsoll, bucket, monkeypatch, span, rows):
+    for setting in ("url", "org", "bucket", "token"):
+        monkeypatch.setenv(f"INFLUX_{setting.upper()}", getattr(bucket, setting))
+    points(bucket, "web1", 4000, *range(0, 240, 10))
+    (log,) = [one for one in json.loads(plimsoll("show", "live:", *span, "--json", "-").out) if one["samples"] > 1]
+    assert abs(log["samples"] - rows) <= 1
+    assert plimsoll("review", "live:", *span).status == 0
+
+
+def test_a_live_range_of_a_day_to_come_is_told(plimsoll, bucket, monkeypatch):
+    for setting in ("url", "org", "bucket", "token"):
+        monkeypatch.setenv(f"INFLUX_{setting.upper()}", getattr(bucket, setting))
+    points(bucket, "web1", *range(0, 240, 10))
+    monkeypatch.setattr(time, "time_ns", lambda: 1_700_000_000 * 10**9)  # 2023-11-14 22:13:20
+    outcome = plimsoll("review", "live:", "--from", "12:00", "--to", "10:00")
+    assert (outcome.status, outcome.err) == (
+        2,
+        "plimsoll: --to 10:00 is before --from 12:00; it is 2023-11-14 22:13:20, before it is 10:00 once more\n",
+    )
+
+
 @pytest.mark.parametrize("span", [["--from", "0001-01-01"], ["--to", "9999-12-31", "--from", "2020-01-01"]])
 def test_a_range_may_be_as_long_as_one_likes(plimsoll, bucket, monkeypatch, span):
     for setting in ("url", "org", "bucket", "token"):

@@ -46,7 +46,7 @@ def test_a_full_disk_is_told():
 def test_who_is_ended_leaves_no_half_written_file(tmp_path):
     log, out = tmp_path / "log.csv", tmp_path / "out" / "log.lp"
     write_big_log(log, rows=5000, columns=200)
-    with subprocess.Popen([sys.executable, "-m", "plimsoll", "convert", log, "--to", "lp", "--out", out]) as converting:
+    with subprocess.Popen([sys.executable, "-m", "plimsoll", "convert", log, "--as", "lp", "--out", out]) as converting:
         while converting.poll() is None and not list(out.parent.glob(".*")):
             time.sleep(0.001)
         converting.terminate()
@@ -80,12 +80,12 @@ def test_a_file_name_is_no_pattern(tmp_path):
     odd = tmp_path / "log[1].csv"
     odd.write_text('"(PDH-CSV 4.0) (UTC)(0)","\\\\H\\System\\Threads"\n"01/15/2008 10:00:00.000","222"\n')
     out = tmp_path / "out.lp"
-    assert plimsoll("convert", odd, "--to", "lp", "--out", out).returncode == 0
+    assert plimsoll("convert", odd, "--as", "lp", "--out", out).returncode == 0
     assert "Threads=222.0" in out.read_text()
 
 
 @pytest.mark.parametrize(
-    "call", [[], ["review"], ["bogus"], ["show", "--odd", "x"], ["convert", "x", "--to", "pdf", "--out", "y"]]
+    "call", [[], ["review"], ["bogus"], ["show", "--odd", "x"], ["convert", "x", "--as", "pdf", "--out", "y"]]
 )
 def test_a_call_that_is_wrong_says_so(call):
     done = plimsoll(*call)
@@ -106,7 +106,7 @@ def test_names_are_shown_as_they_are(tmp_path):
 def test_nothing_but_the_log_goes_where_it_is_written(tmp_path):
     out = tmp_path / "out.lp"
     with out.open("w") as file:
-        command = [sys.executable, "-m", "plimsoll", "convert", str(LOG), "--to", "lp", "--out", "/dev/stdout"]
+        command = [sys.executable, "-m", "plimsoll", "convert", str(LOG), "--as", "lp", "--out", "/dev/stdout"]
         subprocess.run(command, stdout=file, check=True)
     assert all(line.rsplit(" ", 1)[1].isdecimal() for line in out.read_text().splitlines())
 
@@ -115,7 +115,7 @@ def test_nothing_but_the_log_goes_where_it_is_written(tmp_path):
 def test_a_link_to_itself_is_told(tmp_path):
     loop = tmp_path / "loop"
     loop.symlink_to(loop)
-    done = plimsoll("convert", LOG, "--to", "csv", "--out", loop)
+    done = plimsoll("convert", LOG, "--as", "csv", "--out", loop)
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
     assert b"is a link that leads nowhere" in done.stderr
 
@@ -125,7 +125,7 @@ def test_a_disk_that_is_full_leaves_nothing_behind(target, tmp_path):
     resource = pytest.importorskip("resource", reason="Windows has no limit on the size of files")
     out = tmp_path / "out"
     done = plimsoll(
-        *("convert", LARGE, "--to", target, "--out", out),
+        *("convert", LARGE, "--as", target, "--out", out),
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)),
     )
     assert done.returncode == 2

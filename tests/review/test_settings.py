@@ -33,7 +33,7 @@ def test_facts_of_an_instance_go_before_those_of_its_host(tmp_path):
     facts = Facts(read(tmp_path, GOOD).facts(), {})
     assert facts(Subject("sqlsrv01", "2 E:"), "spindles") == 6
     assert facts(Subject("SQLSRV01", "0 C:"), "spindles") == 2
-    assert facts.explain(Subject("OTHER", "0 C:"), "spindles") == "1 spindles (documented default)"
+    assert facts.explain(Subject("OTHER", "0 C:"), "spindles") == "1 spindle (documented default)"
     with pytest.raises(UnknownFact, match="link_bits of OTHER is not known: give it in plimsoll"):
         facts(Subject("OTHER"), "link_bits")
 

@@ -212,3 +212,33 @@ def test_a_window_that_was_never_full_is_not_named_so(reviewed):
     _, found, _ = reviewed({"WEB01": {r"Processor(0)\% Processor Time": [99] * 18}})
     assert "(mean of up to 2 min 50 s)" in found["headline"]
     assert "5 min mean" not in found["headline"]
+
+
+def test_a_recording_that_cannot_be_read_leaves_nothing_known(reviewed, tmp_path):
+    (tmp_path / "WEB02.csv.gz").write_bytes(b"\x1f\x8b\x08\x00damaged")
+    done, found, cases = reviewed({"WEB01": {CPU: [20] * 60}}, "--fail-on", "critical")
+    assert done.status == 2
+    assert found["headline"] == "Not known. 2 thresholds held, but WEB02.csv.gz could not be read; see the remarks."
+    assert (
+        "plimsoll: --fail-on cannot say that the run was good: WEB02.csv.gz could not be read; see the remarks."
+        in done.err
+    )
+    error = cases.find("testsuite[@name='verdict']/testcase/error")
+    assert error is not None
+    assert error.get("message") == "WEB02.csv.gz could not be read; see the remarks."
+
+
+def test_a_host_without_a_log_leaves_nothing_known(reviewed):
+    toml = '[run]\nhosts = ["WEB01", "WEB02"]\n[hosts.DB01]\nprocessors = 4\n'
+    _, found, _ = reviewed({"WEB01": {CPU: [20] * 60}}, toml=toml)
+    assert found["headline"] == (
+        "Not known. 2 thresholds held, but no log has 2 hosts (WEB02, DB01), which plimsoll.toml names."
+    )
+
+
+def test_what_is_crossed_goes_before_doubts_and_both_are_said(reviewed):
+    toml = '[run]\nhosts = ["WEB02"]\n'
+    done, found, _ = reviewed({"WEB01": {CPU: [95] * 60}}, "--fail-on", "critical", toml=toml)
+    assert found["verdict"] == "not-healthy"
+    assert found["headline"].endswith("it should stay below 80 %. No log has WEB02, which plimsoll.toml names.")
+    assert done.status == 2  # no critical threshold was crossed, but of WEB02 nothing is known

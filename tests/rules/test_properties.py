@@ -66,7 +66,8 @@ def a_log(samples):
 def track(rule, samples, phases=(), reach=None):
     finder = Finder(SIGNALS, [SERIES], lambda series: True)
     judge = Judge(finder.find, lambda series: samples, lambda subject, fact: 1.0, phases)
-    widest = max(60 * SECOND, 2 * (samples.interval or 0)) if reach is None else reach
+    intervals = [samples.interval or 0, *(part.interval for part in samples.other_intervals)]
+    widest = max(60 * SECOND, 2 * max(intervals)) if reach is None else reach
     (one,) = judge.tracks(rule, lambda subject: grid(samples.times, reach=widest))
     return one
 

@@ -1,0 +1,37 @@
+"""Which hosts a rule is for, by what is known of them (`where`)."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from rules.schema import Fact, Rule
+
+_SIDES = {"<": "less than ", "<=": "at most ", ">": "more than ", ">=": "at least ", "=": ""}
+_ONE = {"processors": "processor", "spindles": "spindle"}
+_MANY = {
+    "processors": "processors",
+    "spindles": "spindles",
+    "clock_mhz": "MHz",
+    "memory_mb": "MB of memory",
+    "link_bits": "bit/s",
+}
+
+
+def fits(rule: Rule, known: Callable[[Fact], float | None]) -> bool | str:
+    """Whether a host of which these facts are known is one the rule is for; or the fact that would have to be known.
+
+    A fact that is known and outside decides, whatever else is not known.
+    """
+    values: dict[Fact, float | None] = {fact: known(fact) for fact in rule.where}
+    if any(value is not None and not rule.where[fact].holds(np.array(value)) for fact, value in values.items()):
+        return False
+    lacking = [fact for fact, value in values.items() if value is None]
+    return lacking[0] if lacking else True
+
+
+def wanted(rule: Rule) -> str:
+    """The hosts a rule is for: `hosts with at most 4,096 MB of memory`."""
+    return "hosts with " + " and ".join(
+        f"{_SIDES[limit.operator]}{limit.limit:,.12g} {(_ONE if limit.limit == 1 else _MANY).get(fact, _MANY[fact])}"
+        for fact, limit in rule.where.items()
+    )

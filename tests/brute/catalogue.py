@@ -1,0 +1,167 @@
+"""The signals and the packs, read from their YAML files as data; durations become ms, limits an operator and a number."""
+
+import re
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+PACKS = Path(__file__).parents[2] / "rules" / "packs"
+SIGNALS = PACKS.parent / "signals.yaml"
+
+_UNITS = {"s": 1_000, "m": 60_000, "h": 3_600_000}
+_LIMIT = re.compile(r"(<=|>=|<|>|=)\s*(-?[0-9.eE+-]+)")
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The healthy side: `< 80`."""
+
+    operator: str
+    number: float
+
+    def healthy(self, value: float) -> bool:
+        """Whether a value is on the healthy side."""
+        match self.operator:
+            case "<":
+                return value < self.number
+            case "<=":
+                return value <= self.number
+            case ">":
+                return value > self.number
+            case ">=":
+                return value >= self.number
+            case _:
+                return value == self.number
+
+    def badness(self, value: float) -> float:
+        """The larger, the worse."""
+        match self.operator[0]:
+            case "<":
+                return value
+            case ">":
+                return -value
+            case _:
+                return abs(value - self.number)
+
+    def times(self, factor: float) -> "Limit":
+        """The limit multiplied by a host fact."""
+        return replace(self, number=self.number * factor)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A signal, reduced over a window, and the side on which it is healthy."""
+
+    signal: str
+    limit: Limit
+    over: int
+    reduce: str
+    scale: str | None
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule of a pack; `conditions` begins with its own."""
+
+    id: str
+    pack: str
+    severity: str
+    conditions: tuple[Condition, ...]
+    when_phase_unknown: tuple[Condition, ...]
+    for_: int
+    recover: Limit | None
+    phase: str | None
+    drive: str | None
+    often: float
+    where: dict[str, Limit] = field(default_factory=dict)
+    where_unknown: str = "not-judged"
+
+    @property
+    def main(self) -> Condition:
+        """The condition whose values are reported."""
+        return self.conditions[0]
+
+
+@dataclass(frozen=True)
+class Pack:
+    """The rules of a kind of system; `objects` and `measurements` are None where it is for every host."""
+
+    name: str
+    rules: tuple[Rule, ...]
+    objects: tuple[str, ...] | None
+    measurements: tuple[str, ...] | None
+
+
+def duration(text: str | float) -> int:
+    """Milliseconds of `90s`, `5m` or `1h30m`, or of a number of seconds."""
+    if isinstance(text, int | float):
+        return round(text * 1000)
+    return sum(round(float(number) * _UNITS[unit]) for number, unit in re.findall(r"([0-9.]+)([smh])", text))
+
+
+def limit(text: str) -> Limit:
+    """The limit of `<= 3`."""
+    match = _LIMIT.fullmatch(text.strip())
+    assert match, text
+    return Limit(match[1], float(match[2]))
+
+
+def share(text: str | float) -> float:
+    """A share of time: `10 %` or 0.1."""
+    if isinstance(text, int | float):
+        return float(text)
+    return float(text.replace("%", "")) / 100
+
+
+def packs(folder: Path = PACKS) -> list[Pack]:
+    """Every pack of a folder."""
+    return [pack(path) for path in sorted(folder.glob("*.yaml"))]
+
+
+@cache
+def pack(path: Path) -> Pack:
+    """The pack of a file."""
+    data: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    applies = data.get("applies_to")
+    return Pack(
+        data["pack"],
+        tuple(_rule(data["pack"], one) for one in data["rules"]),
+        tuple(applies.get("objects", ())) if applies else None,
+        tuple(applies.get("measurements", ())) if applies else None,
+    )
+
+
+@cache
+def signals(path: Path = SIGNALS) -> dict[str, dict[str, Any]]:
+    """Every signal, as the file has it."""
+    return yaml.safe_load(path.read_text(encoding="utf-8"))["signals"]
+
+
+def _rule(pack: str, data: dict[str, Any]) -> Rule:
+    return Rule(
+        id=data["id"],
+        pack=pack,
+        severity=data["severity"],
+        conditions=tuple(_condition(one) for one in (data, *data.get("and", ()))),
+        when_phase_unknown=tuple(_condition(one) for one in data.get("when_phase_unknown", ())),
+        for_=duration(data.get("for", 0)),
+        recover=limit(data["recover"]) if "recover" in data else None,
+        phase=data.get("phase"),
+        drive=data.get("drive"),
+        often=share(data.get("often", 0.1)),
+        where={fact: limit(text) for fact, text in data.get("where", {}).items()},
+        where_unknown=data.get("where_unknown", "not-judged"),
+    )
+
+
+def _condition(data: dict[str, Any]) -> Condition:
+    return Condition(
+        data["signal"],
+        limit(data["healthy"]),
+        duration(data.get("over", "1m")),
+        data.get("reduce", "mean"),
+        data.get("scale"),
+    )

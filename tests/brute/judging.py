@@ -1,0 +1,173 @@
+"""One rule for one subject: what is true at each evaluation, the states of the alert, crossings, and the outcome."""
+
+from dataclasses import dataclass, field
+
+from .catalogue import Condition, Limit, Rule
+from .signals import Signal
+from .windows import value_at
+
+EVERY = 10_000
+
+
+@dataclass
+class Alert:
+    """One alert: pending since, and when it fired, if it did."""
+
+    since: int
+    fired_at: int | None = None
+
+
+@dataclass
+class Moment:
+    """One evaluation: whether the condition was true (None: no data), and the value of the rule's own signal.
+
+    `others` is whether the conditions added with `and` were all true.
+    """
+
+    at: int
+    true: bool | None
+    value: float | None
+    others: bool
+    alert: Alert | None = None
+    state: str = "no-data"
+
+
+@dataclass
+class Breach:
+    """A crossing that fired."""
+
+    start: int
+    end: int
+    fired_at: int
+    worst: float
+    mean: float
+
+
+@dataclass
+class Judgement:
+    """What a review says of a rule and a subject. Durations in ms."""
+
+    state: str
+    worst: float | None = None
+    breaches: list[Breach] = field(default_factory=list)
+    brief: int = 0
+    longest_brief: int = 0
+    share_of_time: float | None = None
+    evaluations: int = 0
+    stretch: int | None = None
+    crossed_at_an_end: bool = False
+
+
+def grid(first: int, last: int) -> list[int]:
+    """The evaluations from the first grid point at or after the first sample to that of the last."""
+    return list(range(_up(first), _up(last) + 1, EVERY))
+
+
+def moments(conditions: list[tuple[Condition, Signal | None]], evaluations: list[int]) -> list[Moment]:
+    """What is true at each evaluation; a signal the subject does not have is without data.
+
+    Limits of the conditions are already multiplied by facts.
+    """
+    made: list[Moment] = []
+    for at in evaluations:
+        values = [value_at(signal, one.reduce, one.over, at) if signal else None for one, signal in conditions]
+        known = [
+            None if value is None else not one.limit.healthy(value)
+            for value, (one, _) in zip(values, conditions, strict=True)
+        ]
+        true = False if False in known else None if None in known else True
+        made.append(Moment(at, true, values[0], all(known[1:])))
+    return made
+
+
+def run_states(made: list[Moment], for_: int, recover: Limit | None, every: int = EVERY):
+    """The state of the alert at each evaluation; where evaluations are left out it begins anew."""
+    state, alert = "no-data", None
+    before: int | None = None
+    for moment in made:
+        if before is not None and moment.at - before > every:
+            state, alert = "no-data", None
+        # It ends as well where another condition is no longer true.
+        past_recovery = recover is not None and moment.value is not None and not recover.healthy(moment.value)
+        held = past_recovery and moment.others
+        if moment.true is None:
+            if state != "firing":
+                state, alert = "no-data", None
+        elif moment.true or (held and alert):
+            alert = alert or Alert(moment.at)
+            if alert.fired_at is None and moment.at - alert.since >= for_:
+                alert.fired_at = moment.at
+            state = "pending" if alert.fired_at is None else "firing"
+        else:
+            state, alert = "ok", None
+        moment.state, moment.alert, before = state, alert, moment.at
+
+
+def runs(made: list[Moment], wanted) -> list[list[Moment]]:
+    """Maximal runs of neighbouring evaluations that are as wanted."""
+    found: list[list[Moment]] = []
+    for moment in made:
+        if not wanted(moment):
+            continue
+        if found and found[-1][-1].at == moment.at - EVERY:
+            found[-1].append(moment)
+        else:
+            found.append([moment])
+    return found
+
+
+def judged(rule: Rule, conditions: list[tuple[Condition, Signal | None]], evaluations: list[int]) -> Judgement:
+    """The outcome of a rule for a subject whose signals were all recorded."""
+    made = moments(conditions, evaluations)
+    run_states(made, rule.for_, rule.recover)
+    with_data = [moment for moment in made if moment.true is not None]
+    badness = conditions[0][0].limit.badness
+    # Of the rule's own values, also where another condition is without data.
+    worst = max((moment.value for moment in made if moment.value is not None), key=badness, default=None)
+    if not with_data:
+        return Judgement("no-data", worst)
+    crossings = runs(made, lambda moment: moment.true)
+    # Under `recover` an alert may fire after the evaluations that were past the limit.
+    breaches = [one for one in crossings if one[0].alert and one[0].alert.fired_at is not None]
+    brief = [one for one in crossings if one not in breaches]
+    stretches = runs(made, lambda moment: moment.true is not None)
+    stretch = max(_length(one) for one in stretches)
+    true = sum(len(one) for one in crossings)
+    share = true / len(with_data)
+    if breaches:
+        state = "crossed"
+    elif true and true * EVERY >= rule.for_ and share >= rule.often:
+        state = "often-crossed"
+    elif stretch < rule.for_:
+        state = "too-short"
+    else:
+        state = "held"
+    return Judgement(
+        state,
+        worst=worst,
+        breaches=[_breach(one, badness) for one in breaches],
+        brief=len(brief),
+        longest_brief=max((_length(one) for one in brief), default=0),
+        share_of_time=share,
+        evaluations=len(with_data),
+        stretch=stretch,
+        crossed_at_an_end=any(one[0].true or one[-1].true for one in stretches),
+    )
+
+
+def _breach(crossing: list[Moment], badness) -> Breach:
+    values = [moment.value for moment in crossing if moment.value is not None]
+    alert = crossing[0].alert
+    assert alert
+    assert alert.fired_at is not None
+    fired = max(alert.fired_at, crossing[0].at)
+    worst = max(values, key=badness)
+    return Breach(crossing[0].at, crossing[-1].at, fired, worst, sum(values) / len(values))
+
+
+def _length(run: list[Moment]) -> int:
+    return run[-1].at - run[0].at
+
+
+def _up(time: int) -> int:
+    return -(-time // EVERY) * EVERY

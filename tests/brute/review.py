@@ -1,0 +1,178 @@
+"""All rules for all hosts of a folder, and the verdict."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from . import folder as logs
+from . import settings as toml
+from .catalogue import Condition, Pack, Rule, packs, signals
+from .judging import Judgement, grid, judged
+from .recording import Column
+from .settings import DOCUMENTED, Settings, applied
+from .signals import Finder, Signal, named, same_processor
+from .windows import width
+
+FOREVER = 2**63
+ALARMS = ("warning", "critical")
+CROSSED = ("crossed", "often-crossed")
+
+
+@dataclass
+class Finding:
+    """One line of the review."""
+
+    rule: Rule
+    host: str | None
+    instance: str | None
+    judgement: Judgement
+    limit: float
+    over: int = 0
+    severity: str = ""
+
+    def __post_init__(self):
+        self.severity = self.severity or self.rule.severity
+
+    @property
+    def key(self):
+        """What tells it from the others."""
+        return (self.rule.id, (self.host or "").casefold(), self.instance)
+
+
+@dataclass
+class Review:
+    """What a review must say."""
+
+    findings: list[Finding]
+    verdict: str
+
+
+def review(folder: Path, chosen: list[Pack] | None = None, between: tuple[datetime, datetime] | None = None) -> Review:
+    """The review of a folder, under the packs chosen or those whose counters were recorded."""
+    first, last = (round(moment.timestamp() * 1000) for moment in between) if between else (0, FOREVER)
+    hosts, settings, catalogue = logs.read(folder), toml.read(folder), signals()
+    findings: list[Finding] = []
+    for pack in chosen or packs():
+        applies = [host for host, columns in hosts.items() if chosen or _applies(pack, columns)]
+        for rule in pack.rules:
+            if not applies:
+                findings.append(Finding(rule, None, None, Judgement("does-not-apply"), rule.main.limit.number))
+            for host in applies:
+                findings += _Host(host, hosts[host], settings, catalogue, first, last).findings(rule)
+    lacking = settings.expected - {host.casefold() for host in hosts}
+    return Review(findings, verdict(findings, bool(lacking)))
+
+
+def verdict(findings: list[Finding], host_is_missing: bool) -> str:
+    """Not healthy, healthy or unknown, as far as outcomes decide it: logs that cannot be read are not this evaluator's."""
+    alarms = [one for one in findings if one.severity in ALARMS]
+    states = [one.judgement.state for one in alarms]
+    if any(state in CROSSED for state in states):
+        return "not-healthy"
+    cut_off = any(one.judgement.state == "too-short" and one.judgement.crossed_at_an_end for one in alarms)
+    too_little = any(_too_little(alarms, host) for host in {one.host for one in alarms if one.host})
+    return "unknown" if "held" not in states or cut_off or too_little or host_is_missing else "healthy"
+
+
+def _too_little(alarms: list[Finding], host: str) -> bool:
+    """Whether at least half of a host's rules whose counters were recorded could not fire, or had no data.
+
+    A rule could fire if it could for any instance.
+    """
+    recorded: dict[str, set[str]] = {}
+    for one in alarms:
+        if one.host == host and one.judgement.state in ("held", "too-short", "no-data"):
+            recorded.setdefault(one.rule.id, set()).add(one.judgement.state)
+    lacking = [states for states in recorded.values() if "held" not in states]
+    return 0 < len(recorded) <= 2 * len(lacking)
+
+
+def _applies(pack: Pack, columns: list[Column]) -> bool:
+    if pack.objects is None:
+        return True
+    by_object = any(named(column.object, pattern) for column in columns if column.object for pattern in pack.objects)
+    return by_object or any(column.measurement in (pack.measurements or ()) for column in columns)
+
+
+class _Host:
+    """The rules on one host."""
+
+    def __init__(self, host: str, columns: list[Column], settings: Settings, catalogue, first: int, last: int):
+        self.host, self.settings = host, settings
+        self.finder = Finder(catalogue, columns, self._known)
+        times = [time for column in columns for time in (*column.times[:1], *column.times[-1:])]
+        whole = grid(min(times), max(times)) if times else []
+        self.evaluations = [at for at in whole if first <= at <= last]
+
+    def findings(self, documented: Rule) -> list[Finding]:
+        override = self.settings.override(self.host, documented.id)
+        rule = applied(documented, override)
+        if override.get("off"):
+            return [self._unjudged(rule, None, "off")]
+        subjects = self.finder.find(rule.main.signal)
+        if not subjects:
+            lacks_fact = "fact" in self.finder.catalogue[rule.main.signal]
+            return [self._unjudged(rule, None, "not-judged" if lacks_fact else "not-recorded")]
+        severity = rule.severity
+        for fact, wanted in rule.where.items():
+            known = self._known(None, fact)
+            if known is not None and not wanted.healthy(known):
+                return [self._unjudged(rule, None, "does-not-apply")]
+            if known is None and rule.where_unknown in ("skip", "not-judged"):
+                state = "does-not-apply" if rule.where_unknown == "skip" else "not-judged"
+                return [self._unjudged(rule, None, state)]
+            if known is None and rule.where_unknown == "info":
+                severity = "info"
+        if rule.drive:
+            marked = self.settings.drives(self.host, rule.drive)
+            subjects = {name: signal for name, signal in subjects.items() if (name or "").casefold() in marked}
+            if not subjects:
+                return [self._unjudged(rule, None, "not-judged")]
+        rule = replace(rule, severity=severity)
+        return [self._judged(rule, instance, signal) for instance, signal in subjects.items()]
+
+    def _judged(self, rule: Rule, instance: str | None, signal: Signal) -> Finding:
+        unknown = rule.when_phase_unknown if rule.phase and not self.settings.phases else ()
+        conditions: list[tuple[Condition, Signal | None]] = []
+        for condition in (*rule.conditions, *unknown):
+            factor = self._factor(instance, condition.scale) if condition.scale else 1.0
+            if factor is None:
+                return self._unjudged(rule, instance, "not-judged")
+            found = signal if condition is rule.main else self._joined(condition, instance)
+            conditions.append((replace(condition, limit=condition.limit.times(factor)), found))
+        evaluations = self.evaluations
+        if rule.phase and self.settings.phases:
+            spans = [(start, end) for name, start, end in self.settings.phases if name == rule.phase]
+            evaluations = [at for at in evaluations if any(start <= at <= end for start, end in spans)]
+            if not evaluations:
+                return self._unjudged(rule, instance, "not-judged")
+        made = judged(rule, conditions, evaluations)
+        over = width(signal, rule.main.over)
+        return Finding(rule, self.host, instance, made, conditions[0][0].limit.number, over)
+
+    def _joined(self, condition: Condition, instance: str | None) -> Signal | None:
+        found = self.finder.find(condition.signal)
+        by_name = {(name or "").casefold(): one for name, one in found.items()}
+        if (instance or "").casefold() in by_name:
+            return by_name[(instance or "").casefold()]
+        if None in found:
+            return found[None]
+        if self.finder.catalogue[condition.signal].get("instances", "none") == "none":
+            # Named instances of SQL Server are no disks: joined on the host. With several nothing says which.
+            assert len(found) <= 1
+            return next(iter(found.values()), None)
+        return by_name.get(same_processor(instance or "", list(by_name)) or "")
+
+    def _known(self, instance: str | None, name: str) -> float | None:
+        """A fact that the log shows or plimsoll.toml tells."""
+        if name == "processors" and self.finder.processors():
+            return float(self.finder.processors())
+        return self.settings.fact(self.host, instance, name)
+
+    def _factor(self, instance: str | None, name: str) -> float | None:
+        """What a limit is multiplied by: the fact, else what the documents assume."""
+        known = self._known(instance, name)
+        return DOCUMENTED.get(name) if known is None else known
+
+    def _unjudged(self, rule: Rule, instance: str | None, state: str) -> Finding:
+        return Finding(rule, self.host, instance, Judgement(state), rule.main.limit.number)

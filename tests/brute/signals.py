@@ -1,0 +1,175 @@
+"""Which columns a signal of a host is taken from: of its sources the first that holds samples."""
+
+import fnmatch
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from . import pdh
+from .recording import Column
+
+Known = Callable[[str | None, str], float | None]
+
+# Of a column that a source does not mean.
+OTHER = "\0"
+
+
+@dataclass
+class Leaf:
+    """A column, whose samples become `scale * x + offset`; a growing count becomes a rate."""
+
+    column: Column
+    scale: float = 1.0
+    offset: float = 0.0
+    rate: bool = False
+
+
+@dataclass
+class Derived:
+    """A combination of signals: sum, difference or ratio. In a sum an operand may count more than once.
+
+    A total is of a host's instances, of which those without data are left out.
+    """
+
+    how: str
+    operands: list["Signal"]
+    weights: list[float]
+
+
+@dataclass
+class Fact:
+    """A fact of the host, which it has throughout."""
+
+    value: float
+
+
+Signal = Leaf | Derived | Fact
+
+
+class Finder:
+    """Finds signals among the columns of one host. `fact` tells what is known of an instance, or of the host."""
+
+    def __init__(self, catalogue: dict[str, dict[str, Any]], columns: list[Column], fact: Known):
+        self.catalogue = catalogue
+        self.columns = columns
+        self.fact = fact
+
+    def find(self, name: str) -> dict[str | None, Signal]:
+        """The signal by instance, or under None alone if it keeps none; empty if it was not recorded."""
+        described = self.catalogue[name]
+        if "fact" in described:
+            value = self.fact(None, described["fact"])
+            return {} if value is None else {None: Fact(value)}
+        if "derived" in described:
+            return self._derived(**described["derived"])
+        recorded = self._recorded(described["sources"])
+        if described.get("instances") == "sum" and recorded:
+            return {None: Derived("total", list(recorded.values()), [1.0] * len(recorded))}
+        return recorded
+
+    def _recorded(self, sources: list[Any]) -> dict[str | None, Signal]:
+        recorded: dict[str | None, Signal] = {}
+        for source in sources:
+            found = self._from(source)
+            if any(leaf.column.times for leaf in found.values()):
+                return dict(found)
+            recorded = recorded or dict(found)
+        return recorded
+
+    def processors(self) -> int:
+        """How many processors the log itself shows, by the object that has most; 0 if it does not say.
+
+        The file server has a queue for each processor; a single one may have been chosen among many.
+        """
+        counts = [len(self._from(source)) for source in self.catalogue["cpu.processor_busy"]["sources"]]
+        queues = [name for name in self._from(r"\Server Work Queues(*)\Queue Length") if (name or "").isdecimal()]
+        return max(*counts, len(queues) if len(queues) > 1 else 0)
+
+    def _derived(self, weights: dict[str, Any] | None = None, **operation: list[str]) -> dict[str | None, Signal]:
+        """Joined on the instance where operands have one; what has none is the same for every instance."""
+        ((how, names),) = operation.items()
+        operands = [self.find(name) for name in names]
+        if not all(operands):
+            return {}
+        each = [operand for operand in operands if None not in operand]
+        common = [name for name in each[0] if all(name in operand for operand in each)] if each else [None]
+        return {
+            name: Derived(
+                how,
+                [operand[name if name in operand else None] for operand in operands],
+                [self._weight((weights or {}).get(operand), name) for operand in names],
+            )
+            for name in common
+        }
+
+    def _weight(self, described: dict[str, Any] | None, instance: str | None) -> float:
+        if described is None:
+            return 1.0
+        fact = self.fact(instance, described["by"])
+        return float(described["unknown"] if fact is None else described["values"].get(int(fact), described["unknown"]))
+
+    def _from(self, source: str | dict[str, Any]) -> dict[str | None, Leaf]:
+        described: dict[str, Any] = {"path": source} if isinstance(source, str) else source
+        transform = described.get("transform", {})
+        scale, offset = transform.get("scale", 1.0), transform.get("offset", 0.0)
+        found: dict[str | None, Leaf] = {}
+        for column in self.columns:
+            if (instance := _instance(column, described)) is not OTHER:
+                found[instance] = Leaf(column, scale, offset, described.get("rate", False))
+        return found
+
+
+def _instance(column: Column, source: dict[str, Any]) -> str | None:
+    """The instance a column is of as the source takes it, None if the source keeps none, OTHER if it is not of it."""
+    if "path" in source:
+        object_, instance, counter = pdh.split(source["path"].lstrip("\\"))
+        if not named(column.object, object_) or column.counter.casefold() != counter.casefold():
+            return OTHER
+        if instance == "*":
+            is_total = column.instance is None or column.instance.casefold().split(",")[-1] == "_total"
+            left_out = {name.casefold() for name in source.get("but", ())}
+            return OTHER if is_total or (column.instance or "").casefold() in left_out else column.instance
+        return _of_sql_server(column) if (column.instance or "").casefold() == (instance or "").casefold() else OTHER
+    if column.measurement != source["measurement"] or column.counter != source["field"]:
+        return OTHER
+    if any(column.tags.get(tag) != value for tag, value in source.get("tags", {}).items()):
+        return OTHER
+    instance = column.tags.get(source["instance"], OTHER) if "instance" in source else None
+    return OTHER if instance in source.get("but", ()) else instance
+
+
+def _of_sql_server(column: Column) -> str | None:
+    """The name of a named instance of SQL Server: several on a host are several subjects."""
+    server, colon, _ = column.object.partition(":")
+    return server.partition("$")[2] if colon and server.casefold().startswith("mssql$") else None
+
+
+def same_processor(instance: str, others: list[str]) -> str | None:
+    """The processor among others that is written the other way: `5`, or `1,1` where nodes have four processors."""
+    if instance.isdecimal():
+        numbers = _through_all_nodes(others)
+        return next((name for name, number in numbers.items() if number == int(instance)), None)
+    number = _through_all_nodes([instance]).get(instance)
+    return str(number) if str(number) in others else None
+
+
+def _through_all_nodes(names: list[str]) -> dict[str, int]:
+    """Processors written `node,processor`, counted through all nodes; only where all nodes before are there."""
+    written = {name: tuple(map(int, name.split(","))) for name in names if re.fullmatch(r"\d+,\d+", name)}
+    sizes: dict[int, int] = {}
+    for node, processor in written.values():
+        sizes[node] = max(sizes.get(node, 0), processor + 1)
+    return {
+        name: sum(sizes[before] for before in range(node)) + processor
+        for name, (node, processor) in written.items()
+        if all(before in sizes for before in range(node))
+    }
+
+
+def named(object_: str, pattern: str) -> bool:
+    """Whether an object of Perfmon is the one of a pattern; SQL Server's are those of every instance of it."""
+    own = object_.casefold()
+    if own.startswith("mssql$"):
+        own = "sqlserver:" + own.partition(":")[2]
+    return fnmatch.fnmatchcase(own, pattern.casefold())

@@ -1,0 +1,43 @@
+"""The document of a stored run: what is read back is what was kept, also where an earlier version kept it."""
+
+import json
+import zlib
+
+import numpy as np
+
+from model.remark import Kind, Remark
+from model.run import Recording, Run, StoredRun
+from model.series import Series
+from model.times import SECOND, Zone
+from store.run_document import dumps, loads
+
+SERIES = Series("WEB01", "win_system", (("objectname", "System"),), "Threads", r"\System\Threads")
+RUN = StoredRun(
+    Run("night"),
+    (
+        Recording(
+            "WEB01.csv",
+            "PDH-CSV",
+            "0" * 64,
+            Zone.parse("UTC"),
+            np.arange(3, dtype=np.int64) * SECOND,
+            (SERIES,),
+            (np.empty(0, dtype=np.uint32),),
+        ),
+    ),
+    (Remark(Kind.UNREAD, "is empty; there is nothing to read", "WEB02.csv", 1), Remark(Kind.SKIPPED, "x", "notes.txt")),
+    "[run]\n",
+    whole=True,
+)
+
+
+def test_what_a_run_was_loaded_from_and_what_could_not_be_read_are_kept():
+    found = loads(dumps(RUN))
+    assert (found.whole, found.remarks, found.settings) == (True, RUN.remarks, "[run]\n")
+    assert dumps(found) == dumps(RUN)
+
+
+def test_a_run_of_an_earlier_version_was_not_loaded_from_a_folder_as_far_as_is_known():
+    document = json.loads(zlib.decompress(dumps(RUN)))
+    del document["whole"]
+    assert loads(zlib.compress(json.dumps(document).encode())).whole is False
