@@ -190,7 +190,12 @@ def _brief(crossings: Sequence[Crossing]) -> BriefPart:
 def _processes(found: Processes | None, start: int) -> list[ProcessPart]:
     uses = found.by_breach.get(start, ()) if found else ()
     unit = found.signal.unit if found else ""
-    return [ProcessPart(instance=u.instance, mean_while=u.inside, mean_otherwise=u.otherwise, unit=unit) for u in uses]
+    return [
+        ProcessPart(
+            instance=u.instance, mean_while=u.inside, mean_otherwise=u.otherwise, phase=u.phase or None, unit=unit
+        )
+        for u in uses
+    ]
 
 
 def _statistic(one: Statistic, host: str) -> StatisticPart:
@@ -206,6 +211,8 @@ def _statistic(one: Statistic, host: str) -> StatisticPart:
         missing=figures.missing,
         mean=figures.mean,
         min=figures.minimum,
+        p1=figures.p1,
+        p5=figures.p5,
         p50=figures.median,
         p95=figures.p95,
         p99=figures.p99,

@@ -1,280 +1,233 @@
-"""The geometry of a chart: what is drawn where. The template writes it out as SVG, escaped.
+"""The charts of a report: what each shows, and their samples within the room there is. report.js draws them.
 
-Lines are thinned to the least and the greatest sample of each step, so extremes survive, and a
-line is broken wherever samples are missing. All charts of a report share the run's time axis.
+All share the run's time axis. The first charts are the most interesting ones: where the samples of all would make
+the file too large, those of later charts are thinned to the least and the greatest of each step.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from datetime import timedelta
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from model.log import Times, Values
-from model.numbers import number
+from model.log import Times
+from model.numbers import MULTIPLES
 from model.run import Phase
 from model.samples import Samples
-from model.sampling import pauses
 from model.times import Zone
-from review.axes import Scale, Tick, ValueAxis, time_ticks, value_axis
+from review.plate import FINENESS, MILLISECOND, Axis, Plate
+from review.scale import scale_for
 
-WIDTH, HEIGHT = 4000, 1000  # the drawing's own units; the page stretches them over the room there is
-STEPS = 600
-_LABEL_WIDTH, _LABEL_HEIGHT = 0.25, 0.11  # of the plot, about what a threshold's label covers
-Indexes: TypeAlias = NDArray[np.intp]
-
-
-@dataclass(frozen=True)
-class Span:
-    """A time span in units of the drawing's width."""
-
-    left: int
-    width: int
-
-    @property
-    def percent(self) -> str:
-        """The span as CSS."""
-        return f"left:{self.left / WIDTH:.3%};width:{self.width / WIDTH:.3%}"
-
-
-@dataclass(frozen=True)
-class Mark:
-    """A phase or breach along the top."""
-
-    span: Span
-    text: str
-
-
-@dataclass(frozen=True)
-class LimitLine:
-    """The threshold as a line, and on which side of it its label covers the fewest samples."""
-
-    y: int
-    text: str
-    side: str
+MOST_LINES = 8
+_ROOM = 4_500_000  # letters of all samples together: what keeps a report below 8 MB
+_MOST_SPANS = 1000  # of one chart
+_CLOCK_STEPS = 400  # how finely changes of the zone's offset are looked for
 
 
 @dataclass(frozen=True)
 class Line:
-    """One line to draw: `kind` is `samples`, `judged` or `other` and decides how it looks."""
+    """One line to draw: `kind` is `samples`, `judged` or `other` and decides how it looks.
+
+    `said` stands in the caption instead of how many samples there are.
+    """
 
     label: str
     kind: str
     samples: Samples
+    said: str = ""
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """A line as it is drawn: the SVG path, and how many of its samples that shows."""
-
-    label: str
-    kind: str
-    path: str
-    samples: int
-    missing: int
-    gaps: int
-    steps: int | None
-
-    @property
-    def how(self) -> str:
-        """`1,800 samples, drawn as minimum and maximum of each of 600 steps; 12 missing, 3 gaps`."""
-        drawn = f"drawn as minimum and maximum of each of {number(self.steps)} steps" if self.steps else "each drawn"
-        missing = f"{number(self.missing)} missing" if self.missing else "none missing"
-        gaps = f", {number(self.gaps)} gap{'s' if self.gaps > 1 else ''}" if self.gaps else ""
-        return f"{number(self.samples)} sample{'s' if self.samples != 1 else ''}, {drawn}; {missing}{gaps}"
-
-
-@dataclass(frozen=True)
-class Chart:
-    """Everything the template needs to draw one chart, and `data` for what the pointer shows."""
-
-    label: str
-    lines: tuple[Drawn, ...]
-    axis: ValueAxis
-    times: tuple[Tick, ...]
-    phases: tuple[Mark, ...]
-    breaches: tuple[Mark, ...]
-    limit: LimitLine | None
-    severity: str
-    data: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Frame:
-    """What all charts of a report share: the run's span and phases, and the ticks of its clock."""
+class Span:
+    """A time that is shaded (UTC ns)."""
 
     start: int
     end: int
-    phases: tuple[Mark, ...]
-    ticks: tuple[Tick, ...]
-
-    @classmethod
-    def of(cls, start: int, end: int, phases: Sequence[Phase], zone: Zone) -> "Frame":
-        """The frame of a run from `start` to `end` (UTC ns) on a zone's clock."""
-        bare = cls(start, max(end, start + 1), (), ())
-        inside = [phase for phase in phases if phase.end >= start and phase.start <= end]
-        marks = tuple(Mark(bare.span(phase.start, phase.end), phase.name) for phase in inside)
-        return cls(bare.start, bare.end, marks, time_ticks(bare.start, bare.end, zone))
-
-    def x(self, times: Times) -> NDArray[np.int64]:
-        """Where instants lie, in units of the drawing's width."""
-        return np.rint((times - self.start) * (WIDTH / (self.end - self.start))).astype(np.int64)
-
-    def span(self, start: int, end: int) -> Span:
-        """A time span, cut to the frame."""
-        left, right = self.x(np.clip(np.array([start, end]), self.start, self.end)).tolist()
-        return Span(left, right - left)
 
 
-def draw(
-    frame: Frame,
-    lines: Sequence[Line],
-    unit: str,
-    *,
-    label: str,
-    limit: tuple[float, str] | None = None,
-    breaches: Iterable[tuple[int, int, str]] = (),
-    severity: str = "info",
-    steps: int = STEPS,
-    marks: int = 5,
-) -> Chart:
-    """Draw lines of one unit over one axis.
+@dataclass(frozen=True)
+class Limit:
+    """A threshold, drawn as a labelled line."""
 
-    Args:
-        frame: The run's time axis.
-        lines: At most eight, in the order they are drawn.
-        unit: The signal's unit.
-        label: What the chart shows, for those who cannot see it.
-        limit: The threshold and its label.
-        breaches: Start, end (UTC ns) and a description of each.
-        severity: How breaches are coloured.
-        steps: How many steps a line is thinned to; with fewer samples than twice that each is drawn.
-        marks: About how many ticks the value axis has.
-    """
-    levels = [level for line in lines for level in _extent(line.samples)] + ([limit[0]] if limit else [])
-    axis = value_axis(min(levels, default=0.0), max(levels, default=1.0), unit, marks)
-    traces = [_Trace.of(line.samples, frame, steps) for line in lines]
-    spans = [Mark(frame.span(start, end), text) for start, end, text in breaches]
-    return Chart(
-        label=label,
-        lines=tuple(_drawn(line, trace, frame, axis) for line, trace in zip(lines, traces, strict=True)),
-        axis=axis,
-        times=frame.ticks,
-        phases=frame.phases,
-        breaches=tuple(spans),
-        limit=_limit_line(*limit, axis, frame, traces) if limit else None,
-        severity=severity,
-        data={
-            "unit": axis.scale.unit,
-            "lines": [
-                _values(line, trace, frame, axis.scale, steps) for line, trace in zip(lines, traces, strict=True)
-            ],
-        },
-    )
+    level: float
+    text: str
 
 
 @dataclass(frozen=True, eq=False)
-class _Trace:
-    """A line's samples that are there; `chosen` are drawn, with the pen lifted where `pen` changes."""
+class Chart:
+    """One chart: `number` is its place in the page's data, `label` what it shows in words."""
 
-    times: Times
-    values: Values
-    chosen: Indexes
-    pen: Indexes
-    missing: int
-    gaps: int
-    steps: int | None
+    number: int
+    label: str
+    lines: tuple[Line, ...]
+    plates: tuple[Plate, ...]
+    severity: str
 
-    @classmethod
-    def of(cls, samples: Samples, frame: Frame, steps: int) -> "_Trace":
-        rows = np.flatnonzero(np.isfinite(samples.values))
-        times, values = samples.times[rows], samples.values[rows]
-        torn = (np.diff(rows) > 1) | pauses(samples.times)[rows[:-1]]
-        missing, gaps = len(samples.times) - len(rows), int(np.count_nonzero(torn))
-        if len(rows) <= 2 * steps:
-            pen = np.concatenate(([0], np.cumsum(torn)))
-            return cls(times, values, np.arange(len(rows)), pen, missing, gaps, None)
-        step = (times - frame.start) * steps // (frame.end - frame.start + 1)
-        turned = np.diff(step) != 0
-        if gaps > steps:
-            torn &= turned  # gaps narrower than a step cannot be seen; what lies within it becomes one stroke
-        pen = np.concatenate(([0], np.cumsum(torn)))
-        return cls(times, values, _extremes(values, turned | torn), pen, missing, gaps, steps)
+    @property
+    def captions(self) -> list[tuple[str, str]]:
+        """How each line was drawn, by the kind of the line; lines without a caption of their own are one."""
+        told = [
+            (line.kind, line.said or plate.how)
+            for line, plate in zip(self.lines, self.plates, strict=True)
+            if line.kind != "other" or line.said
+        ]
+        others = [plate for line, plate in zip(self.lines, self.plates, strict=True) if line.kind == "other"]
+        if others and not any(line.said for line in self.lines if line.kind == "other"):
+            told.append(("other", _together(others)))
+        return told
 
 
-def _extremes(values: Values, turned: NDArray[np.bool_]) -> Indexes:
-    """The places of the least and the greatest value of each group; a group ends where `turned` is true."""
-    group = np.concatenate(([0], np.cumsum(turned)))
-    order = np.lexsort((values, group))
-    first = np.concatenate(([0], np.flatnonzero(turned) + 1))
-    last = np.concatenate((first[1:] - 1, [len(values) - 1]))
-    return np.unique(np.concatenate((order[first], order[last])))
+class Album:
+    """Every chart of a report, in the order of interest. `start` and `end` are those of the run (UTC ns)."""
+
+    def __init__(self, start: int, end: int, phases: Sequence[Phase], zone: Zone, room: int = _ROOM) -> None:
+        self._start, self._end = start, max(end, start + MILLISECOND)
+        self._phases = phases
+        self._zone = zone
+        self._room = room
+        self._axes: dict[bytes, Axis] = {}
+        self._seen: dict[int, tuple[Times, Axis]] = {}
+        self._plates: dict[tuple[int, bytes], Plate] = {}
+        self._charts: list[dict[str, Any]] = []
+        self._drawn: list[Chart] = []
+
+    def add(
+        self,
+        lines: Sequence[Line],
+        unit: str,
+        label: str,
+        *,
+        limits: Sequence[Limit] = (),
+        spans: Iterable[Span] = (),
+        severity: str = "info",
+        marks: int = 5,
+    ) -> Chart:
+        """A chart of at most eight lines of one unit; the first is the one that matters, and is drawn on top.
+
+        Args:
+            lines: The lines, all in `unit`.
+            unit: The signal's unit.
+            label: What the chart shows, for those who cannot see it.
+            limits: The thresholds; the value axis holds all of them.
+            spans: The times that are shaded.
+            severity: How they are coloured.
+            marks: About how many ticks the value axis has.
+        """
+        lines = tuple(lines[:MOST_LINES])
+        plates = tuple(self._plate(line.samples, unit) for line in lines)
+        highest = [float(np.nanmax(np.abs(plate.values))) for plate in plates if plate.samples]
+        scale = scale_for(max([*highest, *(abs(limit.level) for limit in limits)], default=0.0), unit)
+        self._charts.append({
+            "unit": scale.unit,
+            "factor": scale.factor,
+            "binary": unit == "bytes" and unit in MULTIPLES,
+            "marks": marks,
+            "limits": [[limit.level, limit.text] for limit in limits],
+            "spans": [[self._ms(one.start), self._ms(one.end)] for one in self._apart(list(spans))],
+            "severity": severity,
+        })  # fmt: skip
+        chart = Chart(len(self._charts) - 1, label, lines, plates, severity)
+        self._drawn.append(chart)
+        return chart
+
+    def settle(self) -> None:
+        """Decide how finely each line is kept: all coarsely, then the first ones as finely as there is room."""
+        plates = list(self._plates.values())
+        coarse = FINENESS[-1]
+        left = self._room
+        for plate in plates:
+            plate.steps = coarse if plate.room(coarse) < plate.room(None) else None
+            left -= plate.room(plate.steps)
+        paid: set[int] = set()
+        for plate in plates:
+            given = left + plate.room(plate.steps)
+            for steps in FINENESS:
+                axis = _axis_room(plate.axis) if steps is None and id(plate.axis) not in paid else 0
+                if plate.room(steps) + axis <= given:
+                    plate.steps = steps
+                    left = given - plate.room(steps) - axis
+                    paid |= {id(plate.axis)} if steps is None else set()
+                    break
+
+    def data(self) -> dict[str, Any]:
+        """Everything the page needs to draw the charts."""
+        span = self._ms(self._end)
+        whole = [plate for plate in self._plates.values() if plate.steps is None]
+        axes = list({id(plate.axis): plate.axis for plate in whole}.values())
+        numbers = {id(axis): at for at, axis in enumerate(axes)}
+        places = {id(plate): at for at, plate in enumerate(self._plates.values())}
+        for content, chart in zip(self._charts, self._drawn, strict=True):
+            content["lines"] = [
+                [places[id(plate)], line.label, line.kind]
+                for line, plate in zip(chart.lines, chart.plates, strict=True)
+            ]
+        return {
+            "start": self._start // MILLISECOND,
+            "span": span,
+            "clock": _offsets(self._zone, self._start, self._end),
+            "phases": [[one.name, self._ms(one.start), self._ms(one.end)] for one in self._phases],
+            "axes": [axis.coded() for axis in axes],
+            "plates": [plate.coded(numbers.get(id(plate.axis), 0), span) for plate in self._plates.values()],
+            "charts": self._charts,
+        }
+
+    def _ms(self, instant: int) -> int:
+        return (instant - self._start) // MILLISECOND
+
+    def _plate(self, samples: Samples, unit: str) -> Plate:
+        plate = Plate.of(samples, self._axis(samples.times), unit)
+        return self._plates.setdefault(plate.key, plate)
+
+    def _axis(self, times: Times) -> Axis:
+        if id(times) not in self._seen:
+            content = np.ascontiguousarray(times).tobytes()
+            axis = self._axes.get(content)
+            if axis is None:
+                axis = self._axes[content] = Axis(times, self._start)
+            self._seen[id(times)] = times, axis
+        return self._seen[id(times)][1]
+
+    def _apart(self, spans: list[Span]) -> list[Span]:
+        """Of very many those that the eye cannot tell apart are one."""
+        if len(spans) <= _MOST_SPANS:
+            return spans
+        distance = (self._end - self._start) // _MOST_SPANS
+        merged: list[Span] = []
+        for one in sorted(spans, key=lambda one: one.start):
+            if merged and one.start - merged[-1].end <= distance:
+                merged[-1] = Span(merged[-1].start, max(one.end, merged[-1].end))
+            else:
+                merged.append(one)
+        return merged
 
 
-def _extent(samples: Samples) -> tuple[float, ...]:
-    values = samples.values[np.isfinite(samples.values)]
-    return (float(values.min()), float(values.max())) if len(values) else ()
+def _together(plates: Sequence[Plate]) -> str:
+    """How several lines were drawn: `6 more, 1,801 samples each, none missing`."""
+    how = list(dict.fromkeys(plate.how for plate in plates))
+    each = how[0].replace("samples", "samples each", 1) if len(how) == 1 and len(plates) > 1 else "; ".join(how[:3])
+    return f"{len(plates)} more, {each}{', …' if len(how) > 3 else ''}"
 
 
-def _drawn(line: Line, trace: _Trace, frame: Frame, axis: ValueAxis) -> Drawn:
-    xs = frame.x(trace.times[trace.chosen])
-    ys = _height(trace.values[trace.chosen], axis)
-    path = _path(xs.tolist(), ys.tolist(), trace.pen[trace.chosen].tolist()) if len(xs) else ""
-    return Drawn(line.label, line.kind, path, len(trace.times), trace.missing, trace.gaps, trace.steps)
+def _axis_room(axis: Axis) -> int:
+    return round(len(axis.ms) * 4 * 4 / 3)
 
 
-def _height(values: Values, axis: ValueAxis) -> NDArray[np.int64]:
-    return np.rint((1 - (values - axis.low) / (axis.high - axis.low)) * HEIGHT).astype(np.int64)
+def _offsets(zone: Zone, start: int, end: int) -> list[tuple[int, int]]:
+    """From when (ms) the zone's clock was how far (min) ahead of UTC, for each change within the run."""
 
+    def ahead(at: int) -> int:
+        return (zone.local(at).utcoffset() or timedelta()) // timedelta(minutes=1)
 
-def _path(xs: Sequence[int], ys: Sequence[int], pens: Sequence[int]) -> str:
-    """An SVG path with one M for each stretch; a stretch of one sample is a dot."""
-    parts: list[str] = []
-    alone = False
-    for at, (x, y, pen) in enumerate(zip(xs, ys, pens, strict=True)):
-        if at == 0 or pen != pens[at - 1]:
-            parts.append(f"{'h0' if alone else ''}M{x} {y}")
-            alone = True
-        else:
-            dx, dy = x - xs[at - 1], y - ys[at - 1]
-            parts.append(f"{'l' if alone else '' if dx < 0 else ' '}{dx}{'' if dy < 0 else ' '}{dy}")
-            alone = False
-    return "".join(parts) + ("h0" if alone else "")
-
-
-def _limit_line(level: float, text: str, axis: ValueAxis, frame: Frame, traces: Sequence[_Trace]) -> LimitLine:
-    at = axis.place(level)
-    x = np.concatenate([(trace.times - frame.start) / (frame.end - frame.start) for trace in traces] or [np.empty(0)])
-    y = np.concatenate([(trace.values - axis.low) / (axis.high - axis.low) for trace in traces] or [np.empty(0)]) - at
-
-    def covered(side: str) -> int:
-        across = x > 1 - _LABEL_WIDTH if side.endswith("right") else x < _LABEL_WIDTH
-        along = (y > 0) & (y < _LABEL_HEIGHT) if side.startswith("above") else (y < 0) & (y > -_LABEL_HEIGHT)
-        return int(np.count_nonzero(across & along))
-
-    room = [side for side, fits in (("above", at + _LABEL_HEIGHT <= 1), ("below", at >= _LABEL_HEIGHT)) if fits]
-    sides = [f"{vertical} {horizontal}" for vertical in room or ["above"] for horizontal in ("right", "left")]
-    return LimitLine(round((1 - at) * HEIGHT), text, min(sides, key=covered))
-
-
-def _values(line: Line, trace: _Trace, frame: Frame, scale: Scale, steps: int) -> dict[str, Any]:
-    """What the pointer shows: the least and greatest value of each step, null where there is none."""
-    count = max(1, min(steps, round((frame.end - frame.start) / (line.samples.interval or 1)) + 1))
-    step = (trace.times - frame.start) * count // (frame.end - frame.start + 1)
-    inside = (step >= 0) & (step < count)
-    step, values = step[inside], trace.values[inside]
-    low, high = np.full(count, np.inf), np.full(count, -np.inf)
-    np.minimum.at(low, step, values)
-    np.maximum.at(high, step, values)
-    least = [_short(value * scale.factor) for value in low.tolist()]
-    most = [_short(value * scale.factor) for value in high.tolist()]
-    return {"label": line.label, "low": least} if least == most else {"label": line.label, "low": least, "high": most}
-
-
-def _short(value: float) -> float | int | None:
-    """A number with as few digits as its reading needs."""
-    if not np.isfinite(value):
-        return None
-    short = float(f"{value:.4g}") if abs(value) < 1000 else round(value)
-    return int(short) if short == int(short) else short
+    found = [(start // MILLISECOND, ahead(start))]
+    before = start
+    for step in range(1, _CLOCK_STEPS + 1):
+        at = start + (end - start) * step // _CLOCK_STEPS
+        if ahead(at) != found[-1][1]:
+            low, high = before, at
+            while high - low > MILLISECOND:
+                middle = (low + high) // 2
+                low, high = (middle, high) if ahead(middle) == found[-1][1] else (low, middle)
+            found.append((high // MILLISECOND, ahead(at)))
+        before = at
+    return found

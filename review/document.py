@@ -117,7 +117,11 @@ class ProcessPart(_Part):
 
     instance: str
     mean_while: float = Field(description="While the threshold was crossed.")
-    mean_otherwise: float | None = Field(description="Outside all breaches of the rule; null without samples there.")
+    mean_otherwise: float | None = Field(
+        description="In the rest of `phase`, outside all breaches of the rule; null where phases are not known, where "
+        "the breach does not lie within one, or where nothing is left of it."
+    )
+    phase: str | None = Field(description="The phase the breach lies in, where that is what mean_otherwise is of.")
     unit: str
 
 
@@ -249,6 +253,8 @@ class StatisticPart(_Part):
     missing: int
     mean: float | None
     min: float | None
+    p1: float | None
+    p5: float | None
     p50: float | None
     p95: float | None
     p99: float | None

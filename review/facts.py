@@ -93,6 +93,17 @@ class Facts:
         name = fact.removesuffix("s") if fact in _DEFAULTS and value == 1 else _NAMES[fact]
         return f"{value:g} {name} ({origin})"
 
+    def of_host(self, host: str) -> tuple[str, ...]:
+        """What is known of a host and its instances: `4 processors (from the log)`, `E: 6 spindles (plimsoll.toml)`."""
+        known: dict[tuple[str, str], str] = {}
+        for facts, origin in ((self.seen, "from the log"), (self.given, "plimsoll.toml")):
+            for (name, instance), values in facts.items():
+                if name == host.casefold():
+                    for fact, value in values.items():
+                        place = f"{instance.upper()} " if instance else ""
+                        known.setdefault((instance or "", fact), f"{place}{_valued(fact, value)} ({origin})")
+        return tuple(known.values())
+
     def _look_up(self, subject: Subject, fact: Fact) -> tuple[float, str]:
         if found := self._said(subject, fact):
             return found
@@ -127,3 +138,10 @@ def seen_in(logs: Sequence[Log]) -> SeenFacts:
             continue  # one queue may have been chosen among many
         most[host, None] = {"processors": float(len(instances))}
     return most
+
+
+def _valued(fact: str, value: float) -> str:
+    """`4 processors`, `RAID 5`."""
+    if fact == "raid":
+        return f"RAID {value:g}"
+    return f"{value:g} {fact.removesuffix('s') if fact in _DEFAULTS and value == 1 else _NAMES.get(fact, fact)}"

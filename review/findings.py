@@ -42,11 +42,16 @@ JUDGED = (*CROSSED, Outcome.HELD)
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """How much of a resource one process used while a threshold was crossed, and at other times; means."""
+    """How much of a resource one process used while a threshold was crossed; means.
+
+    `otherwise` is that of the rest of `phase`, the phase the crossing lies in; None where phases are not known,
+    where it lies in none of them, or where it took the whole of it.
+    """
 
     instance: str
     inside: float
     otherwise: float | None
+    phase: str = ""
 
 
 @dataclass(frozen=True)

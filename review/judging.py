@@ -34,7 +34,7 @@ def judge(logs: Sequence[Log], question: Question, facts: Facts) -> tuple[list[F
         applied.append(Applied(pack, hosts, why))
         for rule in pack.rules:
             findings += bench.findings(pack, rule, hosts)
-    return sorted(with_processes(findings, question.signals, bench.recorded), key=_rank), applied
+    return sorted(with_processes(findings, question.signals, bench.recorded, question.phases), key=_rank), applied
 
 
 class _Bench:

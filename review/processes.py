@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.log import Times, Values
+from model.run import Phase
 from model.samples import Samples
 from review.findings import CROSSED, Finding, Processes, Use
+from review.same_phase import phase_of, rest
 from rules.crossings import Crossing
 from rules.schema import Signal
 
@@ -23,10 +25,13 @@ _NO_PROCESS = "idle"  # stands for the time nothing ran
 RecordedOn = Callable[[str, str], Iterable[tuple[str, Samples]]]
 
 
-def with_processes(findings: Sequence[Finding], signals: Mapping[str, Signal], recorded: RecordedOn) -> list[Finding]:
+def with_processes(
+    findings: Sequence[Finding], signals: Mapping[str, Signal], recorded: RecordedOn, phases: Sequence[Phase] = ()
+) -> list[Finding]:
     """The findings; those that were crossed have their processes, where the log holds any.
 
-    `recorded` gives the instances of a signal on a host.
+    `recorded` gives the instances of a signal on a host. What a process used in a breach is compared with the rest of
+    the phase the breach lies in.
     """
     result = list(findings)
     asked: dict[tuple[str, str], list[int]] = {}
@@ -35,7 +40,7 @@ def with_processes(findings: Sequence[Finding], signals: Mapping[str, Signal], r
         if finding.outcome in CROSSED and finding.subject and name in signals:
             asked.setdefault((name, finding.subject.host), []).append(at)
     for (name, host), places in asked.items():
-        found = _users([findings[at].counted for at in places], lambda n=name, h=host: recorded(n, h))
+        found = _users([findings[at].counted for at in places], lambda n=name, h=host: recorded(n, h), phases)
         for at, by_breach in zip(places, found, strict=True):
             if by_breach:
                 result[at] = replace(findings[at], processes=Processes(signals[name], by_breach))
@@ -43,25 +48,33 @@ def with_processes(findings: Sequence[Finding], signals: Mapping[str, Signal], r
 
 
 def _users(
-    breaches: Sequence[Sequence[Crossing]], recorded: Callable[[], Iterable[tuple[str, Samples]]]
+    breaches: Sequence[Sequence[Crossing]],
+    recorded: Callable[[], Iterable[tuple[str, Samples]]],
+    phases: Sequence[Phase],
 ) -> list[dict[int, tuple[Use, ...]]]:
     """For each list of breaches, the processes that used most by the start of the breach."""
     chosen = [sorted(some, key=lambda one: -one.duration)[:MOST_BREACHES] for some in breaches]
     names, means = _highest(recorded(), *_edges([one for some in chosen for one in some]))
     wanted = set(names[np.isfinite(means)].tolist())
-    otherwise: dict[tuple[str, int], float | None] = {}
-    spans = [_edges(some) for some in breaches]
+    otherwise: dict[tuple[str, int, str], float | None] = {}
+    lie_in = [{one.start: phase_of([one], phases) for one in some} for some in chosen]
     for name, samples in recorded() if wanted else ():
         if name in wanted:
-            for at, (starts, ends) in enumerate(spans):
-                otherwise[name, at] = _outside(samples.present, starts, ends)
+            for at, some in enumerate(breaches):
+                for phase in {one for one in lie_in[at].values() if one is not None}:
+                    there = samples.present
+                    values = there.values[rest(there.times, phase, some, phases)]
+                    otherwise[name, at, phase] = float(values.mean()) if len(values) else None
     found: list[dict[int, tuple[Use, ...]]] = []
     row = 0
     for at, some in enumerate(chosen):
         by_breach: dict[int, tuple[Use, ...]] = {}
         for one in some:
             ranked = zip(names[row].tolist(), means[row].tolist(), strict=True)
-            uses = tuple(Use(name, mean, otherwise[name, at]) for name, mean in ranked if np.isfinite(mean))
+            phase = lie_in[at][one.start] or ""
+            uses = tuple(
+                Use(name, mean, otherwise.get((name, at, phase)), phase) for name, mean in ranked if np.isfinite(mean)
+            )
             by_breach |= {one.start: uses} if uses else {}
             row += 1
         found.append(by_breach)
@@ -95,13 +108,6 @@ def _means(samples: Samples, starts: Times, ends: Times) -> Values:
     with np.errstate(invalid="ignore", over="ignore"):
         running = np.concatenate(([0.0], np.cumsum(samples.values)))
         return np.divide(running[last] - running[first], count, out=np.full(len(starts), np.nan), where=count > 0)
-
-
-def _outside(samples: Samples, starts: Times, ends: Times) -> float | None:
-    """The mean outside all of the spans; None without a sample there."""
-    at = np.searchsorted(starts, samples.times, side="right") - 1
-    values = samples.values[~((at >= 0) & (samples.times <= ends[np.maximum(at, 0)]))]
-    return float(values.mean()) if len(values) else None
 
 
 def _edges(breaches: Sequence[Crossing]) -> tuple[Times, Times]:

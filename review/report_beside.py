@@ -4,22 +4,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from model.numbers import number, quantity
 from model.samples import Samples
-from review.chart import Chart, Frame, Line, draw
+from review.chart import Album, Chart, Limit, Line, Span
 from review.findings import Finding
+from review.report_lines import OWN_SCALE
 from review.report_signals import Signals, subject_name
 from review.review import Review
-from rules.crossings import Crossing
+from review.same_phase import during, phase_of, rest
 from rules.schema import Signal
 from rules.signals import Subject
+from rules.wording import exactly
 
-MOST = 5
-OWN_SCALE = ("sum", "count", "increase")  # reduced values that are no level a sample could have
+_MOST = 5
 _LINES = 4
-_FEWEST_STEPS = 80
-_SHADED = 50
+_SHADED = 200
 _IDLE = "idle"  # the process that stands for the time nothing ran
 _OF_EVERY_HOST = ("cpu.", "memory.", "paging_file.", "disk.", "network.", "process.")
 
@@ -43,7 +44,7 @@ class Beside:
     more: tuple[str, ...]
 
 
-def beside_breaches(review: Review, signals: Signals, finding: Finding, frame: Frame, steps: int) -> Beside | None:
+def beside_breaches(review: Review, signals: Signals, finding: Finding, album: Album) -> Beside | None:
     """What to look at for a breached finding; None if its rule names nothing.
 
     A signal of another kind of host, such as the database behind a front end, is taken from those that have it.
@@ -60,25 +61,24 @@ def beside_breaches(review: Review, signals: Signals, finding: Finding, frame: F
             recorded = signals.of(name)
         if signal is None or not recorded:
             missing.append(signal.title if signal else name)
-        elif len(drawn) == MOST:
+        elif len(drawn) == _MOST:
             more.append(signal.title)
         else:
-            limit = _limit(review, name)
-            drawn.append(_neighbour(signal, recorded, finding, frame, steps, limit))
+            drawn.append(_neighbour(review, signal, recorded, finding, album, _limit(review, name)))
     return Beside(tuple(drawn), tuple(missing), tuple(more))
 
 
 def _neighbour(
+    review: Review,
     signal: Signal,
     recorded: Mapping[Subject, Samples],
     finding: Finding,
-    frame: Frame,
-    steps: int,
+    album: Album,
     limits: Mapping[Subject, float],
 ) -> Neighbour:
     worst = _worst_first(recorded, finding, lower=signal.worse == "lower")
     first, samples = worst[0]
-    said = _inside_and_outside(samples, finding, signal.unit)
+    said = _inside_and_rest(review, samples, finding, signal.unit)
     if len(recorded) > 1:
         said += f"; the first {len(worst)} of {number(len(recorded))} drawn" if len(recorded) > len(worst) else ""
     lines = [Line(subject_name(one), "other" if at else "samples", s) for at, (one, s) in enumerate(worst)]
@@ -88,15 +88,13 @@ def _neighbour(
         title=signal.title,
         place=subject_name(first),
         said=said,
-        chart=draw(
-            frame,
-            lines[::-1],
+        chart=album.add(
+            lines,
             signal.unit,
-            label=f"Chart: {signal.title} of {subject_name(first)}: {said}.",
-            limit=(limit, f"threshold {quantity(limit, signal.unit)}") if near and limit is not None else None,
-            breaches=((one.start, one.end, "") for one in _longest(finding)),
+            f"Chart: {signal.title} of {subject_name(first)}: {said}.",
+            limits=[Limit(limit, f"threshold {exactly(limit, signal.unit)}")] if near and limit is not None else [],
+            spans=_spans(finding),
             severity=finding.rule.severity,
-            steps=max(_FEWEST_STEPS, steps // 2 if len(lines) == 1 else steps // 4),
             marks=2,
         ),
     )
@@ -116,32 +114,38 @@ def _worst_first(
 ) -> Sequence[tuple[Subject, Samples]]:
     """The subjects that were worst while the breach lasted; the breached instance itself comes first."""
     own = finding.subject.instance if finding.subject else None
+    crossed: dict[int, NDArray[np.bool_]] = {}  # most series share the times of their recording
 
     def rank(item: tuple[Subject, Samples]) -> tuple[bool, bool, float]:
-        instance, level = item[0].instance, _mean(item[1], finding, inside=True)
+        samples = item[1]
+        if id(samples.times) not in crossed:
+            crossed[id(samples.times)] = during(samples.times, finding.counted)
+        instance, level = item[0].instance, _mean(samples, crossed[id(samples.times)] & np.isfinite(samples.values))
         level = -np.inf if level is None else -level if lower else level
         return (instance != own, (instance or "").casefold() == _IDLE, -level)
 
     return sorted(recorded.items(), key=rank)[:_LINES]
 
 
-def _inside_and_outside(samples: Samples, finding: Finding, unit: str) -> str:
-    inside, outside = _mean(samples, finding, inside=True), _mean(samples, finding, inside=False)
+def _inside_and_rest(review: Review, samples: Samples, finding: Finding, unit: str) -> str:
+    """`mean 47 /s while crossed, 44 /s in the rest of the steady phase`; the first alone where no phase tells the
+    rest: over a whole run, ramp-up and all, a comparison says nothing.
+    """
+    present, crossed = samples.present, finding.counted
+    inside = _mean(present, during(present.times, crossed))
     parts = [f"mean {quantity(inside, unit)} while crossed"] if inside is not None else ["no samples while crossed"]
-    parts += [f"{quantity(outside, unit)} otherwise"] if outside is not None else []
+    phase = phase_of(crossed, review.phases)
+    if phase is not None:
+        outside = _mean(present, rest(present.times, phase, crossed, review.phases))
+        parts += [f"{quantity(outside, unit)} in the rest of the {phase} phase"] if outside is not None else []
     return ", ".join(parts)
 
 
-def _mean(samples: Samples, finding: Finding, *, inside: bool) -> float | None:
-    """The mean of the samples inside, or outside, the breaches."""
-    times, values = samples.present.times, samples.present.values
-    starts = np.array([one.start for one in finding.breaches], dtype=np.int64)
-    ends = np.array([one.end for one in finding.breaches], dtype=np.int64)
-    at = np.searchsorted(starts, times, side="right") - 1
-    within = (at >= 0) & (times <= ends[np.maximum(at, 0)])
-    chosen = values[within if inside else ~within]
-    return float(chosen.mean()) if len(chosen) else None
+def _mean(samples: Samples, chosen: NDArray[np.bool_]) -> float | None:
+    values = samples.values[chosen]
+    return float(values.mean()) if len(values) else None
 
 
-def _longest(finding: Finding) -> list[Crossing]:
-    return sorted(finding.breaches, key=lambda one: -one.duration)[:_SHADED]
+def _spans(finding: Finding) -> list[Span]:
+    longest = sorted(finding.counted, key=lambda one: -one.duration)[:_SHADED]
+    return [Span(one.start, one.end) for one in longest]

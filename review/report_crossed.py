@@ -1,40 +1,36 @@
-"""What was crossed, as the report shows it: a section per rule, its worst subjects drawn, the rest in rows."""
+"""What was crossed, as the report shows it: a section per signal, its worst subjects drawn, the rest in rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-import numpy as np
-
 from model.numbers import number, percent, quantity
-from model.samples import Samples
-from model.sampling import sampling_interval
 from model.times import Zone, words
-from review.chart import STEPS, Chart, Frame, Line, draw
+from review.chart import Album, Chart, Span
 from review.findings import Finding, Outcome
 from review.gauge import level, water
-from review.report_beside import MOST as SIGNALS_PER_RULE
-from review.report_beside import OWN_SCALE, Beside, beside_breaches
+from review.groups import Group
+from review.report_beside import Beside, beside_breaches
+from review.report_lines import finding_lines, limits
 from review.report_signals import Signals
 from review.review import Review
-from review.sentences import breach_sentence, how_long, in_phase, limit_of, reduced, threshold, window, worst_text
+from review.sentences import breach_sentence, how_long, in_phase, reduced, threshold, worst_text
 from review.wording import lasted, place, used_by
 from rules.crossings import Crossing
-from rules.schema import Condition, Rule
+from rules.schema import Condition, Rule, Severity
 from rules.wording import limit_text
 
-DRAWN_PER_RULE = 8
+DRAWN_PER_SIGNAL = 8
 DRAWN_IN_ALL = 24
-_RULES_WITH_SIGNALS = 8  # the worst rules are shown with the signals they say to look at
-_LISTED_BREACHES = 20
+_SIGNALS_WITH_OTHERS = 8  # the worst are shown with the signals their rules say to look at
+_LISTED_CROSSINGS = 20
+_LISTED_WHERE_OFTEN = 200  # no single crossing says it there, all of them do
 _LISTED_SUBJECTS = 120
-_STEPS_IN_ALL = 12_000  # of all lines together: what keeps a report of many breaches small
-_FEWEST_STEPS = 100
 
 
 @dataclass(frozen=True)
-class BreachRow:
-    """One breach in a subject's table."""
+class CrossingRow:
+    """One crossing in a subject's table."""
 
     when: str
     lasted: str
@@ -45,15 +41,16 @@ class BreachRow:
 
 @dataclass(frozen=True)
 class DrawnSubject:
-    """One breached subject in full."""
+    """One rule crossed for one subject, in full. `title` tells it from the others of its section."""
 
-    place: str
+    severity: Severity
+    title: str
     sentence: str
+    summary: str
     facts: tuple[tuple[str, str], ...]
     water: str | None
     chart: Chart | None
-    captions: tuple[tuple[str, str], ...]
-    rows: tuple[BreachRow, ...]
+    rows: tuple[CrossingRow, ...]
     hidden_rows: int
     notes: tuple[str, ...]
     override: str
@@ -63,31 +60,33 @@ class DrawnSubject:
 
 
 @dataclass(frozen=True)
-class Group:
-    """One breached rule with all its breached subjects, worst first."""
+class Section:
+    """One crossed signal: what is drawn of it, worst first, and what stands in rows."""
 
-    rule: Rule
+    id: str
+    severity: Severity
     title: str
     place: str
-    condition: str
     drawn: tuple[DrawnSubject, ...]
     rest: tuple[Finding, ...]
     hidden: int
+    rules: tuple[tuple[Rule, str], ...]
 
 
-def crossed(review: Review, zone: Zone, signals: Signals, frame: Frame | None) -> tuple[Group, ...]:
-    """The breached rules, worst first. `frame` is None where the logs hold no rows."""
-    by_rule: dict[str, list[Finding]] = {}
-    for finding in review.of(Outcome.CROSSED):
-        by_rule.setdefault(finding.rule.id, []).append(finding)
-    groups = list(by_rule.values())
-    drawn = _share_out([len(group) for group in groups])
-    lines = 2 * sum(drawn) + SIGNALS_PER_RULE * min(len(groups), _RULES_WITH_SIGNALS)
-    artist = _Artist(review, zone, signals, frame, max(_FEWEST_STEPS, min(STEPS, _STEPS_IN_ALL // max(1, lines))))
+def crossed(review: Review, zone: Zone, signals: Signals, album: Album | None) -> tuple[Section, ...]:
+    """The crossed signals, worst first. `album` is None where the logs hold no rows."""
+    groups = review.groups
+    artist = _Artist(review, zone, signals, album)
+    drawn = _share_out([len(group.findings) for group in groups])
     return tuple(
-        _group(review, group, count, artist, beside=at < _RULES_WITH_SIGNALS)
+        _section(review, group, count, artist, beside=at < _SIGNALS_WITH_OTHERS)
         for at, (group, count) in enumerate(zip(groups, drawn, strict=True))
     )
+
+
+def anchor(kind: str, signal: str, host: str = "") -> str:
+    """What a link to a section leads to: `crossed-cpu-busy`."""
+    return "-".join(part for part in (kind, signal.replace(".", "-"), host) if part)
 
 
 def condition_text(condition: Condition, unit: str) -> str:
@@ -107,30 +106,49 @@ def brief_crossings(finding: Finding) -> str:
     return number(len(finding.brief)) + (f", longest {words(longest)}" if longest else "") if finding.brief else ""
 
 
+def where(group: Group, judged_hosts: int) -> str:
+    """`SQLSRV01, 2 E:`, `4 instances on SQLSRV01, worst 2 E:` or `on 20 of 20 hosts, worst WEB07`."""
+    worst = group.worst.subject
+    subjects = list(dict.fromkeys(finding.subject for finding in group.findings if finding.subject))
+    if worst is None or len(subjects) == 1:
+        return place(group.worst)
+    if len(group.hosts) > 1:
+        return f"on {number(len(group.hosts))} of {number(judged_hosts)} hosts, worst {place(group.worst)}"
+    return f"{number(len(subjects))} instances on {worst.host}, worst {worst.instance}"
+
+
 def _share_out(sizes: Sequence[int]) -> list[int]:
-    """How many subjects of each rule are drawn: the worst of every rule first, then the second worst, and so on."""
+    """How many findings of each signal are drawn: the worst of each first, then the second worst, and so on."""
     drawn = [0] * len(sizes)
-    turns = zip_longest(*([at] * min(size, DRAWN_PER_RULE) for at, size in enumerate(sizes)))
+    turns = zip_longest(*([at] * min(size, DRAWN_PER_SIGNAL) for at, size in enumerate(sizes)))
     order = [at for turn in turns for at in turn if at is not None]
     for at in order[:DRAWN_IN_ALL]:
         drawn[at] += 1
     return drawn
 
 
-def _group(review: Review, group: list[Finding], count: int, artist: "_Artist", *, beside: bool) -> Group:
-    worst = group[0]
-    rest = group[count:]
-    hosts = {finding.subject.host.casefold() for finding in group if finding.subject}
-    on = f"on {next(f.subject.host for f in group if f.subject)}" if len(hosts) == 1 else f"on {len(hosts)} hosts"
-    many = f"{number(len(group))} instances {on}" if worst.signal.instances == "each" else f"{number(len(group))} hosts"
-    return Group(
-        rule=worst.rule,
+def _section(review: Review, group: Group, count: int, artist: "_Artist", *, beside: bool) -> Section:
+    worst, rest = group.worst, group.findings[count:]
+    judged = {
+        finding.subject.host.casefold()
+        for finding in review.findings
+        if finding.rule.signal == group.signal and finding.subject and finding.track
+    }
+    return Section(
+        id=anchor("crossed", group.signal),
+        severity=group.severity,
         title=worst.signal.title,
-        place=place(worst) if len(group) == 1 else many,
-        condition=_whole_condition(review, worst),
-        drawn=tuple(artist.subject(finding, beside=beside and at == 0) for at, finding in enumerate(group[:count])),
-        rest=tuple(rest[:_LISTED_SUBJECTS]),
+        place=where(group, len(judged)),
+        drawn=tuple(
+            artist.subject(finding, group, beside=beside and at == 0)
+            for at, finding in enumerate(group.findings[:count])
+        ),
+        rest=rest[:_LISTED_SUBJECTS],
         hidden=max(0, len(rest) - _LISTED_SUBJECTS),
+        rules=tuple(
+            (rule, _whole_condition(review, next(f for f in group.findings if f.rule.id == rule.id)))
+            for rule in group.rules
+        ),
     )
 
 
@@ -150,50 +168,49 @@ class _Artist:
     review: Review
     zone: Zone
     signals: Signals
-    frame: Frame | None
-    steps: int
+    album: Album | None
 
-    def subject(self, finding: Finding, *, beside: bool) -> DrawnSubject:
-        """One breached subject in full; `beside` adds the signals its rule says to look at."""
-        breaches = finding.breaches
-        listed = sorted(sorted(breaches, key=lambda one: -one.duration)[:_LISTED_BREACHES], key=lambda one: one.start)
-        chart = self._chart(finding)
+    def subject(self, finding: Finding, group: Group, *, beside: bool) -> DrawnSubject:
+        """One finding in full; `beside` adds the signals its rule says to look at."""
+        crossings = finding.counted
+        most = _LISTED_WHERE_OFTEN if finding.outcome == Outcome.OFTEN else _LISTED_CROSSINGS
+        listed = sorted(sorted(crossings, key=lambda one: -one.duration)[:most], key=lambda one: one.start)
+        several = len(crossings) > 1 or finding.outcome == Outcome.OFTEN
         return DrawnSubject(
-            place=place(finding),
+            severity=finding.rule.severity,
+            title=_title(finding, group),
             sentence=breach_sentence(finding),
+            summary=finding.rule.summary,
             facts=self._facts(finding),
             water=water(level(finding)),
-            chart=chart,
-            captions=_captions(finding, chart) if chart else (),
-            rows=tuple(self._row(finding, one) for one in listed) if len(breaches) > 1 else (),
-            hidden_rows=len(breaches) - len(listed),
+            chart=self._chart(finding, group),
+            rows=tuple(self._row(finding, one) for one in listed) if several else (),
+            hidden_rows=len(crossings) - len(listed),
             notes=finding.notes,
             override=finding.override.note if finding.override else "",
-            processes=used_by(finding, breaches[0].start) if len(breaches) == 1 else "",
-            beside=beside_breaches(self.review, self.signals, finding, self.frame, self.steps)
-            if beside and self.frame
-            else None,
+            processes=used_by(finding, crossings[0].start) if crossings and not several else "",
+            beside=beside_breaches(self.review, self.signals, finding, self.album) if beside and self.album else None,
             reduced=reduced(finding),
         )
 
     def _facts(self, finding: Finding) -> tuple[tuple[str, str], ...]:
-        breaches = finding.breaches
+        crossings = finding.counted
         facts = [
             ("Crossed", how_long(finding).removeprefix("for ") + in_phase(finding)),
             ("Worst", worst_text(finding)),
             ("Threshold", threshold(finding)),
-            ("First" if len(breaches) > 1 else "From", self._clock(min(one.start for one in breaches))),
+            ("First" if len(crossings) > 1 else "From", self._clock(min(one.start for one in crossings))),
         ]
         if finding.share_of_time is not None:
             facts.append(("Share of the time judged", percent(finding.share_of_time)))
-        if finding.brief:
+        if finding.brief and finding.outcome != Outcome.OFTEN:
             facts.append(("Brief crossings", brief_crossings(finding)))
         return tuple(facts)
 
-    def _row(self, finding: Finding, one: Crossing) -> BreachRow:
+    def _row(self, finding: Finding, one: Crossing) -> CrossingRow:
         unit = finding.signal.unit
         when = f"{self._clock(one.start)} – {self._clock(one.end)}"
-        return BreachRow(
+        return CrossingRow(
             when,
             lasted(one.duration),
             quantity(one.worst, unit),
@@ -204,29 +221,18 @@ class _Artist:
     def _clock(self, instant: int) -> str:
         return clock(self.review, self.zone, instant)
 
-    def _chart(self, finding: Finding) -> Chart | None:
-        track, samples = finding.track, finding.samples
-        if self.frame is None or track is None or samples is None:
+    def _chart(self, finding: Finding, group: Group) -> Chart | None:
+        lines = finding_lines(finding, self.signals)
+        if self.album is None or not lines:
             return None
-        judged = Samples(track.times, track.values)
-        own_scale = finding.rule.reduce in OWN_SCALE
-        lines = [] if own_scale else [Line(finding.signal.title, "samples", samples)]
-        if own_scale or _differs(samples, judged):
-            lines.append(Line(f"{finding.rule.reduce} over {window(finding)}", "judged", judged))
-        spans = [
-            (one.start, one.end, f"crossed {self._clock(one.start)} – {self._clock(one.end)}")
-            for one in finding.breaches
-        ]
-        limit = limit_of(finding).limit
-        return draw(
-            self.frame,
+        alike = tuple(one for one in group.findings if one.subject == finding.subject)
+        return self.album.add(
             lines,
             finding.signal.unit,
-            label=f"Chart: {breach_sentence(finding)} Crossed {how_long(finding)}.",
-            limit=(limit, f"threshold {quantity(limit, finding.signal.unit)}"),
-            breaches=_seen_apart(spans, (self.frame.end - self.frame.start) // STEPS),
+            f"Chart: {breach_sentence(finding)} Crossed {how_long(finding)}.",
+            limits=limits(finding, alike if finding is group.worst else ()),
+            spans=[Span(one.start, one.end) for one in finding.counted],
             severity=finding.rule.severity,
-            steps=self.steps,
         )
 
 
@@ -236,35 +242,8 @@ def clock(review: Review, zone: Zone, instant: int) -> str:
     return zone.clock(instant, date=zone.local(start).date() != zone.local(end).date())
 
 
-def _differs(samples: Samples, judged: Samples) -> bool:
-    """Whether the judged values are worth a line of their own beside the samples."""
-    return not (
-        np.array_equal(samples.times, judged.times) and np.array_equal(samples.values, judged.values, equal_nan=True)
-    )
-
-
-def _seen_apart(spans: list[tuple[int, int, str]], distance: int) -> list[tuple[int, int, str]]:
-    """Breaches closer than the eye can tell are shaded as one."""
-    merged: list[tuple[int, int, str]] = []
-    for start, end, text in spans:
-        if merged and start - merged[-1][1] <= distance:
-            merged[-1] = (merged[-1][0], end, "several crossings")
-        else:
-            merged.append((start, end, text))
-    return merged
-
-
-def _every(finding: Finding) -> str:
-    apart = sampling_interval(finding.track.times) if finding.track else None
-    return f", every {words(apart)}" if apart else ""
-
-
-def _captions(finding: Finding, chart: Chart) -> tuple[tuple[str, str], ...]:
-    """How each line was drawn, by the kind of the line."""
-    texts: list[tuple[str, str]] = []
-    for line in chart.lines:
-        if line.kind == "judged":
-            texts.append((line.kind, f"{line.label}, which is judged{_every(finding)}"))
-        else:
-            texts.append((line.kind, line.how))
-    return tuple(texts)
+def _title(finding: Finding, group: Group) -> str:
+    """What tells a finding from the others of its signal: where, and by which limit."""
+    several_places = len({one.subject for one in group.findings}) > 1
+    parts = [place(finding) if several_places else "", threshold(finding) if len(group.rules) > 1 else ""]
+    return ": ".join(part for part in parts if part)

@@ -8,10 +8,10 @@ import numpy as np
 from model.numbers import number, quantity
 from model.run import Phase
 from model.samples import Samples
-from review.axes import scale_for
-from review.findings import Finding, Outcome
+from review.findings import CROSSED, Finding, Outcome
 from review.report_signals import Signals, subject_name
 from review.review import Review
+from review.scale import scale_for
 from review.sentences import extreme, should, subject_title
 from rules.schema import Signal
 from rules.signals import Subject
@@ -32,7 +32,7 @@ class Figure:
 def figures(review: Review, signals: Signals) -> tuple[Figure, ...]:
     """Up to four: the worst breach, the processors by role, what its rule says to look at, the next breach."""
     pair = _pair(review.phases)
-    crossed = _one_per_signal(review.of(Outcome.CROSSED))
+    crossed = _one_per_signal(review.of(*CROSSED))
     cpu = list(_processors(review, signals, pair, _shown(crossed)))
     first = [_of_finding(finding, pair) for finding in crossed[:1]]
     look_at = list(_look_at(review, signals, crossed[0], pair)) if crossed else []

@@ -1,12 +1,13 @@
 """The signals a report shows beside the judged ones: what a rule says to look at, and statistics."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from model.samples import Recorded, Samples
 from model.series import Series
+from review.findings import Finding
 from review.recorded import drawn
 from review.review import Review
-from rules.signals import Finder, Subject
+from rules.signals import Derived, Finder, Given, Origin, Origins, Subject, Taken, Total
 
 
 class Signals:
@@ -17,7 +18,10 @@ class Signals:
         self._recorded = Recorded(review.logs)
         self._cache: dict[object, Samples] = {}
         self._finder = Finder(
-            review.question.signals, self._recorded.series, lambda one: len(self._samples(one).present.times) > 0
+            review.question.signals,
+            self._recorded.series,
+            lambda one: len(self.counter(one).present.times) > 0,
+            review.facts.known,
         )
         self._found: dict[str, Mapping[Subject, Samples]] = {}
 
@@ -28,9 +32,7 @@ class Signals:
         there where its operands were sampled together.
         """
         if name not in self._found:
-            known = name in self._review.question.signals
-            found = self._finder.find(name).values() if known else ()
-            every = ((subject, drawn(origin, self._samples)) for subject, origin in found)
+            every = ((subject, drawn(origin, self.counter)) for subject, origin in self._origins(name).values())
             self._found[name] = {subject: s for subject, s in every if s is not None and len(s.present.times)}
         return self._found[name]
 
@@ -38,11 +40,61 @@ class Signals:
         """The same for one host."""
         return {subject: s for subject, s in self.of(name).items() if subject.host.casefold() == host.casefold()}
 
-    def _samples(self, series: Series) -> Samples:
+    def samples(self, finding: Finding) -> Samples | None:
+        """What a finding was judged by, as it was recorded; None where it is computed from what was not sampled
+        together, so that there is a value at an evaluation only.
+        """
+        return self.of(finding.rule.signal).get(finding.subject) if finding.subject else None
+
+    def count(self, finding: Finding) -> int | None:
+        """How many samples of the log a finding was judged by; None where it is computed from several counters."""
+        found = self._origins(finding.rule.signal).get(finding.subject.key) if finding.subject else None
+        if found is None:
+            return None
+        subject, origin = found
+        if isinstance(origin, Taken):
+            return len(self.counter(origin.series).present.times)
+        together = self.of(finding.rule.signal).get(subject)
+        return len(together.present.times) if together is not None else None
+
+    def grows(self, finding: Finding) -> bool:
+        """Whether what was recorded is a growing count, so that the signal lies between two samples."""
+        found = self._origins(finding.rule.signal).get(finding.subject.key) if finding.subject else None
+        return found is not None and isinstance(found[1], Taken) and found[1].rate
+
+    def others(self) -> list[Series]:
+        """The recorded counters that no known signal is taken from."""
+        used = {
+            series.key
+            for name in self._review.question.signals
+            for _, origin in self._origins(name).values()
+            for series in _taken(origin)
+        }
+        return [series for series in self._recorded.series if series.key not in used]
+
+    def counter(self, series: Series) -> Samples:
+        """The samples of one counter, within the reviewed span."""
         if series.key not in self._cache:
             question = self._review.question
             self._cache[series.key] = self._recorded.samples(series).between(question.start, question.end)
         return self._cache[series.key]
+
+    def _origins(self, name: str) -> Origins:
+        return self._finder.find(name) if name in self._review.question.signals else {}
+
+
+def _taken(origin: Origin) -> Iterator[Series]:
+    match origin:
+        case Taken():
+            yield origin.series
+        case Derived():
+            for operand in origin.operands:
+                yield from _taken(operand)
+        case Total():
+            for part in origin.parts:
+                yield from _taken(part)
+        case Given():
+            pass
 
 
 def subject_name(subject: Subject) -> str:

@@ -33,6 +33,7 @@ class Review:
     findings: tuple[Finding, ...]
     applied: tuple[Applied, ...]
     remarks: tuple[Remark, ...]
+    facts: Facts
 
     @property
     def verdict(self) -> Verdict:
@@ -165,7 +166,7 @@ def review(logs: Sequence[Log], run: Run, question: Question, facts: Facts, rema
     """Judge the logs of one run. `remarks` are what is worth knowing beside what the readers remarked."""
     findings, applied = judge(logs, question, facts)
     everything = (*(remark for log in logs for remark in log.remarks), *remarks)
-    found = Review(tuple(logs), run, question, tuple(findings), tuple(applied), everything)
+    found = Review(tuple(logs), run, question, tuple(findings), tuple(applied), everything, facts)
     more = (
         *(_not_recognised(one) for one in found.unrecognised),
         *remarks_below_zero(logs),

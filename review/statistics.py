@@ -30,6 +30,8 @@ class Figures:
     missing: int
     mean: float | None = None
     minimum: float | None = None
+    p1: float | None = None
+    p5: float | None = None
     median: float | None = None
     p95: float | None = None
     p99: float | None = None
@@ -84,12 +86,14 @@ def figures(samples: Samples, weights: Values | None, start: int | None, end: in
         order = np.argsort(values)
         ordered, weights = values[order], weights[np.searchsorted(samples.times, rows.present.times)][order]
     nonzero = ordered != 0
-    median, p95, p99 = _quantiles(ordered, weights, (0.5, 0.95, 0.99))
+    p1, p5, median, p95, p99 = _quantiles(ordered, weights, (0.01, 0.05, 0.5, 0.95, 0.99))
     return Figures(
         samples=len(values),
         missing=missing,
         mean=_mean(ordered, weights),
         minimum=float(ordered[0]),
+        p1=p1,
+        p5=p5,
         median=median,
         p95=p95,
         p99=p99,

@@ -55,7 +55,7 @@ def _clocks(zone: Zone, one: Crossing) -> str:
 def used_by(finding: Finding, start: int) -> str:
     """The processes that used most during the breach that began then; empty where none are known.
 
-    `Processor time of a process, mean while crossed (otherwise): sqlservr 312 % (20 %), w3wp 8.1 % (7.9 %)`
+    `Processor time of a process, mean while crossed (in the rest of the steady phase): sqlservr 312 % (20 %)`
     """
     found = finding.processes
     uses = found.by_breach.get(start, ()) if found else ()
@@ -67,7 +67,9 @@ def used_by(finding: Finding, start: int) -> str:
         + (f" ({quantity(use.otherwise, unit)})" if use.otherwise is not None else "")
         for use in uses
     )
-    return f"{found.signal.title}, mean while crossed (otherwise): {', '.join(names)}"
+    phase = next((use.phase for use in uses if use.otherwise is not None), None)
+    rest = "" if phase is None else f" (in the rest of the {phase} phase)"
+    return f"{found.signal.title}, mean while crossed{rest}: {', '.join(names)}"
 
 
 def place(finding: Finding) -> str:

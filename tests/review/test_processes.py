@@ -6,19 +6,30 @@ import pytest
 
 CPU = r"Processor(_Total)\% Processor Time"
 MEMORY = r"Memory\Available Bytes"
+PHASES = """
+[[run.phases]]
+name = "ramp-up"
+from = 2008-01-15T10:00:00Z
+to = 2008-01-15T10:02:00Z
+[[run.phases]]
+name = "steady"
+from = 2008-01-15T10:02:00Z
+to = 2008-01-15T10:30:00Z
+"""
 
 
 @pytest.fixture
 def run(plimsoll, tmp_path):
     """Reviews columns given by minute, half an hour of them."""
 
-    def call(columns, host="WEB01"):
+    def call(columns, host="WEB01", toml=""):
         names = ",".join(rf'"\\{host}\{path}"' for path in columns)
         rows = [f'"(PDH-CSV 4.0) (UTC)(0)",{names}']
         for s in range(0, 1800, 10):
             values = (value(s // 60) for value in columns.values())
             cells = ",".join('" "' if value is None else f'"{value}"' for value in values)
             rows.append(f'"01/15/2008 10:{s // 60:02}:{s % 60:02}.000",{cells}')
+        (tmp_path / "plimsoll.toml").write_text(toml)
         (tmp_path / "log.csv").write_text("\r\n".join(rows) + "\r\n")
         done = plimsoll(
             *("review", tmp_path / "log.csv", "--json", tmp_path / "r.json", "--out", tmp_path / "r.html"),
@@ -53,7 +64,7 @@ def test_the_three_that_used_most_are_named_with_their_means(run):
         process("lsass"): lambda _: 4,
         process("system"): lambda _: 2,
         process("gone"): lambda _: None,
-    })  # fmt: skip
+    }, toml=PHASES)  # fmt: skip
     (breach,) = breaches_of(rules, "cpu-busy")
     assert [(one["instance"], one["mean_while"], one["unit"]) for one in breach["processes"]] == [
         ("sqlservr", 180, "%"),
@@ -61,8 +72,11 @@ def test_the_three_that_used_most_are_named_with_their_means(run):
         ("lsass", 4, "%"),
     ]
     assert 20 < breach["processes"][0]["mean_otherwise"] < 60
+    assert breach["processes"][0]["phase"] == "steady"
     line = next(line for line in done.out.splitlines() if "Processor time of a process" in line)
-    assert line.startswith("    Processor time of a process, mean while crossed (otherwise): sqlservr 180 % (")
+    assert line.startswith(
+        "    Processor time of a process, mean while crossed (in the rest of the steady phase): sqlservr 180 % ("
+    )
     assert "<b>w3wp</b> 8 % (8 %), lsass 4 % (4 %)" in line
     crossed = report[report.index('id="crossed"') :]
     assert "&lt;b&gt;w3wp&lt;/b&gt; 8 % (8 %)" in crossed
@@ -91,6 +105,17 @@ def test_memory_names_those_that_hold_it(run):
     assert [(one["instance"], one["mean_while"], one["unit"]) for one in breach["processes"]] == [
         ("leak", 3e9, "bytes")
     ]
+
+
+def test_without_phases_or_across_them_there_is_nothing_to_compare_with(run):
+    """The mean outside a breach is then that of start-up, idle time and all."""
+    columns = {CPU: during(5, 20, 95, 10), process("sqlservr"): during(4, 21, 180, 20)}
+    across = PHASES.replace("10:02:00Z", "10:12:00Z")
+    for toml in ("", across):
+        done, rules, _ = run(columns, toml=toml)
+        (breach,) = breaches_of(rules, "cpu-busy")
+        assert (breach["processes"][0]["mean_otherwise"], breach["processes"][0]["phase"]) == (None, None)
+        assert "mean while crossed: sqlservr 180 %\n" in done.out
 
 
 def test_a_breach_that_lasts_throughout_has_no_otherwise(run):

@@ -127,10 +127,10 @@ def test_the_worst_value_of_a_breach_does_too(reviewed):
 
 def test_the_caption_has_the_distance_of_the_evaluations(reviewed, monkeypatch):
     _, _, report, _ = reviewed([95, 97] * 30, every=10)
-    assert "which is judged, every 10 s" in report
+    assert re.search(r"which is what is judged: 60 evaluations, one every 10 s<", report)
     monkeypatch.setattr("review.judging.grid", lambda times, reach: grid(times, 30 * SECOND, reach))
     _, _, report, _ = reviewed([95, 97] * 30, every=10)
-    assert "which is judged, every 30 s" in report
+    assert re.search(r"which is what is judged: 21 evaluations, one every 30 s<", report)
 
 
 def test_a_log_of_one_row_has_a_moment_and_no_length(reviewed):

@@ -34,7 +34,9 @@ def test_at_one_interval_they_are_those_of_the_samples(values):
     found = whole(log(range(0, 5 * len(values), 5), values))
     assert (found.samples, found.minimum, found.maximum) == (len(values), min(values), max(values))
     assert found.mean == pytest.approx(np.mean(values))
-    assert [found.median, found.p95, found.p99] == pytest.approx(np.quantile(values, [0.5, 0.95, 0.99]).tolist())
+    shares = [0.01, 0.05, 0.5, 0.95, 0.99]
+    levels = [found.p1, found.p5, found.median, found.p95, found.p99]
+    assert levels == pytest.approx(np.quantile(values, shares).tolist())
     assert found.nonzero_share == pytest.approx(np.mean([value != 0 for value in values]))
 
 

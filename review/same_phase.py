@@ -1,0 +1,39 @@
+"""The time a crossing is compared with: the rest of the phase it lies in."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from model.log import Times
+from model.run import Phase
+from rules.crossings import Crossing
+
+
+def phase_of(crossings: Sequence[Crossing], phases: Sequence[Phase]) -> str | None:
+    """The name of the phase that all of the crossings lie in; None where they lie in several, or beyond any."""
+    names = {_around(one, phases) for one in crossings}
+    return names.pop() if len(names) == 1 else None
+
+
+def rest(times: Times, name: str, crossings: Sequence[Crossing], phases: Sequence[Phase]) -> NDArray[np.bool_]:
+    """Which times lie in the phases of a name, and in none of the crossings."""
+    inside = np.zeros(len(times), dtype=bool)
+    for phase in phases:
+        if phase.name == name:
+            inside |= (times >= phase.start) & (times <= phase.end)
+    return inside & ~during(times, crossings)
+
+
+def during(times: Times, crossings: Sequence[Crossing]) -> NDArray[np.bool_]:
+    """Which times lie in one of the crossings, which are in the order of time."""
+    if not crossings:
+        return np.zeros(len(times), dtype=bool)
+    starts = np.array([one.start for one in crossings], dtype=np.int64)
+    ends = np.array([one.end for one in crossings], dtype=np.int64)
+    at = np.searchsorted(starts, times, side="right") - 1
+    return (at >= 0) & (times <= ends[np.maximum(at, 0)])
+
+
+def _around(crossing: Crossing, phases: Sequence[Phase]) -> str | None:
+    return next((p.name for p in phases if p.start <= crossing.start and crossing.end <= p.end), None)
