@@ -29,7 +29,10 @@ _HEAD = """\
 """
 _SET = """\
 <DataCollectorSet>
+  <!-- No end but logman stop. -->
+  <Duration>0</Duration>
   <RootPath>{folder}</RootPath>
+  <SubdirectoryFormat>0</SubdirectoryFormat>
   <Segment>{true}</Segment>
   <!-- A new file each day, and where one has grown to so many MB. -->
   <SegmentMaxDuration>{day}</SegmentMaxDuration>
@@ -38,7 +41,7 @@ _SET = """\
     <Name>Plimsoll</Name>
     <FileName>plimsoll</FileName>
     <FileNameFormat>{decoration}</FileNameFormat>
-    <FileNameFormatPattern>\\_yyyyMMdd\\_NNNNNN</FileNameFormatPattern>
+    <FileNameFormatPattern>\\_yyyyMMdd\\_HHmm\\_NNNN</FileNameFormatPattern>
     <!-- 0 is CSV. Windows would write a binary log (3), which Plimsoll does not read. -->
     <LogFileFormat>{csv}</LogFileFormat>
     <SampleInterval>{seconds}</SampleInterval>
