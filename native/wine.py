@@ -34,12 +34,23 @@ def lacks() -> str:
 
 def config_check(configuration: Path, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
     """`telegraf.exe config check` on a configuration, with more in its environment: its status, and what it said."""
+    return _telegraf(environment, "config", "check", "--config", f"Z:{configuration.absolute()}")
+
+
+def collect_once(configuration: Path, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """`telegraf.exe --test` on a configuration: as `config_check`, and its inputs run once.
+
+    Here they find nothing, as on a host that has none of what they are to collect.
+    """
+    return _telegraf(environment, "--strict-env-handling", "--config", f"Z:{configuration.absolute()}", "--test")
+
+
+def _telegraf(environment: Mapping[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
     wine = _wine()
     if wine is None:
         raise Unusable(f"Wine is needed to check a configuration for Windows; {lacks()}")
-    command = [wine, str(TELEGRAF_WINDOWS.path), "config", "check", "--config", f"Z:{configuration.absolute()}"]
     return subprocess.run(
-        command,
+        [wine, str(TELEGRAF_WINDOWS.path), *arguments],
         env={**_environment(_prefix(wine)), **environment},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

@@ -156,13 +156,14 @@ def telegraf():
 
 @pytest.fixture(scope="session")
 def telegraf_windows():
-    """Has the real Telegraf for Windows check a configuration: its status, and what it said."""
+    """Has the real Telegraf for Windows check a configuration, or `collect` with it once: its status, and what it said."""
     built("telegraf-windows")
     if lacks := wine.lacks():
         lacking("Wine", lacks)
 
-    def check(configuration, environment=None):
-        return wine.config_check(configuration, environment or {})
+    def check(configuration, environment=None, *, collect=False):
+        run = wine.collect_once if collect else wine.config_check
+        return run(configuration, environment or {})
 
     return check
 

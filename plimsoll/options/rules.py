@@ -1,10 +1,12 @@
 """`plimsoll rules`."""
 
+from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from plimsoll.options.shared import JsonOption
+from plimsoll.options.shared import JsonOption, not_empty, path_option
 
 app = typer.Typer(help="What is judged by: packs of rules.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -16,6 +18,14 @@ RulePackOption = Annotated[
     list[str] | None,
     typer.Option("--pack", help="This pack only (name or .yaml file); repeat for more.", show_default=False),
 ]
+
+
+class Form(StrEnum):
+    """For which collector counters are written."""
+
+    LIST = "list"
+    LOGMAN = "logman"
+    TELEGRAF = "telegraf"
 
 
 @app.command("list")
@@ -53,3 +63,46 @@ def rules_test_command(packs: PacksArgument = None) -> None:
     from plimsoll.commands import rules
 
     raise typer.Exit(rules.test(tuple(packs or ())))
+
+
+@app.command("counters")
+def rules_counters_command(
+    pack: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--pack",
+            help="Counters this pack needs (name or .yaml file); repeat for more. Default: of every signal.",
+            show_default=False,
+        ),
+    ] = None,
+    form: Annotated[
+        Form,
+        typer.Option(
+            "--as",
+            help="list (typeperf -cf, logman create counter -cf), logman (a Data Collector Set, logman import -xml) or "
+            "telegraf (inputs.win_perf_counters).",
+        ),
+    ] = Form.LIST,
+    instance: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--instance",
+            help="A named instance of SQL Server, beside the default one: PAYROLL. Repeat for more.",
+            show_default=False,
+        ),
+    ] = None,
+    interval: Annotated[
+        str | None,
+        typer.Option(
+            "--interval",
+            help="How far samples lie apart. Default: 15s with logman, that of the agent with telegraf.",
+            callback=not_empty,
+        ),
+    ] = None,
+    out: Annotated[Path | None, path_option("--out", "The file to write. Default: stdout.", show_default=False)] = None,
+) -> None:
+    """Print the counters of Windows that rules need, for what is to record them; docs/collect.md tells how."""
+    from plimsoll.commands import counters
+
+    wanted = counters.Wanted(tuple(pack or ()), form, tuple(instance or ()), interval)
+    counters.run(wanted, out)

@@ -213,6 +213,7 @@ def test_partitions_are_left_out(collect, tmp_path):
     ("name", "setting", "variables", "expected"),
     [
         ("windows.conf", "ObjectName = ", {}, "MSSQL$SQLEXPRESS:Buffer Manager"),
+        ("windows.conf", "alias = ", {}, "MSSQL$SQLEXPRESS:Buffer Manager"),
         ("windows.conf", "ObjectName = ", {"SQLSERVER_INSTANCE": "PAYROLL"}, "MSSQL$PAYROLL:Buffer Manager"),
         ("openldap.conf", "environment = ", {}, "LDAP_URL=ldap://localhost:389"),
         ("openldap.conf", "environment = ", {"LDAP_HOST": "ldap1"}, "LDAP_URL=ldap://ldap1:389"),

@@ -1,27 +1,24 @@
 """What signals are taken from, and what the configurations collect, are the same."""
 
 import re
+import runpy
 import tomllib
 from pathlib import Path
 
 import pytest
 
-from model.names import measurement
-from model.perfmon import generic_object
+from model.names import measurement, shipped
+from model.perfmon import CounterPath, generic_object
 from rules.load import load_signals
+from rules.signals import Finder
 
 TELEGRAF = Path(__file__).parents[2] / "telegraf"
 SOURCES = [(name, source) for name, signal in load_signals().items() for source in signal.sources]
 PATHS = {source.path for _, source in SOURCES if source.path}
 FIELDS = {(source.measurement, source.field) for _, source in SOURCES if source.measurement}
 
-# Objects and counters no Windows has that Telegraf runs on.
-WINDOWS_NT = {
-    ("System", "% Total Processor Time"),  # NT 4's; Processor(_Total) since
-    ("System", "Total Interrupts/sec"),
-    ("Network Segment", None),  # Network Monitor's agent, which ended with Windows Server 2003
-    ("Site Server LDAP Service", None),  # ended with Windows 2000
-}
+# Objects that no Windows has any more on which Telegraf runs.
+OF_OLD = {"Network Segment", "Site Server LDAP Service"}
 # sysstat's log, in which sadf writes what the other plugins collect live.
 SYSSTAT = {"cpu_util", "per_cpu", "task", "interrupts", "mem_util", "swap_util", "disk"}
 
@@ -50,18 +47,23 @@ def instances_of(one):
     return names | {"_Total"} if one.get("IncludeTotal") else names
 
 
-def is_of_nt(path):
-    return (path.object, path.counter) in WINDOWS_NT or (path.object, None) in WINDOWS_NT
+def series_of(one):
+    """What Telegraf writes of an object, with one instance of each kind."""
+    name = name_of(one)
+    for counter in one["Counters"]:
+        for instance in instances_of(one):
+            yield shipped().series(CounterPath(None, name, "x" if instance == "*" else instance, counter), "HOST")
 
 
-def test_every_path_is_collected(objects):
-    collected = {
-        (generic_object(name_of(one))[0], counter, instance)
-        for one in objects
-        for counter in one["Counters"]
-        for instance in instances_of(one)
-    }
-    assert {p for p in PATHS if not is_of_nt(p) and (p.object, p.counter, p.instance) not in collected} == set()
+def test_every_signal_of_windows_is_collected(objects):
+    finder = Finder(load_signals(), [one for found in objects for one in series_of(found)], lambda one: True)
+    paths = {}
+    for name, source in SOURCES:
+        if source.path:
+            paths.setdefault(name, set()).add(source.path.object)
+    assert (
+        {name for name in paths if not finder.find(name)} == {name for name in paths if paths[name] <= OF_OLD} != set()
+    )
 
 
 def test_every_counter_is_of_a_signal(objects):
@@ -86,12 +88,16 @@ def test_measurements_are_those_of_logs(objects):
     }
 
 
-def test_exempt_paths_are_still_in_signals():
-    assert {entry for entry in WINDOWS_NT if not any(is_of_nt(p) and p.object == entry[0] for p in PATHS)} == set()
+def test_what_is_generated_of_windows_conf_is_up_to_date():
+    build = runpy.run_path(str(TELEGRAF / "build.py"))
+    assert (TELEGRAF / "windows.conf").read_text(encoding="utf-8") == build["windows"](), (
+        "run: python telegraf/build.py"
+    )
 
 
 def test_windows_plugins_avoid_the_traps(windows):
     for plugin in windows:
+        assert len(plugin["object"]) == 1  # an error ends the collection of all objects of a plugin
         assert plugin["UseWildcardsExpansion"] is True
         assert plugin["LocalizeWildcardsExpansion"] is False
         assert plugin["IgnoredErrors"] == ["PDH_NO_DATA"]

@@ -1,5 +1,6 @@
 """windows.conf, loaded by a real Telegraf for Windows under Wine. Nothing can be collected there: Wine has no counters."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,24 @@ def checked(telegraf_windows, environment, tmp_path):
 
 def test_loads(checked):
     done = checked()
+    assert done.returncode == 0, done.stdout
+    assert "E! " not in done.stdout
+
+
+def test_a_host_that_has_nothing_of_it_is_no_error(telegraf_windows, environment):
+    done = telegraf_windows(CONFIGURATION, environment, collect=True)
+    assert done.returncode == 0, done.stdout
+    assert re.search(r"Loaded inputs: win_perf_counters \(\d\dx\)", done.stdout)
+    assert "E! " not in done.stdout
+
+
+def test_inputs_for_chosen_packs_load(plimsoll, telegraf_windows, tmp_path):
+    """As they are printed, beside an output: no agent is needed."""
+    inputs = plimsoll("rules", "counters", "--as", "telegraf", "--pack", "sql-server", "--instance", "PAYROLL").out
+    assert 'ObjectName = "MSSQL$$PAYROLL:Buffer Manager"' in inputs
+    written = tmp_path / "own.conf"
+    written.write_text(f"[[outputs.discard]]\n{inputs}")
+    done = telegraf_windows(written, collect=True)
     assert done.returncode == 0, done.stdout
     assert "E! " not in done.stdout
 

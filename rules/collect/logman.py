@@ -1,0 +1,69 @@
+"""Counters as a template of a Data Collector Set, which `logman import -xml` and Performance Monitor read.
+
+The elements are those that [MS-PLA], section 3.2.4.19, lists. Neither a name to display nor a description is given:
+Windows looks those up in DLLs where they are written so, and Windows Server 2016 no longer has the ones that templates
+used to name; a description would moreover become a column of the log.
+"""
+
+import textwrap
+from xml.sax.saxutils import escape
+
+from model.times import SECOND
+from rules.counters import Counters
+
+_CSV = 0  # FileFormat: comma separated
+_PATTERN_AND_COMPUTER = 3  # AutoPathFormat: the computer goes before the file's name, the pattern behind it
+_TRUE = -1
+_FOLDER = r"%systemdrive%\PerfLogs\Admin\Plimsoll"
+_MAX_MB = 500
+_DAY_S = 86_400
+_WIDTH = 120
+
+_HEAD = """\
+<?xml version="1.0" encoding="UTF-8"?>
+<!-- Written by plimsoll rules counters. To record with it, as an administrator:
+       logman import -name Plimsoll -xml FILE
+       logman start Plimsoll
+       logman stop Plimsoll
+{notes}-->
+"""
+_SET = """\
+<DataCollectorSet>
+  <!-- No end but logman stop. -->
+  <Duration>0</Duration>
+  <RootPath>{folder}</RootPath>
+  <SubdirectoryFormat>0</SubdirectoryFormat>
+  <Segment>{true}</Segment>
+  <!-- A new file each day, and where one has grown to so many MB. -->
+  <SegmentMaxDuration>{day}</SegmentMaxDuration>
+  <SegmentMaxSize>{megabytes}</SegmentMaxSize>
+  <PerformanceCounterDataCollector>
+    <Name>Plimsoll</Name>
+    <FileName>plimsoll</FileName>
+    <FileNameFormat>{decoration}</FileNameFormat>
+    <FileNameFormatPattern>\\_yyyyMMdd\\_HHmm\\_NNNN</FileNameFormatPattern>
+    <!-- 0 is CSV. Windows would write a binary log (3), which Plimsoll does not read. -->
+    <LogFileFormat>{csv}</LogFileFormat>
+    <SampleInterval>{seconds}</SampleInterval>
+{counters}  </PerformanceCounterDataCollector>
+</DataCollectorSet>
+"""
+
+
+def text(counters: Counters, interval: int) -> str:
+    """The template, with a sample every `interval` ns, which is whole seconds."""
+    wrapped = (
+        textwrap.wrap(note, _WIDTH, initial_indent="     ", subsequent_indent="       ") for note in counters.notes
+    )
+    # Two hyphens may not stand in a comment.
+    notes = "".join(f"{line}\n" for lines in wrapped for line in lines).replace("--", "- -")
+    return _HEAD.format(notes=notes) + _SET.format(
+        folder=_FOLDER,
+        true=_TRUE,
+        day=_DAY_S,
+        megabytes=_MAX_MB,
+        decoration=_PATTERN_AND_COMPUTER,
+        csv=_CSV,
+        seconds=interval // SECOND,
+        counters="".join(f"    <Counter>{escape(str(path))}</Counter>\n" for path in counters.recorded),
+    )
