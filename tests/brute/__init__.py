@@ -6,7 +6,8 @@ plain on purpose: lists, loops and exact sums, no arrays, nothing computed incre
 against the document by reading it.
 
 It must never import `rules` or `review`, nor anything else of the program: what it had in common with the program
-could be wrong in both. test_agreement.py asserts this of its sources. Only the tests themselves run the program.
+could be wrong in both. test_agreement.py asserts this of its sources; only tests run the program. Do not correct it by
+reading the program, but by docs/evaluation.md; where that leaves a question open, answer it there first.
 
 The modules, in the order in which one is made of another:
 
@@ -17,6 +18,7 @@ The modules, in the order in which one is made of another:
 - windows.py: the value of a signal at one evaluation
 - judging.py: one rule for one subject, from truth to states, crossings and the outcome
 - review.py: all rules for all hosts, and the verdict
+- generated.py: logs made from seeds; extra.yaml: rules that no shipped pack has
 
 Left out, as no generated log needs it: languages other than English, damaged logs, changes of the clock, logs whose
 interval changes within the log, and Telegraf's measurements but for those that sysstat shares.

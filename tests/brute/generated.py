@@ -231,7 +231,8 @@ def _toml(rng: random.Random, hosts: list[str], moments: list[int]) -> str:
     lines: list[str] = ["[run]", 'name = "generated"']
     length = moments[-1]
     middle, end = round(length * rng.uniform(0.1, 0.6)), round(length * rng.uniform(0.7, 1))
-    known = rng.choice(["none", "steady", "both", "two"])
+    # A phase must lie in the recording, which may be of one row.
+    known = rng.choice(["none", "steady", "both", "two"]) if length > 120_000 else "none"
     if known in ("both", "two"):
         lines += _phase("ramp-up", 0, middle - 1000)
     if known != "none":

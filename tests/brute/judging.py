@@ -21,13 +21,13 @@ class Alert:
 class Moment:
     """One evaluation: whether the condition was true (None: no data), and the value of the rule's own signal.
 
-    `others` is whether the conditions added with `and` were all true.
+    `others` is whether the conditions added with `and` were all true, None if one of them had no data.
     """
 
     at: int
     true: bool | None
     value: float | None
-    others: bool
+    others: bool | None
     alert: Alert | None = None
     state: str = "no-data"
 
@@ -75,9 +75,13 @@ def moments(conditions: list[tuple[Condition, Signal | None]], evaluations: list
             None if value is None else not one.limit.healthy(value)
             for value, (one, _) in zip(values, conditions, strict=True)
         ]
-        true = False if False in known else None if None in known else True
-        made.append(Moment(at, true, values[0], all(known[1:])))
+        made.append(Moment(at, _all(known), values[0], _all(known[1:])))
     return made
+
+
+def _all(known: list[bool | None]) -> bool | None:
+    """One false makes it false; else one without data makes it no data; else it is true."""
+    return False if False in known else None if None in known else True
 
 
 def run_states(made: list[Moment], for_: int, recover: Limit | None, every: int = EVERY):
@@ -87,13 +91,14 @@ def run_states(made: list[Moment], for_: int, recover: Limit | None, every: int 
     for moment in made:
         if before is not None and moment.at - before > every:
             state, alert = "no-data", None
-        # It ends as well where another condition is no longer true.
-        past_recovery = recover is not None and moment.value is not None and not recover.healthy(moment.value)
-        held = past_recovery and moment.others
-        if moment.true is None:
+        true = moment.true
+        if true is False and alert and recover and moment.value is not None:
+            # While there is an alert, `recover` stands in for the limit; the other conditions stay as they are.
+            true = _all([not recover.healthy(moment.value), moment.others])
+        if true is None:
             if state != "firing":
                 state, alert = "no-data", None
-        elif moment.true or (held and alert):
+        elif true:
             alert = alert or Alert(moment.at)
             if alert.fired_at is None and moment.at - alert.since >= for_:
                 alert.fired_at = moment.at
