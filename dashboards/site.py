@@ -50,6 +50,9 @@ class Site:
         match fits(rule, lambda fact: self.known(host, None, fact)):
             case True:
                 return judged
+            case False if rule.where_outside == "info":
+                note = f"{judged.note} It is for {wanted(rule)}, here it is a note.".strip()
+                return replace(judged, rule=rule.model_copy(update={"severity": "info"}), note=note)
             case False:
                 return replace(judged, off=True, note=f"{judged.note} It is for {wanted(rule)}.".strip())
             case str(fact):

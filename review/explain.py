@@ -105,7 +105,8 @@ def _threshold(rule: Rule, signals: Signals) -> Iterator[str]:
             "info": "where that is not known it is judged as a note (info)",
             "skip": "where that is not known it does not apply",
         }
-        yield f"- Only for {wanted(rule)}; {otherwise[rule.where_unknown]}."
+        others = "; on others it is a note (info)" if rule.where_outside == "info" else ""
+        yield f"- Only for {wanted(rule)}{others}; {otherwise[rule.where_unknown]}."
     if rule.drive:
         yield f"- Only for disks that plimsoll.toml marks as a {rule.drive} drive."
     if rule.phase:

@@ -170,6 +170,13 @@ class Finding:
         return (-distance if self.track.healthy.worse == "higher" else distance) / abs(self.track.healthy.limit)
 
 
+def nearness(finding: Finding) -> tuple[bool, bool, float, float]:
+    """Orders what held: warning and critical ones first, then what was crossed briefly, then by margin."""
+    margin = finding.margin
+    crossed = -(finding.share_of_time or 0) if finding.brief else 0.0
+    return not finding.severe, not finding.brief, crossed, float("inf") if margin is None else margin
+
+
 @dataclass(frozen=True)
 class Applied:
     """A pack and the hosts it was applied to, and why."""

@@ -30,7 +30,11 @@ class Group:
     @cached_property
     def hosts(self) -> tuple[str, ...]:
         """The hosts it was crossed on, the worst first."""
-        return tuple(dict.fromkeys(one.subject.host for one in self.findings if one.subject))
+        hosts: dict[str, str] = {}
+        for one in self.findings:
+            if one.subject:
+                hosts.setdefault(one.subject.host.casefold(), one.subject.host)
+        return tuple(hosts.values())
 
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
@@ -39,7 +43,8 @@ class Group:
 
     def instances_on(self, host: str) -> int:
         """How many instances of a host it was crossed for."""
-        return len({one.subject.key for one in self.findings if one.subject and one.subject.host == host})
+        subjects = {one.subject.key for one in self.findings if one.subject}
+        return sum(key[0] == host.casefold() for key in subjects)
 
 
 def crossed_groups(findings: Iterable[Finding]) -> tuple[Group, ...]:

@@ -148,6 +148,9 @@ class _Bench:
                     return replace(bare, rule=as_note, notes=(note, *bare.notes))
         has = " and ".join(self._facts.explain(Subject(host), fact) for fact in rule.where)
         note = f"it is for {wanted(rule)}; {host} has {has}"
+        if rule.where_outside == "info":
+            as_note = rule.model_copy(update={"severity": "info"})
+            return replace(bare, rule=as_note, notes=(f"a note only: {note}", *bare.notes))
         return replace(bare, outcome=Outcome.DOES_NOT_APPLY, notes=(note, *bare.notes))
 
     def _holds(self, subject: Subject) -> str | None:

@@ -102,11 +102,11 @@ def _neighbour(
 
 def _limit(review: Review, name: str) -> Mapping[Subject, float]:
     """The limits a signal is held against itself, by subject."""
-    return {
-        finding.subject: finding.track.healthy.limit
-        for finding in review.findings
-        if finding.rule.signal == name and finding.subject and finding.track and finding.rule.reduce not in OWN_SCALE
-    }
+    limits: dict[Subject, float] = {}
+    for one in review.findings:  # the worst first, so that its limit is drawn
+        if one.rule.signal == name and one.subject and one.track and one.rule.reduce not in OWN_SCALE:
+            limits.setdefault(one.subject, one.track.healthy.limit)
+    return limits
 
 
 def _worst_first(

@@ -8,7 +8,7 @@ import numpy as np
 from model.numbers import number, quantity
 from model.run import Phase
 from model.samples import Samples
-from review.findings import CROSSED, Finding, Outcome
+from review.findings import CROSSED, Finding, Outcome, nearness
 from review.report_signals import Signals, subject_name
 from review.review import Review
 from review.scale import scale_for
@@ -59,8 +59,9 @@ def _one_per_signal(findings: Sequence[Finding], but: Sequence[str] = ()) -> lis
 
 def _closest(review: Review) -> list[Finding]:
     """What held with the smallest margin."""
-    near = [(f.margin, f) for f in review.of(Outcome.HELD) if f.margin is not None]
-    return [finding for _, finding in sorted(near, key=lambda item: item[0])]
+    return sorted(
+        (one for one in review.of(Outcome.HELD) if one.margin is not None and not one.signal.fact), key=nearness
+    )
 
 
 def _of_finding(finding: Finding, pair: Sequence[Phase]) -> Figure | None:

@@ -10,7 +10,7 @@ from model.numbers import number, quantity
 from model.samples import Samples
 from model.times import Zone
 from review.chart import MOST_LINES, Album, Chart, Line, Span
-from review.findings import Finding, Outcome
+from review.findings import Finding, Outcome, nearness
 from review.gauge import level, water
 from review.report_crossed import anchor, brief_crossings, clock
 from review.report_lines import OWN_SCALE, finding_lines, limits
@@ -91,7 +91,7 @@ class Held:
         by_host = _grouped(findings, per_host=True)
         self.per_host = len(by_host) <= _MOST_ITEMS
         groups = by_host if self.per_host else _grouped(findings, per_host=False)
-        ordered = sorted((sorted(group, key=_nearness) for group in groups), key=lambda group: _nearness(group[0]))
+        ordered = sorted((sorted(group, key=nearness) for group in groups), key=lambda group: nearness(group[0]))
         rules = sum(len({one.rule.id for one in group}) for group in groups)
         self._shown = max(_SHOWN_ALIKE_AT_LEAST, min(_SHOWN_ALIKE, _SHOWN_ALIKE_IN_ALL // max(1, rules)))
         opened = 0 if review.of(Outcome.CROSSED, Outcome.OFTEN) or outcome != Outcome.HELD else _OPEN
@@ -149,7 +149,7 @@ class Held:
         """The finding nearest its limit with its samples, and the samples of other subjects behind it."""
         leading = next((one for one in group if one.rule.reduce not in OWN_SCALE), group[0])
         lines = finding_lines(leading, self._signals)
-        if self._album is None or not lines:
+        if self._album is None or not lines or leading.signal.fact:
             return None
         others: dict[object, tuple[Finding, Samples]] = {}
         for finding in group:
@@ -194,11 +194,6 @@ def _by_rule(findings: Iterable[Finding]) -> list[list[Finding]]:
 def _crossings(finding: Finding) -> Sequence[Crossing]:
     """What did not count: all of them, as none fired."""
     return finding.crossings
-
-
-def _nearness(finding: Finding) -> float:
-    """Orders by how near the limit came; what has no measure of that stands last."""
-    return finding.margin if finding.margin is not None else float("inf")
 
 
 def _margin(finding: Finding) -> str:

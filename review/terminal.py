@@ -11,7 +11,7 @@ from model.errors import printable
 from model.numbers import percent, quantity
 from model.remark import counted, listed
 from model.times import Zone
-from review.findings import Finding, Outcome
+from review.findings import Finding, Outcome, nearness
 from review.groups import Group
 from review.review import Review
 from review.sentences import crossed_clause, extreme, in_phase, margin, threshold, worst_crossed, worst_text
@@ -110,7 +110,7 @@ def _when(finding: Finding, zone: Zone) -> str:
 def _table(found: Sequence[Finding], zone: Zone) -> Iterator[str]:
     """A line for each signal, nearest to its limit first: of several rules and subjects the one nearest the limit."""
     by_signal: dict[str, list[Finding]] = {}
-    for finding in sorted(found, key=_nearness):
+    for finding in sorted(found, key=nearness):
         by_signal.setdefault(finding.rule.signal, []).append(finding)
     groups = list(by_signal.values())
     rows = [_row(group) for group in groups[:_HELD]]
@@ -126,13 +126,6 @@ def _table(found: Sequence[Finding], zone: Zone) -> Iterator[str]:
             yield f"      [dim]{escape(note)}[/]"
     if (more := len(groups) - _HELD) > 0:
         yield f"  [dim]{counted(more, 'more signal')}; {_REST}[/]"
-
-
-def _nearness(finding: Finding) -> tuple[bool, bool, float, float]:
-    """Warning and critical ones first, then what was crossed briefly, then by margin."""
-    margin = finding.margin
-    crossed = -(finding.share_of_time or 0) if finding.brief else 0.0
-    return not finding.severe, not finding.brief, crossed, float("inf") if margin is None else margin
 
 
 def _overridden(alike: Sequence[Finding]) -> Iterator[str]:

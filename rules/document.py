@@ -53,6 +53,9 @@ class RulePart(_Part):
         description="What becomes of it where such a fact is not known: info (judged at that severity), judge or skip "
         "(does not apply); null for not judged."
     )
+    where_outside: str = Field(
+        description="What becomes of it on other hosts: skip (does not apply), or info (judged at that severity)."
+    )
     phase: str | None = Field(description="The phase of a run in which it is judged; null for all.")
     and_: list[ConditionPart] = Field(serialization_alias="and", description="What has to be crossed at the same time.")
     when_phase_unknown: list[ConditionPart] = Field(description="The same where the phases are not known.")
@@ -85,6 +88,7 @@ def _rule(pack: Pack, rule: Rule, signals: Mapping[str, Signal]) -> RulePart:
         recover=str(rule.recover) if rule.recover else None,
         where={fact: str(limit) for fact, limit in rule.where.items()},
         where_unknown=rule.where_unknown,
+        where_outside=rule.where_outside,
         phase=rule.phase,
         and_=[_condition(one, signals) for one in rule.and_],
         when_phase_unknown=[_condition(one, signals) for one in rule.when_phase_unknown],

@@ -222,8 +222,9 @@ class Rule(Condition):
     studies' limits (tests/data/thresholds.csv) it carries out.
 
     A rule with `drive` is for the disks that plimsoll.toml marks so; one with `where` for the hosts of which these
-    facts hold. Where such a fact is not known it is not judged, unless `where_unknown` says otherwise: judged as it
-    is (judge) or as a note (info), or taken not to apply (skip).
+    facts hold. On other hosts it does not apply (`where_outside: skip`) or is a note (info). Where such a fact is not
+    known it is not judged, unless `where_unknown` says otherwise: judged as it is (judge) or as a note (info), or
+    taken not to apply (skip).
     """
 
     id: Identifier
@@ -241,6 +242,7 @@ class Rule(Condition):
     drive: Literal["database", "log"] | None = None
     where: dict[Fact, Limit] = {}
     where_unknown: Literal["info", "judge", "skip"] | None = None
+    where_outside: Literal["info", "skip"] = "skip"
     thresholds: tuple[str, ...] = ()
     cases: tuple[Case, ...] = ()
     sources: tuple[Citation, ...] = Field(min_length=1)
@@ -253,6 +255,8 @@ class Rule(Condition):
             raise ValueError("when_phase_unknown needs a phase")
         if self.where_unknown and not self.where:
             raise ValueError("where_unknown needs a where")
+        if self.where_outside != "skip" and not self.where:
+            raise ValueError("where_outside needs a where")
         return self
 
     @property

@@ -18,10 +18,15 @@ _THIS_COMPUTER = "localhost"
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a rule is judged for: a host, or one instance of a host."""
+    """What a rule is judged for: a host, or one instance of a host.
+
+    `service` says that the instance is a named one of a service (SQL Server's), which is on the host beside its
+    disks and processors and not one of them.
+    """
 
     host: str
     instance: str | None = None
+    service: bool = False
 
     @property
     def key(self) -> tuple[str, str | None]:
@@ -159,15 +164,18 @@ class Finder:
 
 
 def joined(origins: Origins, subject: Subject) -> Origin | None:
-    """The origin for a subject, joined on the host, and on the instance where both sides have one.
+    """The origin for a subject, joined on the host, and on the instance where both sides have one of the same kind.
 
-    Processor 3 of one object may be written `0,3` by another.
+    Processor 3 of one object may be written `0,3` by another. A disk is joined with the host's named instance of a
+    service; where it has several, nothing says which of them the disk serves, and none is taken.
     """
     host, instance = subject.key
     found = origins.get(subject.key) or origins.get((host, None))
     if found is None and instance is not None:
-        siblings = [other for of, other in origins if of == host and other is not None]
-        found = origins.get((host, numbered(instance, siblings)))
+        on_host = [one for key, one in origins.items() if key[0] == host]
+        siblings = [one.key[1] or "" for one, _ in on_host]
+        services = [one for one in on_host if one[0].service and not subject.service]
+        found = origins.get((host, numbered(instance, siblings))) or (services[0] if len(services) == 1 else None)
     return found[1] if found else None
 
 
@@ -249,7 +257,7 @@ def _subject_of_path(path: CounterPath, series: Series) -> Subject | None:
         return Subject(host, f"{named}/{instance}" if named else instance)
     if (instance or "").casefold() != (path.instance or "").casefold():
         return None
-    return Subject(host, named)
+    return Subject(host, named, service=named is not None)
 
 
 def is_total(instance: str) -> bool:

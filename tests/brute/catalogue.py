@@ -78,6 +78,7 @@ class Rule:
     often: float
     where: dict[str, Limit] = field(default_factory=dict)
     where_unknown: str = "not-judged"
+    where_outside: str = "skip"
 
     @property
     def main(self) -> Condition:
@@ -154,6 +155,7 @@ def _rule(pack: str, data: dict[str, Any]) -> Rule:
         often=share(data.get("often", 0.1)),
         where={fact: limit(text) for fact, text in data.get("where", {}).items()},
         where_unknown=data.get("where_unknown", "not-judged"),
+        where_outside=data.get("where_outside", "skip"),
     )
 
 

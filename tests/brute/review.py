@@ -117,7 +117,9 @@ class _Host:
         for fact, wanted in rule.where.items():
             known = self._known(None, fact)
             if known is not None and not wanted.healthy(known):
-                return [self._unjudged(rule, None, "does-not-apply")]
+                if rule.where_outside == "skip":
+                    return [self._unjudged(rule, None, "does-not-apply")]
+                severity = "info"
             if known is None and rule.where_unknown in ("skip", "not-judged"):
                 state = "does-not-apply" if rule.where_unknown == "skip" else "not-judged"
                 return [self._unjudged(rule, None, state)]

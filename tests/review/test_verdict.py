@@ -242,3 +242,25 @@ def test_what_is_crossed_goes_before_doubts_and_both_are_said(reviewed):
     assert found["verdict"] == "not-healthy"
     assert found["headline"].endswith("it should stay below 80 %. No log has WEB02, which plimsoll.toml names.")
     assert done.status == 2  # no critical threshold was crossed, but of WEB02 nothing is known
+
+
+@pytest.mark.parametrize("service", ["SQLServer", "MSSQL$PROD"])
+def test_a_disk_is_joined_with_the_one_database_server_of_its_host(service, reviewed):
+    """Bursts of reads while pages live short: too little memory, however the instance of SQL Server is called."""
+    life = rf"{service}:Buffer Manager\Page life expectancy"
+    reads = r"PhysicalDisk(1 D:)\Disk Reads/sec"
+    toml = '[hosts.SQL01.instances."1 D:"]\ndrive = "database"\n'
+    columns = {life: [4000] * 120 + [1000] * 12 + [4000] * 228, reads: [1] * 120 + [400] * 8 + [1] * 232}
+    _, found, _ = reviewed({"SQL01": columns}, toml=toml)
+    assert the_rule(found, "sql-database-read-peaks")["state"] == "crossed"
+
+
+@pytest.mark.parametrize(
+    ("processors", "severity"), [("", "warning"), ("processors = 4", "warning"), ("processors = 16", "info")]
+)
+def test_context_switches_are_a_note_on_hosts_larger_than_those_they_were_measured_on(processors, severity, reviewed):
+    toml = f"[hosts.WEB01]\n{processors}\n" if processors else ""
+    _, found, _ = reviewed({"WEB01": {SWITCHES: [20_000] * 60, CPU: [20] * 60}}, toml=toml)
+    rule = the_rule(found, "context-switches")
+    assert (rule["state"], rule["severity"]) == ("crossed", severity)
+    assert found["verdict"] == ("not-healthy" if severity == "warning" else "healthy")
