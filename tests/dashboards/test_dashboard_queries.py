@@ -94,7 +94,9 @@ def stored(filled, selection, function, width_s):
             }
         transform = source.transform
         key = tuple(series.host if tag == "host" else series.tag(tag) or "" for tag in selection.group)
-        found[key] = {at: transform.scale * value + transform.offset for at, value in values.items()}
+        own = {at: transform.scale * value + transform.offset for at, value in values.items()}
+        before = found.get(key, {})  # of a sum over instances, which the group leaves out
+        found[key] = {at: own.get(at, 0) + before.get(at, 0) for at in {*own, *before}}
     return found
 
 

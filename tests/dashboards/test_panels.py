@@ -172,7 +172,7 @@ def test_a_rule_for_some_hosts_is_told_and_not_drawn_for_all():
     sent = home("ldap.bytes_sent")
     assert values(sent) == [None]
     assert "not drawn, it is for hosts with 2 processors, and processors is not known" in sent["description"]
-    assert "○ info: healthy while the last value of 1 min is ≤ 120 MiB" in home("memory.pool_nonpaged")["description"]
+    assert "○ info: healthy while the last value of 1 min is ≤ 120 MB" in home("memory.pool_nonpaged")["description"]
 
 
 def test_what_holds_where_phases_are_not_known_is_told():

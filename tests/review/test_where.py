@@ -130,7 +130,9 @@ def test_raid_of_a_kind_that_no_study_names_is_a_mistake(log, plimsoll, tmp_path
     [("", "not-judged"), ("[hosts.FS1]\nmemory_mb = 4096\n", "crossed"), ("[hosts.FS1]\nmemory_mb = 8192\n", "held")],
 )
 def test_installed_memory_is_judged_where_it_is_known(log, found, settings, state):
-    one, out = found(log(**{r"\SQLServer:Buffer Manager\Page life expectancy": 9000}), "sql-memory", settings)
+    one, out = found(
+        log(samples=150, **{r"\SQLServer:Buffer Manager\Page life expectancy": 9000}), "sql-memory", settings
+    )
     assert (one["state"], one["severity"]) == (state, "info")
     if state == "not-judged":
         assert one["notes"] == ["memory_mb of FS1 is not known: give it in plimsoll.toml"]
