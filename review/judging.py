@@ -16,7 +16,7 @@ from review.findings import CROSSED, Applied, Finding, Outcome, Question
 from review.processes import with_processes
 from review.recorded import drawn
 from review.sentences import often
-from rules.crossings import crossings, longest_stretch, share_of_time, time_crossed
+from rules.crossings import longest_stretch, share_of_time, time_crossed
 from rules.evaluate import Judge, Track, grid
 from rules.schema import Pack, Rule
 from rules.signals import Finder, Origin, Subject, Taken, has_object, host_of, host_tags, hosts_of
@@ -254,7 +254,7 @@ def _outcome(rule: Rule, track: Track) -> Outcome:
     if not track.judged:
         never_inside = len(track.states) and bool((track.states == State.NOT_JUDGED).all())
         return Outcome.NOT_JUDGED if never_inside else Outcome.NO_DATA
-    if any(one.fired_at is not None for one in crossings(track)):
+    if (track.states == State.FIRING).any():
         return Outcome.CROSSED
     total, share = time_crossed(track), share_of_time(track) or 0.0
     if total and total >= rule.for_ and share >= rule.often:

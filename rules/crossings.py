@@ -1,10 +1,12 @@
 """What a track amounts to: crossings, those that fired and those that were brief."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from model.log import Values
 from rules.evaluate import EVERY, Track
 from rules.states import State, Truth
 
@@ -40,13 +42,40 @@ def crossings(track: Track) -> tuple[Crossing, ...]:
     loaded = (track.states == State.PENDING) | (track.states == State.FIRING)
     unloaded = np.flatnonzero(~loaded)
     firing = np.flatnonzero(track.states == State.FIRING)
+    runs = _runs(true)
+    worst, means = _worst_and_mean(track, runs)
     found: list[Crossing] = []
-    for first, last in _runs(true):
+    for at, (first, last) in enumerate(runs):
         until = int(next(iter(unloaded[np.searchsorted(unloaded, last) :]), len(loaded)))
-        at = next(iter(firing[np.searchsorted(firing, first) :]), until)
-        fired_at = int(track.times[at]) if at < until else None
-        found.append(_crossing(track, slice(first, last), fired_at, cut=not (judged[first] and judged[last + 1])))
+        fired = int(next(iter(firing[np.searchsorted(firing, first) :]), until))
+        found.append(
+            Crossing(
+                start=int(track.times[first]),
+                end=int(track.times[last - 1]),
+                fired_at=int(track.times[fired]) if fired < until else None,
+                worst=float(worst[at]),
+                mean=float(means[at]),
+                cut=not (judged[first] and judged[last + 1]),
+            )
+        )
     return tuple(found)
+
+
+def _worst_and_mean(track: Track, runs: Sequence[Sequence[int]]) -> tuple[Values, Values]:
+    """Of each run of true evaluations; the rule's own value is there at all of them."""
+    if not runs:
+        return np.empty(0), np.empty(0)
+    edges = np.array(runs, dtype=np.intp)
+    bounds = edges.ravel()
+    values = np.append(track.values, 0.0)
+    means = np.add.reduceat(values, bounds)[::2] / (edges[:, 1] - edges[:, 0])
+    match track.healthy.worse:
+        case "higher":
+            return np.maximum.reduceat(values, bounds)[::2], means
+        case "lower":
+            return np.minimum.reduceat(values, bounds)[::2], means
+        case "either":
+            return np.array([worst_value(track, slice(first, last)) for first, last in runs]), means
 
 
 def time_crossed(track: Track) -> int:
@@ -86,15 +115,3 @@ def _judged(track: Track) -> NDArray[np.bool_]:
 def _runs(mask: NDArray[np.bool_]) -> list[list[int]]:
     """Where each maximal run of true begins, and where it has ended."""
     return np.flatnonzero(np.diff(np.concatenate(([False], mask, [False])).astype(np.int8))).reshape(-1, 2).tolist()
-
-
-def _crossing(track: Track, where: slice, fired_at: int | None, *, cut: bool) -> Crossing:
-    times = track.times[where]
-    return Crossing(
-        start=int(times[0]),
-        end=int(times[-1]),
-        fired_at=fired_at,
-        worst=worst_value(track, where),
-        mean=float(np.nanmean(track.values[where])),
-        cut=cut,
-    )

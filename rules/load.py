@@ -21,9 +21,9 @@ def load_packs(chosen: Sequence[str] = ()) -> tuple[Pack, ...]:
     Unusable names a pack that is not known, with the nearest name; Mistakes tells everything
     that is wrong with the files.
     """
-    shipped = _shipped()
     if not chosen:
-        return _parse(list(shipped.values()))
+        return _every()
+    shipped = _shipped()
     texts = []
     for name in chosen:
         if name in shipped:
@@ -51,6 +51,11 @@ def _signals() -> Mapping[str, Signal]:
     if mistakes:
         raise Mistakes(mistakes)
     return signals
+
+
+@cache
+def _every() -> tuple[Pack, ...]:
+    return _parse(list(_shipped().values()))
 
 
 def _shipped() -> dict[str, tuple[str, bytes]]:

@@ -13,7 +13,7 @@ from model.times import Zone
 from plimsoll.console import STDOUT, plain, say, spare, stdout, tell, write_json
 from plimsoll.files import write_text
 from plimsoll.sources import Named, read, refuse_bare
-from review import html, settings, terminal
+from review import settings, terminal
 from review.as_document import document
 from review.facts import Facts, seen_in
 from review.findings import CROSSED, Question
@@ -53,6 +53,8 @@ def run(named: Named, asked: Asked, outputs: Outputs) -> int:
     others = [*named.names, *([asked.config] if asked.config else [])]
     spare(result.logs, outputs.report, outputs.json, outputs.junit, others=others)
     if outputs.report is not None:
+        from review import html  # noqa: PLC0415  only a report needs templates
+
         write_text(outputs.report, html.render(result, zone))
     if outputs.json is not None:
         write_json(outputs.json, document(result).model_dump_json(by_alias=True, indent=2))
