@@ -175,7 +175,7 @@ class _Bench:
             track = self._judge.track(rule, subject, origin, self._grid(subject.host.casefold()))
         except UnknownFact as unknown:
             return replace(bare, outcome=Outcome.NOT_JUDGED, notes=(str(unknown), *bare.notes), needs=unknown.fact)
-        found = replace(bare, outcome=_outcome(rule, track), track=track, samples=self._drawn(origin, track))
+        found = replace(bare, outcome=outcome_of(rule, track), track=track, samples=self._drawn(origin, track))
         if found.stretch is not None and found.stretch < track.window:
             found = replace(found, seen=self._judge.seen(origin, track))
         return replace(found, notes=(*bare.notes, *self._notes(found, track)))
@@ -250,7 +250,8 @@ def _too_short(finding: Finding) -> str:
     return f"recorded for {longest} without a break, which {counts}"
 
 
-def _outcome(rule: Rule, track: Track) -> Outcome:
+def outcome_of(rule: Rule, track: Track) -> Outcome:
+    """What became of a rule that was judged for a subject."""
     if not track.judged:
         never_inside = len(track.states) and bool((track.states == State.NOT_JUDGED).all())
         return Outcome.NOT_JUDGED if never_inside else Outcome.NO_DATA

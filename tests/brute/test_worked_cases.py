@@ -6,13 +6,15 @@ import math
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import yaml
 
-from .catalogue import PACKS, Condition, pack, signals
+from .catalogue import PACKS, Condition, pack, share, signals
 from .catalogue import _condition as condition_of
-from .judging import grid, moments, run_states
+from .judging import grid, judged, moments, run_states
 from .recording import Column
 from .signals import Derived, Finder, Leaf, Signal
 
@@ -69,6 +71,23 @@ def test_the_states_of_a_worked_case(case):
     assert [(moment.at, moment.state) for moment in made] == [(at, state) for at, state, _ in expected]
     for moment, (_, _, value) in zip(made, expected, strict=True):
         assert moment.value == (None if value is None else pytest.approx(value, abs=1e-5))
+
+
+@pytest.mark.parametrize("case", [case for case in VECTORS if "review" in case], ids=lambda case: case["name"])
+def test_what_a_review_makes_of_a_worked_case(case):
+    """Not only by `for`, as an alert, but by the whole of the run."""
+    assert said_of(case) == case["review"]
+
+
+def said_of(case):
+    rule = case["rule"]
+    recover = condition_of({"signal": "", "healthy": rule["recover"]}).limit if "recover" in rule else None
+    wanted: Any = SimpleNamespace(for_=rule["for"] * SECOND, recover=recover, often=share(rule.get("often", 0.1)))
+    own = Leaf(a_column(case["series"][rule["signal"]]), 1, 0, False)
+    evaluations = [at * SECOND for at, *_ in case["expect"]]
+    made: Any = judged(wanted, [(condition_of({"signal": "", **rule}), own)], evaluations)
+    crossed = round(made.share_of_time * made.evaluations) * 10
+    return {"state": made.state, "crossed_s": crossed, "share_of_time": round(made.share_of_time, 6)}
 
 
 @pytest.mark.parametrize(("path", "rule", "case"), CASES)

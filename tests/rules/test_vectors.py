@@ -10,6 +10,8 @@ from model.run import Phase
 from model.samples import Samples
 from model.series import Series
 from model.times import SECOND
+from review.judging import outcome_of
+from rules.crossings import share_of_time, time_crossed
 from rules.evaluate import Judge, grid
 from rules.schema import Rule, Signal
 from rules.signals import Finder, Subject
@@ -74,3 +76,13 @@ def test_worked_case(case):
         name = NAMES.get(State(state), "not-judged") + stale
         got.append([int(at) // SECOND, name, None if np.isnan(value) else round(float(value), 6)])
     assert got == case["expect"]
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if "review" in case], ids=lambda case: case["name"])
+def test_what_a_review_makes_of_it(case):
+    track, rule = judged(case), rule_of(case)
+    assert {
+        "state": str(outcome_of(rule, track)),
+        "crossed_s": time_crossed(track) // SECOND,
+        "share_of_time": round(share_of_time(track) or 0.0, 6),
+    } == case["review"]
