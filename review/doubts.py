@@ -8,8 +8,9 @@ from model.names import Unrecognised
 from model.remark import Kind, Remark, counted, listed
 from model.times import words
 from review.findings import Finding, Outcome
-from review.sentences import breach_sentence
+from review.sentences import breach_sentence, subject_title
 from review.unsound import Unsound
+from rules.states import Truth
 
 _MOST_NAMED = 3
 _UNRECORDED = (Outcome.NOT_RECORDED, Outcome.DOES_NOT_APPLY, Outcome.OFF)
@@ -26,6 +27,12 @@ class Doubt:
     def sentence(self) -> str:
         """All of it."""
         return f"{self.said}{f'; {self.advice}' if self.advice else ''}."
+
+
+def together(doubts: Sequence[Doubt]) -> str:
+    """Several doubts after words that lead to them: the first goes on with the sentence."""
+    first, *others = [one.sentence for one in doubts]
+    return " ".join([first, *(one[:1].upper() + one[1:] for one in others)])
 
 
 def unread(remarks: Iterable[Remark]) -> Iterator[Doubt]:
@@ -67,6 +74,22 @@ def undecided(findings: Iterable[Finding]) -> Iterator[Doubt]:
         first = breach_sentence(found[0]).removesuffix(".")
         counts = f"a crossing counts after {words(found[0].rule.for_)}"
         yield Doubt(f"the recording is too short to judge {which} crossed in it: {first}, and {counts}")
+
+
+def broken_off(findings: Iterable[Finding], end: int | None) -> Iterator[Doubt]:
+    """Thresholds that were crossed when the samples of a host ended, though the run went on to `end` (UTC ns)."""
+    for one in findings:
+        if end is None or not one.severe or one.outcome != Outcome.HELD or not one.track or not one.crossings:
+            continue
+        if one.rule.phase and one.track.phase_known:
+            continue
+        last = one.crossings[-1]
+        early = end - last.end
+        last_with_data = int(one.track.times[one.track.truths != Truth.NO_DATA][-1])
+        if last.end == last_with_data and early > max(one.rule.for_, 2 * one.track.window):
+            side = {"lower": "below", "higher": "above", "either": "off"}[one.track.healthy.worse]
+            when = f"when its samples ended, {words(early)} before the end of the run"
+            yield Doubt(f"{subject_title(one)} was {side} its limit {when}")
 
 
 def too_short(findings: Sequence[Finding]) -> Iterator[Doubt]:

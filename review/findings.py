@@ -170,11 +170,16 @@ class Finding:
         return (-distance if self.track.healthy.worse == "higher" else distance) / abs(self.track.healthy.limit)
 
 
-def nearness(finding: Finding) -> tuple[bool, bool, float, float]:
-    """Orders what held: warning and critical ones first, then what was crossed briefly, then by margin."""
+def nearness(finding: Finding) -> tuple[bool, bool, float, float, float]:
+    """Orders what held: warning and critical ones first, then what was crossed briefly, then by margin.
+
+    Of those whose other condition never held, the value furthest towards the limit comes first.
+    """
     margin = finding.margin
     crossed = -(finding.share_of_time or 0) if finding.brief else 0.0
-    return not finding.severe, not finding.brief, crossed, float("inf") if margin is None else margin
+    lower = finding.rule.healthy.worse == "lower"
+    worst = float("inf") if np.isnan(finding.worst) else finding.worst if lower else -finding.worst
+    return not finding.severe, not finding.brief, crossed, float("inf") if margin is None else margin, worst
 
 
 @dataclass(frozen=True)

@@ -133,10 +133,11 @@ def _difference(documented: Rule, changed: Rule) -> str:
         now.append(f"for {_length(changed.for_)}")
         before.append(f"for {_length(documented.for_)}")
     if changed.often != documented.often:
-        now.append(f"often from {percent(changed.often)} of the time")
-        before.append(f"often from {percent(documented.often)} of the time")
+        now.append(f"often from {percent(changed.often)} of the time and not {percent(documented.often)}")
     if not now:
         return f"set in {_FILE} as documented"
+    if not before:
+        return f"{', '.join(now)} set in {_FILE}"
     return f"{', '.join(now)} set in {_FILE} instead of the documented {', '.join(before)}"
 
 

@@ -11,7 +11,7 @@ from model.run import Phase, Run
 from model.series import Series
 from model.times import Zone, words
 from review.coverage import Coverage, coverage
-from review.doubts import Doubt, missing, too_short, undecided, unread, unrecognised_names, unsound_counters
+from review.doubts import Doubt, broken_off, missing, too_short, undecided, unread, unrecognised_names, unsound_counters
 from review.facts import Facts
 from review.findings import Applied, Finding, Outcome, Question
 from review.groups import Group, crossed_groups
@@ -48,7 +48,7 @@ class Review:
     @property
     def answer(self) -> str:
         """What stands after the verdict."""
-        return headline(self.findings, self.doubts, len(self.hosts))
+        return headline(self.findings, self.doubts, len(self.hosts), (self.end or 0) - (self.start or 0))
 
     @cached_property
     def doubts(self) -> tuple[Doubt, ...]:
@@ -58,6 +58,7 @@ class Review:
             *missing(self.missing_hosts),
             *unsound_counters(self.unsound),
             *undecided(self.findings),
+            *broken_off(self.findings, self.end),
             *unrecognised_names(self.doubtful),
             *too_short(self.findings),
         )
@@ -185,7 +186,7 @@ def _recorded_too_briefly(findings: Sequence[Finding]) -> Iterator[Remark]:
     for host, found in by_host.items():
         names = ", ".join(sorted({f"{one.rule.id} ({words(one.rule.for_)})" for one in found}))
         text = (
-            f"what was recorded of {host} without a break is shorter than these thresholds must be crossed to count, "
+            f"what was judged of {host} without a break is shorter than these thresholds must be crossed to count, "
             f"so they were not judged: {names}"
         )
         yield Remark(Kind.NOTED, text, count=len(found))

@@ -65,7 +65,7 @@ def subject_title(finding: Finding) -> str:
 def should(finding: Finding) -> str:
     """`should stay above 3,600 s`, with the limit as scaled for the subject."""
     healthy = limit_of(finding)
-    return f"should {_SHOULD[healthy.operator]} {exactly(healthy.limit, finding.signal.unit)}"
+    return f"should {_SHOULD[healthy.operator]} {exactly(healthy.limit, finding.signal.unit)}{_gained(finding)}"
 
 
 def limit_of(finding: Finding) -> Healthy:
@@ -75,8 +75,11 @@ def limit_of(finding: Finding) -> Healthy:
 
 def threshold(finding: Finding) -> str:
     """`> 3,600 s`, with the limit as scaled for the subject."""
-    gained = f" gained in {window(finding)}" if finding.rule.reduce == "increase" else ""
-    return f"{limit_text(limit_of(finding), finding.signal.unit)}{gained}"
+    return f"{limit_text(limit_of(finding), finding.signal.unit)}{_gained(finding)}"
+
+
+def _gained(finding: Finding) -> str:
+    return f" gained in {window(finding)}" if finding.rule.reduce == "increase" else ""
 
 
 def margin(finding: Finding) -> str:

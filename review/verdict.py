@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
-from model.remark import counted
+from model.remark import counted, listed
 from model.times import words
 from review.coverage import coverage
 from review.doubts import Doubt
@@ -17,6 +17,7 @@ from review.sentences import (
     subject_title,
     worst_text,
 )
+from rules.evaluate import EVERY
 
 
 class Verdict(StrEnum):
@@ -44,19 +45,28 @@ def said(answer: Verdict) -> str:
     return _SAID[answer]
 
 
-def headline(findings: Sequence[Finding], doubts: Sequence[Doubt], hosts: int) -> str:
-    """What follows the verdict: the worst that was crossed, or why nothing is known, or what came closest."""
+def headline(findings: Sequence[Finding], doubts: Sequence[Doubt], hosts: int, span: int) -> str:
+    """What follows the verdict: the worst that was crossed, or why nothing is known, or what came closest.
+
+    `span` is how long the run is, in ns.
+    """
     groups = crossed_groups(findings)
     answer = verdict(findings, doubts)
     if answer == Verdict.NOT_HEALTHY:
         sentences = [group_sentence(groups[0], hosts), *_also(groups[1:])]
     elif answer == Verdict.UNKNOWN:
-        held = sum(one.outcome == Outcome.HELD and one.severe for one in findings)
+        held = len({_threshold(one) for one in findings if one.outcome == Outcome.HELD and one.severe})
         but = f"{counted(held, 'threshold')} held, but " if held else "No threshold could be judged: "
         sentences = [f"{but}{doubts[0].sentence}" if doubts else _nothing_judged(findings)]
         doubts = doubts[1:]
     else:
-        sentences = [_closest(findings), *_few(findings), *_unable(findings), *_noted(groups, hosts)]
+        sentences = [
+            _closest(findings),
+            *_few(findings),
+            *_unable(findings),
+            *_sparse(findings, span),
+            *_noted(groups, hosts),
+        ]
     return " ".join([*sentences, *(one.sentence[:1].upper() + one.sentence[1:] for one in doubts)])
 
 
@@ -118,6 +128,24 @@ def _crossed_briefly(briefly: Sequence[Finding]) -> str:
     return f"{sentence}{counts}.{more}"
 
 
+def _sparse(findings: Sequence[Finding], span: int) -> Iterator[str]:
+    """What held, but had data for less than half of the run: a gap, cells left blank, a log that ends early."""
+    names: dict[str, None] = {}
+    for one in findings:
+        kept_to_phase = one.rule.phase and one.track is not None and one.track.phase_known
+        if one.severe and one.outcome == Outcome.HELD and one.track and not kept_to_phase:
+            judged = one.track.judged * EVERY
+            if 2 * judged < span:
+                names[f"{subject_title(one)} ({words(judged)} of {words(span)})"] = None
+    if names:
+        yield f"Judged for less than half of the run: {listed(list(names), _MOST_UNABLE)}."
+
+
+def _threshold(finding: Finding) -> tuple[str, str]:
+    """What coverage counts: a rule on a host."""
+    return finding.rule.id, finding.subject.host.casefold() if finding.subject else ""
+
+
 def _few(findings: Sequence[Finding]) -> Iterator[str]:
     """Where most of what applies was not judged, healthy says little: so it is said beside it."""
     found = coverage(findings)
@@ -129,10 +157,14 @@ def _few(findings: Sequence[Finding]) -> Iterator[str]:
 def _unable(findings: Sequence[Finding]) -> Iterator[str]:
     """Which warning and critical thresholds could not have fired in what was recorded."""
     unable = [one for one in findings if one.severe and one.cannot_fire]
-    names = list(dict.fromkeys(f"{one.signal.title} ({one.rule.id})" for one in unable))
-    if names:
-        more = f" and {len(names) - _MOST_UNABLE:,} more" if len(names) > _MOST_UNABLE else ""
-        yield f"Too little was recorded to judge {', '.join(names[:_MOST_UNABLE])}{more}."
+    for said, phase in (
+        ("Too little was recorded to judge", False),
+        ("The phase was not judged that is meant by", True),
+    ):
+        found = [one for one in unable if (one.outcome == Outcome.NOT_JUDGED) == phase]
+        names = list(dict.fromkeys(f"{one.signal.title} ({one.rule.id})" for one in found))
+        if names:
+            yield f"{said} {listed(names, _MOST_UNABLE)}."
 
 
 def counts(findings: Sequence[Finding]) -> dict[str, int]:

@@ -132,11 +132,13 @@ class Weight(Strict):
 class Derivation(Strict):
     """A signal computed from others, each reduced over the window first; a zero divisor is no data.
 
-    In a sum an operand may count more than once (`weights`).
+    In a sum an operand may count more than once (`weights`). A `partial` sum is of the operands that are recorded and
+    have data: for limits that a single operand can already break.
     """
 
     sum: tuple[SignalName, ...] | None = None
     weights: dict[SignalName, Weight] = {}
+    partial: bool = False
     difference: tuple[SignalName, SignalName] | None = None
     ratio: tuple[SignalName, SignalName] | None = None
 
@@ -144,6 +146,8 @@ class Derivation(Strict):
     def _one_operation(self) -> "Derivation":
         if sum(x is not None for x in (self.sum, self.difference, self.ratio)) != 1:
             raise ValueError("a derived signal is one of sum, difference or ratio")
+        if self.partial and (self.weights or not self.sum):
+            raise ValueError("partial is for a sum without weights")
         if strange := set(self.weights) - set(self.sum or ()):
             raise ValueError(f'weights name "{min(strange)}", which is no operand of a sum')
         return self

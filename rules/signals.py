@@ -153,7 +153,9 @@ class Finder:
             if key[1] is None and any(other[0] == key[0] and other[1] is not None for other in subjects):
                 continue  # the host's own value belongs to each of its instances
             origins = [joined(found, subject) for found in operands]
-            if all(origin is not None for origin in origins):
+            if derived.partial:
+                result[key] = (subject, Total(tuple(one for one in origins if isinstance(one, Taken))))
+            elif all(origin is not None for origin in origins):
                 weights = tuple(
                     weight.of(self._known(subject, weight.by)) if (weight := derived.weights.get(name)) else 1.0
                     for name in (derived.operands if derived.weights else ())

@@ -15,6 +15,7 @@ from plimsoll.files import write_text
 from plimsoll.sources import Named, read, refuse_bare
 from review import settings, terminal
 from review.as_document import document
+from review.doubts import together
 from review.facts import Facts, seen_in
 from review.findings import CROSSED, Question
 from review.junit import junit
@@ -136,6 +137,6 @@ def _status(result: Review, fail_on: str | None) -> int:
     if any(finding.rule.severity in failing for finding in result.of(*CROSSED)):
         return 1
     if result.verdict == Verdict.UNKNOWN or result.doubts:
-        why = " ".join(one.sentence for one in result.doubts) or result.answer
+        why = together(result.doubts) if result.doubts else result.answer
         raise Unusable(f"--fail-on cannot say that the run was good: {why}")
     return 0

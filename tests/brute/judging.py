@@ -56,6 +56,7 @@ class Judgement:
     evaluations: int = 0
     stretch: int | None = None
     crossed_at_an_end: bool = False
+    crossed_until: int | None = None  # the last evaluation with data, where it was crossed there
 
 
 def grid(first: int, last: int) -> list[int]:
@@ -156,6 +157,7 @@ def judged(rule: Rule, conditions: list[tuple[Condition, Signal | None]], evalua
         share_of_time=share,
         evaluations=len(with_data),
         stretch=stretch,
+        crossed_until=with_data[-1].at if with_data[-1].true else None,
         crossed_at_an_end=any(one[0].true or one[-1].true for one in stretches),
     )
 

@@ -60,10 +60,21 @@ def review(folder: Path, chosen: list[Pack] | None = None, between: tuple[dateti
             for host in applies:
                 findings += _Host(host, hosts[host], settings, catalogue, first, last).findings(rule)
     lacking = settings.expected - {host.casefold() for host in hosts}
-    return Review(findings, verdict(findings, bool(lacking)))
+    ends = [column.times[-1] for columns in hosts.values() for column in columns if column.times]
+    end = min(max(ends, default=0), last)
+    died = any(_broken_off(one, end, bool(settings.phases)) for one in findings)
+    return Review(findings, verdict(findings, bool(lacking) or died))
 
 
-def verdict(findings: list[Finding], host_is_missing: bool) -> str:
+def _broken_off(finding: Finding, end: int, phases: bool) -> bool:
+    """Whether it was crossed when its samples ended, though those of others went on for longer than counts."""
+    until = finding.judgement.crossed_until
+    if until is None or finding.judgement.state != "held" or finding.severity not in ALARMS:
+        return False
+    return not (finding.rule.phase and phases) and end - until > max(finding.rule.for_, 2 * finding.over)
+
+
+def verdict(findings: list[Finding], doubt: bool) -> str:
     """Not healthy, healthy or unknown, as far as outcomes decide it: logs that cannot be read are not this evaluator's."""
     alarms = [one for one in findings if one.severity in ALARMS]
     states = [one.judgement.state for one in alarms]
@@ -71,7 +82,7 @@ def verdict(findings: list[Finding], host_is_missing: bool) -> str:
         return "not-healthy"
     cut_off = any(one.judgement.state == "too-short" and one.judgement.crossed_at_an_end for one in alarms)
     too_little = any(_too_little(alarms, host) for host in {one.host for one in alarms if one.host})
-    return "unknown" if "held" not in states or cut_off or too_little or host_is_missing else "healthy"
+    return "unknown" if "held" not in states or cut_off or too_little or doubt else "healthy"
 
 
 def _too_little(alarms: list[Finding], host: str) -> bool:

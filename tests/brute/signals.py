@@ -86,10 +86,16 @@ class Finder:
         queues = [name for name in self._from(r"\Server Work Queues(*)\Queue Length") if (name or "").isdecimal()]
         return max(*counts, len(queues) if len(queues) > 1 else 0)
 
-    def _derived(self, weights: dict[str, Any] | None = None, **operation: list[str]) -> dict[str | None, Signal]:
+    def _derived(
+        self, weights: dict[str, Any] | None = None, *, partial: bool = False, **operation: list[str]
+    ) -> dict[str | None, Signal]:
         """Joined on the instance where operands have one; what has none is the same for every instance."""
         ((how, names),) = operation.items()
         operands = [self.find(name) for name in names]
+        if partial:  # of whatever operands there are
+            every = {name for operand in operands for name in operand}
+            there = {name: [operand[name] for operand in operands if name in operand] for name in every}
+            return {name: Derived("total", parts, [1.0] * len(parts)) for name, parts in there.items()}
         if not all(operands):
             return {}
         each = [operand for operand in operands if None not in operand]

@@ -46,7 +46,7 @@ def test_a_short_log_with_a_breach_throughout_is_not_healthy(reviewed, rows):
     )
     assert "it should stay below 80 %, and a crossing counts after 5 min." in first
     assert tally.endswith("2 were recorded too briefly, 10 were not recorded")
-    assert "remark: what was recorded of WEB01" in done.err
+    assert "remark: what was judged of WEB01" in done.err
     assert "cpu-busy (5 min), cpu-pinned (5 min)" in done.err
     assert (found["verdict"], found["counts"]["too-short"]) == ("unknown", 2)
     rule = the_rule(found)
