@@ -15,7 +15,7 @@ from rules.schema import Case, Fact, Rule, Signal, Source
 from rules.signals import Finder, Subject, is_total
 from rules.source import suggest
 from rules.states import Truth
-from rules.where import fits, wanted
+from rules.where import applies, wanted
 
 _HOST = "host"
 _FIELD = "value"
@@ -60,7 +60,7 @@ def _judged(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> Track | No
     None where its signal is not given, or where the facts of the case are not those the rule is for.
     """
     of_fact = signals[rule.signal].fact
-    if fits(rule, case.facts.get) is False or (of_fact and of_fact not in case.facts):
+    if not applies(rule, case.facts.get) or (of_fact and of_fact not in case.facts):
         return None
     samples = dict(_recorded(case, signals))
     series = list(samples) or [Series(_HOST, _ANYTHING, (), _FIELD)]
@@ -124,7 +124,7 @@ def _no_data(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> str:
     """Why a rule had no data throughout, as far as the case shows."""
     if case.phase and rule.phase and case.phase != rule.phase:
         return f'it was not judged: it is for the phase "{rule.phase}", and the case is of "{case.phase}"'
-    if fits(rule, case.facts.get) is False:
+    if not applies(rule, case.facts.get):
         return f"it does not apply: it is for {wanted(rule)}"
     conditions = (rule, *rule.and_) if case.phase or not rule.phase else rule.conditions
     named = [name for condition in conditions for name in operands(condition.signal, signals)]

@@ -29,6 +29,11 @@ def fits(rule: Rule, known: Callable[[Fact], float | None]) -> bool | str:
     return lacking[0] if lacking else True
 
 
+def applies(rule: Rule, known: Callable[[Fact], float | None]) -> bool:
+    """Whether the rule is judged on a host of which these facts are known, be it as a note."""
+    return rule.where_outside != "skip" or fits(rule, known) is not False
+
+
 def wanted(rule: Rule) -> str:
     """The hosts a rule is for: `hosts with at most 4,096 MB of memory`."""
     return "hosts with " + " and ".join(

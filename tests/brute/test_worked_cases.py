@@ -110,7 +110,10 @@ def test_a_case_of_a_rule(path, rule, case):
     length = max(len(series(text)) for text in case["series"].values()) if case["series"] else 60
     outside = judged.phase is not None and "phase" in case and case["phase"] != judged.phase
     for fact, wanted in judged.where.items():
-        outside |= not wanted.healthy(facts[fact]) if fact in facts else judged.where_unknown in ("skip", "not-judged")
+        if fact in facts:
+            outside |= not wanted.healthy(facts[fact]) and judged.where_outside == "skip"
+        else:
+            outside |= judged.where_unknown in ("skip", "not-judged")
     made = [] if outside else moments(conditions, grid(0, (length - 1) * every * SECOND))
     run_states(made, judged.for_, judged.recover)
     states = {moment.state for moment in made}

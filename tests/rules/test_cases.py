@@ -85,15 +85,15 @@ def test_a_signal_is_given_as_it_is_after_its_rate_or_transform():
 
 
 def test_a_derived_signal_is_given_by_what_it_is_derived_from():
-    rule = a_rule(signal="network.errors", healthy="<= 1", reduce="last", **{"for": 0})
-    both = {"network.outbound_errors": "1x6", "network.received_errors": "1x6"}
+    rule = a_rule(signal="memory.pool", healthy="<= 1", reduce="last", **{"for": 0})
+    both = {"memory.pool_nonpaged": "1x6", "memory.pool_paged": "1x6"}
     assert told(rule, both, True) is None
-    assert told(rule, {"network.outbound_errors": "1x6"}, True) == (
-        "expected to fire, but it had no data: the case gives no network.received_errors"
+    assert told(rule, {"memory.pool_nonpaged": "1x6"}, True) == (
+        "expected to fire, but it had no data: the case gives no memory.pool_paged"
     )
-    assert told(rule, {"network.errors": "2x6"}, True) == (
-        'its series name "network.errors", which is derived: give what it is derived from, '
-        "network.outbound_errors, network.received_errors"
+    assert told(rule, {"memory.pool": "2x6"}, True) == (
+        'its series name "memory.pool", which is derived: give what it is derived from, '
+        "memory.pool_nonpaged, memory.pool_paged"
     )
 
 
