@@ -31,7 +31,7 @@ class Wanted:
 
 
 def run(wanted: Wanted, out: Path | None) -> None:
-    """Write counters to a file or to stdout. What was left out for what stands in the file, or is told on stderr."""
+    """Write counters to a file or to stdout. Why some were left out is said in the file, or on stderr."""
     interval = _interval(wanted)
     needed = _needed(wanted)
     if wanted.form == "telegraf":
