@@ -48,7 +48,7 @@ _BROKEN = (
     OverflowError,
     IndexError,
 )
-# The cells of an office program's sheets, and what stands in one over a log's times or values.
+# The cells of a spreadsheet, and what a log's header row holds in one of them.
 _SHEET = re.compile(r"xl/sharedStrings\.xml|xl/worksheets/.*\.xml|content\.xml")
 _CELL = re.compile(rb"<(c|t|v|is|si|text:p)\b")
 _COUNTER = re.compile(rb"PDH-[CT]SV|\\[^\\<>]+\\[^\\<>]|Processor Time")

@@ -61,7 +61,7 @@ class DrawnSubject:
 
 @dataclass(frozen=True)
 class Section:
-    """One crossed signal: what is drawn of it, worst first, and what stands in rows."""
+    """One crossed signal: the subjects that are drawn, worst first, and those listed in rows."""
 
     id: str
     severity: Severity

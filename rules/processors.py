@@ -18,7 +18,7 @@ def numbered(instance: str, others: Iterable[str]) -> str | None:
 def _numbers(instances: Iterable[str]) -> dict[str, int]:
     """Each `node,processor` as the number it has if all processors are counted through.
 
-    Those of a node are told only where nodes before it are recorded to their last processor: every node is taken to
+    Those of a node are matched only where nodes before it are recorded to their last processor: every node is taken to
     begin where the highest processor of the one before it ends.
     """
     parts = {one: (int(match[1]), int(match[2])) for one in instances if (match := _IN_NODE.fullmatch(one))}

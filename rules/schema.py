@@ -222,7 +222,7 @@ class Rule(Condition):
     """A documented threshold; what it means to the sample is in docs/evaluation.md.
 
     A run in which it never fired has crossed it often where the condition was true for `for` in total, and for
-    the share `often` of the judged time. `why` says what stands behind the limit, `thresholds` which rows of the
+    the share `often` of the judged time. `why` gives the reason for the limit, `thresholds` which rows of the
     studies' limits (tests/data/thresholds.csv) it carries out.
 
     A rule with `drive` is for the disks that plimsoll.toml marks so; one with `where` for the hosts of which these

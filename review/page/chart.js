@@ -64,7 +64,7 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
   const timeAxis = kind !== "strip" || !holder.closest("figure").matches(":has(~ figure)");
   const gutter = parseFloat(getComputedStyle(holder).getPropertyValue("--gutter"));
   const narrow = holder.clientWidth < 520;
-  let axis = null, apart = false; // whether the unit stands above the ticks, as it is too long to stand beside them
+  let axis = null, apart = false; // apart: the unit is too long for the ticks and is written above them
 
   const looks = { samples: [pale ? "--pale" : "--water", pale ? 1.2 : 1.5], judged: ["--water", 2], other: ["--other", 1] };
   const drawn = lines.map((line, at) => at).reverse(); // the first lies on top

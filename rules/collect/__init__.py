@@ -1,1 +1,1 @@
-"""The forms in which collectors of Windows are told what to record, one module each."""
+"""The output forms of `plimsoll rules counters`, one module each."""
