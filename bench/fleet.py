@@ -13,8 +13,8 @@ from model.log import Log, Times
 from model.perfmon import CounterPath
 from model.series import Series
 from model.times import SECOND, Zone
+from rules.finder import EACH
 from rules.load import load_signals
-from rules.signals import EACH
 
 _INSTANCES = {
     "PhysicalDisk": ["0 C:", "1 D:", "2 E:"],

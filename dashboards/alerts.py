@@ -389,7 +389,7 @@ def _pack_file(pack: Pack, rules: Sequence[AlertRule], options: Options) -> str:
     group = _group(pack.title, rules, options.every)
     return written(
         AlertingFile(apiVersion=1, groups=[group]),
-        _FROM.format(f"rules/packs/{pack.pack}.yaml and rules/signals.yaml"),
+        _FROM.format(f"rules/packs/{pack.pack}.yaml and rules/signals"),
     )
 
 

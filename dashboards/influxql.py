@@ -17,8 +17,8 @@ from typing import Literal
 
 from model import names
 from model.perfmon import SQL_DEFAULT, TOTAL, telegraf_name
+from rules.finder import Operation
 from rules.schema import EACH, Reduce, Signal, Source, Transform, Weight
-from rules.signals import Operation
 from store.quoting import identifier, string
 
 HOST_VARIABLE = "host"
@@ -329,7 +329,7 @@ def _object(tag: str, value: str) -> str:
 
 
 def _no_totals(tag: str, but: Sequence[str]) -> Iterator[str]:
-    """What `rules.signals.is_total` says, that there is an instance, and that it is none of those left out."""
+    """What `rules.finder.is_total` says, that there is an instance, and that it is none of those left out."""
     yield f"{identifier(tag)} =~ /./"
     yield f"{identifier(tag)} !~ {regex(f'(?i)({TOTAL.casefold()}|cpu-total)$|^all$')}"
     if but:
@@ -345,7 +345,7 @@ def _has_twin(signal: Signal, source: Source) -> bool:
 
 
 def _is_computer(selection: Selection, name: str) -> str:
-    """What `rules.signals.host_of` says: an agent that polls other computers is the host of none of their points."""
+    """What `rules.finder.host_of` says: an agent that polls other computers is the host of none of their points."""
     own = _is(selection.host, name)
     if _POLLED not in selection.group:
         return own

@@ -4,8 +4,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from rules.finder import Subject
 from rules.schema import Fact, Known, Rule
-from rules.signals import Subject
 from rules.where import fits, wanted
 
 # One processor, one spindle: the documents' limits are for these, where nobody says otherwise.

@@ -46,7 +46,7 @@ The quantities rules, charts and reports speak of, what they mean, and where eac
 the first that holds samples is taken, host by host. Paths are those of Performance Monitor for any computer; in
 brackets, `*` is each instance but the totals. Measurements are Telegraf's, and sysstat's where they are named so.
 
-<!-- Generated from rules/signals.yaml by docs/build.py. -->
+<!-- Generated from rules/signals by docs/build.py. -->
 """
 _CATALOGUE = """\
 # Rules
@@ -68,13 +68,17 @@ def document_page(intro: str, model: type[BaseModel]) -> str:
 
 
 def signals_page() -> str:
-    """Every signal, in the order and the families of signals.yaml."""
+    """Every signal, by families."""
     signals = load_signals()
     parts = [_SIGNALS]
-    for family, names in groupby(signals, lambda name: name.partition(".")[0]):
+    for family, names in groupby(sorted(signals, key=_family), _family):
         parts.append(f"## {family}\n")
         parts += [f"{signal_text(name, signals)}\n" for name in names]
     return "\n".join(parts)
+
+
+def _family(name: str) -> str:
+    return name.partition(".")[0]
 
 
 def catalogue_page() -> str:

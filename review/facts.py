@@ -6,8 +6,8 @@ from functools import cached_property
 
 from model.log import Log
 from model.names import measurement
+from rules.finder import Subject, host_of, is_total
 from rules.schema import Fact, Known, Rule
-from rules.signals import Subject, host_of, is_total
 from rules.where import fits
 
 _DEFAULTS: Mapping[str, float] = {"processors": 1, "spindles": 1}

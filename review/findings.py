@@ -12,8 +12,8 @@ from model.samples import Samples
 from review.overrides import Override, Overrides
 from rules.crossings import Crossing, crossings, longest_stretch, share_of_time, time_crossed, worst_value
 from rules.evaluate import Track
+from rules.finder import Subject
 from rules.schema import Pack, Rule, Signal
-from rules.signals import Subject
 
 Drives = Mapping[Subject, str]  # what the marked disks hold
 

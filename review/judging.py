@@ -18,8 +18,8 @@ from review.recorded import drawn
 from review.sentences import often
 from rules.crossings import longest_stretch, share_of_time, time_crossed
 from rules.evaluate import Judge, Track, grid
+from rules.finder import Finder, Origin, Subject, Taken, has_object, host_of, host_tags, hosts_of
 from rules.schema import Pack, Rule
-from rules.signals import Finder, Origin, Subject, Taken, has_object, host_of, host_tags, hosts_of
 from rules.states import State
 from rules.where import wanted
 

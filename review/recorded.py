@@ -9,7 +9,7 @@ from model.samples import Samples
 from model.series import Series
 from model.times import SECOND
 from rules.evaluate import combined, total
-from rules.signals import Derived, Given, Origin, Taken, Total
+from rules.finder import Derived, Given, Origin, Taken, Total
 
 
 def drawn(origin: Origin, samples_of: Callable[[Series], Samples]) -> Samples | None:

@@ -14,8 +14,8 @@ from review.report_lines import OWN_SCALE
 from review.report_signals import Signals, subject_name
 from review.review import Review
 from review.same_phase import during, phase_of, rest
+from rules.finder import Subject
 from rules.schema import Signal
-from rules.signals import Subject
 from rules.wording import exactly
 
 _MOST = 5

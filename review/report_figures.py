@@ -13,8 +13,8 @@ from review.report_signals import Signals, subject_name
 from review.review import Review
 from review.scale import scale_for
 from review.sentences import extreme, should, subject_title
+from rules.finder import Subject
 from rules.schema import Signal
-from rules.signals import Subject
 
 _MOST = 4
 _CPU = "cpu.busy"

@@ -7,7 +7,7 @@ from model.series import Series
 from review.findings import Finding
 from review.recorded import drawn
 from review.review import Review
-from rules.signals import Derived, Finder, Given, Origin, Origins, Subject, Taken, Total
+from rules.finder import Derived, Finder, Given, Origin, Origins, Subject, Taken, Total
 
 
 class Signals:

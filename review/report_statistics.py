@@ -10,7 +10,7 @@ from review.report_signals import Signals, subject_name
 from review.review import Review
 from review.scale import Scale, scale_for
 from review.statistics import WHOLE_RUN, Figures, figures, weights_of
-from rules.signals import Subject
+from rules.finder import Subject
 
 _SHOWN_SUBJECTS = (8, 4, 2, 1)  # of one signal: as many as keep all of them within
 _MOST_ROWS = 240

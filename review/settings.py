@@ -18,8 +18,8 @@ from model.times import Zone, instant
 from review.facts import GivenFacts
 from review.findings import Drives
 from review.overrides import Overrides, RuleSettings, mistakes
+from rules.finder import Subject
 from rules.schema import Rule
-from rules.signals import Subject
 from rules.source import suggest
 
 FILE_NAME = "plimsoll.toml"

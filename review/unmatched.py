@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from model.remark import Kind, Remark
 from review.facts import GivenFacts
 from review.findings import Finding, Outcome, Question
-from rules.signals import Subject
+from rules.finder import Subject
 
 _FILE = "plimsoll.toml"
 _MOST_NAMED = 8

@@ -11,8 +11,8 @@ from model.series import Series
 from model.times import words
 from rules.crossings import crossings, worst_value
 from rules.evaluate import Judge, Track, grid
+from rules.finder import Finder, Subject, is_total
 from rules.schema import Case, Fact, Rule, Signal, Source
-from rules.signals import Finder, Subject, is_total
 from rules.source import suggest
 from rules.states import Truth
 from rules.where import applies, wanted

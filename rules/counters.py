@@ -7,8 +7,8 @@ from functools import cache
 from importlib.resources import files
 
 from model.perfmon import SQL_DEFAULT, SQL_NAMED, CounterPath
+from rules.finder import EACH
 from rules.schema import Pack, Signal, Strict
-from rules.signals import EACH
 from rules.source import read, validate
 
 

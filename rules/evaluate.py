@@ -17,9 +17,9 @@ from model.samples import Samples
 from model.sampling import Stretch, within
 from model.series import Series
 from model.times import SECOND, utc, words
+from rules.finder import Derived, Given, Origin, Origins, Subject, Taken, Total, joined
 from rules.healthy import Healthy
 from rules.schema import Condition, Fact, Reduce, Rule
-from rules.signals import Derived, Given, Origin, Origins, Subject, Taken, Total, joined
 from rules.states import State, States, Truth, Truths, run
 from rules.window import reduce, reduce_rate
 

@@ -11,7 +11,7 @@ from rules.source import Document, Mistakes, Place, read, suggest, validate
 
 
 def load_signals() -> Mapping[str, Signal]:
-    """The shipped signals by name. Mistakes if signals.yaml is not right."""
+    """The shipped signals by name. Mistakes if the files in rules/signals are not right."""
     return _signals()
 
 
@@ -40,14 +40,21 @@ def load_packs(chosen: Sequence[str] = ()) -> tuple[Pack, ...]:
 
 @cache
 def _signals() -> Mapping[str, Signal]:
-    document = read("signals.yaml", files("rules").joinpath("signals.yaml").read_bytes())
-    signals = validate(document, Signals).signals
-    mistakes = [
-        document.mistake(("signals", name, "derived"), _unknown_signal(operand, signals))
-        for name, signal in signals.items()
-        for operand in (signal.derived.operands if signal.derived else ())
-        if operand not in signals
-    ]
+    documents = [read(*named) for named in _yaml_files("signals").values()]
+    parts = [validate(document, Signals).signals for document in documents]
+    signals = {name: signal for part in parts for name, signal in part.items()}
+    mistakes: list[str] = []
+    seen: dict[str, str] = {}
+    for document, part in zip(documents, parts, strict=True):
+        for name, signal in part.items():
+            if name in seen:
+                mistakes.append(document.mistake(("signals", name), f"{seen[name]} has a signal of that name already"))
+            seen[name] = document.where(("signals", name))
+            mistakes += [
+                document.mistake(("signals", name, "derived"), _unknown_signal(operand, signals))
+                for operand in (signal.derived.operands if signal.derived else ())
+                if operand not in signals
+            ]
     if mistakes:
         raise Mistakes(mistakes)
     return signals
@@ -59,9 +66,14 @@ def _every() -> tuple[Pack, ...]:
 
 
 def _shipped() -> dict[str, tuple[str, bytes]]:
-    folder = files("rules").joinpath("packs")
+    return _yaml_files("packs")
+
+
+def _yaml_files(name: str) -> dict[str, tuple[str, bytes]]:
+    """The YAML files of a folder of rules/ by their names without ending: what to call each, and its text."""
+    folder = files("rules").joinpath(name)
     return {
-        entry.name.removesuffix(".yaml"): (f"packs/{entry.name}", entry.read_bytes())
+        entry.name.removesuffix(".yaml"): (f"{name}/{entry.name}", entry.read_bytes())
         for entry in sorted(folder.iterdir(), key=lambda entry: entry.name)
         if entry.name.endswith(".yaml")
     }

@@ -1,4 +1,4 @@
-"""What signals.yaml and packs/*.yaml may say. Field names here are the names in the files."""
+"""What signals/*.yaml and packs/*.yaml may say. Field names here are the names in the files."""
 
 import re
 from typing import Annotated, Literal
@@ -223,7 +223,10 @@ class Rule(Condition):
 
     A run in which it never fired has crossed it often where the condition was true for `for` in total, and for
     the share `often` of the judged time. `why` gives the reason for the limit, `thresholds` which rows of the
-    studies' limits (tests/data/thresholds.csv) it carries out.
+    studies' limits (tests/data/thresholds.csv) it carries out, `limits` which of today's (tests/data/limits-today.csv).
+
+    `superseded_by` are the rules of today that judge the same thing: on a host where one of them was judged, this one
+    is a note.
 
     A rule with `drive` is for the disks that plimsoll.toml marks so; one with `where` for the hosts of which these
     facts hold. On other hosts it does not apply (`where_outside: skip`) or is a note (info). Where such a fact is not
@@ -243,11 +246,13 @@ class Rule(Condition):
     look_at: tuple[SignalName, ...] = ()
     measured_on: str | None = None
     why: str = ""
+    superseded_by: tuple[Identifier, ...] = ()
     drive: Literal["database", "log"] | None = None
     where: dict[Fact, Limit] = {}
     where_unknown: Literal["info", "judge", "skip"] | None = None
     where_outside: Literal["info", "skip"] = "skip"
     thresholds: tuple[str, ...] = ()
+    limits: tuple[str, ...] = ()
     cases: tuple[Case, ...] = ()
     sources: tuple[Citation, ...] = Field(min_length=1)
 
@@ -290,6 +295,6 @@ class Pack(Strict):
 
 
 class Signals(Strict):
-    """signals.yaml as a whole."""
+    """A file of signals/ as a whole."""
 
     signals: dict[SignalName, Signal]

@@ -14,7 +14,7 @@ WINDOWS = Path(__file__).parent / "windows.conf"
 INSTANCE = "${SQLSERVER_INSTANCE:-SQLEXPRESS}"
 _BEGIN = """\
 # --- Inputs
-# Written by telegraf/build.py from rules/signals.yaml. MSSQL$NAME: is a named instance of SQL Server, of which
+# Written by telegraf/build.py from rules/signals. MSSQL$NAME: is a named instance of SQL Server, of which
 # SQLSERVER_INSTANCE is the name; plimsoll rules counters --as telegraf --instance A --instance B writes more of them.
 #
 """

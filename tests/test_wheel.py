@@ -71,7 +71,7 @@ def test_the_wheel_holds_every_file_of_them(wheel):
         if file.is_file() and "__pycache__" not in file.parts
     }
     assert files <= names
-    assert {"rules/signals.yaml", "model/perfmon.yaml"} <= names
+    assert {"rules/signals/memory.yaml", "model/perfmon.yaml"} <= names
     assert any(name.startswith("rules/packs/") and name.endswith(".yaml") for name in names)
     assert {".j2", ".css", ".js"} <= {Path(name).suffix for name in names if name.startswith("review/")}
 

@@ -17,9 +17,9 @@ from model.times import parse_duration
 from native.programs import INFLUXQL
 from plimsoll.files import write_text
 from review.settings import Settings, load
+from rules.finder import Subject
 from rules.load import load_packs, load_signals
 from rules.schema import Rule
-from rules.signals import Subject
 from rules.source import Mistakes
 
 RULES = Path("rules", "grafana")

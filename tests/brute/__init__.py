@@ -12,7 +12,7 @@ reading the program, but by docs/evaluation.md; where that leaves a question ope
 The modules, in the order in which one is made of another:
 
 - recording.py: what a log holds; pdh.py and sadf.py read two formats, folder.py all logs of a folder
-- catalogue.py: signals.yaml and the packs, as plain data with durations and limits parsed
+- catalogue.py: the signals and the packs, as plain data with durations and limits parsed
 - settings.py: plimsoll.toml, and how it changes a rule for a host
 - signals.py: which columns a signal of a host is taken from
 - windows.py: the value of a signal at one evaluation

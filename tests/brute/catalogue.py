@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 PACKS = Path(__file__).parents[2] / "rules" / "packs"
-SIGNALS = PACKS.parent / "signals.yaml"
+SIGNALS = PACKS.parent / "signals"
 
 _UNITS = {"s": 1_000, "m": 60_000, "h": 3_600_000}
 _LIMIT = re.compile(r"(<=|>=|<|>|=)\s*(-?[0-9.eE+-]+)")
@@ -136,9 +136,10 @@ def pack(path: Path) -> Pack:
 
 
 @cache
-def signals(path: Path = SIGNALS) -> dict[str, dict[str, Any]]:
-    """Every signal, as the file has it."""
-    return yaml.safe_load(path.read_text(encoding="utf-8"))["signals"]
+def signals(folder: Path = SIGNALS) -> dict[str, dict[str, Any]]:
+    """Every signal, as the files have it."""
+    parts = [yaml.safe_load(path.read_bytes())["signals"] for path in sorted(folder.glob("*.yaml"))]
+    return {name: signal for part in parts for name, signal in part.items()}
 
 
 def _rule(pack: str, data: dict[str, Any]) -> Rule:

@@ -13,9 +13,9 @@ from dashboards.check import mistakes
 from dashboards.panels import panel_of
 from dashboards.site import Judged, Site
 from model.times import SECOND
+from rules.finder import Subject
 from rules.load import load_packs, load_signals
 from rules.schema import Pack, Rule
-from rules.signals import Subject
 
 PACKS, SIGNALS = load_packs(), load_signals()
 SCHEMA = Path(__file__).parents[3] / "shared" / "reference" / "grafana" / "jsonschema" / "expr.jsonschema.json"

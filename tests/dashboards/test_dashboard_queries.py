@@ -16,8 +16,8 @@ from dashboards.influxql import selections, variants
 from dashboards.runs import HOSTS_URL
 from model.run import Recording, Run, StoredRun
 from model.times import SECOND
+from rules.finder import subject_of
 from rules.load import load_signals
-from rules.signals import subject_of
 from store.influx import InfluxStore
 from store.influx_server import Address, Server
 

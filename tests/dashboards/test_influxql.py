@@ -16,9 +16,9 @@ from dashboards.influxql import (
     without,
 )
 from model.series import Series
+from rules.finder import host_of, is_total
 from rules.load import load_signals
 from rules.schema import Signal
-from rules.signals import host_of, is_total
 
 SIGNALS = load_signals()
 

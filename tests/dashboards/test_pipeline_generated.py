@@ -22,8 +22,8 @@ from model.samples import Samples
 from model.series import Series
 from model.times import SECOND
 from rules.evaluate import Judge
+from rules.finder import Finder, Subject
 from rules.schema import Pack, Rule, Signal
-from rules.signals import Finder, Subject
 from rules.states import State, Status, Truth, step
 
 CASES = 240

@@ -18,8 +18,8 @@ from dashboards.pipeline_state import State as Shown
 from dashboards.site import Site
 from model.times import SECOND
 from rules.cases import _judged, operands
+from rules.finder import Subject
 from rules.load import load_packs, load_signals
-from rules.signals import Subject
 from rules.states import State
 from store.line_protocol import point
 

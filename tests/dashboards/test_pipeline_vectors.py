@@ -15,8 +15,8 @@ from dashboards.pipeline_values import Number
 from dashboards.site import Site
 from model.sampling import sampling_interval
 from model.times import SECOND
+from rules.finder import Subject
 from rules.schema import Pack
-from rules.signals import Subject
 
 TESTS = Path(__file__).parents[1]
 CASES = json.loads((TESTS / "data" / "evaluation-vectors.json").read_text())["cases"]

@@ -45,8 +45,12 @@ def canonical():
 @cache
 def needed():
     """The counters of the localised objects that signals are taken from, by object."""
-    signals = yaml.safe_load(files("rules").joinpath("signals.yaml").read_text(encoding="utf-8"))["signals"]
-    sources = [source for signal in signals.values() for source in signal.get("sources", [])]
+    parts = [
+        yaml.safe_load(one.read_bytes())
+        for one in files("rules").joinpath("signals").iterdir()
+        if one.name.endswith(".yaml")
+    ]
+    sources = [source for part in parts for signal in part["signals"].values() for source in signal.get("sources", [])]
     texts = [source if isinstance(source, str) else source.get("path") for source in sources]
     paths = [CounterPath.parse(text) for text in texts if text]
     return {name: {path.counter for path in paths if path.object == name} for name in LOCALISED}

@@ -5,7 +5,7 @@ import pytest
 from model.errors import Unusable
 from review.facts import Facts, UnknownFact
 from review.settings import load
-from rules.signals import Subject
+from rules.finder import Subject
 
 GOOD = """\
 [run]

@@ -7,8 +7,8 @@ from model.series import Series
 from model.times import SECOND
 from rules.crossings import crossings
 from rules.evaluate import Judge, grid
+from rules.finder import Finder
 from rules.schema import Rule, Signal
-from rules.signals import Finder
 
 SIGNALS = {
     "cpu.total": Signal.model_validate(

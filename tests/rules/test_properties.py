@@ -14,8 +14,8 @@ from model.series import Series
 from model.times import SECOND, Zone
 from rules.crossings import crossings
 from rules.evaluate import Judge, grid
+from rules.finder import Finder
 from rules.schema import Rule, Signal
-from rules.signals import Finder
 from rules.states import State, Status, Truth, run, step
 
 SERIES = Series("h", "m", (), "x")

@@ -3,8 +3,8 @@
 import pytest
 
 from model.series import Series
+from rules.finder import Finder, host_of, host_tags
 from rules.load import load_signals
-from rules.signals import Finder, host_of, host_tags
 
 
 def busy(host, source, instance="_Total"):

@@ -7,10 +7,10 @@ from model.samples import Samples
 from model.series import Series
 from model.times import SECOND
 from rules.evaluate import Judge, grid
+from rules.finder import Finder, Subject, joined
 from rules.load import load_packs, load_signals
 from rules.processors import numbered
 from rules.schema import Signal
-from rules.signals import Finder, Subject, joined
 from rules.states import State
 
 SIGNALS = load_signals()

@@ -13,8 +13,8 @@ from model.times import SECOND
 from review.judging import outcome_of
 from rules.crossings import share_of_time, time_crossed
 from rules.evaluate import Judge, grid
+from rules.finder import Finder, Subject
 from rules.schema import Rule, Signal
-from rules.signals import Finder, Subject
 from rules.states import State, Truth
 
 CASES = json.loads((Path(__file__).parents[1] / "data" / "evaluation-vectors.json").read_text())["cases"]

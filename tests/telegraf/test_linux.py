@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from rules.finder import Finder, subject_of
 from rules.load import load_signals
-from rules.signals import Finder, subject_of
 
 TELEGRAF = Path(__file__).parents[2] / "telegraf"
 SERVICES = ("openldap.conf", "sqlserver.conf")

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from rules.finder import Finder, Taken, Total
 from rules.load import load_signals
-from rules.signals import Finder, Taken, Total
 from store.influx import InfluxStore
 from store.influx_server import Address, Server
 
