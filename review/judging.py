@@ -80,8 +80,8 @@ class _Bench:
             if any(has_object(series, objects, measurements) for series in self._host_series[host])
         )
         names = ", ".join((*objects, *measurements))
-        if self._question.by_hand:
-            return (hosts or tuple(self._hosts.values())), "chosen by --pack"
+        if pack.pack in self._question.by_hand:
+            return (hosts or tuple(self._hosts.values())), "chosen by hand"
         return hosts, f"{names} recorded" if hosts else f"none of {names} recorded"
 
     def recorded(self, name: str, host: str) -> Iterator[tuple[str, Samples]]:
