@@ -27,7 +27,7 @@ _WRITTEN: Mapping[str, Callable[[float], str]] = {
 
 def text(name: str, known: Iterable[str]) -> str:
     """The file of a schema. Editors offer the `known` signals; a pack may have others."""
-    schema = {"$schema": _DRAFT, "title": TITLES[name], **schema_of(MODELS[name])}
+    schema: dict[str, Any] = {"$schema": _DRAFT, "title": TITLES[name], **schema_of(MODELS[name])}
     schema["$defs"]["SignalName"] = {
         "anyOf": [{"enum": sorted(known)}, {"type": "string", "pattern": SIGNAL_NAME}],
     }

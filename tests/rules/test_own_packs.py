@@ -318,3 +318,18 @@ def test_a_pack_does_not_know_the_signals_of_another(plimsoll, pack):
 def test_a_pack_that_is_not_there(plimsoll, tmp_path):
     done = plimsoll("rules", "check", tmp_path / "none.yaml")
     assert "none.yaml: cannot be read: No such file" in done.err
+
+
+def test_a_counter_of_its_own_that_cannot_be_read_leaves_a_doubt(review, log, pack):
+    log.write_text(log.read_text(encoding="utf-8").replace('"35"', '"n/a"').replace('"2"', '"n/a"'), encoding="utf-8")
+    assert review(log)["verdict"] == "healthy"
+    found = review(log, "--pack", pack('healthy: "<= 10 %"', 'healthy: "<= 99 %"'))
+    assert found["verdict"] == "unknown"
+
+
+def test_a_rule_of_ones_own_in_settings_needs_its_pack(plimsoll, log, pack, tmp_path):
+    (tmp_path / "plimsoll.toml").write_text('[rules.shop-heap]\noff = true\nreason = "r"\n')
+    done = plimsoll("review", log)
+    assert done.status == 2
+    assert "rules.shop-heap: no rule has this id" in done.err
+    assert plimsoll("review", log, "--pack", pack()).status == 0
