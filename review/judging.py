@@ -16,6 +16,7 @@ from review.findings import CROSSED, Applied, Finding, Outcome, Question
 from review.processes import with_processes
 from review.recorded import drawn
 from review.sentences import often
+from review.superseded import supersede
 from rules.crossings import longest_stretch, share_of_time, time_crossed
 from rules.evaluate import Judge, Track, grid
 from rules.finder import Finder, Origin, Subject, Taken, has_object, host_of, host_tags, hosts_of
@@ -34,7 +35,8 @@ def judge(logs: Sequence[Log], question: Question, facts: Facts) -> tuple[list[F
         applied.append(Applied(pack, hosts, why))
         for rule in pack.rules:
             findings += bench.findings(pack, rule, hosts)
-    return sorted(with_processes(findings, question.signals, bench.recorded, question.phases), key=_rank), applied
+    counted_as = supersede(findings, {pack.pack for pack in question.packs} if question.by_hand else ())
+    return sorted(with_processes(counted_as, question.signals, bench.recorded, question.phases), key=_rank), applied
 
 
 class _Bench:
