@@ -34,6 +34,7 @@ _PLAIN: Mapping[str, str] = {"min": "max", "max": "min"}
 _OPERATORS: Mapping[str, str] = {"sum": "+", "difference": "-", "ratio": "/"}
 
 Function = Literal["mean", "min", "max", "last", "sum", "count", "median"]
+Worst = Literal["max", "min"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,8 @@ class Selection:
     @property
     def sql_object(self) -> str | None:
         """The object of SQL Server whose instances `objectname` tells apart."""
-        return self.source.path.object if self.source.path and "objectname" in self.group else None
+        path = self.source.path
+        return path.object if path and path.object.startswith(_SQL_OBJECT) and "objectname" in self.group else None
 
     @property
     def alias(self) -> str:
@@ -93,6 +95,7 @@ class Selection:
 class Variant:
     """One way to take a signal: one selection, or an operation over the selections of its operands.
 
+    Several selections without an operation are alternatives: a host has the signal from any of them.
     `weights` say by which fact an operand counts more than once, None where it counts once.
     """
 
@@ -104,11 +107,19 @@ class Variant:
     @property
     def label(self) -> str:
         """The sources as people know them."""
-        return f" {_OPERATORS[self.operation or 'sum']} ".join(one.label for one in self.selections)
+        sign = _OPERATORS[self.operation] if self.operation else "or"
+        return f" {sign} ".join(one.label for one in self.selections)
+
+    @property
+    def alternatives(self) -> bool:
+        """Whether a host has it from any of several sources."""
+        return self.operation is None and len(self.selections) > 1
 
     @property
     def group(self) -> tuple[str, ...]:
-        """The tags its values have: those of the selection that has most."""
+        """The tags its values have: those of the selection that has most, or those of all alternatives."""
+        if self.operation is None:
+            return tuple(dict.fromkeys(tag for one in self.selections for tag in one.group))
         return max((one.group for one in self.selections), key=len)
 
     def expression(self, ref_ids: Sequence[str]) -> str:
@@ -148,6 +159,45 @@ def selections(name: str, signals: Mapping[str, Signal]) -> tuple[Selection, ...
     return tuple(_selection(name, signal, source) for source in signal.sources)
 
 
+def merged(ways: Sequence[Variant]) -> Iterator[Variant]:
+    """The ways to take a signal, as many of them as one query can ask for put into one, in their order.
+
+    Grafana must not get two series of the same labels. Those of one measurement InfluxDB makes one; those of two are
+    told apart by their tags, or stay apart. What is computed from several signals stays by itself.
+    """
+    together: list[list[Selection]] = []
+    for way in ways:
+        if way.operation is None:
+            (own,) = way.selections
+            home = next((some for some in together if all(_tell_apart(own, other) for other in some)), None)
+            if home is None:
+                together.append([own])
+            else:
+                home.append(own)
+    for some in together:
+        yield Variant(some[0].signal, None, tuple(some if len(some) == 1 else map(_labelled, some)))
+    yield from (way for way in ways if way.operation is not None)
+
+
+def _labelled(selection: Selection) -> Selection:
+    """A selection whose values keep the tags that pick its points."""
+    return replace(selection, group=tuple(dict.fromkeys((*selection.group, *_picked(selection)))))
+
+
+def _picked(selection: Selection) -> tuple[str, ...]:
+    return ("objectname",) if selection.source.path else tuple(selection.source.tags)
+
+
+def _tell_apart(one: Selection, other: Selection) -> bool:
+    """Whether values of the two have never the same labels, or are of one measurement."""
+    if one.measurement == other.measurement:
+        return one.group == other.group
+    mine, others = {*one.group, *_picked(one)}, {*other.group, *_picked(other)}
+    if one.source.path and other.source.path:
+        return one.source.path.object != other.source.path.object
+    return bool(mine - others - {_POLLED} or others - mine - {_POLLED})
+
+
 def default_instance(selection: Selection) -> Selection:
     """What is left of a selection of SQL Server's objects for the server's default instance alone."""
     if selection.sql_object is None:
@@ -172,10 +222,32 @@ def window(selection: Selection, reduce: Reduce, where: Sequence[str] = (), besi
     each subject of that selection has a null as well. Grafana joins two values on their labels, but where there is
     one on each side it joins them whatever their labels are; so nobody must be without a partner of his own.
     """
+    value, rest = _windowed(selection, reduce, where)
+    return _joined(f"SELECT {value}", rest, selection, beside)
+
+
+def worst_window(variant: Variant, reduce: Reduce, wheres: Sequence[Sequence[str]], worst: Worst) -> str:
+    """What `window` gives, of all alternatives: where a host has one measurement's from several, the worst of them."""
+    parts = [_windowed(one, reduce, where) for one, where in zip(variant.selections, wheres, strict=True)]
+    return _worst(parts, variant.group, worst)
+
+
+def worst_span(variant: Variant, wheres: Sequence[Sequence[str]]) -> str:
+    """What `span` gives, of all alternatives: where there are several, the shortest."""
+    parts = [_spanned(one, where) for one, where in zip(variant.selections, wheres, strict=True)]
+    return _worst(parts, variant.group, "min")
+
+
+def _worst(parts: Sequence[tuple[str, str]], group: Sequence[str], worst: Worst) -> str:
+    asked = ", ".join(f'(SELECT {value} AS "value"{rest})' for value, rest in parts)
+    return f'SELECT {worst}("value") FROM {asked} WHERE {TIME}{_group(group)}'
+
+
+def _windowed(selection: Selection, reduce: Reduce, where: Sequence[str]) -> tuple[str, str]:
     value, rest = _reduced(_apart(selection), reduce, where)
     if selection.summed:
         value, rest = 'sum("each")', f' FROM (SELECT {value} AS "each"{rest}) WHERE {TIME}{_group(selection.group)}'
-    return _joined(f"SELECT {value}", rest, selection, beside)
+    return value, rest
 
 
 def _reduced(selection: Selection, reduce: Reduce, where: Sequence[str]) -> tuple[str, str]:
@@ -202,6 +274,11 @@ def span(selection: Selection, where: Sequence[str] = (), beside: Beside | None 
 
     A subject with one sample has 0: each sample adds one to the distances between samples.
     """
+    value, rest = _spanned(selection, where)
+    return _joined(f"SELECT {value}", rest, selection, beside)
+
+
+def _spanned(selection: Selection, where: Sequence[str]) -> tuple[str, str]:
     each = _apart(selection)
     value, source = _points(each, where)
     group = _group(each.group)
@@ -210,7 +287,7 @@ def span(selection: Selection, where: Sequence[str] = (), beside: Beside | None 
     value, rest = 'sum("ns")', f" FROM ({distances}), ({zeros}) WHERE {TIME}{group}"
     if selection.summed:
         value, rest = 'min("each")', f' FROM (SELECT {value} AS "each"{rest}) WHERE {TIME}{_group(selection.group)}'
-    return _joined(f"SELECT {value}", rest, selection, beside)
+    return value, rest
 
 
 def panel(selection: Selection, function: Function = "mean", where: Sequence[str] = (), name: str | None = None) -> str:
