@@ -21,6 +21,7 @@ from model.remark import counted
 from model.times import SECOND, words
 from rules.healthy import Healthy
 from rules.schema import Condition, Known, Pack, Rule, Signal
+from rules.superseded import as_notes, is_note
 from rules.wording import limit_text
 
 PanelOf = Callable[[str], tuple[str, int] | None]
@@ -40,7 +41,8 @@ class Options:
 
     An evaluation every `every` looks `delay` back, so that samples on their way are in; `interval` is how far samples
     lie apart, for which short windows are widened. `docs` is where the rules' pages are. `panel_of` gives the
-    dashboard and panel a signal is on. `emails` and `webhook` are who is told.
+    dashboard and panel a signal is on. `emails` and `webhook` are who is told. `by_hand` are packs
+    chosen by name, whose old limits count whatever supersedes them.
     """
 
     every: int = 10 * SECOND
@@ -50,6 +52,7 @@ class Options:
     panel_of: PanelOf = lambda signal: None
     emails: tuple[str, ...] = ()
     webhook: str | None = None
+    by_hand: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,7 @@ def export(
     refused: list[Refused] = []
     exported: list[tuple[Rule, Variant]] = []
     uids: set[str] = set()
-    for pack in packs:
+    for pack in as_notes(packs, options.by_hand):
         rules: list[AlertRule] = []
         for rule in pack.rules:
             for made in alert_rules(rule, pack, signals, site, options, _critical(rule, pack)):
@@ -233,6 +236,8 @@ def _annotations(
         fact = target.known(weight.by)
         said_of_it = f"{weight.by} = {fact:g}" if fact is not None else f"{weight.by} is not known"
         notes.append(f"Each write is counted {counted(round(weight.of(fact)), 'time')}: {said_of_it}.")
+    if is_note(rule):
+        notes.append(f"An old limit, a note only: of today are {' and '.join(rule.superseded_by)}.")
     if rule.measured_on:
         notes.append(f"Measured on {rule.measured_on}.")
     annotations = {

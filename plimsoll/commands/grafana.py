@@ -82,6 +82,8 @@ def site_of(settings: Settings, path: Path, rules: Mapping[str, Rule]) -> Site:
 
     def judged(rule: Rule, host: str) -> Judged:
         changed, override = overrides.of(rule, host)
+        if override and rule.id in rules:  # a limit of one's own is no note, whatever supersedes the documented one
+            changed = changed.model_copy(update={"severity": rules[rule.id].severity})
         return Judged(changed, f"{override.note}." if override else "", bool(override and override.off))
 
     given = settings.facts()
