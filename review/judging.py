@@ -35,8 +35,8 @@ def judge(logs: Sequence[Log], question: Question, facts: Facts) -> tuple[list[F
         applied.append(Applied(pack, hosts, why))
         for rule in pack.rules:
             findings += bench.findings(pack, rule, hosts)
-    counted_as = supersede(findings, {pack.pack for pack in question.packs} if question.by_hand else ())
-    return sorted(with_processes(counted_as, question.signals, bench.recorded, question.phases), key=_rank), applied
+    weighed = supersede(findings, question.by_hand)
+    return sorted(with_processes(weighed, question.signals, bench.recorded, question.phases), key=_rank), applied
 
 
 class _Bench:
@@ -82,8 +82,8 @@ class _Bench:
             if any(has_object(series, objects, measurements) for series in self._host_series[host])
         )
         names = ", ".join((*objects, *measurements))
-        if self._question.by_hand:
-            return (hosts or tuple(self._hosts.values())), "chosen by --pack"
+        if pack.pack in self._question.by_hand:
+            return (hosts or tuple(self._hosts.values())), "chosen by hand"
         return hosts, f"{names} recorded" if hosts else f"none of {names} recorded"
 
     def recorded(self, name: str, host: str) -> Iterator[tuple[str, Samples]]:

@@ -18,7 +18,8 @@ from native.programs import INFLUXQL
 from plimsoll.files import write_text
 from review.settings import Settings, load
 from rules.finder import Subject
-from rules.load import load_packs, load_signals
+from rules.load import Catalogue
+from rules.load import load as load_rules
 from rules.schema import Rule
 from rules.source import Mistakes
 
@@ -41,12 +42,11 @@ def export(out: Path, config: Path | None, options: alerts.Options) -> None:
 
     What is refused is told on stderr. A rule that stood there and is no more is listed for Grafana to delete.
     """
-    packs, signals = load_packs(), load_signals()
+    catalogue = load_rules()
     settings = load(config) if config else Settings()
-    by_id = {rule.id: rule for pack in packs for rule in pack.rules}
-    site = site_of(settings, config or Path("plimsoll.toml"), by_id)
+    site = site_of(settings, config or Path("plimsoll.toml"), catalogue)
     previous = _ours(out / RULES, "*.yaml", alerts.GENERATED)
-    made = alerts.export(packs, signals, site, replace(options, panel_of=panel_of), previous)
+    made = alerts.export(catalogue.packs, catalogue.signals, site, replace(options, panel_of=panel_of), previous)
     dashboards = grafana_json.files(options.docs, site)
     _write(out / RULES, made.files, previous)
     _write(out / DASHBOARDS, dashboards, _ours(out / DASHBOARDS, "*.json", '"uid": "plimsoll-'))
@@ -76,14 +76,16 @@ def check(paths: list[Path]) -> None:
     print(f"ok: {counted(len(files), 'file')}")
 
 
-def site_of(settings: Settings, path: Path, rules: Mapping[str, Rule]) -> Site:
+def site_of(settings: Settings, path: Path, catalogue: Catalogue) -> Site:
     """What plimsoll.toml says of hosts, as the export takes it. Unusable if a threshold in it fits no rule."""
-    overrides = settings.overrides(path, rules)
+    overrides = settings.overrides(path, catalogue.rules, catalogue.signals)
 
     def judged(rule: Rule, host: str) -> Judged:
         changed, override = overrides.of(rule, host)
-        if override and rule.id in rules:  # a limit of one's own is no note, whatever supersedes the documented one
-            changed = changed.model_copy(update={"severity": rules[rule.id].severity})
+        if (
+            override and rule.id in catalogue.rules
+        ):  # a limit of one's own is no note, whatever supersedes the documented one
+            changed = changed.model_copy(update={"severity": catalogue.rules[rule.id].severity})
         return Judged(changed, f"{override.note}." if override else "", bool(override and override.off))
 
     given = settings.facts()

@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 import re
+from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,7 +14,7 @@ import pytest
 import yaml
 
 from .catalogue import PACKS, Condition, pack, share, signals
-from .catalogue import _condition as condition_of
+from .catalogue import _condition as of_units
 from .judging import grid, judged, moments, run_states
 from .recording import Column
 from .signals import Derived, Finder, Leaf, Signal
@@ -29,6 +30,11 @@ CASES = [
     for case in rule["cases"]
 ]
 _ITEM = re.compile(r"(_|[+-]?[0-9.]+)(?:([+-][0-9.]+)?x(\d+))?")
+
+
+def condition_of(data):
+    """A condition whose limits are in the unit of its signal."""
+    return of_units(data, defaultdict(str))
 
 
 def a_column(points):

@@ -129,7 +129,7 @@ def test_changing_the_number_in_a_pack_changes_everything_that_speaks_of_it(plim
     text = (Path(__file__).parents[2] / "rules" / "packs" / "operating-system.yaml").read_text(encoding="utf-8")
     pack.write_text(text.replace('healthy: "< 80"', 'healthy: "< 97.5"'), encoding="utf-8")
     report = tmp_path / "report.html"
-    done = plimsoll("review", crossed, "--pack", pack, "--out", report, "--json", tmp_path / "review.json")
+    done = plimsoll("review", crossed, "--only", pack, "--out", report, "--json", tmp_path / "review.json")
     assert done.out.startswith("Healthy.")
     assert "< 97.5 %" in done.out
     assert "97.5 %" in report.read_text(encoding="utf-8")
@@ -173,7 +173,7 @@ def test_phases_can_be_given_by_hand_or_not_known(plimsoll, runs, tmp_path):
 
 
 def test_a_part_of_the_run_can_be_judged(plimsoll, tmp_path, crossed):
-    found = reviewed(plimsoll, tmp_path, crossed, "--pack", "operating-system", "--to", "10:02")
+    found = reviewed(plimsoll, tmp_path, crossed, "--only", "operating-system", "--to", "10:02")
     assert {one["state"] for one in found["rules"] if one["worst"] is not None} == {"too-short"}
     assert found["log"]["samples"] == 60
     done = plimsoll("review", crossed, "--from", "11:00")
@@ -187,7 +187,7 @@ def test_a_part_of_the_run_can_be_judged(plimsoll, tmp_path, crossed):
         (("none.csv",), "none.csv: does not exist; name a log or a folder of logs"),
         (("",), '"": is no log; name logs, or a folder of them'),
         (
-            ("{log}", "--pack", "operating-sistem"),
+            ("{log}", "--only", "operating-sistem"),
             'pack "operating-sistem" is not known (did you mean "operating-system"?)',
         ),
         (("{log}", "--zone", "Europe/Berlim"), 'zone "Europe/Berlim" is not known'),
@@ -296,7 +296,7 @@ def test_a_run_in_which_only_an_info_limit_was_crossed_is_healthy_and_says_so(pl
     text = (Path(__file__).parents[2] / "rules" / "packs" / "operating-system.yaml").read_text(encoding="utf-8")
     pack.write_text(text.replace("severity: warning", "severity: info"), encoding="utf-8")
     log = a_log(tmp_path, lambda minute: 95)
-    done = plimsoll("review", log, "--pack", pack, "--fail-on", "warning")
+    done = plimsoll("review", log, "--only", pack, "--fail-on", "warning")
     assert done.status == 0
     assert done.out.splitlines()[0] == (
         "Healthy. The one warning or critical threshold that could be judged held; closest was Processor time of WEB01 with "

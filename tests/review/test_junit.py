@@ -90,7 +90,7 @@ def test_a_crossing_that_is_only_worth_knowing_is_no_failure(run, tmp_path):
         '  - {id: knowing, signal: cpu.busy, healthy: "< 50", severity: info, summary: Worth knowing.,\n'
         "     sources: [{document: D, place: p}]}\n"
     )
-    cases, root = run({CPU: 95}, "", "WEB01", "--pack", pack)
+    cases, root = run({CPU: 95}, "", "WEB01", "--only", pack)
     assert root.get("failures") == "0"
     out = cases["knowing on WEB01"].findtext("system-out") or ""
     assert "worst 95 %" in out

@@ -16,7 +16,7 @@ from model.series import Series
 from model.times import Zone
 from review.facts import seen_in
 from review.settings import load
-from rules.load import load_packs
+from rules.load import load as load_rules
 
 CPU = r"Processor(_Total)\% Processor Time"
 DISK = r"PhysicalDisk(_Total)\% Disk Time"
@@ -196,13 +196,13 @@ def test_mistakes_are_one_line_that_names_the_setting(run, toml, said):
 
 
 def test_rules_of_packs_that_were_not_chosen_may_be_set_too(run):
-    done, _, _ = run({CPU: 85}, AGREED, "--pack", "disk")
+    done, _, _ = run({CPU: 85}, AGREED, "--only", "disk")
     assert done.status == 0
 
 
 def test_hysteresis_goes_with_the_documented_limit(run):
     """At 3,800 a limit of 300 must not stay crossed because the documented one recovers at 4,000."""
-    toml = '[rules.sql-page-life-expectancy]\nhealthy = "> 300"\nreason = "small database"\n'
+    toml = '[rules.sql-page-life-expectancy]\nhealthy = "> 300 s"\nreason = "small database"\n'
     _, found, _ = run({r"SQLServer:Buffer Manager\Page life expectancy": 3800}, toml)
     assert the_rule(found, "sql-page-life-expectancy")["state"] == "held"
 
@@ -212,7 +212,7 @@ def drives(run, tmp_path):
     pack = tmp_path / "drives.yaml"
     pack.write_text(DRIVE_PACK)
     columns = {READS.format("0 C:"): 500, READS.format("2 E:"): 40, CPU: 10}
-    return lambda toml: run(columns, toml, "--pack", pack)
+    return lambda toml: run(columns, toml, "--only", pack)
 
 
 def test_rules_for_drives_are_judged_only_for_those_marked(drives):
@@ -264,9 +264,10 @@ def test_the_example_in_the_documentation_is_one(tmp_path):
     page = (Path(__file__).parents[2] / "docs" / "settings.md").read_text(encoding="utf-8")
     path = tmp_path / "plimsoll.toml"
     path.write_text(page.partition("```toml\n")[2].partition("```")[0], encoding="utf-8")
-    rules = {rule.id: rule for pack in load_packs() for rule in pack.rules}
+    catalogue = load_rules()
+    rules, signals = catalogue.rules, catalogue.signals
     given = load(path)
-    assert given.overrides(path, rules).of(rules["cpu-busy"], "ANY")[0].healthy.limit == 90
+    assert given.overrides(path, rules, signals).of(rules["cpu-busy"], "ANY")[0].healthy.limit == 90
     assert set(given.drives().values()) == {"database", "log"}
     with pytest.raises(Unusable, match=r"rules\.cpu-busy: no rule has this id"):
-        given.overrides(path, {})
+        given.overrides(path, {}, signals)

@@ -108,7 +108,7 @@ def test_recover_keeps_an_alert_and_adds_no_time_past_the_limit(plimsoll, write,
         "over: 10s, for: 1m, severity: warning, summary: s, sources: [{document: d, place: p}]}\n"
     )
     log = write({CPU: [20] * 30 + [95] * 9 + [85] * 360})
-    plimsoll("review", log, "--pack", pack, "--json", tmp_path / "r.json")
+    plimsoll("review", log, "--only", pack, "--json", tmp_path / "r.json")
     rule = the_rule(json.loads((tmp_path / "r.json").read_text()), "busy")
     (breach,) = rule["breaches"]
     assert (breach["duration_s"], breach["worst"], rule["crossed_s"]) == (70, 95, 80)

@@ -107,7 +107,7 @@ def test_a_live_host_is_seen_in_every_signal_and_a_busy_loop_as_a_breach(
         monkeypatch.setenv(name, value)
     (tmp_path / "plimsoll.toml").write_text(SETTINGS)
     (host,) = store.hosts(begun, time.time_ns())
-    asked = ("--config", tmp_path / "plimsoll.toml", "--pack", "operating-system", "--from", stamp(begun))
+    asked = ("--config", tmp_path / "plimsoll.toml", "--only", "operating-system", "--from", stamp(begun))
     outcome = plimsoll("review", f"live:{host}", *asked, "--json", "-", "--fail-on", "warning")
     assert outcome.status == 1, outcome.err
     crossed = {rule["rule"]: rule for rule in json.loads(outcome.out)["rules"] if rule["state"] == "crossed"}

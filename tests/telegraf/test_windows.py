@@ -37,7 +37,7 @@ def test_a_host_that_has_nothing_of_it_is_no_error(telegraf_windows, environment
 
 def test_inputs_for_chosen_packs_load(plimsoll, telegraf_windows, tmp_path):
     """As they are printed, beside an output: no agent is needed."""
-    inputs = plimsoll("rules", "counters", "--as", "telegraf", "--pack", "sql-server", "--instance", "PAYROLL").out
+    inputs = plimsoll("rules", "counters", "--as", "telegraf", "--only", "sql-server", "--instance", "PAYROLL").out
     assert 'ObjectName = "MSSQL$$PAYROLL:Buffer Manager"' in inputs
     written = tmp_path / "own.conf"
     written.write_text(f"[[outputs.discard]]\n{inputs}")
