@@ -85,7 +85,7 @@ class Source(Strict):
     for the default instance (`SQLServer:`) and match named ones (`MSSQL$NAME:`) too.
     `instance` names the tag that tells the instances of a measurement apart, `host` the tag that
     holds the host where that is not the usual one. `but` are instances that are left out beside the
-    totals. `rate` says the field is a growing count.
+    totals; `*` in them is any text. `rate` says the field is a growing count.
     """
 
     path: Path | None = None
@@ -130,7 +130,7 @@ class Weight(Strict):
 
 
 class Derivation(Strict):
-    """A signal computed from others, each reduced over the window first; a zero divisor is no data.
+    """A signal computed from others, each reduced over the window first; a divisor of zero or below is no data.
 
     In a sum an operand may count more than once (`weights`). A `partial` sum is of the operands that are recorded and
     have data: for limits that a single operand can already break.
