@@ -17,7 +17,7 @@ ACCOUNTS = yaml.safe_load(files("rules").joinpath("accounts-today.yaml").read_by
 ACCOUNTED = [row for account in ACCOUNTS.values() for row in account["rows"]]
 SIGNALS = load_signals()
 RULES = [rule for pack in load_packs() for rule in pack.rules if rule.limits]
-PACKS_AHEAD = ("SQL", "AD", "LDAP")
+PACKS_AHEAD = ("WIN", "HV", "IIS", "EX")
 
 # How often the unit of a row goes into that of the signals that are judged by it. A limit per processor or per byte of
 # RAM is written for one of them; the counts of five minutes are rates per second in signals.
