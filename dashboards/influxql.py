@@ -410,7 +410,7 @@ def _no_totals(tag: str, but: Sequence[str]) -> Iterator[str]:
     yield f"{identifier(tag)} =~ /./"
     yield f"{identifier(tag)} !~ {regex(f'(?i)({TOTAL.casefold()}|cpu-total)$|^all$')}"
     if but:
-        named = "|".join(map(literal, but))
+        named = "|".join(".*".join(map(literal, one.split("*"))) for one in but)
         yield f"{identifier(tag)} !~ {_matches(f'({named})')}"
 
 

@@ -118,7 +118,9 @@ class Source(Strict):
     tags: dict[str, str] = Field(default={}, description="What tags of the measurement must be.")
     host: str | None = Field(default=None, description="The tag that holds the host where that is not the usual one.")
     instance: str | None = Field(default=None, description="The tag that tells the instances of a measurement apart.")
-    but: tuple[str, ...] = Field(default=(), description="Instances that are left out beside the totals.")
+    but: tuple[str, ...] = Field(
+        default=(), description="Instances that are left out beside the totals; `*` in them is any text."
+    )
     rate: bool = Field(default=False, description="Whether the field is a growing count, of which the rate is taken.")
     transform: Transform = Field(default=Transform(), description="What is made of each sample.")
 
@@ -154,7 +156,7 @@ class Weight(Strict):
 
 
 class Derivation(Strict):
-    """A signal computed from others, each reduced over the window first; a zero divisor is no data."""
+    """A signal computed from others, each reduced over the window first; a divisor of zero or below is no data."""
 
     sum: tuple[SignalName, ...] | None = Field(default=None, description="The signals that are added up.")
     weights: dict[SignalName, Weight] = Field(default={}, description="Which of a sum count more than once.")

@@ -134,15 +134,20 @@ def _instance(column: Column, source: dict[str, Any]) -> str | None:
             return OTHER
         if instance == "*":
             is_total = column.instance is None or column.instance.casefold().split(",")[-1] == "_total"
-            left_out = {name.casefold() for name in source.get("but", ())}
-            return OTHER if is_total or (column.instance or "").casefold() in left_out else column.instance
+            return OTHER if is_total or _left_out(column.instance or "", source) else column.instance
         return _of_sql_server(column) if (column.instance or "").casefold() == (instance or "").casefold() else OTHER
     if column.measurement != source["measurement"] or column.counter != source["field"]:
         return OTHER
     if any(column.tags.get(tag) != value for tag, value in source.get("tags", {}).items()):
         return OTHER
     instance = column.tags.get(source["instance"], OTHER) if "instance" in source else None
-    return OTHER if instance in source.get("but", ()) else instance
+    return OTHER if isinstance(instance, str) and _left_out(instance, source) else instance
+
+
+def _left_out(instance: str, source: dict[str, Any]) -> bool:
+    """Whether a source names the instance as none of its own; `*` is any text, and case does not count."""
+    patterns = (".*".join(map(re.escape, name.split("*"))) for name in source.get("but", ()))
+    return any(re.fullmatch(pattern, instance, re.IGNORECASE | re.DOTALL) for pattern in patterns)
 
 
 def _of_sql_server(column: Column) -> str | None:
