@@ -195,8 +195,9 @@ def _totals(taken: Mapping[tuple[str, str | None], tuple[Subject, Taken]]) -> Or
 def subject_of(source: Source, series: Series) -> Subject | None:
     """The subject a series gives a source's signal for, or None if the source does not mean this series."""
     subject = _subject_of_path(source.path, series) if source.path else _subject_of_measurement(source, series)
-    left_out = subject is not None and subject.key[1] in {one.casefold() for one in source.but}
-    return None if left_out else subject
+    # As it was recorded: the instance of a subject may have the name of a server before it.
+    recorded = series.tag("instance" if source.path else source.instance or "") or ""
+    return None if recorded.casefold() in {one.casefold() for one in source.but} else subject
 
 
 def _subject_of_measurement(source: Source, series: Series) -> Subject | None:

@@ -40,8 +40,6 @@ FACTORS = {
 }
 # Limits that are computed from their row: what the row says of it, and the number.
 COMPUTED = {
-    "SQL-001": 300 / 524_288,  # seconds per page: 300 s for each 4 GB, of 8 KB pages
-    "SQL-003": 300 / 524_288,
     "SQL-021": 0,  # growing: an increase above 0
     "AD-002": (3.2, 3.6),  # 80 and 90 % of 4 threads per processor
     "WIN-010": (104_857.6, 10_485.76, 52_428.8),  # bytes per MB of RAM
