@@ -79,7 +79,7 @@ PROGRAMS = [
     r"\Process V2(_Total)\% Processor Time",
     r"\ICMPv6\Messages/sec",
     r"\NTDS\New in 2030",
-    r"\SQLServer:Locks(_Total)\New in 2030",
+    r"\SQLServer:Plan Cache(_Total)\New in 2030",
     r"\SQLAgent:Jobs(_Total)\Active jobs",
     r"\MSSQL$PAYROLL:Buffer Manager\Page life expectancy",
     r"\.NET CLR Data\SqlClient: Current # pooled connections",

@@ -17,7 +17,7 @@ ACCOUNTS = yaml.safe_load(files("rules").joinpath("accounts-today.yaml").read_by
 ACCOUNTED = [row for account in ACCOUNTS.values() for row in account["rows"]]
 SIGNALS = load_signals()
 RULES = [rule for pack in load_packs() for rule in pack.rules if rule.limits]
-PACKS_AHEAD = ("WIN", "HV", "IIS", "EX")
+PACKS_AHEAD = ("WIN", "HV", "IIS", "EX", "SQL", "AD", "LDAP")
 
 # How often the unit of a row goes into that of the signals that are judged by it. A limit per processor or per byte of
 # RAM is written for one of them; the counts of five minutes are rates per second in signals.
@@ -40,8 +40,6 @@ FACTORS = {
 }
 # Limits that are computed from their row: what the row says of it, and the number.
 COMPUTED = {
-    "SQL-001": 300 / 524_288,  # seconds per page: 300 s for each 4 GB, of 8 KB pages
-    "SQL-003": 300 / 524_288,
     "SQL-021": 0,  # growing: an increase above 0
     "AD-002": (3.2, 3.6),  # 80 and 90 % of 4 threads per processor
     "WIN-010": (104_857.6, 10_485.76, 52_428.8),  # bytes per MB of RAM
