@@ -15,6 +15,7 @@ OFTEN = 0.1  # of the judged time; ours, docs/evaluation.md says why
 Severity = Literal["info", "warning", "critical"]
 Reduce = Literal["mean", "min", "max", "last", "sum", "count", "median", "increase"]
 Fact = Literal["processors", "clock_mhz", "memory_mb", "spindles", "link_bits"]  # what a limit may scale by
+Operation = Literal["sum", "difference", "ratio"]
 Known = Fact | Literal["raid"]  # everything that may be known of a host or an instance
 
 EACH = "*"  # in a path: each instance but the totals
@@ -78,6 +79,32 @@ class Transform(Strict):
     offset: float = 0.0
 
 
+class Fields(Strict):
+    """Several fields of one measurement as one value: what each sample gives, as rules/fields.py has it."""
+
+    sum: Annotated[tuple[str, ...], Field(min_length=2)] | None = None
+    difference: tuple[str, str] | None = None
+    ratio: tuple[str, str] | None = None
+
+    @model_validator(mode="after")
+    def _one_operation(self) -> "Fields":
+        if [self.sum, self.difference, self.ratio].count(None) != 2:
+            raise ValueError("a field is a name, or one of sum, difference or ratio of several")
+        if len(set(self.names)) != len(self.names):
+            raise ValueError("a field is named twice")
+        return self
+
+    @property
+    def operation(self) -> Operation:
+        """What becomes of them."""
+        return "sum" if self.sum else "difference" if self.difference else "ratio"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The fields, in order."""
+        return self.sum or self.difference or self.ratio or ()
+
+
 class Source(Strict):
     """Where a signal can be taken from: a Perfmon path, or a measurement, field and tag equalities.
 
@@ -85,18 +112,23 @@ class Source(Strict):
     for the default instance (`SQLServer:`) and match named ones (`MSSQL$NAME:`) too.
     `instance` names the tag that tells the instances of a measurement apart, `host` the tag that
     holds the host where that is not the usual one. `but` are instances that are left out beside the
-    totals. `rate` says the field is a growing count.
+    totals. `rate` says the field is a growing count, or each of several fields is.
     """
 
     path: Path | None = None
     measurement: str | None = None
-    field: str | None = None
+    field: str | Fields | None = None
     tags: dict[str, str] = {}
     host: str | None = None
     instance: str | None = None
     but: tuple[str, ...] = ()
     rate: bool = False
     transform: Transform = Transform()
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields of its measurement that it takes."""
+        return self.field.names if isinstance(self.field, Fields) else (self.field,) if self.field else ()
 
     @property
     def each(self) -> bool:
@@ -130,7 +162,7 @@ class Weight(Strict):
 
 
 class Derivation(Strict):
-    """A signal computed from others, each reduced over the window first; a zero divisor is no data.
+    """A signal computed from others, each reduced over the window first; a divisor of 0 or less is no data.
 
     In a sum an operand may count more than once (`weights`). A `partial` sum is of the operands that are recorded and
     have data: for limits that a single operand can already break.
