@@ -46,7 +46,7 @@ class Selection:
     """One source of a signal: which points of InfluxDB it takes, and which tags tell its subjects apart.
 
     `field` is the first of several fields. `host` is the tag that holds the host, `group` every tag that queries keep,
-    `where` the conditions that pick the points. Of a signal that is the sum over instances `summed` is the tag of these.
+    `where` the conditions that pick the points. Of a sum over instances `summed` is the tag of these.
     """
 
     signal: str
@@ -158,9 +158,9 @@ def variants(name: str, signals: Mapping[str, Signal]) -> tuple[Variant, ...]:
 
 
 def selections(name: str, signals: Mapping[str, Signal]) -> tuple[Selection, ...]:
-    """The sources of a signal that is not derived, the best first."""
+    """The sources of a signal that is not derived, the best first; but those of which a host's facts are a part."""
     signal = signals[name]
-    return tuple(_selection(name, signal, source) for source in signal.sources)
+    return tuple(_selection(name, signal, source) for source in signal.sources if not source.per)
 
 
 def default_instance(selection: Selection) -> Selection:
@@ -363,7 +363,7 @@ def _no_totals(tag: str, but: Sequence[str]) -> Iterator[str]:
     yield f"{identifier(tag)} =~ /./"
     yield f"{identifier(tag)} !~ {regex(f'(?i)({TOTAL.casefold()}|cpu-total)$|^all$')}"
     if but:
-        named = "|".join(map(literal, but))
+        named = "|".join(".*".join(map(literal, one.split("*"))) for one in but)
         yield f"{identifier(tag)} !~ {_matches(f'({named})')}"
 
 

@@ -78,7 +78,8 @@ def source_text(source: Source) -> str:
         where += f", for each `{source.instance}`" if source.instance else ""
         where += f", the host being `{source.host}`" if source.host else ""
     where += f", without {' and '.join(f'`{one}`' for one in source.but)}" if source.but else ""
-    parts = [where, _growing(source), _transform(source.transform)]
+    shared = f"for each {_EACH[source.per]} of the host" if source.per else ""
+    parts = [where, _growing(source), _transform(source.transform), shared]
     return ", ".join(part for part in parts if part)
 
 

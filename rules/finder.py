@@ -131,7 +131,7 @@ class Finder:
                 if subject is None:
                     continue
                 host = subject.host.casefold()
-                origin = self._origin(source, series)
+                origin = self._origin(source, series, subject)
                 if origin is None:
                     continue
                 by_host.setdefault(host, []).append((subject, origin))
@@ -153,15 +153,21 @@ class Finder:
             key = (source.measurement or "", source.fields[0].casefold())
         return self._by_field.get(key, ())
 
-    def _origin(self, source: Source, series: Series) -> Taken | Combined | None:
-        """What a source makes of a series, with what is recorded of the same thing; None where a field is missing."""
+    def _origin(self, source: Source, series: Series, subject: Subject) -> Taken | Combined | None:
+        """What a source makes of a series and others of the same thing; None where one, or a fact, is missing."""
+        transform = source.transform
+        if source.per:
+            fact = self._known(Subject(subject.host), source.per)
+            if not fact:
+                return None
+            transform = Transform(scale=transform.scale / fact, offset=transform.offset)
         if not isinstance(source.field, Fields):
-            return Taken(series, source.rate, source.transform)
+            return Taken(series, source.rate, transform)
         beside = [self._beside(series, name) for name in source.fields[1:]]
         fields = (series, *(one for one in beside if one))
         if len(fields) < len(source.fields):
             return None
-        return Combined(source.field.operation, fields, source.rate, source.transform)
+        return Combined(source.field.operation, fields, source.rate, transform)
 
     def _beside(self, series: Series, field: str) -> Series | None:
         """Another field of the same thing."""
@@ -237,8 +243,13 @@ def _totals(taken: Mapping[tuple[str, str | None], tuple[Subject, Taken | Combin
 def subject_of(source: Source, series: Series) -> Subject | None:
     """The subject a series gives a source's signal for, or None if the source does not mean this series."""
     subject = _subject_of_path(source.path, series) if source.path else _subject_of_measurement(source, series)
-    left_out = subject is not None and subject.key[1] in {one.casefold() for one in source.but}
+    left_out = subject is not None and any(_is_named(subject.key[1] or "", one.casefold()) for one in source.but)
     return None if left_out else subject
+
+
+def _is_named(instance: str, name: str) -> bool:
+    """Whether an instance is called so; `*` is any text. Adapters have brackets in their names, so no other sign is."""
+    return fnmatchcase(instance, name.replace("[", "[[]").replace("?", "[?]"))
 
 
 def _subject_of_measurement(source: Source, series: Series) -> Subject | None:

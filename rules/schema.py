@@ -112,7 +112,8 @@ class Source(Strict):
     for the default instance (`SQLServer:`) and match named ones (`MSSQL$NAME:`) too.
     `instance` names the tag that tells the instances of a measurement apart, `host` the tag that
     holds the host where that is not the usual one. `but` are instances that are left out beside the
-    totals. `rate` says the field is a growing count, or each of several fields is.
+    totals; `*` in them is any text. `rate` says the field is a growing count, or each of several fields is.
+    `per` divides by a fact of the host: where that is not known the source gives nothing.
     """
 
     path: Path | None = None
@@ -123,6 +124,7 @@ class Source(Strict):
     instance: str | None = None
     but: tuple[str, ...] = ()
     rate: bool = False
+    per: Fact | None = None
     transform: Transform = Transform()
 
     @property

@@ -96,6 +96,18 @@ class Finder:
         queues = [name for name in self._from(r"\Server Work Queues(*)\Queue Length") if (name or "").isdecimal()]
         return max(*counts, len(queues) if len(queues) > 1 else 0)
 
+    def memory_mb(self) -> int:
+        """How much memory the log shows, in MB; 0 if it does not say."""
+        used, share = (
+            [
+                value
+                for one in self._columns({"measurement": "mem_util", "field": field}).values()
+                for value in one.values
+            ]
+            for field in ("kbmemused", "pct_memused")
+        )
+        return round(sum(used) / len(used) / (sum(share) / len(share) / 100) / 1024) if used and sum(share) > 0 else 0
+
     def _derived(
         self, weights: dict[str, Any] | None = None, *, partial: bool = False, **operation: list[str]
     ) -> dict[str | None, Signal]:
@@ -130,6 +142,11 @@ class Finder:
         transform = described.get("transform", {})
         scale, offset = transform.get("scale", 1.0), transform.get("offset", 0.0)
         rate = described.get("rate", False)
+        if "per" in described:
+            fact = self.fact(None, described["per"])
+            if not fact:
+                return {}
+            scale /= fact
         if not isinstance(described.get("field"), dict):
             return {name: Leaf(column, scale, offset, rate) for name, column in self._columns(described).items()}
         ((how, names),) = described["field"].items()
@@ -161,15 +178,20 @@ def _instance(column: Column, source: dict[str, Any]) -> str | None:
             return OTHER
         if instance == "*":
             is_total = column.instance is None or column.instance.casefold().split(",")[-1] == "_total"
-            left_out = {name.casefold() for name in source.get("but", ())}
-            return OTHER if is_total or (column.instance or "").casefold() in left_out else column.instance
+            return OTHER if is_total or _left_out(column.instance or "", source) else column.instance
         return _of_sql_server(column) if (column.instance or "").casefold() == (instance or "").casefold() else OTHER
     if column.measurement != source["measurement"] or column.counter != source["field"]:
         return OTHER
     if any(column.tags.get(tag) != value for tag, value in source.get("tags", {}).items()):
         return OTHER
     instance = column.tags.get(source["instance"], OTHER) if "instance" in source else None
-    return OTHER if instance in source.get("but", ()) else instance
+    return OTHER if isinstance(instance, str) and _left_out(instance, source) else instance
+
+
+def _left_out(instance: str, source: dict[str, Any]) -> bool:
+    """Whether a source names the instance as none of its own; `*` is any text, and case does not count."""
+    patterns = (".*".join(map(re.escape, name.split("*"))) for name in source.get("but", ()))
+    return any(re.fullmatch(pattern, instance, re.IGNORECASE | re.DOTALL) for pattern in patterns)
 
 
 def _of_sql_server(column: Column) -> str | None:
