@@ -17,21 +17,26 @@ from typing import Literal
 
 from model import names
 from model.perfmon import SQL_DEFAULT, TOTAL, telegraf_name
-from rules.finder import Operation
-from rules.schema import EACH, Reduce, Signal, Source, Transform, Weight
+from rules.fields import OPERATORS
+from rules.schema import EACH, Fields, Operation, Reduce, Signal, Source, Transform, Weight
 from store.quoting import identifier, string
 
 HOST_VARIABLE = "host"
 INSTANCE_VARIABLE = "instance"
 TIME = "$timeFilter"
 BY_INTERVAL = "time($__interval)"
+_DIVIDED = f'{TIME} AND "divisor" > 0'  # InfluxDB takes a division by 0 for 0
 
 _POLLED = "source"  # the tag that holds the computer a counter of Windows is of
 _SQL_OBJECT = f"{SQL_DEFAULT}:"
 _ANYWHERE = ("openldap", "ldap_probe", "sqlserver_performance")
-_SYSSTAT = ("cpu_util", "per_cpu", "task", "interrupts", "mem_util", "swap_util", "disk")
+_SYSSTAT = (
+    *("cpu_util", "per_cpu", "task", "interrupts", "mem_util", "swap_util", "swap", "paging", "queue", "io"),
+    *("network", "filesystem", "psi"),
+)
+_TELEGRAF_SWAP = ("total", "used", "free", "used_percent", "in", "out")
+_EACH_DISK = ("disk", "device")  # sysstat's; Telegraf's measurement of that name is of file systems, by their paths
 _PLAIN: Mapping[str, str] = {"min": "max", "max": "min"}
-_OPERATORS: Mapping[str, str] = {"sum": "+", "difference": "-", "ratio": "/"}
 
 Function = Literal["mean", "min", "max", "last", "sum", "count", "median"]
 Worst = Literal["max", "min"]
@@ -41,8 +46,8 @@ Worst = Literal["max", "min"]
 class Selection:
     """One source of a signal: which points of InfluxDB it takes, and which tags tell its subjects apart.
 
-    `host` is the tag that holds the host, `group` every tag that queries keep, `where` the conditions that pick the
-    points. Of a signal that is the sum over instances `summed` is the tag of these.
+    `field` is the first of several fields. `host` is the tag that holds the host, `group` every tag that queries keep,
+    `where` the conditions that pick the points. Of a sum over instances `summed` is the tag of these.
     """
 
     signal: str
@@ -58,7 +63,11 @@ class Selection:
     @property
     def label(self) -> str:
         r"""The source as people know it: `\System\Context Switches/sec`, `kernel.context_switches`."""
-        return str(self.source.path) if self.source.path else f"{self.measurement}.{self.field}"
+        if self.source.path:
+            return str(self.source.path)
+        several = self.source.field if isinstance(self.source.field, Fields) else None
+        fields = f" {OPERATORS[several.operation]} ".join(several.names) if several else self.field
+        return f"{self.measurement}.{fields}"
 
     @property
     def kind(self) -> str:
@@ -75,7 +84,10 @@ class Selection:
             return "windows"
         if self.measurement in _ANYWHERE:
             return None
-        return "sysstat" if self.measurement in _SYSSTAT else "telegraf"
+        if (self.measurement, self.instance or self.summed) == _EACH_DISK:
+            return "sysstat"
+        # Swap space is also a measurement of Telegraf's.
+        return "sysstat" if self.measurement in _SYSSTAT and self.field not in _TELEGRAF_SWAP else "telegraf"
 
     @property
     def sql_object(self) -> str | None:
@@ -107,7 +119,7 @@ class Variant:
     @property
     def label(self) -> str:
         """The sources as people know them."""
-        sign = _OPERATORS[self.operation] if self.operation else "or"
+        sign = OPERATORS[self.operation] if self.operation else "or"
         return f" {sign} ".join(one.label for one in self.selections)
 
     @property
@@ -123,8 +135,11 @@ class Variant:
         return max((one.group for one in self.selections), key=len)
 
     def expression(self, ref_ids: Sequence[str]) -> str:
-        """The operation as Grafana's math over the operands' refIds: `$A / $B`."""
-        return f" {_OPERATORS[self.operation or 'sum']} ".join(f"${ref_id}" for ref_id in ref_ids)
+        """The operation as Grafana's math over the operands' refIds: `$A + $B`."""
+        if self.operation == "ratio":
+            above, below = ref_ids
+            return f"${above} / ${below} + 0 / (${below} > 0)"  # nothing is drawn where the divisor is 0 or less
+        return f" {OPERATORS[self.operation or 'sum']} ".join(f"${ref_id}" for ref_id in ref_ids)
 
 
 def variants(name: str, signals: Mapping[str, Signal]) -> tuple[Variant, ...]:
@@ -154,9 +169,9 @@ def variants(name: str, signals: Mapping[str, Signal]) -> tuple[Variant, ...]:
 
 
 def selections(name: str, signals: Mapping[str, Signal]) -> tuple[Selection, ...]:
-    """The sources of a signal that is not derived, the best first."""
+    """The sources of a signal that is not derived, the best first; but those of which a host's facts are a part."""
     signal = signals[name]
-    return tuple(_selection(name, signal, source) for source in signal.sources)
+    return tuple(_selection(name, signal, source) for source in signal.sources if not source.per)
 
 
 def merged(ways: Sequence[Variant]) -> Iterator[Variant]:
@@ -252,7 +267,7 @@ def _windowed(selection: Selection, reduce: Reduce, where: Sequence[str]) -> tup
 
 def _reduced(selection: Selection, reduce: Reduce, where: Sequence[str]) -> tuple[str, str]:
     """What is selected for one value of each subject, and from where."""
-    value, source = _points(selection, where)
+    value, source = _points(selection, _conditions(selection, where))
     if reduce == "increase":
         difference = f"last({value}) - first({value})"
         scale = selection.source.transform.scale
@@ -280,7 +295,7 @@ def span(selection: Selection, where: Sequence[str] = (), beside: Beside | None 
 
 def _spanned(selection: Selection, where: Sequence[str]) -> tuple[str, str]:
     each = _apart(selection)
-    value, source = _points(each, where)
+    value, source = _points(each, _conditions(each, where))
     group = _group(each.group)
     distances = f'SELECT elapsed({value}, 1ns) * 1.0 AS "ns" FROM {source}{group}'
     zeros = f'SELECT {value} * 0.0 AS "ns" FROM {source}{group}'
@@ -295,21 +310,36 @@ def panel(selection: Selection, function: Function = "mean", where: Sequence[str
 
     `where` are further conditions, such as those of `chosen`; `name` is what the value is called.
     """
-    field = identifier(selection.field)
-    transform = selection.source.transform
-    if selection.source.rate:
-        value = f"non_negative_derivative({_swapped(function, transform)}({field}), 1s)"
-        value = _scaled(value, transform)
-    else:
-        value = _transformed(function, field, transform)
-    conditions = " AND ".join([*selection.where, TIME, *where])
-    rest = f" FROM {identifier(selection.measurement)} WHERE {conditions}"
-    rest += f"{_group((BY_INTERVAL, *_apart(selection).group))} fill(none)"
+    value, rest = _intervals(_apart(selection), function, " AND ".join([*selection.where, TIME, *where]))
     if selection.summed:
         outer = f"{_group((BY_INTERVAL, *selection.group))} fill(none)"
         value, rest = 'sum("each")', f' FROM (SELECT {value} AS "each"{rest}) WHERE {TIME}{outer}'
     named = f"{value} AS {identifier(name)}" if name else value
     return f"SELECT {named}{rest}"
+
+
+def _intervals(selection: Selection, function: Function, conditions: str) -> tuple[str, str]:
+    """What is selected for a value of each subject and interval, and from where.
+
+    What becomes of several growing counts is computed of their intervals, of other fields sample by sample.
+    """
+    transform, several = selection.source.transform, selection.source.field
+    source = f" FROM {identifier(selection.measurement)} WHERE {conditions}"
+    by_interval = f"{_group((BY_INTERVAL, *selection.group))} fill(none)"
+    if not selection.source.rate:
+        value, taken = _points(selection, conditions)
+        return _transformed(function, value, transform), f" FROM {taken}{by_interval}"
+    grown = [
+        f"non_negative_derivative({_swapped(function, transform)}({identifier(name)}), 1s)"
+        for name in selection.source.fields or (selection.field,)
+    ]
+    if not isinstance(several, Fields):
+        return _scaled(grown[0], transform), source + by_interval
+    value = _operated(several.operation, grown)
+    if several.operation != "ratio":
+        return _scaled(f"({value})" if transform.scale != 1 else value, transform), source + by_interval
+    inner = f'SELECT {value} AS "value", {grown[1]} AS "divisor"{source}{by_interval}'
+    return _scaled('"value"', transform), f" FROM ({inner}) WHERE {_DIVIDED}{_group(selection.group)}"
 
 
 def state(selection: Selection, where: Sequence[str] = ()) -> str:
@@ -393,7 +423,7 @@ def _of_measurement(name: str, source: Source) -> Selection:
     if source.instance:
         group.append(source.instance)
         where += _no_totals(source.instance, source.but)
-    measurement, field = source.measurement or "", source.field or ""
+    measurement, field = source.measurement or "", source.fields[0]
     return Selection(name, source, measurement, field, host, source.instance, tuple(group), tuple(where))
 
 
@@ -472,17 +502,33 @@ def _joined(select: str, rest: str, selection: Selection, beside: Beside | None)
     return f'SELECT "value" FROM ({select} AS "value"{rest}), ({null} WHERE {conditions}{group}) WHERE {TIME}{group}'
 
 
-def _points(selection: Selection, where: Sequence[str]) -> tuple[str, str]:
-    """The field, and what it is taken from with its conditions: a measurement, or the rate of a growing count.
+def _conditions(selection: Selection, where: Sequence[str]) -> str:
+    return " AND ".join([*selection.where, *where, TIME])
 
-    Pairs of neighbours are those within the range, as `reduce_rate` in rules/window.py has them.
+
+def _points(selection: Selection, conditions: str) -> tuple[str, str]:
+    """The field, and what it is taken from with its conditions: a measurement, or what its samples are made into.
+
+    Pairs of neighbours are those within the range, as rules/fields.py has them.
     """
-    field, measurement = identifier(selection.field), identifier(selection.measurement)
-    conditions = " AND ".join([*selection.where, *where, TIME])
-    if not selection.source.rate:
-        return field, f"{measurement} WHERE {conditions}"
-    rate = f'SELECT non_negative_derivative({field}, 1s) AS "rate" FROM {measurement} WHERE {conditions}'
-    return '"rate"', f"({rate}{_group(selection.group)}) WHERE {TIME}"
+    measurement, several = identifier(selection.measurement), selection.source.field
+    source, group = f"{measurement} WHERE {conditions}", _group(selection.group)
+    if not isinstance(several, Fields):
+        if not selection.source.rate:
+            return identifier(selection.field), source
+        rate = f'SELECT non_negative_derivative({identifier(selection.field)}, 1s) AS "rate" FROM {source}'
+        return '"rate"', f"({rate}{group}) WHERE {TIME}"
+    fields = [identifier(name) for name in several.names]
+    if selection.source.rate:
+        fields = [f"non_negative_derivative({field}, 1s)" for field in fields]
+    value = f'{_operated(several.operation, fields)} AS "value"'
+    if several.operation != "ratio":
+        return '"value"', f"(SELECT {value} FROM {source}{group}) WHERE {TIME}"
+    return '"value"', f'(SELECT {value}, {fields[1]} AS "divisor" FROM {source}{group}) WHERE {_DIVIDED}'
+
+
+def _operated(operation: Operation, values: Sequence[str]) -> str:
+    return f" {OPERATORS[operation]} ".join(values)
 
 
 def _transformed(function: str, field: str, transform: Transform) -> str:
