@@ -1,4 +1,4 @@
-"""Writes the small examples: five systems, each in a quiet run and in one with a few limits crossed.
+"""Writes the small examples: six systems, each in a quiet run and in one with a few limits crossed.
 
 `python -m demo.examples` writes them below examples/, the same bytes every time.
 """
@@ -14,10 +14,11 @@ from demo.messaging import MESSAGING
 from demo.openldap import OPENLDAP
 from demo.runs import FACTS
 from demo.tables import Changes, Host, System, simulate
+from demo.windows_today import WINDOWS_TODAY
 from model.atomic import written
 from model.times import SECOND, instant, iso
 
-SYSTEMS = (DYNAMIC, MEMBERSHIP, FILE_SERVER, OPENLDAP, MESSAGING)
+SYSTEMS = (DYNAMIC, MEMBERSHIP, FILE_SERVER, OPENLDAP, MESSAGING, WINDOWS_TODAY)
 HEALTHY, TROUBLE = "healthy", "trouble"
 EXPECTED = "expected.json"
 _QUIET: Changes = {}

@@ -70,7 +70,8 @@ class Finding:
     `samples` are what a chart draws: the signal as recorded, in its unit.
     `notes` say what the judgement rests on: a widened window, an unknown phase, a host fact. `needs` is what a
     rule that was not judged lacks: a fact (`memory_mb`), or that drives are marked (`drive = "database"`). `seen` is
-    how much of its window (ns) held samples when that was fullest, None where it was full.
+    how much of its window (ns) held samples when that was fullest, None where it was full. `superseded_by` are the
+    rules of today beside which it is a note.
     """
 
     pack: Pack
@@ -85,6 +86,7 @@ class Finding:
     processes: Processes | None = None
     needs: str | None = None
     seen: int | None = None
+    superseded_by: tuple[str, ...] = ()
 
     @property
     def severe(self) -> bool:

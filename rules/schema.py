@@ -19,6 +19,7 @@ OFTEN = 0.1  # of the judged time; ours, docs/evaluation.md says why
 Severity = Literal["info", "warning", "critical"]
 Reduce = Literal["mean", "min", "max", "last", "sum", "count", "median", "increase"]
 Fact = Literal["processors", "clock_mhz", "memory_mb", "spindles", "link_bits"]  # what a limit may scale by
+Operation = Literal["sum", "difference", "ratio"]
 Known = Fact | Literal["raid"]  # everything that may be known of a host or an instance
 
 EACH = "*"  # in a path: each instance but the totals
@@ -106,6 +107,32 @@ class Transform(Strict):
     offset: float = Field(default=0, description="What is then added.")
 
 
+class Fields(Strict):
+    """Several fields of one measurement as one value: what each sample gives, as rules/fields.py has it."""
+
+    sum: Annotated[tuple[str, ...], Field(min_length=2)] | None = Field(default=None, description="All, added up.")
+    difference: tuple[str, str] | None = Field(default=None, description="The first less the second.")
+    ratio: tuple[str, str] | None = Field(default=None, description="The first divided by the second.")
+
+    @model_validator(mode="after")
+    def _one_operation(self) -> "Fields":
+        if [self.sum, self.difference, self.ratio].count(None) != 2:
+            raise ValueError("a field is a name, or one of sum, difference or ratio of several")
+        if len(set(self.names)) != len(self.names):
+            raise ValueError("a field is named twice")
+        return self
+
+    @property
+    def operation(self) -> Operation:
+        """What becomes of them."""
+        return "sum" if self.sum else "difference" if self.difference else "ratio"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The fields, in order."""
+        return self.sum or self.difference or self.ratio or ()
+
+
 class Source(Strict):
     """Where a signal can be taken from: a Perfmon path, or a measurement of Telegraf's and one of its fields.
 
@@ -119,13 +146,29 @@ class Source(Strict):
         "(`SQLServer:`) and are those of named ones (`MSSQL$NAME:`) as well.",
     )
     measurement: str | None = Field(default=None, description="A measurement of Telegraf's, where there is no path.")
-    field: str | None = Field(default=None, description="The field of the measurement.")
+    field: str | Fields | None = Field(
+        default=None, description="The field of the measurement, or several of them taken together."
+    )
     tags: dict[str, str] = Field(default={}, description="What tags of the measurement must be.")
     host: str | None = Field(default=None, description="The tag that holds the host where that is not the usual one.")
     instance: str | None = Field(default=None, description="The tag that tells the instances of a measurement apart.")
-    but: tuple[str, ...] = Field(default=(), description="Instances that are left out beside the totals.")
-    rate: bool = Field(default=False, description="Whether the field is a growing count, of which the rate is taken.")
+    but: tuple[str, ...] = Field(
+        default=(), description="Instances that are left out beside the totals; `*` in them is any text."
+    )
+    rate: bool = Field(
+        default=False,
+        description="Whether the field, or each of several, is a growing count, of which the rate is taken.",
+    )
+    per: Fact | None = Field(
+        default=None,
+        description="A fact of the host it is divided by; where that is not known the source gives nothing.",
+    )
     transform: Transform = Field(default=Transform(), description="What is made of each sample.")
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields of its measurement that it takes."""
+        return self.field.names if isinstance(self.field, Fields) else (self.field,) if self.field else ()
 
     @property
     def each(self) -> bool:
@@ -159,7 +202,7 @@ class Weight(Strict):
 
 
 class Derivation(Strict):
-    """A signal computed from others, each reduced over the window first; a zero divisor is no data."""
+    """A signal computed from others, each reduced over the window first; a divisor of zero or below is no data."""
 
     sum: tuple[SignalName, ...] | None = Field(default=None, description="The signals that are added up.")
     weights: dict[SignalName, Weight] = Field(default={}, description="Which of a sum count more than once.")

@@ -16,11 +16,12 @@ from plimsoll.sources import Named, read, refuse_bare
 from review import settings, terminal
 from review.as_document import document
 from review.doubts import together
-from review.facts import Facts, seen_in
+from review.facts import Facts
 from review.findings import CROSSED, Question
 from review.junit import junit
 from review.overrides import Overrides
 from review.review import Review, review
+from review.seen_facts import seen_in
 from review.verdict import Verdict
 from rules.load import load
 

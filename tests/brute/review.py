@@ -190,10 +190,10 @@ class _Host:
         return by_name.get(same_processor(instance or "", list(by_name)) or "")
 
     def _known(self, instance: str | None, name: str) -> float | None:
-        """A fact that the log shows or plimsoll.toml tells."""
-        if name == "processors" and self.finder.processors():
-            return float(self.finder.processors())
-        return self.settings.fact(self.host, instance, name)
+        """A fact that plimsoll.toml tells or the log shows."""
+        said = self.settings.fact(self.host, instance, name)
+        shown = {"processors": self.finder.processors, "memory_mb": self.finder.memory_mb}.get(name, lambda: 0)()
+        return said if said is not None else float(shown) if shown else None
 
     def _factor(self, instance: str | None, name: str) -> float | None:
         """What a limit is multiplied by: the fact, else what the documents assume."""

@@ -1,6 +1,7 @@
 """`plimsoll grafana export`: what it writes where, what it takes from plimsoll.toml, what it says."""
 
 import json
+import re
 
 import pytest
 import yaml
@@ -25,6 +26,25 @@ reason = "counts wrongly"
 [hosts.SQLSRV01.rules.context-switches]
 per = "processors"
 reason = "16 processors"
+"""
+OWN = r"""
+pack: mine
+title: Mine
+about: Garbage collection.
+signals:
+  dotnet.gc:
+    title: Time in garbage collection
+    unit: '%'
+    meaning: Share of time spent in garbage collection.
+    instances: each
+    sources: ['\.NET CLR Memory(*)\% Time in GC']
+rules:
+  - id: gc-time
+    signal: dotnet.gc
+    healthy: "<= 10 %"
+    severity: warning
+    summary: Garbage collection takes much of the time.
+    sources: [{document: Our runbook, place: page 1}]
 """
 
 
@@ -167,3 +187,34 @@ def test_interval_that_is_no_duration_is_told(plimsoll, tmp_path):
     done = plimsoll("grafana", "export", "--out", tmp_path, "--interval", "often")
     assert done.status == 2
     assert done.err.startswith('plimsoll: --interval: "often" is not a duration')
+
+
+def queries(folder):
+    files = (folder / "rules" / "grafana").glob("*.yaml")
+    found = [yaml.safe_load(path.read_text()) for path in files]
+    rules = [rule for data in found for group in data.get("groups", ()) for rule in group["rules"]]
+    return [query["model"]["query"] for rule in rules for query in rule["data"] if "query" in query["model"]]
+
+
+def test_a_shop_of_one_kind_of_agent_gets_the_rules_of_that_kind(plimsoll, tmp_path):
+    assert plimsoll("grafana", "export", "--out", tmp_path, "--source", "windows").status == 0
+    assert queries(tmp_path)
+    assert not [
+        one for one in queries(tmp_path) if re.search(r'FROM "(cpu|cpu_util|kernel|mem_util|diskio|disk)"', one)
+    ]
+    folders = [tmp_path / "rules" / "grafana", tmp_path / "dashboards" / "grafana"]
+    assert plimsoll("grafana", "check", *folders).status == 0
+
+
+def test_packs_that_are_chosen_are_exported_alone_or_beside_the_others(plimsoll, tmp_path):
+    own = tmp_path / "mine.yaml"
+    own.write_text(OWN, encoding="utf-8")
+    assert plimsoll("grafana", "export", "--out", tmp_path / "alone", "--only", own).status == 0
+    assert plimsoll("grafana", "export", "--out", tmp_path / "beside", "--pack", own).status == 0
+    (rule,) = rules_of(tmp_path / "alone", "mine")
+    assert rule == rules_of(tmp_path / "beside", "mine")[0]
+    assert "% Time in GC" in rule["title"]
+    assert {path.stem for path in (tmp_path / "alone" / "rules" / "grafana").glob("*.yaml")} == {
+        "mine", "silence", "contact",
+    }  # fmt: skip
+    assert (tmp_path / "beside" / "rules" / "grafana" / "disk.yaml").is_file()

@@ -14,7 +14,7 @@ from model.names import shipped
 from model.perfmon import CounterPath
 from model.series import Series
 from model.times import Zone
-from review.facts import seen_in
+from review.seen_facts import seen_in
 from review.settings import load
 from rules.load import load as load_rules
 

@@ -12,10 +12,11 @@ from model.run import Run
 from model.series import Series
 from model.times import SECOND, Zone
 from review.as_document import document
-from review.facts import Facts, seen_in
+from review.facts import Facts
 from review.findings import Question
 from review.html import render
 from review.review import review
+from review.seen_facts import seen_in
 from review.settings import Settings
 from rules.load import load_packs, load_signals
 
