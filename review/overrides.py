@@ -100,7 +100,7 @@ def mistakes(
     for name, settings in table.items():
         rule = rules.get(name)
         if rule is None:
-            near = suggest(name, list(rules)) or "; `plimsoll rules list` names them"
+            near = suggest(name, list(rules)) or "; `plimsoll rules list` names them, and --pack loads one of your own"
             yield f"{place}.{name}: no rule has this id{near}"
         elif settings.healthy and settings.healthy.worse != rule.healthy.worse:
             yield (

@@ -6,8 +6,8 @@ from rules.schema import Condition, Rule, Signal
 from rules.source import Document, Place, suggest
 
 _INSTEAD = {
-    "pack": "give this one another name, or judge by it alone with --only",
-    "rule": "give this one another id, or leave the shipped packs out with --only",
+    "pack": "give this one another name, or judge by one of the two with --only",
+    "rule": "give this one another id, or judge by one of the two with --only",
     "signal": "use that one, or choose another name",
 }
 
@@ -73,5 +73,5 @@ def _below(operands: Iterable[str], known: Mapping[str, Signal]) -> set[str]:
 
 
 def _unknown(name: str, known: Mapping[str, Signal]) -> str:
-    near = suggest(name, list(known)) or "; docs/signals.md has those that ship, and a pack may define its own"
+    near = suggest(name, list(known)) or "; a pack may define its own under signals:"
     return f'signal "{name}" is not known{near}'

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from model.log import Values
 
 Worse = Literal["higher", "lower", "either"]
-_TEXT = re.compile(r"(<=|>=|[<>=≤≥])\s*(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([^\W\d]\S*|[%/]\S*)?")
+_TEXT = re.compile(r"(<=|>=|[<>=≤≥])\s*(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([^\W\d_]\S*|[%/]\S*)?")
 _PLAIN = {"≤": "<=", "≥": ">="}
 _SIGNS = {written: sign for sign, written in _PLAIN.items()}
 _SEPARATED = re.compile(r"\d,\d")

@@ -12,8 +12,8 @@ from rules.schema import Pack, Rule, Signal, Signals
 from rules.source import Document, Mistakes, read, suggest, validate
 from rules.units import of_rule
 
-_YAML = (".yaml", ".yml")
-_HOW = "`plimsoll rules new FILE` writes one to begin with"
+YAML = (".yaml", ".yml")
+_HOW = "; `plimsoll rules new FILE` writes one to begin with"
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class _Loader:
     def pack(self, file: str, text: bytes) -> Pack | None:
         """The pack of a file, its limits in the units of their signals; None where it is too wrong to go on."""
         try:
-            document = read(file, text)
+            document = read(file, text, _HOW)
             pack = validate(document, Pack)
         except Mistakes as error:
             self.mistakes += error.lines
@@ -143,7 +143,7 @@ def _text(name: str, shipped: Mapping[str, tuple[str, bytes]]) -> tuple[str, byt
     """What to call the file of a pack, and its text. Unusable if there is none."""
     if name in shipped:
         return shipped[name]
-    if Path(name).suffix not in _YAML:
+    if Path(name).suffix not in YAML:
         raise Unusable(
             f'pack "{name}" is not known{suggest(name, list(shipped))}; '
             f"choose from {', '.join(shipped)}, or give the path of a .yaml file"
@@ -151,4 +151,4 @@ def _text(name: str, shipped: Mapping[str, tuple[str, bytes]]) -> tuple[str, byt
     try:
         return name, Path(name).read_bytes()
     except OSError as error:
-        raise Unusable(f"{name}: cannot be read: {error.strerror}; give the path of a pack; {_HOW}") from None
+        raise Unusable(f"{name}: cannot be read: {error.strerror}; give the path of a pack{_HOW}") from None

@@ -12,6 +12,7 @@ from model.perfmon import CounterPath
 from model.times import parse_duration
 from rules import notation
 from rules.healthy import Healthy
+from rules.source import IDENTIFIER, SIGNAL_NAME
 
 OFTEN = 0.1  # of the judged time; ours, docs/evaluation.md says why
 
@@ -23,8 +24,8 @@ Known = Fact | Literal["raid"]  # everything that may be known of a host or an i
 
 EACH = "*"  # in a path: each instance but the totals
 
-Identifier = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
-SignalName = Annotated[str, Field(pattern=r"^[a-z0-9_]+(\.[a-z0-9_]+)+$")]
+Identifier = Annotated[str, Field(pattern=IDENTIFIER)]
+SignalName = Annotated[str, Field(pattern=SIGNAL_NAME)]
 
 
 def _limit(value: object) -> object:
@@ -38,9 +39,13 @@ def _duration(value: object) -> object:
 def _path(value: object) -> object:
     if not isinstance(value, str):
         return value
-    path = CounterPath.parse(value)
+    try:
+        path = CounterPath.parse(value)
+    except ValueError as error:
+        raise ValueError(rf"{error}; write it like '\PhysicalDisk(*)\Disk Reads/sec', in single quotes") from None
     if path.computer:
-        raise ValueError(f'"{value}" names a computer; a source is a path for any computer')
+        any_computer = path._replace(computer=None)
+        raise ValueError(f"\"{value}\" names a computer; a source is a path for any computer: '{any_computer}'")
     return path
 
 
@@ -71,7 +76,7 @@ def _share(value: object) -> object:
 def _text(kind: str, *examples: str, number: bool = False) -> WithJsonSchema:
     """What a field that is written as text is for an editor; `kind` is what the reference page calls it."""
     return WithJsonSchema(
-        {"type": ["string", "number"] if number else "string", "title": kind, "examples": [*examples]}
+        {"type": ["string", "number"] if number else "string", "format": kind, "examples": [*examples]}
     )
 
 
@@ -98,8 +103,8 @@ class Strict(BaseModel):
 class Transform(Strict):
     """`scale * x + offset`, applied to samples: 100 - x is scale -1, offset 100."""
 
-    scale: float = 1.0
-    offset: float = 0.0
+    scale: float = Field(default=1, description="What a sample is multiplied by.")
+    offset: float = Field(default=0, description="What is then added.")
 
 
 class Fields(Strict):
@@ -187,7 +192,7 @@ class Source(Strict):
 class Weight(Strict):
     """How much an operand of a sum counts, by a fact of the subject."""
 
-    by: Literal["raid"]
+    by: Literal["raid"] = Field(description="The fact, which plimsoll.toml gives.")
     values: dict[int, float] = Field(description="How often it counts, by the value of the fact.")
     unknown: float = Field(description="How often it counts with another value, or where nobody knows it.")
 
@@ -265,7 +270,7 @@ class Condition(Strict):
     signal: SignalName = Field(description="What is held against the limit: a shipped signal, or one of the pack.")
     healthy: Limit = Field(
         description="The healthy side of the limit, as the document puts it: `< 80` is crossed at 80 and above. With a "
-        "unit where another could be meant: `< 25 ms`, `>= 4 GB` (units are below)."
+        "unit where another could be meant: `< 25 ms`, `>= 4 GB`."
     )
     over: Duration = Field(default=parse_duration("1m"), description="The window that ends at each evaluation.")
     reduce: Reduce = Field(
@@ -280,7 +285,7 @@ class Condition(Strict):
 class Citation(Strict):
     """Where a limit comes from: a document, or who agreed on it."""
 
-    document: str
+    document: str = Field(description="The name by which it is found: title, author, year.")
     place: str = Field(description="Where in the document.")
     quote: str | None = Field(default=None, description="What stands there, word for word.")
 
@@ -288,15 +293,13 @@ class Citation(Strict):
 class Case(Strict):
     """What a rule must make of some data; `plimsoll rules test` runs it. For a disk rule the disk is marked as its."""
 
-    name: str
+    name: str = Field(description="What it shows: `fires`, `just below`, `data missing`.")
     series: dict[SignalName, Samples] = Field(
         description="Samples by signal, in the signal's unit: `85x60` is 85 and 60 more of it, `0+10x3` is 0 10 20 30, "
         "`_x5` is five times nothing. Of a derived signal those that it is computed from."
     )
     fires: bool | None = Field(description="Whether it is to fire at any time; null: to have no data throughout.")
-    interval: Annotated[Duration, Field(gt=0)] = Field(
-        default=parse_duration("10s"), description="How far samples lie apart."
-    )
+    interval: Duration = Field(default=parse_duration("10s"), gt=0, description="How far samples lie apart.")
     phase: str | None = Field(default=None, description="The phase of the whole case; without it phases are not known.")
     facts: dict[Known, float] = Field(default={}, description="The facts of the host.")
     instance: str = Field(default="0", description="The instance of the samples, where the signal keeps instances.")
@@ -386,13 +389,13 @@ class Pack(Strict):
     """Rules for one kind of system."""
 
     pack: Identifier = Field(description="Its name, once among all packs: `own`.")
-    title: str
+    title: str = Field(description="What reports call it.")
     about: str = Field(description="What it is for, and where its limits come from.")
     applies_to: AppliesTo | None = Field(default=None, description="The hosts it is for; else every host.")
     signals: dict[SignalName, Signal] = Field(
         default={}, description="Signals of its own, which its rules know beside the shipped ones."
     )
-    rules: tuple[Rule, ...]
+    rules: tuple[Rule, ...] = Field(description="Its limits.")
 
 
 class Signals(Strict):

@@ -57,6 +57,16 @@ def rules_explain_command(
     rules.explain_rule(rule, load(pack or (), only or ()))
 
 
+@app.command("new")
+def rules_new_command(
+    path: Annotated[Path, typer.Argument(help="The file to write: mine.yaml.", metavar="FILE", show_default=False)],
+) -> None:
+    """Write a pack to begin with: an example with comments, and beside it the JSON schema for editors."""
+    from plimsoll.commands import new_pack
+
+    new_pack.run(path)
+
+
 @app.command("test")
 def rules_test_command(packs: PacksArgument = None, pack: PackOption = None, only: OnlyOption = None) -> None:
     """Run the cases of packs; the exit status is 1 if one does not come out as it expects."""

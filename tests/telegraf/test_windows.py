@@ -66,3 +66,15 @@ def test_the_plugin_itself_is_asked(checked):
     done = checked('["% Usage"]', '["% Us*"]')
     assert done.returncode != 0
     assert "wildcard" in done.stdout
+
+
+def test_inputs_for_an_own_pack_load(plimsoll, telegraf_windows, tmp_path):
+    """Its own signal is of an object that no shipped rule needs."""
+    plimsoll("rules", "new", tmp_path / "mine.yaml")
+    inputs = plimsoll("rules", "counters", "--as", "telegraf", "--only", tmp_path / "mine.yaml").out
+    assert 'ObjectName = ".NET CLR Memory"' in inputs
+    written = tmp_path / "own.conf"
+    written.write_text(f"[[outputs.discard]]\n{inputs}")
+    done = telegraf_windows(written, collect=True)
+    assert done.returncode == 0, done.stdout
+    assert "E! " not in done.stdout
