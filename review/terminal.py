@@ -193,4 +193,5 @@ def _packs(review: Review) -> Iterator[str]:
     where = (a.pack.pack if len(a.hosts) == everywhere else f"{a.pack.pack} ({listed(a.hosts, 3)})" for a in used)
     yield f"\n[dim]Judged by the packs {escape(', '.join(where))}.[/]"
     if unused:
-        yield f"[dim]Do not apply: {escape('; '.join(f'{a.pack.pack} ({a.why})' for a in unused))}.[/]"
+        names = ", ".join(applied.pack.pack for applied in unused)
+        yield f"[dim]Do not apply, as nothing of theirs is recorded: {escape(names)}.[/]"

@@ -8,7 +8,7 @@ from model.times import Zone, words
 from review.findings import CROSSED, Finding, Outcome
 from review.groups import Group
 from review.review import Review
-from review.sentences import between, crossed_clause, extreme, threshold, worst_text
+from review.sentences import between, crossed_clause, extreme, threshold
 from rules.crossings import Crossing
 
 WITH_REASON = (Outcome.TOO_SHORT, Outcome.NOT_JUDGED, Outcome.OFF)
@@ -96,9 +96,10 @@ def old_limits(group: Group) -> tuple[str, ...]:
     for rule, found in by_rule.items():
         worst = found[0]
         other = f"{worst.signal.title}, " if worst.rule.signal != group.signal else ""
+        value = quantity(worst.worst, worst.signal.unit)
         limit = f"{rule} ({other}{threshold(worst)}, {worst.rule.sources[0].document})"
         where = f" on {place(worst)}" + (f", worst of {len(found):,}" if len(found) > 1 else "")
-        came = crossed_clause(worst) if worst.outcome in CROSSED else f"held, {extreme(worst)} {worst_text(worst)}"
+        came = crossed_clause(worst) if worst.outcome in CROSSED else f"held, {extreme(worst)} {value}"
         lines.append(f"{limit} {came}{where}; {worst.notes[0]}")
     return tuple(lines)
 
