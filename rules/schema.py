@@ -308,7 +308,7 @@ class Case(Strict):
 class Rule(Condition):
     """A documented threshold; what it means to the sample is in docs/evaluation.md."""
 
-    id: Identifier = Field(description="Its name, once among all packs: `own-gc-time`.")
+    id: Identifier = Field(description="Its name, once among all packs: `own-exceptions`.")
     for_: Duration = Field(default=0, alias="for", description="How long it must be crossed to fire; else at once.")
     often: Share = Field(
         default=OFTEN,

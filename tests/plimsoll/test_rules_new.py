@@ -21,9 +21,9 @@ def test_it_shows_what_a_pack_can_say(plimsoll, tmp_path):
     path = tmp_path / "mine.yaml"
     plimsoll("rules", "new", path)
     data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    assert list(data["signals"]) == ["mine.time_in_gc"]
+    assert list(data["signals"]) == ["mine.exceptions"]
     of_its_own, shipped = data["rules"]
-    assert of_its_own["signal"] == "mine.time_in_gc"
+    assert of_its_own["signal"] == "mine.exceptions"
     assert shipped["signal"] == "disk.read_latency"
     assert shipped["healthy"] == "<= 25 ms"
     assert str(path) in path.read_text(encoding="utf-8")

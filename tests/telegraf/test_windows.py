@@ -72,7 +72,7 @@ def test_inputs_for_an_own_pack_load(plimsoll, telegraf_windows, tmp_path):
     """Its own signal is of an object that no shipped rule needs."""
     plimsoll("rules", "new", tmp_path / "mine.yaml")
     inputs = plimsoll("rules", "counters", "--as", "telegraf", "--only", tmp_path / "mine.yaml").out
-    assert 'ObjectName = ".NET CLR Memory"' in inputs
+    assert 'ObjectName = ".NET CLR Exceptions"' in inputs
     written = tmp_path / "own.conf"
     written.write_text(f"[[outputs.discard]]\n{inputs}")
     done = telegraf_windows(written, collect=True)
