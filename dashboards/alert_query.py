@@ -192,8 +192,8 @@ def _value(pipeline: Pipeline, taken: Taken, beside: Beside | None = None) -> st
             return operands[0]
         case "ratio":
             above, below = operands
-            # Adds nothing, or 0 / 0 where the divisor is zero or below.
-            return f"({above} / {below} + 0 / ({below} > 0))"
+            # Adds nothing, or 0 / 0 where the divisor is zero.
+            return f"({above} / {below} + 0 / ({below} != 0))"
         case "sum":
             weights = taken.weights or (1.0,) * len(operands)
             return f"({' + '.join(_weighed(one, weight) for one, weight in zip(operands, weights, strict=True))})"

@@ -212,7 +212,7 @@ def total(values: Sequence[Values]) -> Values:
 
 
 def combined(operation: str, values: Sequence[Values], weights: Sequence[float] = ()) -> Values:
-    """A derived signal's operands as one, each times its weight; a divisor of zero or below is no data."""
+    """A derived signal's operands as one, each times its weight; a zero divisor is no data."""
     if weights:
         values = [weight * one for weight, one in zip(weights, values, strict=True)]
     match operation:
@@ -221,7 +221,7 @@ def combined(operation: str, values: Sequence[Values], weights: Sequence[float] 
         case "difference":
             return values[0] - values[1]
         case _:
-            return np.divide(values[0], values[1], out=np.full(len(values[0]), np.nan), where=values[1] > 0)
+            return np.divide(values[0], values[1], out=np.full(len(values[0]), np.nan), where=values[1] != 0)
 
 
 def _truths(values: Values, breached: np.ndarray) -> Truths:

@@ -130,7 +130,7 @@ class Weight(Strict):
 
 
 class Derivation(Strict):
-    """A signal computed from others, each reduced over the window first; a divisor of zero or below is no data.
+    """A signal computed from others, each reduced over the window first; a zero divisor is no data.
 
     In a sum an operand may count more than once (`weights`). A `partial` sum is of the operands that are recorded and
     have data: for limits that a single operand can already break.

@@ -26,7 +26,7 @@ def value_at(signal: Signal, reduce: str, over: int, at: int) -> float | None:
         case "difference":
             return present[0] - present[1]
         case _:
-            return present[0] / present[1] if present[1] > 0 else None
+            return present[0] / present[1] if present[1] else None
 
 
 def width(signal: Signal, over: int) -> int:
