@@ -26,12 +26,21 @@ BY_PROCESSORS = {
         *("ldap-search-rate-one-processor", "ldap-static-modify-rate-one-processor", "ldap-bytes-sent"),
         "ldap-bytes-flat",
     ),
+    "at least 1 processor": (
+        *("windows-processor-queue", "windows-processor-queue-critical", "windows-context-switches"),
+        *("windows-process-cpu", "windows-process-cpu-critical"),
+    ),
+    "at least 2 processors": ("windows-processor-busy",),
     "2 processors": (
         *("ldap-search-rate-two-processors", "ldap-static-modify-rate-two-processors"),
         "ldap-bytes-sent-two-processors",
     ),
     "4 processors": ("ldap-search-rate", "ldap-static-modify-rate", "ldap-bytes-sent-four-processors"),
 }
+BY_MEMORY = (
+    *("windows-memory-available-share", "windows-memory-available-share-critical", "windows-paging-share"),
+    *("windows-pool-nonpaged", "windows-pool-nonpaged-critical"),
+)
 
 
 def a_rule(**what):
@@ -100,6 +109,11 @@ def test_what_is_refused_says_why(shipped):
             f"{rule}: it is for hosts with {number}, and processors is not known; give it in plimsoll.toml for a host"
             for number, rules in BY_PROCESSORS.items()
             for rule in rules
+        ),
+        *(
+            f"{rule}: it is for hosts with more than 0 MB of memory, and memory_mb is not known; give it in plimsoll.toml "
+            "for a host"
+            for rule in BY_MEMORY
         ),
         "server-work-queue from \\Server Work Queues(*)\\Queue Length: Processor Information writes a processor with "
         "its node (0,5), and Server Work Queues by its number (5)",
