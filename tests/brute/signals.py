@@ -135,14 +135,18 @@ def _instance(column: Column, source: dict[str, Any]) -> str | None:
         if instance == "*":
             is_total = column.instance is None or column.instance.casefold().split(",")[-1] == "_total"
             left_out = {name.casefold() for name in source.get("but", ())}
-            return OTHER if is_total or (column.instance or "").casefold() in left_out else column.instance
+            if is_total or (column.instance or "").casefold() in left_out:
+                return OTHER
+            server = _of_sql_server(column)
+            return f"{server}/{column.instance}" if server else column.instance
         return _of_sql_server(column) if (column.instance or "").casefold() == (instance or "").casefold() else OTHER
     if column.measurement != source["measurement"] or column.counter != source["field"]:
         return OTHER
     if any(column.tags.get(tag) != value for tag, value in source.get("tags", {}).items()):
         return OTHER
     instance = column.tags.get(source["instance"], OTHER) if "instance" in source else None
-    return OTHER if instance in source.get("but", ()) else instance
+    left_out = {name.casefold() for name in source.get("but", ())}
+    return OTHER if (instance or "").casefold() in left_out else instance
 
 
 def _of_sql_server(column: Column) -> str | None:

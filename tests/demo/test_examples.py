@@ -21,8 +21,13 @@ WITHIN = timedelta(seconds=60)
 MOST_BYTES = 150_000
 # How many rules each pair of logs is judged by, at least.
 JUDGED = {
-    **{"dynamic-directory": 11, "membership-directory": 9, "file-server": 23, "openldap": 6, "messaging": 27},
-    **{"sql-server-today": 32, "active-directory": 24},
+    "dynamic-directory": 11,
+    "membership-directory": 9,
+    "file-server": 23,
+    "openldap": 6,
+    "messaging": 27,
+    "sql-server-today": 32,
+    "active-directory": 24,
 }
 EACH = pytest.mark.parametrize("system", [system.folder for system in SYSTEMS])
 
