@@ -1,4 +1,4 @@
-"""Writes the small examples: seven systems, each in a quiet run and in one with a few limits crossed.
+"""Writes the small examples: several systems, each in a quiet run and in one with a few limits crossed.
 
 `python -m demo.examples` writes them below examples/, the same bytes every time.
 """
