@@ -112,6 +112,7 @@ def test_a_floor_is_coloured_below_and_a_ceiling_above():
     ]
     assert steps("sql.page_life_expectancy") == [
         (None, colors["critical"]),
+        (300, colors["critical"]),
         (1100, colors["critical"]),
         (3600, "transparent"),
     ]
