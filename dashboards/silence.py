@@ -31,22 +31,24 @@ def rules(
     Samples lie `interval` apart. An object has its own, as hosts that send one of a measurement need not send another.
     """
     minutes = max(_LEAST, -(-_MISSED * interval // _MINUTE))
-    first: dict[tuple[str, str], Selection] = {}
+    first: dict[tuple[str, str, str], Selection] = {}
     for _, variant in exported:
         for selection in variant.selections:
-            first.setdefault((selection.kind, selection.host), selection)
-    return [
-        _rule(selection, signals[selection.signal], delay, minutes, gone_after)
-        for _, selection in sorted(first.items())
-    ]
+            first.setdefault((selection.kind, selection.host, selection.collector or ""), selection)
+    found: dict[str, AlertRule] = {}
+    for _, selection in sorted(first.items()):
+        name = f"silence-{re.sub('[^a-z0-9]+', '-', selection.kind.casefold())}"
+        # Two collectors may call theirs alike: System of Windows, system of Telegraf.
+        name = f"{name}-{selection.collector}" if name in found else name
+        found[name] = _rule(name, selection, signals[selection.signal], delay, minutes, gone_after)
+    return list(found.values())
 
 
-def _rule(selection: Selection, signal: Signal, delay: int, minutes: int, gone_after: int) -> AlertRule:
+def _rule(name: str, selection: Selection, signal: Signal, delay: int, minutes: int, gone_after: int) -> AlertRule:
     pipeline = Pipeline(delay)
     look_back = max(_LOOK_BACK, 4 * minutes * _MINUTE)
     value = pipeline.reduce(pipeline.query(samples_per_minute(selection, minutes), look_back))
     condition = pipeline.threshold(value, _SILENT)
-    name = f"silence-{re.sub('[^a-z0-9]+', '-', selection.kind.casefold())}"
     return AlertRule(
         uid=name[:40],
         title=f"{name}: no samples",

@@ -1,4 +1,4 @@
-"""Writes the small examples: five systems, each in a quiet run and in one with a few limits crossed.
+"""Writes the small examples: six systems, each in a quiet run and in one with a few limits crossed.
 
 `python -m demo.examples` writes them below examples/, the same bytes every time.
 """
@@ -10,6 +10,7 @@ from pathlib import Path
 
 from demo.directories import DYNAMIC, MEMBERSHIP
 from demo.file_server import FILE_SERVER
+from demo.linux_today import LINUX_TODAY
 from demo.messaging import MESSAGING
 from demo.openldap import OPENLDAP
 from demo.runs import FACTS
@@ -17,7 +18,7 @@ from demo.tables import Changes, Host, System, simulate
 from model.atomic import written
 from model.times import SECOND, instant, iso
 
-SYSTEMS = (DYNAMIC, MEMBERSHIP, FILE_SERVER, OPENLDAP, MESSAGING)
+SYSTEMS = (DYNAMIC, MEMBERSHIP, FILE_SERVER, OPENLDAP, MESSAGING, LINUX_TODAY)
 HEALTHY, TROUBLE = "healthy", "trouble"
 EXPECTED = "expected.json"
 _QUIET: Changes = {}
