@@ -120,7 +120,7 @@ def test_whatever_hosts_are_called_what_is_exported_passes_the_check(plimsoll, t
     done = plimsoll("grafana", "export", "--out", tmp_path, "--config", config, *told)
     assert "not exported: context-switches: its limit scales by memory_mb, which is not known" in done.err
     folders = [tmp_path / "rules" / "grafana", tmp_path / "dashboards" / "grafana"]
-    assert plimsoll("grafana", "check", *folders).out == "ok: 19 files\n"
+    assert plimsoll("grafana", "check", *folders).out == "ok: 20 files\n"
     cpu = json.loads((folders[1] / "cpu.json").read_text())
     assert "not drawn, it is for each of the memory_mb of a host" in cpu["panels"][1]["description"]
 

@@ -20,7 +20,14 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 WITHIN = timedelta(seconds=60)
 MOST_BYTES = 150_000
 # How many rules each pair of logs is judged by, at least.
-JUDGED = {"dynamic-directory": 11, "membership-directory": 9, "file-server": 23, "openldap": 12, "messaging": 27, "linux-today": 32}
+JUDGED = {
+    "dynamic-directory": 11,
+    "membership-directory": 9,
+    "file-server": 23,
+    "openldap": 12,
+    "messaging": 27,
+    "linux-today": 32,
+}
 EACH = pytest.mark.parametrize("system", [system.folder for system in SYSTEMS])
 
 
