@@ -1,6 +1,7 @@
 """A made-up fleet: every signal of Windows and Linux hosts, as Telegraf, sadf and probes would have recorded it."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,8 +49,10 @@ def series_of(host: Host, signals: Sequence[str] = (), *, every: bool = False) -
             continue
         taken = [one for one in selections(name, load_signals()) if one.collector == host.collector]
         for selection in taken if every else taken[:1]:
-            for series in _series(host.name, selection):
-                found.setdefault(series.key, (series, selection))
+            for one in _series(host.name, selection):
+                for field in selection.source.fields or (selection.field,):
+                    series = replace(one, field=field)
+                    found.setdefault(series.key, (series, selection))
     return list(found.values())
 
 

@@ -5,7 +5,7 @@ lie far apart, is silent; the rule goes on firing after that look-back, until sa
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from dashboards import health
 from dashboards.alert_file import AlertRule, Evaluator
@@ -31,21 +31,17 @@ def rules(
     Samples lie `interval` apart. An object has its own, as hosts that send one of a measurement need not send another.
     """
     minutes = max(_LEAST, -(-_MISSED * interval // _MINUTE))
-    first: dict[tuple[str, str], Selection] = {}
+    first: dict[tuple[str, str, str], Selection] = {}
     for _, variant in exported:
         for selection in variant.selections:
-            first.setdefault((selection.kind, selection.host), selection)
-    measurements = {_name(one.kind) for one in first.values() if not one.source.path}
-    return [
-        _rule(_name(one.kind, one.source.path and measurements), one, signals[one.signal], delay, minutes, gone_after)
-        for _, one in sorted(first.items())
-    ]
-
-
-def _name(kind: str, taken: Collection[str] | None = None) -> str:
-    """`silence-system`, or where a measurement has the name of an object of Windows, `silence-system-object`."""
-    name = f"silence-{re.sub('[^a-z0-9]+', '-', kind.casefold())}"
-    return f"{name}-object" if name in (taken or ()) else name
+            first.setdefault((selection.kind, selection.host, selection.collector or ""), selection)
+    found: dict[str, AlertRule] = {}
+    for _, selection in sorted(first.items()):
+        name = f"silence-{re.sub('[^a-z0-9]+', '-', selection.kind.casefold())}"
+        # Two collectors may call theirs alike: System of Windows, system of Telegraf.
+        name = f"{name}-{selection.collector}" if name in found else name
+        found[name] = _rule(name, selection, signals[selection.signal], delay, minutes, gone_after)
+    return list(found.values())
 
 
 def _rule(name: str, selection: Selection, signal: Signal, delay: int, minutes: int, gone_after: int) -> AlertRule:

@@ -11,6 +11,7 @@ from pathlib import Path
 from demo.active_directory import ACTIVE_DIRECTORY
 from demo.directories import DYNAMIC, MEMBERSHIP
 from demo.file_server import FILE_SERVER
+from demo.linux_today import LINUX_TODAY
 from demo.messaging import MESSAGING
 from demo.openldap import OPENLDAP
 from demo.runs import FACTS
@@ -22,7 +23,7 @@ from model.times import SECOND, instant, iso
 
 SYSTEMS = (
     *(DYNAMIC, MEMBERSHIP, FILE_SERVER, OPENLDAP, MESSAGING),
-    *(WINDOWS_TODAY, SQL_SERVER_TODAY, ACTIVE_DIRECTORY),
+    *(WINDOWS_TODAY, LINUX_TODAY, SQL_SERVER_TODAY, ACTIVE_DIRECTORY),
 )
 HEALTHY, TROUBLE = "healthy", "trouble"
 EXPECTED = "expected.json"

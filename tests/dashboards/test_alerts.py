@@ -28,7 +28,7 @@ BY_PROCESSORS = {
     ),
     "at least 1 processor": (
         *("windows-processor-queue", "windows-processor-queue-critical", "windows-context-switches"),
-        *("windows-process-cpu", "windows-process-cpu-critical"),
+        *("windows-process-cpu", "windows-process-cpu-critical", "ad-threads", "ad-threads-critical"),
     ),
     "at least 2 processors": ("windows-processor-busy",),
     "2 processors": (
@@ -36,7 +36,6 @@ BY_PROCESSORS = {
         "ldap-bytes-sent-two-processors",
     ),
     "4 processors": ("ldap-search-rate", "ldap-static-modify-rate", "ldap-bytes-sent-four-processors"),
-    "at least 1 processor": ("ad-threads", "ad-threads-critical"),
 }
 # What Windows tells of SQL Server has its host in one tag, what the server tells of itself in another.
 APART = "has its host in another tag (host, sql_instance)"

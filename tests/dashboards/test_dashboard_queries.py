@@ -1,6 +1,7 @@
 """The dashboards' queries, answered by a real InfluxDB: no panel is empty, and each shows what the store holds."""
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
@@ -16,8 +17,10 @@ from dashboards.influxql import selections, variants
 from dashboards.runs import HOSTS_URL
 from model.run import Recording, Run, StoredRun
 from model.times import SECOND
+from rules.fields import combined_samples
 from rules.finder import subject_of
 from rules.load import load_signals
+from rules.schema import Fields, Transform
 from store.influx import InfluxStore
 from store.influx_server import Address, Server
 
@@ -74,6 +77,8 @@ def filled(influxdb):
 def stored(filled, selection, function, width_s):
     """What the store gives for a selection, by the tags its queries group by: values by time in ms."""
     source = selection.source
+    if isinstance(source.field, Fields):
+        return several(filled, selection, source.field, function, width_s)
     kept = [
         one
         for one in filled.series
@@ -98,6 +103,54 @@ def stored(filled, selection, function, width_s):
         before = found.get(key, {})  # of a sum over instances, which the group leaves out
         found[key] = {at: own.get(at, 0) + before.get(at, 0) for at in {*own, *before}}
     return found
+
+
+def several(filled, selection, fields, function, width_s):
+    """The same of several fields, each as if it were alone; the fleet's lie in the same points."""
+    source = selection.source
+    flipped = {"max": "min", "min": "max"} if source.transform.scale < 0 else {}
+    if not source.rate:
+        kept = [one for one in filled.series if one.measurement == selection.measurement and subject_of(source, one)]
+        by_tags = {}
+        for one in kept:
+            by_tags.setdefault(tuple(one.host if tag == "host" else one.tag(tag) or "" for tag in selection.group), {})[one.field] = one  # fmt: skip
+        found = {}
+        for key, named in by_tags.items():
+            if set(fields.names) <= set(named):
+                parts = filled.store.read([named[name] for name in fields.names], START_S * SECOND, END_S * SECOND)
+                samples = combined_samples(fields.operation, parts)
+                width = width_s * SECOND
+                starts = samples.times // width * width
+                reduce = getattr(np, str(flipped.get(function, function)))
+                transform = source.transform
+                found[key] = {
+                    int(at) // 1_000_000: transform.scale * float(reduce(samples.values[starts == at]))
+                    + transform.offset
+                    for at in np.unique(starts)
+                }
+        return found
+    plain = {"transform": Transform(), "field": ""}
+    parts = [
+        stored(
+            filled,
+            replace(selection, field=name, source=source.model_copy(update={**plain, "field": name})),
+            flipped.get(function, function),
+            width_s,
+        )
+        for name in fields.names
+    ]
+    combine = {"sum": lambda a, b: a + b, "difference": lambda a, b: a - b, "ratio": lambda a, b: a / b}[
+        fields.operation
+    ]
+    transform, (first, second) = source.transform, parts
+    return {
+        key: {
+            at: transform.scale * combine(first[key][at], second[key][at]) + transform.offset
+            for at in first[key].keys() & second[key].keys()
+            if fields.operation != "ratio" or second[key][at] > 0
+        }
+        for key in first
+    }
 
 
 def answered(filled, question, group):

@@ -20,6 +20,7 @@ from model.times import SECOND
 from rules.cases import _judged, operands
 from rules.finder import Subject
 from rules.load import load_packs, load_signals
+from rules.schema import Fields
 from rules.states import State
 from store.line_protocol import point
 
@@ -55,16 +56,23 @@ def recorded(selection: Selection, rule, case, start):
     derived = SIGNALS[rule.signal].derived
     away = 1e-9 if bool(case.fires) == (rule.healthy.worse != "lower") else -1e-9
     nudge = 1 + (away if selection.signal == (derived.operands[0] if derived else rule.signal) else 0)
-    count = 0.0
+    several = source.field if isinstance(source.field, Fields) else None
+    counts = [0.0] * len(source.fields or (selection.field,))
     for at, value in enumerate(values):
         if value is None:
             continue
         raw = (value - source.transform.offset) / source.transform.scale
+        # All of it is in the first of several fields; what it is divided by is 1, or grows by that every second.
+        own = [raw, *[1.0 if several and several.operation == "ratio" else 0.0] * (len(counts) - 1)]
         if source.rate:
-            count += raw * nudge * case.interval / SECOND
-            raw = count
+            own[0] *= nudge
+            counts = [count + one * case.interval / SECOND for count, one in zip(counts, own, strict=True)]
+            own = counts
         for part in parts:
-            fields = {selection.field: repr(float(raw) / len(parts))}
+            values = [own[0] / len(parts), *own[1:]]
+            fields = {
+                name: repr(float(one)) for name, one in zip(source.fields or (selection.field,), values, strict=True)
+            }
             yield point(selection.measurement, tags | part, fields, start + at * case.interval)
 
 
@@ -100,7 +108,9 @@ def judged(influx):
             own = [one for one in alerts if HOST.casefold() in one.title.casefold()]
             for alert in own or alerts:
                 start = START + next(slots) * SLOT
-                lines += [line for one in selections_of(alert, rule) for line in recorded(one, rule, case, start)]
+                # A field that stands alone as well is written last: what is made of it and others has it all the same.
+                read = sorted(selections_of(alert, rule), key=lambda one: len(one.source.fields) <= 1)
+                lines += [line for one in read for line in recorded(one, rule, case, start)]
                 rows = max(len(values) for values in case.series.values())
                 plans.append((rule, case, alert, start, rows))
     influx.write(lines)

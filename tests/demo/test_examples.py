@@ -24,9 +24,10 @@ JUDGED = {
     "dynamic-directory": 15,
     "membership-directory": 13,
     "file-server": 30,
-    "openldap": 6,
+    "openldap": 12,
     "messaging": 39,
     "windows-today": 50,
+    "linux-today": 32,
     "sql-server-today": 32,
     "active-directory": 24,
 }

@@ -1,0 +1,125 @@
+"""A Telegraf whose plugins are configured as `telegraf config` prints them is enough: no option of ours is needed."""
+
+import os
+import subprocess
+import threading
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from model.log import Log
+from model.run import Run
+from model.times import Zone
+from review.facts import Facts, GivenFacts
+from review.findings import Outcome, Question
+from review.review import review
+from review.seen_facts import seen_in
+from rules.finder import Finder
+from rules.load import load_packs, load_signals
+
+PLUGINS = ("cpu", "mem", "disk", "diskio", "net", "system", "kernel", "processes", "swap")
+# sysstat files these under measurements of Telegraf's; or an older linux.conf put them together.
+NOT_OF_PLUGINS = {"pswpin_per_s", "pswpout_per_s", "transfers", "r_await", "w_await", "bytes_total"}
+# Where no request is made, no packet is sent, or an adapter does not know its speed, there is nothing to judge.
+MAY_LACK = {
+    *("disk.read_latency", "disk.write_latency"),
+    *(
+        f"network.{way}_{what}"
+        for way in ("received", "sent")
+        for what in ("utilization", "error_share", "discard_share")
+    ),
+}
+SIGNALS = load_signals()
+
+
+def fed():
+    """The signals that these plugins can feed, by the measurements of their sources."""
+    found = {
+        name
+        for name, signal in SIGNALS.items()
+        for source in signal.sources
+        if source.measurement in PLUGINS and source.instance != "device" and not NOT_OF_PLUGINS & {*source.fields}
+    }
+    while more := {name for name, one in SIGNALS.items() if one.derived and {*one.derived.operands} <= found} - found:
+        found |= more
+    return found
+
+
+@pytest.fixture
+def defaults(telegraf, tmp_path):
+    """What `telegraf config` prints for these plugins, each as it is, and nothing else."""
+    command = [str(telegraf), "config", "--section-filter", "inputs", "--input-filter", ":".join(PLUGINS)]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+    assert all(f"\n[[inputs.{name}]]\n" in printed for name in PLUGINS)
+    written = tmp_path / "defaults.conf"
+    written.write_text(printed)
+    return written
+
+
+@pytest.fixture
+def requests(tmp_path):
+    """Keeps the disk at work, past its cache."""
+    stop = threading.Event()
+
+    def work():
+        path = tmp_path / "written"
+        while not stop.is_set():
+            with path.open("wb") as file:
+                file.write(os.urandom(2**20))
+                file.flush()
+                os.fsync(file.fileno())
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+            path.read_bytes()
+            stop.wait(0.2)
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    yield
+    stop.set()
+    worker.join()
+
+
+def as_log(points):
+    """The points as one recording."""
+    times = np.array(sorted({point.time for point in points}), dtype=np.int64)
+    at = {int(time): row for row, time in enumerate(times)}
+    columns = {}
+    for point in points:
+        for series, value in point.series().items():
+            if isinstance(value, float):
+                columns.setdefault(series, np.full(len(times), np.nan))[at[point.time]] = value
+    polars = tuple(pl.Series(values) for values in columns.values())
+    return Log(Path("points"), "telegraf", times, polars, tuple(columns), Zone.parse("UTC"))
+
+
+def test_every_signal_that_the_plugins_can_feed_is_found_and_judged(collect, defaults, requests):
+    points, _ = collect(defaults, seconds=14)
+    log = as_log(points)
+    filled = {series for at, series in enumerate(log.series) if np.isfinite(log.column(at)).any()}
+    finder = Finder(SIGNALS, log.series, filled.__contains__)
+    found = {name for name in SIGNALS if finder.find(name) and not SIGNALS[name].fact}
+    assert found == fed()
+
+    packs = load_packs()
+    seen = seen_in([log])
+    judged = review([log], Run(), Question(packs, SIGNALS), Facts(GivenFacts(), seen))
+    lacking = {
+        finding.rule.id
+        for finding in judged.findings
+        if finding.outcome in (Outcome.NOT_RECORDED, Outcome.NO_DATA)
+        and {one.signal for one in finding.rule.conditions} <= found - MAY_LACK
+        and finding.rule.reduce != "increase"  # that takes half a window
+    }
+    assert lacking == set()
+    assert {
+        "linux-cpu-busy",
+        "linux-load",
+        "linux-memory-available",
+        "linux-file-system-full",
+        "linux-swapping-out",
+    } <= {finding.rule.id for finding in judged.findings if finding.track is not None and finding.track.judged}
+    (facts,) = seen.values()
+    assert facts["processors"] == os.cpu_count()
+    assert facts["memory_mb"] > 0
