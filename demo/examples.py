@@ -1,4 +1,4 @@
-"""Writes the small examples: six systems, each in a quiet run and in one with a few limits crossed.
+"""Writes the small examples: several systems, each in a quiet run and in one with a few limits crossed.
 
 `python -m demo.examples` writes them below examples/, the same bytes every time.
 """
@@ -8,17 +8,22 @@ from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
+from demo.active_directory import ACTIVE_DIRECTORY
 from demo.directories import DYNAMIC, MEMBERSHIP
 from demo.file_server import FILE_SERVER
 from demo.messaging import MESSAGING
 from demo.openldap import OPENLDAP
 from demo.runs import FACTS
+from demo.sql_server_today import SQL_SERVER_TODAY
 from demo.tables import Changes, Host, System, simulate
 from demo.windows_today import WINDOWS_TODAY
 from model.atomic import written
 from model.times import SECOND, instant, iso
 
-SYSTEMS = (DYNAMIC, MEMBERSHIP, FILE_SERVER, OPENLDAP, MESSAGING, WINDOWS_TODAY)
+SYSTEMS = (
+    *(DYNAMIC, MEMBERSHIP, FILE_SERVER, OPENLDAP, MESSAGING),
+    *(WINDOWS_TODAY, SQL_SERVER_TODAY, ACTIVE_DIRECTORY),
+)
 HEALTHY, TROUBLE = "healthy", "trouble"
 EXPECTED = "expected.json"
 _QUIET: Changes = {}

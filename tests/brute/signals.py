@@ -178,7 +178,10 @@ def _instance(column: Column, source: dict[str, Any]) -> str | None:
             return OTHER
         if instance == "*":
             is_total = column.instance is None or column.instance.casefold().split(",")[-1] == "_total"
-            return OTHER if is_total or _left_out(column.instance or "", source) else column.instance
+            if is_total or _left_out(column.instance or "", source):
+                return OTHER
+            server = _of_sql_server(column)
+            return f"{server}/{column.instance}" if server else column.instance
         return _of_sql_server(column) if (column.instance or "").casefold() == (instance or "").casefold() else OTHER
     if column.measurement != source["measurement"] or column.counter != source["field"]:
         return OTHER

@@ -14,7 +14,10 @@ from dashboards.check_json import mistakes, queries
 COMMITTED = Path(__file__).parents[2] / "dashboards" / "grafana"
 SCHEMAS = Path(__file__).parents[3] / "shared" / "reference" / "grafana" / "jsonschema"
 FILES = grafana_json.files()
-NAMES = {"health", "cpu", "memory", "disk", "network", "sql-server", "ldap", "file-server", "messaging", "runs"}
+NAMES = {
+    *("health", "cpu", "memory", "disk", "network", "sql-server", "ldap", "active-directory", "roles", "file-server"),
+    *("messaging", "runs"),
+}
 
 
 def schema(name):

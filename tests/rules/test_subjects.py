@@ -2,6 +2,8 @@
 
 import pytest
 
+from model.names import shipped
+from model.perfmon import CounterPath
 from model.series import Series
 from rules.finder import Finder, host_of, host_tags
 from rules.load import load_signals
@@ -39,3 +41,25 @@ def test_a_tag_called_source_names_the_host_of_windows_counters_only():
 def test_what_a_database_server_tells_of_itself_is_its_own():
     series = Series("AGENT", "sqlserver_performance", (("sql_instance", "DB1"),), "value")
     assert host_of(series, host_tags(load_signals())) == "DB1"
+
+
+@pytest.mark.parametrize(("server", "beside"), [("SQLServer", ""), ("MSSQL$PAYROLL", "PAYROLL/")])
+def test_databases_that_are_left_out_are_left_out_of_named_servers_too(server, beside):
+    paths = [
+        CounterPath(None, f"{server}:Databases", database, "Percent Log Used")
+        for database in ("_Total", "tempdb", "MASTER", "Sales")
+    ]
+    series = [shipped().series(path, "DB1") for path in paths]
+    found = Finder(load_signals(), series, lambda one: True).find("sql.log_used")
+    assert [subject.instance for subject, _ in found.values()] == [f"{beside}Sales"]
+
+
+def test_numa_nodes_and_the_whole_server_are_told_apart():
+    paths = [
+        CounterPath(None, "SQLServer:Buffer Manager", None, "Database pages"),
+        CounterPath(None, "SQLServer:Buffer Node", "000", "Database pages"),
+        CounterPath(None, "SQLServer:Buffer Node", "001", "Database pages"),
+    ]
+    finder = Finder(load_signals(), [shipped().series(path, "DB1") for path in paths], lambda one: True)
+    assert [subject.instance for subject, _ in finder.find("sql.data_cache").values()] == [None]
+    assert [subject.instance for subject, _ in finder.find("sql.node_share").values()] == ["000", "001"]
