@@ -78,7 +78,7 @@ def review_named(named: Named, asked: Asked) -> tuple[Review, Zone | None]:
     refuse_unnamed(logs)
     catalogue = load(asked.packs, asked.only)
     # Those of the shipped packs may be set otherwise as well: other reviews are by them.
-    rules = {**load().rules, **catalogue.rules}
+    rules = {**load().rules, **catalogue.rules} if asked.only else catalogue.rules
     zone = named.shown_in or next((log.zone for log in logs if log.zone.known), logs[0].zone)
     path, given = _settings(named, asked.config, logs, stored)
     described = given.described_run()
