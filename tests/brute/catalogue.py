@@ -87,6 +87,7 @@ class Rule:
     where_unknown: str = "not-judged"
     where_outside: str = "skip"
     unit: str = ""
+    superseded_by: tuple[str, ...] = ()
 
     @property
     def main(self) -> Condition:
@@ -173,6 +174,7 @@ def _rule(pack: str, data: dict[str, Any], units: dict[str, str]) -> Rule:
         where={fact: limit(text) for fact, text in data.get("where", {}).items()},
         where_unknown=data.get("where_unknown", "not-judged"),
         where_outside=data.get("where_outside", "skip"),
+        superseded_by=tuple(data.get("superseded_by", ())),
         unit=units[data["signal"]],
     )
 

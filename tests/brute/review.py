@@ -72,11 +72,35 @@ def review(
                 findings.append(Finding(rule, None, None, Judgement("does-not-apply"), rule.main.limit.number))
             for host in applies:
                 findings += _Host(host, hosts[host], settings, catalogue, first, last).findings(rule)
+    of_hand = {rule.id for pack in by_hand for rule in pack.rules}
+    _supersede([one for one in findings if one.rule.id not in of_hand and not _set(settings, one)], findings)
     lacking = settings.expected - {host.casefold() for host in hosts}
     ends = [column.times[-1] for columns in hosts.values() for column in columns if column.times]
     end = min(max(ends, default=0), last)
     died = any(_broken_off(one, end, bool(settings.phases)) for one in findings)
     return Review(findings, verdict(findings, bool(lacking) or died))
+
+
+def _set(settings: Settings, one: Finding) -> bool:
+    return bool(one.host and settings.override(one.host, one.rule.id))
+
+
+def _supersede(old: list[Finding], findings: list[Finding]) -> None:
+    """Makes notes of old rules on hosts where a newer one was judged, of the same instance or of the whole host."""
+    newer = {
+        (one.rule.id, (one.host or "").casefold(), (one.instance or "").casefold())
+        for one in findings
+        if one.judgement.state in (*CROSSED, "held")
+    }
+    for one in old:
+        host, instance = (one.host or "").casefold(), (one.instance or "").casefold()
+        judged_too = {where for rule, on, where in newer if rule in one.rule.superseded_by and on == host}
+        if not judged_too or not (instance in judged_too or "" in judged_too or not instance):
+            continue
+        if one.judgement.state in ("no-data", "not-judged", "not-recorded"):
+            one.judgement = replace(one.judgement, state="does-not-apply")
+        elif one.judgement.state in (*CROSSED, "held", "too-short"):
+            one.severity = "info"
 
 
 def _broken_off(finding: Finding, end: int, phases: bool) -> bool:
