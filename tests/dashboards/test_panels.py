@@ -98,7 +98,12 @@ def test_a_floor_is_coloured_below_and_a_ceiling_above():
         rules = thresholds.Limits().rules_of(PanelSpec(id=1, signal=signal))
         return [(step.value, step.color) for step in thresholds.steps(rules)]
 
-    assert steps("cpu.busy") == [(None, "transparent"), (80, colors["warning"]), (90, colors["critical"]), (99, colors["critical"])]
+    assert steps("cpu.busy") == [
+        (None, "transparent"),
+        (80, colors["warning"]),
+        (90, colors["critical"]),
+        (99, colors["critical"]),
+    ]
     assert steps("memory.available") == [
         (None, colors["critical"]),
         (4194304, colors["critical"]),
