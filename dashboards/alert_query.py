@@ -22,7 +22,7 @@ from dashboards.alert_file import (
     ThresholdModel,
     TimeRange,
 )
-from dashboards.influxql import Beside, Selection, Variant, number, span, window
+from dashboards.influxql import Beside, Selection, Variant, Worst, number, span, window, worst_span, worst_window
 from dashboards.links import DATASOURCE_UID
 from model.times import SECOND
 from rules.healthy import Healthy
@@ -50,7 +50,8 @@ class Taken:
     """A condition with its limit as it holds for the target, where its signal is taken from, and for whom.
 
     `wheres` are the further conditions of each selection's points; `window` is the length in ns after widening.
-    `weights` say how much each operand of a sum counts, where not all count once.
+    `weights` say how much each operand of a sum counts, where not all count once. `worst` is the side of what counts
+    where a host has a value from several alternatives.
     """
 
     condition: Condition
@@ -59,6 +60,7 @@ class Taken:
     wheres: tuple[tuple[str, ...], ...]
     window: int
     weights: tuple[float, ...] = ()
+    worst: Worst = "max"
 
 
 @dataclass
@@ -183,6 +185,8 @@ def _number(pipeline: Pipeline, taken: Taken) -> str:
 
 def _value(pipeline: Pipeline, taken: Taken, beside: Beside | None = None) -> str:
     """A condition's value as an expression; NaN where the samples do not make one."""
+    if taken.variant.alternatives:
+        return _any(pipeline, taken)
     operands: list[str] = []
     for selection, where in zip(taken.variant.selections, taken.wheres, strict=True):
         operands.append(_operand(pipeline, taken, selection, where, beside))
@@ -192,8 +196,8 @@ def _value(pipeline: Pipeline, taken: Taken, beside: Beside | None = None) -> st
             return operands[0]
         case "ratio":
             above, below = operands
-            # Adds nothing, or 0 / 0 where the divisor is zero.
-            return f"({above} / {below} + 0 / ({below} != 0))"
+            # Adds nothing, or 0 / 0 where the divisor is zero or below.
+            return f"({above} / {below} + 0 / ({below} > 0))"
         case "sum":
             weights = taken.weights or (1.0,) * len(operands)
             return f"({' + '.join(_weighed(one, weight) for one, weight in zip(operands, weights, strict=True))})"
@@ -214,8 +218,21 @@ def _operand(
     value = pipeline.reduce(pipeline.query(window(selection, reduce, where, beside), taken.window))
     if reduce != "increase":
         return f"${value}"
-    apart = pipeline.reduce(pipeline.query(span(selection, where, beside), taken.window))
-    # Adds nothing, or 0 / 0 where first and last are less than half a window apart.
+    return _apart_enough(value, pipeline.reduce(pipeline.query(span(selection, where, beside), taken.window)), taken)
+
+
+def _any(pipeline: Pipeline, taken: Taken) -> str:
+    """The value of a condition whose signal a host has from any of several sources."""
+    query = worst_window(taken.variant, taken.condition.reduce, taken.wheres, taken.worst)
+    value = pipeline.reduce(pipeline.query(query, taken.window))
+    if taken.condition.reduce != "increase":
+        return f"${value}"
+    apart = pipeline.reduce(pipeline.query(worst_span(taken.variant, taken.wheres), taken.window))
+    return _apart_enough(value, apart, taken)
+
+
+def _apart_enough(value: str, apart: str, taken: Taken) -> str:
+    """Adds nothing, or 0 / 0 where first and last are less than half a window apart."""
     return f"(${value} + 0 / (${apart} >= {taken.window / 2:.0f}))"
 
 

@@ -13,7 +13,7 @@ import yaml
 from dashboards import contact, silence
 from dashboards.alert_file import LONGEST_NAME, AlertingFile, AlertRule, Deleted, Group, expanded, plain, written
 from dashboards.alert_query import Inexpressible, Pipeline, Taken, decide
-from dashboards.influxql import Selection, Variant, default_instance, only, variants, without
+from dashboards.influxql import Selection, Variant, default_instance, merged, only, variants, without
 from dashboards.links import DOCS, FOLDER, ORG_ID, rule_page
 from dashboards.quantities import template
 from dashboards.site import Site, Target, Unknown, targets
@@ -21,6 +21,7 @@ from model.remark import counted
 from model.times import SECOND, words
 from rules.healthy import Healthy
 from rules.schema import Condition, Known, Pack, Rule, Signal
+from rules.superseded import as_notes, is_note
 from rules.wording import limit_text
 
 PanelOf = Callable[[str], tuple[str, int] | None]
@@ -40,7 +41,8 @@ class Options:
 
     An evaluation every `every` looks `delay` back, so that samples on their way are in; `interval` is how far samples
     lie apart, for which short windows are widened. `docs` is where the rules' pages are. `panel_of` gives the
-    dashboard and panel a signal is on. `emails` and `webhook` are who is told.
+    dashboard and panel a signal is on. `emails` and `webhook` are who is told. `by_hand` are packs
+    chosen by name, whose old limits count whatever supersedes them.
     """
 
     every: int = 10 * SECOND
@@ -50,6 +52,7 @@ class Options:
     panel_of: PanelOf = lambda signal: None
     emails: tuple[str, ...] = ()
     webhook: str | None = None
+    by_hand: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,7 @@ def export(
     refused: list[Refused] = []
     exported: list[tuple[Rule, Variant]] = []
     uids: set[str] = set()
-    for pack in packs:
+    for pack in as_notes(packs, options.by_hand):
         rules: list[AlertRule] = []
         for rule in pack.rules:
             for made in alert_rules(rule, pack, signals, site, options, _critical(rule, pack)):
@@ -136,7 +139,8 @@ def alert_rules(
         except ValueError as error:
             yield Refused(rule.id, str(error))
             return
-        for variant in ways:
+        single = _others(target.rule) or target.rule.healthy.worse == "either"
+        for variant in ways if single else merged(ways):
             for sources in _together(target.rule, variant, signals):
                 try:
                     yield (
@@ -182,11 +186,12 @@ def _alert_rule(
     recover = _scaled(rule.recover, rule, target) if rule.recover else None
     decision = decide(pipeline, own, [_reachable(own, other) for other in others], recover)
     labels = [variant.label, *(sources[one.signal].label for one in _others(rule))]
-    distinct = " & ".join(dict.fromkeys(labels))
-    uid = uid_of(rule.id, *labels, target.host or "", target.instance or "")
+    apart = [] if variant.alternatives else list(dict.fromkeys(labels))
+    name = f"{rule.id}: {' & '.join(apart)}" if apart else rule.id
+    uid = uid_of(rule.id, *(labels if apart else ()), target.host or "", target.instance or "")
     return AlertRule(
         uid=uid,
-        title=expanded(_title(f"{rule.id}: {distinct}{f' on {target.name}' if target.name else ''}", uid)),
+        title=expanded(_title(f"{name}{f' on {target.name}' if target.name else ''}", uid)),
         condition=decision.condition,
         data=pipeline.queries,
         noDataState="KeepLast",
@@ -217,7 +222,7 @@ def _annotations(
     options: Options,
     critical: Rule | None,
 ) -> dict[str, str]:
-    where = " ".join(f"{{{{ $labels.{tag} }}}}" for tag in own.variant.group if tag != "source")
+    where = "".join(f"{{{{ with $labels.{tag} }}}} {{{{ . }}}}{{{{ end }}}}" for tag in _shown(own.variant))
     said, limit = template(value, signal.unit), limit_text(own.healthy, signal.unit)
     notes = [target.note] if target.note else []
     if target.factors:
@@ -231,11 +236,13 @@ def _annotations(
         fact = target.known(weight.by)
         said_of_it = f"{weight.by} = {fact:g}" if fact is not None else f"{weight.by} is not known"
         notes.append(f"Each write is counted {counted(round(weight.of(fact)), 'time')}: {said_of_it}.")
+    if is_note(rule):
+        notes.append(f"An old limit, a note only: of today are {' and '.join(rule.superseded_by)}.")
     if rule.measured_on:
         notes.append(f"Measured on {rule.measured_on}.")
     annotations = {
         "summary": plain(rule.summary),
-        "description": f"{signal.title} of {where} is {said}; healthy is {limit}.",
+        "description": f"{signal.title} of{where} is {said}; healthy is {limit}.",
         "value": said,
         "limit": f"{limit} ({rule.reduce} over {words(own.window)})",
         "source": plain("; ".join(f"{one.document}, {one.place}" for one in rule.sources)),
@@ -248,11 +255,20 @@ def _annotations(
     return annotations
 
 
+def _shown(variant: Variant) -> Iterator[str]:
+    """The tags that tell people whose value it is."""
+    instances = {one.instance for one in variant.selections}
+    hosts = {one.host for one in variant.selections}
+    servers = {"objectname"} if any(one.sql_object for one in variant.selections) else set[str]()
+    return (tag for tag in variant.group if tag in hosts | instances | servers)
+
+
 def _taken(condition: Condition, variant: Variant, target: Target, options: Options, *, own: bool = False) -> Taken:
     over = max(condition.over, 2 * options.interval)
     wheres = tuple(tuple(_whom(selection, target, own=own)) for selection in variant.selections)
     weights = tuple(one.of(target.known(one.by)) if one else 1.0 for one in variant.weights)
-    return Taken(condition, _scaled(condition.healthy, condition, target), variant, wheres, over, weights)
+    healthy = _scaled(condition.healthy, condition, target)
+    return Taken(condition, healthy, variant, wheres, over, weights, "min" if healthy.worse == "lower" else "max")
 
 
 def _scaled(limit: Healthy, condition: Condition, target: Target) -> Healthy:
@@ -279,7 +295,7 @@ def _together(rule: Rule, variant: Variant, signals: Mapping[str, Signal]) -> It
     names = list(dict.fromkeys(one.signal for one in _others(rule)))
     for ways in product(*(_ways(name, rule, variant, signals) for name in names)):
         everything = [*variant.selections, *(one for way in ways for one in way.selections)]
-        if len({one.collector for one in everything} - {None}) <= 1:
+        if variant.alternatives or len({one.collector for one in everything} - {None}) <= 1:
             yield dict(zip(names, ways, strict=True))
 
 
@@ -359,7 +375,7 @@ def _not_critical(critical: Rule | None, own: Taken, options: Options) -> list[T
     condition = critical.model_copy(update={"reduce": least, "over": length})
     factor = own.healthy.limit / own.condition.healthy.limit if own.condition.scale else 1
     inside = _inverted(critical.healthy.scaled(factor))
-    return [Taken(condition, inside, own.variant, own.wheres, length)]
+    return [Taken(condition, inside, own.variant, own.wheres, length, worst=own.worst)]
 
 
 def _inverted(healthy: Healthy) -> Healthy:

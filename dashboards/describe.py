@@ -12,6 +12,7 @@ from dashboards.thresholds import Limits
 from model.times import words
 from rules.load import load_signals
 from rules.schema import Condition, Rule
+from rules.superseded import is_note
 from rules.wording import limit_text
 
 TIME_AND_VARIABLES = "${__url_time_range}&${__all_variables}"
@@ -123,6 +124,8 @@ def _told(rule: Rule) -> str:
         extras.append(f"drawn for {rule.scale}: ${rule.scale}, as chosen above")
     elif rule.scale:
         extras.append(f"not drawn, it is for each of the {rule.scale} of a host")
+    if is_note(rule):
+        extras.append(f"an old limit, not drawn; of today are {' and '.join(rule.superseded_by)}")
     if rule.measured_on:
         extras.append(f"measured on {rule.measured_on}")
     told = f" ({'; '.join(extras)})" if extras else ""

@@ -1,7 +1,7 @@
 """The dashboards as files for Grafana."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from dashboards import describe, health, panels, runs, variables
 from dashboards.areas import WIDTH, Area, RowSpec, load_areas, uid
@@ -15,14 +15,18 @@ SCHEMA_VERSION = 42
 _REFRESH = "30s"
 
 
-def files(docs: str = DOCS, site: Site | None = None) -> Mapping[str, str]:
-    """Every dashboard: the name of its file in dashboards/grafana, and its text.
+def files(docs: str = DOCS, site: Site | None = None, signals: Collection[str] | None = None) -> Mapping[str, str]:
+    """Every dashboard, or those that show any of these signals: the name of its file, and its text.
 
     `docs` is where rules' pages are. Limits are drawn as the site has them for every host.
     """
     limits = Limits(site or Site())
     made = {health.AREA: _health(limits), runs.AREA: _runs(limits)}
-    made |= {area.area: _of_area(area, limits) for area in load_areas().areas}
+    made |= {
+        area.area: _of_area(area, limits)
+        for area in load_areas().areas
+        if signals is None or any(panel.signal in signals for panel in area.panels)
+    }
     # A rule without a name: what stands before the names of all.
     own, chosen = (rule_page("", base).removesuffix(".md") for base in (DOCS, docs))
     return {f"{name}.json": _written(one).replace(own, chosen) for name, one in made.items()}

@@ -17,31 +17,37 @@ from typing import Literal
 
 from model import names
 from model.perfmon import SQL_DEFAULT, TOTAL, telegraf_name
-from rules.finder import Operation
-from rules.schema import EACH, Reduce, Signal, Source, Transform, Weight
+from rules.fields import OPERATORS
+from rules.schema import EACH, Fields, Operation, Reduce, Signal, Source, Transform, Weight
 from store.quoting import identifier, string
 
 HOST_VARIABLE = "host"
 INSTANCE_VARIABLE = "instance"
 TIME = "$timeFilter"
 BY_INTERVAL = "time($__interval)"
+_DIVIDED = f'{TIME} AND "divisor" > 0'  # InfluxDB takes a division by 0 for 0
 
 _POLLED = "source"  # the tag that holds the computer a counter of Windows is of
 _SQL_OBJECT = f"{SQL_DEFAULT}:"
 _ANYWHERE = ("openldap", "ldap_probe", "sqlserver_performance")
-_SYSSTAT = ("cpu_util", "per_cpu", "task", "interrupts", "mem_util", "swap_util", "disk")
+_SYSSTAT = (
+    *("cpu_util", "per_cpu", "task", "interrupts", "mem_util", "swap_util", "swap", "paging", "queue", "io"),
+    *("network", "filesystem", "psi"),
+)
+_TELEGRAF_SWAP = ("total", "used", "free", "used_percent", "in", "out")
+_EACH_DISK = ("disk", "device")  # sysstat's; Telegraf's measurement of that name is of file systems, by their paths
 _PLAIN: Mapping[str, str] = {"min": "max", "max": "min"}
-_OPERATORS: Mapping[str, str] = {"sum": "+", "difference": "-", "ratio": "/"}
 
 Function = Literal["mean", "min", "max", "last", "sum", "count", "median"]
+Worst = Literal["max", "min"]
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
     """One source of a signal: which points of InfluxDB it takes, and which tags tell its subjects apart.
 
-    `host` is the tag that holds the host, `group` every tag that queries keep, `where` the conditions that pick the
-    points. Of a signal that is the sum over instances `summed` is the tag of these.
+    `field` is the first of several fields. `host` is the tag that holds the host, `group` every tag that queries keep,
+    `where` the conditions that pick the points. Of a sum over instances `summed` is the tag of these.
     """
 
     signal: str
@@ -57,7 +63,11 @@ class Selection:
     @property
     def label(self) -> str:
         r"""The source as people know it: `\System\Context Switches/sec`, `kernel.context_switches`."""
-        return str(self.source.path) if self.source.path else f"{self.measurement}.{self.field}"
+        if self.source.path:
+            return str(self.source.path)
+        several = self.source.field if isinstance(self.source.field, Fields) else None
+        fields = f" {OPERATORS[several.operation]} ".join(several.names) if several else self.field
+        return f"{self.measurement}.{fields}"
 
     @property
     def kind(self) -> str:
@@ -74,12 +84,16 @@ class Selection:
             return "windows"
         if self.measurement in _ANYWHERE:
             return None
-        return "sysstat" if self.measurement in _SYSSTAT else "telegraf"
+        if (self.measurement, self.instance or self.summed) == _EACH_DISK:
+            return "sysstat"
+        # Swap space is also a measurement of Telegraf's.
+        return "sysstat" if self.measurement in _SYSSTAT and self.field not in _TELEGRAF_SWAP else "telegraf"
 
     @property
     def sql_object(self) -> str | None:
         """The object of SQL Server whose instances `objectname` tells apart."""
-        return self.source.path.object if self.source.path and "objectname" in self.group else None
+        path = self.source.path
+        return path.object if path and path.object.startswith(_SQL_OBJECT) and "objectname" in self.group else None
 
     @property
     def alias(self) -> str:
@@ -93,6 +107,7 @@ class Selection:
 class Variant:
     """One way to take a signal: one selection, or an operation over the selections of its operands.
 
+    Several selections without an operation are alternatives: a host has the signal from any of them.
     `weights` say by which fact an operand counts more than once, None where it counts once.
     """
 
@@ -104,16 +119,27 @@ class Variant:
     @property
     def label(self) -> str:
         """The sources as people know them."""
-        return f" {_OPERATORS[self.operation or 'sum']} ".join(one.label for one in self.selections)
+        sign = OPERATORS[self.operation] if self.operation else "or"
+        return f" {sign} ".join(one.label for one in self.selections)
+
+    @property
+    def alternatives(self) -> bool:
+        """Whether a host has it from any of several sources."""
+        return self.operation is None and len(self.selections) > 1
 
     @property
     def group(self) -> tuple[str, ...]:
-        """The tags its values have: those of the selection that has most."""
+        """The tags its values have: those of the selection that has most, or those of all alternatives."""
+        if self.operation is None:
+            return tuple(dict.fromkeys(tag for one in self.selections for tag in one.group))
         return max((one.group for one in self.selections), key=len)
 
     def expression(self, ref_ids: Sequence[str]) -> str:
-        """The operation as Grafana's math over the operands' refIds: `$A / $B`."""
-        return f" {_OPERATORS[self.operation or 'sum']} ".join(f"${ref_id}" for ref_id in ref_ids)
+        """The operation as Grafana's math over the operands' refIds: `$A + $B`."""
+        if self.operation == "ratio":
+            above, below = ref_ids
+            return f"${above} / ${below} + 0 / (${below} > 0)"  # nothing is drawn where the divisor is 0 or less
+        return f" {OPERATORS[self.operation or 'sum']} ".join(f"${ref_id}" for ref_id in ref_ids)
 
 
 def variants(name: str, signals: Mapping[str, Signal]) -> tuple[Variant, ...]:
@@ -143,9 +169,48 @@ def variants(name: str, signals: Mapping[str, Signal]) -> tuple[Variant, ...]:
 
 
 def selections(name: str, signals: Mapping[str, Signal]) -> tuple[Selection, ...]:
-    """The sources of a signal that is not derived, the best first."""
+    """The sources of a signal that is not derived, the best first; but those of which a host's facts are a part."""
     signal = signals[name]
-    return tuple(_selection(name, signal, source) for source in signal.sources)
+    return tuple(_selection(name, signal, source) for source in signal.sources if not source.per)
+
+
+def merged(ways: Sequence[Variant]) -> Iterator[Variant]:
+    """The ways to take a signal, as many of them as one query can ask for put into one, in their order.
+
+    Grafana must not get two series of the same labels. Those of one measurement InfluxDB makes one; those of two are
+    told apart by their tags, or stay apart. What is computed from several signals stays by itself.
+    """
+    together: list[list[Selection]] = []
+    for way in ways:
+        if way.operation is None:
+            (own,) = way.selections
+            home = next((some for some in together if all(_tell_apart(own, other) for other in some)), None)
+            if home is None:
+                together.append([own])
+            else:
+                home.append(own)
+    for some in together:
+        yield Variant(some[0].signal, None, tuple(some if len(some) == 1 else map(_labelled, some)))
+    yield from (way for way in ways if way.operation is not None)
+
+
+def _labelled(selection: Selection) -> Selection:
+    """A selection whose values keep the tags that pick its points."""
+    return replace(selection, group=tuple(dict.fromkeys((*selection.group, *_picked(selection)))))
+
+
+def _picked(selection: Selection) -> tuple[str, ...]:
+    return ("objectname",) if selection.source.path else tuple(selection.source.tags)
+
+
+def _tell_apart(one: Selection, other: Selection) -> bool:
+    """Whether values of the two have never the same labels, or are of one measurement."""
+    if one.measurement == other.measurement:
+        return one.group == other.group
+    mine, others = {*one.group, *_picked(one)}, {*other.group, *_picked(other)}
+    if one.source.path and other.source.path:
+        return one.source.path.object != other.source.path.object
+    return bool(mine - others - {_POLLED} or others - mine - {_POLLED})
 
 
 def default_instance(selection: Selection) -> Selection:
@@ -172,15 +237,37 @@ def window(selection: Selection, reduce: Reduce, where: Sequence[str] = (), besi
     each subject of that selection has a null as well. Grafana joins two values on their labels, but where there is
     one on each side it joins them whatever their labels are; so nobody must be without a partner of his own.
     """
+    value, rest = _windowed(selection, reduce, where)
+    return _joined(f"SELECT {value}", rest, selection, beside)
+
+
+def worst_window(variant: Variant, reduce: Reduce, wheres: Sequence[Sequence[str]], worst: Worst) -> str:
+    """What `window` gives, of all alternatives: where a host has one measurement's from several, the worst of them."""
+    parts = [_windowed(one, reduce, where) for one, where in zip(variant.selections, wheres, strict=True)]
+    return _worst(parts, variant.group, worst)
+
+
+def worst_span(variant: Variant, wheres: Sequence[Sequence[str]]) -> str:
+    """What `span` gives, of all alternatives: where there are several, the shortest."""
+    parts = [_spanned(one, where) for one, where in zip(variant.selections, wheres, strict=True)]
+    return _worst(parts, variant.group, "min")
+
+
+def _worst(parts: Sequence[tuple[str, str]], group: Sequence[str], worst: Worst) -> str:
+    asked = ", ".join(f'(SELECT {value} AS "value"{rest})' for value, rest in parts)
+    return f'SELECT {worst}("value") FROM {asked} WHERE {TIME}{_group(group)}'
+
+
+def _windowed(selection: Selection, reduce: Reduce, where: Sequence[str]) -> tuple[str, str]:
     value, rest = _reduced(_apart(selection), reduce, where)
     if selection.summed:
         value, rest = 'sum("each")', f' FROM (SELECT {value} AS "each"{rest}) WHERE {TIME}{_group(selection.group)}'
-    return _joined(f"SELECT {value}", rest, selection, beside)
+    return value, rest
 
 
 def _reduced(selection: Selection, reduce: Reduce, where: Sequence[str]) -> tuple[str, str]:
     """What is selected for one value of each subject, and from where."""
-    value, source = _points(selection, where)
+    value, source = _points(selection, _conditions(selection, where))
     if reduce == "increase":
         difference = f"last({value}) - first({value})"
         scale = selection.source.transform.scale
@@ -202,15 +289,20 @@ def span(selection: Selection, where: Sequence[str] = (), beside: Beside | None 
 
     A subject with one sample has 0: each sample adds one to the distances between samples.
     """
+    value, rest = _spanned(selection, where)
+    return _joined(f"SELECT {value}", rest, selection, beside)
+
+
+def _spanned(selection: Selection, where: Sequence[str]) -> tuple[str, str]:
     each = _apart(selection)
-    value, source = _points(each, where)
+    value, source = _points(each, _conditions(each, where))
     group = _group(each.group)
     distances = f'SELECT elapsed({value}, 1ns) * 1.0 AS "ns" FROM {source}{group}'
     zeros = f'SELECT {value} * 0.0 AS "ns" FROM {source}{group}'
     value, rest = 'sum("ns")', f" FROM ({distances}), ({zeros}) WHERE {TIME}{group}"
     if selection.summed:
         value, rest = 'min("each")', f' FROM (SELECT {value} AS "each"{rest}) WHERE {TIME}{_group(selection.group)}'
-    return _joined(f"SELECT {value}", rest, selection, beside)
+    return value, rest
 
 
 def panel(selection: Selection, function: Function = "mean", where: Sequence[str] = (), name: str | None = None) -> str:
@@ -218,21 +310,36 @@ def panel(selection: Selection, function: Function = "mean", where: Sequence[str
 
     `where` are further conditions, such as those of `chosen`; `name` is what the value is called.
     """
-    field = identifier(selection.field)
-    transform = selection.source.transform
-    if selection.source.rate:
-        value = f"non_negative_derivative({_swapped(function, transform)}({field}), 1s)"
-        value = _scaled(value, transform)
-    else:
-        value = _transformed(function, field, transform)
-    conditions = " AND ".join([*selection.where, TIME, *where])
-    rest = f" FROM {identifier(selection.measurement)} WHERE {conditions}"
-    rest += f"{_group((BY_INTERVAL, *_apart(selection).group))} fill(none)"
+    value, rest = _intervals(_apart(selection), function, " AND ".join([*selection.where, TIME, *where]))
     if selection.summed:
         outer = f"{_group((BY_INTERVAL, *selection.group))} fill(none)"
         value, rest = 'sum("each")', f' FROM (SELECT {value} AS "each"{rest}) WHERE {TIME}{outer}'
     named = f"{value} AS {identifier(name)}" if name else value
     return f"SELECT {named}{rest}"
+
+
+def _intervals(selection: Selection, function: Function, conditions: str) -> tuple[str, str]:
+    """What is selected for a value of each subject and interval, and from where.
+
+    What becomes of several growing counts is computed of their intervals, of other fields sample by sample.
+    """
+    transform, several = selection.source.transform, selection.source.field
+    source = f" FROM {identifier(selection.measurement)} WHERE {conditions}"
+    by_interval = f"{_group((BY_INTERVAL, *selection.group))} fill(none)"
+    if not selection.source.rate:
+        value, taken = _points(selection, conditions)
+        return _transformed(function, value, transform), f" FROM {taken}{by_interval}"
+    grown = [
+        f"non_negative_derivative({_swapped(function, transform)}({identifier(name)}), 1s)"
+        for name in selection.source.fields or (selection.field,)
+    ]
+    if not isinstance(several, Fields):
+        return _scaled(grown[0], transform), source + by_interval
+    value = _operated(several.operation, grown)
+    if several.operation != "ratio":
+        return _scaled(f"({value})" if transform.scale != 1 else value, transform), source + by_interval
+    inner = f'SELECT {value} AS "value", {grown[1]} AS "divisor"{source}{by_interval}'
+    return _scaled('"value"', transform), f" FROM ({inner}) WHERE {_DIVIDED}{_group(selection.group)}"
 
 
 def state(selection: Selection, where: Sequence[str] = ()) -> str:
@@ -316,7 +423,7 @@ def _of_measurement(name: str, source: Source) -> Selection:
     if source.instance:
         group.append(source.instance)
         where += _no_totals(source.instance, source.but)
-    measurement, field = source.measurement or "", source.field or ""
+    measurement, field = source.measurement or "", source.fields[0]
     return Selection(name, source, measurement, field, host, source.instance, tuple(group), tuple(where))
 
 
@@ -333,7 +440,7 @@ def _no_totals(tag: str, but: Sequence[str]) -> Iterator[str]:
     yield f"{identifier(tag)} =~ /./"
     yield f"{identifier(tag)} !~ {regex(f'(?i)({TOTAL.casefold()}|cpu-total)$|^all$')}"
     if but:
-        named = "|".join(map(literal, but))
+        named = "|".join(".*".join(map(literal, one.split("*"))) for one in but)
         yield f"{identifier(tag)} !~ {_matches(f'({named})')}"
 
 
@@ -395,17 +502,33 @@ def _joined(select: str, rest: str, selection: Selection, beside: Beside | None)
     return f'SELECT "value" FROM ({select} AS "value"{rest}), ({null} WHERE {conditions}{group}) WHERE {TIME}{group}'
 
 
-def _points(selection: Selection, where: Sequence[str]) -> tuple[str, str]:
-    """The field, and what it is taken from with its conditions: a measurement, or the rate of a growing count.
+def _conditions(selection: Selection, where: Sequence[str]) -> str:
+    return " AND ".join([*selection.where, *where, TIME])
 
-    Pairs of neighbours are those within the range, as `reduce_rate` in rules/window.py has them.
+
+def _points(selection: Selection, conditions: str) -> tuple[str, str]:
+    """The field, and what it is taken from with its conditions: a measurement, or what its samples are made into.
+
+    Pairs of neighbours are those within the range, as rules/fields.py has them.
     """
-    field, measurement = identifier(selection.field), identifier(selection.measurement)
-    conditions = " AND ".join([*selection.where, *where, TIME])
-    if not selection.source.rate:
-        return field, f"{measurement} WHERE {conditions}"
-    rate = f'SELECT non_negative_derivative({field}, 1s) AS "rate" FROM {measurement} WHERE {conditions}'
-    return '"rate"', f"({rate}{_group(selection.group)}) WHERE {TIME}"
+    measurement, several = identifier(selection.measurement), selection.source.field
+    source, group = f"{measurement} WHERE {conditions}", _group(selection.group)
+    if not isinstance(several, Fields):
+        if not selection.source.rate:
+            return identifier(selection.field), source
+        rate = f'SELECT non_negative_derivative({identifier(selection.field)}, 1s) AS "rate" FROM {source}'
+        return '"rate"', f"({rate}{group}) WHERE {TIME}"
+    fields = [identifier(name) for name in several.names]
+    if selection.source.rate:
+        fields = [f"non_negative_derivative({field}, 1s)" for field in fields]
+    value = f'{_operated(several.operation, fields)} AS "value"'
+    if several.operation != "ratio":
+        return '"value"', f"(SELECT {value} FROM {source}{group}) WHERE {TIME}"
+    return '"value"', f'(SELECT {value}, {fields[1]} AS "divisor" FROM {source}{group}) WHERE {_DIVIDED}'
+
+
+def _operated(operation: Operation, values: Sequence[str]) -> str:
+    return f" {OPERATORS[operation]} ".join(values)
 
 
 def _transformed(function: str, field: str, transform: Transform) -> str:

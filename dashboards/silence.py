@@ -5,7 +5,7 @@ lie far apart, is silent; the rule goes on firing after that look-back, until sa
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from dashboards import health
 from dashboards.alert_file import AlertRule, Evaluator
@@ -35,18 +35,24 @@ def rules(
     for _, variant in exported:
         for selection in variant.selections:
             first.setdefault((selection.kind, selection.host), selection)
+    measurements = {_name(one.kind) for one in first.values() if not one.source.path}
     return [
-        _rule(selection, signals[selection.signal], delay, minutes, gone_after)
-        for _, selection in sorted(first.items())
+        _rule(_name(one.kind, one.source.path and measurements), one, signals[one.signal], delay, minutes, gone_after)
+        for _, one in sorted(first.items())
     ]
 
 
-def _rule(selection: Selection, signal: Signal, delay: int, minutes: int, gone_after: int) -> AlertRule:
+def _name(kind: str, taken: Collection[str] | None = None) -> str:
+    """`silence-system`, or where a measurement has the name of an object of Windows, `silence-system-object`."""
+    name = f"silence-{re.sub('[^a-z0-9]+', '-', kind.casefold())}"
+    return f"{name}-object" if name in (taken or ()) else name
+
+
+def _rule(name: str, selection: Selection, signal: Signal, delay: int, minutes: int, gone_after: int) -> AlertRule:
     pipeline = Pipeline(delay)
     look_back = max(_LOOK_BACK, 4 * minutes * _MINUTE)
     value = pipeline.reduce(pipeline.query(samples_per_minute(selection, minutes), look_back))
     condition = pipeline.threshold(value, _SILENT)
-    name = f"silence-{re.sub('[^a-z0-9]+', '-', selection.kind.casefold())}"
     return AlertRule(
         uid=name[:40],
         title=f"{name}: no samples",

@@ -15,6 +15,7 @@ from dashboards.site import DEFAULTS, Judged, Site
 from rules.healthy import Healthy
 from rules.load import load_packs
 from rules.schema import Fact, Rule, Severity
+from rules.superseded import as_notes, is_note
 
 NONE = "transparent"
 _PLAIN = "text"  # Grafana's name of the colour of text
@@ -42,8 +43,9 @@ class Limits:
         return tuple(self.site.held(rule, "") for rule in known if rule.drive == spec.drive)
 
     def rules_of(self, spec: PanelSpec) -> tuple[Rule, ...]:
-        """The rules of a panel that are judged whatever is known of a host."""
-        return tuple(one.rule for one in self.held(spec) if not one.off and not one.unknown)
+        """The rules of a panel that are judged whatever is known of a host, but those of old limits that are notes."""
+        known = (one.rule for one in self.held(spec) if not one.off and not one.unknown)
+        return tuple(rule for rule in known if not is_note(rule))
 
     def apart(self, general: Judged) -> Iterator[tuple[str, Judged]]:
         """The hosts on which a rule holds otherwise than in general."""
@@ -58,7 +60,7 @@ class Limits:
 def rules_by_signal() -> dict[str, tuple[Rule, ...]]:
     """The documented rules of each signal, in the order of the packs."""
     found: dict[str, list[Rule]] = {}
-    for pack in load_packs():
+    for pack in as_notes(load_packs()):
         for rule in pack.rules:
             found.setdefault(rule.signal, []).append(rule)
     return {signal: tuple(rules) for signal, rules in found.items()}

@@ -90,6 +90,7 @@ DYNAMIC = System(
             "the processors are 55 points busier than ten minutes before, and searches fell from 4.0 to 3.6/s",
         ),
         Breach("memory-available", DYN_HOST, None, 2015, 2400, "2,811 connections and more leave less than 4 MB"),
+        Breach("windows-memory-available-share", DYN_HOST, None, 2030, 2400, "they leave less than a tenth of 64 MB"),
     ),
     write=pdh,
 )

@@ -16,10 +16,14 @@ from demo.openldap import OPENLDAP
 from demo.runs import FACTS
 from demo.sql_server_today import SQL_SERVER_TODAY
 from demo.tables import Changes, Host, System, simulate
+from demo.windows_today import WINDOWS_TODAY
 from model.atomic import written
 from model.times import SECOND, instant, iso
 
-SYSTEMS = (DYNAMIC, MEMBERSHIP, FILE_SERVER, OPENLDAP, MESSAGING, SQL_SERVER_TODAY, ACTIVE_DIRECTORY)
+SYSTEMS = (
+    *(DYNAMIC, MEMBERSHIP, FILE_SERVER, OPENLDAP, MESSAGING),
+    *(WINDOWS_TODAY, SQL_SERVER_TODAY, ACTIVE_DIRECTORY),
+)
 HEALTHY, TROUBLE = "healthy", "trouble"
 EXPECTED = "expected.json"
 _QUIET: Changes = {}

@@ -106,6 +106,10 @@ MESSAGING = System(
         Breach("sql-page-life-expectancy", SQL, None, 1885, 3600, "falls from 4,200 s to 900 s within five minutes"),
         Breach("sql-database-reads", SQL, "2 E:", 1910, 3600, "rise from 0.5 to 38/s; 10 at most"),
         Breach("sql-database-reads-and-page-life", SQL, "2 E:", 1910, 3600, "the same, while pages live short"),
+        # The mean of 5 minutes, of a fall that takes as long, is at its limit 130, 295 and 325 s after the begin.
+        Breach("windows-memory-available-share", SQL, None, 1930, 3600, "60 MB of 8 GB are left; a tenth, at least"),
+        Breach("windows-memory-available-critical", SQL, None, 2095, 3600, "60 MB are left; 500, at least"),
+        Breach("windows-memory-available-share-critical", SQL, None, 2125, 3600, "60 MB of 8 GB are left"),
         Breach("messaging-db-queue-latency", FRONT_END, None, 2435, 2905, "180 ms, which the slower database brings"),
         Breach("messaging-local-503", FRONT_END, None, 2700, 2850, "requests refused for a minute and a half"),
     ),

@@ -1,7 +1,7 @@
 """Writes the generated pages of this folder. `python docs/build.py`; a test compares what it would write."""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -16,7 +16,10 @@ from model.times import words
 from review.document import ReviewDocument
 from review.explain import explain, signal_text, threshold_text
 from rules.document import RulesDocument
+from rules.json_schema import MODELS, schema_of
+from rules.json_schema import text as schema_text
 from rules.load import load_packs, load_signals
+from rules.schema import Pack
 
 HERE = Path(__file__).parent
 # Every page of these folders is generated: what is no longer written is removed.
@@ -57,6 +60,9 @@ What that means to the sample is in [evaluation](../evaluation.md), what is coun
 
 <!-- Generated from rules/packs by docs/build.py. -->
 """
+
+
+_PACKS = "<!-- From here on generated from rules/schema.py by docs/build.py. -->\n"
 
 
 def document_page(intro: str, model: type[BaseModel]) -> str:
@@ -102,12 +108,46 @@ def rule_page(name: str) -> str:
     return f"{explain(rule, pack, load_signals())}\n{_GENERATED.format(f'rules/packs/{pack.pack}.yaml')}"
 
 
+def packs_page() -> str:
+    """How a pack is written, which is kept as it stands, and every field."""
+    how, _, _ = (HERE / "packs.md").read_text(encoding="utf-8").partition(_PACKS)
+    schema = schema_of(Pack)
+    parts = {"Pack": schema} | schema["$defs"]
+    sections = [_section(name, parts[name]) for name in _in_order(schema, schema["$defs"])]
+    return "\n".join([f"{how}{_PACKS}", *sections])
+
+
+def _in_order(part: Any, named: Mapping[str, Any]) -> list[str]:
+    """The parts of a schema in the order in which they are first named."""
+    found = {"Pack": part}
+    left = [part]
+    for one in left:
+        for name in (name for name in _named(one) if name in named and name not in found):
+            found[name] = named[name]
+            left.append(named[name])
+    return list(found)
+
+
+def _named(part: Any) -> Iterator[str]:
+    if isinstance(part, dict):
+        if "$ref" in part:
+            yield part["$ref"].rpartition("/")[2]
+        for key, value in part.items():
+            if key != "$defs":
+                yield from _named(value)
+    if isinstance(part, list):
+        for value in part:
+            yield from _named(value)
+
+
 def pages() -> Mapping[str, Callable[[], str]]:
     """Every generated page: its name in this folder, and what writes it."""
     fixed = {
         "review-json.md": partial(document_page, _REVIEW, ReviewDocument),
         "rules-json.md": partial(document_page, _RULES, RulesDocument),
         "signals.md": signals_page,
+        "packs.md": packs_page,
+        **{f"../rules/{name}": partial(schema_text, name, load_signals()) for name in MODELS},
         "rules/README.md": catalogue_page,
     }
     return fixed | {f"rules/{rule.id}.md": partial(rule_page, rule.id) for pack in load_packs() for rule in pack.rules}
@@ -124,23 +164,40 @@ PAGES = pages()
 
 def _section(title: str, part: dict[str, Any]) -> str:
     rows = [
-        f"| `{name}` | {_type(field)} | {field.get('description', '')} |" for name, field in part["properties"].items()
+        f"| `{name}` | {_type(field)} | {_described(name, field, part)} |" for name, field in part["properties"].items()
     ]
     about = part.get("description", "")
     return "\n".join([f"## {title}", "", about, "", "| field | type | |", "|---|---|---|", *rows, ""])
+
+
+def _described(name: str, field: dict[str, Any], part: dict[str, Any]) -> str:
+    """What a field is. In a file that people write it says also what it is where it is left out."""
+    said = field.get("description", "")
+    if "additionalProperties" not in part:
+        return said
+    if name in part.get("required", ()):
+        return f"{said} **Needed.**".strip()
+    if "default" in field and not isinstance(field["default"], dict):
+        default = field["default"]
+        return f"{said} Default: `{str(default).lower() if isinstance(default, bool) else default}`."
+    return said
 
 
 def _type(field: dict[str, Any]) -> str:
     if "anyOf" in field:
         return " or ".join(_type(option) for option in field["anyOf"])
     if "$ref" in field:
-        return field["$ref"].rpartition("/")[2].removesuffix("Part")
+        name = field["$ref"].rpartition("/")[2].removesuffix("Part")
+        return "signal" if name == "SignalName" else name
     if "enum" in field or "const" in field:
         return ", ".join(f'"{value}"' for value in field.get("enum", [field.get("const")]))
+    if "format" in field:
+        return field["format"]
     if field["type"] == "array":
         return f"list of {_type(field['items'])}"
     if field["type"] == "object":
-        return f"{_type(field['additionalProperties'])} by name"
+        (values,) = field.get("patternProperties", {"": field["additionalProperties"]}).values()
+        return f"{_type(values)} by {'signal' if 'patternProperties' in field else 'name'}"
     return field["type"]
 
 

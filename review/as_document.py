@@ -112,6 +112,7 @@ def _group(group: Group, hosts: int) -> GroupPart:
         severity=group.severity,
         hosts=list(group.hosts),
         rules=[rule.id for rule in group.rules],
+        not_counted=list(dict.fromkeys(one.rule.id for one in group.not_counted)),
         sentence=group_sentence(group, hosts),
     )
 
@@ -169,6 +170,7 @@ def _rule(finding: Finding) -> RulePart:
         share_of_time=finding.share_of_time,
         evaluations=track.judged if track else 0,
         stretch_s=_seconds(finding.stretch),
+        superseded_by=list(finding.superseded_by),
         notes=list(finding.notes),
         summary=rule.summary,
         sources=[SourcePart(document=s.document, place=s.place, quote=s.quote) for s in rule.sources],

@@ -204,6 +204,9 @@ class RulePart(_Part):
         description="The longest time judged without a break: where it is shorter than for_s nothing could count as "
         "crossed. Null without data."
     )
+    superseded_by: list[str] = Field(
+        description="The rules of today that were judged on this host: beside them this one is a note (info)."
+    )
     notes: list[str]
     summary: str
     sources: list[SourcePart]
@@ -217,6 +220,7 @@ class GroupPart(_Part):
     severity: Literal["info", "warning", "critical"] = Field(description="That of its worst rule.")
     hosts: list[str] = Field(description="The worst first.")
     rules: list[str] = Field(description="The worst first.")
+    not_counted: list[str] = Field(description="Old limits, crossed or not, that a rule of today stands in for.")
     sentence: str
 
 

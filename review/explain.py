@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 
 from model.remark import counted
 from model.times import words
+from rules.fields import OPERATORS
 from rules.healthy import Healthy
-from rules.schema import Condition, Derivation, Pack, Rule, Signal, Source, Transform
+from rules.schema import Condition, Derivation, Fields, Pack, Rule, Signal, Source, Transform
 from rules.where import wanted
 from rules.wording import exactly, limit_text
 
@@ -73,12 +74,30 @@ def source_text(source: Source) -> str:
         where = f"`{source.path}`"
     else:
         tags = " and ".join(f"`{tag}` is `{value}`" for tag, value in source.tags.items())
-        where = f"measurement `{source.measurement}`, field `{source.field}`" + (f", where {tags}" if tags else "")
+        where = f"measurement `{source.measurement}`, {_field(source)}" + (f", where {tags}" if tags else "")
         where += f", for each `{source.instance}`" if source.instance else ""
         where += f", the host being `{source.host}`" if source.host else ""
     where += f", without {' and '.join(f'`{one}`' for one in source.but)}" if source.but else ""
-    parts = [where, "as a rate of the growing count" if source.rate else "", _transform(source.transform)]
+    shared = f"for each {_EACH[source.per]} of the host" if source.per else ""
+    parts = [where, _growing(source), _transform(source.transform), shared]
     return ", ".join(part for part in parts if part)
+
+
+def _field(source: Source) -> str:
+    """`field `x``, `fields `x` + `y``."""
+    names = [f"`{name}`" for name in source.fields]
+    if not isinstance(source.field, Fields):
+        return f"field {names[0]}"
+    return f"fields {f' {OPERATORS[source.field.operation]} '.join(names)}"
+
+
+def _growing(source: Source) -> str:
+    if not source.rate:
+        return ""
+    if not isinstance(source.field, Fields):
+        return "as a rate of the growing count"
+    whole = "each by its growth between two samples"
+    return whole if source.field.operation == "ratio" else f"{whole}, per second"
 
 
 def threshold_text(condition: Condition, signals: Signals) -> str:

@@ -1,12 +1,10 @@
-"""Host facts that limits scale by: from the log, else from plimsoll.toml, else the documented default."""
+"""Host facts that limits scale by: from plimsoll.toml, else from the log, else the documented default."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from model.log import Log
-from model.names import measurement
-from rules.finder import Subject, host_of, is_total
+from rules.finder import Subject
 from rules.schema import Fact, Known, Rule
 from rules.where import fits
 
@@ -17,14 +15,6 @@ _NAMES = {
     "clock_mhz": "MHz",
     "memory_mb": "MB",
     "link_bits": "bit/s",
-}
-# What shows processors one by one: an object of Performance Monitor, or a measurement of Telegraf or sysstat.
-_QUEUES = "Server Work Queues"  # one for each processor, and the Blocking Queue
-_PROCESSORS = ("Processor", "Processor Information", _QUEUES, "cpu", "per_cpu")
-_PROCESSOR_TAGS = {
-    **{measurement(name): "instance" for name in _PROCESSORS[:3]},
-    "cpu": "cpu",
-    "per_cpu": "device",
 }
 SeenFacts = Mapping[tuple[str, str | None], Mapping[str, float]]
 
@@ -96,12 +86,13 @@ class Facts:
     def of_host(self, host: str) -> tuple[str, ...]:
         """What is known of a host and its instances: `4 processors (from the log)`, `E: 6 spindles (plimsoll.toml)`."""
         known: dict[tuple[str, str], str] = {}
-        for facts, origin in ((self.seen, "from the log"), (self.given, "plimsoll.toml")):
+        for facts in (self.given, self.seen):
             for (name, instance), values in facts.items():
                 if name == host.casefold():
                     for fact, value in values.items():
                         place = f"{instance.upper()} " if instance else ""
-                        known.setdefault((instance or "", fact), f"{place}{_valued(fact, value)} ({origin})")
+                        said = f"{place}{_valued(fact, value)} ({self._origin(facts, (name, instance), fact)})"
+                        known.setdefault((instance or "", fact), said)
         return tuple(known.values())
 
     def _look_up(self, subject: Subject, fact: Fact) -> tuple[float, str]:
@@ -113,31 +104,18 @@ class Facts:
 
     def _said(self, subject: Subject, fact: Known) -> tuple[float, str] | None:
         host, instance = subject.key
-        for facts, origin in ((self.seen, "from the log"), (self.given, "plimsoll.toml")):
+        for facts in (self.given, self.seen):
             for place in ((host, instance), (host, None)):
                 if fact in facts.get(place, {}):
-                    return facts[place][fact], origin
+                    return facts[place][fact], self._origin(facts, place, fact)
         return None
 
-
-def seen_in(logs: Sequence[Log]) -> SeenFacts:
-    """What the logs themselves show: how many processors each host has, by the object that shows most of them."""
-    found: dict[tuple[str, str], set[str]] = {}
-    for log in logs:
-        for series in log.series:
-            tag = _PROCESSOR_TAGS.get(series.measurement)
-            shown_by = series.tag("objectname") or series.measurement
-            if tag is None or shown_by not in _PROCESSORS:
-                continue
-            instance = series.tag(tag)
-            if instance is not None and not is_total(instance) and (shown_by != _QUEUES or instance.isdecimal()):
-                found.setdefault((host_of(series).casefold(), shown_by), set()).add(instance)
-    most: dict[tuple[str, str | None], Mapping[str, float]] = {}
-    for (host, shown_by), instances in sorted(found.items(), key=lambda item: len(item[1])):
-        if shown_by == _QUEUES and len(instances) == 1:
-            continue  # one queue may have been chosen among many
-        most[host, None] = {"processors": float(len(instances))}
-    return most
+    def _origin(self, facts: SeenFacts, place: tuple[str, str | None], fact: str) -> str:
+        """Who says so; where plimsoll.toml says otherwise than the log, what the log shows as well."""
+        if facts is self.seen:
+            return "from the log"
+        shown = self.seen.get(place, {}).get(fact)
+        return "plimsoll.toml" if shown in (None, facts[place][fact]) else f"plimsoll.toml; the log shows {shown:g}"
 
 
 def _valued(fact: str, value: float) -> str:

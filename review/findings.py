@@ -1,6 +1,6 @@
 """What is asked of a run and what comes of it: one finding for each rule and subject."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -70,7 +70,8 @@ class Finding:
     `samples` are what a chart draws: the signal as recorded, in its unit.
     `notes` say what the judgement rests on: a widened window, an unknown phase, a host fact. `needs` is what a
     rule that was not judged lacks: a fact (`memory_mb`), or that drives are marked (`drive = "database"`). `seen` is
-    how much of its window (ns) held samples when that was fullest, None where it was full.
+    how much of its window (ns) held samples when that was fullest, None where it was full. `superseded_by` are the
+    rules of today beside which it is a note.
     """
 
     pack: Pack
@@ -85,6 +86,7 @@ class Finding:
     processes: Processes | None = None
     needs: str | None = None
     seen: int | None = None
+    superseded_by: tuple[str, ...] = ()
 
     @property
     def severe(self) -> bool:
@@ -195,8 +197,9 @@ class Applied:
 class Question:
     """What is to be judged: packs over phases, between two instants (UTC ns, None for open).
 
-    `overrides` are the thresholds that are set otherwise, `drives` tells what the disks hold. `expected_hosts` are the
-    hosts that plimsoll.toml names, where all logs of the run are there: each of them was to be recorded.
+    `by_hand` are the packs that were asked for by name, `overrides` the thresholds that are set otherwise; `drives`
+    tells what the disks hold. `expected_hosts` are the hosts that plimsoll.toml names, where all logs of the run are
+    there: each of them was to be recorded.
     """
 
     packs: Sequence[Pack]
@@ -204,7 +207,7 @@ class Question:
     phases: Sequence[Phase] = ()
     start: int | None = None
     end: int | None = None
-    by_hand: bool = False
+    by_hand: Set[str] = frozenset()
     overrides: Overrides = field(default_factory=Overrides)
     drives: Drives = field(default_factory=dict[Subject, str])
     expected_hosts: tuple[str, ...] = ()

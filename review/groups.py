@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from review.findings import CROSSED, Finding
+from review.findings import CROSSED, JUDGED, Finding
 from rules.schema import Rule, Severity
 
 SEVERITIES: Sequence[Severity] = ("critical", "warning", "info")
@@ -12,10 +12,14 @@ SEVERITIES: Sequence[Severity] = ("critical", "warning", "info")
 
 @dataclass(frozen=True)
 class Group:
-    """The crossed findings about one signal, worst first."""
+    """The crossed findings about one signal, worst first.
+
+    `not_counted` are those of old limits that a rule of today stands in for, crossed or not, worst first.
+    """
 
     signal: str
     findings: tuple[Finding, ...]
+    not_counted: tuple[Finding, ...] = ()
 
     @property
     def worst(self) -> Finding:
@@ -48,12 +52,30 @@ class Group:
 
 
 def crossed_groups(findings: Iterable[Finding]) -> tuple[Group, ...]:
-    """The groups, worst first. `findings` are in their order, worst first."""
+    """The groups, worst first. `findings` are in their order, worst first.
+
+    An old limit is noted in the group of its signal, or of a rule that supersedes it. Where neither was crossed and it
+    was, it makes a group of its own.
+    """
+    every = list(findings)
     by_signal: dict[str, list[Finding]] = {}
-    for finding in findings:
-        if finding.outcome in CROSSED:
-            by_signal.setdefault(finding.rule.signal, []).append(finding)
-    return tuple(Group(signal, tuple(found)) for signal, found in by_signal.items())
+    signal_of: dict[str, str] = {}
+    for one in every:
+        if one.outcome in CROSSED and not one.superseded_by:
+            by_signal.setdefault(one.rule.signal, []).append(one)
+            signal_of.setdefault(one.rule.id, one.rule.signal)
+    old: dict[str, list[Finding]] = {}
+    alone: dict[str, list[Finding]] = {}
+    for one in every:
+        if one.superseded_by and one.outcome in JUDGED:
+            named = (signal_of[name] for name in one.superseded_by if name in signal_of)
+            signal = one.rule.signal if one.rule.signal in by_signal else next(named, None)
+            if signal is not None:
+                old.setdefault(signal, []).append(one)
+            elif one.outcome in CROSSED:
+                alone.setdefault(one.rule.signal, []).append(one)
+    together = {**by_signal, **alone}
+    return tuple(Group(signal, tuple(found), tuple(old.get(signal, ()))) for signal, found in together.items())
 
 
 def severities(groups: Iterable[Group]) -> str:

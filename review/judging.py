@@ -16,8 +16,10 @@ from review.findings import CROSSED, Applied, Finding, Outcome, Question
 from review.processes import with_processes
 from review.recorded import drawn
 from review.sentences import often
+from review.superseded import supersede
 from rules.crossings import longest_stretch, share_of_time, time_crossed
 from rules.evaluate import Judge, Track, grid
+from rules.fields import transformed
 from rules.finder import Finder, Origin, Subject, Taken, has_object, host_of, host_tags, hosts_of
 from rules.schema import Pack, Rule
 from rules.states import State
@@ -34,7 +36,8 @@ def judge(logs: Sequence[Log], question: Question, facts: Facts) -> tuple[list[F
         applied.append(Applied(pack, hosts, why))
         for rule in pack.rules:
             findings += bench.findings(pack, rule, hosts)
-    return sorted(with_processes(findings, question.signals, bench.recorded, question.phases), key=_rank), applied
+    weighed = supersede(findings, question.by_hand)
+    return sorted(with_processes(weighed, question.signals, bench.recorded, question.phases), key=_rank), applied
 
 
 class _Bench:
@@ -80,8 +83,8 @@ class _Bench:
             if any(has_object(series, objects, measurements) for series in self._host_series[host])
         )
         names = ", ".join((*objects, *measurements))
-        if self._question.by_hand:
-            return (hosts or tuple(self._hosts.values())), "chosen by --pack"
+        if pack.pack in self._question.by_hand:
+            return (hosts or tuple(self._hosts.values())), "chosen by hand"
         return hosts, f"{names} recorded" if hosts else f"none of {names} recorded"
 
     def recorded(self, name: str, host: str) -> Iterator[tuple[str, Samples]]:
@@ -202,8 +205,9 @@ class _Bench:
     def _drawn(self, origin: Origin, track: Track) -> Samples:
         if isinstance(origin, Taken) and not origin.rate:
             samples = self._samples(origin.series)
-            values = origin.transform.scale * samples.values + origin.transform.offset
-            return Samples(samples.times, values).between(self._question.start, self._question.end)
+            return Samples(samples.times, transformed(samples.values, origin.transform)).between(
+                self._question.start, self._question.end
+            )
         return Samples(track.times, track.values)
 
     def _notes(self, finding: Finding, track: Track) -> tuple[str, ...]:

@@ -12,8 +12,10 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from model.numbers import percent
 from model.times import SECOND, words
-from rules.schema import Duration, Fact, Limit, Rule, Share, Strict
+from rules.schema import Duration, Fact, Limit, Rule, Share, Signal, Strict
 from rules.source import suggest
+from rules.units import in_unit, is_named, unit_of
+from rules.wording import limit_text
 
 _LONGEST = 366 * 86400 * SECOND
 _FILE = "plimsoll.toml"
@@ -73,6 +75,7 @@ class Overrides:
 
     general: Mapping[str, RuleSettings] = field(default_factory=dict[str, RuleSettings])
     by_host: Mapping[str, Mapping[str, RuleSettings]] = field(default_factory=dict[str, Mapping[str, RuleSettings]])
+    signals: Mapping[str, Signal] = field(default_factory=dict[str, Signal])
 
     def of(self, rule: Rule, host: str) -> tuple[Rule, Override | None]:
         """A rule as it is judged on a host, and what made it so; None where it stands as documented."""
@@ -85,16 +88,19 @@ class Overrides:
             return rule, Override(rule, reason, f"switched off in {_FILE}: {reason}", off=True)
         if not settings.changes:
             return rule, Override(rule, reason, f"kept as documented in {_FILE}: {reason}")
-        changed = _changed(rule, settings)
-        return changed, Override(rule, reason, f"{_difference(rule, changed)}: {reason}")
+        unit = unit_of(rule, self.signals)
+        changed = _changed(rule, settings, unit)
+        return changed, Override(rule, reason, f"{_difference(rule, changed, unit)}: {reason}")
 
 
-def mistakes(place: str, table: Mapping[str, RuleSettings], rules: Mapping[str, Rule]) -> Iterator[str]:
+def mistakes(
+    place: str, table: Mapping[str, RuleSettings], rules: Mapping[str, Rule], signals: Mapping[str, Signal]
+) -> Iterator[str]:
     """What in the table at a place does not fit the rules, one line for each."""
     for name, settings in table.items():
         rule = rules.get(name)
         if rule is None:
-            near = suggest(name, list(rules)) or "; `plimsoll rules list` names them"
+            near = suggest(name, list(rules)) or "; `plimsoll rules list` names them, and --pack loads one of your own"
             yield f"{place}.{name}: no rule has this id{near}"
         elif settings.healthy and settings.healthy.worse != rule.healthy.worse:
             yield (
@@ -103,13 +109,19 @@ def mistakes(place: str, table: Mapping[str, RuleSettings], rules: Mapping[str, 
             )
         elif settings.per and rule.scale:
             yield f"{place}.{name}.per: the documented limit is multiplied by the host's {rule.scale} already"
+        elif settings.healthy:
+            try:
+                in_unit(settings.healthy, unit_of(rule, signals))
+            except ValueError as error:
+                yield f"{place}.{name}.healthy: {error}"
 
 
-def _changed(rule: Rule, settings: RuleSettings) -> Rule:
+def _changed(rule: Rule, settings: RuleSettings, unit: str) -> Rule:
     """The rule with what is set. Hysteresis and `where` belong to the documented limit and go with it."""
     update: dict[str, object] = {}
     if settings.healthy or settings.per:
-        update |= {"healthy": settings.healthy or rule.healthy, "recover": None, "scale": settings.per or rule.scale}
+        healthy = in_unit(settings.healthy, unit) if settings.healthy else rule.healthy
+        update |= {"healthy": healthy, "recover": None, "scale": settings.per or rule.scale}
         update |= {"where": {}, "where_unknown": None}
     if settings.over is not None:
         update["over"] = settings.over
@@ -120,12 +132,12 @@ def _changed(rule: Rule, settings: RuleSettings) -> Rule:
     return rule.model_copy(update=update)
 
 
-def _difference(documented: Rule, changed: Rule) -> str:
+def _difference(documented: Rule, changed: Rule, unit: str) -> str:
     """`limit < 90, for 10 min set in plimsoll.toml instead of the documented < 80, for 5 min`."""
     now, before = [], []
     if (changed.healthy, changed.scale) != (documented.healthy, documented.scale):
-        now.append(f"limit {_limit(changed)}")
-        before.append(_limit(documented))
+        now.append(f"limit {_limit(changed, unit)}")
+        before.append(_limit(documented, unit))
     if changed.over != documented.over:
         now.append(f"over {_length(changed.over)}")
         before.append(f"over {_length(documented.over)}")
@@ -141,8 +153,9 @@ def _difference(documented: Rule, changed: Rule) -> str:
     return f"{', '.join(now)} set in {_FILE} instead of the documented {', '.join(before)}"
 
 
-def _limit(rule: Rule) -> str:
-    return rule.healthy.shown + (f" × {rule.scale}" if rule.scale else "")
+def _limit(rule: Rule, unit: str) -> str:
+    limit = limit_text(rule.healthy, unit) if is_named(unit) else rule.healthy.shown
+    return limit + (f" × {rule.scale}" if rule.scale else "")
 
 
 def _length(duration: int) -> str:

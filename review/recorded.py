@@ -9,7 +9,8 @@ from model.samples import Samples
 from model.series import Series
 from model.times import SECOND
 from rules.evaluate import combined, total
-from rules.finder import Derived, Given, Origin, Taken, Total
+from rules.fields import combined_rates, combined_samples, transformed
+from rules.finder import Combined, Derived, Given, Origin, Taken, Total
 
 
 def drawn(origin: Origin, samples_of: Callable[[Series], Samples]) -> Samples | None:
@@ -17,9 +18,13 @@ def drawn(origin: Origin, samples_of: Callable[[Series], Samples]) -> Samples | 
     match origin:
         case Taken(series, rate, transform):
             samples = samples_of(series)
-            if transform.scale != 1 or transform.offset != 0:
-                samples = Samples(samples.times, transform.scale * samples.values + transform.offset)
+            samples = Samples(samples.times, transformed(samples.values, transform))
             return _rates(samples.present) if rate else samples
+        case Combined(operation, fields, rate, transform):
+            parts = [samples_of(series) for series in fields]
+            pairs = combined_rates(operation, parts) if rate else None
+            samples = Samples(pairs.later, pairs.values) if pairs else combined_samples(operation, parts)
+            return Samples(samples.times, transformed(samples.values, transform))
         case Derived(operation, operands, weights):
             together = _together(operands, samples_of)
             return Samples(together[0].times, combined(operation, _values(together), weights)) if together else None

@@ -15,7 +15,7 @@ from review.report_lines import finding_lines, limits
 from review.report_signals import Signals
 from review.review import Review
 from review.sentences import breach_sentence, how_long, in_phase, reduced, threshold, worst_text
-from review.wording import lasted, place, used_by
+from review.wording import lasted, old_limits, place, used_by
 from rules.crossings import Crossing
 from rules.schema import Condition, Rule, Severity
 from rules.wording import limit_text
@@ -71,6 +71,7 @@ class Section:
     rest: tuple[Finding, ...]
     hidden: int
     rules: tuple[tuple[Rule, str], ...]
+    old_limits: tuple[str, ...]
 
 
 def crossed(review: Review, zone: Zone, signals: Signals, album: Album | None) -> tuple[Section, ...]:
@@ -149,6 +150,7 @@ def _section(review: Review, group: Group, count: int, artist: "_Artist", *, bes
             (rule, _whole_condition(review, next(f for f in group.findings if f.rule.id == rule.id)))
             for rule in group.rules
         ),
+        old_limits=old_limits(group),
     )
 
 

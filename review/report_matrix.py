@@ -59,8 +59,13 @@ def matrix(review: Review, link_of: Callable[[Finding], str]) -> Matrix | None:
         for host in review.hosts
     }
     hosts = sorted(review.hosts, key=lambda host: (ranks[host] or [(99.0, 0.0)], host.casefold()))
+    section = {one: group.signal for group in review.groups for one in (*group.findings, *group.not_counted)}
+
+    def link(finding: Finding) -> str:
+        return anchor("crossed", section[finding]) if finding in section else link_of(finding)
+
     rows = tuple(
-        (host, tuple(_cell(worst.get((host.casefold(), signal)), link_of) for signal in shown))
+        (host, tuple(_cell(worst.get((host.casefold(), signal)), link) for signal in shown))
         for host in hosts[:_MOST_HOSTS]
     )
     met = {(cell.sign, cell.word, cell.kind): None for _, cells in rows for cell in cells if cell.sign}
@@ -74,7 +79,7 @@ def _cell(finding: Finding | None, link_of: Callable[[Finding], str]) -> Cell:
         return Cell("", "not recorded", "none", "")
     if finding.outcome in CROSSED:
         severity = finding.rule.severity
-        return Cell(MARKS[severity], f"{severity}, crossed", severity, anchor("crossed", finding.rule.signal))
+        return Cell(MARKS[severity], f"{severity}, crossed", severity, link_of(finding))
     if finding.outcome == Outcome.HELD:
         word, sign = _BRIEF if finding.brief else _HELD
         return Cell(sign, word, "quiet", link_of(finding))

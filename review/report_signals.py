@@ -1,13 +1,13 @@
 """The signals a report shows beside the judged ones: what a rule says to look at, and statistics."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from model.samples import Recorded, Samples
 from model.series import Series
 from review.findings import Finding
 from review.recorded import drawn
 from review.review import Review
-from rules.finder import Derived, Finder, Given, Origin, Origins, Subject, Taken, Total
+from rules.finder import Combined, Finder, Origins, Subject, Taken, series_of
 
 
 class Signals:
@@ -60,7 +60,7 @@ class Signals:
     def grows(self, finding: Finding) -> bool:
         """Whether what was recorded is a growing count, so that the signal lies between two samples."""
         found = self._origins(finding.rule.signal).get(finding.subject.key) if finding.subject else None
-        return found is not None and isinstance(found[1], Taken) and found[1].rate
+        return found is not None and isinstance(found[1], Taken | Combined) and found[1].rate
 
     def others(self) -> list[Series]:
         """The recorded counters that no known signal is taken from."""
@@ -68,7 +68,7 @@ class Signals:
             series.key
             for name in self._review.question.signals
             for _, origin in self._origins(name).values()
-            for series in _taken(origin)
+            for series in series_of(origin)
         }
         return [series for series in self._recorded.series if series.key not in used]
 
@@ -81,20 +81,6 @@ class Signals:
 
     def _origins(self, name: str) -> Origins:
         return self._finder.find(name) if name in self._review.question.signals else {}
-
-
-def _taken(origin: Origin) -> Iterator[Series]:
-    match origin:
-        case Taken():
-            yield origin.series
-        case Derived():
-            for operand in origin.operands:
-                yield from _taken(operand)
-        case Total():
-            for part in origin.parts:
-                yield from _taken(part)
-        case Given():
-            pass
 
 
 def subject_name(subject: Subject) -> str:

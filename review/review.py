@@ -92,7 +92,7 @@ class Review:
     @cached_property
     def unsound(self) -> tuple[Unsound, ...]:
         """Counters that rules may need and whose values say nothing."""
-        return unsound(self.logs)
+        return unsound(self.logs, self.question.packs)
 
     def of(self, *outcomes: Outcome) -> list[Finding]:
         """The findings with these outcomes, worst first."""

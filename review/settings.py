@@ -19,7 +19,7 @@ from review.facts import GivenFacts
 from review.findings import Drives
 from review.overrides import Overrides, RuleSettings, mistakes
 from rules.finder import Subject
-from rules.schema import Rule
+from rules.schema import Rule, Signal
 from rules.source import suggest
 
 FILE_NAME = "plimsoll.toml"
@@ -128,16 +128,16 @@ class Settings(_Strict):
             if own.drive
         }
 
-    def overrides(self, path: Path, rules: Mapping[str, Rule]) -> Overrides:
+    def overrides(self, path: Path, rules: Mapping[str, Rule], signals: Mapping[str, Signal]) -> Overrides:
         """The thresholds that are set otherwise. Unusable, naming the setting, if one does not fit the rules."""
-        wrong = [*mistakes("rules", self.rules, rules)]
+        wrong = [*mistakes("rules", self.rules, rules, signals)]
         by_host: dict[str, dict[str, RuleSettings]] = {}
         for host, facts in self.hosts.items():
-            wrong += mistakes(f"hosts.{host}.rules", facts.rules, rules)
+            wrong += mistakes(f"hosts.{host}.rules", facts.rules, rules, signals)
             by_host.setdefault(host.casefold(), {}).update(facts.rules)
         if wrong:
             raise Unusable(*(f"{path}: {one}" for one in wrong))
-        return Overrides(self.rules, by_host)
+        return Overrides(self.rules, by_host, signals)
 
     @property
     def sets_rules(self) -> bool:

@@ -8,6 +8,7 @@ from model.log import Log
 from model.names import is_judged
 from model.remark import Kind, Remark
 from model.strange_names import is_about_judged
+from rules.schema import Pack
 
 _BELOW_ZERO = -1  # what is nearer is a matter of rounding
 _MOST_BELOW_ZERO = 0.1  # of a counter's values, before nothing is said of its health
@@ -21,10 +22,15 @@ class Unsound:
     why: str
 
 
-def unsound(logs: Sequence[Log]) -> tuple[Unsound, ...]:
-    """Counters by which nobody can tell that the run was good."""
+def unsound(logs: Sequence[Log], packs: Sequence[Pack]) -> tuple[Unsound, ...]:
+    """Counters by which nobody can tell that the run was good, those of the packs' own signals among them."""
+    signals = [signal for pack in packs for signal in pack.signals.values()]
+    own = {source.path.counter.casefold() for signal in signals for source in signal.sources if source.path}
     found = [
-        Unsound(short(name, 60), "could not be read") for log in logs for name in log.unread if is_about_judged(name)
+        Unsound(short(name, 60), "could not be read")
+        for log in logs
+        for name in log.unread
+        if is_about_judged(name) or any(counter in name.casefold() for counter in own)
     ]
     below = (one for log in logs for one in _below_zero(log))
     found += [Unsound(path, "are below zero") for path, count, of in below if count > _MOST_BELOW_ZERO * of]

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from model.numbers import quantity
 from model.remark import counted
 from model.times import Zone, words
-from review.findings import Finding, Outcome
+from review.findings import CROSSED, Finding, Outcome
+from review.groups import Group
 from review.review import Review
-from review.sentences import between
+from review.sentences import between, crossed_clause, extreme, threshold
 from rules.crossings import Crossing
 
 WITH_REASON = (Outcome.TOO_SHORT, Outcome.NOT_JUDGED, Outcome.OFF)
@@ -81,6 +82,26 @@ def place(finding: Finding) -> str:
 def host_of(finding: Finding) -> str:
     """The host alone; empty where the rule applies to none."""
     return finding.subject.host if finding.subject else ""
+
+
+def old_limits(group: Group) -> tuple[str, ...]:
+    """The old limits noted in a group, a line each: what came of them, and why they do not count.
+
+    `memory-available (> 4 MB, NT 4.0 Enterprise file server) held, lowest 36 MB; an old limit, not counted: ...`
+    """
+    by_rule: dict[str, list[Finding]] = {}
+    for one in group.not_counted:
+        by_rule.setdefault(one.rule.id, []).append(one)
+    lines: list[str] = []
+    for rule, found in by_rule.items():
+        worst = found[0]
+        other = f"{worst.signal.title}, " if worst.rule.signal != group.signal else ""
+        value = quantity(worst.worst, worst.signal.unit)
+        limit = f"{rule} ({other}{threshold(worst)}, {worst.rule.sources[0].document})"
+        where = f" on {place(worst)}" + (f", worst of {len(found):,}" if len(found) > 1 else "")
+        came = crossed_clause(worst) if worst.outcome in CROSSED else f"held, {extreme(worst)} {value}"
+        lines.append(f"{limit} {came}{where}; {worst.notes[0]}")
+    return tuple(lines)
 
 
 def reason(finding: Finding) -> str:

@@ -17,11 +17,12 @@ from model.samples import Samples
 from model.sampling import Stretch, within
 from model.series import Series
 from model.times import SECOND, utc, words
-from rules.finder import Derived, Given, Origin, Origins, Subject, Taken, Total, joined
+from rules.fields import Pairs, combined_rates, combined_samples, operated, rates, transformed
+from rules.finder import Combined, Derived, Given, Origin, Origins, Subject, Taken, Total, joined, series_of
 from rules.healthy import Healthy
-from rules.schema import Condition, Fact, Reduce, Rule
+from rules.schema import Condition, Fact, Operation, Reduce, Rule
 from rules.states import State, States, Truth, Truths, run
-from rules.window import reduce, reduce_rate
+from rules.window import reduce, reduce_pairs
 
 EVERY = 10 * SECOND
 _MOST_EVALUATIONS = 20_000_000
@@ -98,7 +99,7 @@ class Judge:
     def seen(self, origin: Origin, track: Track) -> int | None:
         """How much of the window (ns) held samples when it was fullest; None where it was full, to a sample."""
         fullest = 0
-        for series in _series(origin):
+        for series in series_of(origin):
             samples = self.samples(series)
             times = samples.present.times
             first = np.searchsorted(times, track.times - track.window, side="left")
@@ -148,7 +149,7 @@ class Judge:
 
     def _windows(self, condition: Condition, origin: Origin) -> tuple[int, list[tuple[Stretch, int]]]:
         """`over`, widened to twice the sampling interval where that is longer: of the log, and of parts of it."""
-        sampled = [self.samples(series) for series in _series(origin)]
+        sampled = [self.samples(series) for series in series_of(origin)]
         parts = sorted(
             (part for samples in sampled for part in samples.other_intervals), key=lambda part: part.interval
         )
@@ -159,9 +160,16 @@ class Judge:
         match origin:
             case Taken(series, rate, transform):
                 samples = self.samples(series).present
-                if transform.scale != 1 or transform.offset != 0:
-                    samples = Samples(samples.times, transform.scale * samples.values + transform.offset)
-                return (reduce_rate if rate else reduce)(samples, at, window, how)
+                samples = Samples(samples.times, transformed(samples.values, transform))
+                return reduce_pairs(rates(samples), at, window, how) if rate else reduce(samples, at, window, how)
+            case Combined(operation, fields, rate, transform):
+                parts = [self.samples(series) for series in fields]
+                if rate:
+                    pairs = combined_rates(operation, parts)
+                    pairs = Pairs(pairs.earlier, pairs.later, transformed(pairs.values, transform))
+                    return reduce_pairs(pairs, at, window, how)
+                samples = combined_samples(operation, parts)
+                return reduce(Samples(samples.times, transformed(samples.values, transform)), at, window, how)
             case Derived(operation, operands, weights):
                 values = [self._value(operand, at, window, how) for operand in operands]
                 return combined(operation, values, weights)
@@ -193,35 +201,16 @@ def grid(times: Times, every: int = EVERY, reach: int = 0) -> Times:
     return np.concatenate([np.arange(s, e + 1, every) for s, e in zip(starts.tolist(), ends.tolist(), strict=True)])
 
 
-def _series(origin: Origin) -> list[Series]:
-    match origin:
-        case Taken():
-            return [origin.series]
-        case Derived():
-            return [series for operand in origin.operands for series in _series(operand)]
-        case Total():
-            return [part.series for part in origin.parts]
-        case Given():
-            return []
-
-
 def total(values: Sequence[Values]) -> Values:
     """The sum over instances, of those that have data; no data where none has."""
     stacked = np.stack(values)
     return np.where(np.isnan(stacked).all(axis=0), np.nan, np.nansum(stacked, axis=0))
 
 
-def combined(operation: str, values: Sequence[Values], weights: Sequence[float] = ()) -> Values:
-    """A derived signal's operands as one, each times its weight; a zero divisor is no data."""
-    if weights:
-        values = [weight * one for weight, one in zip(weights, values, strict=True)]
-    match operation:
-        case "sum":
-            return np.sum(values, axis=0)
-        case "difference":
-            return values[0] - values[1]
-        case _:
-            return np.divide(values[0], values[1], out=np.full(len(values[0]), np.nan), where=values[1] != 0)
+def combined(operation: Operation, values: Sequence[Values], weights: Sequence[float] = ()) -> Values:
+    """A derived signal's operands as one, each times its weight."""
+    weighed = [weight * one for weight, one in zip(weights, values, strict=True)] if weights else values
+    return operated(operation, weighed)
 
 
 def _truths(values: Values, breached: np.ndarray) -> Truths:

@@ -3,15 +3,14 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from model.names import measurement
 from model.perfmon import TOTAL, CounterPath, generic_object, telegraf_name
 from model.series import Series
 from rules.processors import numbered
-from rules.schema import EACH, Fact, Known, Signal, Source, Transform
+from rules.schema import EACH, Fact, Fields, Known, Operation, Signal, Source, Transform
 
-Operation = Literal["sum", "difference", "ratio"]
 _TOTALS = (TOTAL.casefold(), "cpu-total")
 _THIS_COMPUTER = "localhost"
 
@@ -44,6 +43,16 @@ class Taken:
 
 
 @dataclass(frozen=True, slots=True)
+class Combined:
+    """A signal of one subject that is made, sample by sample, of several fields of one measurement."""
+
+    operation: Operation
+    fields: tuple[Series, ...]
+    rate: bool
+    transform: Transform
+
+
+@dataclass(frozen=True, slots=True)
 class Derived:
     """A signal of one subject that is computed from others."""
 
@@ -56,7 +65,7 @@ class Derived:
 class Total:
     """A signal of one host that is the sum over its instances, of those that have data at a time."""
 
-    parts: tuple[Taken, ...]
+    parts: tuple[Taken | Combined, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +76,7 @@ class Given:
     fact: Fact
 
 
-Origin: TypeAlias = Taken | Derived | Total | Given
+Origin: TypeAlias = Taken | Combined | Derived | Total | Given
 Origins: TypeAlias = Mapping[tuple[str, str | None], tuple[Subject, Origin]]
 
 
@@ -112,23 +121,26 @@ class Finder:
         taken = self._take(signal)
         return _totals(taken) if signal.instances == "sum" else taken
 
-    def _take(self, signal: Signal) -> Mapping[tuple[str, str | None], tuple[Subject, Taken]]:
-        best: dict[str, tuple[bool, list[tuple[Subject, Taken]]]] = {}
+    def _take(self, signal: Signal) -> Mapping[tuple[str, str | None], tuple[Subject, Taken | Combined]]:
+        best: dict[str, tuple[bool, list[tuple[Subject, Taken | Combined]]]] = {}
         for source in signal.sources:
-            by_host: dict[str, list[tuple[Subject, Taken]]] = {}
+            by_host: dict[str, list[tuple[Subject, Taken | Combined]]] = {}
             filled: set[str] = set()
             for series in self._candidates(source):
                 subject = subject_of(source, series)
                 if subject is None:
                     continue
                 host = subject.host.casefold()
-                by_host.setdefault(host, []).append((subject, Taken(series, source.rate, source.transform)))
-                if host not in filled and self._has_samples(series):
+                origin = self._origin(source, series, subject)
+                if origin is None:
+                    continue
+                by_host.setdefault(host, []).append((subject, origin))
+                if host not in filled and all(map(self._has_samples, series_of(origin))):
                     filled.add(host)
             for host, origins in by_host.items():
                 if host not in best or (host in filled and not best[host][0]):
                     best[host] = (host in filled, origins)
-        found: dict[tuple[str, str | None], tuple[Subject, Taken]] = {}
+        found: dict[tuple[str, str | None], tuple[Subject, Taken | Combined]] = {}
         for _, origins in best.values():
             for subject, origin in origins:
                 found.setdefault(subject.key, (subject, origin))
@@ -138,8 +150,29 @@ class Finder:
         if source.path is not None:
             key = (measurement(source.path.object), telegraf_name(source.path.counter).casefold())
         else:
-            key = (source.measurement or "", (source.field or "").casefold())
+            key = (source.measurement or "", source.fields[0].casefold())
         return self._by_field.get(key, ())
+
+    def _origin(self, source: Source, series: Series, subject: Subject) -> Taken | Combined | None:
+        """What a source makes of a series and others of the same thing; None where one, or a fact, is missing."""
+        transform = source.transform
+        if source.per:
+            fact = self._known(Subject(subject.host), source.per)
+            if not fact:
+                return None
+            transform = Transform(scale=transform.scale / fact, offset=transform.offset)
+        if not isinstance(source.field, Fields):
+            return Taken(series, source.rate, transform)
+        beside = [self._beside(series, name) for name in source.fields[1:]]
+        fields = (series, *(one for one in beside if one))
+        if len(fields) < len(source.fields):
+            return None
+        return Combined(source.field.operation, fields, source.rate, transform)
+
+    def _beside(self, series: Series, field: str) -> Series | None:
+        """Another field of the same thing."""
+        every = self._by_field.get((series.measurement, field.casefold()), ())
+        return next((one for one in every if one.key[:3] == series.key[:3]), None)
 
     def _derive(self, signal: Signal) -> Origins:
         derived = signal.derived
@@ -154,7 +187,7 @@ class Finder:
                 continue  # the host's own value belongs to each of its instances
             origins = [joined(found, subject) for found in operands]
             if derived.partial:
-                result[key] = (subject, Total(tuple(one for one in origins if isinstance(one, Taken))))
+                result[key] = (subject, Total(tuple(one for one in origins if isinstance(one, Taken | Combined))))
             elif all(origin is not None for origin in origins):
                 weights = tuple(
                     weight.of(self._known(subject, weight.by)) if (weight := derived.weights.get(name)) else 1.0
@@ -163,6 +196,21 @@ class Finder:
                 taken = tuple(origin for origin in origins if origin is not None)
                 result[key] = (subject, Derived(operation, taken, weights))
         return result
+
+
+def series_of(origin: Origin) -> tuple[Series, ...]:
+    """Every series it is taken from."""
+    match origin:
+        case Taken(series):
+            return (series,)
+        case Combined():
+            return origin.fields
+        case Derived():
+            return tuple(series for operand in origin.operands for series in series_of(operand))
+        case Total():
+            return tuple(series for part in origin.parts for series in series_of(part))
+        case Given():
+            return ()
 
 
 def joined(origins: Origins, subject: Subject) -> Origin | None:
@@ -181,9 +229,9 @@ def joined(origins: Origins, subject: Subject) -> Origin | None:
     return found[1] if found else None
 
 
-def _totals(taken: Mapping[tuple[str, str | None], tuple[Subject, Taken]]) -> Origins:
+def _totals(taken: Mapping[tuple[str, str | None], tuple[Subject, Taken | Combined]]) -> Origins:
     """The sums over the instances of each host."""
-    by_host: dict[str, list[tuple[Subject, Taken]]] = {}
+    by_host: dict[str, list[tuple[Subject, Taken | Combined]]] = {}
     for (host, _), one in taken.items():
         by_host.setdefault(host, []).append(one)
     return {
@@ -197,7 +245,12 @@ def subject_of(source: Source, series: Series) -> Subject | None:
     subject = _subject_of_path(source.path, series) if source.path else _subject_of_measurement(source, series)
     # As it was recorded: the instance of a subject may have the name of a server before it.
     recorded = series.tag("instance" if source.path else source.instance or "") or ""
-    return None if recorded.casefold() in {one.casefold() for one in source.but} else subject
+    return None if any(_is_named(recorded.casefold(), one.casefold()) for one in source.but) else subject
+
+
+def _is_named(instance: str, name: str) -> bool:
+    """Whether an instance is called so; `*` is any text. Adapters have brackets in their names, so no other sign is."""
+    return fnmatchcase(instance, name.replace("[", "[[]").replace("?", "[?]"))
 
 
 def _subject_of_measurement(source: Source, series: Series) -> Subject | None:

@@ -1,7 +1,7 @@
-"""A threshold as its document puts it: `< 80`, `> 3600`, `= 0`."""
+"""A threshold as its document puts it: `< 80`, `> 3600 s`, `= 0`."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -10,23 +10,34 @@ from numpy.typing import NDArray
 from model.log import Values
 
 Worse = Literal["higher", "lower", "either"]
-_TEXT = re.compile(r"(<=|>=|<|>|=)\s*(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)")
+_TEXT = re.compile(r"(<=|>=|[<>=≤≥])\s*(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([^\W\d_]\S*|[%/]\S*)?")
+_PLAIN = {"≤": "<=", "≥": ">="}
+_SIGNS = {written: sign for sign, written in _PLAIN.items()}
+_SEPARATED = re.compile(r"\d,\d")
 
 
 @dataclass(frozen=True, slots=True)
 class Healthy:
-    """The healthy side of a limit. A breach is its negation: `< 80` breaks at 80 and above."""
+    """The healthy side of a limit. A breach is its negation: `< 80` breaks at 80 and above.
+
+    `unit` is the one it is written in, None where the limit is in that of its signal.
+    """
 
     operator: Literal["<", "<=", ">", ">=", "="]
     limit: float
+    unit: str | None = None
 
     @classmethod
     def parse(cls, text: str) -> "Healthy":
-        """Read `< 80`. ValueError if the text is not an operator and a number."""
+        """Read `< 80` or `< 25 ms`. ValueError if the text is not an operator, a number and perhaps a unit."""
         match = _TEXT.fullmatch(text.strip())
         if not match:
-            raise ValueError(f'"{text}" is not a limit; write it like "< 80", "<= 3", "> 3600" or "= 0"')
-        return cls(match[1], float(match[2]))  # pyright: ignore[reportArgumentType]
+            comma = "without a comma in the number, " if _SEPARATED.search(text) else ""
+            raise ValueError(
+                f'"{text}" is not a limit; write it {comma}like "< 80", "<= 25 ms", "> 3600 s", ">= 4 GB" or "= 0"'
+            )
+        operator = _PLAIN.get(match[1], match[1])
+        return cls(operator, float(match[2]), match[3])  # pyright: ignore[reportArgumentType]
 
     @property
     def worse(self) -> Worse:
@@ -36,7 +47,7 @@ class Healthy:
     @property
     def sign(self) -> str:
         """The operator as people read it: `≤`."""
-        return {"<=": "≤", ">=": "≥"}.get(self.operator, self.operator)
+        return _SIGNS.get(self.operator, self.operator)
 
     @property
     def shown(self) -> str:
@@ -45,7 +56,7 @@ class Healthy:
 
     def scaled(self, factor: float) -> "Healthy":
         """The same side of a limit multiplied by a host fact."""
-        return Healthy(self.operator, self.limit * factor)
+        return replace(self, limit=self.limit * factor)
 
     def holds(self, values: Values) -> NDArray[np.bool_]:
         """Which values are on the healthy side; NaN is on neither and gives False."""
@@ -62,4 +73,4 @@ class Healthy:
                 return values == self.limit
 
     def __str__(self) -> str:
-        return f"{self.operator} {self.limit:.12g}"
+        return f"{self.operator} {self.limit:.12g}{f' {self.unit}' if self.unit else ''}"

@@ -1,72 +1,132 @@
 """Loads the signals and packs that ship with Plimsoll, and packs of one's own."""
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
 
 from model.errors import Unusable
-from rules.schema import Condition, Pack, Rule, Signal, Signals
-from rules.source import Document, Mistakes, Place, read, suggest, validate
+from rules.checks import Once, check_rule, check_signals
+from rules.schema import Pack, Rule, Signal, Signals
+from rules.source import Document, Mistakes, read, suggest, validate
+from rules.units import of_rule
+
+YAML = (".yaml", ".yml")
+_HOW = "; `plimsoll rules new FILE` writes one to begin with"
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """What is judged by: packs, and all signals that their rules may name.
+
+    `by_hand` are the names of the packs that were asked for by name or file, `files` says where each pack is from.
+    """
+
+    packs: tuple[Pack, ...]
+    signals: Mapping[str, Signal]
+    by_hand: frozenset[str]
+    files: Mapping[str, str]
+
+    @cached_property
+    def rules(self) -> Mapping[str, Rule]:
+        """Every rule by its id."""
+        return {rule.id: rule for pack in self.packs for rule in pack.rules}
+
+    @property
+    def named(self) -> tuple[Pack, ...]:
+        """The packs that were asked for, or all of them where none was."""
+        return tuple(pack for pack in self.packs if pack.pack in self.by_hand) or self.packs
+
+
+def load(added: Sequence[str] = (), only: Sequence[str] = ()) -> Catalogue:
+    """The shipped packs, or instead of them `only` these; and those that are added, by name or by the path of a file.
+
+    Unusable names a pack that is not known, with the nearest name; Mistakes tells everything that is wrong with the
+    files.
+    """
+    return _load(tuple(added), tuple(only)) if added or only else _every()
+
+
+def load_packs() -> tuple[Pack, ...]:
+    """The shipped packs."""
+    return load().packs
 
 
 def load_signals() -> Mapping[str, Signal]:
     """The shipped signals by name. Mistakes if the files in rules/signals are not right."""
-    return _signals()
-
-
-def load_packs(chosen: Sequence[str] = ()) -> tuple[Pack, ...]:
-    """The shipped packs, or those chosen by name or by the path of a file of one's own.
-
-    Unusable names a pack that is not known, with the nearest name; Mistakes tells everything
-    that is wrong with the files.
-    """
-    if not chosen:
-        return _every()
-    shipped = _shipped()
-    texts = []
-    for name in chosen:
-        if name in shipped:
-            texts.append(shipped[name])
-        elif Path(name).suffix in (".yaml", ".yml"):
-            texts.append((name, _text(Path(name))))
-        else:
-            raise Unusable(
-                f'pack "{name}" is not known{suggest(name, list(shipped))}; '
-                f"choose from {', '.join(shipped)}, or give the path of a .yaml file"
-            )
-    return _parse(texts)
+    return _signals()[0]
 
 
 @cache
-def _signals() -> Mapping[str, Signal]:
+def _every() -> Catalogue:
+    return _load((), ())
+
+
+def _load(added: tuple[str, ...], only: tuple[str, ...]) -> Catalogue:
+    shipped = _yaml_files("packs")
+    by_hand = [_text(name, shipped) for name in (*only, *added)]
+    texts = dict(by_hand if only else [*shipped.values(), *by_hand])
+    loader = _Loader()
+    packs = {file: pack for file, text in texts.items() if (pack := loader.pack(file, text))}
+    if loader.mistakes:
+        raise Mistakes(loader.mistakes)
+    named = frozenset(packs[file].pack for file, _ in by_hand)
+    return Catalogue(tuple(packs.values()), loader.signals, named, {pack.pack: file for file, pack in packs.items()})
+
+
+class _Loader:
+    """Reads packs one after the other, and keeps what they have together: signals, names, mistakes."""
+
+    def __init__(self) -> None:
+        shipped, places = _signals()
+        self.signals = dict(shipped)
+        self.mistakes: list[str] = []
+        self._packs, self._rules, self._signals = Once("pack"), Once("rule"), Once("signal", places)
+
+    def pack(self, file: str, text: bytes) -> Pack | None:
+        """The pack of a file, its limits in the units of their signals; None where it is too wrong to go on."""
+        try:
+            document = read(file, text, _HOW)
+            pack = validate(document, Pack)
+        except Mistakes as error:
+            self.mistakes += error.lines
+            return None
+        self.mistakes += self._packs.mistakes(document, ("pack",), pack.pack)
+        for name in pack.signals:
+            self.mistakes += self._signals.mistakes(document, ("signals", name), name)
+        # A pack knows its own signals and the shipped ones: what it means must not hang on which others are loaded.
+        known = {**pack.signals, **load_signals()}
+        self.signals = {**pack.signals, **self.signals}
+        self.mistakes += check_signals(document, pack.signals, known)
+        rules = tuple(self._rule(document, at, rule, known) for at, rule in enumerate(pack.rules))
+        return pack.model_copy(update={"rules": rules})
+
+    def _rule(self, document: Document, at: int, rule: Rule, known: Mapping[str, Signal]) -> Rule:
+        self.mistakes += self._rules.mistakes(document, ("rules", at, "id"), rule.id)
+        if wrong := check_rule(document, ("rules", at), rule, known):
+            self.mistakes += wrong
+            return rule
+        rule, mistakes = of_rule(rule, known)
+        self.mistakes += [document.mistake(("rules", at, *place), said) for place, said in mistakes]
+        return rule
+
+
+@cache
+def _signals() -> tuple[Mapping[str, Signal], Mapping[str, str]]:
+    """The shipped signals, and where each is."""
     documents = [read(*named) for named in _yaml_files("signals").values()]
     parts = [validate(document, Signals).signals for document in documents]
     signals = {name: signal for part in parts for name, signal in part.items()}
+    once = Once("signal")
     mistakes: list[str] = []
-    seen: dict[str, str] = {}
     for document, part in zip(documents, parts, strict=True):
-        for name, signal in part.items():
-            if name in seen:
-                mistakes.append(document.mistake(("signals", name), f"{seen[name]} has a signal of that name already"))
-            seen[name] = document.where(("signals", name))
-            mistakes += [
-                document.mistake(("signals", name, "derived"), _unknown_signal(operand, signals))
-                for operand in (signal.derived.operands if signal.derived else ())
-                if operand not in signals
-            ]
+        for name in part:
+            mistakes += once.mistakes(document, ("signals", name), name)
+        mistakes += check_signals(document, part, signals)
     if mistakes:
         raise Mistakes(mistakes)
-    return signals
-
-
-@cache
-def _every() -> tuple[Pack, ...]:
-    return _parse(list(_shipped().values()))
-
-
-def _shipped() -> dict[str, tuple[str, bytes]]:
-    return _yaml_files("packs")
+    return signals, once.places
 
 
 def _yaml_files(name: str) -> dict[str, tuple[str, bytes]]:
@@ -79,53 +139,16 @@ def _yaml_files(name: str) -> dict[str, tuple[str, bytes]]:
     }
 
 
-def _text(path: Path) -> bytes:
+def _text(name: str, shipped: Mapping[str, tuple[str, bytes]]) -> tuple[str, bytes]:
+    """What to call the file of a pack, and its text. Unusable if there is none."""
+    if name in shipped:
+        return shipped[name]
+    if Path(name).suffix not in YAML:
+        raise Unusable(
+            f'pack "{name}" is not known{suggest(name, list(shipped))}; '
+            f"choose from {', '.join(shipped)}, or give the path of a .yaml file"
+        )
     try:
-        return path.read_bytes()
+        return name, Path(name).read_bytes()
     except OSError as error:
-        raise Unusable(f"{path}: cannot be read: {error.strerror}; give the path of a pack") from None
-
-
-def _parse(texts: Sequence[tuple[str, bytes]]) -> tuple[Pack, ...]:
-    signals = load_signals()
-    packs: list[Pack] = []
-    mistakes: list[str] = []
-    seen: dict[str, str] = {}
-    for file, text in texts:
-        try:
-            document = read(file, text)
-            pack = validate(document, Pack)
-        except Mistakes as error:
-            mistakes += error.lines
-            continue
-        packs.append(pack)
-        for at, rule in enumerate(pack.rules):
-            mistakes += _check(document, ("rules", at), rule, signals)
-            if rule.id in seen:
-                mistakes.append(document.mistake(("rules", at, "id"), f"{seen[rule.id]} has a rule of that id already"))
-            seen[rule.id] = document.where(("rules", at, "id"))
-    if mistakes:
-        raise Mistakes(mistakes)
-    return tuple(packs)
-
-
-def _check(document: Document, place: Place, rule: Rule, signals: Mapping[str, Signal]) -> list[str]:
-    """Everything about one rule that only the signals can tell."""
-    named: list[tuple[Place, str]] = [((*place, "signal"), rule.signal)]
-    conditions: list[tuple[Place, Condition]] = []
-    for field, extra in (("and", rule.and_), ("when_phase_unknown", rule.when_phase_unknown)):
-        conditions += [((*place, field, at, "signal"), condition) for at, condition in enumerate(extra)]
-    named += [(where, condition.signal) for where, condition in conditions]
-    named += [((*place, "look_at", at), name) for at, name in enumerate(rule.look_at)]
-    mistakes = [document.mistake(where, _unknown_signal(name, signals)) for where, name in named if name not in signals]
-    if mistakes:
-        return mistakes
-    return [
-        document.mistake(where, f"{condition.signal} has instances and {rule.signal} has none: which one is meant?")
-        for where, condition in conditions
-        if signals[condition.signal].instances == "each" and signals[rule.signal].instances == "none"
-    ]
-
-
-def _unknown_signal(name: str, signals: Mapping[str, Signal]) -> str:
-    return f'signal "{name}" is not known{suggest(name, list(signals))}'
+        raise Unusable(f"{name}: cannot be read: {error.strerror}; give the path of a pack{_HOW}") from None

@@ -1,26 +1,31 @@
-"""What signals/*.yaml and packs/*.yaml may say. Field names here are the names in the files."""
+"""What signals/*.yaml and packs/*.yaml may say. Field names here are the names in the files.
+
+The descriptions are those of docs/packs.md, and what editors show: docs/build.py writes both from them.
+"""
 
 import re
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
 from model.perfmon import CounterPath
 from model.times import parse_duration
 from rules import notation
 from rules.healthy import Healthy
+from rules.source import IDENTIFIER, SIGNAL_NAME
 
 OFTEN = 0.1  # of the judged time; ours, docs/evaluation.md says why
 
 Severity = Literal["info", "warning", "critical"]
 Reduce = Literal["mean", "min", "max", "last", "sum", "count", "median", "increase"]
 Fact = Literal["processors", "clock_mhz", "memory_mb", "spindles", "link_bits"]  # what a limit may scale by
+Operation = Literal["sum", "difference", "ratio"]
 Known = Fact | Literal["raid"]  # everything that may be known of a host or an instance
 
 EACH = "*"  # in a path: each instance but the totals
 
-Identifier = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
-SignalName = Annotated[str, Field(pattern=r"^[a-z0-9_]+(\.[a-z0-9_]+)+$")]
+Identifier = Annotated[str, Field(pattern=IDENTIFIER)]
+SignalName = Annotated[str, Field(pattern=SIGNAL_NAME)]
 
 
 def _limit(value: object) -> object:
@@ -34,9 +39,13 @@ def _duration(value: object) -> object:
 def _path(value: object) -> object:
     if not isinstance(value, str):
         return value
-    path = CounterPath.parse(value)
+    try:
+        path = CounterPath.parse(value)
+    except ValueError as error:
+        raise ValueError(rf"{error}; write it like '\PhysicalDisk(*)\Disk Reads/sec', in single quotes") from None
     if path.computer:
-        raise ValueError(f'"{value}" names a computer; a source is a path for any computer')
+        any_computer = path._replace(computer=None)
+        raise ValueError(f"\"{value}\" names a computer; a source is a path for any computer: '{any_computer}'")
     return path
 
 
@@ -45,6 +54,12 @@ def _samples(value: object) -> object:
         # A number may have been 0x60: to YAML that is 96.
         raise ValueError('a series is text: put it in quotes, as in "0x60"')
     return notation.parse(value)
+
+
+def _bare(limit: Healthy) -> Healthy:
+    if limit.unit:
+        raise ValueError(f'"{limit}": a fact has its unit in its name; write the number alone')
+    return limit
 
 
 _SHARE = re.compile(r"(\d+(?:\.\d+)?) ?%")
@@ -58,11 +73,25 @@ def _share(value: object) -> object:
     return share
 
 
-Limit = Annotated[Healthy, BeforeValidator(_limit)]
-Share = Annotated[float, BeforeValidator(_share)]
-Duration = Annotated[int, BeforeValidator(_duration), Field(ge=0)]  # ns
-Path = Annotated[CounterPath, BeforeValidator(_path)]
-Samples = Annotated[tuple[float | None, ...], BeforeValidator(_samples)]
+def _text(kind: str, *examples: str, number: bool = False) -> WithJsonSchema:
+    """What a field that is written as text is for an editor; `kind` is what the reference page calls it."""
+    return WithJsonSchema(
+        {"type": ["string", "number"] if number else "string", "format": kind, "examples": [*examples]}
+    )
+
+
+Limit = Annotated[Healthy, BeforeValidator(_limit), _text("limit", "< 80", "<= 25 ms", "> 3600 s", ">= 4 GB", "= 0")]
+FactLimit = Annotated[Limit, AfterValidator(_bare), _text("limit", "<= 4", "= 1")]
+Share = Annotated[float, BeforeValidator(_share), _text("share of time", "10 %")]
+Duration = Annotated[  # ns
+    int, BeforeValidator(_duration), Field(ge=0), _text("duration", "30s", "5m", "1h30m", number=True)
+]
+Path = Annotated[
+    CounterPath,
+    BeforeValidator(_path),
+    _text("counter path", r"\Memory\Available Bytes", r"\PhysicalDisk(*)\% Disk Time"),
+]
+Samples = Annotated[tuple[float | None, ...], BeforeValidator(_samples), _text("series", "85x60", "65x12 95x12 _x6")]
 
 
 class Strict(BaseModel):
@@ -74,29 +103,72 @@ class Strict(BaseModel):
 class Transform(Strict):
     """`scale * x + offset`, applied to samples: 100 - x is scale -1, offset 100."""
 
-    scale: float = 1.0
-    offset: float = 0.0
+    scale: float = Field(default=1, description="What a sample is multiplied by.")
+    offset: float = Field(default=0, description="What is then added.")
+
+
+class Fields(Strict):
+    """Several fields of one measurement as one value: what each sample gives, as rules/fields.py has it."""
+
+    sum: Annotated[tuple[str, ...], Field(min_length=2)] | None = Field(default=None, description="All, added up.")
+    difference: tuple[str, str] | None = Field(default=None, description="The first less the second.")
+    ratio: tuple[str, str] | None = Field(default=None, description="The first divided by the second.")
+
+    @model_validator(mode="after")
+    def _one_operation(self) -> "Fields":
+        if [self.sum, self.difference, self.ratio].count(None) != 2:
+            raise ValueError("a field is a name, or one of sum, difference or ratio of several")
+        if len(set(self.names)) != len(self.names):
+            raise ValueError("a field is named twice")
+        return self
+
+    @property
+    def operation(self) -> Operation:
+        """What becomes of them."""
+        return "sum" if self.sum else "difference" if self.difference else "ratio"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The fields, in order."""
+        return self.sum or self.difference or self.ratio or ()
 
 
 class Source(Strict):
-    """Where a signal can be taken from: a Perfmon path, or a measurement, field and tag equalities.
+    """Where a signal can be taken from: a Perfmon path, or a measurement of Telegraf's and one of its fields.
 
-    In a path the instance `*` stands for each instance but `_Total`; SQL Server objects are written
-    for the default instance (`SQLServer:`) and match named ones (`MSSQL$NAME:`) too.
-    `instance` names the tag that tells the instances of a measurement apart, `host` the tag that
-    holds the host where that is not the usual one. `but` are instances that are left out beside the
-    totals. `rate` says the field is a growing count.
+    A path may stand alone in the place of a source.
     """
 
-    path: Path | None = None
-    measurement: str | None = None
-    field: str | None = None
-    tags: dict[str, str] = {}
-    host: str | None = None
-    instance: str | None = None
-    but: tuple[str, ...] = ()
-    rate: bool = False
-    transform: Transform = Transform()
+    path: Path | None = Field(
+        default=None,
+        description="A counter, in English and of no computer: `'\\Memory\\Available Bytes'`, in single quotes. The "
+        "instance `*` is each instance but `_Total`. SQL Server objects are written for the default instance "
+        "(`SQLServer:`) and are those of named ones (`MSSQL$NAME:`) as well.",
+    )
+    measurement: str | None = Field(default=None, description="A measurement of Telegraf's, where there is no path.")
+    field: str | Fields | None = Field(
+        default=None, description="The field of the measurement, or several of them taken together."
+    )
+    tags: dict[str, str] = Field(default={}, description="What tags of the measurement must be.")
+    host: str | None = Field(default=None, description="The tag that holds the host where that is not the usual one.")
+    instance: str | None = Field(default=None, description="The tag that tells the instances of a measurement apart.")
+    but: tuple[str, ...] = Field(
+        default=(), description="Instances that are left out beside the totals; `*` in them is any text."
+    )
+    rate: bool = Field(
+        default=False,
+        description="Whether the field, or each of several, is a growing count, of which the rate is taken.",
+    )
+    per: Fact | None = Field(
+        default=None,
+        description="A fact of the host it is divided by; where that is not known the source gives nothing.",
+    )
+    transform: Transform = Field(default=Transform(), description="What is made of each sample.")
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields of its measurement that it takes."""
+        return self.field.names if isinstance(self.field, Fields) else (self.field,) if self.field else ()
 
     @property
     def each(self) -> bool:
@@ -118,11 +190,11 @@ class Source(Strict):
 
 
 class Weight(Strict):
-    """How much an operand of a sum counts, by a fact of the subject: `values` by its value, else `unknown`."""
+    """How much an operand of a sum counts, by a fact of the subject."""
 
-    by: Literal["raid"]
-    values: dict[int, float]
-    unknown: float
+    by: Literal["raid"] = Field(description="The fact, which plimsoll.toml gives.")
+    values: dict[int, float] = Field(description="How often it counts, by the value of the fact.")
+    unknown: float = Field(description="How often it counts with another value, or where nobody knows it.")
 
     def of(self, fact: float | None) -> float:
         """The weight where this is the fact; None where nobody knows it."""
@@ -130,17 +202,16 @@ class Weight(Strict):
 
 
 class Derivation(Strict):
-    """A signal computed from others, each reduced over the window first; a zero divisor is no data.
+    """A signal computed from others, each reduced over the window first; a divisor of zero or below is no data."""
 
-    In a sum an operand may count more than once (`weights`). A `partial` sum is of the operands that are recorded and
-    have data: for limits that a single operand can already break.
-    """
-
-    sum: tuple[SignalName, ...] | None = None
-    weights: dict[SignalName, Weight] = {}
-    partial: bool = False
-    difference: tuple[SignalName, SignalName] | None = None
-    ratio: tuple[SignalName, SignalName] | None = None
+    sum: tuple[SignalName, ...] | None = Field(default=None, description="The signals that are added up.")
+    weights: dict[SignalName, Weight] = Field(default={}, description="Which of a sum count more than once.")
+    partial: bool = Field(
+        default=False,
+        description="Whether the sum is of those that are recorded and have data: for limits that one can break alone.",
+    )
+    difference: tuple[SignalName, SignalName] | None = Field(default=None, description="The first less the second.")
+    ratio: tuple[SignalName, SignalName] | None = Field(default=None, description="The first divided by the second.")
 
     @model_validator(mode="after")
     def _one_operation(self) -> "Derivation":
@@ -159,20 +230,26 @@ class Derivation(Strict):
 
 
 class Signal(Strict):
-    """A quantity a person reasons about, and where it can be taken from, the best source first.
+    """A quantity a person reasons about, and where it is taken from: one of `sources`, `derived` and `fact`."""
 
-    `instances` says what becomes of sources with instances: each is kept, or they are added up to one value of
-    the host. A signal of a `fact` has that value of the host throughout.
-    """
-
-    title: str
-    unit: str
-    meaning: str
-    worse: Literal["higher", "lower", "either"] = "higher"
-    instances: Literal["none", "each", "sum"] = "none"
-    sources: tuple[Source, ...] = ()
-    derived: Derivation | None = None
-    fact: Fact | None = None
+    title: str = Field(description="What charts and reports call it.")
+    unit: str = Field(
+        description="The unit of its values: `s`, `ms`, `bytes`, `bytes/s`, `%`, `/s`, `ratio`, or counted things."
+    )
+    meaning: str = Field(description="What it counts, and what a value tells.")
+    worse: Literal["higher", "lower", "either"] = Field(
+        default="higher", description="The direction in which values become bad."
+    )
+    instances: Literal["none", "each", "sum"] = Field(
+        default="none",
+        description="What becomes of sources with instances: each is judged on its own, or they are added up to one "
+        "value of the host.",
+    )
+    sources: tuple[Source, ...] = Field(
+        default=(), description="The best first: of a host the first that holds samples is taken."
+    )
+    derived: Derivation | None = Field(default=None, description="How it is computed from other signals.")
+    fact: Fact | None = Field(default=None, description="The fact of the host that is its value throughout.")
 
     @model_validator(mode="after")
     def _has_origin(self) -> "Signal":
@@ -180,81 +257,105 @@ class Signal(Strict):
             raise ValueError("a signal has either sources, is derived, or is a fact")
         if self.instances == "sum" and not all(source.each for source in self.sources):
             raise ValueError("a sum over instances needs sources that have instances")
+        if self.instances == "none" and any(source.each for source in self.sources):
+            raise ValueError("a source has instances: judge each (instances: each), or add them up (instances: sum)")
+        if self.instances == "each" and not all(source.each for source in self.sources):
+            raise ValueError("instances: each needs sources that have instances, as (*) in a path")
         return self
 
 
 class Condition(Strict):
-    """A signal reduced over a window and held against a limit; `healthy` is as the document puts it."""
+    """A signal reduced over a window and held against a limit."""
 
-    signal: SignalName
-    healthy: Limit
-    over: Duration = parse_duration("1m")
-    reduce: Reduce = "mean"
-    scale: Fact | None = None
+    signal: SignalName = Field(description="What is held against the limit: a shipped signal, or one of the pack.")
+    healthy: Limit = Field(
+        description="The healthy side of the limit, as the document puts it: `< 80` is crossed at 80 and above. With a "
+        "unit where another could be meant: `< 25 ms`, `>= 4 GB`."
+    )
+    over: Duration = Field(default=parse_duration("1m"), description="The window that ends at each evaluation.")
+    reduce: Reduce = Field(
+        default="mean", description="How the samples of the window become one value; `increase` is last less first."
+    )
+    scale: Fact | None = Field(
+        default=None,
+        description="The fact of the host that the limit is multiplied by: the limit is for one processor, one MB.",
+    )
 
 
 class Citation(Strict):
-    """Where a limit comes from."""
+    """Where a limit comes from: a document, or who agreed on it."""
 
-    document: str
-    place: str
-    quote: str | None = None
+    document: str = Field(description="The name by which it is found: title, author, year.")
+    place: str = Field(description="Where in the document.")
+    quote: str | None = Field(default=None, description="What stands there, word for word.")
 
 
 class Case(Strict):
-    """What a rule must make of some data: its `series` by signal, in the notation of rules/notation.py.
+    """What a rule must make of some data; `plimsoll rules test` runs it. For a disk rule the disk is marked as its."""
 
-    A sample every `interval`. `fires` tells whether the rule is to fire at any time, None that it is to
-    have no data throughout. `phase` is that of the whole case (None: phases are not known); `facts` are
-    the host's, and `instance` the one the samples are of where the signal keeps instances.
-    """
-
-    name: str
-    series: dict[SignalName, Samples]
-    fires: bool | None
-    interval: Annotated[Duration, Field(gt=0)] = parse_duration("10s")
-    phase: str | None = None
-    facts: dict[Known, float] = {}
-    instance: str = "0"
+    name: str = Field(description="What it shows: `fires`, `just below`, `data missing`.")
+    series: dict[SignalName, Samples] = Field(
+        description="Samples by signal, in the signal's unit: `85x60` is 85 and 60 more of it, `0+10x3` is 0 10 20 30, "
+        "`_x5` is five times nothing. Of a derived signal those that it is computed from."
+    )
+    fires: bool | None = Field(description="Whether it is to fire at any time; null: to have no data throughout.")
+    interval: Duration = Field(default=parse_duration("10s"), gt=0, description="How far samples lie apart.")
+    phase: str | None = Field(default=None, description="The phase of the whole case; without it phases are not known.")
+    facts: dict[Known, float] = Field(default={}, description="The facts of the host.")
+    instance: str = Field(default="0", description="The instance of the samples, where the signal keeps instances.")
 
 
 class Rule(Condition):
-    """A documented threshold; what it means to the sample is in docs/evaluation.md.
+    """A documented threshold; what it means to the sample is in docs/evaluation.md."""
 
-    A run in which it never fired has crossed it often where the condition was true for `for` in total, and for
-    the share `often` of the judged time. `why` gives the reason for the limit, `thresholds` which rows of the
-    studies' limits (tests/data/thresholds.csv) it carries out, `limits` which of today's (tests/data/limits-today.csv).
-
-    `superseded_by` are the rules of today that judge the same thing: on a host where one of them was judged, this one
-    is a note.
-
-    A rule with `drive` is for the disks that plimsoll.toml marks so; one with `where` for the hosts of which these
-    facts hold. On other hosts it does not apply (`where_outside: skip`) or is a note (info). Where such a fact is not
-    known it is not judged, unless `where_unknown` says otherwise: judged as it is (judge) or as a note (info), or
-    taken not to apply (skip).
-    """
-
-    id: Identifier
-    for_: Duration = Field(default=0, alias="for")
-    often: Share = OFTEN
-    recover: Limit | None = None
-    phase: str | None = None
-    when_phase_unknown: tuple[Condition, ...] = ()
-    and_: tuple[Condition, ...] = Field(default=(), alias="and")
-    severity: Severity
-    summary: str
-    look_at: tuple[SignalName, ...] = ()
-    measured_on: str | None = None
-    why: str = ""
-    superseded_by: tuple[Identifier, ...] = ()
-    drive: Literal["database", "log"] | None = None
-    where: dict[Fact, Limit] = {}
-    where_unknown: Literal["info", "judge", "skip"] | None = None
-    where_outside: Literal["info", "skip"] = "skip"
-    thresholds: tuple[str, ...] = ()
-    limits: tuple[str, ...] = ()
-    cases: tuple[Case, ...] = ()
-    sources: tuple[Citation, ...] = Field(min_length=1)
+    id: Identifier = Field(description="Its name, once among all packs: `own-exceptions`.")
+    for_: Duration = Field(default=0, alias="for", description="How long it must be crossed to fire; else at once.")
+    often: Share = Field(
+        default=OFTEN,
+        description="The share of the judged time from which it counts as often crossed: where it was crossed for "
+        "`for` in all, and never so long on end. As `10 %`.",
+    )
+    recover: Limit | None = Field(
+        default=None, description="The limit that ends a crossing, further inside; else that is `healthy` itself."
+    )
+    phase: str | None = Field(default=None, description="The phase of a run it is judged in: `steady`.")
+    when_phase_unknown: tuple[Condition, ...] = Field(
+        default=(), description="Conditions that must be crossed as well where the phases of a run are not known."
+    )
+    and_: tuple[Condition, ...] = Field(
+        default=(), alias="and", description="Conditions that must be crossed at the same time."
+    )
+    severity: Severity = Field(description="What a crossing is: warning and critical make a run not healthy.")
+    summary: str = Field(description="What a crossing means, in a sentence.")
+    look_at: tuple[SignalName, ...] = Field(default=(), description="Signals to look at next.")
+    measured_on: str | None = Field(default=None, description="The machine that the limit was measured on.")
+    why: str = Field(default="", description="The reason for the limit, and which part of the rule is ours.")
+    superseded_by: tuple[Identifier, ...] = Field(
+        default=(),
+        description="Rules of today that judge the same thing: on a host where one of them was judged, this is a note.",
+    )
+    drive: Literal["database", "log"] | None = Field(
+        default=None, description="Only for the disks that plimsoll.toml marks so."
+    )
+    where: dict[Fact, FactLimit] = Field(
+        default={}, description='Only for hosts of which these facts hold: `{processors: "<= 4"}`.'
+    )
+    where_unknown: Literal["info", "judge", "skip"] | None = Field(
+        default=None,
+        description="What becomes of it where such a fact is not known: judged as a note, judged as it is, or taken "
+        "not to apply; else it is not judged, and says so.",
+    )
+    where_outside: Literal["info", "skip"] = Field(
+        default="skip", description="What becomes of it on other hosts: it does not apply, or is a note."
+    )
+    thresholds: tuple[str, ...] = Field(
+        default=(), description="The rows of the studies' limits (tests/data/thresholds.csv) that it carries out."
+    )
+    limits: tuple[str, ...] = Field(
+        default=(), description="The rows of today's limits (tests/data/limits-today.csv) that it carries out."
+    )
+    cases: tuple[Case, ...] = Field(default=(), description="What it must make of some data.")
+    sources: tuple[Citation, ...] = Field(min_length=1, description="Where the limit comes from.")
 
     @model_validator(mode="after")
     def _consistent(self) -> "Rule":
@@ -275,26 +376,29 @@ class Rule(Condition):
 
 
 class AppliesTo(Strict):
-    """Which hosts a pack is for: those that have any of these Perfmon objects or measurements.
+    """Which hosts a pack is for: those that have any of these."""
 
-    Objects are written for the default SQL Server instance and may end in `*`.
-    """
-
-    objects: tuple[str, ...] = ()
-    measurements: tuple[str, ...] = ()
+    objects: tuple[str, ...] = Field(
+        default=(),
+        description="Perfmon objects, which may end in `*`; those of SQL Server are written for the default instance.",
+    )
+    measurements: tuple[str, ...] = Field(default=(), description="Measurements of Telegraf's.")
 
 
 class Pack(Strict):
-    """Rules for one kind of system. Without `applies_to` they are for every host."""
+    """Rules for one kind of system."""
 
-    pack: Identifier
-    title: str
-    about: str
-    applies_to: AppliesTo | None = None
-    rules: tuple[Rule, ...]
+    pack: Identifier = Field(description="Its name, once among all packs: `own`.")
+    title: str = Field(description="What reports call it.")
+    about: str = Field(description="What it is for, and where its limits come from.")
+    applies_to: AppliesTo | None = Field(default=None, description="The hosts it is for; else every host.")
+    signals: dict[SignalName, Signal] = Field(
+        default={}, description="Signals of its own, which its rules know beside the shipped ones."
+    )
+    rules: tuple[Rule, ...] = Field(description="Its limits.")
 
 
 class Signals(Strict):
-    """A file of signals/ as a whole."""
+    """A file of rules/signals as a whole."""
 
     signals: dict[SignalName, Signal]

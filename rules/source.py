@@ -13,6 +13,11 @@ from model.errors import Unusable
 Model = TypeVar("Model", bound=BaseModel)
 Place = tuple[str | int, ...]
 
+# How names of rules and packs are written, and those of signals.
+IDENTIFIER = r"^[a-z0-9]+(-[a-z0-9]+)*$"
+SIGNAL_NAME = r"^[a-z0-9_]+(\.[a-z0-9_]+)+$"
+_LIKE = {IDENTIFIER: "; write it like cpu-busy", SIGNAL_NAME: "; write it like disk.read_latency"}
+
 
 class Mistakes(Unusable):
     """Everything that is wrong with one or more files, one line each."""
@@ -52,23 +57,37 @@ class Document:
         return ""
 
 
-def read(file: str, text: str | bytes) -> Document:
-    """Parse one YAML file. Mistakes if it is not YAML, or says the same key twice."""
-    try:
-        root = yaml.compose(text, yaml.CSafeLoader)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        where = f"{file}:{mark.line + 1}:{mark.column + 1}" if mark else file
-        raise Mistakes([f"{where}: not valid YAML: {error.problem}"]) from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise Mistakes([f"{file}: not valid YAML: {error}"]) from None
+# What libyaml says of a slip that is easily made, and what to do.
+_HINTS = {
+    "unknown escape character": r"in double quotes \ begins an escape: put what has one in single quotes",
+    "tab character": "indent with spaces",
+    "cannot start any token": "put the text in single quotes; indent with spaces, not with tabs",
+}
+
+
+def read(file: str, text: str | bytes, hint: str = "") -> Document:
+    """Parse one YAML file. Mistakes if it is not YAML, or says the same key twice.
+
+    `hint` is what to say of one that is something else altogether.
+    """
     marks: dict[Place, tuple[int, int]] = {}
     twice: list[str] = []
-    data = _build(file, root, (), marks, twice) if root else None
+    try:
+        root = yaml.compose(text, yaml.CSafeLoader)
+        data = _build(file, root, (), marks, twice) if root else None
+    except yaml.MarkedYAMLError as error:
+        mark, problem = error.problem_mark, error.problem or ""
+        where = f"{file}:{mark.line + 1}:{mark.column + 1}" if mark else f"{file}:1:1"
+        todo = next((f"; {todo}" for said, todo in _HINTS.items() if said in problem), "")
+        raise Mistakes([f"{where}: not valid YAML: {problem}{todo}"]) from None
+    except (yaml.YAMLError, UnicodeDecodeError):
+        raise Mistakes([f"{file}:1:1: not valid YAML: it is not text in UTF-8; save it as that{hint}"]) from None
+    except RecursionError:
+        raise Mistakes([f"{file}:1:1: not valid YAML: it is nested too deeply, or a part of it holds itself"]) from None
     if twice:
         raise Mistakes(twice)
     if not isinstance(data, dict):
-        raise Mistakes([f"{file}:1:1: expected names and values, found {_kind(data)}"])
+        raise Mistakes([f"{file}:1:1: expected names and values, found {_kind(data)}{hint}"])
     return Document(file, data, marks)
 
 
@@ -131,11 +150,19 @@ def _explain(document: Document, model: type[BaseModel], detail: Any) -> str:
             )
         case "too_short":
             return document.mistake(place, f"{name}: at least one is needed")
+        case "string_pattern_mismatch":
+            name = "a name" if name == "[key]" else name
+            like = _LIKE.get(detail["ctx"]["pattern"], "")
+            return document.mistake(place, f"{name}: {_lowered(detail['msg'])}, found {_kind(detail['input'])}{like}")
         case "value_error":
             return document.mistake(place, str(detail["ctx"]["error"]))
         case _:
             found = _kind(detail["input"])
-            return document.mistake(place, f"{name}: {detail['msg'][:1].lower()}{detail['msg'][1:]}, found {found}")
+            return document.mistake(place, f"{name}: {_lowered(detail['msg'])}, found {found}")
+
+
+def _lowered(text: str) -> str:
+    return text[:1].lower() + text[1:]
 
 
 def _inside(place: Place, outer: Place) -> bool:

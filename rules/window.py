@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from model.log import Times, Values
 from model.samples import Samples
-from model.times import SECOND
+from rules.fields import Pairs
 from rules.schema import Reduce
 
 
@@ -19,20 +19,14 @@ def reduce(samples: Samples, at: Times, window: int, how: Reduce) -> Values:
     return _reduce_spans(samples.times, samples.values, first, last, window, how)
 
 
-def reduce_rate(samples: Samples, at: Times, window: int, how: Reduce) -> Values:
-    """The same for a growing count: each pair of neighbours inside the window gives its rate per second.
+def reduce_pairs(pairs: Pairs, at: Times, window: int, how: Reduce) -> Values:
+    """The same for what pairs of neighbouring samples give: of those both of which lie inside the window.
 
-    A negative difference (the count was reset) gives none. The pairs are reduced unweighted, as
-    InfluxQL's non_negative_derivative inside a subquery.
+    The pairs are reduced unweighted, as InfluxQL's non_negative_derivative inside a subquery.
     """
-    rise = np.diff(samples.values)
-    kept = rise >= 0
-    seconds = np.diff(samples.times) / SECOND
-    earlier, later = samples.times[:-1][kept], samples.times[1:][kept]
-    rates = rise[kept] / seconds[kept]
-    first = np.searchsorted(earlier, at - window, side="left")
-    last = np.searchsorted(later, at, side="right")
-    return _reduce_spans(later, rates, first, np.maximum(first, last), window, how)
+    first = np.searchsorted(pairs.earlier, at - window, side="left")
+    last = np.searchsorted(pairs.later, at, side="right")
+    return _reduce_spans(pairs.later, pairs.values, first, np.maximum(first, last), window, how)
 
 
 def _reduce_spans(

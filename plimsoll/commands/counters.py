@@ -12,7 +12,7 @@ from plimsoll.console import STDOUT, is_stdout, plain, say, spare
 from plimsoll.files import write_text
 from rules.collect import listing, logman, telegraf
 from rules.counters import Counters, counters, signals_of
-from rules.load import load_packs, load_signals
+from rules.load import load
 
 _INTERVAL = 15 * SECOND  # what Performance Monitor has
 # As SQL Server allows them; or a variable of Telegraf's.
@@ -25,6 +25,7 @@ class Wanted:
     """Which counters, and how they are to be written, as typed."""
 
     packs: tuple[str, ...]
+    only: tuple[str, ...]
     form: str
     instances: tuple[str, ...]
     interval: str | None
@@ -45,7 +46,7 @@ def run(wanted: Wanted, out: Path | None) -> None:
     if out is None or out == STDOUT:
         print(text, end="")
         return
-    spare((), out, others=[Path(name) for name in wanted.packs])
+    spare((), out, others=[Path(name) for name in (*wanted.packs, *wanted.only)])
     # Windows' own programs read the other two.
     write_text(out, text if wanted.form == "telegraf" else text.replace("\n", "\r\n"))
     if not is_stdout(out):
@@ -54,25 +55,26 @@ def run(wanted: Wanted, out: Path | None) -> None:
 
 
 def _needed(wanted: Wanted) -> Counters:
-    """The counters of the packs that were chosen, or of every signal: dashboards draw what no rule names, too.
+    """The counters of every signal, as dashboards draw what no rule names, too; or of the packs that stand in for all.
 
-    Unusable if a pack has none, or an instance was named and none is SQL Server's.
+    Unusable if a pack that was named has none, or an instance was named and none is SQL Server's.
     """
     for name in wanted.instances:
         _check_instance(name, wanted.form)
-    signals, packs = load_signals(), load_packs(wanted.packs)
-    for pack in packs if wanted.packs else ():
+    catalogue = load(wanted.packs, wanted.only)
+    signals = catalogue.signals
+    for pack in catalogue.named if catalogue.by_hand else ():
         if not counters(signals_of([pack], signals), signals).paths:
             raise Unusable(
                 f"pack {pack.pack}: nothing to collect: none of its signals is taken from a counter that a Windows of "
                 "today has; name another pack"
             )
-    names = signals_of(packs, signals) if wanted.packs else tuple(signals)
+    names = signals_of(catalogue.packs, signals) if wanted.only else tuple(signals)
     needed = counters(names, signals, wanted.instances)
     if wanted.instances and needed == counters(names, signals):
         raise Unusable(
             f"--instance {wanted.instances[0]}: none of these counters is SQL Server's; leave it out, or choose "
-            "--pack sql-server as well"
+            "--only sql-server as well"
         )
     return needed
 

@@ -3,11 +3,12 @@
 import json
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dashboards import alerts, grafana_json
+from dashboards.agents import Agent, is_recorded, recorded_by
 from dashboards.check import Parser, mistakes
 from dashboards.panels import panel_of
 from dashboards.site import Judged, Site
@@ -17,8 +18,10 @@ from model.times import parse_duration
 from native.programs import INFLUXQL
 from plimsoll.files import write_text
 from review.settings import Settings, load
+from rules.counters import signals_of
 from rules.finder import Subject
-from rules.load import load_packs, load_signals
+from rules.load import Catalogue
+from rules.load import load as load_rules
 from rules.schema import Rule
 from rules.source import Mistakes
 
@@ -36,18 +39,29 @@ def options(emails: tuple[str, ...], webhook: str | None, interval: str, docs: s
     return replace(given, docs=docs) if docs else given
 
 
-def export(out: Path, config: Path | None, options: alerts.Options) -> None:
+@dataclass(frozen=True)
+class Chosen:
+    """What is exported: packs that are added, or alone; and rules over what these agents record, all where empty."""
+
+    packs: Sequence[str] = ()
+    only: Sequence[str] = ()
+    agents: Collection[Agent] = ()
+
+
+def export(out: Path, config: Path | None, options: alerts.Options, chosen: Chosen) -> None:
     """Write alert rules to OUT/rules/grafana and dashboards to OUT/dashboards/grafana.
 
     What is refused is told on stderr. A rule that stood there and is no more is listed for Grafana to delete.
     """
-    packs, signals = load_packs(), load_signals()
+    catalogue = load_rules(chosen.packs, chosen.only)
+    signals = recorded_by(catalogue.signals, chosen.agents) if chosen.agents else catalogue.signals
     settings = load(config) if config else Settings()
-    by_id = {rule.id: rule for pack in packs for rule in pack.rules}
-    site = site_of(settings, config or Path("plimsoll.toml"), by_id)
+    site = site_of(settings, config or Path("plimsoll.toml"), catalogue)
     previous = _ours(out / RULES, "*.yaml", alerts.GENERATED)
-    made = alerts.export(packs, signals, site, replace(options, panel_of=panel_of), previous)
-    dashboards = grafana_json.files(options.docs, site)
+    options = replace(options, panel_of=panel_of, by_hand=catalogue.by_hand)
+    made = alerts.export(catalogue.packs, signals, site, options, previous)
+    shown = [name for name in signals_of(catalogue.packs, signals) if is_recorded(name, signals)]
+    dashboards = grafana_json.files(options.docs, site, shown if chosen.only or chosen.agents else None)
     _write(out / RULES, made.files, previous)
     _write(out / DASHBOARDS, dashboards, _ours(out / DASHBOARDS, "*.json", '"uid": "plimsoll-'))
     for refused in made.refused:
@@ -76,12 +90,15 @@ def check(paths: list[Path]) -> None:
     print(f"ok: {counted(len(files), 'file')}")
 
 
-def site_of(settings: Settings, path: Path, rules: Mapping[str, Rule]) -> Site:
+def site_of(settings: Settings, path: Path, catalogue: Catalogue) -> Site:
     """What plimsoll.toml says of hosts, as the export takes it. Unusable if a threshold in it fits no rule."""
-    overrides = settings.overrides(path, rules)
+    overrides = settings.overrides(path, catalogue.rules, catalogue.signals)
 
     def judged(rule: Rule, host: str) -> Judged:
         changed, override = overrides.of(rule, host)
+        if override and rule.id in catalogue.rules:
+            # A limit of one's own is no note, whatever supersedes the documented one.
+            changed = changed.model_copy(update={"severity": catalogue.rules[rule.id].severity})
         return Judged(changed, f"{override.note}." if override else "", bool(override and override.off))
 
     given = settings.facts()

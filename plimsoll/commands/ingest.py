@@ -17,7 +17,7 @@ from plimsoll.console import plain, say, tell
 from plimsoll.sources import Named, Read, read, refuse_bare
 from plimsoll.stores import opened
 from review import settings
-from rules.load import load_packs
+from rules.load import load as load_rules
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,7 @@ def _described(wanted: Wanted, labels: dict[str, str], found: Read, zone: Zone |
     if given.phases:
         filled = [log for log in logs if len(log.times)]
         start, end = min(int(log.times[0]) for log in filled), max(int(log.times[-1]) for log in filled)
-        rules = {rule.id: rule for pack in load_packs() for rule in pack.rules}
-        settings.check_phases(path, given.phases, rules, zone or filled[0].zone, start, end)
+        settings.check_phases(path, given.phases, load_rules().rules, zone or filled[0].zone, start, end)
     run = replace(given, name=wanted.name, labels={**given.labels, **labels})
     try:
         recordings = tuple(Recording.of(log, log.digest or "") for log in logs)

@@ -16,21 +16,22 @@ from plimsoll.sources import Named, read, refuse_bare
 from review import settings, terminal
 from review.as_document import document
 from review.doubts import together
-from review.facts import Facts, seen_in
+from review.facts import Facts
 from review.findings import CROSSED, Question
 from review.junit import junit
 from review.overrides import Overrides
 from review.review import Review, review
+from review.seen_facts import seen_in
 from review.verdict import Verdict
-from rules.load import load_packs, load_signals
-from rules.schema import Pack, Rule
+from rules.load import load
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What is to be judged, as typed."""
+    """What is to be judged, as typed: `packs` are added to those that ship, `only` stand in for them."""
 
     packs: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
     steady: str | None = None
     config: Path | None = None
 
@@ -75,7 +76,9 @@ def review_named(named: Named, asked: Asked) -> tuple[Review, Zone | None]:
     logs, stored = found.logs, found.run
     refuse_bare(found)
     refuse_unnamed(logs)
-    packs = load_packs(asked.packs)
+    catalogue = load(asked.packs, asked.only)
+    # Those of the shipped packs may be set otherwise as well: other reviews are by them.
+    rules = {**load().rules, **catalogue.rules}
     zone = named.shown_in or next((log.zone for log in logs if log.zone.known), logs[0].zone)
     path, given = _settings(named, asked.config, logs, stored)
     described = given.described_run()
@@ -85,7 +88,7 @@ def review_named(named: Named, asked: Asked) -> tuple[Review, Zone | None]:
     if asked.steady is not None:
         phases = steady(asked.steady, zone, start, end)
     else:
-        settings.check_phases(path, phases, _rules(packs), zone, start, end)
+        settings.check_phases(path, phases, rules, zone, start, end)
     # What was collected live was read for the time asked for.
     first, last = named.when.of(zone, start, end) if named.hosts is None else (None, None)
     if (first or start) > (last or end) or (first or start) > end or (last or end) < start:
@@ -94,13 +97,13 @@ def review_named(named: Named, asked: Asked) -> tuple[Review, Zone | None]:
             f"the logs reach from {zone.clock(start)} to {zone.clock(end)}"
         )
     question = Question(
-        packs,
-        load_signals(),
+        catalogue.packs,
+        catalogue.signals,
         phases,
         first,
         last,
-        by_hand=bool(asked.packs),
-        overrides=given.overrides(path, _rules(packs)) if path and given.sets_rules else Overrides(),
+        by_hand=catalogue.by_hand,
+        overrides=given.overrides(path, rules, catalogue.signals) if path and given.sets_rules else Overrides(),
         drives=given.drives(),
         expected_hosts=given.named_hosts if found.whole else (),
     )
@@ -116,11 +119,6 @@ def _settings(
         return where, settings.parse(stored.settings or "", where)
     path = settings.find([log.file or log.path for log in logs], config) if named.hosts is None else config
     return path, settings.load(path) if path else settings.Settings()
-
-
-def _rules(packs: Sequence[Pack]) -> dict[str, Rule]:
-    """Every rule that may be set otherwise: those of the shipped packs as well, which other runs are judged by."""
-    return {rule.id: rule for pack in (*load_packs(), *packs) for rule in pack.rules}
 
 
 def _span(logs: Sequence[Log]) -> tuple[int, int]:

@@ -10,16 +10,15 @@ from plimsoll.console import STDOUT, write_json
 from review.explain import explain, threshold_text
 from rules.cases import run_case
 from rules.document import document
-from rules.load import load_packs, load_signals
-from rules.schema import Pack
+from rules.load import Catalogue
 from rules.source import suggest
 
 _COLUMNS = ("rule", "severity", "signal", "healthy", "for", "sources")
 
 
-def list_rules(chosen: Sequence[str], json: Path | None) -> None:
+def list_rules(catalogue: Catalogue, json: Path | None) -> None:
     """A line for each rule, pack by pack."""
-    packs, signals = load_packs(chosen), load_signals()
+    packs, signals = catalogue.packs, catalogue.signals
     if json is not None:
         write_json(json, document(packs, signals).model_dump_json(by_alias=True, indent=2))
     if json == STDOUT:
@@ -47,31 +46,31 @@ def list_rules(chosen: Sequence[str], json: Path | None) -> None:
             print("  " + _line(row, widths))
 
 
-def check(chosen: Sequence[str]) -> None:
-    """Say that packs are right. Mistakes tells all that is wrong with them."""
-    packs = load_packs(chosen)
+def check(catalogue: Catalogue) -> None:
+    """Say that the packs that were named are right, or all of them: what is not right is not loaded."""
+    packs = catalogue.named
     print(f"ok: {counted(sum(len(pack.rules) for pack in packs), 'rule')} in {counted(len(packs), 'pack')}")
 
 
-def explain_rule(name: str, chosen: Sequence[str]) -> None:
+def explain_rule(name: str, catalogue: Catalogue) -> None:
     """Print everything that is to be said of a rule. Unusable if there is none of that name."""
-    by_id = {rule.id: (rule, pack) for pack in load_packs(chosen) for rule in pack.rules}
+    by_id = {rule.id: (rule, pack) for pack in catalogue.packs for rule in pack.rules}
     if name not in by_id:
         raise Unusable(f'rule "{name}" is not known{suggest(name, list(by_id))}; plimsoll rules list names them all')
-    print(explain(*by_id[name], load_signals()), end="")
+    print(explain(*by_id[name], catalogue.signals), end="")
 
 
-def test(chosen: Sequence[str]) -> int:
-    """Run every case and tell which failed; the exit status."""
-    packs, signals = load_packs(chosen), load_signals()
+def test(catalogue: Catalogue) -> int:
+    """Run every case of the packs that were named, or of all, and tell which failed; the exit status."""
+    packs = catalogue.named
     cases = failed = 0
-    for file, pack in zip(_files(chosen, packs), packs, strict=True):
+    for pack in packs:
         for rule in pack.rules:
             for case in rule.cases:
                 cases += 1
-                if wrong := run_case(rule, case, signals):
+                if wrong := run_case(rule, case, catalogue.signals):
                     failed += 1
-                    print(f'{file}: rule {rule.id}: case "{case.name}": {wrong}')
+                    print(f'{catalogue.files[pack.pack]}: rule {rule.id}: case "{case.name}": {wrong}')
     rules = sum(len(pack.rules) for pack in packs)
     print(f"{counted(cases, 'case')} of {counted(rules, 'rule')}, {failed} failed")
     return 1 if failed else 0
@@ -79,9 +78,3 @@ def test(chosen: Sequence[str]) -> int:
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
-
-
-def _files(chosen: Sequence[str], packs: Sequence[Pack]) -> list[str]:
-    """The file each pack is from: as it was named, or where it lies among those that ship."""
-    names = chosen or [pack.pack for pack in packs]
-    return [name if Path(name).suffix in (".yaml", ".yml") else f"packs/{name}.yaml" for name in names]

@@ -1,11 +1,21 @@
 """`plimsoll grafana`."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from plimsoll.options.shared import path_option
+from plimsoll.options.shared import OnlyOption, PackOption, path_option
+
+
+class Source(StrEnum):
+    """The agents whose names for things signals know."""
+
+    WINDOWS = "windows"
+    TELEGRAF = "telegraf"
+    SYSSTAT = "sysstat"
+
 
 app = typer.Typer(help="Files for Grafana.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -27,6 +37,16 @@ def grafana_export_command(
     interval: Annotated[
         str, typer.Option("--interval", help="How far samples lie apart; short windows are widened to twice that.")
     ] = "10s",
+    packs: PackOption = None,
+    only: OnlyOption = None,
+    source: Annotated[
+        list[Source] | None,
+        typer.Option(
+            "--source",
+            help="Rules over what this agent records, and no others; repeat for more.",
+            show_default=False,
+        ),
+    ] = None,
     docs: Annotated[
         str | None, typer.Option("--docs", help="Where the rules' pages are. Default: in Grafana's public folder.")
     ] = None,
@@ -34,7 +54,8 @@ def grafana_export_command(
     """Write Grafana's alert rules and dashboards; what Grafana cannot express is told, with the reason."""
     from plimsoll.commands import grafana
 
-    grafana.export(out, config, grafana.options(tuple(email or ()), webhook, interval, docs))
+    chosen = grafana.Chosen(packs or (), only or (), [one.value for one in source or ()])
+    grafana.export(out, config, grafana.options(tuple(email or ()), webhook, interval, docs), chosen)
 
 
 @app.command("check")

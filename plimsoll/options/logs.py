@@ -14,6 +14,8 @@ from plimsoll.options.shared import (
     LastOption,
     LogArgument,
     NamesOption,
+    OnlyOption,
+    PackOption,
     StoreOption,
     ToOption,
     ZoneOption,
@@ -100,14 +102,8 @@ def convert_command(
 
 def review_command(
     logs: LogArgument,
-    pack: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--pack",
-            help="Judge by this pack (name or .yaml file); repeat for more. Default: those whose objects are recorded.",
-            show_default=False,
-        ),
-    ] = None,
+    pack: PackOption = None,
+    only: OnlyOption = None,
     from_: FromOption = None,
     to: ToOption = None,
     last: LastOption = None,
@@ -142,7 +138,7 @@ def review_command(
     from plimsoll.sources import Named
 
     named = Named(tuple(logs), zone, format_, encoding, tuple(names or ()), store, When(from_, to, last))
-    asked = review.Asked(tuple(pack or ()), steady, config)
+    asked = review.Asked(tuple(pack or ()), tuple(only or ()), steady, config)
     outputs = review.Outputs(out, json, junit, fail_on.value if fail_on else None)
     raise typer.Exit(review.run(named, asked, outputs))
 

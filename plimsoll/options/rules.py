@@ -6,17 +6,13 @@ from typing import Annotated
 
 import typer
 
-from plimsoll.options.shared import JsonOption, not_empty, path_option
+from plimsoll.options.shared import JsonOption, OnlyOption, PackOption, not_empty, path_option
 
 app = typer.Typer(help="What is judged by: packs of rules.", no_args_is_help=True, rich_markup_mode=None)
 
 PacksArgument = Annotated[
     list[str] | None,
-    typer.Argument(help="Packs by name, or .yaml files of one's own. Default: all that ship.", metavar="PACK"),
-]
-RulePackOption = Annotated[
-    list[str] | None,
-    typer.Option("--pack", help="This pack only (name or .yaml file); repeat for more.", show_default=False),
+    typer.Argument(help="Packs by name, or .yaml files of one's own, as with --pack. Default: all.", metavar="PACK"),
 ]
 
 
@@ -29,52 +25,61 @@ class Form(StrEnum):
 
 
 @app.command("list")
-def rules_list_command(pack: RulePackOption = None, json: JsonOption = None) -> None:
+def rules_list_command(pack: PackOption = None, only: OnlyOption = None, json: JsonOption = None) -> None:
     """List rules: severity, signal, threshold (… stands for further conditions), how long it is crossed before the
     rule fires, and how many documents it is from.
     """
     from plimsoll.commands import rules
+    from rules.load import load
 
-    rules.list_rules(tuple(pack or ()), json)
+    rules.list_rules(load(pack or (), only or ()), json)
 
 
 @app.command("check")
-def rules_check_command(packs: PacksArgument = None) -> None:
+def rules_check_command(packs: PacksArgument = None, pack: PackOption = None, only: OnlyOption = None) -> None:
     """Check packs: every mistake is told with file, line and column, and the exit status is 2."""
     from plimsoll.commands import rules
+    from rules.load import load
 
-    rules.check(tuple(packs or ()))
+    rules.check(load((*(packs or ()), *(pack or ())), only or ()))
 
 
 @app.command("explain")
 def rules_explain_command(
     rule: Annotated[str, typer.Argument(help="A rule's id: cpu-busy.", metavar="RULE", show_default=False)],
-    pack: RulePackOption = None,
+    pack: PackOption = None,
+    only: OnlyOption = None,
 ) -> None:
     """Explain a rule: what is counted, the threshold, why, which documents it is from, what to look at next."""
     from plimsoll.commands import rules
+    from rules.load import load
 
-    rules.explain_rule(rule, tuple(pack or ()))
+    rules.explain_rule(rule, load(pack or (), only or ()))
+
+
+@app.command("new")
+def rules_new_command(
+    path: Annotated[Path, typer.Argument(help="The file to write: mine.yaml.", metavar="FILE", show_default=False)],
+) -> None:
+    """Write a pack to begin with: an example with comments, and beside it the JSON schema for editors."""
+    from plimsoll.commands import new_pack
+
+    new_pack.run(path)
 
 
 @app.command("test")
-def rules_test_command(packs: PacksArgument = None) -> None:
+def rules_test_command(packs: PacksArgument = None, pack: PackOption = None, only: OnlyOption = None) -> None:
     """Run the cases of packs; the exit status is 1 if one does not come out as it expects."""
     from plimsoll.commands import rules
+    from rules.load import load
 
-    raise typer.Exit(rules.test(tuple(packs or ())))
+    raise typer.Exit(rules.test(load((*(packs or ()), *(pack or ())), only or ())))
 
 
 @app.command("counters")
 def rules_counters_command(
-    pack: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--pack",
-            help="Counters this pack needs (name or .yaml file); repeat for more. Default: of every signal.",
-            show_default=False,
-        ),
-    ] = None,
+    pack: PackOption = None,
+    only: OnlyOption = None,
     form: Annotated[
         Form,
         typer.Option(
@@ -101,8 +106,11 @@ def rules_counters_command(
     ] = None,
     out: Annotated[Path | None, path_option("--out", "The file to write. Default: stdout.", show_default=False)] = None,
 ) -> None:
-    """Print the counters of Windows that rules need, for what is to record them; docs/collect.md tells how."""
+    """Print the counters of Windows that rules need, for what is to record them; docs/collect.md tells how.
+
+    They are those of every signal, those of a pack of one's own among them; with --only those that these packs need.
+    """
     from plimsoll.commands import counters
 
-    wanted = counters.Wanted(tuple(pack or ()), form, tuple(instance or ()), interval)
+    wanted = counters.Wanted(tuple(pack or ()), tuple(only or ()), form, tuple(instance or ()), interval)
     counters.run(wanted, out)

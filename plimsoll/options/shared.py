@@ -103,3 +103,20 @@ NamesOption = Annotated[
     path_option("--names", "A .yaml file of counter names in another language.", show_default=False),
 ]
 JsonOption = Annotated[Path | None, path_option("--json", "Write the result for other programs; - for stdout.")]
+PackOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--pack",
+        help="Add a pack of one's own (a .yaml file), or name one that ships: it is then judged at full strength. "
+        "Repeat for more.",
+        show_default=False,
+    ),
+]
+OnlyOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--only",
+        help="This pack (name or .yaml file) instead of those that ship; repeat for more.",
+        show_default=False,
+    ),
+]

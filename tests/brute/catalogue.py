@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,13 @@ PACKS = Path(__file__).parents[2] / "rules" / "packs"
 SIGNALS = PACKS.parent / "signals"
 
 _UNITS = {"s": 1_000, "m": 60_000, "h": 3_600_000}
-_LIMIT = re.compile(r"(<=|>=|<|>|=)\s*(-?[0-9.eE+-]+)")
+_LIMIT = re.compile(r"(<=|>=|<|>|=)\s*(-?[0-9.]+(?:[eE][+-]?[0-9]+)?)\s*(\S*)")
+# How many of the smallest unit of its kind each is, in decimals. Memory in powers of two, throughput in powers of ten.
+_SIZES = (
+    {"us": 1, "µs": 1, "ms": 1000, "s": 10**6, "min": 60 * 10**6, "h": 3600 * 10**6},
+    {"bytes": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40},
+    {"bytes/s": 1, "KB/s": 10**3, "MB/s": 10**6, "GB/s": 10**9, "TB/s": 10**12},
+)
 
 
 @dataclass(frozen=True)
@@ -79,6 +86,7 @@ class Rule:
     where: dict[str, Limit] = field(default_factory=dict)
     where_unknown: str = "not-judged"
     where_outside: str = "skip"
+    unit: str = ""
 
     @property
     def main(self) -> Condition:
@@ -94,6 +102,7 @@ class Pack:
     rules: tuple[Rule, ...]
     objects: tuple[str, ...] | None
     measurements: tuple[str, ...] | None
+    signals: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 def duration(text: str | float) -> int:
@@ -103,11 +112,15 @@ def duration(text: str | float) -> int:
     return sum(round(float(number) * _UNITS[unit]) for number, unit in re.findall(r"([0-9.]+)([smh])", text))
 
 
-def limit(text: str) -> Limit:
-    """The limit of `<= 3`."""
+def limit(text: str, unit: str = "") -> Limit:
+    """The limit of `<= 3`, or of `<= 3 ms` in a unit that may be another."""
     match = _LIMIT.fullmatch(text.strip())
     assert match, text
-    return Limit(match[1], float(match[2]))
+    operator, number, written = match.groups()
+    if written in ("", unit):
+        return Limit(operator, float(number))
+    (sizes,) = [sizes for sizes in _SIZES if unit in sizes]
+    return Limit(operator, float(Decimal(number) * sizes[written] / sizes[unit]))
 
 
 def share(text: str | float) -> float:
@@ -127,11 +140,14 @@ def pack(path: Path) -> Pack:
     """The pack of a file."""
     data: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
     applies = data.get("applies_to")
+    own = data.get("signals", {})
+    units = {name: signal["unit"] for name, signal in (signals() | own).items()}
     return Pack(
         data["pack"],
-        tuple(_rule(data["pack"], one) for one in data["rules"]),
+        tuple(_rule(data["pack"], one, units) for one in data["rules"]),
         tuple(applies.get("objects", ())) if applies else None,
         tuple(applies.get("measurements", ())) if applies else None,
+        own,
     )
 
 
@@ -142,28 +158,29 @@ def signals(folder: Path = SIGNALS) -> dict[str, dict[str, Any]]:
     return {name: signal for part in parts for name, signal in part.items()}
 
 
-def _rule(pack: str, data: dict[str, Any]) -> Rule:
+def _rule(pack: str, data: dict[str, Any], units: dict[str, str]) -> Rule:
     return Rule(
         id=data["id"],
         pack=pack,
         severity=data["severity"],
-        conditions=tuple(_condition(one) for one in (data, *data.get("and", ()))),
-        when_phase_unknown=tuple(_condition(one) for one in data.get("when_phase_unknown", ())),
+        conditions=tuple(_condition(one, units) for one in (data, *data.get("and", ()))),
+        when_phase_unknown=tuple(_condition(one, units) for one in data.get("when_phase_unknown", ())),
         for_=duration(data.get("for", 0)),
-        recover=limit(data["recover"]) if "recover" in data else None,
+        recover=limit(data["recover"], units[data["signal"]]) if "recover" in data else None,
         phase=data.get("phase"),
         drive=data.get("drive"),
         often=share(data.get("often", 0.1)),
         where={fact: limit(text) for fact, text in data.get("where", {}).items()},
         where_unknown=data.get("where_unknown", "not-judged"),
         where_outside=data.get("where_outside", "skip"),
+        unit=units[data["signal"]],
     )
 
 
-def _condition(data: dict[str, Any]) -> Condition:
+def _condition(data: dict[str, Any], units: dict[str, str]) -> Condition:
     return Condition(
         data["signal"],
-        limit(data["healthy"]),
+        limit(data["healthy"], "" if data.get("reduce") == "count" else units[data["signal"]]),
         duration(data.get("over", "1m")),
         data.get("reduce", "mean"),
         data.get("scale"),

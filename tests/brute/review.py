@@ -47,13 +47,26 @@ class Review:
     verdict: str
 
 
-def review(folder: Path, chosen: list[Pack] | None = None, between: tuple[datetime, datetime] | None = None) -> Review:
-    """The review of a folder, under the packs chosen or those whose counters were recorded."""
+def review(
+    folder: Path,
+    chosen: list[Pack] | None = None,
+    between: tuple[datetime, datetime] | None = None,
+    added: list[Pack] | None = None,
+) -> Review:
+    """The review of a folder, under the packs chosen or those whose counters were recorded.
+
+    Those in `added` are judged beside the latter.
+    """
     first, last = (round(moment.timestamp() * 1000) for moment in between) if between else (0, FOREVER)
     hosts, settings, catalogue = logs.read(folder), toml.read(folder), signals()
     findings: list[Finding] = []
-    for pack in chosen or packs():
-        applies = [host for host, columns in hosts.items() if chosen or _applies(pack, columns)]
+    by_hand = [*(chosen or ()), *(added or ())]
+    judged_by = chosen or [*packs(), *by_hand]
+    catalogue = catalogue | {name: signal for pack in judged_by for name, signal in pack.signals.items()}
+    for pack in judged_by:
+        applies = [host for host, columns in hosts.items() if _applies(pack, columns)]
+        if not applies and pack in by_hand:
+            applies = list(hosts)
         for rule in pack.rules:
             if not applies:
                 findings.append(Finding(rule, None, None, Judgement("does-not-apply"), rule.main.limit.number))
@@ -177,10 +190,10 @@ class _Host:
         return by_name.get(same_processor(instance or "", list(by_name)) or "")
 
     def _known(self, instance: str | None, name: str) -> float | None:
-        """A fact that the log shows or plimsoll.toml tells."""
-        if name == "processors" and self.finder.processors():
-            return float(self.finder.processors())
-        return self.settings.fact(self.host, instance, name)
+        """A fact that plimsoll.toml tells or the log shows."""
+        said = self.settings.fact(self.host, instance, name)
+        shown = {"processors": self.finder.processors, "memory_mb": self.finder.memory_mb}.get(name, lambda: 0)()
+        return said if said is not None else float(shown) if shown else None
 
     def _factor(self, instance: str | None, name: str) -> float | None:
         """What a limit is multiplied by: the fact, else what the documents assume."""

@@ -60,7 +60,7 @@ def applied(rule: Rule, override: dict[str, Any]) -> Rule:
     """The rule with what is set otherwise; it recovers at the limit itself where the limit was changed."""
     first, *others = rule.conditions
     if "healthy" in override:
-        first = replace(first, limit=limit(override["healthy"]))
+        first = replace(first, limit=limit(override["healthy"], rule.unit))
     if "over" in override:
         first = replace(first, over=duration(override["over"]))
     if "per" in override:

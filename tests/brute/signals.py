@@ -26,6 +26,16 @@ class Leaf:
 
 
 @dataclass
+class Made:
+    """Several columns of one thing, made into one sample by sample: added up, subtracted or divided."""
+
+    how: str
+    parts: list[Leaf]
+    scale: float
+    offset: float
+
+
+@dataclass
 class Derived:
     """A combination of signals: sum, difference or ratio. In a sum an operand may count more than once.
 
@@ -44,7 +54,7 @@ class Fact:
     value: float
 
 
-Signal = Leaf | Derived | Fact
+Signal = Leaf | Made | Derived | Fact
 
 
 class Finder:
@@ -72,7 +82,7 @@ class Finder:
         recorded: dict[str | None, Signal] = {}
         for source in sources:
             found = self._from(source)
-            if any(leaf.column.times for leaf in found.values()):
+            if any(all(leaf.column.times for leaf in leaves(one)) for one in found.values()):
                 return dict(found)
             recorded = recorded or dict(found)
         return recorded
@@ -85,6 +95,18 @@ class Finder:
         counts = [len(self._from(source)) for source in self.catalogue["cpu.processor_busy"]["sources"]]
         queues = [name for name in self._from(r"\Server Work Queues(*)\Queue Length") if (name or "").isdecimal()]
         return max(*counts, len(queues) if len(queues) > 1 else 0)
+
+    def memory_mb(self) -> int:
+        """How much memory the log shows, in MB; 0 if it does not say."""
+        used, share = (
+            [
+                value
+                for one in self._columns({"measurement": "mem_util", "field": field}).values()
+                for value in one.values
+            ]
+            for field in ("kbmemused", "pct_memused")
+        )
+        return round(sum(used) / len(used) / (sum(share) / len(share) / 100) / 1024) if used and sum(share) > 0 else 0
 
     def _derived(
         self, weights: dict[str, Any] | None = None, *, partial: bool = False, **operation: list[str]
@@ -115,15 +137,37 @@ class Finder:
         fact = self.fact(instance, described["by"])
         return float(described["unknown"] if fact is None else described["values"].get(int(fact), described["unknown"]))
 
-    def _from(self, source: str | dict[str, Any]) -> dict[str | None, Leaf]:
+    def _from(self, source: str | dict[str, Any]) -> dict[str | None, Leaf | Made]:
         described: dict[str, Any] = {"path": source} if isinstance(source, str) else source
         transform = described.get("transform", {})
         scale, offset = transform.get("scale", 1.0), transform.get("offset", 0.0)
-        found: dict[str | None, Leaf] = {}
+        rate = described.get("rate", False)
+        if "per" in described:
+            fact = self.fact(None, described["per"])
+            if not fact:
+                return {}
+            scale /= fact
+        if not isinstance(described.get("field"), dict):
+            return {name: Leaf(column, scale, offset, rate) for name, column in self._columns(described).items()}
+        ((how, names),) = described["field"].items()
+        several = [self._columns({**described, "field": name}) for name in names]
+        whole = [instance for instance in several[0] if all(instance in columns for columns in several)]
+        return {
+            instance: Made(how, [Leaf(columns[instance], rate=rate) for columns in several], scale, offset)
+            for instance in whole
+        }
+
+    def _columns(self, source: dict[str, Any]) -> dict[str | None, Column]:
+        found: dict[str | None, Column] = {}
         for column in self.columns:
-            if (instance := _instance(column, described)) is not OTHER:
-                found[instance] = Leaf(column, scale, offset, described.get("rate", False))
+            if (instance := _instance(column, source)) is not OTHER:
+                found[instance] = column
         return found
+
+
+def leaves(signal: Leaf | Made) -> list[Leaf]:
+    """The columns it is taken from."""
+    return [signal] if isinstance(signal, Leaf) else signal.parts
 
 
 def _instance(column: Column, source: dict[str, Any]) -> str | None:
@@ -134,8 +178,7 @@ def _instance(column: Column, source: dict[str, Any]) -> str | None:
             return OTHER
         if instance == "*":
             is_total = column.instance is None or column.instance.casefold().split(",")[-1] == "_total"
-            left_out = {name.casefold() for name in source.get("but", ())}
-            if is_total or (column.instance or "").casefold() in left_out:
+            if is_total or _left_out(column.instance or "", source):
                 return OTHER
             server = _of_sql_server(column)
             return f"{server}/{column.instance}" if server else column.instance
@@ -145,8 +188,13 @@ def _instance(column: Column, source: dict[str, Any]) -> str | None:
     if any(column.tags.get(tag) != value for tag, value in source.get("tags", {}).items()):
         return OTHER
     instance = column.tags.get(source["instance"], OTHER) if "instance" in source else None
-    left_out = {name.casefold() for name in source.get("but", ())}
-    return OTHER if (instance or "").casefold() in left_out else instance
+    return OTHER if isinstance(instance, str) and _left_out(instance, source) else instance
+
+
+def _left_out(instance: str, source: dict[str, Any]) -> bool:
+    """Whether a source names the instance as none of its own; `*` is any text, and case does not count."""
+    patterns = (".*".join(map(re.escape, name.split("*"))) for name in source.get("but", ()))
+    return any(re.fullmatch(pattern, instance, re.IGNORECASE | re.DOTALL) for pattern in patterns)
 
 
 def _of_sql_server(column: Column) -> str | None:

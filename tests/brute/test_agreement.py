@@ -125,8 +125,17 @@ def test_a_generated_log_under_rules_that_no_pack_has(plimsoll, tmp_path, seed):
     folder = tmp_path / "run"
     folder.mkdir()
     generated.write(folder, seed)
-    done = said(plimsoll, folder, tmp_path / "r.json", "--pack", EXTRA)
+    done = said(plimsoll, folder, tmp_path / "r.json", "--only", EXTRA)
     assert differences(done, review(folder, [pack(EXTRA)])) == ""
+
+
+@pytest.mark.parametrize("seed", range(400, 405))
+def test_a_generated_log_under_the_shipped_packs_and_one_more(plimsoll, tmp_path, seed):
+    folder = tmp_path / "run"
+    folder.mkdir()
+    generated.write(folder, seed)
+    done = said(plimsoll, folder, tmp_path / "r.json", "--pack", EXTRA)
+    assert differences(done, review(folder, added=[pack(EXTRA)])) == ""
 
 
 RAID = """
@@ -150,6 +159,12 @@ reason = "r"
 [rules.context-switches]
 often = "90 %"
 for = "20m"
+reason = "r"
+[rules.memory-available]
+healthy = "> 5500 KB"
+reason = "r"
+[rules.sql-page-life-expectancy]
+healthy = "> 0.75 h"
 reason = "r"
 """
 

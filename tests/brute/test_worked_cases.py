@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 import re
+from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,10 +14,10 @@ import pytest
 import yaml
 
 from .catalogue import PACKS, Condition, pack, share, signals
-from .catalogue import _condition as condition_of
+from .catalogue import _condition as of_units
 from .judging import grid, judged, moments, run_states
 from .recording import Column
-from .signals import Derived, Finder, Leaf, Signal
+from .signals import Derived, Finder, Leaf, Made, Signal
 
 VECTORS = json.loads((Path(__file__).parents[1] / "data" / "evaluation-vectors.json").read_text(encoding="utf-8"))[
     "cases"
@@ -29,6 +30,11 @@ CASES = [
     for case in rule["cases"]
 ]
 _ITEM = re.compile(r"(_|[+-]?[0-9.]+)(?:([+-][0-9.]+)?x(\d+))?")
+
+
+def condition_of(data):
+    """A condition whose limits are in the unit of its signal."""
+    return of_units(data, defaultdict(str))
 
 
 def a_column(points):
@@ -49,6 +55,8 @@ def test_the_states_of_a_worked_case(case):
     own: Signal = (
         Derived("ratio", [leaves[name] for name in rule["ratio"]], [1, 1])
         if "ratio" in rule
+        else made_of(rule["fields"], leaves, scale, offset)
+        if "fields" in rule
         else leaves[rule["signal"]]
     )
     phases = case.get("phases", [])
@@ -71,6 +79,11 @@ def test_the_states_of_a_worked_case(case):
     assert [(moment.at, moment.state) for moment in made] == [(at, state) for at, state, _ in expected]
     for moment, (_, _, value) in zip(made, expected, strict=True):
         assert moment.value == (None if value is None else pytest.approx(value, abs=1e-5))
+
+
+def made_of(fields, leaves, scale, offset):
+    ((how, names),) = fields.items()
+    return Made(how, [replace(leaves[name], scale=1, offset=0) for name in names], scale, offset)
 
 
 @pytest.mark.parametrize("case", [case for case in VECTORS if "review" in case], ids=lambda case: case["name"])

@@ -5,15 +5,17 @@ import math
 import statistics
 from bisect import bisect_left, bisect_right
 
-from .signals import Fact, Leaf, Signal
+from .signals import Fact, Leaf, Made, Signal, leaves
 
 
 def value_at(signal: Signal, reduce: str, over: int, at: int) -> float | None:
     """The reduced value, None for no data. A derived signal reduces its operands first and then combines."""
     if isinstance(signal, Fact):
         return signal.value
-    if isinstance(signal, Leaf):
-        return _reduced(signal, reduce, over, at)
+    if isinstance(signal, Leaf | Made):
+        back = width(signal, over)
+        samples = _leaf(signal, back, at) if isinstance(signal, Leaf) else _made(signal, back, at)
+        return _reduced(samples, reduce, back)
     values = [value_at(operand, reduce, over, at) for operand in signal.operands]
     present = [value for value in values if value is not None]
     if signal.how == "total":
@@ -26,31 +28,54 @@ def value_at(signal: Signal, reduce: str, over: int, at: int) -> float | None:
         case "difference":
             return present[0] - present[1]
         case _:
-            return present[0] / present[1] if present[1] else None
+            return present[0] / present[1] if present[1] > 0 else None
 
 
 def width(signal: Signal, over: int) -> int:
     """How far back the window looks: twice the log's interval where that is more than the rule says."""
     if isinstance(signal, Fact):
         return over
-    if isinstance(signal, Leaf):
-        return max(over, 2 * (signal.column.interval or 0))
+    if isinstance(signal, Leaf | Made):
+        return max(over, *(2 * (leaf.column.interval or 0) for leaf in leaves(signal)))
     return max(width(operand, over) for operand in signal.operands)
 
 
-def _reduced(leaf: Leaf, reduce: str, over: int, at: int) -> float | None:
-    back = width(leaf, over)
+def _leaf(leaf: Leaf, back: int, at: int) -> dict[int, float]:
+    """The samples of the window by their times; of a growing count what it gains per second up to each of them."""
     first, end = bisect_left(leaf.column.times, at - back), bisect_right(leaf.column.times, at)
     times = leaf.column.times[first:end]
     values = [leaf.scale * value + leaf.offset for value in leaf.column.values[first:end]]
-    if leaf.rate:
-        pairs = list(zip(times, values, strict=True))
-        rates = [
-            (later, (after - before) * 1000 / (later - earlier))
-            for (earlier, before), (later, after) in itertools.pairwise(pairs)
-            if after >= before
-        ]
-        times, values = [time for time, _ in rates], [rate for _, rate in rates]
+    pairs = list(zip(times, values, strict=True))
+    if not leaf.rate:
+        return dict(pairs)
+    return {
+        later: (after - before) * 1000 / (later - earlier)
+        for (earlier, before), (later, after) in itertools.pairwise(pairs)
+        if after >= before
+    }
+
+
+def _made(made: Made, back: int, at: int) -> dict[int, float]:
+    """What several columns give together, where all of them give something."""
+    parts = [_leaf(part, back, at) for part in made.parts]
+    values: dict[int, float] = {}
+    for time in sorted(set(parts[0]).intersection(*parts[1:])):
+        given = [part[time] for part in parts]
+        if made.how == "ratio" and given[1] <= 0:
+            continue
+        match made.how:
+            case "sum":
+                value = math.fsum(given)
+            case "difference":
+                value = given[0] - given[1]
+            case _:
+                value = given[0] / given[1]
+        values[time] = made.scale * value + made.offset
+    return values
+
+
+def _reduced(samples: dict[int, float], reduce: str, back: int) -> float | None:
+    times, values = list(samples), list(samples.values())
     if not values:
         return None
     match reduce:

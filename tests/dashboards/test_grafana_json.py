@@ -15,8 +15,18 @@ COMMITTED = Path(__file__).parents[2] / "dashboards" / "grafana"
 SCHEMAS = Path(__file__).parents[3] / "shared" / "reference" / "grafana" / "jsonschema"
 FILES = grafana_json.files()
 NAMES = {
-    *("health", "cpu", "memory", "disk", "network", "sql-server", "ldap", "active-directory", "file-server"),
-    *("messaging", "runs"),
+    "health",
+    "cpu",
+    "memory",
+    "disk",
+    "network",
+    "sql-server",
+    "ldap",
+    "active-directory",
+    "file-server",
+    "messaging",
+    "roles",
+    "runs",
 }
 
 

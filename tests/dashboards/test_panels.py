@@ -98,8 +98,18 @@ def test_a_floor_is_coloured_below_and_a_ceiling_above():
         rules = thresholds.Limits().rules_of(PanelSpec(id=1, signal=signal))
         return [(step.value, step.color) for step in thresholds.steps(rules)]
 
-    assert steps("cpu.busy") == [(None, "transparent"), (80, colors["warning"]), (99, colors["critical"])]
-    assert steps("memory.available") == [(None, colors["critical"]), (4194304, "transparent")]
+    assert steps("cpu.busy") == [
+        (None, "transparent"),
+        (80, colors["warning"]),
+        (90, colors["critical"]),
+        (99, colors["critical"]),
+    ]
+    assert steps("memory.available") == [
+        (None, colors["critical"]),
+        (4194304, colors["critical"]),
+        (500 * 1048576, colors["warning"]),
+        (1000 * 1048576, "transparent"),
+    ]
     assert steps("sql.page_life_expectancy") == [
         (None, colors["critical"]),
         (300, colors["critical"]),
@@ -157,7 +167,7 @@ def test_titles_name_the_limit():
         spec.signal: describe.title(spec, thresholds.Limits()) for area in load_areas().areas for spec in area.panels
     }
     assert titles["cpu.busy"] == "Processor time · < 80 %"
-    assert titles["memory.available"] == "Available memory · > 4 MB"
+    assert titles["memory.available"] == "Available memory · ≥ 1,000 MB"
     assert titles["disk.queue_length"] == "Disk queue length · ≤ 3 requests × spindles"
     assert titles["network.to_disk_bytes"] == "Network bytes for each disk byte · ≥ 0.9, ≤ 1.1"
     assert titles["cpu.queue_length"] == "Processor queue length"

@@ -33,7 +33,7 @@ STEPS = 40
 DELAY = 30 * SECOND
 SHOWN = {State.OK: Shown.NORMAL, State.NO_DATA: Shown.NORMAL, State.PENDING: Shown.PENDING, State.FIRING: Shown.ALERTING}  # fmt: skip
 AT = (START + 10 * np.arange(STEPS, dtype=np.int64)) * SECOND
-KINDS = ("gauge", "gauge", "gauge", "rate", "idle", "half", "sum", "difference", "ratio")
+KINDS = ("gauge", "gauge", "gauge", "rate", "idle", "half", "sum", "difference", "ratio", "fields", "grown")
 REDUCES = ("mean", "mean", "mean", "min", "max", "last", "sum", "count", "median", "increase")
 HEALTHY = ("<", "<=", ">", ">=")
 
@@ -80,10 +80,15 @@ def a_case(number):
             "rate": {"rate": True},
             "idle": {"transform": {"scale": -1, "offset": 100}},
             "half": {"transform": {"scale": 0.5}},
+            "fields": {"field": {"sum": ["v", "w"]}, "transform": {"scale": 0.5}},
+            "grown": {"field": {"ratio": ["v", "w"]}, "rate": True, "transform": {"scale": 50}},
         }.get(kind, {})
+        fields = ("v", "w") if kind in ("fields", "grown") else ("v",)
         for host, tag in places if each else [(host, None) for host in hosts]:
-            series = Series(host, source["measurement"], (("i", tag),) if tag else (), "v")
-            recorded[series] = samples(chance, kind, interval, steady=host == "anchor")
+            start = chance.choice((0, 0, 3))
+            for field in fields:
+                series = Series(host, source["measurement"], (("i", tag),) if tag else (), field)
+                recorded[series] = samples(chance, kind, interval, start, steady=host == "anchor")
         return Signal.model_validate(
             {
                 "title": "t",
@@ -122,7 +127,7 @@ def a_rule(chance, kind, reduce):
     if reduce == "sum":
         limit *= 4
     # Off the quarters that values lie on, so that rounding decides nothing, and on them, so that the limit itself does.
-    limit += chance.choice((0, 0.0371)) if kind not in ("rate", "ratio") else 0.0371
+    limit += chance.choice((0, 0.0371)) if kind not in ("rate", "ratio", "grown") else 0.0371
     rule = {
         "id": "r",
         "signal": "s.own",
@@ -140,9 +145,8 @@ def a_rule(chance, kind, reduce):
     return rule
 
 
-def samples(chance, kind, interval, *, steady):
+def samples(chance, kind, interval, offset, *, steady):
     """A sample for each row, some of them missing: values that wander, jump and flap around 50."""
-    offset = chance.choice((0, 0, 3))
     times = np.arange(START - 20 + offset, START + 10 * STEPS, interval, dtype=np.int64) * SECOND
     level, values = 50.0, np.empty(len(times))
     for at in range(len(times)):
@@ -151,7 +155,7 @@ def samples(chance, kind, interval, *, steady):
         values[at] = level + chance.choice((-4, -0.25, 0, 0, 0.25, 4))
     if kind == "ratio" or (kind == "gauge" and chance.random() < 0.05):
         values[chance.randrange(len(values)) :] = 0
-    if kind == "rate":
+    if kind in ("rate", "grown"):
         counts = np.cumsum(values * interval)
         reset = chance.randrange(1, len(counts))
         counts[reset:] -= counts[reset] - 5
@@ -171,7 +175,7 @@ def lines(case):
     for series, one in case.samples.items():
         tags = "".join(f",{name}={escaped(value)}" for name, value in (("host", series.host), *series.tags))
         for time, value in zip(one.present.times.tolist(), one.present.values.tolist(), strict=True):
-            yield f"{series.measurement}{tags} v={value!r} {time}\n"
+            yield f"{series.measurement}{tags} {series.field}={value!r} {time}\n"
 
 
 def escaped(text):
@@ -221,7 +225,7 @@ def expected(case, subjects):
     kept = dict.fromkeys(subjects, False)  # whether Grafana kept a state because it found nothing at all
     for at in range(STEPS):
         staying = {one: (enter if kept[one] else stay)[one][at] for one in subjects}
-        lacking = {one: missing[one][at] or _lacks(enter[one][at], staying[one], status[one]) for one in subjects}
+        lacking = {one: missing[one][at] or _lacks(enter[one][at], stay[one][at], status[one]) for one in subjects}
         for one in subjects:
             if not lacking[one]:
                 status[one] = step(status[one], int(AT[at]), Truth(int(enter[one][at])), Truth(int(staying[one])), case.rule.for_)  # fmt: skip

@@ -202,7 +202,7 @@ def test_what_is_nearly_called_as_rules_need_it_is_named_beside_windows_in_engli
     [
         (r"\Processor(_Total)\% Processor Tme", r"\Processor(_Total)\% Processor Time"),
         (r"\LS:SIP - Responses\SIP - Local 500 Responses/sec", r"\Processor(_Total)\% Processor Time"),
-        (r"\Process(sqlservr)\% Processor Tme", r"\Processor(_Total)\% Processor Time"),
+        (r"\Thread(sqlservr/0)\% Processor Tme", r"\Processor(_Total)\% Processor Time"),
         (r"\VM Processor(_Total)\% Processor Time", r"\Memory\Available MBytes"),
     ],
     ids=["recorded as well", "of another number", "not needed", "a program's"],
@@ -232,7 +232,7 @@ def test_what_sql_server_has_in_english_is_not_named(object_):
 @pytest.mark.parametrize(
     "path",
     [
-        r"\Processus(sqlservr)\Octets virtuels",
+        r"\Thread(sqlservr/0)\État",
         r"\TCPv4\Connexions établies",
         r"\Serveur\Octets de hachage envoyés",
     ],

@@ -154,7 +154,7 @@ def test_a_phase_of_ones_own_pack_is_known(plimsoll, tmp_path, request):
     pack = tmp_path / "own.yaml"
     pack.write_text(shipped.replace("  - id: cpu-busy\n", "  - id: cpu-busy\n    phase: peak\n"), encoding="utf-8")
     run = a_run(tmp_path / "run", phases(STEADY.replace("steady", "peak")), "WEB01")
-    done = plimsoll("review", run, "--pack", pack)
+    done = plimsoll("review", run, "--only", pack)
     assert (done.status, done.err) == (0, "")
     assert 'no rule knows a phase "peak"' in plimsoll("review", run).err
 

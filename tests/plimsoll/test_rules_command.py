@@ -45,7 +45,7 @@ def test_without_a_command_the_help_is_shown(plimsoll):
 
 
 def test_list(plimsoll, own):
-    done = plimsoll("rules", "list", "--pack", own())
+    done = plimsoll("rules", "list", "--only", own())
     assert done.status == 0
     assert done.out.splitlines() == [
         "  rule     severity  signal          healthy  for    sources",
@@ -61,13 +61,13 @@ def test_list_names_every_shipped_rule(plimsoll):
 
 
 def test_list_of_one_pack(plimsoll):
-    out = plimsoll("rules", "list", "--pack", "sql-server").out
+    out = plimsoll("rules", "list", "--only", "sql-server").out
     assert "sql-page-life-expectancy" in out
     assert "cpu-busy" not in out
 
 
 def test_list_for_programs(plimsoll, own, tmp_path):
-    assert plimsoll("rules", "list", "--pack", own(), "--json", tmp_path / "rules.json").status == 0
+    assert plimsoll("rules", "list", "--only", own(), "--json", tmp_path / "rules.json").status == 0
     found = json.loads((tmp_path / "rules.json").read_text(encoding="utf-8"))
     assert found["schema"] == "plimsoll.rules/1"
     (rule,) = found["rules"]
@@ -115,7 +115,7 @@ def test_everything_a_rule_says_is_explained(pack, rule):
 
 
 def test_explain(plimsoll, own):
-    done = plimsoll("rules", "explain", "own-cpu", "--pack", own())
+    done = plimsoll("rules", "explain", "own-cpu", "--only", own())
     assert done.status == 0
     head, _, rest = done.out.partition("## What is counted")
     assert head == "# own-cpu\n\nBusy.\n\nSeverity: warning. Pack: own (Own).\n\n"
@@ -139,9 +139,9 @@ def test_every_part_of_a_threshold_is_put_in_words(plimsoll, own):
         "    for: 2m\n",
         "    reduce: max\n    over: 5m\n    recover: '< 60'\n    scale: processors\n    drive: log\n    phase: steady\n"
         "    when_phase_unknown: [{signal: cpu.busy, healthy: '>= 3', reduce: increase, over: 10m}]\n"
-        "    and: [{signal: memory.available, healthy: '> 4194304'}]\n",
+        "    and: [{signal: memory.available, healthy: '> 4 MB'}]\n",
     )
-    out = plimsoll("rules", "explain", "own-cpu", "--pack", path).out
+    out = plimsoll("rules", "explain", "own-cpu", "--only", path).out
     assert out.partition("## Threshold\n\n")[2].partition("\n\n")[0].splitlines() == [
         "- Healthy: the highest value over 5 min is below 70 % for each processor.",
         "- Crossed: 70 % or more for each processor, and at the same time:",
@@ -156,13 +156,13 @@ def test_every_part_of_a_threshold_is_put_in_words(plimsoll, own):
 
 
 def test_a_limit_is_explained_with_all_its_digits(plimsoll, own):
-    out = plimsoll("rules", "explain", "own-cpu", "--pack", own('"< 70"', '"< 1216.734"')).out
+    out = plimsoll("rules", "explain", "own-cpu", "--only", own('"< 70"', '"< 1216.734"')).out
     assert "- Crossed: 1,216.734 % or more." in out
 
 
 def test_a_list_marks_rules_with_further_conditions(plimsoll, own):
-    path = own("    for: 2m\n", "    for: 2m\n    and: [{signal: memory.available, healthy: '> 4194304'}]\n")
-    assert "< 70 % …" in plimsoll("rules", "list", "--pack", path).out
+    path = own("    for: 2m\n", "    for: 2m\n    and: [{signal: memory.available, healthy: '> 4 MB'}]\n")
+    assert "< 70 % …" in plimsoll("rules", "list", "--only", path).out
 
 
 def test_a_rule_that_is_not_known(plimsoll):

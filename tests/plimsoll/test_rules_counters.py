@@ -24,7 +24,7 @@ about: Limits of our own.
 rules:
   - id: own-rule
     signal: {signal}
-    healthy: "< 70"
+    healthy: "= 0"
     severity: warning
     summary: Bad.
     look_at: [{look_at}]
@@ -107,21 +107,21 @@ def test_nothing_is_recorded_twice(paths):
 
 
 def test_of_programs_every_version_is_recorded(paths):
-    objects = {path.object for path in paths("--pack", "messaging")}
+    objects = {path.object for path in paths("--only", "messaging")}
     assert {"LC:USrv - 00 - DBStore", "LS:USrv - 01 - DBStore", "LS:USrv - DBStore"} <= objects
 
 
 @pytest.mark.parametrize("pack", load_packs(), ids=lambda pack: pack.pack)
 def test_what_a_pack_names_is_recorded(paths, pack):
     """Its conditions, and what to look at; a derived signal is found if what it is computed from is."""
-    found = found_in(paths("--pack", pack.pack))
+    found = found_in(paths("--only", pack.pack))
     named = {one for rule in pack.rules for one in (*(c.signal for c in rule.conditions), *rule.look_at)}
     assert named & found_in(paths()) <= found
 
 
 def test_a_pack_of_ones_own(paths, own):
     """A derived signal, and one to look at that is of SQL Server."""
-    recorded = paths("--pack", own("memory.pool", "sql.lazy_writes"), "--instance", "PAYROLL")
+    recorded = paths("--only", own("memory.pool", "sql.lazy_writes"), "--instance", "PAYROLL")
     assert [str(path) for path in recorded] == [
         r"\Memory\Pool Nonpaged Bytes",
         r"\Memory\Pool Paged Bytes",
@@ -132,12 +132,12 @@ def test_a_pack_of_ones_own(paths, own):
 
 def test_a_list_is_for_programs_of_windows_and_its_reasons_are_told_beside_it(plimsoll, tmp_path):
     file = tmp_path / "counters.txt"
-    done = plimsoll("rules", "counters", "--pack", "operating-system", "--out", file)
+    done = plimsoll("rules", "counters", "--only", "operating-system", "--out", file)
     written = file.read_bytes()
     assert written.isascii()
     assert written.count(b"\r\n") == written.count(b"\n") > 5
     assert "Processor ends at the 64th processor" in done.err
-    printed = plimsoll("rules", "counters", "--pack", "operating-system").out
+    printed = plimsoll("rules", "counters", "--only", "operating-system").out
     assert printed.splitlines() == written.decode().splitlines()
 
 
@@ -181,12 +181,12 @@ def test_in_telegraf_no_object_silences_another(plimsoll):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--pack", "sql-servr"], 'pack "sql-servr" is not known (did you mean "sql-server"?)'),
+        (["--only", "sql-servr"], 'pack "sql-servr" is not known (did you mean "sql-server"?)'),
         (["--as", "blg"], "is not one of 'list', 'logman', 'telegraf'"),
         (["--instance", "HOST\\PAYROLL"], "write it like PAYROLL"),
         (["--instance", "MSSQL$PAYROLL"], "write it like PAYROLL"),
         (["--instance", "${NAME}"], "only Telegraf takes variables"),
-        (["--instance", "PAYROLL", "--pack", "disk"], "none of these counters is SQL Server's"),
+        (["--instance", "PAYROLL", "--only", "disk"], "none of these counters is SQL Server's"),
         (["--interval", "15s"], "a list does not hold it"),
         (["--interval", "1.5s", "--as", "logman"], "not whole seconds"),
         (["--interval", "often", "--as", "telegraf"], "not a duration"),
@@ -201,13 +201,13 @@ def test_what_cannot_be_is_told_in_one_line(plimsoll, options, said):
 
 @pytest.mark.parametrize("signal", ["ldap.response_latency", "ldap.bytes_received"])
 def test_a_pack_of_which_windows_has_nothing_says_so(plimsoll, own, signal):
-    done = plimsoll("rules", "counters", "--pack", own(signal))
+    done = plimsoll("rules", "counters", "--only", own(signal))
     assert (done.status, done.out) == (2, "")
     assert "pack own: nothing to collect" in done.err
 
 
 def test_a_pack_is_not_written_over(plimsoll, own):
     pack = own("cpu.busy")
-    done = plimsoll("rules", "counters", "--pack", pack, "--out", pack)
+    done = plimsoll("rules", "counters", "--only", pack, "--out", pack)
     assert done.status == 2
     assert pack.read_text(encoding="utf-8").startswith("pack: own")

@@ -33,7 +33,7 @@ def run(plimsoll, tmp_path):
         (tmp_path / "log.csv").write_text("\r\n".join(rows) + "\r\n")
         done = plimsoll(
             *("review", tmp_path / "log.csv", "--json", tmp_path / "r.json", "--out", tmp_path / "r.html"),
-            *("--pack", "operating-system"),
+            *("--only", "operating-system"),
         )
         found = json.loads((tmp_path / "r.json").read_text())
         return done, found["rules"], (tmp_path / "r.html").read_text(encoding="utf-8")

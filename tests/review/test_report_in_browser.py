@@ -99,7 +99,7 @@ def everything():
     columns = {
         CPU: busy,
         r"\SQLServer:Buffer Manager\Page life expectancy": np.minimum(100 + 3.0 * np.arange(ROWS), 1000),
-        r"\Memory\Available Bytes": 7e8 * wave,
+        r"\Memory\Available Bytes": 7e9 * wave,
         r"\System\Context Switches/sec": np.full(ROWS, np.nan),
         QUEUE.format("a" * 90): 2 * wave,
     }

@@ -38,9 +38,12 @@ def test_facts_of_an_instance_go_before_those_of_its_host(tmp_path):
         facts(Subject("OTHER"), "link_bits")
 
 
-def test_what_the_log_shows_goes_first(tmp_path):
-    facts = Facts(read(tmp_path, GOOD).facts(), {("sqlsrv01", None): {"processors": 8.0}})
-    assert facts.explain(Subject("SQLSRV01"), "processors") == "8 processors (from the log)"
+def test_what_is_said_goes_before_what_the_log_shows(tmp_path):
+    facts = Facts(read(tmp_path, GOOD).facts(), {("sqlsrv01", None): {"processors": 8.0, "memory_mb": 512.0}})
+    assert facts.explain(Subject("SQLSRV01"), "processors") == "4 processors (plimsoll.toml; the log shows 8)"
+    assert facts.explain(Subject("SQLSRV01"), "memory_mb") == "512 MB (from the log)"
+    agreeing = Facts(read(tmp_path, GOOD).facts(), {("sqlsrv01", None): {"processors": 4.0}})
+    assert agreeing.explain(Subject("SQLSRV01"), "processors") == "4 processors (plimsoll.toml)"
 
 
 @pytest.mark.parametrize(

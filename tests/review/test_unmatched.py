@@ -12,10 +12,11 @@ from model.run import Run
 from model.series import Series
 from model.times import SECOND, Zone
 from review.as_document import document
-from review.facts import Facts, seen_in
+from review.facts import Facts
 from review.findings import Question
 from review.html import render
 from review.review import review
+from review.seen_facts import seen_in
 from review.settings import Settings
 from rules.load import load_packs, load_signals
 
@@ -34,7 +35,7 @@ def a_review(settings, *series):
     columns = tuple(pl.Series(np.full(60, LONG_QUEUE)) for _ in series)
     log = Log(Path("log.csv"), "Telegraf", times, columns, series, Zone.parse("UTC"), sha256="")
     given = Settings.model_validate(settings)
-    overrides = given.overrides(Path("plimsoll.toml"), RULES)
+    overrides = given.overrides(Path("plimsoll.toml"), RULES, load_signals())
     question = Question(load_packs(), load_signals(), overrides=overrides, drives=given.drives())
     return review([log], Run(), question, Facts(given.facts(), seen_in([log])))
 
@@ -87,7 +88,7 @@ def test_an_instance_unlike_any_is_told_which_there_are():
 
 
 def test_a_threshold_set_for_a_host_without_its_counters_is_remarked_on():
-    own = {"sql-page-life-expectancy": {"healthy": "> 300", "reason": "small"}}
+    own = {"sql-page-life-expectancy": {"healthy": "> 300 s", "reason": "small"}}
     (text,) = said({"hosts": {"WEB01": {"rules": own}}}, queue("WEB01", "0 C:"))
     assert "a threshold for WEB01 whose counters were not recorded there: sql-page-life-expectancy" in text
 

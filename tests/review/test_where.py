@@ -67,7 +67,9 @@ def test_they_are_a_note_where_nobody_says_how_much_there_is(log, found):
 
 
 def test_a_limit_of_ones_own_holds_whatever_the_documented_one_is_for(log, found):
-    settings = '[hosts.FS1]\nmemory_mb = 65536\n[rules.pool-nonpaged]\nhealthy = "<= 400000000"\nreason = "vendor"\n'
+    settings = (
+        '[hosts.FS1]\nmemory_mb = 65536\n[rules.pool-nonpaged]\nhealthy = "<= 400000000 bytes"\nreason = "vendor"\n'
+    )
     one, _ = found(pools(log), "pool-nonpaged", settings)
     assert (one["state"], one["severity"]) == ("crossed", "warning")
 

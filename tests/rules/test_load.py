@@ -3,7 +3,7 @@
 import pytest
 
 from model.errors import Unusable
-from rules.load import load_packs
+from rules.load import load
 from rules.schema import Pack
 
 GOOD = """\
@@ -22,17 +22,17 @@ rules:
 """
 
 
-def load(tmp_path, text) -> tuple[tuple[Pack, ...], list[str]]:
+def loaded(tmp_path, text) -> tuple[tuple[Pack, ...], list[str]]:
     path = tmp_path / "own.yaml"
     path.write_text(text, encoding="utf-8")
     try:
-        return load_packs([str(path)]), []
+        return load(only=[str(path)]).packs, []
     except Unusable as error:
         return (), str(error).replace(str(path), "own.yaml").splitlines()
 
 
 def test_a_pack_of_ones_own(tmp_path):
-    packs, mistakes = load(tmp_path, GOOD)
+    packs, mistakes = loaded(tmp_path, GOOD)
     assert not mistakes
     pack = packs[0]
     assert (str(pack.rules[0].healthy), pack.rules[0].for_) == ("< 70", 120 * 10**9)
@@ -60,30 +60,30 @@ def test_a_pack_of_ones_own(tmp_path):
     ],
 )
 def test_mistake(tmp_path, old, new, said):
-    packs, mistakes = load(tmp_path, GOOD.replace(old, new))
+    packs, mistakes = loaded(tmp_path, GOOD.replace(old, new))
     assert packs == ()
     assert any(line.startswith(said) or said in line for line in mistakes), mistakes
 
 
 def test_all_mistakes_are_told_at_once(tmp_path):
-    _, mistakes = load(tmp_path, GOOD.replace("healthy:", "helthy:").replace("warning", "warn"))
+    _, mistakes = loaded(tmp_path, GOOD.replace("healthy:", "helthy:").replace("warning", "warn"))
     assert len(mistakes) == 3, mistakes  # the unknown field, the field it was meant to be, the severity
 
 
 def test_a_condition_on_instances_needs_a_rule_on_instances(tmp_path):
     more = GOOD + '    and:\n      - {signal: disk.queue_length, healthy: "<= 3"}\n'
-    _, (mistake,) = load(tmp_path, more)
+    _, (mistake,) = loaded(tmp_path, more)
     assert "disk.queue_length has instances and cpu.busy has none: which one is meant?" in mistake
 
 
 def test_two_rules_of_one_id(tmp_path):
-    _, (mistake,) = load(tmp_path, GOOD + GOOD[GOOD.index("  - id") :])
+    _, (mistake,) = loaded(tmp_path, GOOD + GOOD[GOOD.index("  - id") :])
     assert mistake == "own.yaml:13:5: rule cpu: own.yaml:5:5 has a rule of that id already"
 
 
 @pytest.mark.parametrize("text", ["", "- a\n- b\n", "just text", "\x00", "a: *b\n"])
 def test_what_is_no_pack_at_all(tmp_path, text):
-    packs, mistakes = load(tmp_path, text)
+    packs, mistakes = loaded(tmp_path, text)
     assert packs == ()
     assert mistakes
     assert mistakes[0].startswith("own.yaml")

@@ -3,7 +3,7 @@
 import pytest
 
 from model.errors import Unusable
-from rules.load import load_packs
+from rules.load import load
 from rules.notation import parse
 
 PACK = """\
@@ -84,5 +84,5 @@ def test_a_pack_that_writes_it_wrong_is_refused_with_the_place(tmp_path, text, s
     path = tmp_path / "own.yaml"
     path.write_text(PACK % text, encoding="utf-8")
     with pytest.raises(Unusable) as refused:
-        load_packs([str(path)])
+        load(only=[str(path)])
     assert str(path) + said in str(refused.value)

@@ -33,16 +33,18 @@ def signals_of(case):
     signals = {f"s.{name}": a_signal(sources=[{"measurement": "m", "field": name, **how}]) for name in case["series"]}
     if "ratio" in rule:
         signals["s.ratio"] = a_signal(derived={"ratio": [f"s.{name}" for name in rule["ratio"]]})
+    if "fields" in rule:
+        signals["s.fields"] = a_signal(sources=[{"measurement": "m", "field": rule["fields"], **how}])
     return signals
 
 
 def rule_of(case):
     given = dict(case["rule"])
-    for field in ("rate", "transform", "ratio", "factor"):
+    for field in ("rate", "transform", "ratio", "fields", "factor"):
         given.pop(field, None)
     if "factor" in case["rule"]:
         given["scale"] = "spindles"
-    given["signal"] = f"s.{given.get('signal', 'ratio')}"
+    given["signal"] = f"s.{given.get('signal', 'fields' if 'fields' in case['rule'] else 'ratio')}"
     for field in ("and", "when_phase_unknown"):
         given[field] = [{**condition, "signal": f"s.{condition['signal']}"} for condition in given.get(field, [])]
     citation = {"document": "docs/evaluation.md", "place": case["name"]}

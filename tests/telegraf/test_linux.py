@@ -4,15 +4,20 @@ import os
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from model.samples import Samples
+from review.recorded import drawn
 from rules.finder import Finder, subject_of
 from rules.load import load_signals
 
 TELEGRAF = Path(__file__).parents[2] / "telegraf"
 SERVICES = ("openldap.conf", "sqlserver.conf")
-# Fields that are there only when a disk was read or written between two samples.
-AWAITS = {"r_await": "reads", "w_await": "writes"}
+# sysstat files swapping under a measurement of Telegraf's.
+SYSSTAT_SWAP = {"pswpout_per_s", "pswpin_per_s"}
+# Ways to take a signal that are for what was stored by older versions of linux.conf, which put these together itself.
+OF_OLD = {"transfers", "r_await", "w_await", "bytes_total", "pgpg_total"}
 # What Telegraf on Linux gives signals of the host.
 LINUX = {
     "cpu.busy",
@@ -37,6 +42,41 @@ LINUX = {
     "network.outbound_errors",
     "network.received_errors",
     "network.errors",
+    "cpu.working",
+    "cpu.iowait",
+    "cpu.steal",
+    "cpu.load",
+    "memory.available_percent",
+    "memory.swapped_out",
+    "memory.swapped_in",
+    "memory.major_faults",
+    "memory.oom_kills",
+    "memory.stalled",
+    "memory.stalled_now",
+    "memory.waited_for",
+    "disk.free",
+    "disk.free_bytes",
+    "disk.size",
+    "disk.inodes_used",
+    "disk.stalled",
+    "network.sent",
+    "network.received",
+    "network.link_percent",
+    "network.sent_utilization",
+    "network.received_utilization",
+    "network.received_error_rate",
+    "network.received_packets",
+    "network.received_discards",
+    "network.received_discard_share",
+    "network.sent_packets",
+    "network.sent_discards",
+    "network.sent_discard_share",
+    "network.received_error_share",
+    "network.sent_error_rate",
+    "network.sent_error_share",
+    "network.connections_tracked",
+    "network.accept_overflows",
+    "system.open_files",
 }
 
 
@@ -79,7 +119,7 @@ def test_loads(checked, names):
         ("linux.conf", "flush_interval"),
         ("linux.conf", "organization"),
         ("linux.conf", "percpu"),
-        ("linux.conf", "source"),
+        ("linux.conf", "collect"),
         ("openldap.conf", "reverse_metric_names"),
         ("openldap.conf", "signal"),
         ("sqlserver.conf", "include_query"),
@@ -98,20 +138,20 @@ def test_gives_the_series_signals_are_taken_from(collect):
     signals = load_signals()
     measured = {point.measurement for point in points}
     missing = {
-        f"{name}: {source.measurement} {source.field}"
+        f"{name}: {source.measurement} {field}"
         for name, signal in signals.items()
         for source in signal.sources
-        if source.measurement in measured
-        and source.field not in AWAITS
+        if source.measurement in measured and source.instance != "device" and source.fields[0] not in SYSSTAT_SWAP
+        for field in source.fields
+        if field not in OF_OLD
         and not any(
-            one.measurement == source.measurement and one.field == source.field and subject_of(source, one)
-            for one in series
+            one.measurement == source.measurement and one.field == field and subject_of(source, one) for one in series
         )
     }
     assert missing == set()
-    assert measured >= {"cpu", "kernel", "kernel_vmstat", "mem", "net", "diskio", "processes", "swap", "system"}
+    assert measured >= {"cpu", "disk", "kernel", "kernel_vmstat", "mem", "net", "diskio", "processes", "swap", "system"}
+    assert measured >= {"conntrack", "linux_sysctl_fs", "nstat", "pressure"}
     assert "E! [inputs" not in said
-    assert "E! [processors" not in said
 
 
 def test_every_signal_that_applies_is_found(collect):
@@ -120,63 +160,28 @@ def test_every_signal_that_applies_is_found(collect):
     signals = load_signals()
     finder = Finder(signals, list(series), lambda one: isinstance(series[one], float))
     found = {name for name, signal in signals.items() if finder.find(name) and not signal.fact}
-    latencies = {"disk.read_latency", "disk.write_latency"}
-    assert found - latencies == LINUX - latencies
-
-
-def test_what_is_put_together(collect, tmp_path):
-    """The processor of linux.conf, fed with samples whose outcome is known."""
-    lines = [
-        "diskio,host=a,name=sda reads=100i,read_time=1000i,writes=10i,write_time=50i 1000000000",
-        "diskio,host=a,name=sdb reads=7i,read_time=70i,writes=0i,write_time=0i 1000000000",
-        "diskio,host=a,name=sda reads=140i,read_time=1100i,writes=10i,write_time=50i 11000000000",
-        "diskio,host=a,name=sdb reads=7i,read_time=70i,writes=4i,write_time=30i 11000000000",
-        # Counting began again.
-        "diskio,host=a,name=sda reads=3i,read_time=9i,writes=12i,write_time=20i 21000000000",
-        "diskio,host=a,name=sda reads=5i,read_time=10i,writes=12i,write_time=20i 31000000000",
-        "net,host=a,interface=eth0 bytes_recv=1000i,bytes_sent=234i 1000000000",
-        "kernel_vmstat,host=a pgpgin=40i,pgpgout=2i 1000000000",
-        "mem,host=a available=1i 1000000000",
-    ]
-    fed = tmp_path / "fed"
-    fed.write_text("\n".join(lines) + "\n")
-    feed = tmp_path / "feed.conf"
-    feed.write_text(f'[[inputs.file]]\nfiles = ["{fed}"]\ndata_format = "influx"\n')
-    points, _ = collect(TELEGRAF / "linux.conf", feed, options=["--strict-env-handling", "--input-filter", "file"])
-    made = {"r_await", "w_await", "transfers", "bytes_total", "pgpg_total"}
-    assert len(points) == len(lines)
-    # Sorted, since --once may take inputs in any order: the file's own is kept for each series.
-    assert sorted(
-        (
-            point.tags.get("name", point.measurement),
-            point.time // 10**9,
-            {k: v for k, v in point.fields.items() if k in made},
-        )
-        for point in points
-    ) == [
-        ("kernel_vmstat", 1, {"pgpg_total": 42}),
-        ("mem", 1, {}),
-        ("net", 1, {"bytes_total": 1234}),
-        ("sda", 1, {"transfers": 110}),
-        ("sda", 11, {"transfers": 150, "r_await": 2.5}),
-        ("sda", 21, {"transfers": 15}),
-        ("sda", 31, {"transfers": 17, "r_await": 0.5}),
-        ("sdb", 1, {"transfers": 7}),
-        ("sdb", 11, {"transfers": 11, "w_await": 7.5}),
-    ]
+    assert found == LINUX
 
 
 def test_disk_latencies_come_where_there_are_requests(collect):
     """Real ones: where the counts of a disk moved between two samples there is a latency, elsewhere none."""
     points, _ = collect(TELEGRAF / "linux.conf", seconds=5)
-    last = {}
-    for point in (one for one in points if one.measurement == "diskio"):
-        before = last.get(point.tags["name"])
-        for name, count in AWAITS.items():
-            moved = before is not None and point.fields[count] > before[count]
-            assert (name in point.fields) == moved
-        last[point.tags["name"]] = point.fields
-    assert last
+    of_disk = [one for one in points if one.measurement == "diskio"]
+    times = np.array(sorted({one.time for one in of_disk}))
+    values = {}
+    for point in of_disk:
+        for one, value in point.series().items():
+            values.setdefault(one, np.full(len(times), np.nan))[times == point.time] = value
+    finder = Finder(load_signals(), list(values), lambda one: True)
+    for signal, count in (("disk.read_latency", "reads"), ("disk.write_latency", "writes")):
+        for subject, origin in finder.find(signal).values():
+            requests = next(
+                v for one, v in values.items() if one.tag("name") == subject.instance and one.field == count
+            )
+            found = drawn(origin, lambda one: Samples(times, values[one]))
+            assert found is not None
+            assert found.times.tolist() == times[1:][np.diff(requests) > 0].tolist()
+            assert (found.values >= 0).all()
 
 
 def test_partitions_are_left_out(collect, tmp_path):

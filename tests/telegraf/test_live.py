@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rules.finder import Finder, Taken, Total
+from rules.finder import Finder, series_of
 from rules.load import load_signals
 from store.influx import InfluxStore
 from store.influx_server import Address, Server
@@ -99,15 +99,14 @@ def test_a_live_host_is_seen_in_every_signal_and_a_busy_loop_as_a_breach(
         subjects = finder.find(name)
         assert subjects, name
         for _, origin in subjects.values():
-            assert isinstance(origin, Taken | Total)
-            for part in origin.parts if isinstance(origin, Total) else (origin,):
-                assert len(samples[part.series.key].times) >= 8, name
+            for series in series_of(origin):
+                assert len(samples[series.key].times) >= 8, name
 
     for name, value in {**environment, "INFLUX_TOKEN": bucket.token}.items():
         monkeypatch.setenv(name, value)
     (tmp_path / "plimsoll.toml").write_text(SETTINGS)
     (host,) = store.hosts(begun, time.time_ns())
-    asked = ("--config", tmp_path / "plimsoll.toml", "--pack", "operating-system", "--from", stamp(begun))
+    asked = ("--config", tmp_path / "plimsoll.toml", "--only", "operating-system", "--from", stamp(begun))
     outcome = plimsoll("review", f"live:{host}", *asked, "--json", "-", "--fail-on", "warning")
     assert outcome.status == 1, outcome.err
     crossed = {rule["rule"]: rule for rule in json.loads(outcome.out)["rules"] if rule["state"] == "crossed"}

@@ -37,7 +37,7 @@ def test_a_host_that_has_nothing_of_it_is_no_error(telegraf_windows, environment
 
 def test_inputs_for_chosen_packs_load(plimsoll, telegraf_windows, tmp_path):
     """As they are printed, beside an output: no agent is needed."""
-    inputs = plimsoll("rules", "counters", "--as", "telegraf", "--pack", "sql-server", "--instance", "PAYROLL").out
+    inputs = plimsoll("rules", "counters", "--as", "telegraf", "--only", "sql-server", "--instance", "PAYROLL").out
     assert 'ObjectName = "MSSQL$$PAYROLL:Buffer Manager"' in inputs
     written = tmp_path / "own.conf"
     written.write_text(f"[[outputs.discard]]\n{inputs}")
@@ -66,3 +66,15 @@ def test_the_plugin_itself_is_asked(checked):
     done = checked('["% Usage"]', '["% Us*"]')
     assert done.returncode != 0
     assert "wildcard" in done.stdout
+
+
+def test_inputs_for_an_own_pack_load(plimsoll, telegraf_windows, tmp_path):
+    """Its own signal is of an object that no shipped rule needs."""
+    plimsoll("rules", "new", tmp_path / "mine.yaml")
+    inputs = plimsoll("rules", "counters", "--as", "telegraf", "--only", tmp_path / "mine.yaml").out
+    assert 'ObjectName = ".NET CLR Exceptions"' in inputs
+    written = tmp_path / "own.conf"
+    written.write_text(f"[[outputs.discard]]\n{inputs}")
+    done = telegraf_windows(written, collect=True)
+    assert done.returncode == 0, done.stdout
+    assert "E! " not in done.stdout

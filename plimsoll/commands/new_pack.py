@@ -1,0 +1,50 @@
+"""`plimsoll rules new`."""
+
+import re
+from importlib.resources import files
+from pathlib import Path
+
+from model.errors import Unusable
+from plimsoll.console import plain, say
+from plimsoll.files import write_text
+from rules import json_schema
+from rules.load import YAML, load_packs
+
+# Named in the first line of what is written.
+SCHEMA = "plimsoll-pack.schema.json"
+_TEMPLATE = "new_pack.yaml"
+
+
+def run(path: Path) -> None:
+    """Write a pack to begin with, and beside it the schema that its first line names.
+
+    Unusable if there is a file of that name, or it cannot be one of a pack.
+    """
+    if path.suffix not in YAML:
+        raise Unusable(f"{path}: a pack is a .yaml file; write it like {path.stem or 'mine'}.yaml")
+    beside = path.parent / SCHEMA
+    schema = json_schema.shipped(json_schema.PACK)
+    try:
+        if path.exists():
+            raise Unusable(f"{path}: exists already, and is not written over; name another file")
+        ours = not beside.exists() or json_schema.TITLES[json_schema.PACK] in beside.read_text(
+            encoding="utf-8", errors="replace"
+        )
+    except OSError as error:
+        raise Unusable(f"{error.filename}: cannot be read: {error.strerror}") from None
+    if not ours:
+        raise Unusable(f"{beside}: is not Plimsoll's, and is not written over; name a file in another folder")
+    name = _name(path)
+    template = files("rules").joinpath(_TEMPLATE).read_text(encoding="utf-8")
+    text = (
+        template.replace("my-pack", name).replace("my_pack", name.replace("-", "_")).replace("FILE", plain(str(path)))
+    )
+    write_text(beside, schema)
+    write_text(path, text)
+    say(f"{plain(str(path))}: an example to change; check it with plimsoll rules check {plain(str(path))}")
+
+
+def _name(path: Path) -> str:
+    """The name of the pack of a file: that of the file, as far as a pack may have it and no shipped one has."""
+    name = re.sub(r"[^a-z0-9]+", "-", path.stem.casefold()).strip("-") or "mine"
+    return f"my-{name}" if name in {pack.pack for pack in load_packs()} else name

@@ -1,0 +1,106 @@
+"""Old limits beside those of today: what counts, what is a note, and where both are read."""
+
+import json
+
+import pytest
+
+from rules.load import load_packs
+
+MB = 2**20
+NIC = r"\Network Interface(Intel X550)"
+ERRORS = {rf"{NIC}\Packets Outbound Errors": 0, rf"{NIC}\Packets Received Errors": lambda second: second // 60}
+QUEUE = {r"\PhysicalDisk(0 C:)\Avg. Disk Queue Length": 9}
+
+
+@pytest.fixture
+def reviewed(plimsoll, tmp_path):
+    """Reviews a log of 30 minutes in which a counter keeps its value or follows the time; the JSON, and what was printed."""
+
+    def review(counters, *options, settings=""):
+        rows = [",".join(['"(PDH-CSV 4.0) (UTC)(0)"', *(f'"\\\\WEB1{path}"' for path in counters)])]
+        for second in range(0, 1800, 10):
+            stamp = f"01/15/2026 10:{second // 60:02}:{second % 60:02}.000"
+            rows.append(",".join(f'"{cell}"' for cell in (stamp, *(_at(one, second) for one in counters.values()))))
+        (tmp_path / "log.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+        (tmp_path / "plimsoll.toml").write_text(settings, encoding="utf-8")
+        done = plimsoll("review", tmp_path / "log.csv", *options, "--json", tmp_path / "out.json")
+        assert done.status == 0, done.err
+        return json.loads((tmp_path / "out.json").read_text(encoding="utf-8")), done.out
+
+    return review
+
+
+def _at(value, second):
+    return value(second) if callable(value) else value
+
+
+def of(found, rule):
+    (one,) = [one for one in found["rules"] if one["rule"] == rule]
+    return one
+
+
+def test_a_damaged_packet_now_and_then_is_a_note_where_their_rate_is_judged(reviewed):
+    found, out = reviewed(ERRORS)
+    old = of(found, "network-errors")
+    assert (old["state"], old["severity"]) == ("crossed", "info")
+    assert old["superseded_by"] == ["windows-network-outbound-errors", "windows-network-received-errors"]
+    assert "not counted: windows-network-outbound-errors and windows-network-received-errors judge" in old["notes"][0]
+    assert out.startswith("Healthy.")
+
+
+def test_with_its_pack_it_counts(reviewed):
+    found, out = reviewed(ERRORS, "--pack", "network")
+    assert of(found, "network-errors")["severity"] == "warning"
+    assert out.startswith("Not healthy.")
+
+
+def test_so_it_does_where_plimsoll_toml_sets_its_limit(reviewed):
+    found, out = reviewed(ERRORS, settings='[rules.network-errors]\nhealthy = "<= 2"\nreason = "ours"\n')
+    assert of(found, "network-errors")["severity"] == "warning"
+    assert out.startswith("Not healthy.")
+
+
+def test_where_no_rule_of_today_was_judged_an_old_one_counts(reviewed):
+    found, out = reviewed(QUEUE)
+    assert of(found, "disk-queue-per-spindle")["severity"] == "warning"
+    assert out.startswith("Not healthy. Disk queue length of WEB1, 0 C:")
+
+
+def test_a_disk_whose_latency_is_judged_is_not_judged_by_its_queue(reviewed):
+    latency = {rf"\PhysicalDisk(0 C:)\Avg. Disk sec/{name}": 0.002 for name in ("Read", "Write")}
+    found, out = reviewed(QUEUE | latency)
+    assert of(found, "disk-queue-per-spindle")["severity"] == "info"
+    assert of(found, "disk-transfers-per-spindle")["state"] == "does-not-apply"
+    assert out.startswith("Healthy.")
+
+
+def test_another_disk_still_is(reviewed):
+    latency = {rf"\PhysicalDisk(1 D:)\Avg. Disk sec/{name}": 0.002 for name in ("Read", "Write")}
+    _, out = reviewed(QUEUE | latency)
+    assert out.startswith("Not healthy. Disk queue length of WEB1, 0 C:")
+
+
+def test_an_old_limit_stands_in_the_group_of_its_signal_with_its_value(reviewed):
+    found, out = reviewed({r"\Memory\Available Bytes": 100 * MB})
+    (group,) = found["groups"]
+    assert group["severity"] == "critical"
+    assert group["not_counted"] == ["memory-available"]
+    assert "memory-available" not in group["rules"]
+    (line,) = [line for line in out.splitlines() if "memory-available (>" in line]
+    assert line.strip().startswith("memory-available (> 4 MB, ")
+    assert "held, lowest" in line
+    assert "100 MB" in line
+
+
+@pytest.mark.parametrize("rule", ["cpu-busy", "context-switches", "sql-page-life-expectancy"])
+def test_what_the_project_is_known_for_is_superseded_by_nothing(rule):
+    (found,) = [one for pack in load_packs() for one in pack.rules if one.id == rule]
+    assert found.severity in ("warning", "critical")
+    assert not found.superseded_by
+
+
+def test_what_supersedes_is_a_rule_of_today():
+    rules = {rule.id: rule for pack in load_packs() for rule in pack.rules}
+    named = {name for rule in rules.values() for name in rule.superseded_by}
+    assert named
+    assert [name for name in named if name not in rules or not rules[name].limits] == []

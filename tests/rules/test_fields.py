@@ -1,0 +1,67 @@
+"""Sources of several fields: what is found, and what it gives beside the worked cases of docs/evaluation.md."""
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from model.samples import Samples
+from model.series import Series
+from model.times import SECOND
+from review.explain import signal_text
+from review.recorded import drawn
+from rules.finder import Combined, Finder, Taken, series_of
+from rules.schema import Signal, Source
+
+WAIT = {"measurement": "diskio", "field": {"ratio": ["read_time", "reads"]}, "instance": "name", "rate": True}
+
+
+def signal(*sources):
+    return {"s.s": Signal.model_validate({"title": "t", "unit": "u", "meaning": "m", "instances": "each", "sources": sources})}  # fmt: skip
+
+
+def field(name, host="h", disk="sda", measurement="diskio"):
+    return Series(host, measurement, (("name", disk),), name)
+
+
+def found(series, *sources, empty=()):
+    return Finder(signal(*sources), series, lambda one: one.field not in empty).find("s.s")
+
+
+def test_fields_of_one_thing_are_put_together():
+    series = [field(name, disk=disk) for name in ("reads", "read_time") for disk in ("sda", "sdb")]
+    origins = found(series, WAIT)
+    assert {key: [one.field for one in series_of(origin)] for key, (_, origin) in origins.items()} == {
+        ("h", "sda"): ["read_time", "reads"],
+        ("h", "sdb"): ["read_time", "reads"],
+    }
+    assert all({one.tag("name") for one in series_of(origin)} == {key[1]} for key, (_, origin) in origins.items())
+
+
+@pytest.mark.parametrize("lacking", ["reads", "read_time"])
+def test_the_next_source_is_taken_where_a_field_is_not_recorded_or_empty(lacking):
+    made_up = {"measurement": "diskio", "field": "r_await", "instance": "name"}
+    series = [field(name) for name in ("reads", "read_time", "r_await")]
+    assert isinstance(found(series, WAIT, made_up)["h", "sda"][1], Combined)
+    assert isinstance(found(series, WAIT, made_up, empty=(lacking,))["h", "sda"][1], Taken)
+    there = [one for one in series if one.field != lacking]
+    assert isinstance(found(there, WAIT, made_up)["h", "sda"][1], Taken)
+
+
+def test_what_is_drawn_is_what_pairs_of_samples_give():
+    values = {"read_time": [0, 50, 50, 90, 10], "reads": [0, 10, 10, 20, 5]}
+    times = np.arange(5, dtype=np.int64) * 10 * SECOND
+    ((_, origin),) = found([field(name) for name in values], WAIT).values()
+    samples = drawn(origin, lambda one: Samples(times, np.array(values[one.field], dtype=float)))
+    assert samples is not None
+    assert [*zip((samples.times // SECOND).tolist(), samples.values.tolist(), strict=True)] == [(10, 5.0), (30, 4.0)]
+
+
+@pytest.mark.parametrize("wrong", [{}, {"sum": ["a"]}, {"sum": ["a", "b"], "ratio": ["a", "b"]}, {"ratio": ["a", "a"]}])
+def test_several_fields_are_one_operation_of_two_at_least(wrong):
+    with pytest.raises(ValidationError):
+        Source.model_validate({"measurement": "m", "field": wrong})
+
+
+def test_explained():
+    text = signal_text("s.s", signal(WAIT))
+    assert "fields `read_time` / `reads`, for each `name`, each by its growth between two samples" in text

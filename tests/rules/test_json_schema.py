@@ -1,0 +1,98 @@
+"""The JSON schemas by which editors check packs: they accept what ships, and find what `rules check` finds."""
+
+import json
+from importlib.resources import files
+
+import pytest
+import yaml
+from jsonschema import Draft7Validator
+
+from rules.json_schema import PACK, SIGNALS, shipped
+
+FOLDERS = {"packs": PACK, "signals": SIGNALS}
+FILES = [
+    (folder, entry)
+    for folder in FOLDERS
+    for entry in files("rules").joinpath(folder).iterdir()
+    if entry.name[-5:] == ".yaml"
+]
+RULE = {
+    "id": "own",
+    "signal": "cpu.busy",
+    "healthy": "< 70",
+    "severity": "warning",
+    "summary": "Busy.",
+    "sources": [{"document": "Plan", "place": "page 3"}],
+}
+
+
+def validator(name):
+    schema = json.loads(shipped(name))
+    Draft7Validator.check_schema(schema)
+    return Draft7Validator(schema)
+
+
+def a_pack(**changed):
+    return {"pack": "own", "title": "Own", "about": "Ours.", "rules": [RULE | changed]}
+
+
+@pytest.mark.parametrize(("folder", "file"), FILES, ids=lambda one: getattr(one, "name", one))
+def test_what_ships_is_valid_and_names_its_schema(folder, file):
+    text = file.read_text(encoding="utf-8")
+    assert text.splitlines()[0] == f"# yaml-language-server: $schema=../{FOLDERS[folder]}"
+    assert [one.message for one in validator(FOLDERS[folder]).iter_errors(yaml.safe_load(text))] == []
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        [],
+        {},
+        a_pack(severity="warn"),
+        a_pack(helthy="< 3"),
+        a_pack(id="Own CPU"),
+        a_pack(signal="CPU"),
+        a_pack(healthy=70),
+        a_pack(sources=[]),
+        a_pack(sources=[{"document": "Plan"}]),
+        a_pack(reduce="average"),
+        a_pack(scale="cpus"),
+        a_pack(look_at="cpu.busy"),
+        a_pack(where={"cores": "<= 4"}),
+        a_pack(cases=[{"name": "a", "series": {"cpu.busy": 75}, "fires": True}]),
+        a_pack(cases=[{"name": "a", "series": {"CPU": "75"}, "fires": True}]),
+        a_pack(cases=[{"name": "a", "series": {}}]),
+        {"signals": {"own": {}}, **a_pack()},
+        {"signals": {"own.x": {"title": "X", "unit": "s", "meaning": "m", "sources": [{"pth": "\\A\\B"}]}}, **a_pack()},
+    ],
+)
+def test_what_is_wrong_is_marked(data):
+    assert not validator(PACK).is_valid(data)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        a_pack(),
+        a_pack(signal="own.signal", over=30, **{"for": "1h30m"}),
+        a_pack(cases=[{"name": "a", "series": {"cpu.busy": "_x3"}, "fires": None}]),
+        {"signals": {"own.x": {"title": "X", "unit": "s", "meaning": "m", "sources": ["\\A\\B"]}}, **a_pack()},
+    ],
+)
+def test_what_is_right_is_not(data):
+    validator(PACK).validate(data)
+
+
+def described(part):
+    """Every field of a schema: where it is, and whether it is explained."""
+    for model in [part, *part["$defs"].values()]:
+        for name, field in model.get("properties", {}).items():
+            yield f"{model.get('description', '')[:30]}: {name}", "description" in field
+
+
+def test_every_field_is_explained():
+    assert [name for name, said in described(json.loads(shipped(PACK))) if not said] == []
+
+
+def test_signals_that_ship_are_offered():
+    assert "disk.read_latency" in json.loads(shipped(PACK))["$defs"]["SignalName"]["anyOf"][0]["enum"]
