@@ -27,6 +27,7 @@ BY_PROCESSORS = {
         "ldap-bytes-flat",
     ),
     "at least 1 processor": (
+        *("ad-threads", "ad-threads-critical"),
         *("windows-processor-queue", "windows-processor-queue-critical", "windows-context-switches"),
         *("windows-process-cpu", "windows-process-cpu-critical", "ad-threads", "ad-threads-critical"),
     ),
