@@ -47,6 +47,26 @@ def test_the_next_source_is_taken_where_a_field_is_not_recorded_or_empty(lacking
     assert isinstance(found(there, WAIT, made_up)["h", "sda"][1], Taken)
 
 
+@pytest.mark.parametrize(("processors", "scale"), [(4.0, 0.5), (None, None)])
+def test_a_source_for_each_processor_gives_nothing_where_nobody_knows_how_many_there_are(processors, scale):
+    load = {
+        "measurement": "queue",
+        "field": "ldavg-1",
+        "instance": "name",
+        "per": "processors",
+        "transform": {"scale": 2},
+    }
+    finder = Finder(signal(load), [field("ldavg-1", measurement="queue")], lambda one: True, lambda *_: processors)
+    origins = [origin for _, origin in finder.find("s.s").values()]
+    assert [one.transform.scale for one in origins if isinstance(one, Taken)] == ([scale] if scale else [])
+
+
+def test_instances_that_are_left_out_may_be_named_by_a_part():
+    reads = {"measurement": "diskio", "field": "reads", "instance": "name", "but": ["loop*", "[a]"]}
+    series = [field("reads", disk=name) for name in ("sda", "loop0", "LOOP12", "[a]", "a")]
+    assert {key[1] for key in found(series, reads)} == {"sda", "a"}
+
+
 def test_what_is_drawn_is_what_pairs_of_samples_give():
     values = {"read_time": [0, 50, 50, 90, 10], "reads": [0, 10, 10, 20, 5]}
     times = np.arange(5, dtype=np.int64) * 10 * SECOND
