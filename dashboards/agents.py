@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import Literal
 
-from dashboards.influxql import selections
+from dashboards.selections import selections
 from rules.schema import Signal
 
 Agent = Literal["windows", "telegraf", "sysstat"]

@@ -22,11 +22,13 @@ from dashboards.alert_file import (
     ThresholdModel,
     TimeRange,
 )
-from dashboards.influxql import Beside, Selection, Variant, Worst, number, span, window, worst_span, worst_window
+from dashboards.influxql import Beside, Worst, span, window, worst_span, worst_window
 from dashboards.links import DATASOURCE_UID
+from dashboards.selections import Selection, Variant
 from model.times import SECOND
 from rules.healthy import Healthy
 from rules.schema import Condition
+from store.quoting import number
 
 # A limit is crossed where its healthy side does not hold.
 _CROSSED: dict[str, tuple[Evaluation, str]] = {

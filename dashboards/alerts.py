@@ -13,10 +13,11 @@ import yaml
 from dashboards import contact, silence
 from dashboards.alert_file import LONGEST_NAME, AlertingFile, AlertRule, Deleted, Group, expanded, plain, written
 from dashboards.alert_query import Inexpressible, Pipeline, Taken, decide
-from dashboards.influxql import Selection, Variant, default_instance, merged, only, variants, without
 from dashboards.links import DOCS, FOLDER, ORG_ID, rule_page
 from dashboards.quantities import template
+from dashboards.selections import Selection, Variant, default_instance, merged, variants
 from dashboards.site import Site, Target, Unknown, targets
+from dashboards.subjects import only, without
 from model.remark import counted
 from model.times import SECOND, words
 from rules.healthy import Healthy

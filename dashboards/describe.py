@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from dashboards import thresholds
 from dashboards.areas import PanelSpec, load_areas, load_look
-from dashboards.influxql import variants
 from dashboards.links import rule_page
 from dashboards.sdk import dashboard
+from dashboards.selections import variants
 from dashboards.site import DEFAULTS, Judged
 from dashboards.thresholds import Limits
 from model.times import words

@@ -4,14 +4,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from dashboards import describe, panels, targets, thresholds, variables
 from dashboards.areas import WIDTH, PanelSpec, Unit, load_areas, load_look
-from dashboards.influxql import chosen, number, variants
 from dashboards.sdk import common, dashboard
+from dashboards.selections import variants
 from dashboards.site import DEFAULTS
+from dashboards.subjects import chosen
 from dashboards.thresholds import Limits
 from rules.load import load_packs, load_signals
 from rules.schema import Fact, Rule
 from rules.wording import limit_text
-from store.quoting import identifier
+from store.quoting import identifier, number
 
 AREA = "health"
 SILENT = 3  # the panel of hosts that fell silent

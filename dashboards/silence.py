@@ -11,7 +11,8 @@ from dashboards import health
 from dashboards.alert_file import AlertRule, Evaluator
 from dashboards.alert_query import Pipeline
 from dashboards.areas import uid
-from dashboards.influxql import Selection, Variant, samples_per_minute
+from dashboards.influxql import samples_per_minute
+from dashboards.selections import Selection, Variant
 from model.times import SECOND
 from rules.schema import Rule, Signal
 

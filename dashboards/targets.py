@@ -8,8 +8,10 @@ from dataclasses import dataclass, field, replace
 from string import ascii_uppercase
 
 from dashboards.areas import PanelSpec
-from dashboards.influxql import TIME, Selection, Variant, chosen, panel, state, variants
+from dashboards.influxql import TIME, panel, state
 from dashboards.sdk import Dataquery, common
+from dashboards.selections import Selection, Variant, variants
+from dashboards.subjects import chosen
 from model.perfmon import CounterPath
 from rules.load import load_signals
 from store.quoting import identifier

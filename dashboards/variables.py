@@ -4,10 +4,11 @@ from collections.abc import Iterable, Sequence
 
 from dashboards import thresholds
 from dashboards.areas import PanelSpec
-from dashboards.influxql import HOST_VARIABLE, INSTANCE_VARIABLE, Selection, variants
 from dashboards.links import DATASOURCE_UID
 from dashboards.sdk import dashboard
+from dashboards.selections import Selection, variants
 from dashboards.site import DEFAULTS
+from dashboards.subjects import HOST_VARIABLE, INSTANCE_VARIABLE
 from dashboards.targets import DATASOURCE, DISK_VARIABLE
 from dashboards.thresholds import Limits
 from rules.load import load_signals

@@ -1,5 +1,6 @@
 """Names, values and conditions as InfluxQL and InfluxDB's delete predicates write them."""
 
+import re
 from collections.abc import Iterable
 
 
@@ -21,3 +22,23 @@ def within(start: int, end: int) -> str:
 def tagged(tags: Iterable[tuple[str, str]]) -> str:
     """The condition of a query that is for points with these tags, and maybe more."""
     return " AND ".join(f"{identifier(name)}::tag = {string(value)}" for name, value in tags)
+
+
+def regex(pattern: str) -> str:
+    """A regular expression as InfluxQL writes it."""
+    return "/" + pattern.replace("/", r"\/") + "/"
+
+
+def literal(text: str) -> str:
+    """A text as a regular expression that matches it and nothing else. Go's and Rust's escape no more than this."""
+    return re.sub(r"[\\.+*?()|\[\]{}^$]", lambda found: f"\\{found[0]}", text)
+
+
+def whole(pattern: str) -> str:
+    """A regular expression that matches all of a text, whatever its case."""
+    return regex(f"(?i)^{pattern}$")
+
+
+def number(value: float) -> str:
+    """A number as InfluxQL writes it: without an exponent."""
+    return f"{value:.0f}" if value == int(value) else f"{value:.15f}".rstrip("0")

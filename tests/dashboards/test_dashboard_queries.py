@@ -13,8 +13,8 @@ import pytest
 from dashboards import grafana_json, targets
 from dashboards.areas import load_areas
 from dashboards.as_asked import interval_ms, questions
-from dashboards.influxql import selections, variants
 from dashboards.runs import HOSTS_URL
+from dashboards.selections import selections, variants
 from model.run import Recording, Run, StoredRun
 from model.times import SECOND
 from rules.fields import combined_samples

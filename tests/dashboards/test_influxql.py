@@ -2,19 +2,9 @@
 
 import pytest
 
-from dashboards.influxql import (
-    chosen,
-    default_instance,
-    only,
-    panel,
-    samples_per_minute,
-    selections,
-    span,
-    state,
-    variants,
-    window,
-    without,
-)
+from dashboards.influxql import panel, samples_per_minute, span, state, window
+from dashboards.selections import default_instance, selections, variants
+from dashboards.subjects import chosen, only, without
 from model.series import Series
 from rules.finder import host_of, is_total
 from rules.load import load_signals

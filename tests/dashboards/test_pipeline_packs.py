@@ -12,9 +12,9 @@ import yaml
 
 from dashboards.alert_file import AlertingFile
 from dashboards.alerts import Options, Refused, alert_rules, export
-from dashboards.influxql import Selection, default_instance, selections
 from dashboards.pipeline import run
 from dashboards.pipeline_state import State as Shown
+from dashboards.selections import Selection, default_instance, selections
 from dashboards.site import Site
 from model.times import SECOND
 from rules.cases import _judged, operands

@@ -1,0 +1,270 @@
+r"""Where InfluxDB has a signal: which points, and which of their tags tell subjects apart.
+
+A signal can be taken in several ways (`variants`): from each of its sources, or, where it is derived, from sources of
+its operands that belong together. What one source gives is a `Selection`.
+
+Tags that tell subjects apart stay as InfluxDB has them: `host` and, for counters of Windows, `source` (an agent that
+polls other computers writes its own name as the host and theirs as the source), the tag of the instance, and
+`objectname` for SQL Server's objects, which name the instance of the server (`MSSQL$PAYROLL:Buffer Manager`).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+from model import names
+from model.perfmon import SQL_DEFAULT, TOTAL, telegraf_name
+from rules.fields import OPERATORS
+from rules.schema import EACH, Fields, Operation, Signal, Source, Weight
+from store.quoting import identifier, literal, regex, string, whole
+
+POLLED = "source"  # the tag that holds the computer a counter of Windows is of
+_SQL_OBJECT = f"{SQL_DEFAULT}:"
+_ANYWHERE = ("openldap", "ldap_probe", "sqlserver_performance")
+_SYSSTAT = (
+    *("cpu_util", "per_cpu", "task", "interrupts", "mem_util", "swap_util", "swap", "paging", "queue", "io"),
+    *("network", "filesystem", "psi"),
+)
+_TELEGRAF_SWAP = ("total", "used", "free", "used_percent", "in", "out")
+_EACH_DISK = ("disk", "device")  # sysstat's; Telegraf's measurement of that name is of file systems, by their paths
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """One source of a signal: which points of InfluxDB it takes, and which tags tell its subjects apart.
+
+    `field` is the first of several fields. `host` is the tag that holds the host, `group` every tag that queries keep,
+    `where` the conditions that pick the points. Of a sum over instances `summed` is the tag of these.
+    """
+
+    signal: str
+    source: Source
+    measurement: str
+    field: str
+    host: str
+    instance: str | None
+    group: tuple[str, ...]
+    where: tuple[str, ...]
+    summed: str | None = None
+
+    @property
+    def label(self) -> str:
+        r"""The source as people know it: `\System\Context Switches/sec`, `kernel.context_switches`."""
+        if self.source.path:
+            return str(self.source.path)
+        several = self.source.field if isinstance(self.source.field, Fields) else None
+        fields = f" {OPERATORS[several.operation]} ".join(several.names) if several else self.field
+        return f"{self.measurement}.{fields}"
+
+    @property
+    def kind(self) -> str:
+        """What tells this source from the others of its signal: the Perfmon object, or the measurement."""
+        return self.source.path.object if self.source.path else self.measurement
+
+    @property
+    def collector(self) -> str | None:
+        """Who records it beside what else: two sources of different collectors are not of the same host.
+
+        None for servers that any of them may watch.
+        """
+        if self.source.path:
+            return "windows"
+        if self.measurement in _ANYWHERE:
+            return None
+        if (self.measurement, self.instance or self.summed) == _EACH_DISK:
+            return "sysstat"
+        # Swap space is also a measurement of Telegraf's.
+        return "sysstat" if self.measurement in _SYSSTAT and self.field not in _TELEGRAF_SWAP else "telegraf"
+
+    @property
+    def sql_object(self) -> str | None:
+        """The object of SQL Server whose instances `objectname` tells apart."""
+        path = self.source.path
+        return path.object if path and path.object.startswith(_SQL_OBJECT) and "objectname" in self.group else None
+
+    @property
+    def alias(self) -> str:
+        """A name for each line of a panel, of the tags that differ: `$tag_source $tag_instance`."""
+        shown = [POLLED if POLLED in self.group else self.host]
+        shown += [tag for tag in self.group if tag not in (self.host, POLLED)]
+        return " ".join(f"$tag_{tag}" for tag in shown)
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One way to take a signal: one selection, or an operation over the selections of its operands.
+
+    Several selections without an operation are alternatives: a host has the signal from any of them.
+    `weights` say by which fact an operand counts more than once, None where it counts once.
+    """
+
+    signal: str
+    operation: Operation | None
+    selections: tuple[Selection, ...]
+    weights: tuple[Weight | None, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """The sources as people know them."""
+        sign = OPERATORS[self.operation] if self.operation else "or"
+        return f" {sign} ".join(one.label for one in self.selections)
+
+    @property
+    def alternatives(self) -> bool:
+        """Whether a host has it from any of several sources."""
+        return self.operation is None and len(self.selections) > 1
+
+    @property
+    def group(self) -> tuple[str, ...]:
+        """The tags its values have: those of the selection that has most, or those of all alternatives."""
+        if self.operation is None:
+            return tuple(dict.fromkeys(tag for one in self.selections for tag in one.group))
+        return max((one.group for one in self.selections), key=len)
+
+    def expression(self, ref_ids: Sequence[str]) -> str:
+        """The operation as Grafana's math over the operands' refIds: `$A + $B`."""
+        if self.operation == "ratio":
+            above, below = ref_ids
+            return f"${above} / ${below} + 0 / (${below} > 0)"  # nothing is drawn where the divisor is 0 or less
+        return f" {OPERATORS[self.operation or 'sum']} ".join(f"${ref_id}" for ref_id in ref_ids)
+
+
+def variants(name: str, signals: Mapping[str, Signal]) -> tuple[Variant, ...]:
+    """Every way to take a signal, the best first.
+
+    Operands of a derived signal are taken from the same object or measurement where they have one in common.
+    ValueError if an operand is derived itself: queries and one expression do not go so deep; and for a fact, which
+    no store holds.
+    """
+    signal = signals[name]
+    if signal.fact:
+        raise ValueError(f"{name} is a fact of the host ({signal.fact} in plimsoll.toml), of which no samples are kept")
+    if signal.derived is None:
+        return tuple(Variant(name, None, (one,)) for one in selections(name, signals))
+    derived = signal.derived
+    operation: Operation = "sum" if derived.sum else "difference" if derived.difference else "ratio"
+    if nested := [operand for operand in derived.operands if signals[operand].derived]:
+        raise ValueError(f"{name} is derived from {nested[0]}, which is derived itself")
+    operands = [selections(operand, signals) for operand in derived.operands]
+    shared = set.intersection(*({one.kind for one in found} for found in operands))
+    weights = tuple(derived.weights.get(operand) for operand in derived.operands) if derived.weights else ()
+    return tuple(
+        Variant(name, operation, taken, weights)
+        for taken in product(*operands)
+        if (not shared or len({one.kind for one in taken}) == 1) and len({one.collector for one in taken} - {None}) <= 1
+    )
+
+
+def selections(name: str, signals: Mapping[str, Signal]) -> tuple[Selection, ...]:
+    """The sources of a signal that is not derived, the best first; but those of which a host's facts are a part."""
+    signal = signals[name]
+    return tuple(_selection(name, signal, source) for source in signal.sources if not source.per)
+
+
+def merged(ways: Sequence[Variant]) -> Iterator[Variant]:
+    """The ways to take a signal, as many of them as one query can ask for put into one, in their order.
+
+    Grafana must not get two series of the same labels. Those of one measurement InfluxDB makes one; those of two are
+    told apart by their tags, or stay apart. What is computed from several signals stays by itself.
+    """
+    together: list[list[Selection]] = []
+    for way in ways:
+        if way.operation is None:
+            (own,) = way.selections
+            home = next((some for some in together if all(_tell_apart(own, other) for other in some)), None)
+            if home is None:
+                together.append([own])
+            else:
+                home.append(own)
+    for some in together:
+        yield Variant(some[0].signal, None, tuple(some if len(some) == 1 else map(_labelled, some)))
+    yield from (way for way in ways if way.operation is not None)
+
+
+def _labelled(selection: Selection) -> Selection:
+    """A selection whose values keep the tags that pick its points."""
+    return replace(selection, group=tuple(dict.fromkeys((*selection.group, *_picked(selection)))))
+
+
+def _picked(selection: Selection) -> tuple[str, ...]:
+    return ("objectname",) if selection.source.path else tuple(selection.source.tags)
+
+
+def _tell_apart(one: Selection, other: Selection) -> bool:
+    """Whether values of the two have never the same labels, or are of one measurement."""
+    if one.measurement == other.measurement:
+        return one.group == other.group
+    mine, others = {*one.group, *_picked(one)}, {*other.group, *_picked(other)}
+    if one.source.path and other.source.path:
+        return one.source.path.object != other.source.path.object
+    return bool(mine - others - {POLLED} or others - mine - {POLLED})
+
+
+def default_instance(selection: Selection) -> Selection:
+    """What is left of a selection of SQL Server's objects for the server's default instance alone."""
+    if selection.sql_object is None:
+        return selection
+    own = f"{identifier('objectname')} = {string(selection.sql_object)}"
+    group = tuple(tag for tag in selection.group if tag != "objectname")
+    return replace(selection, group=group, where=(own, *selection.where[1:]))
+
+
+def _selection(name: str, signal: Signal, source: Source) -> Selection:
+    found = _of_path(name, signal, source) if source.path else _of_measurement(name, source)
+    if signal.instances != "sum":
+        return found
+    group = tuple(tag for tag in found.group if tag != found.instance)
+    return replace(found, instance=None, group=group, summed=found.instance)
+
+
+def _of_path(name: str, signal: Signal, source: Source) -> Selection:
+    if source.path is None:
+        raise ValueError(f"{name}: not a counter path")
+    path = source.path
+    group, where = ["host", POLLED], [_object("objectname", path.object)]
+    if path.object.startswith(_SQL_OBJECT):
+        group.append("objectname")
+    instance = None
+    if path.instance == EACH:
+        instance = "instance"
+        group.append(instance)
+        where += _no_totals(instance, source.but)
+    elif path.instance is not None or _has_twin(signal, source):
+        where.append(f"{identifier('instance')} = {string(path.instance or '')}")
+    measurement, field = names.measurement(path.object), telegraf_name(path.counter)
+    return Selection(name, source, measurement, field, "host", instance, tuple(group), tuple(where))
+
+
+def _of_measurement(name: str, source: Source) -> Selection:
+    host = source.host or "host"
+    where = [_object(tag, value) for tag, value in source.tags.items()]
+    group = [host]
+    if source.instance:
+        group.append(source.instance)
+        where += _no_totals(source.instance, source.but)
+    measurement, field = source.measurement or "", source.fields[0]
+    return Selection(name, source, measurement, field, host, source.instance, tuple(group), tuple(where))
+
+
+def _object(tag: str, value: str) -> str:
+    """A tag equality; an object of SQL Server is that of every instance of the server."""
+    if tag in ("object", "objectname") and value.startswith(_SQL_OBJECT):
+        pattern = rf"^({SQL_DEFAULT}|MSSQL\$[^:]+):{literal(value.removeprefix(_SQL_OBJECT))}$"
+        return f"{identifier(tag)} =~ {regex(pattern)}"
+    return f"{identifier(tag)} = {string(value)}"
+
+
+def _no_totals(tag: str, but: Sequence[str]) -> Iterator[str]:
+    """What `rules.finder.is_total` says, that there is an instance, and that it is none of those left out."""
+    yield f"{identifier(tag)} =~ /./"
+    yield f"{identifier(tag)} !~ {regex(f'(?i)({TOTAL.casefold()}|cpu-total)$|^all$')}"
+    if but:
+        named = "|".join(".*".join(map(literal, one.split("*"))) for one in but)
+        yield f"{identifier(tag)} !~ {whole(f'({named})')}"
+
+
+def _has_twin(signal: Signal, source: Source) -> bool:
+    """Whether another source of the signal is the same counter of one instance."""
+    path = source.path
+    others = [one.path for one in signal.sources if one.path]
+    return any(path and (one.object, one.counter) == (path.object, path.counter) and one.instance for one in others)
