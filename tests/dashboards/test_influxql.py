@@ -18,7 +18,8 @@ def signal(**what):
 
 
 def only_one(**source):
-    return selections("s.s", signal(sources=[source]))[0]
+    instances = "each" if "instance" in source else "none"
+    return selections("s.s", signal(sources=[source], instances=instances))[0]
 
 
 def test_window_is_read_without_grouping_by_time():
