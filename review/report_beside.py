@@ -104,7 +104,8 @@ def _limit(review: Review, name: str) -> Mapping[Subject, float]:
     """The limits a signal is held against itself, by subject."""
     limits: dict[Subject, float] = {}
     for one in review.findings:  # the worst first, so that its limit is drawn
-        if one.rule.signal == name and one.subject and one.track and one.rule.reduce not in OWN_SCALE:
+        drawn = one.track and one.rule.reduce not in OWN_SCALE and not one.superseded_by
+        if one.rule.signal == name and one.subject and one.track and drawn:
             limits.setdefault(one.subject, one.track.healthy.limit)
     return limits
 

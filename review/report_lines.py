@@ -38,7 +38,8 @@ def limits(finding: Finding, others: tuple[Finding, ...] = ()) -> list[Limit]:
     unit = finding.signal.unit
     levels = {limit_of(finding).limit: None}
     if finding.rule.reduce not in OWN_SCALE:
-        levels |= {limit_of(one).limit: None for one in others if one.rule.reduce not in OWN_SCALE}
+        drawn = (one for one in others if one.rule.reduce not in OWN_SCALE and not one.superseded_by)
+        levels |= {limit_of(one).limit: None for one in drawn}
     return [Limit(level, f"threshold {exactly(level, unit)}") for level in levels]
 
 

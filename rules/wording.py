@@ -1,11 +1,13 @@
 """Limits as people read them: one wording for reviews, reports, rule pages, dashboards and alerts."""
 
+import math
 from collections.abc import Mapping
 
-from model.numbers import exact, quantity
+from model.numbers import MULTIPLES, exact, quantity
 from rules.healthy import Healthy
 from rules.schema import Fact
 
+_MB = 1024**2
 _EACH: Mapping[Fact, str] = {
     "processors": "processors",
     "clock_mhz": "MHz of processor clock",
@@ -17,9 +19,15 @@ _EACH: Mapping[Fact, str] = {
 
 def limit_text(healthy: Healthy, unit: str, per: Fact | None = None) -> str:
     """A limit in a signal's unit: `< 80 %`, `> 4 MB`, `≤ 3 requests × spindles`; all its digits are shown."""
+    if per == "memory_mb" and unit == "bytes":
+        return f"{healthy.sign} {exact(100 * healthy.limit / _MB)} % of memory"
     return f"{healthy.sign} {exactly(healthy.limit, unit)}{f' × {_EACH[per]}' if per else ''}"
 
 
 def exactly(limit: float, unit: str) -> str:
-    """The value of a limit, with all its digits."""
+    """The value of a limit, all its digits, in the largest multiple that needs two decimals at most: `4,000 MB`."""
+    for size, name in MULTIPLES.get(unit, ()):
+        hundredths = 100 * limit / size
+        if abs(limit) >= size and math.isclose(hundredths, round(hundredths)):
+            return f"{exact(limit / size)} {name}"
     return quantity(limit, unit, exact)
