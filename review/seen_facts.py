@@ -6,6 +6,7 @@ import numpy as np
 
 from model.log import Log, Values
 from model.names import measurement
+from model.perfmon import telegraf_name
 from model.series import Series
 from review.facts import SeenFacts
 from rules.finder import host_of, is_total
@@ -20,7 +21,7 @@ _PROCESSOR_TAGS = {
     "per_cpu": "device",
 }
 _COUNT = ("system", "n_cpus")
-_MEMORY = ("mem", "total")
+_MEMORY = {("mem", "total"): 2**20, (measurement("NUMA Node Memory"), telegraf_name("Total MBytes")): 1}  # to MB
 _USED = ("mem_util", "kbmemused")
 _USED_SHARE = ("mem_util", "pct_memused")
 
@@ -54,9 +55,11 @@ def _processors(logs: Sequence[Log]) -> Iterator[tuple[str, Fact, float]]:
 
 
 def _memory(logs: Sequence[Log]) -> Iterator[tuple[str, Fact, float]]:
-    """Installed memory in MB: as Telegraf tells it, or from what sysstat says is used, in KB and in per cent."""
-    for series, values in _of(logs, _MEMORY):
-        yield series.host.casefold(), "memory_mb", float(np.round(values.max() / 2**20))
+    """Installed memory in MB: as Telegraf or Windows gives it, or from what sysstat says is used, in KB and in %."""
+    for field, size in _MEMORY.items():
+        for series, values in _of(logs, field):
+            if series.tag("instance") is None or is_total(series.tag("instance") or ""):
+                yield host_of(series).casefold(), "memory_mb", float(np.round(values.max() / size))
     shares = {series.host.casefold(): values for series, values in _of(logs, _USED_SHARE)}
     for series, used in _of(logs, _USED):
         share = shares.get(series.host.casefold())

@@ -170,3 +170,13 @@ def test_a_single_sample_makes_no_run_critical(log, found):
     one, out = found(recorded, "messaging-db-queue-latency")
     assert one["state"] == "held"
     assert out.startswith("Healthy.")
+
+
+def test_memory_that_windows_records_is_what_a_share_of_it_is_of(log, found):
+    memory = {r"\NUMA Node Memory(_Total)\Total MBytes": 65536, r"\Memory\Available MBytes": 3000}
+    one, out = found(log(**memory), "windows-memory-available-share")
+    assert one["state"] == "crossed"
+    assert one["threshold"]["limit"] == pytest.approx(6553.6 * MB)
+    assert "65536 MB (from the log)" in out
+    one, _ = found(log(**memory), "windows-memory-available-share", "[hosts.FS1]\nmemory_mb = 4096\n")
+    assert one["state"] == "held"
