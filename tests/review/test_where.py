@@ -29,9 +29,9 @@ def log(tmp_path):
 def found(plimsoll, tmp_path):
     """What a review with this plimsoll.toml makes of a rule; and what it prints."""
 
-    def review(log, rule, settings="", instance=None):
+    def review(log, rule, settings="", instance=None, options=()):
         (tmp_path / "plimsoll.toml").write_text(settings, encoding="utf-8")
-        done = plimsoll("review", log, "--json", tmp_path / "out.json")
+        done = plimsoll("review", log, *options, "--json", tmp_path / "out.json")
         assert done.status == 0, done.err
         rules = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["rules"]
         (one,) = [one for one in rules if one["rule"] == rule and instance in (None, one["instance"])]
@@ -45,9 +45,12 @@ def pools(log):
 
 
 def test_pools_of_a_32_bit_kernel_are_judged_where_there_is_as_little_memory(log, found):
-    one, out = found(pools(log), "pool-nonpaged", "[hosts.FS1]\nmemory_mb = 4096\n")
+    small = "[hosts.FS1]\nmemory_mb = 4096\n"
+    one, out = found(pools(log), "pool-nonpaged", small, options=("--pack", "file-server"))
     assert (one["state"], one["severity"]) == ("crossed", "warning")
     assert out.startswith("Not healthy. Nonpaged pool of FS1")
+    one, _ = found(pools(log), "pool-nonpaged", small)
+    assert (one["severity"], one["superseded_by"]) == ("info", ["windows-pool-nonpaged"])
 
 
 def test_they_do_not_apply_to_a_host_with_more(log, found):
