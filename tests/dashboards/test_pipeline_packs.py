@@ -147,7 +147,7 @@ def test_a_host_that_falls_silent_is_told_and_others_are_not(influx):
     (rule,) = [one for one in rules if one.uid == "silence-cpu"]
     start, minute = 1_550_000_000 // 60 * 60 * SECOND, 60 * SECOND
     sent = [("stops", at) for at in range(20 * 6)] + [("goes on", at) for at in range(0, 500 * 6, 3)]
-    influx.write(point("cpu", {"host": host, "cpu": "cpu-total"}, {"usage_idle": "9.0"}, start + at * 10 * SECOND) for host, at in sent)  # fmt: skip
+    influx.write(point("cpu", {"host": host, "cpu": "cpu-total"}, {"usage_idle": "9.0", "usage_iowait": "0.0"}, start + at * 10 * SECOND) for host, at in sent)  # fmt: skip
     times = [start + at * minute + DELAY for at in range(10, 480, 1)]
     firing = {"stops": [], "goes on": []}
     for at, instances, _ in run(rule, minute, times, influx.ask):
