@@ -4,18 +4,18 @@ What Grafana cannot express is refused by name, with the reason. docs/grafana.md
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import product
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import yaml
 
 from dashboards import contact, silence
 from dashboards.alert_file import LONGEST_NAME, AlertingFile, AlertRule, Deleted, Group, expanded, plain, written
 from dashboards.alert_query import Inexpressible, Pipeline, Taken, decide
+from dashboards.alert_sources import further, joinable, reachable, tells, together
 from dashboards.links import DOCS, FOLDER, ORG_ID, rule_page
 from dashboards.quantities import template
-from dashboards.selections import Selection, Variant, default_instance, merged, variants
+from dashboards.selections import Selection, Variant, merged, variants
 from dashboards.site import Site, Target, Unknown, targets
 from dashboards.subjects import only, without
 from model.remark import counted
@@ -33,7 +33,6 @@ _FROM = GENERATED + " from {}; edit that and export again."
 _UID_LENGTH = 40
 _DIGEST = 8  # characters of a uid that tell the rules of one name apart
 _RETIRED = "retired.yaml"
-_BY_NODE = "Processor Information"
 
 
 @dataclass(frozen=True)
@@ -140,9 +139,14 @@ def alert_rules(
         except ValueError as error:
             yield Refused(rule.id, str(error))
             return
-        single = _others(target.rule) or target.rule.healthy.worse == "either"
-        for variant in ways if single else merged(ways):
-            for sources in _together(target.rule, variant, signals):
+        single = further(target.rule) or target.rule.healthy.worse == "either"
+        meant = [way for way in ways if rule.drive or tells(pack, way)]
+        if ways and not meant:
+            only = ", ".join((*pack.applies_to.objects, *pack.applies_to.measurements)) if pack.applies_to else ""
+            yield Refused(rule.id, f"it is for hosts that have {only}, and its samples do not tell which those are")
+            return
+        for variant in meant if single else merged(meant):
+            for sources in together(target.rule, variant, signals):
                 try:
                     yield (
                         _alert_rule(target, pack, signals, options, variant, sources, _holds(critical, target, site)),
@@ -180,13 +184,13 @@ def _alert_rule(
 ) -> AlertRule:
     rule, pipeline = target.rule, Pipeline(options.delay)
     own = _taken(rule, variant, target, options, own=True)
-    others = [_taken(one, sources[one.signal], target, options) for one in _others(rule)]
+    others = [_taken(one, sources[one.signal], target, options) for one in further(rule)]
     for other in others:
-        _joinable(own.variant, other.variant)
+        joinable(own.variant, other.variant)
     others += _not_critical(critical, own, options)
     recover = _scaled(rule.recover, rule, target) if rule.recover else None
-    decision = decide(pipeline, own, [_reachable(own, other) for other in others], recover)
-    labels = [variant.label, *(sources[one.signal].label for one in _others(rule))]
+    decision = decide(pipeline, own, [reachable(own, other) for other in others], recover)
+    labels = [variant.label, *(sources[one.signal].label for one in further(rule))]
     apart = [] if variant.alternatives else list(dict.fromkeys(labels))
     name = f"{rule.id}: {' & '.join(apart)}" if apart else rule.id
     uid = uid_of(rule.id, *(labels if apart else ()), target.host or "", target.instance or "")
@@ -286,51 +290,6 @@ def _whom(selection: Selection, target: Target, *, own: bool) -> Iterator[str]:
             yield without(selection, subject.host, subject.instance)
 
 
-def _others(rule: Rule) -> tuple[Condition, ...]:
-    """The further conditions where phases are not known."""
-    return (*rule.and_, *(rule.when_phase_unknown if rule.phase else ()))
-
-
-def _together(rule: Rule, variant: Variant, signals: Mapping[str, Signal]) -> Iterator[Mapping[str, Variant]]:
-    """For each further signal of a rule a way to take it, as far as one collector records it with the rule's own."""
-    names = list(dict.fromkeys(one.signal for one in _others(rule)))
-    for ways in product(*(_ways(name, rule, variant, signals) for name in names)):
-        everything = [*variant.selections, *(one for way in ways for one in way.selections)]
-        if variant.alternatives or len({one.collector for one in everything} - {None}) <= 1:
-            yield dict(zip(names, ways, strict=True))
-
-
-def _ways(name: str, rule: Rule, variant: Variant, signals: Mapping[str, Signal]) -> Iterable[Variant]:
-    if name == rule.signal:
-        return (variant,)
-    operands = [one for one in variant.selections if one.signal == name]
-    return (Variant(name, None, (operands[0],)),) if operands else variants(name, signals)
-
-
-def _joinable(own: Variant, other: Variant) -> None:
-    """Inexpressible where Grafana cannot tell which values of two signals belong together."""
-    kinds = {one.kind for one in (*own.selections, *other.selections) if one.instance}
-    if _BY_NODE in kinds and len(kinds) > 1:
-        (others,) = kinds - {_BY_NODE}
-        raise Inexpressible(f"{_BY_NODE} writes a processor with its node (0,5), and {others} by its number (5)")
-    hosts = {one.host for one in (*own.selections, *other.selections)}
-    if len(hosts) > 1:
-        raise Inexpressible(f"{other.label} has its host in another tag ({', '.join(sorted(hosts))})")
-    objects = {one.sql_object for one in (*own.selections, *other.selections)} - {None}
-    if len(objects) > 1:
-        raise Inexpressible(
-            f"it takes values of several objects of one SQL Server: {', '.join(sorted(map(str, objects)))}"
-        )
-
-
-def _reachable(own: Taken, other: Taken) -> Taken:
-    """A signal of SQL Server, joined to one of the host, is that of the default instance."""
-    if "objectname" in own.variant.group:
-        return other
-    chosen = tuple(default_instance(one) for one in other.variant.selections)
-    return replace(other, variant=replace(other.variant, selections=chosen))
-
-
 def _holds(critical: Rule | None, target: Target, site: Site) -> Rule | None:
     """The critical rule as it holds for the target; None where it does not."""
     if critical is None:
@@ -387,7 +346,7 @@ def _inverted(healthy: Healthy) -> Healthy:
 
 def _never(rule: Rule) -> str | None:
     """Why a rule can never fire where phases are not known: two conditions on one value exclude each other."""
-    conditions = (rule, *_others(rule)) if rule.phase else ()
+    conditions = (rule, *further(rule)) if rule.phase else ()
     for one in conditions:
         for other in conditions:
             alike = (one.signal, one.reduce, one.over, one.scale) == (

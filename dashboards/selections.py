@@ -20,7 +20,7 @@ from store.quoting import identifier, literal, regex, string, whole
 
 POLLED = "source"  # the tag that holds the computer a counter of Windows is of
 _SQL_OBJECT = f"{SQL_DEFAULT}:"
-_ANYWHERE = ("openldap", "ldap_probe", "sqlserver_performance")
+ANYWHERE = ("openldap", "ldap_probe", "sqlserver_performance")
 _SYSSTAT = (
     *("cpu_util", "per_cpu", "task", "interrupts", "mem_util", "swap_util", "swap", "paging", "queue", "io"),
     *("network", "filesystem", "psi"),
@@ -69,7 +69,7 @@ class Selection:
         """
         if self.source.path:
             return "windows"
-        if self.measurement in _ANYWHERE:
+        if self.measurement in ANYWHERE:
             return None
         if (self.measurement, self.instance or self.summed) == _EACH_DISK:
             return "sysstat"

@@ -24,6 +24,7 @@ from rules.finder import Finder, Origin, Subject, Taken, has_object, host_of, ho
 from rules.schema import Pack, Rule
 from rules.states import State
 from rules.where import wanted
+from rules.wording import limit_text
 
 
 def judge(logs: Sequence[Log], question: Question, facts: Facts) -> tuple[list[Finding], list[Applied]]:
@@ -229,7 +230,8 @@ class _Bench:
             how = f"every {words(one // 2)}" if one > rule.over else "more often"
             notes.append(f"window of {words(one)} where the log was sampled {how}")
         if rule.scale:
-            notes.append(f"limit {rule.healthy.shown} × {self._facts.explain(track.subject, rule.scale)}")
+            limit = limit_text(rule.healthy, finding.signal.unit, rule.scale)
+            notes.append(f"limit {limit}: {self._facts.explain(track.subject, rule.scale)}")
         notes += self._weighed(rule, track.subject)
         if rule.measured_on:
             notes.append(f"measured on {rule.measured_on}")

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
+from model.remark import listed
 from review.findings import JUDGED, Finding, Outcome
 
 _AS_A_NOTE = (*JUDGED, Outcome.TOO_SHORT)
@@ -30,7 +31,7 @@ def _beside(old: Finding, judged: dict[tuple[str, str], list[Finding]]) -> Findi
     names = [name for name in old.rule.superseded_by if _same_thing(old, judged.get((name, subject.key[0]), ()))]
     if not names:
         return old
-    by = f"{' and '.join(names)} {'judges' if len(names) == 1 else 'judge'} it by limits of today"
+    by = f"{listed(names, len(names))} {'judges' if len(names) == 1 else 'judge'} it by limits of today"
     if old.outcome in _NOT_MISSED:
         return replace(old, outcome=Outcome.DOES_NOT_APPLY, needs=None, notes=(by, *old.notes))
     if old.outcome not in _AS_A_NOTE:

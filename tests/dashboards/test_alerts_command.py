@@ -163,7 +163,8 @@ def test_what_is_refused_is_told_by_name(exported):
         "server-work-queue ",
         "windows-",
     )
-    assert all(line.startswith(tuple(f"not exported: {name}" for name in told)) for line in lines)
+    others = [line for line in lines if not line.endswith("its samples do not tell which those are")]
+    assert all(line.startswith(tuple(f"not exported: {name}" for name in told)) for line in others)
     assert (
         "not exported: sql-page-life-climbs: it is for the phase ramp-up, and where phases are not known it never fires"
         in lines

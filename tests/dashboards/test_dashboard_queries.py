@@ -233,7 +233,8 @@ def test_variables_offer_hosts_and_instances(filled):
 
 
 def test_scaled_limits_are_lines_at_the_number_chosen(filled):
-    lines = [one for one in QUESTIONS["plimsoll-disk"] if one.panel.get("id") == 1 and "* $spindles" in one.query]
+    queue = next(one for one in QUESTIONS["plimsoll-disk"] if one.panel.get("id") == 1)
+    lines = [replace(queue, query=query) for query in targets.constants("disk.queue_length", "3 * $spindles")]
     assert len(lines) == 3  # of Windows, Telegraf and sysstat
     for line in lines:
         for _, _, rows in filled.asked(line, spindles="4"):

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
+from itertools import combinations, product
 from pathlib import Path
 
 import pytest
@@ -86,15 +87,18 @@ class Watched:
                 if "query" in target:
                     shows = not target.get("hide") and found[target["refId"]]
                 else:
-                    shows = joined(*(found[ref] for ref in re.findall(r"\$([A-Z]+)", target["expression"])))
+                    shows = all_have(*(found[ref] for ref in re.findall(r"\$([A-Z]+)", target["expression"])))
                 if shows:
                     shown.add(panel["id"])
         return shown
 
 
-def joined(left, right):
-    """Whether a computed target has a value: where labels of one side are among those of the other."""
-    return any(one.items() <= other.items() or other.items() <= one.items() for one in left for other in right)
+def all_have(*operands):
+    """Whether a computed target has a value: where labels of each operand are among those of the others."""
+    return any(
+        all(one.items() <= other.items() or other.items() <= one.items() for one, other in combinations(labels, 2))
+        for labels in product(*operands)
+    )
 
 
 @pytest.fixture(scope="module")

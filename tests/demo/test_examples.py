@@ -100,9 +100,12 @@ def test_only_the_counters_in_trouble_differ(system: str) -> None:
 def test_the_commands_of_the_page(plimsoll, monkeypatch) -> None:
     monkeypatch.chdir(EXAMPLES.parent)
     page = (EXAMPLES / "README.md").read_text(encoding="utf-8")
-    folders = re.findall(r"`plimsoll review (examples/\S+)`", page)
+    calls = [call.split() for call in re.findall(r"`plimsoll review (examples/[^`]+)`", page)]
+    folders = [folder for folder, *_ in calls]
     assert {folder for folder in folders if folder.endswith(TROUBLE)} == {
         f"examples/{system.folder}/{TROUBLE}" for system in SYSTEMS
     }
-    for folder in folders:
-        assert plimsoll("review", folder, "--fail-on", "warning").status == (1 if folder.endswith(TROUBLE) else 0)
+    for folder, *options in calls:
+        assert plimsoll("review", folder, *options, "--fail-on", "warning").status == (
+            1 if folder.endswith(TROUBLE) else 0
+        )

@@ -132,7 +132,7 @@ def test_a_limit_can_be_multiplied_by_a_host_fact(run):
     assert (rule["state"], rule["threshold"]["limit"], rule["threshold"]["scale"]) == ("held", 240000, "processors")
     assert rule["notes"][:2] == [
         "limit < 15000 × processors set in plimsoll.toml instead of the documented < 15000: 16 cores",
-        "limit < 15000 × 16 processors (plimsoll.toml)",
+        "limit < 15,000 /s × processors: 16 processors (plimsoll.toml)",
     ]
     unknown = toml.replace('per = "processors"', 'per = "clock_mhz"')
     _, found, _ = run({SWITCHES: 20000}, unknown)

@@ -44,7 +44,7 @@ def test_a_damaged_packet_now_and_then_is_a_note_where_their_rate_is_judged(revi
     old = of(found, "network-errors")
     assert (old["state"], old["severity"]) == ("crossed", "info")
     assert old["superseded_by"] == ["windows-network-outbound-errors", "windows-network-received-errors"]
-    assert "not counted: windows-network-outbound-errors and windows-network-received-errors judge" in old["notes"][0]
+    assert "not counted: windows-network-outbound-errors, windows-network-received-errors judge" in old["notes"][0]
     assert out.startswith("Healthy.")
 
 

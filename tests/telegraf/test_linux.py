@@ -57,6 +57,7 @@ LINUX = {
     "disk.free",
     "disk.free_bytes",
     "disk.size",
+    "disk.size_percent",
     "disk.inodes_used",
     "disk.stalled",
     "network.sent",
