@@ -5,11 +5,12 @@ The text is Markdown that reads as well unrendered.
 
 from collections.abc import Iterator, Mapping
 
+from model.numbers import percent
 from model.remark import counted
 from model.times import words
 from rules.fields import OPERATORS
 from rules.healthy import Healthy
-from rules.schema import Condition, Derivation, Fields, Pack, Rule, Signal, Source, Transform
+from rules.schema import OFTEN, Condition, Derivation, Fields, Pack, Rule, Signal, Source, Transform
 from rules.where import wanted
 from rules.wording import exactly, limit_text
 
@@ -113,6 +114,11 @@ def _threshold(rule: Rule, signals: Signals) -> Iterator[str]:
     for condition in rule.and_:
         yield f"  - {_broken(condition, signals)}."
     yield f"- It fires once it has been crossed for {words(rule.for_)}." if rule.for_ else "- It fires at once."
+    if rule.often != OFTEN:
+        yield f"- Where it never fires, a run has crossed it often from {percent(rule.often)} of the judged time on."
+    if rule.superseded_by:
+        names = ", ".join(f"[{name}]({name}.md)" for name in rule.superseded_by)
+        yield f"- An old limit: it is a note (info) on hosts where one of these rules of today was judged: {names}."
     if rule.recover:
         yield f"- A crossing lasts until the value is {_side(_HEALTHY, rule.recover, unit, rule)}."
     if rule.scale:

@@ -16,7 +16,7 @@ from review.groups import Group
 from review.review import Review
 from review.sentences import crossed_clause, extreme, in_phase, margin, threshold, worst_crossed, worst_text
 from review.verdict import Verdict, said, tally
-from review.wording import MARKS, host_of, old_limits, place, reason, scope, spans_text, used_by
+from review.wording import MARKS, host_of, old_limits_in_brief, place, reason, scope, spans_text, used_by
 
 _COLOURS = {"critical": "red", "warning": "yellow", "info": "cyan"}
 _VERDICT_STYLE = {Verdict.HEALTHY: "bold", Verdict.NOT_HEALTHY: "bold red", Verdict.UNKNOWN: "bold yellow"}
@@ -98,8 +98,8 @@ def _group(group: Group, hosts: int, zone: Zone) -> Iterator[str]:
         yield f"    [dim]{escape(f'{rule.id} ({rule.severity}, {threshold(other)}): {crossed_clause(other)}')}[/]"
     for note in worst.notes:
         yield f"    [dim]{escape(note)}[/]"
-    for line in old_limits(group):
-        yield f"    [dim]{escape(line)}[/]"
+    if old := old_limits_in_brief(group):
+        yield f"    [dim]{escape(old)}[/]"
 
 
 def _when(finding: Finding, zone: Zone) -> str:

@@ -104,6 +104,22 @@ def old_limits(group: Group) -> tuple[str, ...]:
     return tuple(lines)
 
 
+def old_limits_in_brief(group: Group) -> str:
+    """The old limits noted in a group in a line, those that were crossed first; empty without any.
+
+    `Old limits, not counted: disk-queue (≤ 3 requests) crossed, 8.52 requests; memory-available (> 4 MB) held`
+    """
+    first: dict[str, Finding] = {}
+    for one in group.not_counted:
+        first.setdefault(one.rule.id, one)
+    parts = [
+        f"{rule} ({threshold(one)}) "
+        + (f"crossed, {quantity(one.worst, one.signal.unit)}" if one.outcome in CROSSED else "held")
+        for rule, one in first.items()
+    ]
+    return f"Old limits, not counted: {'; '.join(parts)}" if parts else ""
+
+
 def reason(finding: Finding) -> str:
     """Why a finding was not judged or was switched off, in one line; empty where its state says it all."""
     override = finding.override
