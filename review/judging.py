@@ -117,7 +117,8 @@ class _Bench:
         if override and override.off:
             yield replace(bare, outcome=Outcome.OFF)
         elif not recorded:
-            yield bare
+            fitted = self._fitted(bare, host)
+            yield fitted if fitted.outcome == Outcome.DOES_NOT_APPLY else bare
         elif (fitted := self._fitted(bare, host)).outcome != Outcome.NOT_RECORDED:
             yield fitted
         else:

@@ -152,6 +152,13 @@ class _Host:
         whole = grid(min(times), max(times)) if times else []
         self.evaluations = [at for at in whole if first <= at <= last]
 
+    def _for_others(self, rule: Rule, fact: str) -> bool:
+        """Whether a host is none of those that a rule is for, by one fact."""
+        known = self._known(None, fact)
+        if known is None:
+            return rule.where_unknown == "skip"
+        return rule.where_outside == "skip" and not rule.where[fact].healthy(known)
+
     def findings(self, documented: Rule) -> list[Finding]:
         override = self.settings.override(self.host, documented.id)
         rule = applied(documented, override)
@@ -160,7 +167,9 @@ class _Host:
         subjects = self.finder.find(rule.main.signal)
         if not subjects:
             lacks_fact = "fact" in self.finder.catalogue[rule.main.signal]
-            return [self._unjudged(rule, None, "not-judged" if lacks_fact else "not-recorded")]
+            for_others = any(self._for_others(rule, fact) for fact in rule.where)
+            state = "not-judged" if lacks_fact else "does-not-apply" if for_others else "not-recorded"
+            return [self._unjudged(rule, None, state)]
         severity = rule.severity
         for fact, wanted in rule.where.items():
             known = self._known(None, fact)

@@ -106,7 +106,7 @@ def test_committed_files_are_what_is_exported(shipped):
 
 def test_every_rule_is_exported_or_refused_by_name(shipped):
     named = {rule["labels"]["rule"] for file in shipped.files for rule in rules_of(shipped, file)}
-    every = {rule.id for pack in PACKS for rule in pack.rules}
+    every = {rule.id for pack in PACKS for rule in pack.rules if rule.where_unknown != "skip"}
     assert named - {"silence"} | {refused.rule for refused in shipped.refused} == every
     assert len(named) > 30
 

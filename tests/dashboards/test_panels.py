@@ -39,6 +39,8 @@ def test_each_rule_has_a_panel_that_draws_its_limit(rule):
     defaults = panel["fieldConfig"]["defaults"]
     if rule.superseded_by:
         assert "an old limit, not drawn" in panel["description"]
+    elif rule.where_unknown == "skip":
+        assert "not judged" in panel["description"]
     elif rule.reduce == "increase" or (rule.where and not rule.where_unknown):
         assert "not drawn" in panel["description"]
     elif rule.scale:
