@@ -103,7 +103,9 @@ def judged(influx):
     for pack, rule in RULES:
         for case in rule.cases:
             options = Options(interval=case.interval)
-            made = list(alert_rules(rule, pack, SIGNALS, site_of(rule, case), options))
+            # For every host: which hosts a pack is for is not a matter of its rules.
+            anywhere = pack.model_copy(update={"applies_to": None})
+            made = list(alert_rules(rule, anywhere, SIGNALS, site_of(rule, case), options))
             alerts = [one[0] for one in made if not isinstance(one, Refused)]
             own = [one for one in alerts if HOST.casefold() in one.title.casefold()]
             for alert in own or alerts:
