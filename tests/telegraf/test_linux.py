@@ -25,6 +25,7 @@ LINUX = {
     "cpu.context_switches",
     "cpu.interrupts",
     "memory.available",
+    "memory.total",
     "memory.cache_bytes",
     "paging_file.used",
     "disk.queue_length",
