@@ -41,7 +41,7 @@ class Options:
 
     An evaluation every `every` looks `delay` back, so that samples on their way are in; `interval` is how far samples
     lie apart, for which short windows are widened. `docs` is where the rules' pages are. `panel_of` gives the
-    dashboard and panel a signal is on. `emails` and `webhook` are who is told. `by_hand` are packs
+    dashboard and panel a signal is on. `emails` and `webhook` are notified. `by_hand` are packs
     chosen by name, whose old limits count whatever supersedes them.
     """
 

@@ -164,8 +164,8 @@ def selections(name: str, signals: Mapping[str, Signal]) -> tuple[Selection, ...
 def merged(ways: Sequence[Variant]) -> Iterator[Variant]:
     """The ways to take a signal, as many of them as one query can ask for put into one, in their order.
 
-    Grafana must not get two series of the same labels. Those of one measurement InfluxDB makes one; those of two are
-    told apart by their tags, or stay apart. What is computed from several signals stays by itself.
+    Grafana must not get two series of the same labels. InfluxDB joins those of one measurement; those of two must
+    differ in their tags, else they stay separate. What is computed from several signals stays by itself.
     """
     together: list[list[Selection]] = []
     for way in ways:

@@ -1,4 +1,4 @@
-"""A pack of one's own: its signals are known wherever it is, beside the packs that ship; its mistakes are told."""
+"""A pack of one's own: its signals are known wherever it is used, beside the packs that ship; mistakes name their place."""
 
 import json
 import tomllib
