@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from dashboards.selections import Selection, selections
+from grafana.selections import Selection, selections
 from model import names
 from model.log import Log, Times
 from model.perfmon import CounterPath

@@ -7,12 +7,12 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, Field
 
-from dashboards.influxql import Function
 from rules.schema import Identifier, Severity, SignalName, Strict
 from rules.source import read, validate
 
 WIDTH = 24
 
+Function = Literal["mean", "min", "max", "last", "sum", "count", "median"]
 Model = TypeVar("Model", bound=BaseModel)
 PanelId = Annotated[int, Field(ge=1, le=999)]
 

@@ -13,8 +13,8 @@ if __name__ == "__main__":
 from pydantic import BaseModel
 
 from model.times import words
-from review.document import ReviewDocument
-from review.explain import explain, signal_text, threshold_text
+from report.document import ReviewDocument
+from report.rule_page import explain, signal_text, threshold_text
 from rules.document import RulesDocument
 from rules.json_schema import MODELS, schema_of
 from rules.json_schema import text as schema_text

@@ -12,9 +12,9 @@ import numpy as np
 import polars as pl
 from polars.exceptions import PolarsError
 
-from ingest.clock import to_utc
-from ingest.layout import LATEST
-from ingest.same_time import one_column_a_series, one_row_a_time
+from ingest.formats.perfmon.layout import LATEST
+from ingest.shared.clock import to_utc
+from ingest.shared.same_time import one_column_a_series, one_row_a_time
 from ingest.write_pdh import WallClock, write_pdh
 from model.atomic import written
 from model.errors import Unusable

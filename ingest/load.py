@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ingest.same_time import one_row_a_time
+from ingest.shared.same_time import one_row_a_time
 from model.errors import Unusable
 from model.log import Log
 from model.remark import Kind, Remark, counted

@@ -6,11 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from ingest import nt4, pdh_csv, pdh_tsv, resaved, sadf, typeperf
-from ingest.content import Content, opened
-from ingest.pasted import put_right
+from ingest.formats.perfmon import csv as pdh_csv
+from ingest.formats.perfmon import nt4, typeperf
+from ingest.formats.perfmon import tsv as pdh_tsv
+from ingest.formats.perfmon.pasted import put_right
+from ingest.formats.resaved import read_resaved as resaved
+from ingest.formats.sadf import read_sadf as sadf
+from ingest.open import Content, opened
 from ingest.reading import Reading
-from ingest.text import Text
+from ingest.shared.text import Text
 from ingest.unread import is_called_a_log, opening, refused, suffix
 from model.errors import Empty, NoLog, Unusable, printable
 from model.log import Log

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ingest.clock_rules import QUARTER
-from ingest.shorten import short
+from ingest.shared.clock_rules import QUARTER
+from ingest.shared.shorten import short
 from model.errors import Unusable
 from model.log import Log
 from model.remark import MOST_TOLD, Kind, Remark, counted

@@ -4,10 +4,10 @@ import re
 from pathlib import PurePath
 from typing import NamedTuple
 
-from ingest.content import DOCUMENT, SPREADSHEET
-from ingest.pdh_sign import SIGN
-from ingest.shorten import short
-from ingest.text import Text
+from ingest.formats.perfmon.sign import SIGN
+from ingest.open import DOCUMENT, SPREADSHEET
+from ingest.shared.shorten import short
+from ingest.shared.text import Text
 from model.errors import Empty, NoLog, Unusable
 
 _RELOG = "relog FILE.blg -f CSV -o FILE.csv"

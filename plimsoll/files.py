@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ingest.content import STDIN
+from ingest.open import STDIN
 from ingest.unread import is_called_a_log, is_dressed_json
 from model.atomic import written
 from model.errors import Unusable

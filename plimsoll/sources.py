@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from ingest.content import STDIN
+from ingest.open import STDIN
 from ingest.read import read_logs, refusal
 from ingest.reading import Reading
+from ingest.shared.zones import by_windows
 from ingest.together import remarks_on
-from ingest.zones import by_windows
 from model.errors import Unusable, printable
 from model.log import Log
 from model.moments import When

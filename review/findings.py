@@ -7,15 +7,14 @@ from functools import cached_property
 
 import numpy as np
 
+from hosts.facts import Drives
+from hosts.overrides import Override, Overrides
 from model.run import Phase
 from model.samples import Samples
-from review.overrides import Override, Overrides
 from rules.crossings import Crossing, crossings, longest_stretch, share_of_time, time_crossed, worst_value
 from rules.evaluate import Track
 from rules.finder import Subject
 from rules.schema import Pack, Rule, Signal
-
-Drives = Mapping[Subject, str]  # what the marked disks hold
 
 
 class Outcome(StrEnum):

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from hosts.facts import Facts, UnknownFact
 from model.log import Log, Times
 from model.remark import counted
 from model.samples import Recorded, Samples
 from model.sampling import other_intervals, sampling_interval
 from model.series import Series
 from model.times import words
-from review.facts import Facts, UnknownFact
 from review.findings import CROSSED, Applied, Finding, Outcome, Question
 from review.processes import with_processes
 from review.recorded import drawn

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from hosts.facts import Facts
 from model.log import Log
 from model.names import Unrecognised, unrecognised
 from model.remark import Kind, Remark, counted
@@ -12,7 +13,6 @@ from model.series import Series
 from model.times import Zone, words
 from review.coverage import Coverage, coverage
 from review.doubts import Doubt, broken_off, missing, too_short, undecided, unread, unrecognised_names, unsound_counters
-from review.facts import Facts
 from review.findings import Applied, Finding, Outcome, Question
 from review.groups import Group, crossed_groups
 from review.judging import judge

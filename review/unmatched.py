@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
+from hosts.facts import GivenFacts
 from model.remark import Kind, Remark
-from review.facts import GivenFacts
 from review.findings import Finding, Outcome, Question
 from rules.finder import Subject
 

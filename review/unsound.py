@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ingest.shorten import short
+from ingest.shared.shorten import short
 from model.log import Log
 from model.names import is_judged
 from model.remark import Kind, Remark

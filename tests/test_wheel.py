@@ -73,7 +73,7 @@ def test_the_wheel_holds_every_file_of_them(wheel):
     assert files <= names
     assert {"rules/signals/memory.yaml", "model/perfmon.yaml"} <= names
     assert any(name.startswith("rules/packs/") and name.endswith(".yaml") for name in names)
-    assert {".j2", ".css", ".js"} <= {Path(name).suffix for name in names if name.startswith("review/")}
+    assert {".j2", ".css", ".js"} <= {Path(name).suffix for name in names if name.startswith("report/")}
 
 
 def test_the_wheel_holds_what_telegraf_collects(installed):

@@ -7,7 +7,7 @@ from plimsoll.commands.review import Asked, review_named
 from plimsoll.console import plain, say, stdout
 from plimsoll.files import write_text
 from plimsoll.sources import Named
-from review import html, terminal
+from report import html, terminal
 
 
 def run(out: Path) -> None:

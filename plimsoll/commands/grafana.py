@@ -7,17 +7,17 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dashboards import alerts, grafana_json
-from dashboards.agents import Agent, is_recorded, recorded_by
-from dashboards.check import Parser, mistakes
-from dashboards.panels import panel_of
-from dashboards.site import Judged, Site
+from grafana import alerts, dashboard_files
+from grafana.agents import Agent, is_recorded, recorded_by
+from grafana.check import Parser, mistakes
+from grafana.panels import panel_of
+from hosts.settings import Settings, load
+from hosts.site import Judged, Site
 from model.errors import Unusable
 from model.remark import counted
 from model.times import parse_duration
 from native.programs import INFLUXQL
 from plimsoll.files import write_text
-from review.settings import Settings, load
 from rules.counters import signals_of
 from rules.finder import Subject
 from rules.load import Catalogue
@@ -61,7 +61,7 @@ def export(out: Path, config: Path | None, options: alerts.Options, chosen: Chos
     options = replace(options, panel_of=panel_of, by_hand=catalogue.by_hand)
     made = alerts.export(catalogue.packs, signals, site, options, previous)
     shown = [name for name in signals_of(catalogue.packs, signals) if is_recorded(name, signals)]
-    dashboards = grafana_json.files(options.docs, site, shown if chosen.only or chosen.agents else None)
+    dashboards = dashboard_files.files(options.docs, site, shown if chosen.only or chosen.agents else None)
     _write(out / RULES, made.files, previous)
     _write(out / DASHBOARDS, dashboards, _ours(out / DASHBOARDS, "*.json", '"uid": "plimsoll-'))
     for refused in made.refused:

@@ -7,6 +7,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from hosts import settings
 from ingest.load import Loaded, load
 from ingest.together import refuse_unnamed
 from model.errors import Unusable
@@ -16,7 +17,6 @@ from model.times import Zone
 from plimsoll.console import plain, say, tell
 from plimsoll.sources import Named, Read, read, refuse_bare
 from plimsoll.stores import opened
-from review import settings
 from rules.load import load as load_rules
 
 

@@ -4,6 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from hosts import settings
+from hosts.facts import Facts
+from hosts.overrides import Overrides
+from hosts.recorded_facts import seen_in
 from ingest.together import refuse_unnamed
 from model.errors import Unusable
 from model.log import Log
@@ -13,15 +17,12 @@ from model.times import Zone
 from plimsoll.console import STDOUT, plain, say, spare, stdout, tell, write_json
 from plimsoll.files import write_text
 from plimsoll.sources import Named, read, refuse_bare
-from review import settings, terminal
-from review.as_document import document
+from report import terminal
+from report.fill_document import document
+from report.junit import junit
 from review.doubts import together
-from review.facts import Facts
 from review.findings import CROSSED, Question
-from review.junit import junit
-from review.overrides import Overrides
 from review.review import Review, review
-from review.seen_facts import seen_in
 from review.verdict import Verdict
 from rules.load import load
 
@@ -55,7 +56,7 @@ def run(named: Named, asked: Asked, outputs: Outputs) -> int:
     others = [*named.names, *([asked.config] if asked.config else [])]
     spare(result.logs, outputs.report, outputs.json, outputs.junit, others=others)
     if outputs.report is not None:
-        from review import html  # noqa: PLC0415  only a report needs templates
+        from report import html  # noqa: PLC0415  only a report needs templates
 
         write_text(outputs.report, html.render(result, zone))
     if outputs.json is not None:

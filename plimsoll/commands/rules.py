@@ -7,7 +7,7 @@ from model.errors import Unusable
 from model.remark import counted
 from model.times import words
 from plimsoll.console import STDOUT, write_json
-from review.explain import explain, threshold_text
+from report.rule_page import explain, threshold_text
 from rules.cases import run_case
 from rules.document import document
 from rules.load import Catalogue

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from ingest.clock import in_order, to_utc
-from ingest.zones import _file
+from ingest.shared.clock import in_order, to_utc
+from ingest.shared.zones import _file
 from model.remark import Remarks
 from model.times import SECOND, Zone, instant
 

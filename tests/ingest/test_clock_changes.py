@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pytest
 
-from ingest.clock import to_utc
-from ingest.zones import _file, stated
+from ingest.shared.clock import to_utc
+from ingest.shared.zones import _file, stated
 from model.remark import Kind, Remarks
 from model.times import SECOND, Zone, instant
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ingest.zones import _file, by_windows, is_steady, stated
+from ingest.shared.zones import _file, by_windows, is_steady, stated
 from model.remark import Kind, Remarks
 from model.times import Zone
 

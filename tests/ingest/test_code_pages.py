@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 import model
-from ingest.code_pages import guess_code_page
+from ingest.shared.code_pages import guess_code_page
 
 LANGUAGES = Path(model.__file__).parent / "languages"
 PAGES = {

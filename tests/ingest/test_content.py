@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.content import opened
+from ingest.open import opened
 from ingest.read import read_log, read_logs
 from model.errors import Unusable
 

@@ -6,9 +6,9 @@ from time import process_time
 import numpy as np
 import pytest
 
-from ingest import odd_lines
-from ingest.clock import to_utc
+from ingest.formats.perfmon import odd_lines
 from ingest.read import read_log
+from ingest.shared.clock import to_utc
 from model.errors import Unusable
 from model.remark import Remarks
 from model.times import SECOND, Zone, instant

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mutate import mutated
 
-from ingest import at_once, by_line, pieces, table
+from ingest.formats.perfmon import at_once, by_line, pieces, table
 from ingest.read import read_log
 from model.errors import Unusable
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from review.explain import explain
+from report.rule_page import explain
 from rules.load import load_packs, load_signals
 
 PACK = """\

@@ -7,14 +7,14 @@ import numpy as np
 import polars as pl
 import pytest
 
+from hosts.facts import Facts, GivenFacts
+from hosts.recorded_facts import seen_in
 from model.log import Log
 from model.run import Run
 from model.series import Series
 from model.times import SECOND, Zone
-from review.facts import Facts, GivenFacts
 from review.findings import Outcome, Question
 from review.review import review
-from review.seen_facts import seen_in
 from rules.load import load_packs, load_signals
 
 TABLE = Path(__file__).parents[1] / "data" / "limits-today.csv"

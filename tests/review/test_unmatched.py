@@ -7,17 +7,17 @@ import numpy as np
 import polars as pl
 import pytest
 
+from hosts.facts import Facts
+from hosts.recorded_facts import seen_in
+from hosts.settings import Settings
 from model.log import Log
 from model.run import Run
 from model.series import Series
 from model.times import SECOND, Zone
-from review.as_document import document
-from review.facts import Facts
+from report.fill_document import document
+from report.html import render
 from review.findings import Question
-from review.html import render
 from review.review import review
-from review.seen_facts import seen_in
-from review.settings import Settings
 from rules.load import load_packs, load_signals
 
 RULES = {rule.id: rule for pack in load_packs() for rule in pack.rules}

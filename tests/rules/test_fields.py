@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from model.samples import Samples
 from model.series import Series
 from model.times import SECOND
-from review.explain import signal_text
+from report.rule_page import signal_text
 from review.recorded import drawn
 from rules.finder import Combined, Finder, Taken, series_of
 from rules.schema import Signal, Source

@@ -9,13 +9,13 @@ import numpy as np
 import polars as pl
 import pytest
 
+from hosts.facts import Facts, GivenFacts
+from hosts.recorded_facts import seen_in
 from model.log import Log
 from model.run import Run
 from model.times import Zone
-from review.facts import Facts, GivenFacts
 from review.findings import Outcome, Question
 from review.review import review
-from review.seen_facts import seen_in
 from rules.finder import Finder
 from rules.load import load_packs, load_signals
 

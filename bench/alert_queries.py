@@ -1,0 +1,108 @@
+"""How fast InfluxDB answers the dashboards: every query as Grafana asks it, over 24 hours of 20 hosts.
+
+    python bench/alert_queries.py [--hosts 20] [--hours 24] [--repeats 3] [--keep FOLDER]
+
+Writes a sample every 10 s of each signal into a real InfluxDB of its own (`python3 -m native.build influxd`), asks
+each query in turn, and prints for each dashboard how many milliseconds the answers took, and its slowest query.
+With --keep the data stays in a folder, and is used again from there.
+"""
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from pathlib import Path
+from urllib.parse import urlencode
+from urllib.request import Request, urlopen
+
+import fleet
+
+from grafana.dashboard_files import files
+from grafana.panel_queries import questions
+from model.times import SECOND
+from native import settings
+from native.influx import InfluxDB
+from store.influx import InfluxStore
+from store.influx_server import Address, Server
+
+STEP = 10 * SECOND
+LIMIT_MS = 300
+_START_S = 1_790_000_000 // 3_600 * 3_600
+
+
+def fill(made: dict[str, str], hosts: int, hours: int) -> int:
+    """Write the samples of a fleet; how many."""
+    server = Server(Address(made[settings.URL], made[settings.ORG], made[settings.BUCKET], made[settings.TOKEN_INGEST]))
+    store = InfluxStore(server)
+    written = 0
+    for hour in range(hours):
+        start = (_START_S + hour * 3_600) * SECOND
+        logs = [fleet.log(host, fleet.times(start, start + 3_600 * SECOND)) for host in fleet.hosts(hosts)]
+        written += sum(one.values for one in store.write(logs))
+        print(f"\r{written:,} values, hour {hour + 1} of {hours}", end="", file=sys.stderr)
+    print(file=sys.stderr)
+    return written
+
+
+def answer_ms(made: dict[str, str], query: str) -> float:
+    """How long an answer takes, to its last byte."""
+    address = f"{made[settings.URL]}/query?{urlencode({'db': made[settings.BUCKET], 'epoch': 'ms'})}"
+    headers = {
+        "Authorization": f"Token {made[settings.TOKEN_GRAFANA]}",
+        "Content-Type": "application/x-www-form-urlencoded",
+    }
+    request = Request(address, data=urlencode({"q": query}).encode(), headers=headers)
+    start = time.perf_counter()
+    with urlopen(request, timeout=120) as response:
+        body = response.read()
+    took = (time.perf_counter() - start) * 1_000
+    answer = json.loads(body)["results"][0]
+    if "error" in answer:
+        raise SystemExit(f"{answer['error']}: {query}")
+    return took
+
+
+def measure(made: dict[str, str], hours: int, repeats: int) -> bool:
+    """Ask every query, and print what it took; whether the 95th percentile of all is within the limit."""
+    start_ms, end_ms = _START_S * 1_000, (_START_S + hours * 3_600) * 1_000
+    took: dict[str, list[tuple[float, str]]] = defaultdict(list)
+    for name, text in files().items():
+        for question in questions(json.loads(text)):
+            query = question.asked(start_ms, end_ms)
+            for _ in range(repeats):
+                took[name].append((answer_ms(made, query), question.where))
+    p95 = 0.0
+    print(f"{'dashboard':<16}{'queries':>8}{'p50':>8}{'p95':>8}{'max':>8}  ms; slowest")
+    for name, found in [*took.items(), ("all", [one for each in took.values() for one in each])]:
+        times = sorted(ms for ms, _ in found)
+        p95 = statistics.quantiles(times, n=20)[-1]
+        slowest = max(found)[1]
+        count = len(times) // repeats
+        print(f"{name:<16}{count:>8}{statistics.median(times):>8.0f}{p95:>8.0f}{times[-1]:>8.0f}  {slowest}")
+    return p95 <= LIMIT_MS
+
+
+def main() -> None:
+    """Fill an InfluxDB unless it was kept, and measure."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--hosts", type=int, default=20)
+    parser.add_argument("--hours", type=int, default=24)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--keep", type=Path)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        kept: Path = options.keep or Path(folder)
+        done = kept / "filled"
+        with InfluxDB(kept) as made:
+            if not done.exists():
+                fill(made, options.hosts, options.hours)
+                done.touch()
+            within = measure(made, options.hours, options.repeats)
+    raise SystemExit(0 if within else 1)
+
+
+if __name__ == "__main__":
+    main()

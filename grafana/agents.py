@@ -1,0 +1,27 @@
+"""Who records what: of signals, the part that some agents can feed."""
+
+from collections.abc import Collection, Mapping
+from typing import Literal
+
+from grafana.selections import selections
+from rules.schema import Signal
+
+Agent = Literal["windows", "telegraf", "sysstat"]
+
+
+def recorded_by(signals: Mapping[str, Signal], agents: Collection[Agent]) -> Mapping[str, Signal]:
+    """The signals with the sources that these agents record, and those of servers that anybody may watch."""
+    return {name: _recorded_by(name, signals, agents) for name in signals}
+
+
+def _recorded_by(name: str, signals: Mapping[str, Signal], agents: Collection[Agent]) -> Signal:
+    kept = (one.source for one in selections(name, signals) if one.collector in (None, *agents))
+    return signals[name].model_copy(update={"sources": tuple(kept)})
+
+
+def is_recorded(name: str, signals: Mapping[str, Signal]) -> bool:
+    """Whether a signal is left with a source; one that is derived twice may have some."""
+    signal = signals[name]
+    if signal.derived:
+        return all(is_recorded(operand, signals) for operand in signal.derived.operands)
+    return bool(signal.sources)

@@ -1,0 +1,140 @@
+"""What a panel says of itself: what the counter means, where its limits come from, and where to look next."""
+
+from collections.abc import Iterator, Sequence
+
+from dashboards.areas import PanelSpec, load_areas, load_look
+from grafana import thresholds
+from grafana.links import rule_page
+from grafana.sdk import dashboard
+from grafana.selections import variants
+from grafana.thresholds import Limits
+from hosts.site import DEFAULTS, Judged
+from model.times import words
+from rules.load import load_signals
+from rules.schema import Condition, Rule
+from rules.superseded import is_note
+from rules.wording import limit_text
+
+TIME_AND_VARIABLES = "${__url_time_range}&${__all_variables}"
+_REDUCES = {
+    "mean": "the mean over",
+    "min": "the lowest value of",
+    "max": "the highest value of",
+    "last": "the last value of",
+    "sum": "the sum over",
+    "count": "the number of samples in",
+    "median": "the median over",
+    "increase": "the increase over",
+}
+
+
+def title(spec: PanelSpec, limits: Limits) -> str:
+    """The signal, and between which limits it is healthy: `Processor time · < 80 %`."""
+    signal = load_signals()[spec.signal]
+    name = f"{signal.title}, disks of the {spec.drive}" if spec.drive else signal.title
+    rules = limits.rules_of(spec)
+    kept = [limit_text(healthy, signal.unit) for healthy in thresholds.strictest(rules)]
+    kept += [limit_text(one.healthy, signal.unit, one.fact) for one in thresholds.scaled(rules)]
+    return f"{name} · {', '.join(kept)}" if kept else name
+
+
+def text(spec: PanelSpec, limits: Limits) -> str:
+    """The description of a panel, in Markdown."""
+    signal = load_signals()[spec.signal]
+    held = limits.held(spec)
+    parts = [signal.meaning.strip()]
+    if signal.instances == "each" and held:
+        parts.append("Each instance is judged on its own.")
+    if spec.drive:
+        parts.append(f"Choose the disks that hold the {spec.drive} above: the limits are theirs alone.")
+    if held:
+        parts.append("**Limits**\n" + "\n".join(f"- {_limit(one, limits)}" for one in held))
+    sources = dict.fromkeys(variant.label for variant in variants(spec.signal, load_signals()))
+    parts.append("Taken from " + ", ".join(f"`{label}`" for label in sources) + ".")
+    return "\n\n".join(parts)
+
+
+def links(spec: PanelSpec, uid: str, limits: Limits) -> list[dashboard.DashboardLink]:
+    """From a panel of this dashboard to the pages of its rules, and to the signals they say to look at."""
+    rules = [one.rule for one in limits.held(spec)]
+    to_rules = [link(f"Rule {rule.id}", rule_page(rule.id), new_tab=True) for rule in rules]
+    named = dict.fromkeys(signal for rule in rules for signal in rule.look_at)
+    return [*to_rules, *_see(list(named), uid)]
+
+
+def link(name: str, url: str, *, new_tab: bool = False) -> dashboard.DashboardLink:
+    """A link to an address."""
+    made = dashboard.DashboardLink(
+        name, dashboard.DashboardLinkType.LINK, url=url, target_blank=new_tab, icon="external link"
+    )
+    made.placement = None  # pyright: ignore[reportAttributeAccessIssue]  # else it is put away into a menu
+    return made
+
+
+def panel_url(uid: str, panel: int) -> str:
+    """A panel by itself, at the time and for the hosts that are looked at."""
+    return f"/d/{uid}?viewPanel=panel-{panel}&{TIME_AND_VARIABLES}"
+
+
+def home_of(signal: str) -> tuple[str, PanelSpec] | None:
+    """The dashboard and panel a signal is at home on: the one that draws its rules, else the first."""
+    shown = _shown(signal)
+    drawing = [(uid, spec) for uid, spec in shown if Limits().held(spec)]
+    return next(iter([*drawing, *shown]), None)
+
+
+def _shown(signal: str) -> list[tuple[str, PanelSpec]]:
+    return [(area.uid, spec) for area in load_areas().areas for spec in area.panels if spec.signal == signal]
+
+
+def _see(names: Sequence[str], uid: str) -> Iterator[dashboard.DashboardLink]:
+    """Panels of the same dashboard before others, and those of all disks before those of some."""
+    for name in names:
+        found = sorted(_shown(name), key=lambda one: (one[0] != uid, one[1].drive is not None))
+        for to, spec in found[:1]:
+            yield link(f"See {load_signals()[name].title}", panel_url(to, spec.id))
+
+
+def _limit(judged: Judged, limits: Limits) -> str:
+    rule = judged.rule
+    shown = load_look().severities[rule.severity]
+    sources = "; ".join(f"{source.document}, {source.place}" for source in rule.sources)
+    said = "not judged" if judged.off else _told(rule)
+    noted = f"; {judged.note}" if judged.note else "."
+    if judged.unknown:
+        said += f"; not drawn, {judged.unknown}"
+    elsewhere: dict[str, list[str]] = {}
+    for host, own in limits.apart(judged):
+        elsewhere.setdefault(own.note, []).append(host)
+    apart = "".join(f" On {', '.join(hosts)}: {note}" for note, hosts in elsewhere.items())
+    return f"{shown.mark} {rule.severity}: {said}{noted}{apart} From {sources}. [{rule.id}]({rule_page(rule.id)})"
+
+
+def _told(rule: Rule) -> str:
+    lasting = f" for {words(rule.for_)}" if rule.for_ else ""
+    extras = [f"only while {_held(one, broken=True)}" for one in rule.and_]
+    if rule.phase:
+        extras.append(f"in the phase {rule.phase}")
+        extras += [
+            f"where phases are not known, only while {_held(one, broken=True)}" for one in rule.when_phase_unknown
+        ]
+    if rule.reduce == "increase":
+        extras.append("not drawn, it is not a limit of the value itself")
+    if rule.scale in DEFAULTS:
+        extras.append(f"drawn for {rule.scale}: ${rule.scale}, as chosen above")
+    elif rule.scale:
+        extras.append(f"not drawn, it is for each of the {rule.scale} of a host")
+    if is_note(rule):
+        extras.append(f"an old limit, not drawn; of today are {' and '.join(rule.superseded_by)}")
+    if rule.measured_on:
+        extras.append(f"measured on {rule.measured_on}")
+    told = f" ({'; '.join(extras)})" if extras else ""
+    return f"healthy while {_held(rule)}, crossed{lasting or ' at once'}{told}"
+
+
+def _held(condition: Condition, *, broken: bool = False) -> str:
+    """A condition in words: `the mean over 1 min is < 80 %`; or, of another signal, that it is not."""
+    signal = load_signals()[condition.signal]
+    name = f" of {signal.title.lower()}" if broken else ""
+    limit = limit_text(condition.healthy, signal.unit, condition.scale)
+    return f"{_REDUCES[condition.reduce]} {words(condition.over)}{name} is {'not ' if broken else ''}{limit}"

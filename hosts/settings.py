@@ -1,0 +1,227 @@
+"""plimsoll.toml: what is known of a run and its hosts beside the logs, and thresholds set otherwise.
+
+What it may say is explained in docs/settings.md.
+"""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from hosts.facts import Drives, GivenFacts
+from hosts.overrides import Overrides, RuleSettings, mistakes
+from model.errors import Unusable, printable
+from model.moments import lies_outside
+from model.run import Phase, Run
+from model.times import Zone, instant
+from rules.finder import Subject
+from rules.schema import Rule, Signal
+from rules.source import suggest
+
+FILE_NAME = "plimsoll.toml"
+_PHASES = ("ramp-up", "steady", "ramp-down")  # which --steady makes
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _aware(value: object) -> object:
+    if isinstance(value, datetime) and value.tzinfo is None:
+        raise ValueError("has no offset; write it like 2008-01-15T10:02:00+01:00")
+    return value
+
+
+Moment = Annotated[datetime, BeforeValidator(_aware)]
+
+
+class PhaseSettings(_Strict):
+    """A phase of the run; both ends belong to it."""
+
+    name: str
+    start: Moment = Field(alias="from")
+    end: Moment = Field(alias="to")
+
+    @model_validator(mode="after")
+    def _ordered(self) -> "PhaseSettings":
+        if self.end < self.start:
+            raise ValueError(f'phase "{self.name}" ends before it begins')
+        if self.end == self.start:
+            raise ValueError(f'phase "{self.name}" ends when it begins')
+        return self
+
+
+class RunSettings(_Strict):
+    """The `[run]` table. `hosts` are computers of which there is a log, beside those with a table of their own."""
+
+    name: str | None = None
+    hosts: tuple[Annotated[str, Field(min_length=1)], ...] = ()
+    simulated: bool = False
+    labels: dict[str, str] = {}
+    phases: tuple[PhaseSettings, ...] = ()
+
+
+class _Facts(_Strict):
+    """Facts of a host or of one of its instances."""
+
+    spindles: float | None = Field(default=None, gt=0)
+    raid: Literal[0, 1, 5, 10] | None = None
+    link_bits: float | None = Field(default=None, gt=0)
+
+
+class InstanceFacts(_Facts):
+    """Facts of one instance of a host; `drive` says what a disk holds."""
+
+    drive: Literal["database", "log"] | None = None
+
+
+class HostFacts(_Facts):
+    """Facts of a host, and of its instances where they differ; and the thresholds set for it alone."""
+
+    processors: float | None = Field(default=None, gt=0)
+    clock_mhz: float | None = Field(default=None, gt=0)
+    memory_mb: float | None = Field(default=None, gt=0)
+    instances: dict[str, InstanceFacts] = {}
+    rules: dict[str, RuleSettings] = {}
+
+
+class Settings(_Strict):
+    """plimsoll.toml as a whole."""
+
+    run: RunSettings = RunSettings()
+    hosts: dict[str, HostFacts] = {}
+    rules: dict[str, RuleSettings] = {}
+
+    def described_run(self) -> Run:
+        """The run as the other rooms know it."""
+        phases = tuple(Phase(p.name, instant(p.start), instant(p.end)) for p in self.run.phases)
+        return Run(self.run.name, dict(self.run.labels), phases, self.run.simulated)
+
+    @property
+    def named_hosts(self) -> tuple[str, ...]:
+        """Every host that is named, once."""
+        by_name = {host.casefold(): host for host in reversed((*self.run.hosts, *self.hosts))}
+        return tuple(reversed(by_name.values()))
+
+    def facts(self) -> GivenFacts:
+        """The facts of hosts and instances; of hosts that are named alone, none."""
+        listed = {host.casefold() for host in self.hosts}
+        given: dict[Subject, Mapping[str, float]] = {
+            Subject(host): {} for host in self.run.hosts if host.casefold() not in listed
+        }
+        for host, facts in self.hosts.items():
+            given[Subject(host)] = _numbers(facts)
+            for instance, own in facts.instances.items():
+                given[Subject(host, instance)] = _numbers(own)
+        return GivenFacts(given)
+
+    def drives(self) -> Drives:
+        """What the marked disks hold."""
+        return {
+            Subject(host, instance): own.drive
+            for host, facts in self.hosts.items()
+            for instance, own in facts.instances.items()
+            if own.drive
+        }
+
+    def overrides(self, path: Path, rules: Mapping[str, Rule], signals: Mapping[str, Signal]) -> Overrides:
+        """The thresholds that are set otherwise. Unusable, naming the setting, if one does not fit the rules."""
+        wrong = [*mistakes("rules", self.rules, rules, signals)]
+        by_host: dict[str, dict[str, RuleSettings]] = {}
+        for host, facts in self.hosts.items():
+            wrong += mistakes(f"hosts.{host}.rules", facts.rules, rules, signals)
+            by_host.setdefault(host.casefold(), {}).update(facts.rules)
+        if wrong:
+            raise Unusable(*(f"{path}: {one}" for one in wrong))
+        return Overrides(self.rules, by_host, signals)
+
+    @property
+    def sets_rules(self) -> bool:
+        """Whether any threshold is set otherwise."""
+        return bool(self.rules) or any(facts.rules for facts in self.hosts.values())
+
+
+def find(logs: Sequence[Path], named: Path | None) -> Path | None:
+    """The settings file to use: the one named, else the one beside the logs."""
+    if named is not None:
+        return named
+    beside = {log.parent / FILE_NAME for log in logs}
+    return next(iter(beside)) if len(beside) == 1 and next(iter(beside)).is_file() else None
+
+
+def load(path: Path) -> Settings:
+    """Read plimsoll.toml. Unusable, naming the file and the setting, if it is not right."""
+    return parse(text_of(path), path)
+
+
+def text_of(path: Path) -> str:
+    """The text of plimsoll.toml. Unusable if it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise Unusable(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise Unusable(f"{path}: not valid TOML: {error}") from None
+
+
+def parse(text: str, path: Path) -> Settings:
+    """The settings of a text; `path` is where it is from. Unusable, naming the setting, if it is not right."""
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise Unusable(f"{path}: not valid TOML: {error}") from None
+    try:
+        return Settings.model_validate(data)
+    except ValidationError as error:
+        raise Unusable(*(_explain(path, detail) for detail in error.errors())) from None
+
+
+def check_phases(
+    path: Path | None, phases: Sequence[Phase], rules: Mapping[str, Rule], zone: Zone, start: int, end: int
+) -> None:
+    """Unusable, naming each phase of the file that no rule can know, lies outside the recording, or meets another.
+
+    `start` and `end` (UTC ns) are those of the recording. What reaches beyond them is let pass, as in `--steady`.
+    """
+    wrong: list[str] = []
+    known = dict.fromkeys((*_PHASES, *(rule.phase for rule in rules.values() if rule.phase)))
+    for number, phase in enumerate(phases, 1):
+        place, name = f"run.phases.{number}", printable(phase.name)
+        if phase.name not in known:
+            near = suggest(phase.name.casefold(), list(known))
+            wrong.append(f'{place}.name: no rule knows a phase "{name}"{near}; phases are called {", ".join(known)}')
+        elif lies_outside(phase.start, phase.end, start, end):
+            wrong.append(
+                f'{place}: the phase "{name}", {zone.span(phase.start, phase.end)}, is no part of the recording, which '
+                f"reaches from {zone.clock(start)} to {zone.clock(end)} ({zone.label(start)}); are its day and offset "
+                "right?"
+            )
+        for before, other in enumerate(phases[: number - 1], 1):
+            first, last = max(phase.start, other.start), min(phase.end, other.end)
+            if first < last:
+                wrong.append(
+                    f'run.phases.{before} and {number}: the phases "{printable(other.name)}" and "{name}" overlap, '
+                    f"{zone.span(first, last)}; let one end where the other begins"
+                )
+    if wrong:
+        raise Unusable(*(f"{path or FILE_NAME}: {one}" for one in wrong))
+
+
+def _numbers(facts: BaseModel) -> dict[str, float]:
+    return {name: value for name, value in facts.model_dump().items() if isinstance(value, int | float)}
+
+
+def _explain(path: Path, detail: Any) -> str:
+    place = ".".join(str(part + 1) if isinstance(part, int) else part for part in detail["loc"])
+    if detail["type"] == "extra_forbidden":
+        known = ["run", "hosts", "name", "simulated", "labels", "phases", "from", "to", "processors", "clock_mhz"]
+        known += ["memory_mb", "spindles", "raid", "link_bits", "instances", "drive"]
+        known += ["rules", "reason", "off", "healthy", "over", "for", "per", "often"]
+        return f"{path}: {place}: unknown setting{suggest(str(detail['loc'][-1]), known)}"
+    if detail["type"] == "missing" and detail["loc"][-1] == "reason":
+        return f"{path}: {place} is missing: say why the documented threshold does not hold here"
+    message = str(detail["ctx"]["error"]) if detail["type"] == "value_error" else detail["msg"]
+    return f"{path}: {place}: {message[:1].lower()}{message[1:]}"

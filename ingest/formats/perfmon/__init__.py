@@ -1,0 +1,1 @@
+"""Logs as Performance Monitor writes them: PDH-CSV, PDH-TSV, and typeperf's output."""

@@ -1,0 +1,1 @@
+"""PDH logs that a spreadsheet or script saved again."""

@@ -1,0 +1,1 @@
+"""sysstat's `sadf -d`."""

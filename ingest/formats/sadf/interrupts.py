@@ -1,0 +1,82 @@
+"""Whose interrupts the columns of `INTR;CPU*` are.
+
+Interrupts have a column for each processor that was online, which only the processors' own section names.
+They go on- and offline while sadf's file is written, so what counts is who stands there at the same time.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
+import numpy as np
+import polars as pl
+
+from ingest.formats.sadf.table import SectionTable
+from model.log import Times
+from model.remark import Kind, Remarks, counted
+
+_JOINT = ";"  # no name holds it
+Part: TypeAlias = tuple[Sequence[str], SectionTable, Times]
+
+
+def parts(tables: Sequence[SectionTable], instants: Sequence[Times], remarks: Remarks) -> Iterator[Part]:
+    """Each table with the names of its columns and the times of its rows; interrupts a part for each set of processors.
+
+    Rows of which that set is not certain are left out.
+    """
+    processors = None
+    for table, moments in zip(tables, instants, strict=True):
+        if not table.section.is_per_cpu:
+            yield table.section.fields, table, moments
+            continue
+        if processors is None:
+            processors = _processors(tables, instants)
+        yield from _by_processors(table, moments, processors, remarks)
+
+
+def _processors(tables: Sequence[SectionTable], instants: Sequence[Times]) -> pl.DataFrame:
+    """The processors that are listed at each time, by the first section that does."""
+    listed = [
+        pl.DataFrame({"time": moments, "names": table.devices}).with_columns(table=at)
+        for at, (table, moments) in enumerate(zip(tables, instants, strict=True))
+        if table.section.label == "CPU"
+    ]
+    none = pl.DataFrame(schema={"time": pl.Int64, "names": pl.String, "table": pl.Int32})
+    rows = pl.concat([none, *listed])
+    all_names, times = rows.get_column("names").unique(maintain_order=True), rows.get_column("time").unique()
+    if len(rows) == len(all_names) * len(times):  # all of them at each time, as is the rule
+        return pl.DataFrame({"time": times}).with_columns(names=pl.lit(_JOINT.join(all_names)))
+    return (
+        rows.group_by("time", "table", maintain_order=True)
+        .agg(pl.col("names").unique(maintain_order=True).str.join(_JOINT))
+        .unique("time", keep="first", maintain_order=True)
+    )
+
+
+def _by_processors(table: SectionTable, moments: Times, processors: pl.DataFrame, remarks: Remarks) -> Iterator[Part]:
+    width = len(table.values)
+    sets = processors.get_column("names").unique()
+    found = pl.DataFrame({"time": moments}).join(
+        processors.select("time", "names"), on="time", how="left", maintain_order="left"
+    )
+    names = found.get_column("names")
+    if len(sets) == 1:
+        names = names.fill_null(sets[0])  # they never changed
+    fits = (names.str.count_matches(_JOINT, literal=True) + 1 == width).fill_null(False)
+    for one in names.filter(fits).unique(maintain_order=True):
+        rows = np.flatnonzero((names == one).fill_null(False).to_numpy())
+        yield one.split(_JOINT), table.rows(rows), moments[rows]
+    unlisted = names.is_null()
+    _tell_lost(table, unlisted, "no section lists the processors then; sadf -d FILE -- -A writes one", remarks)
+    _tell_lost(table, ~fits & ~unlisted, "the processors' own section lists more or fewer then", remarks)
+
+
+def _tell_lost(table: SectionTable, lost: pl.Series, why: str, remarks: Remarks) -> None:
+    rows = np.flatnonzero(lost.to_numpy())
+    if len(rows):
+        remarks.add(
+            Kind.SKIPPED,
+            f"{counted(len(rows), 'row')} of interrupts with {counted(len(table.values), 'column')} left out, since "
+            f"whose they are cannot be told: {why}",
+            line=int(table.lines[rows[0]]),
+            count=len(rows),
+        )

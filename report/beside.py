@@ -1,0 +1,152 @@
+"""The signals a breached rule says to look at, drawn below the breach and aligned with it in time."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from model.numbers import number, quantity
+from model.samples import Samples
+from report.chart import Album, Chart, Limit, Line, Span
+from report.lines import OWN_SCALE
+from report.signals import Signals, subject_name
+from review.findings import Finding
+from review.review import Review
+from review.same_phase import during, phase_of, rest
+from rules.finder import Subject
+from rules.schema import Signal
+from rules.wording import exactly
+
+_MOST = 5
+_LINES = 4
+_SHADED = 200
+_IDLE = "idle"  # the process that stands for the time nothing ran
+_OF_EVERY_HOST = ("cpu.", "memory.", "paging_file.", "disk.", "network.", "process.")
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """One signal to look at."""
+
+    title: str
+    place: str
+    said: str
+    chart: Chart
+
+
+@dataclass(frozen=True)
+class Beside:
+    """The signals to look at: those recorded are drawn, the others named."""
+
+    drawn: tuple[Neighbour, ...]
+    missing: tuple[str, ...]
+    more: tuple[str, ...]
+
+
+def beside_breaches(review: Review, signals: Signals, finding: Finding, album: Album) -> Beside | None:
+    """What to look at for a breached finding; None if its rule names nothing.
+
+    A signal of another kind of host, such as the database behind a front end, is taken from those that have it.
+    """
+    if finding.subject is None or not finding.rule.look_at:
+        return None
+    drawn: list[Neighbour] = []
+    missing: list[str] = []
+    more: list[str] = []
+    for name in finding.rule.look_at:
+        signal = review.question.signals.get(name)
+        recorded = signals.on(name, finding.subject.host)
+        if not recorded and not name.startswith(_OF_EVERY_HOST):
+            recorded = signals.of(name)
+        if signal is None or not recorded:
+            missing.append(signal.title if signal else name)
+        elif len(drawn) == _MOST:
+            more.append(signal.title)
+        else:
+            drawn.append(_neighbour(review, signal, recorded, finding, album, _limit(review, name)))
+    return Beside(tuple(drawn), tuple(missing), tuple(more))
+
+
+def _neighbour(
+    review: Review,
+    signal: Signal,
+    recorded: Mapping[Subject, Samples],
+    finding: Finding,
+    album: Album,
+    limits: Mapping[Subject, float],
+) -> Neighbour:
+    worst = _worst_first(recorded, finding, lower=signal.worse == "lower")
+    first, samples = worst[0]
+    said = _inside_and_rest(review, samples, finding, signal.unit)
+    if len(recorded) > 1:
+        said += f"; the first {len(worst)} of {number(len(recorded))} drawn" if len(recorded) > len(worst) else ""
+    lines = [Line(subject_name(one), "other" if at else "samples", s) for at, (one, s) in enumerate(worst)]
+    limit = limits.get(first)
+    near = limit is not None and limit <= 1.25 * float(np.max(samples.present.values))
+    return Neighbour(
+        title=signal.title,
+        place=subject_name(first),
+        said=said,
+        chart=album.add(
+            lines,
+            signal.unit,
+            f"Chart: {signal.title} of {subject_name(first)}: {said}.",
+            limits=[Limit(limit, f"threshold {exactly(limit, signal.unit)}")] if near and limit is not None else [],
+            spans=_spans(finding),
+            severity=finding.rule.severity,
+            marks=2,
+        ),
+    )
+
+
+def _limit(review: Review, name: str) -> Mapping[Subject, float]:
+    """The limits a signal is held against itself, by subject."""
+    limits: dict[Subject, float] = {}
+    for one in review.findings:  # the worst first, so that its limit is drawn
+        drawn = one.track and one.rule.reduce not in OWN_SCALE and not one.superseded_by
+        if one.rule.signal == name and one.subject and one.track and drawn:
+            limits.setdefault(one.subject, one.track.healthy.limit)
+    return limits
+
+
+def _worst_first(
+    recorded: Mapping[Subject, Samples], finding: Finding, *, lower: bool
+) -> Sequence[tuple[Subject, Samples]]:
+    """The subjects that were worst while the breach lasted; the breached instance itself comes first."""
+    own = finding.subject.instance if finding.subject else None
+    crossed: dict[int, NDArray[np.bool_]] = {}  # most series share the times of their recording
+
+    def rank(item: tuple[Subject, Samples]) -> tuple[bool, bool, float]:
+        samples = item[1]
+        if id(samples.times) not in crossed:
+            crossed[id(samples.times)] = during(samples.times, finding.counted)
+        instance, level = item[0].instance, _mean(samples, crossed[id(samples.times)] & np.isfinite(samples.values))
+        level = -np.inf if level is None else -level if lower else level
+        return (instance != own, (instance or "").casefold() == _IDLE, -level)
+
+    return sorted(recorded.items(), key=rank)[:_LINES]
+
+
+def _inside_and_rest(review: Review, samples: Samples, finding: Finding, unit: str) -> str:
+    """`mean 47 /s while crossed, 44 /s in the rest of the steady phase`; the first alone where no phase tells the
+    rest: over a whole run, ramp-up and all, a comparison says nothing.
+    """
+    present, crossed = samples.present, finding.counted
+    inside = _mean(present, during(present.times, crossed))
+    parts = [f"mean {quantity(inside, unit)} while crossed"] if inside is not None else ["no samples while crossed"]
+    phase = phase_of(crossed, review.phases)
+    if phase is not None:
+        outside = _mean(present, rest(present.times, phase, crossed, review.phases))
+        parts += [f"{quantity(outside, unit)} in the rest of the {phase} phase"] if outside is not None else []
+    return ", ".join(parts)
+
+
+def _mean(samples: Samples, chosen: NDArray[np.bool_]) -> float | None:
+    values = samples.values[chosen]
+    return float(values.mean()) if len(values) else None
+
+
+def _spans(finding: Finding) -> list[Span]:
+    longest = sorted(finding.counted, key=lambda one: -one.duration)[:_SHADED]
+    return [Span(one.start, one.end) for one in longest]

@@ -1,0 +1,251 @@
+"""What was crossed, as the report shows it: a section per signal, its worst subjects drawn, the rest in rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from model.numbers import number, percent, quantity
+from model.times import Zone, words
+from report.beside import Beside, beside_breaches
+from report.chart import Album, Chart, Span
+from report.gauge import level, water
+from report.lines import finding_lines, limits
+from report.signals import Signals
+from report.wording import lasted, old_limits, place, used_by
+from review.findings import Finding, Outcome
+from review.groups import Group
+from review.review import Review
+from review.sentences import breach_sentence, how_long, in_phase, reduced, threshold, worst_text
+from rules.crossings import Crossing
+from rules.schema import Condition, Rule, Severity
+from rules.wording import limit_text
+
+DRAWN_PER_SIGNAL = 8
+DRAWN_IN_ALL = 24
+_SIGNALS_WITH_OTHERS = 8  # the worst are shown with the signals their rules say to look at
+_LISTED_CROSSINGS = 20
+_LISTED_WHERE_OFTEN = 200  # no single crossing says it there, all of them do
+_LISTED_SUBJECTS = 120
+
+
+@dataclass(frozen=True)
+class CrossingRow:
+    """One crossing in a subject's table."""
+
+    when: str
+    lasted: str
+    worst: str
+    mean: str
+    processes: str
+
+
+@dataclass(frozen=True)
+class DrawnSubject:
+    """One rule crossed for one subject, in full. `title` tells it from the others of its section."""
+
+    severity: Severity
+    title: str
+    sentence: str
+    summary: str
+    facts: tuple[tuple[str, str], ...]
+    water: str | None
+    chart: Chart | None
+    rows: tuple[CrossingRow, ...]
+    hidden_rows: int
+    notes: tuple[str, ...]
+    override: str
+    processes: str
+    beside: Beside | None
+    reduced: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """One crossed signal: the subjects that are drawn, worst first, and those listed in rows."""
+
+    id: str
+    severity: Severity
+    title: str
+    place: str
+    drawn: tuple[DrawnSubject, ...]
+    rest: tuple[Finding, ...]
+    hidden: int
+    rules: tuple[tuple[Rule, str], ...]
+    old_limits: tuple[str, ...]
+
+
+def crossed(review: Review, zone: Zone, signals: Signals, album: Album | None) -> tuple[Section, ...]:
+    """The crossed signals, worst first. `album` is None where the logs hold no rows."""
+    groups = review.groups
+    artist = _Artist(review, zone, signals, album)
+    drawn = _share_out([len(group.findings) for group in groups])
+    return tuple(
+        _section(review, group, count, artist, beside=at < _SIGNALS_WITH_OTHERS)
+        for at, (group, count) in enumerate(zip(groups, drawn, strict=True))
+    )
+
+
+def anchor(kind: str, signal: str, host: str = "") -> str:
+    """What a link to a section leads to: `crossed-cpu-busy`."""
+    return "-".join(part for part in (kind, signal.replace(".", "-"), host) if part)
+
+
+def condition_text(condition: Condition, unit: str) -> str:
+    """How a rule judges, in words: `mean over 1 min, for 5 min, in the steady phase`."""
+    parts = [f"{condition.reduce} over {words(condition.over)}" if condition.over else condition.reduce]
+    if isinstance(condition, Rule):
+        parts += [f"for {words(condition.for_)}"] if condition.for_ else []
+        parts += [f"in the {condition.phase} phase"] if condition.phase else []
+        if condition.recover:
+            parts.append(f"until {limit_text(condition.recover, unit, condition.scale)}")
+    return ", ".join(parts)
+
+
+def brief_crossings(finding: Finding) -> str:
+    """How many crossings did not fire, and the longest of them: `3, longest 40 s`."""
+    longest = max((one.duration for one in finding.brief), default=0)
+    return number(len(finding.brief)) + (f", longest {words(longest)}" if longest else "") if finding.brief else ""
+
+
+def where(group: Group, judged_hosts: int) -> str:
+    """`SQLSRV01, 2 E:`, `4 instances on SQLSRV01, worst 2 E:` or `on 20 of 20 hosts, worst WEB07`."""
+    worst = group.worst.subject
+    subjects = list(dict.fromkeys(finding.subject for finding in group.findings if finding.subject))
+    if worst is None or len(subjects) == 1:
+        return place(group.worst)
+    if len(group.hosts) > 1:
+        return f"on {number(len(group.hosts))} of {number(judged_hosts)} hosts, worst {place(group.worst)}"
+    return f"{number(len(subjects))} instances on {worst.host}, worst {worst.instance}"
+
+
+def _share_out(sizes: Sequence[int]) -> list[int]:
+    """How many findings of each signal are drawn: the worst of each first, then the second worst, and so on."""
+    drawn = [0] * len(sizes)
+    turns = zip_longest(*([at] * min(size, DRAWN_PER_SIGNAL) for at, size in enumerate(sizes)))
+    order = [at for turn in turns for at in turn if at is not None]
+    for at in order[:DRAWN_IN_ALL]:
+        drawn[at] += 1
+    return drawn
+
+
+def _section(review: Review, group: Group, count: int, artist: "_Artist", *, beside: bool) -> Section:
+    worst, rest = group.worst, group.findings[count:]
+    judged = {
+        finding.subject.host.casefold()
+        for finding in review.findings
+        if finding.rule.signal == group.signal and finding.subject and finding.track
+    }
+    return Section(
+        id=anchor("crossed", group.signal),
+        severity=group.severity,
+        title=worst.signal.title,
+        place=where(group, len(judged)),
+        drawn=tuple(
+            artist.subject(finding, group, beside=beside and at == 0)
+            for at, finding in enumerate(group.findings[:count])
+        ),
+        rest=rest[:_LISTED_SUBJECTS],
+        hidden=max(0, len(rest) - _LISTED_SUBJECTS),
+        rules=tuple(
+            (rule, _whole_condition(review, next(f for f in group.findings if f.rule.id == rule.id)))
+            for rule in group.rules
+        ),
+        old_limits=old_limits(group),
+    )
+
+
+def _whole_condition(review: Review, finding: Finding) -> str:
+    text = condition_text(finding.rule, finding.signal.unit)
+    for condition in finding.rule.and_:
+        signal = review.question.signals[condition.signal]
+        limit = limit_text(condition.healthy, signal.unit)
+        text += f"; and {signal.title} ({condition_text(condition, signal.unit)}) not {limit}"
+    return text
+
+
+@dataclass(frozen=True)
+class _Artist:
+    """Draws the subjects of one report."""
+
+    review: Review
+    zone: Zone
+    signals: Signals
+    album: Album | None
+
+    def subject(self, finding: Finding, group: Group, *, beside: bool) -> DrawnSubject:
+        """One finding in full; `beside` adds the signals its rule says to look at."""
+        crossings = finding.counted
+        most = _LISTED_WHERE_OFTEN if finding.outcome == Outcome.OFTEN else _LISTED_CROSSINGS
+        listed = sorted(sorted(crossings, key=lambda one: -one.duration)[:most], key=lambda one: one.start)
+        several = len(crossings) > 1 or finding.outcome == Outcome.OFTEN
+        return DrawnSubject(
+            severity=finding.rule.severity,
+            title=_title(finding, group),
+            sentence=breach_sentence(finding),
+            summary=finding.rule.summary,
+            facts=self._facts(finding),
+            water=water(level(finding)),
+            chart=self._chart(finding, group),
+            rows=tuple(self._row(finding, one) for one in listed) if several else (),
+            hidden_rows=len(crossings) - len(listed),
+            notes=finding.notes,
+            override=finding.override.note if finding.override else "",
+            processes=used_by(finding, crossings[0].start) if crossings and not several else "",
+            beside=beside_breaches(self.review, self.signals, finding, self.album) if beside and self.album else None,
+            reduced=reduced(finding),
+        )
+
+    def _facts(self, finding: Finding) -> tuple[tuple[str, str], ...]:
+        crossings = finding.counted
+        facts = [
+            ("Crossed", how_long(finding).removeprefix("for ") + in_phase(finding)),
+            ("Worst", worst_text(finding)),
+            ("Threshold", threshold(finding)),
+            ("First" if len(crossings) > 1 else "From", self._clock(min(one.start for one in crossings))),
+        ]
+        if finding.share_of_time is not None:
+            facts.append(("Share of the time judged", percent(finding.share_of_time)))
+        if finding.brief and finding.outcome != Outcome.OFTEN:
+            facts.append(("Brief crossings", brief_crossings(finding)))
+        return tuple(facts)
+
+    def _row(self, finding: Finding, one: Crossing) -> CrossingRow:
+        unit = finding.signal.unit
+        when = f"{self._clock(one.start)} – {self._clock(one.end)}"
+        return CrossingRow(
+            when,
+            lasted(one.duration),
+            quantity(one.worst, unit),
+            quantity(one.mean, unit),
+            used_by(finding, one.start),
+        )
+
+    def _clock(self, instant: int) -> str:
+        return clock(self.review, self.zone, instant)
+
+    def _chart(self, finding: Finding, group: Group) -> Chart | None:
+        lines = finding_lines(finding, self.signals)
+        if self.album is None or not lines:
+            return None
+        alike = tuple(one for one in group.findings if one.subject == finding.subject)
+        return self.album.add(
+            lines,
+            finding.signal.unit,
+            f"Chart: {breach_sentence(finding)} Crossed {how_long(finding)}.",
+            limits=limits(finding, alike if finding is group.worst else ()),
+            spans=[Span(one.start, one.end) for one in finding.counted],
+            severity=finding.rule.severity,
+        )
+
+
+def clock(review: Review, zone: Zone, instant: int) -> str:
+    """A time of the run: with its date where the run spans several days."""
+    start, end = review.start or instant, review.end or instant
+    return zone.clock(instant, date=zone.local(start).date() != zone.local(end).date())
+
+
+def _title(finding: Finding, group: Group) -> str:
+    """What tells a finding from the others of its signal: where, and by which limit."""
+    several_places = len({one.subject for one in group.findings}) > 1
+    parts = [place(finding) if several_places else "", threshold(finding) if len(group.rules) > 1 else ""]
+    return ": ".join(part for part in parts if part)

@@ -1,0 +1,197 @@
+"""The review on a terminal, a screen or two of it: the verdict first, then what was crossed, held and not judged."""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+
+from rich.console import Console
+from rich.markup import escape
+
+from ingest.shared.shorten import short
+from model.errors import printable
+from model.numbers import percent, quantity
+from model.remark import counted, listed
+from model.times import Zone
+from report.wording import MARKS, host_of, old_limits_in_brief, place, reason, scope, spans_text, used_by
+from review.findings import Finding, Outcome, nearness
+from review.groups import Group
+from review.review import Review
+from review.sentences import crossed_clause, extreme, in_phase, margin, threshold, worst_crossed, worst_text
+from review.verdict import Verdict, said, tally
+
+_COLOURS = {"critical": "red", "warning": "yellow", "info": "cyan"}
+_VERDICT_STYLE = {Verdict.HEALTHY: "bold", Verdict.NOT_HEALTHY: "bold red", Verdict.UNKNOWN: "bold yellow"}
+_UNJUDGED = (
+    (Outcome.NO_DATA, "No data"),
+    (Outcome.NOT_JUDGED, "Not judged"),
+    (Outcome.NOT_RECORDED, "Not recorded in these logs"),
+    (Outcome.OFF, "Switched off in plimsoll.toml"),
+)
+_IN_FULL = 6  # groups, with what to know of them
+_IN_A_LINE = 12
+_HELD = 15
+_SPANS = 3
+_NAMES = 12
+_PLACE = 36
+_REST = "--out writes a report with all of them"
+
+
+def show(review: Review, console: Console, zone: Zone | None = None) -> None:
+    """Print a review. Times are in `zone`, by default the log's own."""
+    for line in lines(review, zone or review.zone):
+        for part in line.split("\n"):
+            console.print(printable(part), soft_wrap=True, highlight=False)
+
+
+def lines(review: Review, zone: Zone) -> Iterator[str]:
+    """The review line by line, in rich's markup."""
+    style = _VERDICT_STYLE[review.verdict]
+    yield f"[{style}]{said(review.verdict)}[/] {escape(review.answer)}"
+    yield f"{tally(review.findings)} · {escape(review.coverage.text)}"
+    yield f"[dim]{escape(scope(review, zone))}[/]"
+    if review.groups:
+        yield "\n[bold]Crossed[/]"
+        yield from _crossed(review, zone)
+    for outcome, title in ((Outcome.TOO_SHORT, "Recorded too briefly to judge"), (Outcome.HELD, "Held")):
+        if found := review.of(outcome):
+            yield f"\n[bold]{title}[/]"
+            yield from _table(found, zone)
+    yield from _unjudged(review)
+    yield from _packs(review)
+
+
+def _crossed(review: Review, zone: Zone) -> Iterator[str]:
+    for group in review.groups[:_IN_FULL]:
+        yield from _group(group, len(review.hosts), zone)
+    for group in review.groups[_IN_FULL : _IN_FULL + _IN_A_LINE]:
+        yield _head(group, len(review.hosts))
+    if (more := len(review.groups) - _IN_FULL - _IN_A_LINE) > 0:
+        yield f"[dim]{counted(more, 'more signal')} crossed; {_REST}[/]"
+
+
+def _head(group: Group, hosts: int) -> str:
+    colour, mark, worst = _COLOURS[group.severity], MARKS[group.severity], group.worst
+    where = place(worst)
+    if len(group.hosts) > 1:
+        where = f"on {len(group.hosts):,} of {hosts:,} hosts, worst {where}"
+    elif (instances := group.instances_on(host_of(worst))) > 1:
+        where = f"{where} (worst of {instances:,})"
+    return (
+        f"[{colour}]{mark} {group.severity}[/]  [bold]{escape(f'{worst.signal.title} · {where}')}[/]  "
+        f"worst {worst_text(worst, worst_crossed(worst))}  threshold {threshold(worst)}"
+    )
+
+
+def _group(group: Group, hosts: int, zone: Zone) -> Iterator[str]:
+    worst = group.worst
+    sources = "; ".join(f"{source.document}, {source.place}" for source in worst.rule.sources)
+    yield _head(group, hosts)
+    yield f"    {escape(_when(worst, zone))}"
+    longest = max(worst.counted, key=lambda one: one.duration)
+    if processes := used_by(worst, longest.start):
+        yield f"    {escape(processes)}"
+    yield f"    {escape(worst.rule.summary)}  [dim]{escape(sources)}[/]"
+    places = list(dict.fromkeys(place(one) for one in group.findings))
+    if len(places) > 1:
+        yield f"    also {escape(listed(places[1:], 6))}"
+    for rule in group.rules[1:]:
+        other = next(one for one in group.findings if one.rule.id == rule.id)
+        yield f"    [dim]{escape(f'{rule.id} ({rule.severity}, {threshold(other)}): {crossed_clause(other)}')}[/]"
+    for note in worst.notes:
+        yield f"    [dim]{escape(note)}[/]"
+    if old := old_limits_in_brief(group):
+        yield f"    [dim]{escape(old)}[/]"
+
+
+def _when(finding: Finding, zone: Zone) -> str:
+    spans = spans_text(finding.counted, zone, _SPANS)
+    if finding.outcome == Outcome.OFTEN:
+        return f"{percent(finding.share_of_time or 0)} of the time{in_phase(finding)}: {spans}"
+    return f"{spans}{in_phase(finding)}"
+
+
+def _table(found: Sequence[Finding], zone: Zone) -> Iterator[str]:
+    """A line for each signal, nearest to its limit first: of several rules and subjects the one nearest the limit."""
+    by_signal: dict[str, list[Finding]] = {}
+    for finding in sorted(found, key=nearness):
+        by_signal.setdefault(finding.rule.signal, []).append(finding)
+    groups = list(by_signal.values())
+    rows = [_row(group) for group in groups[:_HELD]]
+    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
+    for row, group in zip(rows, groups, strict=False):
+        cells = (escape(cell.ljust(width)) for cell, width in zip(row, widths, strict=True))
+        yield ("  " + "  ".join(cells)).rstrip()
+        nearest = group[0]
+        if nearest.brief and nearest.outcome == Outcome.HELD:
+            yield f"      {escape(f'crossed briefly: {spans_text(nearest.brief, zone, _SPANS)}')}"
+        reasons = dict.fromkeys(reason(one) for one in group if one.outcome == Outcome.TOO_SHORT and one.undecided)
+        for note in (*reasons, *_overridden(group)):
+            yield f"      [dim]{escape(note)}[/]"
+    if (more := len(groups) - _HELD) > 0:
+        yield f"  [dim]{counted(more, 'more signal')}; {_REST}[/]"
+
+
+def _overridden(alike: Sequence[Finding]) -> Iterator[str]:
+    """What plimsoll.toml did to a rule, with the hosts it did so for where those are not all."""
+    hosts: dict[str, dict[str, None]] = {}
+    for finding in alike:
+        hosts.setdefault(finding.override.note if finding.override else "", {})[host_of(finding)] = None
+    for note, where in hosts.items():
+        if note:
+            yield note if len(hosts) == 1 else f"{listed(list(where), 6)}: {note}"
+
+
+def _row(alike: Sequence[Finding]) -> tuple[str, ...]:
+    nearest = alike[0]
+    places = len({one.subject.key for one in alike if one.subject})
+    rules = len({one.rule.id for one in alike})
+    return (
+        nearest.signal.title,
+        short(place(nearest), _PLACE) + (f" (worst of {places:,})" if places > 1 else ""),
+        f"{extreme(nearest)} {quantity(_value(nearest), nearest.signal.unit)}",
+        threshold(nearest) + (f" (and {counted(rules - 1, 'more limit')})" if rules > 1 else ""),
+        margin(nearest) + ("" if nearest.severe else "  info"),
+    )
+
+
+def _value(finding: Finding) -> float:
+    """The value the margin is of; the worst of all where the rule's other conditions never held."""
+    return finding.worst if math.isnan(finding.nearest) else finding.nearest
+
+
+def _unjudged(review: Review) -> Iterator[str]:
+    for outcome, title in _UNJUDGED:
+        found = review.of(outcome)
+        if not found:
+            continue
+        yield f"\n[bold]{title}[/]"
+        if outcome in (Outcome.NOT_JUDGED, Outcome.OFF):
+            by_reason: dict[str, dict[str, None]] = {}
+            for one in found:
+                by_reason.setdefault(reason(one), {})[f"{one.signal.title} ({one.rule.id}, {place(one)})"] = None
+            for why, names in list(by_reason.items())[:_NAMES]:
+                yield f"  [dim]{escape(f'{listed(list(names), 4)}: {why}')}[/]"
+            if (more := len(by_reason) - _NAMES) > 0:
+                yield f"  [dim]{counted(more, 'more reason')}; {_REST}[/]"
+        else:
+            yield f"  [dim]{escape(listed(list(_titles(found, len(review.hosts))), _NAMES))}[/]"
+
+
+def _titles(found: Iterable[Finding], hosts: int) -> Iterator[str]:
+    """The signals, with their hosts where those are not all."""
+    where: dict[str, dict[str, None]] = {}
+    for one in found:
+        where.setdefault(one.signal.title, {})[host_of(one)] = None
+    for title, names in where.items():
+        yield f"{title} ({listed(list(names), 3)})" if len(names) < hosts else title
+
+
+def _packs(review: Review) -> Iterator[str]:
+    """Which packs were applied to which hosts, and why the others were not."""
+    used = [applied for applied in review.applied if applied.hosts]
+    unused = [applied for applied in review.applied if not applied.hosts]
+    everywhere = len(review.hosts)
+    where = (a.pack.pack if len(a.hosts) == everywhere else f"{a.pack.pack} ({listed(a.hosts, 3)})" for a in used)
+    yield f"\n[dim]Judged by the packs {escape(', '.join(where))}.[/]"
+    if unused:
+        names = ", ".join(applied.pack.pack for applied in unused)
+        yield f"[dim]Do not apply, as nothing of theirs is recorded: {escape(names)}.[/]"

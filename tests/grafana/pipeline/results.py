@@ -1,0 +1,47 @@
+"""The queries of an alert rule as InfluxDB gets them, and its answers as Grafana reads them."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from grafana.alert_file import InfluxModel, Query
+from model.times import SECOND
+from tests.grafana.pipeline.values import Failed, NoData, Results, Series
+
+_MILLISECOND = 1_000_000
+_DEFAULT_INTERVAL_MS = 1000
+
+
+class Table(NamedTuple):
+    """A series of an answer: its tags, and rows whose first cell is the time (UTC ns)."""
+
+    tags: Mapping[str, str]
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+
+
+def statement(query: Query, at: int) -> str:
+    """The InfluxQL of a query for an evaluation at an instant (UTC ns), its macros expanded."""
+    model, past = query.model, query.relative_time_range
+    if not isinstance(model, InfluxModel) or past is None:
+        raise Failed(f"{query.ref_id} is no query over a range")
+    start, end = ((at - seconds * SECOND) // _MILLISECOND for seconds in (past.from_, past.to))
+    interval = model.interval_ms or _DEFAULT_INTERVAL_MS
+    macros = {
+        "$timeFilter": f"time >= {start}ms and time <= {end}ms",
+        "$__interval_ms": str(interval),
+        "$__interval": f"{interval}ms",
+        "$interval": f"{interval}ms",
+    }
+    return re.sub(r"\$timeFilter|\$__interval_ms|\$__interval|\$interval", lambda found: macros[found[0]], model.query)
+
+
+def results(tables: Iterable[Table]) -> Results:
+    """The answer as series; one value column only, or their labels collide."""
+    found: list[Series] = []
+    for table in tables:
+        if len(table.columns) != 2:
+            raise Failed(f"input data must be a wide series, it has the columns {', '.join(table.columns)}")
+        values = tuple(None if row[1] is None else float(row[1]) for row in table.rows)
+        found.append(Series(dict(table.tags), tuple(row[0] for row in table.rows), values))
+    return [*found] or [NoData()]

@@ -1,0 +1,298 @@
+"""The dashboards' queries, answered by a real InfluxDB: no panel is empty, and each shows what the store holds."""
+
+import json
+from dataclasses import replace
+from itertools import pairwise
+from urllib.parse import urlencode
+from urllib.request import Request, urlopen
+
+import fleet
+import numpy as np
+import pytest
+
+from dashboards.areas import load_areas
+from grafana import dashboard_files, targets
+from grafana.panel_queries import interval_ms, questions
+from grafana.runs import HOSTS_URL
+from grafana.selections import selections, variants
+from model.run import Recording, Run, StoredRun
+from model.times import SECOND
+from rules.fields import combined_samples
+from rules.finder import subject_of
+from rules.load import load_signals
+from rules.schema import Fields, Transform
+from store.influx import InfluxStore
+from store.influx_server import Address, Server
+
+START_S = 1_790_000_400
+END_S = START_S + 3_600
+HOSTS = [
+    fleet.Host("WEB01", "windows"),
+    fleet.Host("web02", "telegraf"),
+    fleet.Host("web03", "sysstat"),
+    fleet.Host("web02", None),
+]
+FILES = {name: json.loads(text) for name, text in dashboard_files.files().items()}
+QUESTIONS = {data["uid"]: [*questions(data)] for data in FILES.values()}
+SPECS = [spec for area in load_areas().areas for spec in area.panels if spec.kind == "lines"]
+
+
+class Filled:
+    """A bucket with an hour of every source of every signal, and two runs."""
+
+    def __init__(self, bucket):
+        self._bucket = bucket
+        self.store = InfluxStore(Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.token)))
+        times = fleet.times(START_S * SECOND, END_S * SECOND)
+        logs = [fleet.log(host, times, every=True) for host in HOSTS]
+        assert sum(written.refused for written in self.store.write(logs)) == 0
+        half = len(times) // 2
+        for name, rows in (("before", (0, half)), ("after", (half, len(times)))):
+            parts = tuple(Recording.of(log.rows(*rows), "ab") for log in logs[:2])
+            self.store.save(StoredRun(Run(name, {"memory": "8GB"}), parts))
+        self.series = self.store.series(START_S * SECOND, END_S * SECOND).series
+
+    def ask(self, query):
+        """The series of an answer: tags and rows, times in ms."""
+        bucket = self._bucket
+        address = f"{bucket.url}/query?{urlencode({'db': bucket.bucket, 'epoch': 'ms'})}"
+        headers = {
+            "Authorization": f"Token {bucket.grafana_token}",
+            "Content-Type": "application/x-www-form-urlencoded",
+        }
+        with urlopen(Request(address, data=urlencode({"q": query}).encode(), headers=headers), timeout=60) as response:
+            answer = json.loads(response.read())["results"][0]
+        assert "error" not in answer, f"{answer.get('error')}: {query}"
+        return [(one.get("tags", {}), one["columns"], one["values"]) for one in answer.get("series", ())]
+
+    def asked(self, question, **variables):
+        return self.ask(question.asked(START_S * 1_000, END_S * 1_000, variables))
+
+
+@pytest.fixture(scope="module")
+def filled(influxdb):
+    return Filled(influxdb.fresh())
+
+
+def stored(filled, selection, function, width_s):
+    """What the store gives for a selection, by the tags its queries group by: values by time in ms."""
+    source = selection.source
+    if isinstance(source.field, Fields):
+        return several(filled, selection, source.field, function, width_s)
+    kept = [
+        one
+        for one in filled.series
+        if (one.measurement, one.field) == (selection.measurement, selection.field) and subject_of(source, one)
+    ]
+    flipped = {"max": "min", "min": "max"} if source.transform.scale < 0 else {}
+    reduce = getattr(np, str(flipped.get(function, function)))
+    found = {}
+    for series, samples in zip(kept, filled.store.read(kept, START_S * SECOND, END_S * SECOND), strict=True):
+        present, width = samples.present, width_s * SECOND
+        starts = present.times // width * width
+        values = {int(at) // 1_000_000: float(reduce(present.values[starts == at])) for at in np.unique(starts)}
+        if source.rate:
+            values = {
+                end: (values[end] - values[start]) / ((end - start) / 1_000)
+                for start, end in pairwise(values)
+                if values[end] >= values[start]
+            }
+        transform = source.transform
+        key = tuple(series.host if tag == "host" else series.tag(tag) or "" for tag in selection.group)
+        own = {at: transform.scale * value + transform.offset for at, value in values.items()}
+        before = found.get(key, {})  # of a sum over instances, which the group leaves out
+        found[key] = {at: own.get(at, 0) + before.get(at, 0) for at in {*own, *before}}
+    return found
+
+
+def several(filled, selection, fields, function, width_s):
+    """The same of several fields, each as if it were alone; the fleet's lie in the same points."""
+    source = selection.source
+    flipped = {"max": "min", "min": "max"} if source.transform.scale < 0 else {}
+    if not source.rate:
+        kept = [one for one in filled.series if one.measurement == selection.measurement and subject_of(source, one)]
+        by_tags = {}
+        for one in kept:
+            by_tags.setdefault(tuple(one.host if tag == "host" else one.tag(tag) or "" for tag in selection.group), {})[one.field] = one  # fmt: skip
+        found = {}
+        for key, named in by_tags.items():
+            if set(fields.names) <= set(named):
+                parts = filled.store.read([named[name] for name in fields.names], START_S * SECOND, END_S * SECOND)
+                samples = combined_samples(fields.operation, parts)
+                width = width_s * SECOND
+                starts = samples.times // width * width
+                reduce = getattr(np, str(flipped.get(function, function)))
+                transform = source.transform
+                found[key] = {
+                    int(at) // 1_000_000: transform.scale * float(reduce(samples.values[starts == at]))
+                    + transform.offset
+                    for at in np.unique(starts)
+                }
+        return found
+    plain = {"transform": Transform(), "field": ""}
+    parts = [
+        stored(
+            filled,
+            replace(selection, field=name, source=source.model_copy(update={**plain, "field": name})),
+            flipped.get(function, function),
+            width_s,
+        )
+        for name in fields.names
+    ]
+    combine = {"sum": lambda a, b: a + b, "difference": lambda a, b: a - b, "ratio": lambda a, b: a / b}[
+        fields.operation
+    ]
+    transform, (first, second) = source.transform, parts
+    return {
+        key: {
+            at: transform.scale * combine(first[key][at], second[key][at]) + transform.offset
+            for at in first[key].keys() & second[key].keys()
+            if fields.operation != "ratio" or second[key][at] > 0
+        }
+        for key in first
+    }
+
+
+def answered(filled, question, group):
+    return {
+        tuple(tags[tag] for tag in group): {at: value for at, value in rows if value is not None}
+        for tags, _, rows in filled.asked(question)
+    }
+
+
+def questions_of(spec):
+    """Those of the panel, on its own dashboard."""
+    uid = next(area.uid for area in load_areas().areas if any(one is spec for one in area.panels))
+    return [question for question in QUESTIONS[uid] if question.panel.get("id") == spec.id and question.target]
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: f"{spec.signal}{' ' + spec.drive if spec.drive else ''}")
+def test_a_panel_shows_what_the_store_holds(filled, spec):
+    """Each source of the signal, in intervals as Grafana chooses them."""
+    by_query = {question.query: question for question in questions_of(spec)}
+    compared = 0
+    for variant in variants(spec.signal, load_signals()):
+        queries = [targets.panel(one, spec.function, targets.conditions(one, spec.drive)) for one in variant.selections]
+        query = targets.one_query(variant, queries)
+        for one, selected in [(query, variant.selections)] if query else zip(queries, variant.selections, strict=True):
+            taken = selected if isinstance(selected, tuple) else (selected,)
+            question = by_query[one]
+            width_s = interval_ms((END_S - START_S) * 1_000, question.points, question.least_ms) // 1_000
+            expected = [stored(filled, selection, spec.function, width_s) for selection in taken]
+            shown = answered(filled, question, taken[0].group)
+            assert set(shown) == set(expected[0])
+            for key, values in shown.items():
+                for at, value in values.items():
+                    first, *others = (side[key][at] for side in expected)
+                    sign = -1 if variant.operation == "difference" else 1
+                    assert value == pytest.approx(first + sign * sum(others), rel=1e-9, abs=1e-9)
+                    compared += 1
+                assert set(values) == set(expected[0][key])
+    assert compared
+
+
+@pytest.mark.parametrize("uid", QUESTIONS)
+def test_no_panel_is_empty(filled, uid):
+    """Nor a variable, nor the regions of runs."""
+    found = {}
+    for question in QUESTIONS[uid]:
+        place = question.panel.get("id") or question.where
+        found[place] = found.get(place, 0) + len(filled.asked(question, run="after", baseline="before"))
+    assert [place for place, series in found.items() if not series] == []
+
+
+def test_windows_and_linux_hosts_are_on_the_same_panels(filled):
+    """Wherever a signal is taken from both."""
+    for spec in SPECS:
+        taken = {one.collector for one in selections(spec.signal, load_signals())} if spec.signal in _plain() else set()
+        if {"windows", "telegraf"} <= taken:
+            hosts = {tags.get("host") for question in questions_of(spec) for tags, _, _ in filled.asked(question)}
+            assert {"WEB01", "web02"} <= hosts
+
+
+def _plain():
+    return [name for name, signal in load_signals().items() if not signal.derived]
+
+
+def test_hosts_and_instances_are_chosen(filled):
+    question = next(
+        one for one in QUESTIONS["plimsoll-disk"] if one.panel.get("id") == 1 and one.target["refId"] == "A"
+    )
+    shown = filled.asked(question, host="(WEB01|web02)", instance="(0 C:|1 D:)")
+    assert {(tags["host"], tags["instance"]) for tags, _, _ in shown} == {("WEB01", "0 C:"), ("WEB01", "1 D:")}
+    assert filled.asked(question, host="nobody") == []
+
+
+def test_variables_offer_hosts_and_instances(filled):
+    asked = {one.where: one for one in QUESTIONS["plimsoll-disk"]}
+    hosts = {row[1] for _, _, rows in filled.asked(asked["variable host"]) for row in rows}
+    assert hosts == {"WEB01", "web02", "web03"}
+    instances = {row[1] for _, _, rows in filled.asked(asked["variable instance"], host="WEB01") for row in rows}
+    assert {"0 C:", "C:"} <= instances
+    assert "sda" not in instances
+
+
+def test_scaled_limits_are_lines_at_the_number_chosen(filled):
+    queue = next(one for one in QUESTIONS["plimsoll-disk"] if one.panel.get("id") == 1)
+    lines = [replace(queue, query=query) for query in targets.constants("disk.queue_length", "3 * $spindles")]
+    assert len(lines) == 3  # of Windows, Telegraf and sysstat
+    for line in lines:
+        for _, _, rows in filled.asked(line, spindles="4"):
+            assert {value for _, value in rows} == {12}
+
+
+def test_distance_is_a_share_of_the_limit(filled):
+    asked = {
+        (one.target["alias"], one.target["refId"]): one
+        for one in QUESTIONS["plimsoll-health"]
+        if one.panel.get("id") == 2
+    }
+    rising = next(one for (alias, _), one in asked.items() if alias.startswith("▲ Processor time < 80 %"))
+    falling = next(one for (alias, _), one in asked.items() if "Page life expectancy" in alias)
+    for question, signal, share in (
+        (rising, "cpu.busy", lambda value: 100 * value / 80),
+        (falling, "sql.page_life_expectancy", lambda value: 100 * 3600 / (value + 0.000001)),
+    ):
+        selection = selections(signal, load_signals())[0]
+        expected = stored(filled, selection, "mean", 60)[
+            tuple("WEB01" if t != "objectname" else "SQLServer:Buffer Manager" for t in selection.group)
+        ]
+        ((_, _, rows),) = filled.asked(question)
+        assert rows
+        for at, value in rows:
+            assert value == pytest.approx(share(expected[at]))
+
+
+class TestRuns:
+    RUNS = FILES["runs.json"]
+
+    def question(self, where):
+        return next(one for one in QUESTIONS["plimsoll-runs"] if one.where.startswith(where))
+
+    def test_the_list_has_what_its_links_need(self, filled):
+        ((_, columns, rows),) = filled.asked(self.question("panel 1 "))
+        run = dict(zip(columns, rows[0], strict=True))
+        assert [row[columns.index("run")] for row in rows] == ["after", "before"]
+        assert run[HOSTS_URL] == "var-host=WEB01&var-host=web02"
+        assert (run["time"], run["end_ms"]) == ((START_S + 1_800) * 1_000, (END_S - 10) * 1_000)
+        panel = next(one for one in self.RUNS["panels"] if one["id"] == 1)
+        urls = [link["url"] for link in panel["fieldConfig"]["defaults"]["links"]]
+        assert len(urls) == len(load_areas().areas) + 2
+        for url in urls:
+            assert (
+                "from=${__data.fields.Time.numeric}&to=${__data.fields.end_ms.numeric}&${__data.fields.hosts_url" in url
+            )
+
+    def test_runs_are_regions_even_if_they_began_before_the_range(self, filled):
+        question = self.question("annotation")
+        late = question.asked((END_S - 60) * 1_000, END_S * 1_000)
+        ((_, columns, rows),) = filled.ask(late)
+        assert [row[columns.index("title")] for row in rows] == ["after"]
+        assert filled.ask(question.asked((END_S + 60) * 1_000, (END_S + 120) * 1_000)) == []
+
+    def test_the_earlier_run_is_shifted_by_the_seconds_between(self, filled):
+        ((_, _, rows),) = filled.asked(self.question("variable shift"), run="after", baseline="before")
+        assert rows[0][1] == 1_800
+        pairs = [one for one in self.RUNS["panels"] if one["type"] == "timeseries"]
+        assert [one.get("timeShift") for one in pairs] == [None, "${shift}s"] * (len(pairs) // 2)
+        assert {one["gridPos"]["x"] for one in pairs} == {0, 12}

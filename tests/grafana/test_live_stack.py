@@ -1,0 +1,156 @@
+"""The dashboards over the stack as users start it: this host watched live, and logs loaded beside it."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from itertools import combinations, product
+from pathlib import Path
+
+import pytest
+
+from dashboards.areas import load_areas
+from grafana import dashboard_files
+from grafana.panel_queries import panels, questions
+from model.times import SECOND
+from native import settings
+from native.stack import Stack
+from rules.finder import Finder
+from rules.load import load_signals
+from store.influx import InfluxStore
+from store.influx_server import Address, Server
+from tests.conftest import built, free_port
+from tests.grafana.conftest import Influx
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+LOADED = [
+    f"{kind.name}/{state}" for kind in sorted(EXAMPLES.iterdir()) if kind.is_dir() for state in ("healthy", "trouble")
+]
+LIST, PAIRS = 1, 10  # panels of the dashboard of runs: the list, and the first of those that show two
+WATCHED_S = 80  # some intervals of ten seconds, and the minute that Health looks at
+FILES = {data["uid"]: data for data in map(json.loads, dashboard_files.files().values())}
+
+
+class Watched:
+    """A stack that has run for a while, and the logs of examples/ in its store, each as a run."""
+
+    def __init__(self, folder):
+        self.begun = time.time_ns()
+        self._stack = Stack(folder)
+        self._stack.start(port=free_port())
+        self._made = self._stack.influxdb.settings()
+        names = (settings.URL, settings.ORG, settings.BUCKET, settings.TOKEN_INGEST)
+        self.store = InfluxStore(Server(Address(*(self._made[name] for name in names))))
+        self._grafana = Influx(*(self._made[name] for name in (*names[:3], settings.TOKEN_GRAFANA)))
+
+    def load(self, name):
+        names = (settings.URL, settings.ORG, settings.BUCKET)
+        environment = {
+            **os.environ,
+            **{name: self._made[name] for name in names},
+            "INFLUX_TOKEN": self._made[settings.TOKEN_INGEST],
+        }
+        command = [sys.executable, "-m", "plimsoll", "ingest", EXAMPLES / name, "--run", name, "--merge"]
+        subprocess.run(command, env=environment, check=True, capture_output=True)
+
+    def span(self, name):
+        """The range that a run's link opens, or that of the live host."""
+        if name == "live":
+            # Until an instant from which on nothing more is written of what lies before it.
+            return self.begun, time.time_ns() - 5 * SECOND
+        run = self.store.run(name)
+        assert run
+        return run.start, run.end
+
+    def stop(self):
+        self._stack.stop()
+
+    def ask(self, query):
+        """The tags of each series of an answer that holds a value."""
+        (found,) = self._grafana.ask([query])
+        return [one.tags for one in found if any(value is not None for row in one.rows for value in row[1:])]
+
+    def filled(self, uid, start, end, **variables):
+        """The panels of a dashboard that show something in a range."""
+        answers = defaultdict(dict)
+        for question in questions(FILES[uid]):
+            if question.target:
+                tags = self.ask(question.asked(start // 1_000_000, end // 1_000_000, variables))
+                answers[question.panel["id"]][question.target["refId"]] = tags
+        shown = set()
+        for panel in panels(FILES[uid]):
+            for target in panel.get("targets", ()):
+                found = answers[panel["id"]]
+                if "query" in target:
+                    shows = not target.get("hide") and found[target["refId"]]
+                else:
+                    shows = all_have(*(found[ref] for ref in re.findall(r"\$([A-Z]+)", target["expression"])))
+                if shows:
+                    shown.add(panel["id"])
+        return shown
+
+
+def all_have(*operands):
+    """Whether a computed target has a value: where labels of each operand are among those of the others."""
+    return any(
+        all(one.items() <= other.items() or other.items() <= one.items() for one, other in combinations(labels, 2))
+        for labels in product(*operands)
+    )
+
+
+@pytest.fixture(scope="module")
+def watched(tmp_path_factory):
+    for program in ("influxd", "telegraf"):
+        built(program)
+    stack = Watched(tmp_path_factory.mktemp("stack"))
+    try:
+        for name in LOADED:
+            stack.load(name)
+        time.sleep(max(0, WATCHED_S - (time.time_ns() - stack.begun) / SECOND))
+        yield stack
+    finally:
+        stack.stop()
+
+
+def recorded(watched, start, end):
+    """The signals that are in the store in a range."""
+    series = watched.store.series(start, end).series
+    counts = {
+        one.key: len(samples.times) for one, samples in zip(series, watched.store.read(series, start, end), strict=True)
+    }
+    signals = load_signals()
+    finder = Finder(signals, series, lambda one: counts[one.key] > 1)
+    return {name for name in signals if finder.find(name)}
+
+
+@pytest.mark.parametrize("name", ["live", *LOADED])
+def test_no_panel_that_applies_is_empty(watched, name):
+    """Nor does a panel show what was not recorded."""
+    start, end = watched.span(name)
+    found = recorded(watched, start, end)
+    shown = 0
+    for area in load_areas().areas:
+        applies = {panel.id for panel in area.panels if panel.signal in found}
+        assert watched.filled(area.uid, start, end) == applies, area.area
+        shown += len(applies)
+    assert shown
+
+
+@pytest.mark.parametrize("name", ["live", *LOADED])
+def test_health_shows_whatever_is_recorded(watched, name):
+    start, end = watched.span(name)
+    asking = {question.panel["id"] for question in questions(FILES["plimsoll-health"]) if question.target}
+    assert watched.filled("plimsoll-health", start, end) == asking
+
+
+def test_runs_lists_what_was_loaded_and_compares_two(watched):
+    start, end = watched.span("messaging/trouble")
+    found = recorded(watched, start, end)
+    compared = load_areas().runs.compared
+    applies = {PAIRS + 2 * at + side for at, signal in enumerate(compared) if signal in found for side in (0, 1)}
+    shown = watched.filled("plimsoll-runs", start, end, run="messaging/trouble", baseline="messaging/healthy")
+    assert shown == {LIST, *applies}
+    assert len(applies) > 6

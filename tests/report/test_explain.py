@@ -1,0 +1,13 @@
+"""A rule in words."""
+
+from report.rule_page import explain
+from rules.healthy import Healthy
+from rules.load import load_packs, load_signals
+
+
+def test_a_scaled_rule_recovers_at_a_scaled_limit():
+    packs = {rule.id: (rule, pack) for pack in load_packs() for rule in pack.rules}
+    rule, pack = packs["disk-queue-per-spindle"]
+    recovering = rule.model_copy(update={"recover": Healthy.parse("<= 2")})
+    text = explain(recovering, pack, load_signals())
+    assert "lasts until the value is at most 2 requests for each disk spindle" in text

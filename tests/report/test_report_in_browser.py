@@ -1,0 +1,479 @@
+"""The HTML report in Chromium: it fits, is drawn, zooms to the samples, answers to the pointer, and prints."""
+
+import os
+import re
+import zlib
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from hosts.facts import Facts, GivenFacts
+from model.log import Log
+from model.names import shipped
+from model.perfmon import CounterPath
+from model.run import Phase, Run
+from model.times import SECOND, Zone, instant
+from report.html import render
+from review.findings import Question
+from review.review import review
+from rules.load import load_packs, load_signals
+from rules.schema import Pack, Signal
+
+CHROMIUM = Path("/usr/bin/chromium")
+QUIET = [
+    *("--no-sandbox", "--disable-quic", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync"),
+]
+
+# For every element that holds text of its own: how its colour stands out from what lies behind it.
+CONTRASTS = """() => {
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const rgba = (colour) => {
+    canvas.clearRect(0, 0, 1, 1);
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data];
+  };
+  const over = ([r, g, b, a], below) => [r, g, b].map((one, at) => (one * a + below[at] * (255 - a)) / 255);
+  const behind = (element) => {
+    const below = element.parentElement ? behind(element.parentElement) : [255, 255, 255];
+    return over(rgba(getComputedStyle(element).backgroundColor), below);
+  };
+  const light = (colour) => {
+    const [r, g, b] = colour.map((one) => one / 255).map((one) => one <= 0.03928 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  return [...document.querySelectorAll("body *:not(script)")]
+    .filter((one) => [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim()) && one.checkVisibility())
+    .map((one) => {
+      const ground = behind(one), ink = over(rgba(getComputedStyle(one).color), ground);
+      const [low, high] = [light(ground), light(ink)].sort((a, b) => a - b);
+      return [(high + 0.05) / (low + 0.05), one.textContent.trim().slice(0, 40)];
+    });
+}"""
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    refuse = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
+    if not CHROMIUM.exists():
+        refuse(f"{CHROMIUM} is not installed: apt-get install chromium")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        refuse("playwright is not installed: python3 start.py test installs it")
+        raise
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=QUIET)
+        yield browser
+        browser.close()
+
+
+START = 1_200_387_720 * SECOND  # 2008-01-15 10:02:00 in Berlin
+ROWS = 1800
+QUEUE = r"\PhysicalDisk({})\Avg. Disk Queue Length"
+CPU = r"\Processor(_Total)\% Processor Time"
+HOSTILE = 'E:</script><img src="x" onerror="alert(1)">'
+
+
+def a_log(host, columns):
+    return Log(
+        path=Path(f"/logs/{host}.csv"),
+        format="pdh-csv",
+        times=START + np.arange(ROWS, dtype=np.int64) * 5 * SECOND,
+        columns=tuple(pl.Series(values, dtype=pl.Float64).fill_nan(None) for values in columns.values()),
+        series=tuple(shipped().series(CounterPath.parse(path), host) for path in columns),
+        zone=Zone.parse("Europe/Berlin"),
+    )
+
+
+def everything():
+    """A review with everything in it: a gap, several breaches, long and hostile names, all kinds of states."""
+    wave = 1 + 0.02 * np.sin(np.arange(ROWS) * 1.7)
+    busy = np.full(ROWS, 40.0)
+    busy[300:420], busy[600:900], busy[1200:1300] = 88, 93, np.nan
+    columns = {
+        CPU: busy,
+        r"\SQLServer:Buffer Manager\Page life expectancy": np.minimum(100 + 3.0 * np.arange(ROWS), 1000),
+        r"\Memory\Available Bytes": 7e9 * wave,
+        r"\System\Context Switches/sec": np.full(ROWS, np.nan),
+        QUEUE.format("a" * 90): 2 * wave,
+    }
+    columns |= {QUEUE.format(f"{n} {HOSTILE}"): (5 + n) * wave for n in range(12)}
+    logs = [a_log("SQL01", columns), a_log("OTHER", {CPU: 9 * wave})]
+    ends = START + 1200 * SECOND, START + 9000 * SECOND
+    phases = (Phase("ramp-up", START, ends[0] - 1), Phase("steady", *ends))
+    return reviewed(logs, phases)
+
+
+def reviewed(logs, phases=()):
+    question = Question(load_packs(), load_signals(), phases)
+    return review(logs, Run("a run", {"memory": "4GB"}, phases, simulated=True), question, Facts(GivenFacts(), {}))
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    """The report as a file, as its address."""
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    path.write_text(render(everything()), encoding="utf-8")
+    return path.as_uri()
+
+
+@pytest.fixture
+def opened(chromium, report):
+    """Opens the report at a width and theme; whatever the browser complains of fails the test."""
+    pages, complaints = [], []
+
+    def open_(width=1440, scheme="light", **more):
+        page = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme, **more)
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: complaints.append(request.url) if request.url != report else None)
+        page.goto(report)
+        pages.append(page)
+        return page
+
+    yield open_
+    for page in pages:
+        page.close()
+    assert complaints == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 768, 1440])
+def test_nothing_reaches_beyond_the_window(opened, width, scheme):
+    page = opened(width, scheme)
+    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out_from_its_ground(opened, scheme):
+    page = opened(scheme=scheme)
+    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+    contrasts = page.evaluate(CONTRASTS)
+    assert len(contrasts) > 200
+    assert [found for found in contrasts if found[0] < 4.5] == []
+
+
+def test_the_themes_differ(opened):
+    grounds = {opened(scheme=s).evaluate("getComputedStyle(document.body).backgroundColor") for s in ("light", "dark")}
+    assert len(grounds) == 2
+
+
+# What a canvas shows: how many of its pixels are of a colour, and of how many colours they are.
+PIXELS = """(canvas, colour) => {
+  const paper = (width, height) => {
+    const one = document.createElement("canvas");
+    [one.width, one.height] = [width, height];
+    return one.getContext("2d", { willReadFrequently: true });
+  };
+  const probe = paper(1, 1), copy = paper(canvas.width, canvas.height);
+  probe.fillStyle = getComputedStyle(document.documentElement).getPropertyValue(colour);
+  probe.fillRect(0, 0, 1, 1);
+  const [r, g, b] = probe.getImageData(0, 0, 1, 1).data;
+  copy.drawImage(canvas, 0, 0);
+  const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
+  let count = 0;
+  for (let n = 0; n < data.length; n += 4) if (data[n] === r && data[n + 1] === g && data[n + 2] === b && data[n + 3] === 255) count += 1;
+  return count;
+}"""
+
+
+def pixels(chart, colour):
+    return chart.locator("canvas").evaluate(PIXELS, colour)
+
+
+def hover(page, chart, share):
+    chart.scroll_into_view_if_needed()
+    box = chart.locator(".u-over").bounding_box()
+    page.mouse.move(box["x"] + box["width"] * share, box["y"] + box["height"] / 2)
+    return box
+
+
+def drag(page, chart, start, end):
+    box = hover(page, chart, start)
+    page.mouse.down()
+    for share in ((start + end) / 2, end):
+        page.mouse.move(box["x"] + box["width"] * share, box["y"] + box["height"] / 2)
+    page.mouse.up()
+
+
+def times_read(page, chart):
+    """The instants the reading shows as the pointer goes over a chart."""
+    box = hover(page, chart, 0.001)
+    found = []
+    for at in range(0, round(box["width"]), 4):
+        page.mouse.move(box["x"] + at, box["y"] + box["height"] / 2)
+        found.append(chart.locator(".reading > b").inner_text())
+    return found
+
+
+def test_lines_limits_and_breaches_are_drawn(opened):
+    for scheme in ("light", "dark"):
+        chart = opened(scheme=scheme).locator(".chart.full").first
+        assert pixels(chart, "--water") > 300, "the line"
+        assert pixels(chart, "--ink") > 800, "the limit"
+        assert pixels(chart, "--critical-soft") > 20_000, "the breach"
+
+
+def test_a_folded_chart_is_drawn_when_it_is_opened(opened):
+    page = opened()
+    item = folded_item(page)
+    assert item.locator("canvas").count() == 0
+    item.locator("summary").click()
+    item.locator("canvas").wait_for()
+    assert pixels(item.locator(".chart"), "--water") > 100
+
+
+def test_zoom_reaches_the_samples_and_a_double_click_shows_the_whole_run_again(opened):
+    """From two and a half hours down to a minute: the samples lie 5 s apart, and each is drawn as a dot."""
+    page = opened()
+    chart = page.locator(".chart.full").first
+    whole = page.locator("#zoom")
+    assert whole.is_hidden()
+    drag(page, chart, 0.40, 0.43)
+    drag(page, chart, 0.40, 0.60)
+    assert "11:03" in whole.inner_text()
+    read = times_read(page, chart)
+    assert read == sorted(read)
+    assert 50 < int(read[-1][3:5]) * 60 + int(read[-1][6:]) - int(read[0][3:5]) * 60 - int(read[0][6:]) < 70
+    subject = chart.locator("xpath=ancestor::article[1]")
+    assert {one.locator(".reading").count() for one in subject.locator(".chart").all()} == {1}
+    hover(page, chart, 0.5)
+    page.mouse.dblclick(*(box_middle(chart)))
+    assert whole.is_hidden()
+    read = times_read(page, chart)
+    assert (read[0][:5], read[-1][:5]) == ("10:02", "12:31")
+
+
+def folded_item(page):
+    return page.locator(f"#{page.locator('.held .item:not([open])').first.get_attribute('id')}")
+
+
+def box_middle(chart):
+    box = chart.locator(".u-over").bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def test_all_charts_show_one_time(opened):
+    """Also one that is opened later; a button leads back where there is no double click."""
+    page = opened()
+    drag(page, page.locator(".chart.full").first, 0.40, 0.50)
+    shown = page.locator("#zoom span").inner_text()
+    start = shown[:5]
+    item = folded_item(page)
+    item.locator("summary").click()
+    item.locator("canvas").wait_for()
+    for chart in (page.locator(".chart.full").nth(1), item.locator(".chart")):
+        assert times_read(page, chart)[0].startswith(start)
+    page.locator("#zoom button").click()
+    assert times_read(page, item.locator(".chart"))[0].startswith("10:02")
+
+
+def test_samples_between_missing_ones_are_dots(chromium, tmp_path):
+    """A line has no length there; they are seen nevertheless, however far out."""
+    values = np.full(ROWS, np.nan)
+    values[::2] = 500.0
+    log = a_log("SQL01", {r"\SQLServer:Buffer Manager\Page life expectancy": values})
+    (tmp_path / "r.html").write_text(render(reviewed([log])), encoding="utf-8")
+    page = chromium.new_page(viewport={"width": 1440, "height": 900})
+    page.goto((tmp_path / "r.html").as_uri())
+    assert pixels(page.locator(".chart.full").first, "--pale") > 500
+    page.close()
+
+
+def test_the_pointer_reads_every_line_at_its_instant(opened):
+    page = opened()
+    section = page.locator(".crossed", has_text="Page life expectancy").first
+    hover(page, section.locator(".full").first, 0.5)
+    first = section.locator(".subject").first
+    readings = first.locator(".reading").all_inner_texts()
+    assert len(readings) == len(first.locator(".chart").all()), "charts of one subject share the instant"
+    assert "11:16:" in readings[0] or "11:17:" in readings[0]
+    assert "Page life expectancy" in readings[0]
+    assert "1,000 s" in readings[0]
+    assert any("GB" in reading for reading in readings)
+    page.mouse.move(0, 0)
+    assert section.locator(".reading").count() == 0
+
+
+def test_a_gap_has_no_value(opened):
+    page = opened()
+    section = page.locator(".crossed", has_text="Processor time").first
+    hover(page, section.locator(".full").first, 1250 / 1800)
+    assert "no sample" in section.locator(".reading").first.inner_text()
+
+
+@pytest.mark.parametrize("share", [0.01, 0.49, 0.51, 0.99])
+def test_the_reading_stays_inside_a_narrow_window(opened, share):
+    page = opened(360)
+    hover(page, page.locator(".chart.full").first, share)
+    box = page.locator(".reading").first.bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 360
+
+
+def test_the_keys_read_and_zoom_too(opened):
+    page = opened()
+    page.locator(".chart.full").first.focus()
+    page.keyboard.press("ArrowRight")
+    first = page.locator(".reading").first.inner_text()
+    page.keyboard.press("PageDown")
+    assert page.locator(".reading").first.inner_text() != first
+    page.keyboard.press("Escape")
+    assert page.locator(".reading").count() == 0
+    page.keyboard.press("+")
+    assert page.locator("#zoom").is_visible()
+    page.keyboard.press("Escape")
+    assert page.locator("#zoom").is_hidden()
+
+
+def test_a_link_opens_the_rule_it_leads_to(opened):
+    page = opened()
+    rule = page.locator("#rule-sql-page-life-expectancy")
+    assert not rule.is_visible()
+    page.locator("a[href='#rule-sql-page-life-expectancy']").first.click()
+    assert rule.is_visible()
+
+
+def test_print_unfolds_what_matters_and_folds_it_again(opened):
+    """Only what never came near its limit keeps to its row."""
+    page = opened()
+    folded = page.locator("details:not([open])").count()
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("details:not([open], .uneventful)").count() == 0
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("details:not([open])").count() == folded > 0
+
+
+def test_every_chart_is_on_paper_in_light_colours(opened):
+    """From a dark screen, zoomed, and never scrolled to where most charts are."""
+    page = opened(scheme="dark")
+    drag(page, page.locator(".chart.full").first, 0.4, 0.5)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print", color_scheme="dark")
+    charts = page.locator(".crossed .chart").all()
+    assert len(charts) > 5
+    for chart in charts:
+        assert pixels(chart, "--water") + pixels(chart, "--pale") + pixels(chart, "--other") > 50
+    assert page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--panel')").strip() == "#ffffff"
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    page.emulate_media(media="screen", color_scheme="dark")
+    assert pixels(page.locator(".chart.full").first, "--water") > 100
+    streams = re.findall(rb"stream\r?\n(.*?)endstream", page.pdf(prefer_css_page_size=True), re.DOTALL)
+    strokes = sum(zlib.decompress(one).count(b" l\n") for one in streams if one.startswith(b"x"))
+    assert strokes > 3000, "the lines are in the file that is printed"
+
+
+def test_the_first_page_of_paper_stands_alone(opened):
+    page = opened(width=703)
+    page.emulate_media(media="print")
+    text = page.locator("body").inner_text()
+    cover = text[: text.index("Rule ")]
+    for said in (
+        "Not healthy.",
+        "critical",
+        "Page life expectancy, SQL01",
+        "memory 4GB",
+        "ramp-up",
+        "SQL01",
+        "SHA-256",
+    ):
+        assert said in cover
+    bottom = page.locator(".cover").evaluate("(one) => one.getBoundingClientRect().bottom")
+    assert bottom < 271 / 25.4 * 96, "the height of A4 within its margins"
+    assert page.locator(".cover").evaluate("(one) => getComputedStyle(one).breakAfter") == "page"
+
+
+def test_paper_is_as_wide_as_what_stands_on_it(opened):
+    page = opened(width=703)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 704
+
+
+def test_no_chart_is_cut_by_a_page_break(opened):
+    """Each chart may not be broken, and is shorter than a page of A4."""
+    page = opened(width=700)
+    page.emulate_media(media="print")
+    heights = page.evaluate(
+        "[...document.querySelectorAll('figure')].map((one) => [getComputedStyle(one).breakInside, one.offsetHeight])"
+    )
+    assert heights
+    assert {inside for inside, _ in heights} == {"avoid"}
+    assert max(height for _, height in heights) < 900
+
+
+def test_it_reads_without_scripts(opened):
+    """All but the charts, and it says so."""
+    page = opened(java_script_enabled=False)
+    assert page.locator("h1").inner_text().startswith("Not healthy.")
+    assert "The charts are drawn by a script" in page.locator("noscript").inner_text()
+
+
+# Values that an axis must hold, and what stands at its ticks.
+AXES = [
+    (3, 98, "%", ["0", "20 %", "40 %", "60 %", "80 %", "100 %"]),
+    (281, 3600, "s", ["0", "1,000 s", "2,000 s", "3,000 s", "4,000 s"]),
+    (0, 0.18, "s", ["0", "50 ms", "100 ms", "150 ms", "200 ms"]),
+    (4 * 2**20, 100 * 2**20, "bytes", ["0", "32 MB", "64 MB", "96 MB", "128 MB"]),
+    (99.91, 99.98, "%", ["99.90 %", "99.92 %", "99.94 %", "99.96 %", "99.98 %"]),
+    (-3, 4, "ms", ["-4 ms", "-2 ms", "0", "2 ms", "4 ms"]),
+    (0, 0, "/s", ["0", "0.2 /s", "0.4 /s", "0.6 /s", "0.8 /s", "1.0 /s"]),
+    (1e15, 1e15 + 1, "/s", None),
+    (0, 1e-300, "/s", None),
+]
+
+
+def ticks(page):
+    """What stands at the ticks of the first chart: of its times, of its values."""
+    page.locator(".chart canvas").first.wait_for()
+    return page.evaluate("document.querySelector('.chart').plot.axes.map((axis) => axis._values)")
+
+
+@pytest.mark.parametrize(("low", "high", "unit", "expected"), AXES)
+def test_values_stand_at_round_ticks(chromium, tmp_path, low, high, unit, expected):
+    signal = Signal.model_validate({"title": "S", "unit": unit, "meaning": "m", "sources": [CPU]})
+    rule = {
+        "id": "r",
+        "signal": "s.s",
+        "healthy": f"<= {high}",
+        "severity": "info",
+        "summary": "s",
+        "sources": [{"document": "d", "place": "p"}],
+    }
+    pack = Pack.model_validate({"pack": "p", "title": "P", "about": "a", "rules": [rule]})
+    log = a_log("H", {CPU: np.linspace(low, high, ROWS)})
+    found = review([log], Run("r"), Question((pack,), {"s.s": signal}), Facts(GivenFacts(), {}))
+    (tmp_path / "r.html").write_text(render(found), encoding="utf-8")
+    page = chromium.new_page(viewport={"width": 1440, "height": 900})
+    page.goto((tmp_path / "r.html").as_uri())
+    shown = ticks(page)[1]
+    assert shown == expected if expected else 2 <= len(shown) <= 12
+    page.close()
+
+
+@pytest.mark.parametrize(
+    ("start", "hours", "expected"),
+    [
+        ("2008-01-15T09:02", 2.5, ["10:20", "10:40", "11:00", "11:20", "11:40", "12:00", "12:20"]),
+        ("2008-01-15T15:00", 36, ["18:00\n15 Jan", "00:00\n16 Jan", "06:00", "12:00", "18:00", "00:00\n17 Jan"]),
+        # The clock of 2024-03-31 has no 02:30, that of 2024-10-27 has it twice.
+        ("2024-03-30T23:30", 3.5, ["00:30", "01:00", "01:30", "03:00", "03:30", "04:00"]),
+        ("2024-10-26T22:30", 3.5, ["00:30", "01:00", "01:30", "02:00", "02:30", "02:00", "02:30"]),
+    ],
+)
+def test_moments_are_round_on_the_logs_own_clock(chromium, tmp_path, start, hours, expected):
+    first = instant(datetime.fromisoformat(start).replace(tzinfo=UTC))
+    log = a_log("H", {CPU: np.full(ROWS, 5.0)})
+    log = replace(log, times=first + np.linspace(0, hours * 3600, ROWS).astype(np.int64) * SECOND)
+    (tmp_path / "r.html").write_text(render(reviewed([log])), encoding="utf-8")
+    page = chromium.new_page(viewport={"width": 1440, "height": 900}, timezone_id="America/New_York")
+    page.goto((tmp_path / "r.html").as_uri())
+    assert [one for one in ticks(page)[0] if one][: len(expected)] == expected
+    page.close()
