@@ -7,7 +7,7 @@ from pathlib import Path
 from hosts import settings
 from hosts.facts import Facts
 from hosts.overrides import Overrides
-from hosts.recorded_facts import seen_in
+from hosts.recorded_facts import recorded_facts
 from ingest.together import refuse_unnamed
 from model.errors import Unusable
 from model.log import Log
@@ -102,7 +102,7 @@ def review_inputs(inputs: Inputs, options: Options) -> Review:
         drives=given.drives(),
         expected_hosts=given.named_hosts if found.whole else (),
     )
-    return review(found.logs, run_, question, Facts(given.facts(), seen_in(found.logs)), found.remarks)
+    return review(found.logs, run_, question, Facts(given.facts(), recorded_facts(found.logs)), found.remarks)
 
 
 def _settings(inputs: Inputs, config: Path | None, found: Found) -> tuple[Path | None, settings.Settings]:
