@@ -1,4 +1,4 @@
-"""The commands that README.md shows work as they stand there.
+"""The commands that README.md shows work as they stand there; what it and CONTRIBUTING.md name exists.
 
 Every line of its ```sh blocks is either a call of start.py, which is compared with what start.py takes
 (running it here would run these tests again), or a call of plimsoll, which is run: in the order of the
@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sysconfig
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -89,11 +90,33 @@ def test_plimsoll_command_works(after_the_demo, line):
             assert (after_the_demo / value).exists(), f"{option} wrote nothing"
 
 
-def test_files_the_page_names_exist():
-    for target in re.findall(r"\]\(([^)#:]+)", README):
-        assert (ROOT / target).exists(), target
-    for room in re.findall(r"^\| `([a-z./]+)` \|", README, re.M):
-        assert (ROOT / room).exists(), room
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
+def test_paths_that_a_page_names_exist(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    shell = "".join(re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S)) if page == "CONTRIBUTING.md" else ""
+    named = {
+        *re.findall(r"\]\(([^)#:]+)", text),  # links
+        *re.findall(r"`([\w.*-]+/[\w./*-]*)`", text),
+        *re.findall(r"^\| `([\w.-]+)` \|", text, re.M) * (page == "README.md"),  # the last table has files as well
+        *re.findall(r"[\w.-]+/[\w./-]+", shell),
+    }
+    named = {path for path in named if not path.startswith("demo-run/")}
+    assert [path for path in sorted(named) if not any(ROOT.glob(path))] == []
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
+def test_headings_that_a_page_links_to_exist(page):
+    for target, heading in re.findall(r"\]\(([\w./-]*)#([\w-]+)\)", (ROOT / page).read_text(encoding="utf-8")):
+        linked = (ROOT / (target or page)).read_text(encoding="utf-8")
+        headings = {
+            re.sub(r"[^\w -]", "", line.lower()).replace(" ", "-") for line in re.findall(r"^#+ (.*)", linked, re.M)
+        }
+        assert heading in headings, f"{target}#{heading}"
+
+
+def test_the_arrows_between_rooms_are_those_that_are_checked():
+    layers = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"][0]["layers"]
+    assert " > ".join(layer.replace(" | ", ", ") for layer in layers) in (ROOT / "CONTRIBUTING.md").read_text()
 
 
 def test_rules_the_page_quotes_are_in_the_packs():
