@@ -7,8 +7,8 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, Field
 
-from rules.schema import Identifier, Severity, SignalName, Strict
-from rules.source import read, validate
+from rules.field_types import Identifier, Severity, SignalName, Strict
+from rules.strict_yaml import read, validate
 
 WIDTH = 24
 

@@ -19,7 +19,7 @@ from rules.document import RulesDocument
 from rules.json_schema import MODELS, schema_of
 from rules.json_schema import text as schema_text
 from rules.load import load_packs, load_signals
-from rules.schema import Pack
+from rules.pack_schema import Pack
 
 HERE = Path(__file__).parent
 # Every page of these folders is generated: what is no longer written is removed.
@@ -62,7 +62,7 @@ What that means to the sample is in [evaluation](../evaluation.md), what is coun
 """
 
 
-_PACKS = "<!-- From here on generated from rules/schema.py by docs/build.py. -->\n"
+_PACKS = "<!-- From here on generated from rules/signal_schema.py and rules/pack_schema.py by docs/build.py. -->\n"
 
 
 def document_page(intro: str, model: type[BaseModel]) -> str:

@@ -20,8 +20,10 @@ from grafana.templates import template
 from hosts.site import Site, Target, Unknown, targets
 from model.remark import counted
 from model.times import SECOND, words
+from rules.field_types import AnyFact
 from rules.healthy import Healthy
-from rules.schema import Condition, Known, Pack, Rule, Signal
+from rules.pack_schema import Condition, Pack, Rule
+from rules.signal_schema import Signal
 from rules.superseded import as_notes, is_note
 from rules.wording import limit_text
 
@@ -129,7 +131,7 @@ def alert_rules(
         yield Refused(rule.id, never)
         return
     derived = signals[rule.signal].derived
-    weighing: list[Known] = [weight.by for weight in derived.weights.values()] if derived else []
+    weighing: list[AnyFact] = [weight.by for weight in derived.weights.values()] if derived else []
     for target in targets(rule, site, weighing):
         if isinstance(target, Unknown):
             yield Refused(rule.id, str(target))

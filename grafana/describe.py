@@ -11,7 +11,7 @@ from grafana.thresholds import Limits
 from hosts.site import DEFAULTS, Judged
 from model.times import words
 from rules.load import load_signals
-from rules.schema import Condition, Rule
+from rules.pack_schema import Condition, Rule
 from rules.superseded import is_note
 from rules.wording import limit_text
 

@@ -9,8 +9,9 @@ from grafana.selections import variants
 from grafana.subjects import chosen
 from grafana.thresholds import Limits
 from hosts.site import DEFAULTS
+from rules.field_types import Fact
 from rules.load import load_packs, load_signals
-from rules.schema import Fact, Rule
+from rules.pack_schema import Rule
 from rules.wording import limit_text
 from store.quoting import identifier, number
 

@@ -12,9 +12,10 @@ from functools import cache
 from dashboards.areas import PanelSpec, load_look
 from grafana.sdk import common, dashboard
 from hosts.site import DEFAULTS, Judged, Site
+from rules.field_types import Fact, Severity
 from rules.healthy import Healthy
 from rules.load import load_packs
-from rules.schema import Fact, Rule, Severity
+from rules.pack_schema import Rule
 from rules.superseded import as_notes, is_note
 
 NONE = "transparent"

@@ -11,8 +11,8 @@ from grafana.subjects import HOST_VARIABLE, INSTANCE_VARIABLE
 from grafana.targets import DATASOURCE, DISK_VARIABLE
 from grafana.thresholds import Limits
 from hosts.site import DEFAULTS
+from rules.field_types import Fact
 from rules.load import load_signals
-from rules.schema import Fact
 from store.quoting import identifier
 
 ALL = "$__all"

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from rules.field_types import AnyFact, Fact
 from rules.finder import Subject
-from rules.schema import Fact, Known, Rule
-from rules.where import fits
+from rules.host_filter import matches
+from rules.pack_schema import Rule
 
 _DEFAULTS: Mapping[str, float] = {"processors": 1, "spindles": 1}
 _NAMES = {
@@ -66,14 +67,14 @@ class Facts:
         """The value of a fact for a subject. UnknownFact if nobody knows it."""
         return self._look_up(subject, fact)[0]
 
-    def known(self, subject: Subject, fact: Known) -> float | None:
+    def known(self, subject: Subject, fact: AnyFact) -> float | None:
         """The value of a fact where the log or plimsoll.toml gives it; no default stands in for it."""
         found = self._said(subject, fact)
         return found[0] if found else None
 
-    def fits(self, rule: Rule, host: str) -> bool:
+    def matches(self, rule: Rule, host: str) -> bool:
         """Whether the facts of a host are those a rule is for. UnknownFact if it needs one that nobody knows."""
-        found = fits(rule, lambda fact: self.known(Subject(host), fact))
+        found = matches(rule, lambda fact: self.known(Subject(host), fact))
         if isinstance(found, str):
             raise UnknownFact(found, host)
         return found
@@ -103,7 +104,7 @@ class Facts:
             raise UnknownFact(fact, subject.host)
         return _DEFAULTS[fact], "documented default"
 
-    def _said(self, subject: Subject, fact: Known) -> tuple[float, str] | None:
+    def _said(self, subject: Subject, fact: AnyFact) -> tuple[float, str] | None:
         host, instance = subject.key
         for facts in (self.given, self.seen):
             for place in ((host, instance), (host, None)):

@@ -12,8 +12,10 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from model.numbers import percent
 from model.times import SECOND, words
-from rules.schema import Duration, Fact, Limit, Rule, Share, Signal, Strict
-from rules.source import suggest
+from rules.field_types import Duration, Fact, Limit, Share, Strict
+from rules.pack_schema import Rule
+from rules.signal_schema import Signal
+from rules.strict_yaml import suggest
 from rules.units import in_unit, is_named, unit_of
 from rules.wording import limit_text
 

@@ -18,8 +18,9 @@ from model.moments import lies_outside
 from model.run import Phase, Run
 from model.times import Zone, instant
 from rules.finder import Subject
-from rules.schema import Rule, Signal
-from rules.source import suggest
+from rules.pack_schema import Rule
+from rules.signal_schema import Signal
+from rules.strict_yaml import suggest
 
 FILE_NAME = "plimsoll.toml"
 _PHASES = ("ramp-up", "steady", "ramp-down")  # which --steady makes

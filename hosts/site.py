@@ -4,9 +4,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from rules.field_types import AnyFact, Fact
 from rules.finder import Subject
-from rules.schema import Fact, Known, Rule
-from rules.where import fits, wanted
+from rules.host_filter import hosts_text, matches
+from rules.pack_schema import Rule
 
 # One processor, one spindle: the documents' limits are for these, where nobody says otherwise.
 DEFAULTS: Mapping[Fact, float] = {"processors": 1, "spindles": 1}
@@ -47,16 +48,16 @@ class Site:
         if judged.off:
             return judged
         rule = judged.rule
-        match fits(rule, lambda fact: self.known(host, None, fact)):
+        match matches(rule, lambda fact: self.known(host, None, fact)):
             case True:
                 return judged
             case False if rule.where_outside == "info":
-                note = f"{judged.note} It is for {wanted(rule)}, here it is a note.".strip()
+                note = f"{judged.note} It is for {hosts_text(rule)}, here it is a note.".strip()
                 return replace(judged, rule=rule.model_copy(update={"severity": "info"}), note=note)
             case False:
-                return replace(judged, off=True, note=f"{judged.note} It is for {wanted(rule)}.".strip())
+                return replace(judged, off=True, note=f"{judged.note} It is for {hosts_text(rule)}.".strip())
             case str(fact):
-                only = f"It is for {wanted(rule)}; where plimsoll.toml does not give {fact}"
+                only = f"It is for {hosts_text(rule)}; where plimsoll.toml does not give {fact}"
                 match rule.where_unknown:
                     case "judge":
                         return replace(judged, note=f"{judged.note} {only} it is taken to be one.".strip())
@@ -67,10 +68,10 @@ class Site:
                         return replace(judged, off=True)
                     case None:
                         whom = f" of {host}" if host else ""
-                        said = f"it is for {wanted(rule)}, and {fact}{whom} is not known; give it in plimsoll.toml"
+                        said = f"it is for {hosts_text(rule)}, and {fact}{whom} is not known; give it in plimsoll.toml"
                         return replace(judged, unknown=said if host else f"{said} for a host")
 
-    def known(self, host: str | None, instance: str | None, fact: Known) -> float | None:
+    def known(self, host: str | None, instance: str | None, fact: AnyFact) -> float | None:
         """The value of a fact as plimsoll.toml gives it: the instance's, else the host's."""
         known = {subject.key: facts for subject, facts in self.facts.items()}
         for key in (Subject(host, instance).key, Subject(host).key) if host else ():
@@ -83,7 +84,7 @@ class Site:
         value = self.known(host, instance, fact)
         return DEFAULTS.get(fact) if value is None else value
 
-    def places_with(self, facts: set[Known]) -> Iterator[Subject]:
+    def places_with(self, facts: set[AnyFact]) -> Iterator[Subject]:
         """The hosts and instances of which one of these facts is said."""
         return (subject for subject, known in self.facts.items() if facts & set(known))
 
@@ -98,7 +99,7 @@ class Target:
     excluded: tuple[Subject, ...] = ()
     factors: Mapping[Fact, float] = field(default_factory=dict[Fact, float])
     note: str = ""
-    known: Callable[[Known], float | None] = lambda fact: None
+    known: Callable[[AnyFact], float | None] = lambda fact: None
 
     @property
     def name(self) -> str:
@@ -110,7 +111,7 @@ class Unknown(LookupError):
     """A rule needs a fact that nobody knows; the text says which and of whom."""
 
 
-def targets(rule: Rule, site: Site, weighing: Collection[Known] = ()) -> Iterator[Target | Unknown]:
+def targets(rule: Rule, site: Site, weighing: Collection[AnyFact] = ()) -> Iterator[Target | Unknown]:
     """The general rule and those of the hosts and instances for which it holds otherwise.
 
     `weighing` are the facts that its signal's operands are weighed by. An Unknown stands where a target cannot be:
@@ -119,7 +120,7 @@ def targets(rule: Rule, site: Site, weighing: Collection[Known] = ()) -> Iterato
     if rule.drive:
         yield from _marked(rule, site)
         return
-    needed: set[Known] = {one.scale for one in rule.conditions if one.scale}
+    needed: set[AnyFact] = {one.scale for one in rule.conditions if one.scale}
     needed |= set(weighing)
     general = site.held(rule, "")
     apart = {host: site.held(rule, host) for host in site.hosts}
@@ -157,14 +158,14 @@ def _marked(rule: Rule, site: Site) -> Iterator[Target | Unknown]:
     for subject in marked:
         judged = site.held(rule, subject.host)
         if not judged.off:
-            needed: set[Known] = {one.scale for one in judged.rule.conditions if one.scale}
+            needed: set[AnyFact] = {one.scale for one in judged.rule.conditions if one.scale}
             yield _target(judged, site, needed, subject.host, subject.instance, ())
 
 
 def _target(
     judged: Judged,
     site: Site,
-    needed: set[Known],
+    needed: set[AnyFact],
     host: str | None,
     instance: str | None,
     excluded: tuple[Subject, ...],

@@ -15,7 +15,7 @@ from review.findings import Finding
 from review.review import Review
 from review.same_phase import during, phase_of, rest
 from rules.finder import Subject
-from rules.schema import Signal
+from rules.signal_schema import Signal
 from rules.wording import exactly
 
 _MOST = 5

@@ -17,7 +17,8 @@ from review.groups import Group
 from review.review import Review
 from review.sentences import breach_sentence, how_long, in_phase, reduced, threshold, worst_text
 from rules.crossings import Crossing
-from rules.schema import Condition, Rule, Severity
+from rules.field_types import Severity
+from rules.pack_schema import Condition, Rule
 from rules.wording import limit_text
 
 DRAWN_PER_SIGNAL = 8

@@ -14,7 +14,7 @@ from review.findings import CROSSED, Finding, Outcome, nearness
 from review.review import Review
 from review.sentences import extreme, should, subject_title
 from rules.finder import Subject
-from rules.schema import Signal
+from rules.signal_schema import Signal
 
 _MOST = 4
 _CPU = "cpu.busy"

@@ -30,7 +30,8 @@ from review.findings import CROSSED, Finding, Outcome
 from review.review import Review
 from review.sentences import how_long, threshold, worst_text
 from review.verdict import Verdict, said, tally
-from rules.schema import Rule, Signal
+from rules.pack_schema import Rule
+from rules.signal_schema import Signal
 from rules.wording import limit_text
 
 _MOST_REMARKS = 200

@@ -10,8 +10,9 @@ from model.remark import counted
 from model.times import words
 from rules.fields import OPERATORS
 from rules.healthy import Healthy
-from rules.schema import OFTEN, Condition, Derivation, Fields, Pack, Rule, Signal, Source, Transform
-from rules.where import wanted
+from rules.host_filter import hosts_text
+from rules.pack_schema import OFTEN, Condition, Pack, Rule
+from rules.signal_schema import Derivation, Fields, Signal, Source, Transform
 from rules.wording import exactly, limit_text
 
 Signals = Mapping[str, Signal]
@@ -131,7 +132,7 @@ def _threshold(rule: Rule, signals: Signals) -> Iterator[str]:
             "skip": "where that is not known it does not apply",
         }
         others = "; on others it is a note (info)" if rule.where_outside == "info" else ""
-        yield f"- Only for {wanted(rule)}{others}; {otherwise[rule.where_unknown]}."
+        yield f"- Only for {hosts_text(rule)}{others}; {otherwise[rule.where_unknown]}."
     if rule.drive:
         yield f"- Only for disks that plimsoll.toml marks as a {rule.drive} drive."
     if rule.phase:

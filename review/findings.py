@@ -14,7 +14,8 @@ from model.samples import Samples
 from rules.crossings import Crossing, crossings, longest_stretch, share_of_time, time_crossed, worst_value
 from rules.evaluate import Track
 from rules.finder import Subject
-from rules.schema import Pack, Rule, Signal
+from rules.pack_schema import Pack, Rule
+from rules.signal_schema import Signal
 
 
 class Outcome(StrEnum):

@@ -21,9 +21,9 @@ from rules.crossings import longest_stretch, share_of_time, time_crossed
 from rules.evaluate import Judge, Track, grid
 from rules.fields import transformed
 from rules.finder import Finder, Origin, Subject, Taken, has_object, host_of, host_tags, hosts_of
-from rules.schema import Pack, Rule
+from rules.host_filter import hosts_text
+from rules.pack_schema import Pack, Rule
 from rules.states import State
-from rules.where import wanted
 from rules.wording import limit_text
 
 
@@ -134,10 +134,10 @@ class _Bench:
         """The finding where the rule is for hosts like this one; else, with its outcome, why it is not judged."""
         rule = bare.rule
         try:
-            if self._facts.fits(rule, host):
+            if self._facts.matches(rule, host):
                 return bare
         except UnknownFact as unknown:
-            only = f"it is for {wanted(rule)}"
+            only = f"it is for {hosts_text(rule)}"
             match rule.where_unknown:
                 case None:
                     return replace(
@@ -152,7 +152,7 @@ class _Bench:
                     as_note = rule.model_copy(update={"severity": "info"})
                     return replace(bare, rule=as_note, notes=(note, *bare.notes))
         has = " and ".join(self._facts.explain(Subject(host), fact) for fact in rule.where)
-        note = f"it is for {wanted(rule)}; {host} has {has}"
+        note = f"it is for {hosts_text(rule)}; {host} has {has}"
         if rule.where_outside == "info":
             as_note = rule.model_copy(update={"severity": "info"})
             return replace(bare, rule=as_note, notes=(f"a note only: {note}", *bare.notes))

@@ -8,7 +8,7 @@ from model.log import Log
 from model.names import is_judged
 from model.remark import Kind, Remark
 from model.strange_names import is_about_judged
-from rules.schema import Pack
+from rules.pack_schema import Pack
 
 _BELOW_ZERO = -1  # what is nearer is a matter of rounding
 _MOST_BELOW_ZERO = 0.1  # of a counter's values, before nothing is said of its health

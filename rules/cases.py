@@ -11,11 +11,13 @@ from model.series import Series
 from model.times import words
 from rules.crossings import crossings, worst_value
 from rules.evaluate import Judge, Track, grid
+from rules.field_types import Fact
 from rules.finder import Finder, Subject, is_total
-from rules.schema import Case, Fact, Rule, Signal, Source
-from rules.source import suggest
+from rules.host_filter import applies, hosts_text
+from rules.pack_schema import Case, Rule
+from rules.signal_schema import Signal, Source
 from rules.states import Truth
-from rules.where import applies, wanted
+from rules.strict_yaml import suggest
 
 _HOST = "host"
 _FIELD = "value"
@@ -125,7 +127,7 @@ def _no_data(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> str:
     if case.phase and rule.phase and case.phase != rule.phase:
         return f'it was not judged: it is for the phase "{rule.phase}", and the case is of "{case.phase}"'
     if not applies(rule, case.facts.get):
-        return f"it does not apply: it is for {wanted(rule)}"
+        return f"it does not apply: it is for {hosts_text(rule)}"
     conditions = (rule, *rule.and_) if case.phase or not rule.phase else rule.conditions
     named = [name for condition in conditions for name in operands(condition.signal, signals)]
     absent = [name for name in dict.fromkeys(named) if name not in case.series]

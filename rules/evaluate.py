@@ -17,10 +17,11 @@ from model.samples import Samples
 from model.sampling import Stretch, within
 from model.series import Series
 from model.times import SECOND, utc, words
+from rules.field_types import Fact, Operation, Reduce
 from rules.fields import Pairs, combined_rates, combined_samples, operated, rates, transformed
 from rules.finder import Combined, Derived, Given, Origin, Origins, Subject, Taken, Total, joined, series_of
 from rules.healthy import Healthy
-from rules.schema import Condition, Fact, Operation, Reduce, Rule
+from rules.pack_schema import Condition, Rule
 from rules.states import State, States, Truth, Truths, run
 from rules.window import reduce, reduce_pairs
 

@@ -8,7 +8,8 @@ import numpy as np
 from model.log import Times, Values
 from model.samples import Samples
 from model.times import SECOND
-from rules.schema import Operation, Transform
+from rules.field_types import Operation
+from rules.signal_schema import Transform
 
 OPERATORS: Mapping[Operation, str] = {"sum": "+", "difference": "-", "ratio": "/"}
 

@@ -8,8 +8,9 @@ from typing import TypeAlias
 from model.names import measurement
 from model.perfmon import TOTAL, CounterPath, generic_object, telegraf_name
 from model.series import Series
-from rules.processors import numbered
-from rules.schema import EACH, Fact, Fields, Known, Operation, Signal, Source, Transform
+from rules.field_types import EACH, AnyFact, Fact, Operation
+from rules.processor_numbers import same_processor
+from rules.signal_schema import Fields, Signal, Source, Transform
 
 _TOTALS = (TOTAL.casefold(), "cpu-total")
 _THIS_COMPUTER = "localhost"
@@ -80,7 +81,7 @@ Origin: TypeAlias = Taken | Combined | Derived | Total | Given
 Origins: TypeAlias = Mapping[tuple[str, str | None], tuple[Subject, Origin]]
 
 
-def _nothing_known(subject: Subject, fact: Known) -> float | None:
+def _nothing_known(subject: Subject, fact: AnyFact) -> float | None:
     return None
 
 
@@ -95,7 +96,7 @@ class Finder:
         signals: Mapping[str, Signal],
         series: Sequence[Series],
         has_samples: Callable[[Series], bool],
-        known: Callable[[Subject, Known], float | None] = _nothing_known,
+        known: Callable[[Subject, AnyFact], float | None] = _nothing_known,
     ) -> None:
         self._signals = signals
         self._series = series
@@ -225,7 +226,7 @@ def joined(origins: Origins, subject: Subject) -> Origin | None:
         on_host = [one for key, one in origins.items() if key[0] == host]
         siblings = [one.key[1] or "" for one, _ in on_host]
         services = [one for one in on_host if one[0].service and not subject.service]
-        found = origins.get((host, numbered(instance, siblings))) or (services[0] if len(services) == 1 else None)
+        found = origins.get((host, same_processor(instance, siblings))) or (services[0] if len(services) == 1 else None)
     return found[1] if found else None
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from model.errors import Unusable
 from rules.checks import Once, check_rule, check_signals
-from rules.schema import Pack, Rule, Signal, Signals
-from rules.source import Document, Mistakes, read, suggest, validate
+from rules.pack_schema import Pack, Rule
+from rules.signal_schema import Signal, Signals
+from rules.strict_yaml import Document, Mistakes, read, suggest, validate
 from rules.units import of_rule
 
 YAML = (".yaml", ".yml")

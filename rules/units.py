@@ -11,8 +11,9 @@ from math import isfinite
 
 from model.numbers import MULTIPLES, exact, quantity
 from rules.healthy import Healthy
-from rules.schema import Condition, Rule, Signal
-from rules.source import Place, suggest
+from rules.pack_schema import Condition, Rule
+from rules.signal_schema import Signal
+from rules.strict_yaml import Place, suggest
 
 Kind = Mapping[str, Fraction]
 

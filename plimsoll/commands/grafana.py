@@ -22,8 +22,8 @@ from rules.counters import signals_of
 from rules.finder import Subject
 from rules.load import Catalogue
 from rules.load import load as load_rules
-from rules.schema import Rule
-from rules.source import Mistakes
+from rules.pack_schema import Rule
+from rules.strict_yaml import Mistakes
 
 RULES = Path("rules", "grafana")
 DASHBOARDS = Path("dashboards", "grafana")

@@ -11,7 +11,7 @@ from report.rule_page import explain, threshold_text
 from rules.cases import run_case
 from rules.document import document
 from rules.load import Catalogue
-from rules.source import suggest
+from rules.strict_yaml import suggest
 
 _COLUMNS = ("rule", "severity", "signal", "healthy", "for", "sources")
 

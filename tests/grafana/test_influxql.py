@@ -8,7 +8,7 @@ from grafana.subjects import chosen, only, without
 from model.series import Series
 from rules.finder import host_of, is_total
 from rules.load import load_signals
-from rules.schema import Signal
+from rules.signal_schema import Signal
 
 SIGNALS = load_signals()
 

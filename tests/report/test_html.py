@@ -22,7 +22,8 @@ from report.html import render
 from review.findings import Outcome, Question
 from review.review import review
 from review.verdict import tally
-from rules.schema import Pack, Rule, Signal
+from rules.pack_schema import Pack, Rule
+from rules.signal_schema import Signal
 
 START = 1_200_387_720 * SECOND  # 2008-01-15 10:02:00 in Berlin
 INTERVAL_S = 5

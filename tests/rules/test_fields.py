@@ -10,7 +10,7 @@ from model.times import SECOND
 from report.rule_page import signal_text
 from review.recorded import drawn
 from rules.finder import Combined, Finder, Taken, series_of
-from rules.schema import Signal, Source
+from rules.signal_schema import Signal, Source
 
 WAIT = {"measurement": "diskio", "field": {"ratio": ["read_time", "reads"]}, "instance": "name", "rate": True}
 

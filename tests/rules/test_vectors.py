@@ -14,7 +14,8 @@ from review.judging import outcome_of
 from rules.crossings import share_of_time, time_crossed
 from rules.evaluate import Judge, grid
 from rules.finder import Finder, Subject
-from rules.schema import Rule, Signal
+from rules.pack_schema import Rule
+from rules.signal_schema import Signal
 from rules.states import State, Truth
 
 CASES = json.loads((Path(__file__).parents[1] / "data" / "evaluation-vectors.json").read_text())["cases"]
