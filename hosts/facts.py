@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from rules.field_types import AnyFact, Fact
-from rules.finder import Subject
 from rules.host_filter import matches
 from rules.pack_schema import Rule
+from rules.subjects import Subject
 
 _DEFAULTS: Mapping[str, float] = {"processors": 1, "spindles": 1}
 _NAMES = {

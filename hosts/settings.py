@@ -17,10 +17,10 @@ from model.errors import Unusable, printable
 from model.moments import lies_outside
 from model.run import Phase, Run
 from model.times import Zone, instant
-from rules.finder import Subject
 from rules.pack_schema import Rule
 from rules.signal_schema import Signal
 from rules.strict_yaml import suggest
+from rules.subjects import Subject
 
 FILE_NAME = "plimsoll.toml"
 _PHASES = ("ramp-up", "steady", "ramp-down")  # which --steady makes

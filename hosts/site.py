@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from rules.field_types import AnyFact, Fact
-from rules.finder import Subject
 from rules.host_filter import hosts_text, matches
 from rules.pack_schema import Rule
+from rules.subjects import Subject
 
 # One processor, one spindle: the documents' limits are for these, where nobody says otherwise.
 DEFAULTS: Mapping[Fact, float] = {"processors": 1, "spindles": 1}

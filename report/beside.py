@@ -14,8 +14,8 @@ from report.signals import Signals, subject_name
 from review.findings import Finding
 from review.review import Review
 from review.same_phase import during, phase_of, rest
-from rules.finder import Subject
 from rules.signal_schema import Signal
+from rules.subjects import Subject
 from rules.wording import exactly
 
 _MOST = 5

@@ -13,8 +13,8 @@ from report.signals import Signals, subject_name
 from review.findings import CROSSED, Finding, Outcome, nearness
 from review.review import Review
 from review.sentences import extreme, should, subject_title
-from rules.finder import Subject
 from rules.signal_schema import Signal
+from rules.subjects import Subject
 
 _MOST = 4
 _CPU = "cpu.busy"

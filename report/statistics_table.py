@@ -10,7 +10,7 @@ from report.scale import Scale, scale_for
 from report.signals import Signals, subject_name
 from review.review import Review
 from review.statistics import WHOLE_RUN, Figures, figures, weights_of
-from rules.finder import Subject
+from rules.subjects import Subject
 
 _SHOWN_SUBJECTS = (8, 4, 2, 1)  # of one signal: as many as keep all of them within
 _MOST_ROWS = 240

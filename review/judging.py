@@ -20,10 +20,12 @@ from review.superseded import supersede
 from rules.crossings import longest_stretch, share_of_time, time_crossed
 from rules.evaluate import Judge, Track, grid
 from rules.fields import transformed
-from rules.finder import Finder, Origin, Subject, Taken, has_object, host_of, host_tags, hosts_of
 from rules.host_filter import hosts_text
+from rules.origins import Origin, SeriesOrigin
 from rules.pack_schema import Pack, Rule
+from rules.signal_finder import Finder
 from rules.states import State
+from rules.subjects import Subject, has_object, host_of, host_tags, hosts_of
 from rules.wording import limit_text
 
 
@@ -182,7 +184,7 @@ class _Bench:
             return replace(bare, outcome=Outcome.NOT_JUDGED, notes=(str(unknown), *bare.notes), needs=unknown.fact)
         found = replace(bare, outcome=outcome_of(rule, track), track=track, samples=self._drawn(origin, track))
         if found.stretch is not None and found.stretch < track.window:
-            found = replace(found, seen=self._judge.seen(origin, track))
+            found = replace(found, seen=self._judge.coverage(origin, track))
         return replace(found, notes=(*bare.notes, *self._notes(found, track)))
 
     def _grid(self, host: str) -> Times:
@@ -205,7 +207,7 @@ class _Bench:
         return max(widest, *(condition.over for rule in judged for condition in rule.conditions))
 
     def _drawn(self, origin: Origin, track: Track) -> Samples:
-        if isinstance(origin, Taken) and not origin.rate:
+        if isinstance(origin, SeriesOrigin) and not origin.rate:
             samples = self._samples(origin.series)
             return Samples(samples.times, transformed(samples.values, origin.transform)).between(
                 self._question.start, self._question.end

@@ -20,7 +20,7 @@ from review.statistics import Statistic, statistics
 from review.unmatched import missing_hosts, unmatched
 from review.unsound import Unsound, remarks_below_zero, unsound
 from review.verdict import Verdict, headline, said, verdict
-from rules.finder import host_of, host_tags, hosts_of
+from rules.subjects import host_of, host_tags, hosts_of
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,7 @@ def margin(finding: Finding) -> str:
     """
     share = finding.margin
     if share is None:
-        return "its other condition never held" if finding.track and not finding.track.joined.any() else ""
+        return "its other condition never held" if finding.track and not finding.track.others_hold.any() else ""
     if share < 0:
         return "crossed briefly" if finding.outcome == Outcome.HELD else "crossed"
     if finding.track and finding.track.healthy.worse == "lower":

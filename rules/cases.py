@@ -12,12 +12,13 @@ from model.times import words
 from rules.crossings import crossings, worst_value
 from rules.evaluate import Judge, Track, grid
 from rules.field_types import Fact
-from rules.finder import Finder, Subject, is_total
 from rules.host_filter import applies, hosts_text
 from rules.pack_schema import Case, Rule
+from rules.signal_finder import Finder
 from rules.signal_schema import Signal, Source
 from rules.states import Truth
 from rules.strict_yaml import suggest
+from rules.subjects import Subject, is_total
 
 _HOST = "host"
 _FIELD = "value"

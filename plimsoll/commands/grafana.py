@@ -19,11 +19,11 @@ from model.times import parse_duration
 from native.programs import INFLUXQL
 from plimsoll.files import write_text
 from rules.counters import signals_of
-from rules.finder import Subject
 from rules.load import Catalogue
 from rules.load import load as load_rules
 from rules.pack_schema import Rule
 from rules.strict_yaml import Mistakes
+from rules.subjects import Subject
 
 RULES = Path("rules", "grafana")
 DASHBOARDS = Path("dashboards", "grafana")

@@ -12,8 +12,8 @@ from grafana.alerts import Options, Refused, alert_rules
 from hosts.site import Site
 from model.sampling import sampling_interval
 from model.times import SECOND
-from rules.finder import Subject
 from rules.pack_schema import Pack
+from rules.subjects import Subject
 from tests.grafana.pipeline.evaluate import run
 from tests.grafana.pipeline.states import State
 from tests.grafana.pipeline.values import Number
