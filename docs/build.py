@@ -12,7 +12,7 @@ if __name__ == "__main__":
 
 from pydantic import BaseModel
 
-from model.times import words
+from model.times import duration_text
 from report.document import ReviewDocument
 from report.rule_page import explain, signal_text, threshold_text
 from rules.document import RulesDocument
@@ -94,7 +94,7 @@ def catalogue_page() -> str:
     for pack in load_packs():
         rows = [
             f"| [{rule.id}]({rule.id}.md) | {rule.severity} | {signals[rule.signal].title} | "
-            f"{threshold_text(rule, signals)} | {words(rule.for_) if rule.for_ else 'at once'} |"
+            f"{threshold_text(rule, signals)} | {duration_text(rule.for_) if rule.for_ else 'at once'} |"
             for rule in pack.rules
         ]
         table = ["| rule | severity | signal | healthy | for |", "|---|---|---|---|---|", *rows]

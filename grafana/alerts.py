@@ -19,7 +19,7 @@ from grafana.subjects import only, without
 from grafana.templates import template
 from hosts.site import Site, Target, Unknown, targets
 from model.remark import counted
-from model.times import SECOND, words
+from model.times import SECOND, duration_text
 from rules.field_types import AnyFact
 from rules.healthy import Healthy
 from rules.pack_schema import Condition, Pack, Rule
@@ -251,7 +251,7 @@ def _annotations(
         "summary": plain(rule.summary),
         "description": f"{signal.title} of{where} is {said}; healthy is {limit}.",
         "value": said,
-        "limit": f"{limit} ({rule.reduce} over {words(own.window)})",
+        "limit": f"{limit} ({rule.reduce} over {duration_text(own.window)})",
         "source": plain("; ".join(f"{one.document}, {one.place}" for one in rule.sources)),
         "runbook_url": rule_page(rule.id, options.docs),
     }

@@ -14,8 +14,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from hosts.facts import Drives, GivenFacts
 from hosts.overrides import Overrides, RuleSettings, mistakes
 from model.errors import Unusable, printable
-from model.moments import lies_outside
 from model.run import Phase, Run
+from model.time_arguments import lies_outside
 from model.times import Zone, instant
 from rules.pack_schema import Rule
 from rules.signal_schema import Signal

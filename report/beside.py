@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from model.numbers import number, quantity
 from model.samples import Samples
+from model.value_text import number, quantity
 from report.chart import Album, Chart, Limit, Line, Span
 from report.lines import OWN_SCALE
 from report.signals import Signals, subject_name

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model.numbers import number, quantity
 from model.run import Phase
 from model.samples import Samples
+from model.value_text import number, quantity
 from report.scale import scale_for
 from report.signals import Signals, subject_name
 from review.findings import CROSSED, Finding, Outcome, nearness

@@ -11,7 +11,7 @@ from model.remark import counted
 from model.samples import Recorded, Samples
 from model.sampling import other_intervals, sampling_interval
 from model.series import Series
-from model.times import words
+from model.times import duration_text
 from review.findings import CROSSED, Applied, Finding, Outcome, Question
 from review.processes import with_processes
 from review.recorded import drawn
@@ -227,11 +227,12 @@ class _Bench:
             notes.append(f"no {rule.phase} phase in the part that was judged")
         if track.window > rule.over:
             notes.append(
-                f"window widened from {words(rule.over)} to {words(track.window)}, twice the sampling interval"
+                f"window widened from {duration_text(rule.over)} to {duration_text(track.window)}, "
+                "twice the sampling interval"
             )
         for one in track.other_windows:
-            how = f"every {words(one // 2)}" if one > rule.over else "more often"
-            notes.append(f"window of {words(one)} where the log was sampled {how}")
+            how = f"every {duration_text(one // 2)}" if one > rule.over else "more often"
+            notes.append(f"window of {duration_text(one)} where the log was sampled {how}")
         if rule.scale:
             limit = limit_text(rule.healthy, finding.signal.unit, rule.scale)
             notes.append(f"limit {limit}: {self._facts.explain(track.subject, rule.scale)}")
@@ -251,11 +252,11 @@ class _Bench:
 
 
 def _too_short(finding: Finding) -> str:
-    counts = f"is shorter than the {words(finding.rule.for_)} that count"
+    counts = f"is shorter than the {duration_text(finding.rule.for_)} that count"
     if finding.crossings:
         part = "throughout" if finding.share_of_time == 1 else "for part of"
         return f"crossed {part} what was recorded, which {counts}"
-    longest = words(finding.stretch) if finding.stretch else "one evaluation"
+    longest = duration_text(finding.stretch) if finding.stretch else "one evaluation"
     return f"recorded for {longest} without a break, which {counts}"
 
 

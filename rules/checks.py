@@ -13,7 +13,7 @@ _INSTEAD = {
 }
 
 
-class Once:
+class UniqueNames:
     """Names of one kind, each of which may be given once; `places` says where each is."""
 
     def __init__(self, kind: str, places: Mapping[str, str] | None = None) -> None:

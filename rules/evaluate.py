@@ -16,7 +16,7 @@ from model.run import Phase
 from model.samples import Samples
 from model.sampling import Stretch, within
 from model.series import Series
-from model.times import SECOND, utc, words
+from model.times import SECOND, duration_text, utc
 from rules.field_types import Fact, Operation, Reduce
 from rules.fields import Pairs, apply_operation, combined_rates, combined_samples, rates, transformed
 from rules.healthy import Healthy
@@ -207,7 +207,7 @@ def grid(times: Times, every: int = EVERY, reach: int = 0) -> Times:
     counts = (ends - starts) // every + 1
     if counts.sum() > _MOST_EVALUATIONS:
         raise Unusable(
-            f"the samples lie too far apart to be judged every {words(every)}: {len(times)} rows from "
+            f"the samples lie too far apart to be judged every {duration_text(every)}: {len(times)} rows from "
             f"{utc(int(times[0])):%Y-%m-%d} to {utc(int(times[-1])):%Y-%m-%d}; choose a part with --from and --to"
         )
     return np.concatenate([np.arange(s, e + 1, every) for s, e in zip(starts.tolist(), ends.tolist(), strict=True)])

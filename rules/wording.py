@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 
-from model.numbers import MULTIPLES, exact, quantity
+from model.value_text import MULTIPLES, exact, quantity
 from rules.field_types import Fact
 from rules.healthy import Healthy
 

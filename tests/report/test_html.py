@@ -13,11 +13,11 @@ import polars as pl
 from hosts.facts import Facts, GivenFacts
 from model.log import Log
 from model.names import shipped
-from model.numbers import quantity
 from model.perfmon import CounterPath
 from model.remark import Kind, Remark
 from model.run import Phase, Run
 from model.times import SECOND, Zone
+from model.value_text import quantity
 from report.html import render
 from review.findings import Outcome, Question
 from review.review import review
