@@ -14,10 +14,10 @@ from ingest.shared.zones import by_windows
 from ingest.together import remarks_on
 from model.errors import Unusable, printable
 from model.log import Log
-from model.moments import When
 from model.names import Names, shipped
 from model.remark import Kind, Remark
 from model.run import StoredRun
+from model.time_arguments import TimeRange
 from model.times import SECOND, Zone
 from plimsoll.console import print_remarks
 
@@ -42,7 +42,7 @@ class Inputs:
     encoding: str | None = None
     names: tuple[Path, ...] = ()
     store: str | None = None
-    when: When = field(default_factory=When)
+    when: TimeRange = field(default_factory=TimeRange)
 
     @property
     def requested_zone(self) -> Zone | None:
@@ -165,11 +165,11 @@ def _read_live(inputs: Inputs, hosts: Sequence[str]) -> Found:
     return Found(logs, remarks, whole=not hosts)
 
 
-def _live_range(when: When, zone: Zone) -> tuple[int, int]:
+def _live_range(when: TimeRange, zone: Zone) -> tuple[int, int]:
     """The range to read of live hosts (UTC ns): one hour if an end is open, the last hour if both are."""
     now = time.time_ns()
     # --from 10:22 is the latest 10:22 before now, and --to 10:22 the first one after --from.
-    first, last = when.of(zone, now - _DAY, now, "it is")
+    first, last = when.resolve(zone, now - _DAY, now, "it is")
     end = now if last is None else last
     start = end - _HOUR if first is None else first
     return max(start, 0), min(end, _LAST_INSTANT)

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from model.atomic import written
+from model.atomic import atomic_write
 from model.errors import Unusable
 from model.log import Log
 
@@ -43,7 +43,7 @@ def is_stdout(path: Path) -> bool:
 
 def write_text(path: Path, text: str) -> None:
     """Write a file as a whole or not at all. Unusable if it cannot be written."""
-    with written(path) as partial:
+    with atomic_write(path) as partial:
         # A file name in the text need not be valid UTF-8.
         partial.write_text(text, encoding="utf-8", errors="replace", newline="\n")
 

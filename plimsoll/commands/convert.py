@@ -33,7 +33,7 @@ def run(inputs: Inputs, options: Options) -> None:
     zone = inputs.requested_zone or log.zone
     start = end = None
     if inputs.hosts is None and len(log.times):  # of live hosts only that part was read
-        start, end = inputs.when.of(zone, int(log.times[0]), int(log.times[-1]), "the log ends at")
+        start, end = inputs.when.resolve(zone, int(log.times[0]), int(log.times[-1]), "the log ends at")
     part = Part(options.counters, start, end, options.every, zone).of(log)
     size, more_remarks = WRITERS[options.target](part, out)
     if not is_stdout(out):

@@ -11,8 +11,8 @@ from hosts.recorded_facts import recorded_facts
 from ingest.together import refuse_unnamed
 from model.errors import Unusable
 from model.log import Log
-from model.moments import steady
 from model.run import Phase
+from model.time_arguments import steady_phases
 from model.times import Zone
 from plimsoll.console import escaped, print_line, print_remarks, stdout
 from plimsoll.inputs import Found, Inputs, read, refuse_empty
@@ -86,7 +86,7 @@ def review_inputs(inputs: Inputs, options: Options) -> Review:
     zone = inputs.requested_zone or next((log.zone for log in found.logs if log.zone.known), found.logs[0].zone)
     start, end = _span(found.logs)
     if options.steady is not None:
-        phases: Sequence[Phase] = steady(options.steady, zone, start, end)
+        phases: Sequence[Phase] = steady_phases(options.steady, zone, start, end)
     else:
         phases = described.phases or run_.phases
         settings.check_phases(path, phases, rules, zone, start, end)
@@ -126,7 +126,7 @@ def _part(inputs: Inputs, zone: Zone, start: int, end: int) -> tuple[int | None,
     """The part of the run to judge, from --from, --to and --last (UTC ns; None: open). Unusable if it is empty."""
     if inputs.hosts is not None:  # only that part was read
         return None, None
-    first, last = inputs.when.of(zone, start, end)
+    first, last = inputs.when.resolve(zone, start, end)
     begin, finish = first or start, last or end
     if begin > finish or begin > end or finish < start:
         raise Unusable(

@@ -63,11 +63,11 @@ def show_command(
 
     --from, --to and --last are only for live:HOST.
     """
-    from model.moments import When
+    from model.time_arguments import TimeRange
     from plimsoll.commands import show
     from plimsoll.inputs import Inputs
 
-    inputs = Inputs(tuple(logs), zone, format_, encoding, tuple(names or ()), store, When(from_, to, last))
+    inputs = Inputs(tuple(logs), zone, format_, encoding, tuple(names or ()), store, TimeRange(from_, to, last))
     show.run(inputs, json)
 
 
@@ -102,12 +102,12 @@ def convert_command(
     store: StoreOption = None,
 ) -> None:
     """Write a log in another format, whole or in part."""
-    from model.moments import When
+    from model.time_arguments import TimeRange
     from plimsoll.commands import convert
     from plimsoll.inputs import Inputs
 
     options = convert.Options(as_.value, out, tuple(counter or ()), every)
-    inputs = Inputs((log,), zone, format_, encoding, tuple(names or ()), store, When(from_, to, last))
+    inputs = Inputs((log,), zone, format_, encoding, tuple(names or ()), store, TimeRange(from_, to, last))
     convert.run(inputs, options)
 
 
@@ -144,11 +144,11 @@ def review_command(
     store: StoreOption = None,
 ) -> None:
     """Check the counters of a run against their documented thresholds."""
-    from model.moments import When
+    from model.time_arguments import TimeRange
     from plimsoll.commands import review
     from plimsoll.inputs import Inputs
 
-    inputs = Inputs(tuple(logs), zone, format_, encoding, tuple(names or ()), store, When(from_, to, last))
+    inputs = Inputs(tuple(logs), zone, format_, encoding, tuple(names or ()), store, TimeRange(from_, to, last))
     options = review.Options(tuple(pack or ()), tuple(only or ()), steady, config)
     outputs = review.Outputs(out, json, junit, fail_on.value if fail_on else None)
     raise typer.Exit(review.run(inputs, options, outputs))
