@@ -6,16 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from model.numbers import number, quantity
 from model.samples import Samples
+from model.value_text import number, quantity
 from report.chart import Album, Chart, Limit, Line, Span
 from report.lines import OWN_SCALE
 from report.signals import Signals, subject_name
 from review.findings import Finding
 from review.review import Review
 from review.same_phase import during, phase_of, rest
-from rules.finder import Subject
-from rules.schema import Signal
+from rules.signal_schema import Signal
+from rules.subjects import Subject
 from rules.wording import exactly
 
 _MOST = 5

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from model.log import Times
-from model.numbers import MULTIPLES
 from model.run import Phase
 from model.samples import Samples
 from model.times import Zone
+from model.value_text import MULTIPLES
 from report.plate import FINENESS, MILLISECOND, Axis, Plate
 from report.scale import scale_for
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from model.numbers import number, percent, quantity
-from model.times import Zone, words
+from model.times import Zone, duration_text
+from model.value_text import number, percent, quantity
 from report.beside import Beside, beside_breaches
 from report.chart import Album, Chart, Span
 from report.gauge import level, water
@@ -17,7 +17,8 @@ from review.groups import Group
 from review.review import Review
 from review.sentences import breach_sentence, how_long, in_phase, reduced, threshold, worst_text
 from rules.crossings import Crossing
-from rules.schema import Condition, Rule, Severity
+from rules.field_types import Severity
+from rules.pack_schema import Condition, Rule
 from rules.wording import limit_text
 
 DRAWN_PER_SIGNAL = 8
@@ -92,9 +93,9 @@ def anchor(kind: str, signal: str, host: str = "") -> str:
 
 def condition_text(condition: Condition, unit: str) -> str:
     """How a rule judges, in words: `mean over 1 min, for 5 min, in the steady phase`."""
-    parts = [f"{condition.reduce} over {words(condition.over)}" if condition.over else condition.reduce]
+    parts = [f"{condition.reduce} over {duration_text(condition.over)}" if condition.over else condition.reduce]
     if isinstance(condition, Rule):
-        parts += [f"for {words(condition.for_)}"] if condition.for_ else []
+        parts += [f"for {duration_text(condition.for_)}"] if condition.for_ else []
         parts += [f"in the {condition.phase} phase"] if condition.phase else []
         if condition.recover:
             parts.append(f"until {limit_text(condition.recover, unit, condition.scale)}")
@@ -104,7 +105,9 @@ def condition_text(condition: Condition, unit: str) -> str:
 def brief_crossings(finding: Finding) -> str:
     """How many crossings did not fire, and the longest of them: `3, longest 40 s`."""
     longest = max((one.duration for one in finding.brief), default=0)
-    return number(len(finding.brief)) + (f", longest {words(longest)}" if longest else "") if finding.brief else ""
+    return (
+        number(len(finding.brief)) + (f", longest {duration_text(longest)}" if longest else "") if finding.brief else ""
+    )
 
 
 def where(group: Group, judged_hosts: int) -> str:

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model.numbers import number, quantity
 from model.run import Phase
 from model.samples import Samples
+from model.value_text import number, quantity
 from report.scale import scale_for
 from report.signals import Signals, subject_name
 from review.findings import CROSSED, Finding, Outcome, nearness
 from review.review import Review
 from review.sentences import extreme, should, subject_title
-from rules.finder import Subject
-from rules.schema import Signal
+from rules.signal_schema import Signal
+from rules.subjects import Subject
 
 _MOST = 4
 _CPU = "cpu.busy"

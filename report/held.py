@@ -6,9 +6,9 @@ Nearest to its limit first. With many hosts a chart is of one signal on all of t
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from model.numbers import number, quantity
 from model.samples import Samples
 from model.times import Zone
+from model.value_text import number, quantity
 from report.chart import MOST_LINES, Album, Chart, Line, Span
 from report.crossed import anchor, brief_crossings, clock
 from report.gauge import level, water

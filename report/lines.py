@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from model.numbers import number
 from model.samples import Samples
 from model.sampling import sampling_interval
-from model.times import words
+from model.times import duration_text
+from model.value_text import number
 from report.chart import Limit, Line
 from report.signals import Signals
 from review.findings import Finding
@@ -26,7 +26,7 @@ def finding_lines(finding: Finding, signals: Signals) -> list[Line]:
     if shown is None or not _alike(shown, judged):
         label = f"{finding.rule.reduce} over {window(finding)}"
         apart = sampling_interval(track.times)
-        every = f", one every {words(apart)}" if apart else ""
+        every = f", one every {duration_text(apart)}" if apart else ""
         plural = "" if track.judged == 1 else "s"
         said = f"{label}, which is what is judged: {number(track.judged)} evaluation{plural}{every}"
         lines.insert(0, Line(label, "judged", judged, said))

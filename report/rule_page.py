@@ -5,13 +5,14 @@ The text is Markdown that reads as well unrendered.
 
 from collections.abc import Iterator, Mapping
 
-from model.numbers import percent
 from model.remark import counted
-from model.times import words
+from model.times import duration_text
+from model.value_text import percent
 from rules.fields import OPERATORS
 from rules.healthy import Healthy
-from rules.schema import OFTEN, Condition, Derivation, Fields, Pack, Rule, Signal, Source, Transform
-from rules.where import wanted
+from rules.host_filter import hosts_text
+from rules.pack_schema import OFTEN, Condition, Pack, Rule
+from rules.signal_schema import Derivation, Fields, Signal, Source, Transform
 from rules.wording import exactly, limit_text
 
 Signals = Mapping[str, Signal]
@@ -113,7 +114,7 @@ def _threshold(rule: Rule, signals: Signals) -> Iterator[str]:
     yield f"- Crossed: {_side(_BROKEN, rule.healthy, unit, rule)}" + (", and at the same time:" if rule.and_ else ".")
     for condition in rule.and_:
         yield f"  - {_broken(condition, signals)}."
-    yield f"- It fires once it has been crossed for {words(rule.for_)}." if rule.for_ else "- It fires at once."
+    yield f"- It fires once it has been crossed for {duration_text(rule.for_)}." if rule.for_ else "- It fires at once."
     if rule.often != OFTEN:
         yield f"- Where it never fires, a run has crossed it often from {percent(rule.often)} of the judged time on."
     if rule.superseded_by:
@@ -131,7 +132,7 @@ def _threshold(rule: Rule, signals: Signals) -> Iterator[str]:
             "skip": "where that is not known it does not apply",
         }
         others = "; on others it is a note (info)" if rule.where_outside == "info" else ""
-        yield f"- Only for {wanted(rule)}{others}; {otherwise[rule.where_unknown]}."
+        yield f"- Only for {hosts_text(rule)}{others}; {otherwise[rule.where_unknown]}."
     if rule.drive:
         yield f"- Only for disks that plimsoll.toml marks as a {rule.drive} drive."
     if rule.phase:
@@ -153,7 +154,7 @@ def _side(sides: Mapping[str, str], limit: Healthy, unit: str, condition: Condit
 
 
 def _reduced(condition: Condition) -> str:
-    return _REDUCED[condition.reduce] + (f" over {words(condition.over)}" if condition.over else "")
+    return _REDUCED[condition.reduce] + (f" over {duration_text(condition.over)}" if condition.over else "")
 
 
 def _measured_in(condition: Condition, signals: Signals) -> str:

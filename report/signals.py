@@ -7,7 +7,9 @@ from model.series import Series
 from review.findings import Finding
 from review.recorded import drawn
 from review.review import Review
-from rules.finder import Combined, Finder, Origins, Subject, Taken, series_of
+from rules.origins import FieldsOrigin, Origins, SeriesOrigin, series_of
+from rules.signal_finder import Finder
+from rules.subjects import Subject
 
 
 class Signals:
@@ -52,7 +54,7 @@ class Signals:
         if found is None:
             return None
         subject, origin = found
-        if isinstance(origin, Taken):
+        if isinstance(origin, SeriesOrigin):
             return len(self.counter(origin.series).present.times)
         together = self.of(finding.rule.signal).get(subject)
         return len(together.present.times) if together is not None else None
@@ -60,7 +62,7 @@ class Signals:
     def grows(self, finding: Finding) -> bool:
         """Whether what was recorded is a growing count, so that the signal lies between two samples."""
         found = self._origins(finding.rule.signal).get(finding.subject.key) if finding.subject else None
-        return found is not None and isinstance(found[1], Taken | Combined) and found[1].rate
+        return found is not None and isinstance(found[1], SeriesOrigin | FieldsOrigin) and found[1].rate
 
     def others(self) -> list[Series]:
         """The recorded counters that no known signal is taken from."""

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from model.numbers import quantity
 from model.remark import counted
-from model.times import Zone, words
+from model.times import Zone, duration_text
+from model.value_text import quantity
 from review.findings import CROSSED, Finding, Outcome
 from review.groups import Group
 from review.review import Review
@@ -23,7 +23,7 @@ def scope(review: Review, zone: Zone) -> str:
     if review.start is not None and review.end is not None:
         when = zone.clock(review.start)
         if review.end > review.start:
-            when = f"{zone.span(review.start, review.end)} ({words(review.end - review.start)})"
+            when = f"{zone.span(review.start, review.end)} ({duration_text(review.end - review.start)})"
         parts.append(f"{when}, {zone.label(review.start)}")
     hosts = len(review.hosts)
     parts.append(f"host {review.hosts[0]}" if hosts == 1 else f"{hosts} hosts")
@@ -34,7 +34,7 @@ def scope(review: Review, zone: Zone) -> str:
 
 def lasted(duration: int) -> str:
     """How long a crossing lasted; one without a length was seen once."""
-    return words(duration) if duration else "one evaluation"
+    return duration_text(duration) if duration else "one evaluation"
 
 
 def spans_text(crossings: Sequence[Crossing], zone: Zone, most: int) -> str:

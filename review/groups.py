@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from review.findings import CROSSED, JUDGED, Finding
-from rules.schema import Rule, Severity
+from rules.field_types import Severity
+from rules.pack_schema import Rule
 
 SEVERITIES: Sequence[Severity] = ("critical", "warning", "info")
 

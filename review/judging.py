@@ -12,7 +12,7 @@ from model.remark import counted
 from model.samples import Recorded, Samples
 from model.sampling import other_intervals, sampling_interval
 from model.series import Series
-from model.times import words
+from model.times import duration_text
 from review.findings import CROSSED, Applied, Finding, Outcome, Question
 from review.processes import with_processes
 from review.recorded import drawn
@@ -21,10 +21,12 @@ from review.superseded import supersede
 from rules.crossings import longest_stretch, share_of_time, time_crossed
 from rules.evaluate import Judge, Track, grid
 from rules.fields import transformed
-from rules.finder import Finder, Origin, Subject, Taken, has_object, host_of, host_tags, hosts_of
-from rules.schema import Pack, Rule
+from rules.host_filter import fitted, hosts_text
+from rules.origins import Origin, SeriesOrigin
+from rules.pack_schema import Pack, Rule
+from rules.signal_finder import Finder
 from rules.states import State
-from rules.where import fitted, wanted
+from rules.subjects import Subject, has_object, host_of, host_tags, hosts_of
 from rules.wording import limit_text
 
 
@@ -136,13 +138,13 @@ class _Bench:
         found = fitted(bare.rule, partial(self._facts.known, Subject(host)))
         if found.outside:
             has = " and ".join(self._facts.explain(Subject(host), fact) for fact in found.rule.where)
-            note = f"it is for {wanted(found.rule)}; {host} has {has}"
+            note = f"it is for {hosts_text(found.rule)}; {host} has {has}"
             if found.judged:
                 return replace(bare, rule=found.rule, notes=(f"a note only: {note}", *bare.notes))
             return replace(bare, outcome=Outcome.DOES_NOT_APPLY, notes=(note, *bare.notes))
         if found.unknown is None:
             return bare
-        missing, only = str(UnknownFact(found.unknown, host)), f"it is for {wanted(found.rule)}"
+        missing, only = str(UnknownFact(found.unknown, host)), f"it is for {hosts_text(found.rule)}"
         match found.rule.where_unknown:
             case "judge":
                 return replace(bare, notes=(f"{only}; {missing}", *bare.notes))
@@ -179,7 +181,7 @@ class _Bench:
             return replace(bare, outcome=Outcome.NOT_JUDGED, notes=(str(unknown), *bare.notes), needs=unknown.fact)
         found = replace(bare, outcome=outcome_of(rule, track), track=track, samples=self._drawn(origin, track))
         if found.stretch is not None and found.stretch < track.window:
-            found = replace(found, seen=self._judge.seen(origin, track))
+            found = replace(found, seen=self._judge.coverage(origin, track))
         return replace(found, notes=(*bare.notes, *self._notes(found, track)))
 
     def _grid(self, host: str) -> Times:
@@ -202,7 +204,7 @@ class _Bench:
         return max(widest, *(condition.over for rule in judged for condition in rule.conditions))
 
     def _drawn(self, origin: Origin, track: Track) -> Samples:
-        if isinstance(origin, Taken) and not origin.rate:
+        if isinstance(origin, SeriesOrigin) and not origin.rate:
             samples = self._samples(origin.series)
             return Samples(samples.times, transformed(samples.values, origin.transform)).between(
                 self._question.start, self._question.end
@@ -222,11 +224,12 @@ class _Bench:
             notes.append(f"no {rule.phase} phase in the part that was judged")
         if track.window > rule.over:
             notes.append(
-                f"window widened from {words(rule.over)} to {words(track.window)}, twice the sampling interval"
+                f"window widened from {duration_text(rule.over)} to {duration_text(track.window)}, "
+                "twice the sampling interval"
             )
         for one in track.other_windows:
-            how = f"every {words(one // 2)}" if one > rule.over else "more often"
-            notes.append(f"window of {words(one)} where the log was sampled {how}")
+            how = f"every {duration_text(one // 2)}" if one > rule.over else "more often"
+            notes.append(f"window of {duration_text(one)} where the log was sampled {how}")
         if rule.scale:
             limit = limit_text(rule.healthy, finding.signal.unit, rule.scale)
             notes.append(f"limit {limit}: {self._facts.explain(track.subject, rule.scale)}")
@@ -246,11 +249,11 @@ class _Bench:
 
 
 def _too_short(finding: Finding) -> str:
-    counts = f"is shorter than the {words(finding.rule.for_)} that count"
+    counts = f"is shorter than the {duration_text(finding.rule.for_)} that count"
     if finding.crossings:
         part = "throughout" if finding.share_of_time == 1 else "for part of"
         return f"crossed {part} what was recorded, which {counts}"
-    longest = words(finding.stretch) if finding.stretch else "one evaluation"
+    longest = duration_text(finding.stretch) if finding.stretch else "one evaluation"
     return f"recorded for {longest} without a break, which {counts}"
 
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from model.numbers import number, percent, quantity
-from model.times import words
+from model.times import duration_text
+from model.value_text import number, percent, quantity
 from review.findings import Finding, Outcome
 from rules.crossings import Crossing
 from rules.healthy import Healthy
@@ -52,7 +52,9 @@ def often(finding: Finding) -> str:
     side = _SIDE[limit_of(finding).worse]
     known = finding.rule.phase and finding.track is not None and finding.track.phase_known
     of = f"the {finding.rule.phase} phase" if known else "the run"
-    return f"{side} for {percent(finding.share_of_time or 0)} of {of}, never for {words(finding.rule.for_)} on end"
+    return (
+        f"{side} for {percent(finding.share_of_time or 0)} of {of}, never for {duration_text(finding.rule.for_)} on end"
+    )
 
 
 def subject_title(finding: Finding) -> str:
@@ -89,7 +91,7 @@ def margin(finding: Finding) -> str:
     """
     share = finding.margin
     if share is None:
-        return "its other condition never held" if finding.track and not finding.track.joined.any() else ""
+        return "its other condition never held" if finding.track and not finding.track.others_hold.any() else ""
     if share < 0:
         return "crossed briefly" if finding.outcome == Outcome.HELD else "crossed"
     if finding.track and finding.track.healthy.worse == "lower":
@@ -113,20 +115,20 @@ def reduced(finding: Finding) -> str:
     if a_sample or not (finding.track.window if finding.track else finding.rule.over):
         return ""
     if finding.seen is not None:
-        return f"{_REDUCED.get(how, how)} of {f'up to {words(finding.seen)}' if finding.seen else 'one sample'}"
+        return f"{_REDUCED.get(how, how)} of {f'up to {duration_text(finding.seen)}' if finding.seen else 'one sample'}"
     return f"{window(finding)} {_REDUCED.get(how, how)}"
 
 
 def window(finding: Finding) -> str:
     """`5 min`, or `1 min to 20 min` where the log was sampled at several intervals."""
     if finding.track is None:
-        return words(finding.rule.over)
+        return duration_text(finding.rule.over)
     return between((finding.track.window, *finding.track.other_windows))
 
 
 def between(durations: Sequence[int]) -> str:
     """`5 min` where all are, or `1 min to 20 min`."""
-    return " to ".join(words(one) for one in dict.fromkeys((min(durations), max(durations))))
+    return " to ".join(duration_text(one) for one in dict.fromkeys((min(durations), max(durations))))
 
 
 def worst_text(finding: Finding, worst: float | None = None) -> str:
@@ -150,8 +152,8 @@ def how_long(finding: Finding) -> str:
     crossed = told(finding)
     total = sum(one.duration for one in crossed)
     if len(crossed) == 1:
-        return f"for {words(total)}" if total else "at one evaluation"
-    return f"{len(crossed)} times ({f'{words(total)} in all' if total else 'one evaluation each'})"
+        return f"for {duration_text(total)}" if total else "at one evaluation"
+    return f"{len(crossed)} times ({f'{duration_text(total)} in all' if total else 'one evaluation each'})"
 
 
 def told(finding: Finding) -> Sequence[Crossing]:
