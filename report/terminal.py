@@ -16,7 +16,7 @@ from review.findings import Finding, Outcome, nearness
 from review.groups import Group
 from review.review import Review
 from review.sentences import crossed_clause, extreme, in_phase, margin, threshold, worst_crossed, worst_text
-from review.verdict import Verdict, said, tally
+from review.verdict import Verdict, tally, verdict_text
 
 _COLOURS = {"critical": "red", "warning": "yellow", "info": "cyan"}
 _VERDICT_STYLE = {Verdict.HEALTHY: "bold", Verdict.NOT_HEALTHY: "bold red", Verdict.UNKNOWN: "bold yellow"}
@@ -45,7 +45,7 @@ def show(review: Review, console: Console, zone: Zone | None = None) -> None:
 def lines(review: Review, zone: Zone) -> Iterator[str]:
     """The review line by line, in rich's markup."""
     style = _VERDICT_STYLE[review.verdict]
-    yield f"[{style}]{said(review.verdict)}[/] {escape(review.answer)}"
+    yield f"[{style}]{verdict_text(review.verdict)}[/] {escape(review.answer)}"
     yield f"{tally(review.findings)} · {escape(review.coverage.text)}"
     yield f"[dim]{escape(scope(review, zone))}[/]"
     if review.groups:

@@ -21,7 +21,7 @@ _SAID: dict[Why, tuple[str, str]] = {
 
 
 @dataclass(frozen=True)
-class Unjudged:
+class UnjudgedReason:
     """Thresholds that were not judged, and why; `fact` is what they need to be known."""
 
     count: int
@@ -42,7 +42,7 @@ class Coverage:
     thresholds: int
     judged: int
     hosts: int
-    unjudged: tuple[Unjudged, ...]
+    unjudged: tuple[UnjudgedReason, ...]
 
     @property
     def text(self) -> str:
@@ -74,7 +74,7 @@ def coverage(findings: Iterable[Finding]) -> Coverage:
             reasons[min(map(_why, found), key=_first)] += 1
     ordered = sorted(reasons.items(), key=lambda item: _first(item[0]))
     hosts = len({host for _, host in by_threshold})
-    return Coverage(len(by_threshold), judged, hosts, tuple(Unjudged(n, why, fact) for (why, fact), n in ordered))
+    return Coverage(len(by_threshold), judged, hosts, tuple(UnjudgedReason(n, why, fact) for (why, fact), n in ordered))
 
 
 def _first(reason: tuple[Why, str | None]) -> tuple[int, str]:

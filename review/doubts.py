@@ -7,9 +7,9 @@ from pathlib import PurePath
 from model.names import Unrecognised
 from model.remark import Kind, Remark, counted, listed
 from model.times import words
+from review.bad_counters import BadCounter
 from review.findings import Finding, Outcome
 from review.sentences import breach_sentence, subject_title
-from review.unsound import Unsound
 from rules.states import Truth
 
 _MOST_NAMED = 3
@@ -29,7 +29,7 @@ class Doubt:
         return f"{self.said}{f'; {self.advice}' if self.advice else ''}."
 
 
-def together(doubts: Sequence[Doubt]) -> str:
+def doubts_text(doubts: Sequence[Doubt]) -> str:
     """Several doubts after words that lead to them: the first goes on with the sentence."""
     first, *others = [one.sentence for one in doubts]
     return " ".join([first, *(one[:1].upper() + one[1:] for one in others)])
@@ -50,7 +50,7 @@ def missing(hosts: Sequence[str]) -> Iterator[Doubt]:
         yield Doubt(f"no log has {which}, which plimsoll.toml names")
 
 
-def unsound_counters(found: Sequence[Unsound]) -> Iterator[Doubt]:
+def bad_values(found: Sequence[BadCounter]) -> Iterator[Doubt]:
     """Counters whose values say nothing."""
     if found:
         more = f", and so with {counted(len(found) - 1, 'more counter')}" if len(found) > 1 else ""

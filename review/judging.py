@@ -14,8 +14,8 @@ from model.series import Series
 from model.times import words
 from review.findings import CROSSED, Applied, Finding, Outcome, Question
 from review.processes import with_processes
-from review.recorded import drawn
 from review.sentences import often
+from review.signal_samples import signal_samples
 from review.superseded import supersede
 from rules.crossings import longest_stretch, share_of_time, time_crossed
 from rules.evaluate import Judge, Track, grid
@@ -29,19 +29,19 @@ from rules.wording import limit_text
 
 def judge(logs: Sequence[Log], question: Question, facts: Facts) -> tuple[list[Finding], list[Applied]]:
     """Every rule of every pack that applies, for every host and instance, worst first."""
-    bench = _Bench(logs, question, facts)
+    run = _RunJudge(logs, question, facts)
     findings: list[Finding] = []
     applied: list[Applied] = []
     for pack in question.packs:
-        hosts, why = bench.hosts_for(pack)
+        hosts, why = run.hosts_for(pack)
         applied.append(Applied(pack, hosts, why))
         for rule in pack.rules:
-            findings += bench.findings(pack, rule, hosts)
+            findings += run.findings(pack, rule, hosts)
     weighed = supersede(findings, question.by_hand)
-    return sorted(with_processes(weighed, question.signals, bench.recorded, question.phases), key=_rank), applied
+    return sorted(with_processes(weighed, question.signals, run.recorded, question.phases), key=_rank), applied
 
 
-class _Bench:
+class _RunJudge:
     """The run, ready to be judged rule by rule."""
 
     def __init__(self, logs: Sequence[Log], question: Question, facts: Facts) -> None:
@@ -92,7 +92,7 @@ class _Bench:
         """The instances of a signal on a host, with their samples in the part that is judged."""
         for subject, origin in self._origins(name).values() if name in self._question.signals else ():
             if subject.host.casefold() == host.casefold() and subject.instance is not None:
-                samples = drawn(origin, self._samples)
+                samples = signal_samples(origin, self._samples)
                 if samples is not None:
                     yield subject.instance, samples.between(self._question.start, self._question.end)
 

@@ -13,7 +13,7 @@ from model.log import Times, Values
 from model.run import Phase
 from model.samples import Samples
 from review.findings import CROSSED, Finding, Processes, Use
-from review.same_phase import phase_of, rest
+from review.rest_of_phase import in_rest_of_phase, phase_of
 from rules.crossings import Crossing
 from rules.schema import Signal
 
@@ -63,7 +63,7 @@ def _users(
             for at, some in enumerate(breaches):
                 for phase in {one for one in lie_in[at].values() if one is not None}:
                     there = samples.present
-                    values = there.values[rest(there.times, phase, some, phases)]
+                    values = there.values[in_rest_of_phase(there.times, phase, some, phases)]
                     otherwise[name, at, phase] = float(values.mean()) if len(values) else None
     found: list[dict[int, tuple[Use, ...]]] = []
     row = 0

@@ -11,15 +11,15 @@ from model.remark import Kind, Remark, counted
 from model.run import Phase, Run
 from model.series import Series
 from model.times import Zone, words
+from review.bad_counters import BadCounter, bad_counters, remarks_below_zero
 from review.coverage import Coverage, coverage
-from review.doubts import Doubt, broken_off, missing, too_short, undecided, unread, unrecognised_names, unsound_counters
+from review.doubts import Doubt, bad_values, broken_off, missing, too_short, undecided, unread, unrecognised_names
 from review.findings import Applied, Finding, Outcome, Question
 from review.groups import Group, crossed_groups
 from review.judging import judge
 from review.statistics import Statistic, statistics
-from review.unmatched import missing_hosts, unmatched
-from review.unsound import Unsound, remarks_below_zero, unsound
-from review.verdict import Verdict, headline, said, verdict
+from review.unused_settings import missing_hosts, unused_settings
+from review.verdict import Verdict, headline, verdict, verdict_text
 from rules.finder import host_of, host_tags, hosts_of
 
 
@@ -43,7 +43,7 @@ class Review:
     @property
     def headline(self) -> str:
         """The verdict and the answer."""
-        return f"{said(self.verdict)} {self.answer}"
+        return f"{verdict_text(self.verdict)} {self.answer}"
 
     @property
     def answer(self) -> str:
@@ -56,7 +56,7 @@ class Review:
         return (
             *unread(self.remarks),
             *missing(self.missing_hosts),
-            *unsound_counters(self.unsound),
+            *bad_values(self.bad_counters),
             *undecided(self.findings),
             *broken_off(self.findings, self.end),
             *unrecognised_names(self.doubtful),
@@ -90,9 +90,9 @@ class Review:
         return tuple(one for one in self.unrecognised if one.host.casefold() in lacking)
 
     @cached_property
-    def unsound(self) -> tuple[Unsound, ...]:
+    def bad_counters(self) -> tuple[BadCounter, ...]:
         """Counters that rules may need and whose values say nothing."""
-        return unsound(self.logs, self.question.packs)
+        return bad_counters(self.logs, self.question.packs)
 
     def of(self, *outcomes: Outcome) -> list[Finding]:
         """The findings with these outcomes, worst first."""
@@ -171,7 +171,7 @@ def review(logs: Sequence[Log], run: Run, question: Question, facts: Facts, rema
     more = (
         *(_not_recognised(one) for one in found.unrecognised),
         *remarks_below_zero(logs),
-        *unmatched(facts.given, question, findings, found.hosts),
+        *unused_settings(facts.given, question, findings, found.hosts),
         *_recorded_too_briefly(findings),
     )
     return replace(found, remarks=(*everything, *more))

@@ -40,7 +40,7 @@ def verdict(findings: Sequence[Finding], doubts: Sequence[Doubt]) -> Verdict:
     return Verdict.UNKNOWN if doubts or not any(one.outcome in JUDGED for one in severe) else Verdict.HEALTHY
 
 
-def said(answer: Verdict) -> str:
+def verdict_text(answer: Verdict) -> str:
     """The verdict as the first words of the headline."""
     return _SAID[answer]
 

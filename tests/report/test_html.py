@@ -18,7 +18,7 @@ from model.perfmon import CounterPath
 from model.remark import Kind, Remark
 from model.run import Phase, Run
 from model.times import SECOND, Zone
-from report.html import render
+from report.html.render import render
 from review.findings import Outcome, Question
 from review.review import review
 from review.verdict import tally
@@ -138,21 +138,21 @@ class Page(HTMLParser):
     def lines(self, chart):
         """The lines of a chart as the browser decodes them: label, kind, times (ms since the start) and values."""
         for number, label, kind in self.data["charts"][chart]["lines"]:
-            plate = self.data["plates"][number]
-            times = plate if "axis" not in plate else self.data["axes"][plate["axis"]]
+            stored = self.data["samples"][number]
+            times = stored if "axis" not in stored else self.data["axes"][stored["axis"]]
             if "every" in times:
                 ms = times["from"] + np.arange(times["rows"]) * times["every"]
             else:
                 ms = np.frombuffer(b64decode(times["ms"]), "<u4")
-            if "all" in plate:
-                yield label, kind, ms, np.full(len(ms), plate["all"])
+            if "all" in stored:
+                yield label, kind, ms, np.full(len(ms), stored["all"])
             else:
-                wide = "wide" in plate
+                wide = "wide" in stored
                 yield (
                     label,
                     kind,
                     ms,
-                    np.frombuffer(b64decode(plate["wide" if wide else "values"]), "<f8" if wide else "<f4"),
+                    np.frombuffer(b64decode(stored["wide" if wide else "values"]), "<f8" if wide else "<f4"),
                 )
 
     def samples(self, chart=0):

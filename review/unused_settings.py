@@ -12,7 +12,7 @@ _FILE = "plimsoll.toml"
 _MOST_NAMED = 8
 
 
-def unmatched(
+def unused_settings(
     given: GivenFacts, question: Question, findings: Sequence[Finding], hosts: Sequence[str]
 ) -> Iterator[Remark]:
     """A remark for each mistaken name, and one for all the hosts that resemble none that was recorded."""

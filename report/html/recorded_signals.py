@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from model.samples import Recorded, Samples
 from model.series import Series
 from review.findings import Finding
-from review.recorded import drawn
 from review.review import Review
+from review.signal_samples import signal_samples
 from rules.finder import Combined, Finder, Origins, Subject, Taken, series_of
 
 
-class Signals:
+class RecordedSignals:
     """The signals of a review as they were recorded, in their own units."""
 
     def __init__(self, review: Review) -> None:
@@ -32,7 +32,9 @@ class Signals:
         there where its operands were sampled together.
         """
         if name not in self._found:
-            every = ((subject, drawn(origin, self.counter)) for subject, origin in self._origins(name).values())
+            every = (
+                (subject, signal_samples(origin, self.counter)) for subject, origin in self._origins(name).values()
+            )
             self._found[name] = {subject: s for subject, s in every if s is not None and len(s.present.times)}
         return self._found[name]
 

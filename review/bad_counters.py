@@ -15,25 +15,25 @@ _MOST_BELOW_ZERO = 0.1  # of a counter's values, before nothing is said of its h
 
 
 @dataclass(frozen=True)
-class Unsound:
+class BadCounter:
     """A counter, as people know it, and what its values are."""
 
     counter: str
     why: str
 
 
-def unsound(logs: Sequence[Log], packs: Sequence[Pack]) -> tuple[Unsound, ...]:
+def bad_counters(logs: Sequence[Log], packs: Sequence[Pack]) -> tuple[BadCounter, ...]:
     """Counters by which nobody can tell that the run was good, those of the packs' own signals among them."""
     signals = [signal for pack in packs for signal in pack.signals.values()]
     own = {source.path.counter.casefold() for signal in signals for source in signal.sources if source.path}
     found = [
-        Unsound(short(name, 60), "could not be read")
+        BadCounter(short(name, 60), "could not be read")
         for log in logs
         for name in log.unread
         if is_about_judged(name) or any(counter in name.casefold() for counter in own)
     ]
     below = (one for log in logs for one in _below_zero(log))
-    found += [Unsound(path, "are below zero") for path, count, of in below if count > _MOST_BELOW_ZERO * of]
+    found += [BadCounter(path, "are below zero") for path, count, of in below if count > _MOST_BELOW_ZERO * of]
     return tuple(dict.fromkeys(found))
 
 

@@ -13,7 +13,7 @@ from rules.fields import combined_rates, combined_samples, transformed
 from rules.finder import Combined, Derived, Given, Origin, Taken, Total
 
 
-def drawn(origin: Origin, samples_of: Callable[[Series], Samples]) -> Samples | None:
+def signal_samples(origin: Origin, samples_of: Callable[[Series], Samples]) -> Samples | None:
     """The samples of a signal; None where it is computed from others that were not sampled together."""
     match origin:
         case Taken(series, rate, transform):
@@ -37,7 +37,7 @@ def drawn(origin: Origin, samples_of: Callable[[Series], Samples]) -> Samples | 
 
 def _together(parts: Sequence[Origin], samples_of: Callable[[Series], Samples]) -> list[Samples]:
     """The samples of each part; none where they were not all sampled at the same times."""
-    known = [one for part in parts if (one := drawn(part, samples_of)) is not None]
+    known = [one for part in parts if (one := signal_samples(part, samples_of)) is not None]
     alike = len(known) == len(parts) and all(np.array_equal(known[0].times, one.times) for one in known[1:])
     return known if alike else []
 

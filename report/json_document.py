@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from model.errors import printable
 from model.log import Log
 from model.times import SECOND, iso
-from report.document import (
+from report.json_schema import (
     BreachPart,
     BriefPart,
     CoveragePart,

@@ -6,11 +6,11 @@ from itertools import zip_longest
 
 from model.numbers import number, percent, quantity
 from model.times import Zone, words
-from report.beside import Beside, beside_breaches
-from report.chart import Album, Chart, Span
-from report.gauge import level, water
-from report.lines import finding_lines, limits
-from report.signals import Signals
+from report.html.chart import Chart, Charts, Span
+from report.html.finding_lines import finding_lines, limits
+from report.html.gauge import level, water
+from report.html.recorded_signals import RecordedSignals
+from report.html.related_signals import RelatedSignals, related_signals
 from report.wording import lasted, old_limits, place, used_by
 from review.findings import Finding, Outcome
 from review.groups import Group
@@ -55,7 +55,7 @@ class DrawnSubject:
     notes: tuple[str, ...]
     override: str
     processes: str
-    beside: Beside | None
+    related: RelatedSignals | None
     reduced: str
 
 
@@ -74,13 +74,13 @@ class Section:
     old_limits: tuple[str, ...]
 
 
-def crossed(review: Review, zone: Zone, signals: Signals, album: Album | None) -> tuple[Section, ...]:
-    """The crossed signals, worst first. `album` is None where the logs hold no rows."""
+def crossed(review: Review, zone: Zone, signals: RecordedSignals, charts: Charts | None) -> tuple[Section, ...]:
+    """The crossed signals, worst first. `charts` is None where the logs hold no rows."""
     groups = review.groups
-    artist = _Artist(review, zone, signals, album)
+    builder = _SubjectBuilder(review, zone, signals, charts)
     drawn = _share_out([len(group.findings) for group in groups])
     return tuple(
-        _section(review, group, count, artist, beside=at < _SIGNALS_WITH_OTHERS)
+        _section(review, group, count, builder, related=at < _SIGNALS_WITH_OTHERS)
         for at, (group, count) in enumerate(zip(groups, drawn, strict=True))
     )
 
@@ -128,7 +128,7 @@ def _share_out(sizes: Sequence[int]) -> list[int]:
     return drawn
 
 
-def _section(review: Review, group: Group, count: int, artist: "_Artist", *, beside: bool) -> Section:
+def _section(review: Review, group: Group, count: int, builder: "_SubjectBuilder", *, related: bool) -> Section:
     worst, rest = group.worst, group.findings[count:]
     judged = {
         finding.subject.host.casefold()
@@ -141,7 +141,7 @@ def _section(review: Review, group: Group, count: int, artist: "_Artist", *, bes
         title=worst.signal.title,
         place=where(group, len(judged)),
         drawn=tuple(
-            artist.subject(finding, group, beside=beside and at == 0)
+            builder.subject(finding, group, related=related and at == 0)
             for at, finding in enumerate(group.findings[:count])
         ),
         rest=rest[:_LISTED_SUBJECTS],
@@ -164,16 +164,16 @@ def _whole_condition(review: Review, finding: Finding) -> str:
 
 
 @dataclass(frozen=True)
-class _Artist:
+class _SubjectBuilder:
     """Draws the subjects of one report."""
 
     review: Review
     zone: Zone
-    signals: Signals
-    album: Album | None
+    signals: RecordedSignals
+    charts: Charts | None
 
-    def subject(self, finding: Finding, group: Group, *, beside: bool) -> DrawnSubject:
-        """One finding in full; `beside` adds the signals its rule says to look at."""
+    def subject(self, finding: Finding, group: Group, *, related: bool) -> DrawnSubject:
+        """One finding in full; `related` adds the signals its rule says to look at."""
         crossings = finding.counted
         most = _LISTED_WHERE_OFTEN if finding.outcome == Outcome.OFTEN else _LISTED_CROSSINGS
         listed = sorted(sorted(crossings, key=lambda one: -one.duration)[:most], key=lambda one: one.start)
@@ -191,7 +191,9 @@ class _Artist:
             notes=finding.notes,
             override=finding.override.note if finding.override else "",
             processes=used_by(finding, crossings[0].start) if crossings and not several else "",
-            beside=beside_breaches(self.review, self.signals, finding, self.album) if beside and self.album else None,
+            related=related_signals(self.review, self.signals, finding, self.charts)
+            if related and self.charts
+            else None,
             reduced=reduced(finding),
         )
 
@@ -225,10 +227,10 @@ class _Artist:
 
     def _chart(self, finding: Finding, group: Group) -> Chart | None:
         lines = finding_lines(finding, self.signals)
-        if self.album is None or not lines:
+        if self.charts is None or not lines:
             return None
         alike = tuple(one for one in group.findings if one.subject == finding.subject)
-        return self.album.add(
+        return self.charts.add(
             lines,
             finding.signal.unit,
             f"Chart: {breach_sentence(finding)} Crossed {how_long(finding)}.",

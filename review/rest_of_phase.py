@@ -16,16 +16,18 @@ def phase_of(crossings: Sequence[Crossing], phases: Sequence[Phase]) -> str | No
     return names.pop() if len(names) == 1 else None
 
 
-def rest(times: Times, name: str, crossings: Sequence[Crossing], phases: Sequence[Phase]) -> NDArray[np.bool_]:
+def in_rest_of_phase(
+    times: Times, name: str, crossings: Sequence[Crossing], phases: Sequence[Phase]
+) -> NDArray[np.bool_]:
     """Which times lie in the phases of a name, and in none of the crossings."""
     inside = np.zeros(len(times), dtype=bool)
     for phase in phases:
         if phase.name == name:
             inside |= (times >= phase.start) & (times <= phase.end)
-    return inside & ~during(times, crossings)
+    return inside & ~in_crossings(times, crossings)
 
 
-def during(times: Times, crossings: Sequence[Crossing]) -> NDArray[np.bool_]:
+def in_crossings(times: Times, crossings: Sequence[Crossing]) -> NDArray[np.bool_]:
     """Which times lie in one of the crossings, which are in the order of time."""
     if not crossings:
         return np.zeros(len(times), dtype=bool)
