@@ -8,7 +8,8 @@ from grafana.links import rule_page
 from grafana.sdk import dashboard
 from grafana.selections import variants
 from grafana.thresholds import Limits
-from hosts.site import DEFAULTS, Judged
+from hosts.facts import DEFAULTS
+from hosts.site import Judged
 from model.times import words
 from rules.load import load_signals
 from rules.schema import Condition, Rule

@@ -8,7 +8,7 @@ from grafana.sdk import common, dashboard
 from grafana.selections import variants
 from grafana.subjects import chosen
 from grafana.thresholds import Limits
-from hosts.site import DEFAULTS
+from hosts.facts import DEFAULTS
 from rules.load import load_packs, load_signals
 from rules.schema import Fact, Rule
 from rules.wording import limit_text

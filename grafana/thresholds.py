@@ -11,7 +11,8 @@ from functools import cache
 
 from dashboards.areas import PanelSpec, load_look
 from grafana.sdk import common, dashboard
-from hosts.site import DEFAULTS, Judged, Site
+from hosts.facts import DEFAULTS
+from hosts.site import Judged, Site
 from rules.healthy import Healthy
 from rules.load import load_packs
 from rules.schema import Fact, Rule, Severity

@@ -10,7 +10,7 @@ from grafana.selections import Selection, variants
 from grafana.subjects import HOST_VARIABLE, INSTANCE_VARIABLE
 from grafana.targets import DATASOURCE, DISK_VARIABLE
 from grafana.thresholds import Limits
-from hosts.site import DEFAULTS
+from hosts.facts import DEFAULTS
 from rules.load import load_signals
 from rules.schema import Fact
 from store.quoting import identifier
