@@ -14,7 +14,7 @@ from model.numbers import percent
 from model.times import SECOND, words
 from rules.schema import Duration, Fact, Limit, Rule, Share, Signal, Strict
 from rules.source import suggest
-from rules.units import in_unit, is_named, unit_of
+from rules.units import in_unit, unit_of
 from rules.wording import limit_text
 
 _LONGEST = 366 * 86400 * SECOND
@@ -133,11 +133,11 @@ def _changed(rule: Rule, settings: RuleSettings, unit: str) -> Rule:
 
 
 def _difference(documented: Rule, changed: Rule, unit: str) -> str:
-    """`limit < 90, for 10 min set in plimsoll.toml instead of the documented < 80, for 5 min`."""
+    """`limit < 90 %, for 10 min set in plimsoll.toml instead of the documented < 80 %, for 5 min`."""
     now, before = [], []
     if (changed.healthy, changed.scale) != (documented.healthy, documented.scale):
-        now.append(f"limit {_limit(changed, unit)}")
-        before.append(_limit(documented, unit))
+        now.append(f"limit {limit_text(changed.healthy, unit, changed.scale)}")
+        before.append(limit_text(documented.healthy, unit, documented.scale))
     if changed.over != documented.over:
         now.append(f"over {_length(changed.over)}")
         before.append(f"over {_length(documented.over)}")
@@ -151,11 +151,6 @@ def _difference(documented: Rule, changed: Rule, unit: str) -> str:
     if not before:
         return f"{', '.join(now)} set in {_FILE}"
     return f"{', '.join(now)} set in {_FILE} instead of the documented {', '.join(before)}"
-
-
-def _limit(rule: Rule, unit: str) -> str:
-    limit = limit_text(rule.healthy, unit) if is_named(unit) else rule.healthy.shown
-    return limit + (f" × {rule.scale}" if rule.scale else "")
 
 
 def _length(duration: int) -> str:

@@ -6,16 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from rules.schema import Fact, Rule
+from rules.wording import fact_text
 
 _SIDES = {"<": "less than ", "<=": "at most ", ">": "more than ", ">=": "at least ", "=": ""}
-_ONE = {"processors": "processor", "spindles": "spindle"}
-_MANY = {
-    "processors": "processors",
-    "spindles": "spindles",
-    "clock_mhz": "MHz",
-    "memory_mb": "MB of memory",
-    "link_bits": "bit/s",
-}
 
 
 def fits(rule: Rule, known: Callable[[Fact], float | None]) -> bool | Fact:
@@ -67,7 +60,5 @@ def applies(rule: Rule, known: Callable[[Fact], float | None]) -> bool:
 
 def wanted(rule: Rule) -> str:
     """The hosts a rule is for: `hosts with at most 4,096 MB of memory`."""
-    return "hosts with " + " and ".join(
-        f"{_SIDES[limit.operator]}{limit.limit:,.12g} {(_ONE if limit.limit == 1 else _MANY).get(fact, _MANY[fact])}"
-        for fact, limit in rule.where.items()
-    )
+    limits = [f"{_SIDES[limit.operator]}{fact_text(fact, limit.limit)}" for fact, limit in rule.where.items()]
+    return f"hosts with {' and '.join(limits)}"
