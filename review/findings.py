@@ -14,7 +14,7 @@ from model.samples import Samples
 from rules.crossings import Crossing, crossings, longest_stretch, share_of_time, time_crossed, worst_value
 from rules.evaluate import Track
 from rules.finder import Subject
-from rules.schema import Pack, Rule, Signal
+from rules.schema import Pack, Rule, Severity, Signal
 
 
 class Outcome(StrEnum):
@@ -37,6 +37,7 @@ class Outcome(StrEnum):
 
 CROSSED = (Outcome.CROSSED, Outcome.OFTEN)
 JUDGED = (*CROSSED, Outcome.HELD)
+SEVERITIES: Sequence[Severity] = ("critical", "warning", "info")  # the gravest first
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,18 +170,6 @@ class Finding:
             return None
         distance = self.nearest - self.track.healthy.limit
         return (-distance if self.track.healthy.worse == "higher" else distance) / abs(self.track.healthy.limit)
-
-
-def nearness(finding: Finding) -> tuple[bool, bool, float, float, float]:
-    """Orders what held: warning and critical ones first, then what was crossed briefly, then by margin.
-
-    Of those whose other condition never held, the value furthest towards the limit comes first.
-    """
-    margin = finding.margin
-    crossed = -(finding.share_of_time or 0) if finding.brief else 0.0
-    lower = finding.rule.healthy.worse == "lower"
-    worst = float("inf") if np.isnan(finding.worst) else finding.worst if lower else -finding.worst
-    return not finding.severe, not finding.brief, crossed, float("inf") if margin is None else margin, worst
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,11 @@
 """What was crossed, signal by signal: all rules of a signal, on all its hosts, are one group."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from review.findings import CROSSED, JUDGED, Finding
+from review.findings import CROSSED, JUDGED, SEVERITIES, Finding
 from rules.schema import Rule, Severity
-
-SEVERITIES: Sequence[Severity] = ("critical", "warning", "info")
 
 
 @dataclass(frozen=True)

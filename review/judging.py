@@ -8,14 +8,13 @@ import numpy as np
 
 from hosts.facts import Facts, UnknownFact
 from model.log import Log, Times
-from model.remark import counted
 from model.samples import Recorded, Samples
 from model.sampling import other_intervals, sampling_interval
 from model.series import Series
-from model.times import words
-from review.findings import CROSSED, Applied, Finding, Outcome, Question
+from review.findings import Applied, Finding, Outcome, Question
+from review.notes import no_drive, notes_on
 from review.processes import with_processes
-from review.sentences import often
+from review.ranking import rank
 from review.signal_samples import signal_samples
 from review.superseded import supersede
 from rules.crossings import longest_stretch, share_of_time, time_crossed
@@ -25,7 +24,6 @@ from rules.finder import Finder, Origin, Subject, Taken, has_object, host_of, ho
 from rules.schema import Pack, Rule
 from rules.states import State
 from rules.where import fitted, wanted
-from rules.wording import limit_text
 
 
 def judge(logs: Sequence[Log], question: Question, facts: Facts) -> tuple[list[Finding], list[Applied]]:
@@ -39,7 +37,7 @@ def judge(logs: Sequence[Log], question: Question, facts: Facts) -> tuple[list[F
         for rule in pack.rules:
             findings += run.findings(pack, rule, hosts)
     weighed = supersede(findings, question.by_hand)
-    return sorted(with_processes(weighed, question.signals, run.recorded, question.phases), key=_rank), applied
+    return sorted(with_processes(weighed, question.signals, run.recorded, question.phases), key=rank), applied
 
 
 class _RunJudge:
@@ -124,9 +122,9 @@ class _RunJudge:
             yield fitted
         else:
             bare, rule = fitted, fitted.rule
-            meant = [one for one in recorded if rule.drive is None or self._holds(one[0]) == rule.drive]
+            meant = [one for one in recorded if rule.drive is None or self._drives.get(one[0].key) == rule.drive]
             if not meant:
-                notes = (self._no_drive(rule, host, recorded), *bare.notes)
+                notes = (no_drive(rule, host, self._question.drives, [subject for subject, _ in recorded]), *bare.notes)
                 yield replace(bare, outcome=Outcome.NOT_JUDGED, notes=notes, needs=f'drive = "{rule.drive}"')
             for subject, origin in meant:
                 yield self._finding(replace(bare, subject=subject), subject, origin)
@@ -155,22 +153,6 @@ class _RunJudge:
                 notes = (missing, only, *bare.notes)
                 return replace(bare, outcome=Outcome.NOT_JUDGED, notes=notes, needs=found.unknown)
 
-    def _holds(self, subject: Subject) -> str | None:
-        return self._drives.get(subject.key)
-
-    def _no_drive(self, rule: Rule, host: str, recorded: Sequence[tuple[Subject, Origin]]) -> str:
-        """What to say where no recorded disk is marked as the rule wants it."""
-        marked = [
-            one.instance
-            for one, holds in self._question.drives.items()
-            if one.host.casefold() == host.casefold() and holds == rule.drive
-        ]
-        if not marked:
-            return f'tell which drives hold the {rule.drive} in plimsoll.toml (drive = "{rule.drive}")'
-        names = ", ".join(f'"{subject.instance}"' for subject, _ in recorded if subject.instance is not None)
-        missing = ", ".join(f'"{one}"' for one in marked)
-        return f'{missing} (drive = "{rule.drive}" in plimsoll.toml) is not recorded; recorded: {names or "no drives"}'
-
     def _finding(self, bare: Finding, subject: Subject, origin: Origin) -> Finding:
         rule = bare.rule
         try:
@@ -180,7 +162,7 @@ class _RunJudge:
         found = replace(bare, outcome=outcome_of(rule, track), track=track, samples=self._drawn(origin, track))
         if found.stretch is not None and found.stretch < track.window:
             found = replace(found, seen=self._judge.seen(origin, track))
-        return replace(found, notes=(*bare.notes, *self._notes(found, track)))
+        return replace(found, notes=(*bare.notes, *notes_on(found, track, self._facts, self._question.signals)))
 
     def _grid(self, host: str) -> Times:
         if host not in self._grids:
@@ -209,50 +191,6 @@ class _RunJudge:
             )
         return Samples(track.times, track.values)
 
-    def _notes(self, finding: Finding, track: Track) -> tuple[str, ...]:
-        rule = finding.rule
-        notes: list[str] = []
-        if finding.outcome == Outcome.OFTEN:
-            notes.append(often(finding))
-        if finding.outcome == Outcome.TOO_SHORT:
-            notes.append(_too_short(finding))
-        if not track.phase_known:
-            notes.append(f"phase unknown: meant for the {rule.phase} phase, judged throughout")
-        if finding.outcome == Outcome.NOT_JUDGED:
-            notes.append(f"no {rule.phase} phase in the part that was judged")
-        if track.window > rule.over:
-            notes.append(
-                f"window widened from {words(rule.over)} to {words(track.window)}, twice the sampling interval"
-            )
-        for one in track.other_windows:
-            how = f"every {words(one // 2)}" if one > rule.over else "more often"
-            notes.append(f"window of {words(one)} where the log was sampled {how}")
-        if rule.scale:
-            limit = limit_text(rule.healthy, finding.signal.unit, rule.scale)
-            notes.append(f"limit {limit}: {self._facts.explain(track.subject, rule.scale)}")
-        notes += self._weighed(rule, track.subject)
-        if rule.measured_on:
-            notes.append(f"measured on {rule.measured_on}")
-        return tuple(notes)
-
-    def _weighed(self, rule: Rule, subject: Subject) -> Iterator[str]:
-        """What counts more than once in the rule's signal, and by which fact."""
-        derived = self._question.signals[rule.signal].derived
-        for name, weight in derived.weights.items() if derived else ():
-            fact = self._facts.known(subject, weight.by)
-            times = counted(round(weight.of(fact)), "time")
-            by = f"{weight.by} = {fact:g} (plimsoll.toml)" if fact is not None else f"{weight.by} is not known"
-            yield f"{self._question.signals[name].title.lower()} counted {times}: {by}"
-
-
-def _too_short(finding: Finding) -> str:
-    counts = f"is shorter than the {words(finding.rule.for_)} that count"
-    if finding.crossings:
-        part = "throughout" if finding.share_of_time == 1 else "for part of"
-        return f"crossed {part} what was recorded, which {counts}"
-    longest = words(finding.stretch) if finding.stretch else "one evaluation"
-    return f"recorded for {longest} without a break, which {counts}"
-
 
 def outcome_of(rule: Rule, track: Track) -> Outcome:
     """What became of a rule that was judged for a subject."""
@@ -265,27 +203,3 @@ def outcome_of(rule: Rule, track: Track) -> Outcome:
     if total and total >= rule.for_ and share >= rule.often:
         return Outcome.OFTEN
     return Outcome.TOO_SHORT if longest_stretch(track) < rule.for_ else Outcome.HELD
-
-
-_SEVERITY = {"critical": 0, "warning": 1, "info": 2}
-_OUTCOME = {outcome: at for at, outcome in enumerate(Outcome)} | {Outcome.OFTEN: 0}
-
-
-def _rank(finding: Finding) -> tuple[object, ...]:
-    """Worst first: crossed by severity and duration, held by margin, then what was not judged."""
-    crossed = finding.outcome in CROSSED
-    longest = max((one.duration for one in finding.breaches), default=0)
-    margin = finding.margin
-    subject = finding.subject
-    return (
-        _OUTCOME[finding.outcome],
-        _SEVERITY[finding.rule.severity] if crossed or finding.outcome == Outcome.TOO_SHORT else 0,
-        finding.outcome == Outcome.OFTEN,
-        -longest,
-        -finding.time_crossed if crossed else 0,
-        -finding.times_past if crossed else 0,
-        margin if margin is not None else float("inf"),
-        finding.rule.id,
-        subject.host.casefold() if subject else "",
-        (subject.instance or "") if subject else "",
-    )

@@ -4,15 +4,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from model.numbers import number, percent, quantity
+from model.numbers import percent, quantity
 from model.times import words
 from review.findings import Finding, Outcome
 from rules.crossings import Crossing
+from rules.finder import Subject
 from rules.healthy import Healthy
-from rules.wording import exactly, limit_text
+from rules.wording import should_text
 
 _REDUCED = {"min": "minimum", "max": "maximum"}
-_SHOULD = {"<": "stay below", "<=": "stay at or below", ">": "stay above", ">=": "stay at or above", "=": "be"}
 _SIDE = {"lower": "below its limit", "higher": "above its limit", "either": "off its limit"}
 
 
@@ -44,7 +44,7 @@ def crossed_clause(finding: Finding) -> str:
 def worst_crossed(finding: Finding) -> float:
     """The value furthest past the limit in the crossings to speak of: those of a compound rule are not all."""
     limit = limit_of(finding).limit
-    return max((one.worst for one in told(finding)), key=lambda value: abs(value - limit), default=finding.worst)
+    return max((one.worst for one in spoken_of(finding)), key=lambda value: abs(value - limit), default=finding.worst)
 
 
 def often(finding: Finding) -> str:
@@ -57,15 +57,22 @@ def often(finding: Finding) -> str:
 
 def subject_title(finding: Finding) -> str:
     """`Page life expectancy of SQLSRV01`, `Disk queue length of SQLSRV01, 2 E:`."""
-    subject = finding.subject
-    place = "" if subject is None else f" of {subject.host}" + (f", {subject.instance}" if subject.instance else "")
-    return f"{finding.signal.title}{place}"
+    return f"{finding.signal.title} of {place(finding)}" if finding.subject else finding.signal.title
+
+
+def place(finding: Finding) -> str:
+    """`SQLSRV01` or `SQLSRV01, 2 E:`; empty where the rule applies to no host."""
+    return subject_name(finding.subject) if finding.subject else ""
+
+
+def subject_name(subject: Subject) -> str:
+    """`SQLSRV01` or `SQLSRV01, 2 E:`."""
+    return f"{subject.host}, {subject.instance}" if subject.instance else subject.host
 
 
 def should(finding: Finding) -> str:
     """`should stay above 3,600 s`, with the limit as scaled for the subject."""
-    healthy = limit_of(finding)
-    return f"should {_SHOULD[healthy.operator]} {exactly(healthy.limit, finding.signal.unit)}{_gained(finding)}"
+    return f"{should_text(limit_of(finding), finding.signal.unit)}{gained_in(finding)}"
 
 
 def limit_of(finding: Finding) -> Healthy:
@@ -73,34 +80,9 @@ def limit_of(finding: Finding) -> Healthy:
     return finding.track.healthy if finding.track else finding.rule.healthy
 
 
-def threshold(finding: Finding) -> str:
-    """`> 3,600 s`, with the limit as scaled for the subject."""
-    return f"{limit_text(limit_of(finding), finding.signal.unit)}{_gained(finding)}"
-
-
-def _gained(finding: Finding) -> str:
+def gained_in(finding: Finding) -> str:
+    """` gained in 5 min`: in what time a rule counts an increase; empty for other rules."""
     return f" gained in {window(finding)}" if finding.rule.reduce == "increase" else ""
-
-
-def margin(finding: Finding) -> str:
-    """How far the worst value stayed from the limit: `37.5 % below`, `7 % above`, `17 × the limit`; or nothing.
-
-    Of a rule with further conditions it is the value while those held.
-    """
-    share = finding.margin
-    if share is None:
-        return "its other condition never held" if finding.track and not finding.track.joined.any() else ""
-    if share < 0:
-        return "crossed briefly" if finding.outcome == Outcome.HELD else "crossed"
-    if finding.track and finding.track.healthy.worse == "lower":
-        return f"{number(round(1 + share, 1))} × the limit" if share >= 1 else f"{percent(share)} above"
-    return f"{percent(share)} below"
-
-
-def extreme(finding: Finding) -> str:
-    """`highest`, `lowest 5 min mean`: which extreme the worst value is, and of what."""
-    which = {"higher": "highest", "lower": "lowest", "either": "furthest"}[limit_of(finding).worse]
-    return f"{which} {reduced(finding)}".rstrip()
 
 
 def reduced(finding: Finding) -> str:
@@ -147,13 +129,13 @@ def in_phase(finding: Finding) -> str:
 
 def how_long(finding: Finding) -> str:
     """`for 1 h 24 min`, or `3 times (41 min in all)`."""
-    crossed = told(finding)
+    crossed = spoken_of(finding)
     total = sum(one.duration for one in crossed)
     if len(crossed) == 1:
         return f"for {words(total)}" if total else "at one evaluation"
     return f"{len(crossed)} times ({f'{words(total)} in all' if total else 'one evaluation each'})"
 
 
-def told(finding: Finding) -> Sequence[Crossing]:
+def spoken_of(finding: Finding) -> Sequence[Crossing]:
     """The crossings to speak of: those that count, or all of them where none does."""
     return finding.counted or finding.crossings

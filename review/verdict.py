@@ -1,6 +1,5 @@
 """The verdict on a run, and the answer in a sentence or two."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
@@ -9,7 +8,7 @@ from model.times import words
 from review.coverage import coverage
 from review.doubts import Doubt
 from review.findings import CROSSED, JUDGED, Finding, Outcome
-from review.groups import SEVERITIES, Group, crossed_groups, severities
+from review.groups import Group, crossed_groups, severities
 from review.sentences import (
     breach_sentence,
     crossed_clause,
@@ -165,18 +164,3 @@ def _unable(findings: Sequence[Finding]) -> Iterator[str]:
         names = list(dict.fromkeys(f"{one.signal.title} ({one.rule.id})" for one in found))
         if names:
             yield f"{said} {listed(names, _MOST_UNABLE)}."
-
-
-def counts(findings: Sequence[Finding]) -> dict[str, int]:
-    """Findings by state, those that count as crossed by severity as well."""
-    by_outcome = Counter(str(one.outcome) for one in findings)
-    by_severity = Counter(one.rule.severity for one in findings if one.outcome in CROSSED)
-    return {
-        **{severity: by_severity[severity] for severity in SEVERITIES},
-        **{str(outcome): by_outcome[str(outcome)] for outcome in Outcome},
-    }
-
-
-def tally(findings: Sequence[Finding]) -> str:
-    """`Crossed: 1 critical, 2 warning`: signals by the severity of their worst finding."""
-    return f"Crossed: {severities(crossed_groups(findings)) or 'nothing'}"

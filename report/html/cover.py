@@ -7,7 +7,7 @@ from importlib.metadata import version
 from model.log import Log
 from model.numbers import number
 from model.times import Zone
-from report.html.crossed import where
+from report.wording import where
 from review.review import Review
 from review.sentences import between, breach_sentence
 

@@ -4,20 +4,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from model.numbers import number, percent, quantity
-from model.times import Zone, words
+from model.numbers import percent, quantity
+from model.times import Zone
 from report.html.chart import Chart, Charts, Span
 from report.html.finding_lines import finding_lines, limits
 from report.html.gauge import level, water
 from report.html.recorded_signals import RecordedSignals
 from report.html.related_signals import RelatedSignals, related_signals
-from report.wording import lasted, old_limits, place, used_by
+from report.wording import brief_crossings, clock, condition_text, lasted, old_limits, threshold, used_by, where
 from review.findings import Finding, Outcome
 from review.groups import Group
 from review.review import Review
-from review.sentences import breach_sentence, how_long, in_phase, reduced, threshold, worst_text
+from review.sentences import breach_sentence, how_long, in_phase, place, reduced, worst_text
 from rules.crossings import Crossing
-from rules.schema import Condition, Rule, Severity
+from rules.schema import Rule, Severity
 from rules.wording import limit_text
 
 DRAWN_PER_SIGNAL = 8
@@ -88,34 +88,6 @@ def crossed(review: Review, zone: Zone, signals: RecordedSignals, charts: Charts
 def anchor(kind: str, signal: str, host: str = "") -> str:
     """What a link to a section leads to: `crossed-cpu-busy`."""
     return "-".join(part for part in (kind, signal.replace(".", "-"), host) if part)
-
-
-def condition_text(condition: Condition, unit: str) -> str:
-    """How a rule judges, in words: `mean over 1 min, for 5 min, in the steady phase`."""
-    parts = [f"{condition.reduce} over {words(condition.over)}" if condition.over else condition.reduce]
-    if isinstance(condition, Rule):
-        parts += [f"for {words(condition.for_)}"] if condition.for_ else []
-        parts += [f"in the {condition.phase} phase"] if condition.phase else []
-        if condition.recover:
-            parts.append(f"until {limit_text(condition.recover, unit, condition.scale)}")
-    return ", ".join(parts)
-
-
-def brief_crossings(finding: Finding) -> str:
-    """How many crossings did not fire, and the longest of them: `3, longest 40 s`."""
-    longest = max((one.duration for one in finding.brief), default=0)
-    return number(len(finding.brief)) + (f", longest {words(longest)}" if longest else "") if finding.brief else ""
-
-
-def where(group: Group, judged_hosts: int) -> str:
-    """`SQLSRV01, 2 E:`, `4 instances on SQLSRV01, worst 2 E:` or `on 20 of 20 hosts, worst WEB07`."""
-    worst = group.worst.subject
-    subjects = list(dict.fromkeys(finding.subject for finding in group.findings if finding.subject))
-    if worst is None or len(subjects) == 1:
-        return place(group.worst)
-    if len(group.hosts) > 1:
-        return f"on {number(len(group.hosts))} of {number(judged_hosts)} hosts, worst {place(group.worst)}"
-    return f"{number(len(subjects))} instances on {worst.host}, worst {worst.instance}"
 
 
 def _share_out(sizes: Sequence[int]) -> list[int]:
@@ -238,12 +210,6 @@ class _SubjectBuilder:
             spans=[Span(one.start, one.end) for one in finding.counted],
             severity=finding.rule.severity,
         )
-
-
-def clock(review: Review, zone: Zone, instant: int) -> str:
-    """A time of the run: with its date where the run spans several days."""
-    start, end = review.start or instant, review.end or instant
-    return zone.clock(instant, date=zone.local(start).date() != zone.local(end).date())
 
 
 def _title(finding: Finding, group: Group) -> str:

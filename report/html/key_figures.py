@@ -8,11 +8,13 @@ import numpy as np
 from model.numbers import number, quantity
 from model.run import Phase
 from model.samples import Samples
-from report.html.recorded_signals import RecordedSignals, subject_name
+from report.html.recorded_signals import RecordedSignals
 from report.html.scale import scale_for
-from review.findings import CROSSED, Finding, Outcome, nearness
+from report.wording import extreme
+from review.findings import CROSSED, Finding, Outcome
+from review.ranking import nearness
 from review.review import Review
-from review.sentences import extreme, should, subject_title
+from review.sentences import should, subject_name, subject_title
 from rules.finder import Subject
 from rules.schema import Signal
 

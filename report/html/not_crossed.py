@@ -10,14 +10,15 @@ from model.numbers import number, quantity
 from model.samples import Samples
 from model.times import Zone
 from report.html.chart import MOST_LINES, Chart, Charts, Line, Span
-from report.html.crossed import anchor, brief_crossings, clock
+from report.html.crossed import anchor
 from report.html.finding_lines import OWN_SCALE, finding_lines, limits
 from report.html.gauge import level, water
-from report.html.recorded_signals import RecordedSignals, subject_name
-from report.wording import lasted, place
-from review.findings import Finding, Outcome, nearness
+from report.html.recorded_signals import RecordedSignals
+from report.wording import brief_crossings, clock, extreme, lasted, margin, threshold
+from review.findings import Finding, Outcome
+from review.ranking import nearness
 from review.review import Review
-from review.sentences import extreme, how_long, limit_of, margin, threshold
+from review.sentences import how_long, limit_of, place, subject_name
 from rules.crossings import Crossing
 
 _MOST_ITEMS = 90  # with more, hosts are folded together as well

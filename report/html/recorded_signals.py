@@ -83,8 +83,3 @@ class RecordedSignals:
 
     def _origins(self, name: str) -> Origins:
         return self._finder.find(name) if name in self._review.question.signals else {}
-
-
-def subject_name(subject: Subject) -> str:
-    """`SQLSRV01` or `SQLSRV01, 2 E:`."""
-    return f"{subject.host}, {subject.instance}" if subject.instance else subject.host

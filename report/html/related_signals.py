@@ -10,10 +10,11 @@ from model.numbers import number, quantity
 from model.samples import Samples
 from report.html.chart import Chart, Charts, Limit, Line, Span
 from report.html.finding_lines import OWN_SCALE
-from report.html.recorded_signals import RecordedSignals, subject_name
+from report.html.recorded_signals import RecordedSignals
 from review.findings import Finding
 from review.rest_of_phase import in_crossings, in_rest_of_phase, phase_of
 from review.review import Review
+from review.sentences import subject_name
 from rules.finder import Subject
 from rules.schema import Signal
 

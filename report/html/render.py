@@ -17,7 +17,7 @@ from model.remark import counted
 from model.times import Zone, words
 from report.html import cover
 from report.html.chart import Charts
-from report.html.crossed import condition_text, crossed
+from report.html.crossed import crossed
 from report.html.gauge import level, water
 from report.html.key_figures import key_figures
 from report.html.matrix import matrix
@@ -25,11 +25,11 @@ from report.html.not_crossed import NotCrossed
 from report.html.recorded_signals import RecordedSignals
 from report.html.statistics_table import statistics
 from report.html.unjudged import unjudged
-from report.wording import MARKS, host_of, place, scope
+from report.wording import MARKS, condition_text, crossed_summary, host_of, scope, threshold
 from review.findings import CROSSED, Finding, Outcome
 from review.review import Review
-from review.sentences import how_long, threshold, worst_text
-from review.verdict import Verdict, tally, verdict_text
+from review.sentences import how_long, place, worst_text
+from review.verdict import Verdict, verdict_text
 from rules.schema import Rule, Signal
 from rules.wording import limit_text
 
@@ -69,7 +69,7 @@ def render(review: Review, zone: Zone | None = None, now: int | None = None) -> 
         headline=review.answer,
         trouble=_trouble(review),
         water=_worst_water(review),
-        tally=tally(review.findings),
+        tally=crossed_summary(review.findings),
         coverage=_sentence(review.coverage.text),
         scope=scope(review, zone),
         figures=key_figures(review, signals),

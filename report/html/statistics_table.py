@@ -6,9 +6,10 @@ from model.log import Values
 from model.numbers import number, percent
 from model.samples import Samples
 from model.times import Zone, words
-from report.html.recorded_signals import RecordedSignals, subject_name
+from report.html.recorded_signals import RecordedSignals
 from report.html.scale import Scale, scale_for
 from review.review import Review
+from review.sentences import subject_name
 from review.statistics import WHOLE_RUN, Figures, figures, weights_of
 from rules.finder import Subject
 

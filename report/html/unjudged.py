@@ -4,9 +4,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from model.numbers import number
-from report.wording import place, reason
+from report.wording import reason
 from review.findings import Finding, Outcome
 from review.review import Review
+from review.sentences import place
 
 _SHOWN_PLACES = 40
 

@@ -19,9 +19,9 @@ from model.remark import Kind, Remark
 from model.run import Phase, Run
 from model.times import SECOND, Zone
 from report.html.render import render
+from report.wording import crossed_summary
 from review.findings import Outcome, Question
 from review.review import review
-from review.verdict import tally
 from rules.schema import Pack, Rule, Signal
 
 START = 1_200_387_720 * SECOND  # 2008-01-15 10:02:00 in Berlin
@@ -173,7 +173,7 @@ def test_verdict_and_every_fact_of_a_breach_are_said():
     crossed = found.findings[0]
     assert "Not healthy." in text
     assert found.headline.removeprefix("Not healthy. ") in text
-    assert tally(found.findings) in text
+    assert crossed_summary(found.findings) in text
     assert "simulated data" in text
     assert "Europe/Berlin, UTC+01:00" in text
     for fact in ("critical", "> 3,600 s", quantity(crossed.worst, "s"), "10:02:00"):
