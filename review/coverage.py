@@ -9,8 +9,8 @@ from review.findings import JUDGED, Finding, Outcome
 
 Why = Literal["needs", "too-short", "no-data", "no-phase", "not-recorded", "off"]
 _ORDER: Sequence[Why] = ("needs", "too-short", "no-data", "no-phase", "not-recorded", "off")
-# What one threshold does, and what several do.
-_SAID: dict[Why, tuple[str, str]] = {
+# For one threshold, and for several.
+_TEXTS: dict[Why, tuple[str, str]] = {
     "needs": ("needs {}", "need {}"),
     "too-short": ("was recorded too briefly", "were recorded too briefly"),
     "no-data": ("had no data", "had no data"),
@@ -22,7 +22,7 @@ _SAID: dict[Why, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class UnjudgedReason:
-    """Thresholds that were not judged, and why; `fact` is what they need to be known."""
+    """How many thresholds were not judged for one reason; `fact` is the one they need."""
 
     count: int
     why: Why
@@ -31,13 +31,13 @@ class UnjudgedReason:
     @property
     def text(self) -> str:
         """`2 need spindles`."""
-        one, several = _SAID[self.why]
+        one, several = _TEXTS[self.why]
         return f"{self.count:,} {(one if self.count == 1 else several).format(self.fact)}"
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """A threshold is one rule on one host. It was judged where any instance of the host was."""
+    """How many thresholds were judged: one is a rule on a host, judged if it was for any instance of the host."""
 
     thresholds: int
     judged: int

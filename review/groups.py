@@ -1,4 +1,4 @@
-"""What was crossed, signal by signal: all rules of a signal, on all its hosts, are one group."""
+"""Crossed findings grouped by signal: a group has all rules of the signal, on all hosts."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from rules.schema import Rule, Severity
 class Group:
     """The crossed findings about one signal, worst first.
 
-    `not_counted` are those of old limits that a rule of today stands in for, crossed or not, worst first.
+    `not_counted` are the findings of old limits that a current rule supersedes, crossed or not, worst first.
     """
 
     signal: str
@@ -21,7 +21,7 @@ class Group:
 
     @property
     def worst(self) -> Finding:
-        """The finding that stands for the group."""
+        """The worst finding."""
         return self.findings[0]
 
     @property
@@ -50,10 +50,10 @@ class Group:
 
 
 def crossed_groups(findings: Iterable[Finding]) -> tuple[Group, ...]:
-    """The groups, worst first. `findings` are in their order, worst first.
+    """The groups, worst first, of findings that are sorted so.
 
-    An old limit is noted in the group of its signal, or of a rule that supersedes it. Where neither was crossed and it
-    was, it makes a group of its own.
+    An old limit belongs to the group of its signal, else to that of a rule that supersedes it. If it was crossed and
+    neither of those was, it is a group of its own.
     """
     every = list(findings)
     by_signal: dict[str, list[Finding]] = {}
@@ -77,6 +77,6 @@ def crossed_groups(findings: Iterable[Finding]) -> tuple[Group, ...]:
 
 
 def severities(groups: Iterable[Group]) -> str:
-    """`1 critical, 2 warning`: how many groups there are of each severity, empty without any."""
+    """`1 critical, 2 warning`: the number of groups of each severity; empty without groups."""
     found = [group.severity for group in groups]
     return ", ".join(f"{found.count(severity):,} {severity}" for severity in SEVERITIES if severity in found)

@@ -1,4 +1,4 @@
-"""Every rule held against a run."""
+"""Judges every rule of the packs against the logs of a run."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -27,7 +27,7 @@ from rules.where import fitted, wanted
 
 
 def judge(logs: Sequence[Log], question: Question, facts: Facts) -> tuple[list[Finding], list[Applied]]:
-    """Every rule of every pack that applies, for every host and instance, worst first."""
+    """A finding for each rule, host and instance, worst first; and for each pack the hosts it was applied to."""
     run = _RunJudge(logs, question, facts)
     findings: list[Finding] = []
     applied: list[Applied] = []
@@ -36,12 +36,12 @@ def judge(logs: Sequence[Log], question: Question, facts: Facts) -> tuple[list[F
         applied.append(Applied(pack, hosts, why))
         for rule in pack.rules:
             findings += run.findings(pack, rule, hosts)
-    weighed = supersede(findings, question.by_hand)
-    return sorted(with_processes(weighed, question.signals, run.recorded, question.phases), key=rank), applied
+    findings = with_processes(supersede(findings, question.by_hand), question.signals, run.recorded, question.phases)
+    return sorted(findings, key=rank), applied
 
 
 class _RunJudge:
-    """The run, ready to be judged rule by rule."""
+    """Judges the rules of one run; reads each series and computes each host's evaluation times once."""
 
     def __init__(self, logs: Sequence[Log], question: Question, facts: Facts) -> None:
         self._question = question
@@ -88,7 +88,7 @@ class _RunJudge:
         return hosts, f"{names} recorded" if hosts else f"none of {names} recorded"
 
     def recorded(self, name: str, host: str) -> Iterator[tuple[str, Samples]]:
-        """The instances of a signal on a host, with their samples in the part that is judged."""
+        """The instances of a signal on a host, with their samples in the part of the run that is judged."""
         for subject, origin in self._origins(name).values() if name in self._question.signals else ():
             if subject.host.casefold() == host.casefold() and subject.instance is not None:
                 samples = signal_samples(origin, self._samples)
@@ -96,7 +96,7 @@ class _RunJudge:
                     yield subject.instance, samples.between(self._question.start, self._question.end)
 
     def findings(self, pack: Pack, rule: Rule, hosts: Sequence[str]) -> Iterator[Finding]:
-        """One rule of a pack for all hosts the pack applies to."""
+        """The findings of one rule on all hosts its pack applies to."""
         if not hosts:
             yield Finding(pack, rule, self._question.signals[rule.signal], Outcome.DOES_NOT_APPLY)
             return
@@ -110,9 +110,9 @@ class _RunJudge:
         self, pack: Pack, documented: Rule, host: str, recorded: Sequence[tuple[Subject, Origin]]
     ) -> Iterator[Finding]:
         rule, override = self._question.overrides.of(documented, host)
-        said = (override.note,) if override else ()
         signal = self._question.signals[rule.signal]
-        bare = Finding(pack, rule, signal, Outcome.NOT_RECORDED, Subject(host), notes=said, override=override)
+        notes = (override.note,) if override else ()
+        bare = Finding(pack, rule, signal, Outcome.NOT_RECORDED, Subject(host), notes=notes, override=override)
         if override and override.off:
             yield replace(bare, outcome=Outcome.OFF)
         elif not recorded:
@@ -122,15 +122,15 @@ class _RunJudge:
             yield fitted
         else:
             bare, rule = fitted, fitted.rule
-            meant = [one for one in recorded if rule.drive is None or self._drives.get(one[0].key) == rule.drive]
-            if not meant:
+            subjects = [one for one in recorded if rule.drive is None or self._drives.get(one[0].key) == rule.drive]
+            if not subjects:
                 notes = (no_drive(rule, host, self._question.drives, [subject for subject, _ in recorded]), *bare.notes)
                 yield replace(bare, outcome=Outcome.NOT_JUDGED, notes=notes, needs=f'drive = "{rule.drive}"')
-            for subject, origin in meant:
+            for subject, origin in subjects:
                 yield self._finding(replace(bare, subject=subject), subject, origin)
 
     def _fitted(self, bare: Finding, host: str) -> Finding:
-        """The finding where the rule is for hosts like this one; else, with its outcome, why it is not judged."""
+        """The finding unchanged if the rule is for this host; else a note, or an outcome and why it is not judged."""
         found = fitted(bare.rule, partial(self._facts.known, Subject(host)))
         if found.outside:
             has = " and ".join(self._facts.explain(Subject(host), fact) for fact in found.rule.where)
@@ -175,7 +175,7 @@ class _RunJudge:
         return self._grids[host]
 
     def _reach(self, host: str, recordings: Sequence[Times]) -> int:
-        """The longest window of any rule: that of the host's coarsest recording, where it is widened."""
+        """The longest window (ns) of any rule on a host, including those widened for its longest sampling interval."""
         regular = [sampling_interval(times) or 0 for times in recordings]
         others = [part.interval for times in recordings for part in other_intervals(times)]
         widest = 2 * max([*regular, *others], default=0)
@@ -193,10 +193,10 @@ class _RunJudge:
 
 
 def outcome_of(rule: Rule, track: Track) -> Outcome:
-    """What became of a rule that was judged for a subject."""
+    """The outcome of a rule that was evaluated for a subject."""
     if not track.judged:
-        never_inside = len(track.states) and bool((track.states == State.NOT_JUDGED).all())
-        return Outcome.NOT_JUDGED if never_inside else Outcome.NO_DATA
+        outside_phase = len(track.states) and bool((track.states == State.NOT_JUDGED).all())
+        return Outcome.NOT_JUDGED if outside_phase else Outcome.NO_DATA
     if (track.states == State.FIRING).any():
         return Outcome.CROSSED
     total, share = time_crossed(track), share_of_time(track) or 0.0

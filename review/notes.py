@@ -1,4 +1,4 @@
-"""The notes of a finding: what its judgement rests on, or what is missing for one."""
+"""The notes of a finding: what its judgement rests on, or what is needed to judge it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -14,7 +14,7 @@ from rules.wording import limit_text
 
 
 def notes_on(finding: Finding, track: Track, facts: Facts, signals: Mapping[str, Signal]) -> tuple[str, ...]:
-    """What the judgement of a rule that was evaluated rests on."""
+    """The notes of a rule that was evaluated, without those that its finding has already."""
     rule = finding.rule
     notes: list[str] = []
     if finding.outcome == Outcome.OFTEN:
@@ -57,7 +57,7 @@ def _too_short(finding: Finding) -> str:
 
 
 def _windows(rule: Rule, track: Track) -> Iterator[str]:
-    """Where the window differs from the documented one, as the samples lie too far apart for it."""
+    """Where the window was widened because samples are too far apart for the documented one."""
     if track.window > rule.over:
         yield f"window widened from {words(rule.over)} to {words(track.window)}, twice the sampling interval"
     for one in track.other_windows:

@@ -1,4 +1,4 @@
-"""One finding in words: what was crossed, by how much, for how long, and what its limit is."""
+"""Sentences about one finding: what was crossed, by how much, for how long, and what its limit is."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ _SIDE = {"lower": "below its limit", "higher": "above its limit", "either": "off
 
 
 def breach_sentence(finding: Finding, title: str | None = None) -> str:
-    """What was crossed in a sentence. `title` stands for the signal and its subject.
+    """What was crossed, in a sentence. `title` replaces the signal and its subject.
 
     `Page life expectancy of DB01 never passed 1,064 s (1 min mean); it should stay above 3,600 s.`
     """
@@ -42,9 +42,11 @@ def crossed_clause(finding: Finding) -> str:
 
 
 def worst_crossed(finding: Finding) -> float:
-    """The value furthest past the limit in the crossings to speak of: those of a compound rule are not all."""
+    """The value furthest past the limit within the crossings: elsewhere other conditions of the rule did not hold."""
     limit = limit_of(finding).limit
-    return max((one.worst for one in spoken_of(finding)), key=lambda value: abs(value - limit), default=finding.worst)
+    return max(
+        (one.worst for one in shown_crossings(finding)), key=lambda value: abs(value - limit), default=finding.worst
+    )
 
 
 def often(finding: Finding) -> str:
@@ -71,7 +73,7 @@ def subject_name(subject: Subject) -> str:
 
 
 def should(finding: Finding) -> str:
-    """`should stay above 3,600 s`, with the limit as scaled for the subject."""
+    """`should stay above 3,600 s`, with the limit as it was applied to the subject."""
     return f"{should_text(limit_of(finding), finding.signal.unit)}{gained_in(finding)}"
 
 
@@ -86,9 +88,9 @@ def gained_in(finding: Finding) -> str:
 
 
 def reduced(finding: Finding) -> str:
-    """`5 min mean`: what the worst value is of; empty where it is a sample as recorded.
+    """`5 min mean`: how the worst value was computed; empty if it is a single sample.
 
-    A window that was never full says so: `mean of up to 2 min`.
+    A window that samples never filled: `mean of up to 2 min`.
     """
     how, worse = finding.rule.reduce, limit_of(finding).worse
     a_sample = how == "last" or (how == "max" and worse != "lower") or (how == "min" and worse != "higher")
@@ -107,12 +109,12 @@ def window(finding: Finding) -> str:
 
 
 def between(durations: Sequence[int]) -> str:
-    """`5 min` where all are, or `1 min to 20 min`."""
+    """The range of the durations: `1 min to 20 min`, or `5 min` if all are equal."""
     return " to ".join(words(one) for one in dict.fromkeys((min(durations), max(durations))))
 
 
 def worst_text(finding: Finding, worst: float | None = None) -> str:
-    """`15.8 GB (1 min mean)`: the worst value of all, or of a breach, and what it is of."""
+    """`15.8 GB (1 min mean)`: the worst value, of all or of one breach, and how it was computed."""
     value = quantity(finding.worst if worst is None else worst, finding.signal.unit)
     return f"{value}{_in_brackets(reduced(finding))}"
 
@@ -122,20 +124,20 @@ def _in_brackets(text: str) -> str:
 
 
 def in_phase(finding: Finding) -> str:
-    """` in the steady phase` where the rule was kept to one."""
+    """` in the steady phase` if the rule was judged in one phase only; else empty."""
     known = finding.rule.phase and finding.track is not None and finding.track.phase_known
     return f" in the {finding.rule.phase} phase" if known else ""
 
 
 def how_long(finding: Finding) -> str:
     """`for 1 h 24 min`, or `3 times (41 min in all)`."""
-    crossed = spoken_of(finding)
+    crossed = shown_crossings(finding)
     total = sum(one.duration for one in crossed)
     if len(crossed) == 1:
         return f"for {words(total)}" if total else "at one evaluation"
     return f"{len(crossed)} times ({f'{words(total)} in all' if total else 'one evaluation each'})"
 
 
-def spoken_of(finding: Finding) -> Sequence[Crossing]:
-    """The crossings to speak of: those that count, or all of them where none does."""
+def shown_crossings(finding: Finding) -> Sequence[Crossing]:
+    """The crossings that count, or all of them if none does."""
     return finding.counted or finding.crossings
