@@ -7,13 +7,14 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from model.times import duration_text
+
 if __name__ == "__main__":
     sys.path.pop(0)  # this folder: its rules/ are pages, and would stand in for the package
 
 from pydantic import BaseModel
 
-from model.times import duration_text
-from report.document import ReviewDocument
+from report.json_schema import ReviewDocument
 from report.rule_page import explain, signal_text, threshold_text
 from rules.document import RulesDocument
 from rules.json_schema import MODELS, schema_of
@@ -32,7 +33,7 @@ What `plimsoll review --json FILE` writes. Times are ISO 8601 in UTC; durations 
 name; values are in the unit named beside them. Fields, and states of a rule, are added within a version, never changed
 or removed.
 
-<!-- Generated from review/document.py by docs/build.py. -->
+<!-- Generated from report/json_schema.py by docs/build.py. -->
 """
 _RULES = """\
 # plimsoll.rules/1

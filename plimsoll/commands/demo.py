@@ -7,7 +7,8 @@ from plimsoll.commands.review import Options, review_inputs
 from plimsoll.console import escaped, print_line, stdout
 from plimsoll.inputs import Inputs
 from plimsoll.outputs import write_text
-from report import html, terminal
+from report import terminal
+from report.html.render import render
 
 
 def run(out: Path) -> None:
@@ -16,5 +17,5 @@ def run(out: Path) -> None:
         report = folder / "report.html"
         result = review_inputs(Inputs((str(folder),)), Options())
         terminal.show(result, stdout())
-        write_text(report, html.render(result))
+        write_text(report, render(result))
         print_line(f"\nReport: {escaped(str(report))}\n")

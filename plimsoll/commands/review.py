@@ -18,9 +18,9 @@ from plimsoll.console import escaped, print_line, print_remarks, stdout
 from plimsoll.inputs import Found, Inputs, read, refuse_empty
 from plimsoll.outputs import STDOUT, refuse_overwriting, write_json, write_text
 from report import terminal
-from report.fill_document import document
+from report.json_document import document
 from report.junit import junit
-from review.doubts import together
+from review.doubts import doubts_text
 from review.findings import CROSSED, Question
 from review.review import Review, review
 from review.verdict import Verdict
@@ -57,9 +57,9 @@ def run(inputs: Inputs, options: Options, outputs: Outputs) -> int:
     also_read = [*inputs.names, *([options.config] if options.config else [])]
     refuse_overwriting(result.logs, outputs.report, outputs.json, outputs.junit, also_read=also_read)
     if outputs.report is not None:
-        from report import html  # noqa: PLC0415  only the HTML report needs jinja2
+        from report.html.render import render  # noqa: PLC0415  only the HTML report needs jinja2
 
-        write_text(outputs.report, html.render(result, zone))
+        write_text(outputs.report, render(result, zone))
     if outputs.json is not None:
         write_json(outputs.json, document(result).model_dump_json(by_alias=True, indent=2))
     if outputs.junit is not None:
@@ -144,6 +144,6 @@ def _status(result: Review, fail_on: str | None) -> int:
     if any(finding.rule.severity in failing for finding in result.of(*CROSSED)):
         return 1
     if result.verdict == Verdict.UNKNOWN or result.doubts:
-        why = together(result.doubts) if result.doubts else result.answer
+        why = doubts_text(result.doubts) if result.doubts else result.answer
         raise Unusable(f"--fail-on cannot say that the run was good: {why}")
     return 0
