@@ -12,14 +12,14 @@ if __name__ == "__main__":
 
 from pydantic import BaseModel
 
-from model.times import words
+from model.times import duration_text
 from report.json_schema import ReviewDocument
 from report.rule_page import explain, signal_text, threshold_text
 from rules.document import RulesDocument
 from rules.json_schema import MODELS, schema_of
 from rules.json_schema import text as schema_text
 from rules.load import load_packs, load_signals
-from rules.schema import Pack
+from rules.pack_schema import Pack
 
 HERE = Path(__file__).parent
 # Every page of these folders is generated: what is no longer written is removed.
@@ -62,7 +62,7 @@ What that means to the sample is in [evaluation](../evaluation.md), what is coun
 """
 
 
-_PACKS = "<!-- From here on generated from rules/schema.py by docs/build.py. -->\n"
+_PACKS = "<!-- From here on generated from rules/signal_schema.py and rules/pack_schema.py by docs/build.py. -->\n"
 
 
 def document_page(intro: str, model: type[BaseModel]) -> str:
@@ -94,7 +94,7 @@ def catalogue_page() -> str:
     for pack in load_packs():
         rows = [
             f"| [{rule.id}]({rule.id}.md) | {rule.severity} | {signals[rule.signal].title} | "
-            f"{threshold_text(rule, signals)} | {words(rule.for_) if rule.for_ else 'at once'} |"
+            f"{threshold_text(rule, signals)} | {duration_text(rule.for_) if rule.for_ else 'at once'} |"
             for rule in pack.rules
         ]
         table = ["| rule | severity | signal | healthy | for |", "|---|---|---|---|---|", *rows]

@@ -5,13 +5,14 @@ The text is Markdown that is also readable as plain text.
 
 from collections.abc import Iterator, Mapping
 
-from model.numbers import percent
 from model.remark import counted
-from model.times import words
+from model.times import duration_text
+from model.value_text import percent
 from rules.fields import OPERATORS
-from rules.schema import OFTEN, Condition, Derivation, Fields, Pack, Rule, Signal, Source, Transform
+from rules.host_filter import hosts_text
+from rules.pack_schema import OFTEN, Condition, Pack, Rule
+from rules.signal_schema import Derivation, Fields, Signal, Source, Transform
 from rules.units import unit_of
-from rules.where import wanted
 from rules.wording import counted_by, crossed_text, healthy_text, limit_text
 
 Signals = Mapping[str, Signal]
@@ -54,7 +55,7 @@ def signal_text(name: str, signals: Signals) -> str:
         return f"{head}\n\nIt is {_derivation(signal.derived, signals)}."
     if signal.fact:
         return f"{head}\n\nIt is `{signal.fact}` of the host, as plimsoll.toml gives it, throughout."
-    taken = "Taken from" if len(signal.sources) == 1 else "Taken from the first of these that is recorded"
+    taken = "SeriesOrigin from" if len(signal.sources) == 1 else "SeriesOrigin from the first of these that is recorded"
     if signal.instances == "sum":
         taken = "Added up over the instances of the host that have data. " + taken
     return f"{head}\n\n{taken}:\n\n" + "\n".join(f"- {source_text(source)}" for source in signal.sources)
@@ -106,7 +107,7 @@ def _threshold(rule: Rule, signals: Signals) -> Iterator[str]:
     )
     for condition in rule.and_:
         yield f"  - {_crossed(condition, signals)}."
-    yield f"- It fires once it has been crossed for {words(rule.for_)}." if rule.for_ else "- It fires at once."
+    yield f"- It fires once it has been crossed for {duration_text(rule.for_)}." if rule.for_ else "- It fires at once."
     if rule.often != OFTEN:
         yield f"- Where it never fires, a run has crossed it often from {percent(rule.often)} of the judged time on."
     if rule.superseded_by:
@@ -124,7 +125,7 @@ def _threshold(rule: Rule, signals: Signals) -> Iterator[str]:
             "skip": "where that is not known it does not apply",
         }
         others = "; on others it is a note (info)" if rule.where_outside == "info" else ""
-        yield f"- Only for {wanted(rule)}{others}; {otherwise[rule.where_unknown]}."
+        yield f"- Only for {hosts_text(rule)}{others}; {otherwise[rule.where_unknown]}."
     if rule.drive:
         yield f"- Only for disks that plimsoll.toml marks as a {rule.drive} drive."
     if rule.phase:
@@ -145,7 +146,7 @@ def _each(condition: Condition) -> str:
 
 
 def _reduced(condition: Condition) -> str:
-    return _REDUCED[condition.reduce] + (f" over {words(condition.over)}" if condition.over else "")
+    return _REDUCED[condition.reduce] + (f" over {duration_text(condition.over)}" if condition.over else "")
 
 
 def _measured_on(rule: Rule) -> str:

@@ -8,9 +8,9 @@ from rich.markup import escape
 
 from ingest.shared.shorten import short
 from model.errors import printable
-from model.numbers import percent, quantity
 from model.remark import counted, listed
 from model.times import Zone
+from model.value_text import percent, quantity
 from report.wording import (
     MARKS,
     crossed_summary,

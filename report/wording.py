@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 
-from model.numbers import number, percent, quantity
 from model.remark import counted
-from model.times import Zone, words
+from model.times import Zone, duration_text
+from model.value_text import number, percent, quantity
 from review.findings import CROSSED, Finding, Outcome
 from review.groups import Group, crossed_groups, severities
 from review.review import Review
 from review.sentences import between, crossed_clause, gained_in, limit_of, place, reduced
 from rules.crossings import Crossing
-from rules.schema import Condition, Rule
+from rules.pack_schema import Condition, Rule
 from rules.wording import limit_text
 
 WITH_REASON = (Outcome.TOO_SHORT, Outcome.NOT_JUDGED, Outcome.OFF)
@@ -25,7 +25,7 @@ def scope(review: Review, zone: Zone) -> str:
     if review.start is not None and review.end is not None:
         when = zone.clock(review.start)
         if review.end > review.start:
-            when = f"{zone.span(review.start, review.end)} ({words(review.end - review.start)})"
+            when = f"{zone.span(review.start, review.end)} ({duration_text(review.end - review.start)})"
         parts.append(f"{when}, {zone.label(review.start)}")
     hosts = len(review.hosts)
     parts.append(f"host {review.hosts[0]}" if hosts == 1 else f"{hosts} hosts")
@@ -36,7 +36,7 @@ def scope(review: Review, zone: Zone) -> str:
 
 def lasted(duration: int) -> str:
     """How long a crossing lasted; one without a duration is a single evaluation."""
-    return words(duration) if duration else "one evaluation"
+    return duration_text(duration) if duration else "one evaluation"
 
 
 def spans_text(crossings: Sequence[Crossing], zone: Zone, most: int) -> str:
@@ -138,9 +138,9 @@ def threshold(finding: Finding) -> str:
 
 def condition_text(condition: Condition, unit: str) -> str:
     """How a rule judges, in words: `mean over 1 min, for 5 min, in the steady phase`."""
-    parts = [f"{condition.reduce} over {words(condition.over)}" if condition.over else condition.reduce]
+    parts = [f"{condition.reduce} over {duration_text(condition.over)}" if condition.over else condition.reduce]
     if isinstance(condition, Rule):
-        parts += [f"for {words(condition.for_)}"] if condition.for_ else []
+        parts += [f"for {duration_text(condition.for_)}"] if condition.for_ else []
         parts += [f"in the {condition.phase} phase"] if condition.phase else []
         if condition.recover:
             parts.append(f"until {limit_text(condition.recover, unit, condition.scale)}")
@@ -154,7 +154,7 @@ def margin(finding: Finding) -> str:
     """
     share = finding.margin
     if share is None:
-        return "its other condition never held" if finding.track and not finding.track.joined.any() else ""
+        return "its other condition never held" if finding.track and not finding.track.others_hold.any() else ""
     if share < 0:
         return "crossed briefly" if finding.outcome == Outcome.HELD else "crossed"
     if finding.track and finding.track.healthy.worse == "lower":
@@ -171,7 +171,9 @@ def extreme(finding: Finding) -> str:
 def brief_crossings(finding: Finding) -> str:
     """The number of crossings that did not fire, and the longest: `3, longest 40 s`."""
     longest = max((one.duration for one in finding.brief), default=0)
-    return number(len(finding.brief)) + (f", longest {words(longest)}" if longest else "") if finding.brief else ""
+    return (
+        number(len(finding.brief)) + (f", longest {duration_text(longest)}" if longest else "") if finding.brief else ""
+    )
 
 
 def where(review: Review, group: Group) -> str:

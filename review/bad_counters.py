@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from ingest.shared.shorten import short
 from model.log import Log
-from model.names import is_judged
+from model.name_clues import mentions_needed_counter
 from model.remark import Kind, Remark
-from model.strange_names import is_about_judged
-from rules.schema import Pack
+from model.unrecognised import is_judged
+from rules.pack_schema import Pack
 
 _BELOW_ZERO = -1  # values nearer to zero may be rounding errors
 _MOST_BELOW_ZERO = 0.1  # the share of a counter's values from which the run is not known to be healthy
@@ -30,7 +30,7 @@ def bad_counters(logs: Sequence[Log], packs: Sequence[Pack]) -> tuple[BadCounter
         BadCounter(short(name, 60), "could not be read")
         for log in logs
         for name in log.unread
-        if is_about_judged(name) or any(counter in name.casefold() for counter in own)
+        if mentions_needed_counter(name) or any(counter in name.casefold() for counter in own)
     ]
     below = (one for log in logs for one in _below_zero(log))
     found += [BadCounter(path, "are below zero") for path, count, of in below if count > _MOST_BELOW_ZERO * of]

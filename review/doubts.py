@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from model.names import Unrecognised
 from model.remark import Kind, Remark, counted, listed
-from model.times import words
+from model.times import duration_text
+from model.unrecognised import Unrecognised
 from review.bad_counters import BadCounter
 from review.findings import Finding, Outcome
 from review.sentences import breach_sentence, subject_title
@@ -72,7 +72,7 @@ def undecided(findings: Iterable[Finding]) -> Iterator[Doubt]:
     if found:
         which = "a threshold that was" if len(found) == 1 else f"{len(found):,} thresholds that were"
         first = breach_sentence(found[0]).removesuffix(".")
-        counts = f"a crossing counts after {words(found[0].rule.for_)}"
+        counts = f"a crossing counts after {duration_text(found[0].rule.for_)}"
         yield Doubt(f"the recording is too short to judge {which} crossed in it: {first}, and {counts}")
 
 
@@ -88,7 +88,7 @@ def broken_off(findings: Iterable[Finding], end: int | None) -> Iterator[Doubt]:
         last_with_data = int(one.track.times[one.track.truths != Truth.NO_DATA][-1])
         if last.end == last_with_data and early > max(one.rule.for_, 2 * one.track.window):
             side = {"lower": "below", "higher": "above", "either": "off"}[one.track.healthy.worse]
-            when = f"when its samples ended, {words(early)} before the end of the run"
+            when = f"when its samples ended, {duration_text(early)} before the end of the run"
             yield Doubt(f"{subject_title(one)} was {side} its limit {when}")
 
 

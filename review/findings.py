@@ -13,8 +13,10 @@ from model.run import Phase
 from model.samples import Samples
 from rules.crossings import Crossing, crossings, longest_stretch, share_of_time, time_crossed, worst_value
 from rules.evaluate import Track
-from rules.finder import Subject
-from rules.schema import Pack, Rule, Severity, Signal
+from rules.field_types import Severity
+from rules.pack_schema import Pack, Rule
+from rules.signal_schema import Signal
+from rules.subjects import Subject
 
 
 class Outcome(StrEnum):
@@ -163,7 +165,7 @@ class Finding:
     @cached_property
     def nearest(self) -> float:
         """The value nearest to the limit while all other conditions of the rule held; NaN if they never did."""
-        return worst_value(self.track, self.track.joined) if self.track else float("nan")
+        return worst_value(self.track, self.track.others_hold) if self.track else float("nan")
 
     @property
     def margin(self) -> float | None:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from review.findings import CROSSED, JUDGED, SEVERITIES, Finding
-from rules.schema import Rule, Severity
+from rules.field_types import Severity
+from rules.pack_schema import Rule
 
 
 @dataclass(frozen=True)

@@ -20,10 +20,12 @@ from review.superseded import supersede
 from rules.crossings import longest_stretch, share_of_time, time_crossed
 from rules.evaluate import Judge, Track, grid
 from rules.fields import transformed
-from rules.finder import Finder, Origin, Subject, Taken, has_object, host_of, host_tags, hosts_of
-from rules.schema import Pack, Rule
+from rules.host_filter import fitted, hosts_text
+from rules.origins import Origin, SeriesOrigin
+from rules.pack_schema import Pack, Rule
+from rules.signal_finder import Finder
 from rules.states import State
-from rules.where import fitted, wanted
+from rules.subjects import Subject, has_object, host_of, host_tags, hosts_of
 
 
 def judge(logs: Sequence[Log], question: Question, facts: Facts) -> tuple[list[Finding], list[Applied]]:
@@ -134,13 +136,13 @@ class _RunJudge:
         found = fitted(bare.rule, partial(self._facts.known, Subject(host)))
         if found.outside:
             has = " and ".join(self._facts.explain(Subject(host), fact) for fact in found.rule.where)
-            note = f"it is for {wanted(found.rule)}; {host} has {has}"
+            note = f"it is for {hosts_text(found.rule)}; {host} has {has}"
             if found.judged:
                 return replace(bare, rule=found.rule, notes=(f"a note only: {note}", *bare.notes))
             return replace(bare, outcome=Outcome.DOES_NOT_APPLY, notes=(note, *bare.notes))
         if found.unknown is None:
             return bare
-        missing, only = str(UnknownFact(found.unknown, host)), f"it is for {wanted(found.rule)}"
+        missing, only = str(UnknownFact(found.unknown, host)), f"it is for {hosts_text(found.rule)}"
         match found.rule.where_unknown:
             case "judge":
                 return replace(bare, notes=(f"{only}; {missing}", *bare.notes))
@@ -161,7 +163,7 @@ class _RunJudge:
             return replace(bare, outcome=Outcome.NOT_JUDGED, notes=(str(unknown), *bare.notes), needs=unknown.fact)
         found = replace(bare, outcome=outcome_of(rule, track), track=track, samples=self._drawn(origin, track))
         if found.stretch is not None and found.stretch < track.window:
-            found = replace(found, seen=self._judge.seen(origin, track))
+            found = replace(found, seen=self._judge.coverage(origin, track))
         return replace(found, notes=(*bare.notes, *notes_on(found, track, self._facts, self._question.signals)))
 
     def _grid(self, host: str) -> Times:
@@ -184,7 +186,7 @@ class _RunJudge:
         return max(widest, *(condition.over for rule in judged for condition in rule.conditions))
 
     def _drawn(self, origin: Origin, track: Track) -> Samples:
-        if isinstance(origin, Taken) and not origin.rate:
+        if isinstance(origin, SeriesOrigin) and not origin.rate:
             samples = self._samples(origin.series)
             return Samples(samples.times, transformed(samples.values, origin.transform)).between(
                 self._question.start, self._question.end

@@ -4,12 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from hosts.facts import Drives, Facts
 from model.remark import counted
-from model.times import words
+from model.times import duration_text
 from review.findings import Finding, Outcome
 from review.sentences import often
 from rules.evaluate import Track
-from rules.finder import Subject
-from rules.schema import Rule, Signal
+from rules.pack_schema import Rule
+from rules.signal_schema import Signal
+from rules.subjects import Subject
 from rules.wording import limit_text
 
 
@@ -48,21 +49,22 @@ def no_drive(rule: Rule, host: str, drives: Drives, recorded: Sequence[Subject])
 
 
 def _too_short(finding: Finding) -> str:
-    counts = f"is shorter than the {words(finding.rule.for_)} that count"
+    counts = f"is shorter than the {duration_text(finding.rule.for_)} that count"
     if finding.crossings:
         part = "throughout" if finding.share_of_time == 1 else "for part of"
         return f"crossed {part} what was recorded, which {counts}"
-    longest = words(finding.stretch) if finding.stretch else "one evaluation"
+    longest = duration_text(finding.stretch) if finding.stretch else "one evaluation"
     return f"recorded for {longest} without a break, which {counts}"
 
 
 def _windows(rule: Rule, track: Track) -> Iterator[str]:
     """Where the window was widened because samples are too far apart for the documented one."""
     if track.window > rule.over:
-        yield f"window widened from {words(rule.over)} to {words(track.window)}, twice the sampling interval"
+        widened = f"window widened from {duration_text(rule.over)} to {duration_text(track.window)}"
+        yield f"{widened}, twice the sampling interval"
     for one in track.other_windows:
-        how = f"every {words(one // 2)}" if one > rule.over else "more often"
-        yield f"window of {words(one)} where the log was sampled {how}"
+        how = f"every {duration_text(one // 2)}" if one > rule.over else "more often"
+        yield f"window of {duration_text(one)} where the log was sampled {how}"
 
 
 def _weights(rule: Rule, subject: Subject, facts: Facts, signals: Mapping[str, Signal]) -> Iterator[str]:

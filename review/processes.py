@@ -15,7 +15,7 @@ from model.samples import Samples
 from review.findings import CROSSED, Finding, Processes, Use
 from review.rest_of_phase import in_rest_of_phase, phase_of
 from rules.crossings import Crossing
-from rules.schema import Signal
+from rules.signal_schema import Signal
 
 MOST_BREACHES = 100  # of one finding, the longest
 _PREFIX = "process."

@@ -6,11 +6,11 @@ from functools import cached_property
 
 from hosts.facts import Facts
 from model.log import Log
-from model.names import Unrecognised, unrecognised
 from model.remark import Kind, Remark, counted
 from model.run import Phase, Run
 from model.series import Series
-from model.times import Zone, words
+from model.times import Zone, duration_text
+from model.unrecognised import Unrecognised, unrecognised
 from review.bad_counters import BadCounter, bad_counters, remarks_below_zero
 from review.coverage import Coverage, coverage
 from review.doubts import Doubt, bad_values, broken_off, missing, too_short, undecided, unread, unrecognised_names
@@ -20,7 +20,7 @@ from review.judging import judge
 from review.statistics import Statistic, statistics
 from review.unused_settings import missing_hosts, unused_settings
 from review.verdict import Verdict, headline, verdict, verdict_text
-from rules.finder import host_of, host_tags, hosts_of
+from rules.subjects import host_of, host_tags, hosts_of
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ def _recorded_too_briefly(findings: Sequence[Finding]) -> Iterator[Remark]:
         if finding.outcome == Outcome.TOO_SHORT and finding.subject:
             by_host.setdefault(finding.subject.host, []).append(finding)
     for host, found in by_host.items():
-        names = ", ".join(sorted({f"{one.rule.id} ({words(one.rule.for_)})" for one in found}))
+        names = ", ".join(sorted({f"{one.rule.id} ({duration_text(one.rule.for_)})" for one in found}))
         text = (
             f"what was judged of {host} without a break is shorter than these thresholds must be crossed to count, "
             f"so they were not judged: {names}"

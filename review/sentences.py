@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from model.numbers import percent, quantity
-from model.times import words
+from model.times import duration_text
+from model.value_text import percent, quantity
 from review.findings import Finding, Outcome
 from rules.crossings import Crossing
-from rules.finder import Subject
 from rules.healthy import Healthy
+from rules.subjects import Subject
 from rules.wording import should_text
 
 _REDUCED = {"min": "minimum", "max": "maximum"}
@@ -54,7 +54,9 @@ def often(finding: Finding) -> str:
     side = _SIDE[limit_of(finding).worse]
     known = finding.rule.phase and finding.track is not None and finding.track.phase_known
     of = f"the {finding.rule.phase} phase" if known else "the run"
-    return f"{side} for {percent(finding.share_of_time or 0)} of {of}, never for {words(finding.rule.for_)} on end"
+    return (
+        f"{side} for {percent(finding.share_of_time or 0)} of {of}, never for {duration_text(finding.rule.for_)} on end"
+    )
 
 
 def subject_title(finding: Finding) -> str:
@@ -97,20 +99,20 @@ def reduced(finding: Finding) -> str:
     if a_sample or not (finding.track.window if finding.track else finding.rule.over):
         return ""
     if finding.seen is not None:
-        return f"{_REDUCED.get(how, how)} of {f'up to {words(finding.seen)}' if finding.seen else 'one sample'}"
+        return f"{_REDUCED.get(how, how)} of {f'up to {duration_text(finding.seen)}' if finding.seen else 'one sample'}"
     return f"{window(finding)} {_REDUCED.get(how, how)}"
 
 
 def window(finding: Finding) -> str:
     """`5 min`, or `1 min to 20 min` where the log was sampled at several intervals."""
     if finding.track is None:
-        return words(finding.rule.over)
+        return duration_text(finding.rule.over)
     return between((finding.track.window, *finding.track.other_windows))
 
 
 def between(durations: Sequence[int]) -> str:
     """The range of the durations: `1 min to 20 min`, or `5 min` if all are equal."""
-    return " to ".join(words(one) for one in dict.fromkeys((min(durations), max(durations))))
+    return " to ".join(duration_text(one) for one in dict.fromkeys((min(durations), max(durations))))
 
 
 def worst_text(finding: Finding, worst: float | None = None) -> str:
@@ -134,8 +136,8 @@ def how_long(finding: Finding) -> str:
     crossed = shown_crossings(finding)
     total = sum(one.duration for one in crossed)
     if len(crossed) == 1:
-        return f"for {words(total)}" if total else "at one evaluation"
-    return f"{len(crossed)} times ({f'{words(total)} in all' if total else 'one evaluation each'})"
+        return f"for {duration_text(total)}" if total else "at one evaluation"
+    return f"{len(crossed)} times ({f'{duration_text(total)} in all' if total else 'one evaluation each'})"
 
 
 def shown_crossings(finding: Finding) -> Sequence[Crossing]:

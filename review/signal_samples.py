@@ -10,28 +10,28 @@ from model.series import Series
 from model.times import SECOND
 from rules.evaluate import combined, total
 from rules.fields import combined_rates, combined_samples, transformed
-from rules.finder import Combined, Derived, Given, Origin, Taken, Total
+from rules.origins import DerivedOrigin, FactOrigin, FieldsOrigin, Origin, SeriesOrigin, TotalOrigin
 
 
 def signal_samples(origin: Origin, samples_of: Callable[[Series], Samples]) -> Samples | None:
     """The samples of a signal; None if it is computed from series that were not sampled at the same times."""
     match origin:
-        case Taken(series, rate, transform):
+        case SeriesOrigin(series, rate, transform):
             samples = samples_of(series)
             samples = Samples(samples.times, transformed(samples.values, transform))
             return _rates(samples.present) if rate else samples
-        case Combined(operation, fields, rate, transform):
+        case FieldsOrigin(operation, fields, rate, transform):
             parts = [samples_of(series) for series in fields]
             pairs = combined_rates(operation, parts) if rate else None
             samples = Samples(pairs.later, pairs.values) if pairs else combined_samples(operation, parts)
             return Samples(samples.times, transformed(samples.values, transform))
-        case Derived(operation, operands, weights):
+        case DerivedOrigin(operation, operands, weights):
             together = _together(operands, samples_of)
             return Samples(together[0].times, combined(operation, _values(together), weights)) if together else None
-        case Total(parts):
+        case TotalOrigin(parts):
             together = _together(parts, samples_of)
             return Samples(together[0].times, total(_values(together))) if together else None
-        case Given():
+        case FactOrigin():
             return None
 
 

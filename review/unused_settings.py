@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from hosts.facts import GivenFacts
 from model.remark import Kind, Remark
 from review.findings import Finding, Outcome, Question
-from rules.finder import Subject
+from rules.subjects import Subject
 
 _FILE = "plimsoll.toml"
 _MOST_NAMED = 8

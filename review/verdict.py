@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
 from model.remark import counted, listed
-from model.times import words
+from model.times import duration_text
 from review.coverage import coverage
 from review.doubts import Doubt
 from review.findings import CROSSED, JUDGED, Finding, Outcome
@@ -121,7 +121,7 @@ def _closest(findings: Sequence[Finding]) -> str:
 
 def _crossed_briefly(briefly: Sequence[Finding]) -> str:
     most = max(briefly, key=lambda one: one.share_of_time or 0)
-    counts = f", and a crossing counts after {words(most.rule.for_)}" if most.rule.for_ else ""
+    counts = f", and a crossing counts after {duration_text(most.rule.for_)}" if most.rule.for_ else ""
     others = len(briefly) - 1
     were = "was" if others == 1 else "were"
     more = f" {counted(others, 'other threshold')} {were} crossed briefly, too." if others else ""
@@ -137,7 +137,7 @@ def _sparse(findings: Sequence[Finding], span: int) -> Iterator[str]:
         if one.severe and one.outcome == Outcome.HELD and one.track and not kept_to_phase:
             judged = one.track.judged * EVERY
             if 2 * judged < span:
-                names[f"{subject_title(one)} ({words(judged)} of {words(span)})"] = None
+                names[f"{subject_title(one)} ({duration_text(judged)} of {duration_text(span)})"] = None
     if names:
         yield f"Judged for less than half of the run: {listed(list(names), _MOST_UNABLE)}."
 

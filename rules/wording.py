@@ -3,9 +3,9 @@
 import math
 from collections.abc import Mapping
 
-from model.numbers import MULTIPLES, exact, quantity
+from model.value_text import MULTIPLES, exact, quantity
+from rules.field_types import Fact
 from rules.healthy import Healthy
-from rules.schema import Fact
 
 _MB = 1024**2
 # One of what a fact counts, and several.

@@ -11,8 +11,8 @@ from hosts.recorded_facts import recorded_facts
 from ingest.together import refuse_unnamed
 from model.errors import Unusable
 from model.log import Log
-from model.moments import steady
 from model.run import StoredRun
+from model.time_arguments import steady_phases
 from model.times import Zone
 from plimsoll.console import STDOUT, plain, say, spare, stdout, tell, write_json
 from plimsoll.files import write_text
@@ -87,11 +87,11 @@ def review_named(named: Named, asked: Asked) -> tuple[Review, Zone | None]:
     phases = described.phases or run_.phases
     start, end = _span(logs)
     if asked.steady is not None:
-        phases = steady(asked.steady, zone, start, end)
+        phases = steady_phases(asked.steady, zone, start, end)
     else:
         settings.check_phases(path, phases, rules, zone, start, end)
     # What was collected live was read for the time asked for.
-    first, last = named.when.of(zone, start, end) if named.hosts is None else (None, None)
+    first, last = named.when.resolve(zone, start, end) if named.hosts is None else (None, None)
     if (first or start) > (last or end) or (first or start) > end or (last or end) < start:
         raise Unusable(
             f"nothing was recorded from {zone.clock(first or start)} to {zone.clock(last or end)}; "

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from model.log import Times
-from model.numbers import MULTIPLES
 from model.run import Phase
 from model.samples import Samples
 from model.times import Zone
+from model.value_text import MULTIPLES
 from report.html.line_samples import MILLISECOND, RESOLUTIONS, LineSamples, TimeAxis
 from report.html.scale import scale_for
 from rules.wording import exactly

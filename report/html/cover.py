@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from importlib.metadata import version
 
 from model.log import Log
-from model.numbers import number
 from model.times import Zone
+from model.value_text import number
 from report.wording import where
 from review.review import Review
 from review.sentences import between, breach_sentence

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from model.numbers import percent, quantity
 from model.times import Zone
+from model.value_text import percent, quantity
 from report.html.chart import Chart, Charts, Span
 from report.html.finding_lines import finding_lines, limits
 from report.html.gauge import level, water
@@ -17,7 +17,8 @@ from review.groups import Group
 from review.review import Review
 from review.sentences import breach_sentence, how_long, in_phase, place, reduced, worst_text
 from rules.crossings import Crossing
-from rules.schema import Rule, Severity
+from rules.field_types import Severity
+from rules.pack_schema import Rule
 from rules.wording import limit_text
 
 DRAWN_PER_SIGNAL = 8

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from model.numbers import number
 from model.samples import Samples
 from model.sampling import sampling_interval
-from model.times import words
+from model.times import duration_text
+from model.value_text import number
 from report.html.chart import Limit, Line
 from report.html.recorded_signals import RecordedSignals
 from review.findings import Finding
@@ -25,7 +25,7 @@ def finding_lines(finding: Finding, signals: RecordedSignals) -> list[Line]:
     if shown is None or not _equal(shown, judged):
         label = f"{finding.rule.reduce} over {window(finding)}"
         interval = sampling_interval(track.times)
-        every = f", one every {words(interval)}" if interval else ""
+        every = f", one every {duration_text(interval)}" if interval else ""
         plural = "" if track.judged == 1 else "s"
         caption = f"{label}, which is what is judged: {number(track.judged)} evaluation{plural}{every}"
         lines.insert(0, Line(label, "judged", judged, caption))

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model.numbers import number, quantity
 from model.run import Phase
 from model.samples import Samples
+from model.value_text import number, quantity
 from report.html.recorded_signals import RecordedSignals
 from report.html.scale import scale_for
 from report.wording import extreme
@@ -15,8 +15,8 @@ from review.findings import CROSSED, Finding, Outcome
 from review.ranking import nearness
 from review.review import Review
 from review.sentences import should, subject_name, subject_title
-from rules.finder import Subject
-from rules.schema import Signal
+from rules.signal_schema import Signal
+from rules.subjects import Subject
 
 _MOST = 4
 _CPU = "cpu.busy"

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.log import Times, Values
-from model.numbers import MULTIPLES, number
 from model.samples import Samples
 from model.sampling import pauses
+from model.value_text import MULTIPLES, number
 
 MILLISECOND = 1_000_000
 # The steps a line is reduced to, finest first: None keeps every sample.

@@ -6,9 +6,9 @@ Nearest to their limits first. With many hosts an item is one signal on all of t
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from model.numbers import number, quantity
 from model.samples import Samples
 from model.times import Zone
+from model.value_text import number, quantity
 from report.html.chart import MOST_LINES, Chart, Charts, Line, Span
 from report.html.crossed import anchor
 from report.html.finding_lines import OWN_SCALE, finding_lines, limits

@@ -7,7 +7,9 @@ from model.series import Series
 from review.findings import Finding
 from review.review import Review
 from review.signal_samples import signal_samples
-from rules.finder import Combined, Finder, Origins, Subject, Taken, series_of
+from rules.origins import FieldsOrigin, Origins, SeriesOrigin, series_of
+from rules.signal_finder import Finder
+from rules.subjects import Subject
 
 
 class RecordedSignals:
@@ -52,7 +54,7 @@ class RecordedSignals:
         if found is None:
             return None
         subject, origin = found
-        if isinstance(origin, Taken):
+        if isinstance(origin, SeriesOrigin):
             return len(self.counter(origin.series).present.times)
         together = self.of(finding.rule.signal).get(subject)
         return len(together.present.times) if together is not None else None
@@ -60,7 +62,7 @@ class RecordedSignals:
     def grows(self, finding: Finding) -> bool:
         """Whether the counter is a growing count, of which the signal is the change between two samples."""
         found = self._origins(finding.rule.signal).get(finding.subject.key) if finding.subject else None
-        return found is not None and isinstance(found[1], Taken | Combined) and found[1].rate
+        return found is not None and isinstance(found[1], SeriesOrigin | FieldsOrigin) and found[1].rate
 
     def others(self) -> list[Series]:
         """The recorded counters that no known signal uses."""

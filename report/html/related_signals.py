@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from model.numbers import number, quantity
 from model.samples import Samples
+from model.value_text import number, quantity
 from report.html.chart import Chart, Charts, Limit, Line, Span
 from report.html.finding_lines import OWN_SCALE
 from report.html.recorded_signals import RecordedSignals
@@ -16,8 +16,8 @@ from review.processes import IDLE
 from review.rest_of_phase import in_crossings, in_rest_of_phase, phase_of
 from review.review import Review
 from review.sentences import subject_name
-from rules.finder import Subject
-from rules.schema import Signal
+from rules.signal_schema import Signal
+from rules.subjects import Subject
 
 _MOST = 5
 _MOST_LINES = 4

@@ -12,9 +12,9 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from model.numbers import number, percent
 from model.remark import counted
-from model.times import Zone, words
+from model.times import Zone, duration_text
+from model.value_text import number, percent
 from report.html import cover
 from report.html.chart import Charts
 from report.html.crossed import crossed
@@ -30,7 +30,8 @@ from review.findings import CROSSED, Finding, Outcome
 from review.review import Review
 from review.sentences import how_long, place, worst_text
 from review.verdict import Verdict, verdict_text
-from rules.schema import Rule, Signal
+from rules.pack_schema import Rule
+from rules.signal_schema import Signal
 from rules.wording import limit_text
 
 _MOST_REMARKS = 200
@@ -182,7 +183,7 @@ def _template() -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters: dict[str, Any] = {"number": number, "percent": percent, "words": words, "counted": counted}
+    filters: dict[str, Any] = {"number": number, "percent": percent, "words": duration_text, "counted": counted}
     functions: dict[str, Any] = {"threshold": threshold, "place": place, "how_long": how_long, "worst": _worst}
     environment.filters.update(filters)
     environment.globals.update(functions)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from model.numbers import MULTIPLES
+from model.value_text import MULTIPLES
 
 
 @dataclass(frozen=True, slots=True)

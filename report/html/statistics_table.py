@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 
 from model.log import Values
-from model.numbers import number, percent
 from model.samples import Samples
-from model.times import Zone, words
+from model.times import Zone, duration_text
+from model.value_text import number, percent
 from report.html.recorded_signals import RecordedSignals
 from report.html.scale import Scale, scale_for
 from review.review import Review
 from review.sentences import subject_name
 from review.statistics import WHOLE_RUN, Figures, figures, weights_of
-from rules.finder import Subject
+from rules.subjects import Subject
 
 _SHOWN_SUBJECTS = (8, 4, 2, 1)  # of one signal: the most with which all signals fit into
 _MOST_ROWS = 240
@@ -81,7 +81,7 @@ def statistics(review: Review, signals: RecordedSignals, zone: Zone) -> Statisti
         tuple(
             StatisticTable(
                 name,
-                f"{zone.span(start, end)}, {words(max(0, end - start))}",
+                f"{zone.span(start, end)}, {duration_text(max(0, end - start))}",
                 tuple(_row(one, start, end) for one in chosen),
                 at == longest,
                 any(one.weights is not None for one in chosen),

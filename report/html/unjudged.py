@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from model.numbers import number
+from model.value_text import number
 from report.wording import reason
 from review.findings import Finding, Outcome
 from review.review import Review

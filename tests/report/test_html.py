@@ -13,16 +13,17 @@ import polars as pl
 from hosts.facts import Facts, GivenFacts
 from model.log import Log
 from model.names import shipped
-from model.numbers import quantity
 from model.perfmon import CounterPath
 from model.remark import Kind, Remark
 from model.run import Phase, Run
 from model.times import SECOND, Zone
+from model.value_text import quantity
 from report.html.render import render
 from report.wording import crossed_summary
 from review.findings import Outcome, Question
 from review.review import review
-from rules.schema import Pack, Rule, Signal
+from rules.pack_schema import Pack, Rule
+from rules.signal_schema import Signal
 
 START = 1_200_387_720 * SECOND  # 2008-01-15 10:02:00 in Berlin
 INTERVAL_S = 5

@@ -21,7 +21,8 @@ from report.html.render import render
 from review.findings import Question
 from review.review import review
 from rules.load import load_packs, load_signals
-from rules.schema import Pack, Signal
+from rules.pack_schema import Pack
+from rules.signal_schema import Signal
 
 CHROMIUM = Path("/usr/bin/chromium")
 QUIET = [

@@ -9,8 +9,9 @@ import pytest
 
 from model.samples import Samples
 from review.signal_samples import signal_samples
-from rules.finder import Finder, subject_of
 from rules.load import load_signals
+from rules.signal_finder import Finder
+from rules.subjects import subject_of
 
 TELEGRAF = Path(__file__).parents[2] / "telegraf"
 SERVICES = ("openldap.conf", "sqlserver.conf")

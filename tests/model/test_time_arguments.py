@@ -3,14 +3,14 @@
 import pytest
 
 from model.errors import Unusable
-from model.moments import parse_moment, parse_span
+from model.time_arguments import parse_span, parse_time
 from model.times import SECOND, Zone
 
 BERLIN = Zone.parse("Europe/Berlin")
 
 
 def at(text):
-    return parse_moment(text, BERLIN, 0)
+    return parse_time(text, BERLIN, 0)
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def at(text):
     ],
 )
 def test_a_clock_time_is_the_first_from_the_start_on(start, clock, found):
-    assert parse_moment(clock, BERLIN, at(start)) == at(found)
+    assert parse_time(clock, BERLIN, at(start)) == at(found)
 
 
 def test_a_span_within_an_hour_that_comes_twice():
@@ -44,4 +44,4 @@ def test_a_span_within_an_hour_that_comes_twice():
 
 def test_a_clock_time_after_the_last_day_there_is():
     with pytest.raises(Unusable, match="the day of"):
-        parse_moment("09:00", BERLIN, at("9999-12-31 10:00"))
+        parse_time("09:00", BERLIN, at("9999-12-31 10:00"))

@@ -3,8 +3,8 @@
 import pytest
 
 from model.errors import Unusable
+from rules.case_notation import parse
 from rules.load import load
-from rules.notation import parse
 
 PACK = """\
 pack: own

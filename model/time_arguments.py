@@ -14,7 +14,7 @@ _LONGEST = 3660 * 86400 * SECOND
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?")
 
 
-def parse_moment(text: str, zone: Zone, start: int) -> int:
+def parse_time(text: str, zone: Zone, start: int) -> int:
     """An instant (UTC ns). A clock time is the first one at or after `start` (less a minute), in `zone`.
 
     Unusable if the text is no time.
@@ -47,7 +47,7 @@ def _first(clock: time, zone: Zone, start: int) -> int:
 
 
 @dataclass(frozen=True)
-class When:
+class TimeRange:
     """Which part of the time is meant, as typed: `--from` and `--to`, or `--last`; None where it is not said."""
 
     start: str | None = None
@@ -57,7 +57,7 @@ class When:
     def __bool__(self) -> bool:
         return any(one is not None for one in (self.start, self.end, self.last))
 
-    def of(self, zone: Zone, start: int, end: int, ends: str = "the logs end at") -> tuple[int | None, int | None]:
+    def resolve(self, zone: Zone, start: int, end: int, ends: str = "the logs end at") -> tuple[int | None, int | None]:
         """The two ends (UTC ns), both of them meant as well, in what reaches from `start` to `end`; None where open.
 
         `-15m` is so long before `end`. Unusable if a text is no time, or the part ends before it begins: a clock time
@@ -84,7 +84,7 @@ class When:
 
 def _moment(option: str, text: str, zone: Zone, start: int, end: int) -> int:
     text = text.strip()
-    return end - _length(option, text[1:]) if text.startswith("-") else parse_moment(text, zone, start)
+    return end - _length(option, text[1:]) if text.startswith("-") else parse_time(text, zone, start)
 
 
 def _length(option: str, text: str) -> int:
@@ -111,14 +111,14 @@ def parse_span(text: str, zone: Zone, start: int, end: int) -> tuple[int, int]:
     first, slash, last = text.partition("/")
     if not slash:
         raise Unusable(f'"{text}" is not a span; write it like 10:22/12:00, or 10:22/ for the rest of the run')
-    begin = parse_moment(first, zone, start) if first.strip() else start
-    finish = parse_moment(last, zone, begin) if last.strip() else end
+    begin = parse_time(first, zone, start) if first.strip() else start
+    finish = parse_time(last, zone, begin) if last.strip() else end
     if finish < begin:
         raise Unusable(f'"{text}" ends before it begins')
     return begin, finish
 
 
-def steady(text: str, zone: Zone, start: int, end: int) -> tuple[Phase, ...]:
+def steady_phases(text: str, zone: Zone, start: int, end: int) -> tuple[Phase, ...]:
     """The phases of a run whose steady state is `FROM/TO`: ramp-up before it and ramp-down after it.
 
     Unusable if that is no part of the run.

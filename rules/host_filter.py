@@ -5,13 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rules.schema import Fact, Rule
+from rules.field_types import Fact
+from rules.pack_schema import Rule
 from rules.wording import fact_text
 
 _SIDES = {"<": "less than ", "<=": "at most ", ">": "more than ", ">=": "at least ", "=": ""}
 
 
-def fits(rule: Rule, known: Callable[[Fact], float | None]) -> bool | Fact:
+def matches(rule: Rule, known: Callable[[Fact], float | None]) -> bool | Fact:
     """Whether a host of which these facts are known is one the rule is for; or the fact that would have to be known.
 
     A fact that is known and outside decides, whatever else is not known.
@@ -38,7 +39,7 @@ class Fitted:
 
 def fitted(rule: Rule, known: Callable[[Fact], float | None]) -> Fitted:
     """How a rule holds on a host of which these facts are known (None: not known)."""
-    match fits(rule, known):
+    match matches(rule, known):
         case True:
             return Fitted(rule)
         case False:
@@ -55,10 +56,10 @@ def _as_note(rule: Rule) -> Rule:
 
 def applies(rule: Rule, known: Callable[[Fact], float | None]) -> bool:
     """Whether the rule is judged on a host of which these facts are known, be it as a note."""
-    return rule.where_outside != "skip" or fits(rule, known) is not False
+    return rule.where_outside != "skip" or matches(rule, known) is not False
 
 
-def wanted(rule: Rule) -> str:
+def hosts_text(rule: Rule) -> str:
     """The hosts a rule is for: `hosts with at most 4,096 MB of memory`."""
     limits = [f"{_SIDES[limit.operator]}{fact_text(fact, limit.limit)}" for fact, limit in rule.where.items()]
     return f"hosts with {' and '.join(limits)}"

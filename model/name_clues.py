@@ -1,4 +1,4 @@
-"""The signs that what rules need was recorded under a name that is not known; `strange_names.yaml` holds them.
+"""The signs that what rules need was recorded under a name that is not known; `name_clues.yaml` holds them.
 
 An object may be named in a language of which there is no file, or be nearly called as one that is known.
 """
@@ -28,12 +28,12 @@ _UNITS = "µμΩ"
 _SQL = re.compile(r"(?:ms)?sql(?: ?server)?(?:\$[^: ]*)?(?:: ?| )")
 
 
-def judged(object_: str) -> frozenset[str]:
+def needed_counters(object_: str) -> frozenset[str]:
     """The counters that rules need of an object, all by their English names."""
     return _judged().get(generic_object(object_)[0], frozenset())
 
 
-def is_about_judged(text: str) -> bool:
+def mentions_needed_counter(text: str) -> bool:
     """Whether the name of a counter that rules need stands in a text, whatever is around it."""
     squeezed = _squeezed(text)
     return any(counter in squeezed for counter in _squeezed_counters())
@@ -53,13 +53,13 @@ def is_english(object_: str) -> bool:
     return ":" in object_ or folded(object_).startswith(_beginnings("english") + _beginnings("programs"))
 
 
-def is_of_esxtop(object_: str) -> bool:
+def is_esxtop(object_: str) -> bool:
     """Whether an object is one that esxtop alone records."""
     return folded(object_).startswith(_beginnings("esxtop"))
 
 
 @cache
-def resembled(object_: str, counter: str) -> tuple[str, frozenset[str]]:
+def similar_needed(object_: str, counter: str) -> tuple[str, frozenset[str]]:
     """What rules need and these are nearly called as: the object, and those of its counters."""
     own = _squeezed(object_)
     known = _squeezed_judged()
@@ -73,13 +73,13 @@ def resembled(object_: str, counter: str) -> tuple[str, frozenset[str]]:
 
 
 @cache
-def is_elsewhere(object_: str) -> bool:
+def is_foreign_name(object_: str) -> bool:
     """Whether an object that is not known is called as another language, or a console, calls one that rules need."""
     return _plain(object_) in _elsewhere()
 
 
 @cache
-def stands_for(object_: str) -> str | None:
+def foreign_name_of(object_: str) -> str | None:
     """The English name of the object that rules need and that is called so, or nearly so, elsewhere."""
     elsewhere, name = _elsewhere(), _plain(object_)
     if name in elsewhere:
@@ -88,7 +88,7 @@ def stands_for(object_: str) -> str | None:
     return elsewhere[near[0]] if near else None
 
 
-def foreign_letters(name: str) -> bool:
+def has_foreign_letters(name: str) -> bool:
     """Whether a name has letters beyond English; those of units (µs) are none."""
     return any(letter.isalpha() and not letter.isascii() and letter not in _UNITS for letter in name)
 
@@ -127,7 +127,7 @@ def _judged() -> dict[str, frozenset[str]]:
 
 @cache
 def _signs() -> dict[str, Any]:
-    return yaml.load(files("model").joinpath("strange_names.yaml").read_bytes(), yaml.CSafeLoader)
+    return yaml.load(files("model").joinpath("name_clues.yaml").read_bytes(), yaml.CSafeLoader)
 
 
 @cache

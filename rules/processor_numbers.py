@@ -6,7 +6,7 @@ from collections.abc import Iterable
 _IN_NODE = re.compile(r"(\d+),(\d+)")
 
 
-def numbered(instance: str, others: Iterable[str]) -> str | None:
+def same_processor(instance: str, others: Iterable[str]) -> str | None:
     """Which of the other instances is the same processor written in the other way; None if none can be told to be."""
     among = list(others)
     if instance.isdecimal():

@@ -2,8 +2,9 @@
 
 import pytest
 
-from model.names import shipped, unrecognised
+from model.names import shipped
 from model.perfmon import CounterPath
+from model.unrecognised import unrecognised
 
 
 def named(*texts):

@@ -18,8 +18,8 @@ from model.log import Times
 from model.run import Recording
 from model.series import Series
 from store.influx_server import EVER, Server
-from store.line_protocol import point, value, wire
-from store.quoting import identifier, tagged, within
+from store.line_protocol import as_stored, point, value
+from store.quoting import has_tags, identifier, time_range
 
 KEPT = "plimsoll_kept"
 _PART_CHARACTERS = 16 * 1024  # of at most four bytes, escaped or not, within InfluxDB's 64 KB
@@ -76,7 +76,7 @@ def _columns(recording: Recording) -> dict[_Place, _Columns]:
     found: dict[_Place, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for at, (series, present) in enumerate(zip(recording.series, recording.present, strict=True)):
         if present:
-            one = wire(series)
+            one = as_stored(series)
             found[_place(one)][one.field].append(at)
     return {
         place: {field: partial(_held, recording, columns) for field, columns in fields.items()}
@@ -105,7 +105,7 @@ def _place(series: Series) -> _Place:
 def _counts(
     server: Server, measurement: str, host: str, start: int, end: int
 ) -> Iterator[tuple[_Place, dict[str, int]]]:
-    where = f"{within(start, end)} AND {tagged([('host', host)])}"
+    where = f"{time_range(start, end)} AND {has_tags([('host', host)])}"
     for table in server.query(f"SELECT count(*) FROM {identifier(measurement)} WHERE {where} GROUP BY *"):
         tags = tuple(sorted((name, value) for name, value in table.tags.items() if value != ""))
         counts = {
@@ -162,7 +162,7 @@ def _keep(server: Server, certain: Sequence[str], either: Sequence[str], time: i
 def _give_back(server: Server) -> None:
     """Write again what was laid by, now or by a call that was cut off."""
     found = False
-    for table in server.query(f'SELECT "lines", "sure" FROM "{KEPT}" WHERE {within(*EVER)} GROUP BY "part"'):
+    for table in server.query(f'SELECT "lines", "sure" FROM "{KEPT}" WHERE {time_range(*EVER)} GROUP BY "part"'):
         for _, lines, is_sure in table.rows:
             found = True
             refused, why = server.post(lines.encode())
@@ -200,7 +200,7 @@ def _choices(kinds: Mapping[str, Sequence[str]]) -> Iterator[dict[str, str]]:
 
 
 def _points(server: Server, place: _Place, start: int, end: int) -> Iterator[tuple[int, dict[str, Any]]]:
-    where = f"{within(start, end)} AND {tagged(place.tags)}"
+    where = f"{time_range(start, end)} AND {has_tags(place.tags)}"
     for table in server.query(f"SELECT *::field FROM {identifier(place.measurement)} WHERE {where} GROUP BY *"):
         if {(name, value) for name, value in table.tags.items() if value != ""} == set(place.tags):
             for time, *values in table.rows:

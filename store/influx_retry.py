@@ -10,9 +10,9 @@ from influxdb_client.rest import ApiException
 from urllib3.exceptions import HTTPError, LocationParseError
 
 from model.errors import Unreachable
-from model.times import words
-from store.influx_address import Address, no_address
-from store.influx_errors import NO_TLS, advice, reason, said, without_tls
+from model.times import duration_text
+from store.influx_address import Address, bad_address
+from store.influx_errors import NO_TLS, last_cause, server_message, tls_error, unanswered_advice
 
 _BUSY = (
     HTTPStatus.TOO_MANY_REQUESTS,
@@ -26,7 +26,7 @@ _LONGEST_PAUSE_S = 15.0
 Answer = TypeVar("Answer")
 
 
-class Patience:
+class Retry:
     """Makes each call until it is answered, from several threads if need be, but for no longer than `seconds`.
 
     `tell` is told in a sentence that the server is waited for, once until all calls that wait are
@@ -41,7 +41,7 @@ class Patience:
         self._lock = Lock()
         self._waiting = 0
 
-    def answer(self, call: Callable[[], Answer]) -> Answer:
+    def call(self, call: Callable[[], Answer]) -> Answer:
         """What a call returns. ApiException for any answer but that the server is busy; Unreachable without one."""
         until, pause, waits = time.monotonic() + self._seconds, _FIRST_PAUSE_S, False
         url, answered = self._address.url, False
@@ -50,10 +50,10 @@ class Patience:
                 try:
                     answer = call()
                 except (LocationParseError, UnicodeError):
-                    raise no_address(url) from None
+                    raise bad_address(url) from None
                 except (ApiException, HTTPError, OSError) as error:
                     why, wished_s = self._away(error)
-                    hint = advice(error, self._address)
+                    hint = unanswered_advice(error, self._address)
                 else:
                     answered = True
                     return answer
@@ -62,7 +62,7 @@ class Patience:
                     raise Unreachable(f"{url}: {why}; {hint}")
                 if not waits:
                     waits = True
-                    self._begins(f"{url} {why}: trying again for {words(left * 1e9)}")
+                    self._begins(f"{url} {why}: trying again for {duration_text(left * 1e9)}")
                 if self._given_up.wait(min(max(pause, wished_s), max(left, 0.1))):
                     raise Unreachable(f"{url}: {why}")
                 pause = min(2 * pause, _LONGEST_PAUSE_S)
@@ -77,15 +77,15 @@ class Patience:
     def _away(self, error: Exception) -> tuple[str, float]:
         """Why a server does not answer, and for how long it wishes to be left alone. Raises what is an answer."""
         if not isinstance(error, ApiException):
-            return f"does not answer ({reason(error)})", 0
+            return f"does not answer ({last_cause(error)})", 0
         if error.status == NO_TLS:
-            if found := without_tls(error, self._address):
+            if found := tls_error(error, self._address):
                 raise found from None
-            return f"does not answer ({reason(error)})", 0
+            return f"does not answer ({last_cause(error)})", 0
         if error.status not in _BUSY:
             raise error
         wished = (error.headers or {}).get("Retry-After", "")
-        why = f"answers {error.status} ({said(error) or HTTPStatus(error.status).phrase})"
+        why = f"answers {error.status} ({server_message(error) or HTTPStatus(error.status).phrase})"
         return why, float(wished) if wished.isdecimal() else 0
 
     def _begins(self, text: str) -> None:
