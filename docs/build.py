@@ -7,6 +7,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from model.times import duration_text
+
 if __name__ == "__main__":
     sys.path.pop(0)  # this folder: its rules/ are pages, and would stand in for the package
 
