@@ -14,7 +14,6 @@ if __name__ == "__main__":
 
 from pydantic import BaseModel
 
-from model.times import duration_text
 from report.json_schema import ReviewDocument
 from report.rule_page import explain, signal_text, threshold_text
 from rules.document import RulesDocument
