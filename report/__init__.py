@@ -1,1 +1,1 @@
-"""A review as people and programs read it: HTML, terminal, JSON, JUnit."""
+"""Writes a review as HTML, terminal text, JSON or JUnit XML, and a rule as a page."""

@@ -1,4 +1,4 @@
-"""The review as the document other programs read."""
+"""Fills the JSON document of a review."""
 
 import math
 from collections import Counter
@@ -37,11 +37,11 @@ from review.statistics import Statistic
 from review.verdict import group_sentence
 from rules.crossings import Crossing
 
-_MOST_SPANS = 100
+_MOST_SPANS = 100  # of brief crossings, for each finding
 
 
 def document(review: Review) -> ReviewDocument:
-    """The review for other programs."""
+    """The review as schema plimsoll.review/1."""
     with ThreadPoolExecutor() as pool:
         hashes = list(pool.map(lambda log: log.digest, review.logs))
     files = [_file(review, log, digest) for log, digest in zip(review.logs, hashes, strict=True)]
@@ -89,7 +89,7 @@ def document(review: Review) -> ReviewDocument:
 
 
 def _counts(findings: Sequence[Finding]) -> dict[str, int]:
-    """Findings by state, those that count as crossed by severity as well."""
+    """The number of findings by state, and of those that count as crossed by severity."""
     by_outcome = Counter(str(one.outcome) for one in findings)
     by_severity = Counter(one.rule.severity for one in findings if one.outcome in CROSSED)
     return {

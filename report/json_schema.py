@@ -1,4 +1,4 @@
-"""The review for other programs: schema plimsoll.review/1, described field by field in docs/review-json.md.
+"""The JSON of a review: schema plimsoll.review/1. docs/review-json.md is made from the descriptions here.
 
 Times are ISO 8601 in UTC. Fields, and states of a rule, are added within a version, never changed or removed.
 """

@@ -1,4 +1,4 @@
-"""The review as JUnit XML, for the build servers that show it: a suite per pack, a case per rule and host.
+"""The review as JUnit XML for build servers: a suite for each pack, a case for each rule and host.
 
 A case fails where a warning or critical threshold was crossed or often crossed; it is skipped, with the reason, where
 the rule was not judged for any instance. `time` is how long the threshold was crossed, in seconds. The first suite
@@ -18,7 +18,7 @@ from review.review import Review
 from review.sentences import breach_sentence, in_phase, place, worst_text
 from review.verdict import Verdict
 
-# What no XML 1.0 document can hold, not even escaped.
+# Characters that XML 1.0 does not allow, not even escaped.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SKIPPED = {
     Outcome.TOO_SHORT: "recorded too briefly to judge",
@@ -32,7 +32,7 @@ _SKIPPED = {
 
 @dataclass(frozen=True)
 class _Case:
-    """One rule on one host: all its instances, worst first."""
+    """One rule on one host: the findings of all instances, worst first."""
 
     findings: Sequence[Finding]
 
@@ -50,12 +50,12 @@ class _Case:
 
     @property
     def seconds(self) -> float:
-        """How long it was crossed, of its instances the one for which that was longest."""
+        """How long it was crossed for the instance that was crossed longest."""
         return max(sum(one.duration for one in finding.counted) for finding in self.findings) / SECOND
 
 
 def junit(review: Review, zone: Zone | None = None) -> str:
-    """The XML. Times in its texts are in `zone`, by default the log's own."""
+    """The XML. Times in messages are in `zone`, by default the log's own."""
     zone = zone or review.zone
     cases: dict[str, dict[tuple[str, str], list[Finding]]] = {applied.pack.pack: {} for applied in review.applied}
     for finding in review.findings:
@@ -76,7 +76,7 @@ def junit(review: Review, zone: Zone | None = None) -> str:
     _count(root, everything)
     root.set("tests", str(len(everything) + 1))
     root.set("errors", str(len(root.findall("testsuite/testcase/error"))))
-    _clean(root)
+    _remove_invalid_characters(root)
     indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
 
@@ -119,15 +119,15 @@ def _write(suite: Element, case: _Case, why: str, zone: Zone) -> None:
         failure = SubElement(
             element, "failure", type=first.rule.severity, message=f"{breach_sentence(case.crossed[0])}{more}"
         )
-        failure.text = "\n".join(_told(case, zone))
+        failure.text = "\n".join(_details(case, zone))
     elif case.skipped:
         SubElement(element, "skipped", message=_reasons(case, why))
-    rest = [*([] if case.failed else _told(case, zone)), *([] if case.skipped else _aside(case))]
+    rest = [*([] if case.failed else _details(case, zone)), *([] if case.skipped else _other_findings(case))]
     if rest:
         SubElement(element, "system-out").text = "\n".join(rest)
 
 
-def _told(case: _Case, zone: Zone) -> Iterator[str]:
+def _details(case: _Case, zone: Zone) -> Iterator[str]:
     """Every breach of every instance: when, how long, worst, threshold; then the sources."""
     for finding in case.crossed:
         yield f"{finding.signal.title}, {place(finding)}: threshold {threshold(finding)}{in_phase(finding)}"
@@ -143,8 +143,8 @@ def _told(case: _Case, zone: Zone) -> Iterator[str]:
         yield from (f"source: {source.document}, {source.place}" for source in rule.sources)
 
 
-def _aside(case: _Case) -> Iterator[str]:
-    """What a case that was judged says beside its failure."""
+def _other_findings(case: _Case) -> Iterator[str]:
+    """Findings of a judged case that are no failure: overrides of those that held, and why others were not judged."""
     for finding in case.findings:
         if finding.outcome == Outcome.HELD:
             if finding.override:
@@ -155,15 +155,15 @@ def _aside(case: _Case) -> Iterator[str]:
 
 
 def _reasons(case: _Case, why: str) -> str:
-    """Why nothing was judged, each reason once."""
-    said: dict[str, None] = {}
+    """The reasons why no instance was judged."""
+    reasons: dict[str, None] = {}
     for finding in case.findings:
         because = why if finding.outcome == Outcome.DOES_NOT_APPLY else reason(finding)
-        said[_SKIPPED[finding.outcome] + (f": {because}" if because else "")] = None
-    return "; ".join(said)
+        reasons[_SKIPPED[finding.outcome] + (f": {because}" if because else "")] = None
+    return "; ".join(reasons)
 
 
-def _clean(root: Element) -> None:
+def _remove_invalid_characters(root: Element) -> None:
     for element in root.iter():
         element.text = element.text and _NOT_XML.sub("", element.text)
         for name, value in element.items():

@@ -1,6 +1,6 @@
-"""A rule, and a signal, in words: what `plimsoll rules explain` prints and the pages of docs/rules are made of.
+"""Rules and signals as text, for `plimsoll rules explain` and the pages in docs/rules.
 
-The text is Markdown that reads as well unrendered.
+The text is Markdown that is also readable as plain text.
 """
 
 from collections.abc import Iterator, Mapping
@@ -30,7 +30,7 @@ _REDUCED = {
 
 
 def explain(rule: Rule, pack: Pack, signals: Signals) -> str:
-    """Everything that is to be said of a rule: meaning, threshold, reasons, documents, what to look at next."""
+    """The page of a rule: what is counted, the threshold, why, sources, what to look at next."""
     sections = [
         f"# {rule.id}\n\n{rule.summary}\n\nSeverity: {rule.severity}. Pack: {pack.pack} ({pack.title}).",
         "## What is counted\n\n" + "\n\n".join(signal_text(name, signals) for name in _family(rule.signal, signals)),
@@ -46,7 +46,7 @@ def explain(rule: Rule, pack: Pack, signals: Signals) -> str:
 
 
 def signal_text(name: str, signals: Signals) -> str:
-    """What a signal means, its unit, and every source it is taken from, or what it is derived from."""
+    """A signal: its meaning and unit, and the sources it is read from or the signals it is computed from."""
     signal = signals[name]
     worse = "" if signal.worse == "either" else f"; {signal.worse} is worse"
     kept = ". Each instance is judged on its own" if signal.instances == "each" else ""
@@ -55,14 +55,14 @@ def signal_text(name: str, signals: Signals) -> str:
         return f"{head}\n\nIt is {_derivation(signal.derived, signals)}."
     if signal.fact:
         return f"{head}\n\nIt is `{signal.fact}` of the host, as plimsoll.toml gives it, throughout."
-    few = "Taken from" if len(signal.sources) == 1 else "Taken from the first of these that is recorded"
+    taken = "SeriesOrigin from" if len(signal.sources) == 1 else "SeriesOrigin from the first of these that is recorded"
     if signal.instances == "sum":
-        few = "Added up over the instances of the host that have data. " + few
-    return f"{head}\n\n{few}:\n\n" + "\n".join(f"- {source_text(source)}" for source in signal.sources)
+        taken = "Added up over the instances of the host that have data. " + taken
+    return f"{head}\n\n{taken}:\n\n" + "\n".join(f"- {source_text(source)}" for source in signal.sources)
 
 
 def source_text(source: Source) -> str:
-    r"""Where a signal is taken from, and what is made of it: `` `\Memory\Available KBytes`, times 1,024``."""
+    r"""A source of a signal and how its values are converted: `` `\Memory\Available KBytes`, times 1,024``."""
     if source.path is not None:
         where = f"`{source.path}`"
     else:
@@ -198,7 +198,7 @@ def _transform(transform: Transform) -> str:
 
 
 def _family(name: str, signals: Signals) -> Iterator[str]:
-    """A signal, then those it is derived from."""
+    """A signal, then the signals it is derived from."""
     yield name
     if derived := signals[name].derived:
         for operand in derived.operands:

@@ -1,4 +1,4 @@
-"""The review on a terminal, a screen or two of it: the verdict first, then what was crossed, held and not judged."""
+"""The review as terminal text, a screen or two: the verdict first, then what was crossed, held and not judged."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -39,13 +39,13 @@ _UNJUDGED = (
     (Outcome.NOT_RECORDED, "Not recorded in these logs"),
     (Outcome.OFF, "Switched off in plimsoll.toml"),
 )
-_IN_FULL = 6  # groups, with what to know of them
-_IN_A_LINE = 12
-_HELD = 15
-_SPANS = 3
-_NAMES = 12
-_PLACE = 36
-_REST = "--out writes a report with all of them"
+_MOST_IN_FULL = 6  # groups with their details
+_MOST_IN_A_LINE = 12  # more groups, a line each
+_MOST_HELD = 15
+_MOST_SPANS = 3
+_MOST_NAMES = 12
+_PLACE_WIDTH = 36
+_SEE_REPORT = "--out writes a report with all of them"
 
 
 def show(review: Review, console: Console, zone: Zone | None = None) -> None:
@@ -73,12 +73,12 @@ def lines(review: Review, zone: Zone) -> Iterator[str]:
 
 
 def _crossed(review: Review, zone: Zone) -> Iterator[str]:
-    for group in review.groups[:_IN_FULL]:
+    for group in review.groups[:_MOST_IN_FULL]:
         yield from _group(group, len(review.hosts), zone)
-    for group in review.groups[_IN_FULL : _IN_FULL + _IN_A_LINE]:
+    for group in review.groups[_MOST_IN_FULL : _MOST_IN_FULL + _MOST_IN_A_LINE]:
         yield _head(group, len(review.hosts))
-    if (more := len(review.groups) - _IN_FULL - _IN_A_LINE) > 0:
-        yield f"[dim]{counted(more, 'more signal')} crossed; {_REST}[/]"
+    if (more := len(review.groups) - _MOST_IN_FULL - _MOST_IN_A_LINE) > 0:
+        yield f"[dim]{counted(more, 'more signal')} crossed; {_SEE_REPORT}[/]"
 
 
 def _head(group: Group, hosts: int) -> str:
@@ -116,35 +116,35 @@ def _group(group: Group, hosts: int, zone: Zone) -> Iterator[str]:
 
 
 def _when(finding: Finding, zone: Zone) -> str:
-    spans = spans_text(finding.counted, zone, _SPANS)
+    spans = spans_text(finding.counted, zone, _MOST_SPANS)
     if finding.outcome == Outcome.OFTEN:
         return f"{percent(finding.share_of_time or 0)} of the time{in_phase(finding)}: {spans}"
     return f"{spans}{in_phase(finding)}"
 
 
 def _table(found: Sequence[Finding], zone: Zone) -> Iterator[str]:
-    """A line for each signal, nearest to its limit first: of several rules and subjects the one nearest the limit."""
+    """A line for each signal, nearest to its limit first: the rule and subject that came nearest."""
     by_signal: dict[str, list[Finding]] = {}
     for finding in sorted(found, key=nearness):
         by_signal.setdefault(finding.rule.signal, []).append(finding)
     groups = list(by_signal.values())
-    rows = [_row(group) for group in groups[:_HELD]]
+    rows = [_row(group) for group in groups[:_MOST_HELD]]
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
     for row, group in zip(rows, groups, strict=False):
         cells = (escape(cell.ljust(width)) for cell, width in zip(row, widths, strict=True))
         yield ("  " + "  ".join(cells)).rstrip()
         nearest = group[0]
         if nearest.brief and nearest.outcome == Outcome.HELD:
-            yield f"      {escape(f'crossed briefly: {spans_text(nearest.brief, zone, _SPANS)}')}"
+            yield f"      {escape(f'crossed briefly: {spans_text(nearest.brief, zone, _MOST_SPANS)}')}"
         reasons = dict.fromkeys(reason(one) for one in group if one.outcome == Outcome.TOO_SHORT and one.undecided)
         for note in (*reasons, *_overridden(group)):
             yield f"      [dim]{escape(note)}[/]"
-    if (more := len(groups) - _HELD) > 0:
-        yield f"  [dim]{counted(more, 'more signal')}; {_REST}[/]"
+    if (more := len(groups) - _MOST_HELD) > 0:
+        yield f"  [dim]{counted(more, 'more signal')}; {_SEE_REPORT}[/]"
 
 
 def _overridden(alike: Sequence[Finding]) -> Iterator[str]:
-    """What plimsoll.toml did to a rule, with the hosts it did so for where those are not all."""
+    """What plimsoll.toml changed in a rule, with the hosts unless it changed it on all of them."""
     hosts: dict[str, dict[str, None]] = {}
     for finding in alike:
         hosts.setdefault(finding.override.note if finding.override else "", {})[host_of(finding)] = None
@@ -159,7 +159,7 @@ def _row(alike: Sequence[Finding]) -> tuple[str, ...]:
     rules = len({one.rule.id for one in alike})
     return (
         nearest.signal.title,
-        short(place(nearest), _PLACE) + (f" (worst of {places:,})" if places > 1 else ""),
+        short(place(nearest), _PLACE_WIDTH) + (f" (worst of {places:,})" if places > 1 else ""),
         f"{extreme(nearest)} {quantity(_value(nearest), nearest.signal.unit)}",
         threshold(nearest) + (f" (and {counted(rules - 1, 'more limit')})" if rules > 1 else ""),
         margin(nearest) + ("" if nearest.severe else "  info"),
@@ -167,7 +167,7 @@ def _row(alike: Sequence[Finding]) -> tuple[str, ...]:
 
 
 def _value(finding: Finding) -> float:
-    """The value the margin is of; the worst of all where the rule's other conditions never held."""
+    """The value the margin is computed from; the worst value if the rule's other conditions never held."""
     return finding.worst if math.isnan(finding.nearest) else finding.nearest
 
 
@@ -181,16 +181,16 @@ def _unjudged(review: Review) -> Iterator[str]:
             by_reason: dict[str, dict[str, None]] = {}
             for one in found:
                 by_reason.setdefault(reason(one), {})[f"{one.signal.title} ({one.rule.id}, {place(one)})"] = None
-            for why, names in list(by_reason.items())[:_NAMES]:
+            for why, names in list(by_reason.items())[:_MOST_NAMES]:
                 yield f"  [dim]{escape(f'{listed(list(names), 4)}: {why}')}[/]"
-            if (more := len(by_reason) - _NAMES) > 0:
-                yield f"  [dim]{counted(more, 'more reason')}; {_REST}[/]"
+            if (more := len(by_reason) - _MOST_NAMES) > 0:
+                yield f"  [dim]{counted(more, 'more reason')}; {_SEE_REPORT}[/]"
         else:
-            yield f"  [dim]{escape(listed(list(_titles(found, len(review.hosts))), _NAMES))}[/]"
+            yield f"  [dim]{escape(listed(list(_titles(found, len(review.hosts))), _MOST_NAMES))}[/]"
 
 
 def _titles(found: Iterable[Finding], hosts: int) -> Iterator[str]:
-    """The signals, with their hosts where those are not all."""
+    """The signals, with their hosts unless they are all hosts of the run."""
     where: dict[str, dict[str, None]] = {}
     for one in found:
         where.setdefault(one.signal.title, {})[host_of(one)] = None

@@ -1,4 +1,4 @@
-"""Words and signs that the terminal and the report share."""
+"""Words and symbols that the terminal, HTML and JUnit outputs share."""
 
 from collections.abc import Sequence
 
@@ -14,12 +14,12 @@ from rules.pack_schema import Condition, Rule
 from rules.wording import limit_text
 
 WITH_REASON = (Outcome.TOO_SHORT, Outcome.NOT_JUDGED, Outcome.OFF)
-# Severity is told by a shape and a word, never by colour alone.
+# A severity is shown by shape and word, never by colour alone.
 MARKS = {"critical": "◆", "warning": "▲", "info": "○"}
 
 
 def scope(review: Review, zone: Zone) -> str:
-    """What was looked at: run, span, zone, hosts, counters, interval."""
+    """What was reviewed: run, time span, zone, hosts, counters, interval."""
     parts = [f'run "{review.run.name}"'] if review.run.name else []
     parts += ["simulated data"] if review.run.simulated else []
     if review.start is not None and review.end is not None:
@@ -35,7 +35,7 @@ def scope(review: Review, zone: Zone) -> str:
 
 
 def lasted(duration: int) -> str:
-    """How long a crossing lasted; one without a length was seen once."""
+    """How long a crossing lasted; one without a duration is a single evaluation."""
     return duration_text(duration) if duration else "one evaluation"
 
 
@@ -56,7 +56,7 @@ def _clocks(zone: Zone, one: Crossing) -> str:
 
 
 def used_by(finding: Finding, start: int) -> str:
-    """The processes that used most during the breach that began then; empty where none are known.
+    """The processes that used most during the breach that started then; empty if none are known.
 
     `Processor time of a process, mean while crossed (in the rest of the steady phase): sqlservr 312 % (20 %)`
     """
@@ -76,12 +76,12 @@ def used_by(finding: Finding, start: int) -> str:
 
 
 def host_of(finding: Finding) -> str:
-    """The host alone; empty where the rule applies to none."""
+    """The host; empty if the rule applies to none."""
     return finding.subject.host if finding.subject else ""
 
 
 def old_limits(group: Group) -> tuple[str, ...]:
-    """The old limits noted in a group, a line each: what came of them, and why they do not count.
+    """A line for each old limit in a group: whether it was crossed, and why it does not count.
 
     `memory-available (> 4 MB, NT 4.0 Enterprise file server) held, lowest 36 MB; an old limit, not counted: ...`
     """
@@ -101,7 +101,7 @@ def old_limits(group: Group) -> tuple[str, ...]:
 
 
 def old_limits_in_brief(group: Group) -> str:
-    """The old limits noted in a group in a line, those that were crossed first; empty without any.
+    """The old limits in a group, in one line; empty if there are none.
 
     `Old limits, not counted: disk-queue (≤ 3 requests) crossed, 8.52 requests; memory-available (> 4 MB) held`
     """
@@ -117,7 +117,7 @@ def old_limits_in_brief(group: Group) -> str:
 
 
 def reason(finding: Finding) -> str:
-    """Why a finding was not judged or was switched off, in one line; empty where its state says it all."""
+    """Why a finding was not judged or was switched off; empty for states that need no reason."""
     override = finding.override
     if finding.outcome not in WITH_REASON:
         return ""
@@ -127,12 +127,12 @@ def reason(finding: Finding) -> str:
 
 
 def crossed_summary(findings: Sequence[Finding]) -> str:
-    """`Crossed: 1 critical, 2 warning`: signals by the severity of their worst finding."""
+    """`Crossed: 1 critical, 2 warning`: the number of signals by the severity of their worst finding."""
     return f"Crossed: {severities(crossed_groups(findings)) or 'nothing'}"
 
 
 def threshold(finding: Finding) -> str:
-    """`> 3,600 s`, with the limit as scaled for the subject."""
+    """`> 3,600 s`: the limit as it was applied to the subject."""
     return f"{limit_text(limit_of(finding), finding.signal.unit)}{gained_in(finding)}"
 
 
@@ -148,9 +148,9 @@ def condition_text(condition: Condition, unit: str) -> str:
 
 
 def margin(finding: Finding) -> str:
-    """How far the worst value stayed from the limit: `37.5 % below`, `7 % above`, `17 × the limit`; or nothing.
+    """How far the worst value stayed from the limit: `37.5 % below`, `7 % above`, `17 × the limit`; may be empty.
 
-    Of a rule with further conditions it is the value while those held.
+    For a rule with further conditions only values while those held count.
     """
     share = finding.margin
     if share is None:
@@ -163,31 +163,36 @@ def margin(finding: Finding) -> str:
 
 
 def extreme(finding: Finding) -> str:
-    """`highest`, `lowest 5 min mean`: which extreme the worst value is, and of what."""
+    """`highest`, `lowest 5 min mean`: what the worst value is."""
     which = {"higher": "highest", "lower": "lowest", "either": "furthest"}[limit_of(finding).worse]
     return f"{which} {reduced(finding)}".rstrip()
 
 
 def brief_crossings(finding: Finding) -> str:
-    """How many crossings did not fire, and the longest of them: `3, longest 40 s`."""
+    """The number of crossings that did not fire, and the longest: `3, longest 40 s`."""
     longest = max((one.duration for one in finding.brief), default=0)
     return (
         number(len(finding.brief)) + (f", longest {duration_text(longest)}" if longest else "") if finding.brief else ""
     )
 
 
-def where(group: Group, judged_hosts: int) -> str:
+def where(review: Review, group: Group) -> str:
     """`SQLSRV01, 2 E:`, `4 instances on SQLSRV01, worst 2 E:` or `on 20 of 20 hosts, worst WEB07`."""
     worst = group.worst.subject
     subjects = list(dict.fromkeys(finding.subject for finding in group.findings if finding.subject))
     if worst is None or len(subjects) == 1:
         return place(group.worst)
     if len(group.hosts) > 1:
-        return f"on {number(len(group.hosts))} of {number(judged_hosts)} hosts, worst {place(group.worst)}"
+        judged = {
+            finding.subject.host.casefold()
+            for finding in review.findings
+            if finding.rule.signal == group.signal and finding.subject and finding.track
+        }
+        return f"on {number(len(group.hosts))} of {number(len(judged))} hosts, worst {place(group.worst)}"
     return f"{number(len(subjects))} instances on {worst.host}, worst {worst.instance}"
 
 
 def clock(review: Review, zone: Zone, instant: int) -> str:
-    """A time of the run: with its date where the run spans several days."""
+    """A time of the run, with its date if the run spans several days."""
     start, end = review.start or instant, review.end or instant
     return zone.clock(instant, date=zone.local(start).date() != zone.local(end).date())

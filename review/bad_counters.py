@@ -44,9 +44,8 @@ def remarks_below_zero(logs: Sequence[Log]) -> Iterator[Remark]:
     """
     for log in logs:
         for path, count, of in _below_zero(log):
-            text = (
-                f"{count:,} of {of:,} values below zero, as nothing is that this counts: they are judged as they stand"
-            )
+            impossible = "which is impossible for this counter: they are judged as recorded"
+            text = f"{count:,} of {of:,} values below zero, {impossible}"
             yield Remark(Kind.NOTED, text, file=str(log.path), counter=path, count=count)
 
 

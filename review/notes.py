@@ -60,8 +60,8 @@ def _too_short(finding: Finding) -> str:
 def _windows(rule: Rule, track: Track) -> Iterator[str]:
     """Where the window was widened because samples are too far apart for the documented one."""
     if track.window > rule.over:
-        widened = f"from {duration_text(rule.over)} to {duration_text(track.window)}"
-        yield f"window widened {widened}, twice the sampling interval"
+        widened = f"window widened from {duration_text(rule.over)} to {duration_text(track.window)}"
+        yield f"{widened}, twice the sampling interval"
     for one in track.other_windows:
         how = f"every {duration_text(one // 2)}" if one > rule.over else "more often"
         yield f"window of {duration_text(one)} where the log was sampled {how}"

@@ -1,4 +1,4 @@
-"""What a report rests on: hosts and what is known of them, files and their hashes, when and by what it was made."""
+"""The cover page: what was crossed, hosts, files and their hashes, and when and by which version it was made."""
 
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ UTC = Zone.parse("UTC")
 
 @dataclass(frozen=True)
 class HostRow:
-    """A host, what it is for by the packs that were applied to it, and what is known of it."""
+    """A host: the packs for its kind, its facts, the number of its counters and their interval."""
 
     name: str
     packs: str
@@ -54,7 +54,7 @@ class Hashes:
         ]
 
     def texts(self) -> list[str]:
-        """In the order of the logs; says so where there is none."""
+        """A text for each log: its hash, or why there is none."""
         with self._pool:
             return [_hash(one) for one in self._found]
 
@@ -70,15 +70,11 @@ def made_at(now: int) -> str:
 
 
 def summaries(review: Review) -> list[tuple[str, str, str]]:
-    """What was crossed, a line for each signal: severity, title and where, the sentence of the worst."""
-    judged: dict[str, set[str]] = {}
-    for finding in review.findings:
-        if finding.subject and finding.track:
-            judged.setdefault(finding.rule.signal, set()).add(finding.subject.host.casefold())
+    """A line for each crossed signal: severity, title and place, the sentence of its worst finding."""
     return [
         (
             group.severity,
-            f"{group.worst.signal.title}, {where(group, len(judged.get(group.signal, ())))}",
+            f"{group.worst.signal.title}, {where(review, group)}",
             breach_sentence(group.worst),
         )
         for group in review.groups

@@ -1,4 +1,4 @@
-"""What was crossed, as the report shows it: a section per signal, its worst subjects drawn, the rest in rows."""
+"""The sections of crossed signals: the worst subjects are drawn in charts, the rest are table rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,9 +23,9 @@ from rules.wording import limit_text
 
 DRAWN_PER_SIGNAL = 8
 DRAWN_IN_ALL = 24
-_SIGNALS_WITH_OTHERS = 8  # the worst are shown with the signals their rules say to look at
+_SIGNALS_WITH_RELATED = 8  # the worst are shown with the signals their rules say to look at
 _LISTED_CROSSINGS = 20
-_LISTED_WHERE_OFTEN = 200  # no single crossing says it there, all of them do
+_LISTED_WHERE_OFTEN = 200  # where a rule was often crossed, all crossings count together
 _LISTED_SUBJECTS = 120
 
 
@@ -42,7 +42,7 @@ class CrossingRow:
 
 @dataclass(frozen=True)
 class DrawnSubject:
-    """One rule crossed for one subject, in full. `title` tells it from the others of its section."""
+    """One rule crossed for one subject, with all details. `title` distinguishes it from the others of its section."""
 
     severity: Severity
     title: str
@@ -76,22 +76,22 @@ class Section:
 
 
 def crossed(review: Review, zone: Zone, signals: RecordedSignals, charts: Charts | None) -> tuple[Section, ...]:
-    """The crossed signals, worst first. `charts` is None where the logs hold no rows."""
+    """The crossed signals, worst first. `charts` is None if the logs have no rows."""
     groups = review.groups
     builder = _SubjectBuilder(review, zone, signals, charts)
-    drawn = _share_out([len(group.findings) for group in groups])
+    drawn = _drawn_per_signal([len(group.findings) for group in groups])
     return tuple(
-        _section(review, group, count, builder, related=at < _SIGNALS_WITH_OTHERS)
+        _section(review, group, count, builder, related=at < _SIGNALS_WITH_RELATED)
         for at, (group, count) in enumerate(zip(groups, drawn, strict=True))
     )
 
 
 def anchor(kind: str, signal: str, host: str = "") -> str:
-    """What a link to a section leads to: `crossed-cpu-busy`."""
+    """The id of a section, which links name: `crossed-cpu-busy`."""
     return "-".join(part for part in (kind, signal.replace(".", "-"), host) if part)
 
 
-def _share_out(sizes: Sequence[int]) -> list[int]:
+def _drawn_per_signal(sizes: Sequence[int]) -> list[int]:
     """How many findings of each signal are drawn: the worst of each first, then the second worst, and so on."""
     drawn = [0] * len(sizes)
     turns = zip_longest(*([at] * min(size, DRAWN_PER_SIGNAL) for at, size in enumerate(sizes)))
@@ -103,16 +103,11 @@ def _share_out(sizes: Sequence[int]) -> list[int]:
 
 def _section(review: Review, group: Group, count: int, builder: "_SubjectBuilder", *, related: bool) -> Section:
     worst, rest = group.worst, group.findings[count:]
-    judged = {
-        finding.subject.host.casefold()
-        for finding in review.findings
-        if finding.rule.signal == group.signal and finding.subject and finding.track
-    }
     return Section(
         id=anchor("crossed", group.signal),
         severity=group.severity,
         title=worst.signal.title,
-        place=where(group, len(judged)),
+        place=where(review, group),
         drawn=tuple(
             builder.subject(finding, group, related=related and at == 0)
             for at, finding in enumerate(group.findings[:count])
@@ -138,7 +133,7 @@ def _whole_condition(review: Review, finding: Finding) -> str:
 
 @dataclass(frozen=True)
 class _SubjectBuilder:
-    """Draws the subjects of one report."""
+    """Builds the subjects of one report, with their charts."""
 
     review: Review
     zone: Zone
@@ -146,7 +141,7 @@ class _SubjectBuilder:
     charts: Charts | None
 
     def subject(self, finding: Finding, group: Group, *, related: bool) -> DrawnSubject:
-        """One finding in full; `related` adds the signals its rule says to look at."""
+        """One finding; `related` adds the signals its rule says to look at."""
         crossings = finding.counted
         most = _LISTED_WHERE_OFTEN if finding.outcome == Outcome.OFTEN else _LISTED_CROSSINGS
         listed = sorted(sorted(crossings, key=lambda one: -one.duration)[:most], key=lambda one: one.start)
@@ -214,7 +209,7 @@ class _SubjectBuilder:
 
 
 def _title(finding: Finding, group: Group) -> str:
-    """What tells a finding from the others of its signal: where, and by which limit."""
+    """What distinguishes a finding from the others of its signal: its place, and its limit if there are several."""
     several_places = len({one.subject for one in group.findings}) > 1
     parts = [place(finding) if several_places else "", threshold(finding) if len(group.rules) > 1 else ""]
     return ": ".join(part for part in parts if part)

@@ -1,4 +1,4 @@
-"""The load-line gauge: a circle with a line through it. The water is the value, the line the threshold."""
+"""The gauge, a load line: a circle with a line through it. The water level is the value, the line the threshold."""
 
 from math import sqrt
 
@@ -11,9 +11,9 @@ _FULL = 2.0  # the gauge is full at this multiple of the limit
 
 
 def level(finding: Finding) -> float | None:
-    """How high the water stands: 1 at the limit, 2 when full; None where the limit gives no measure.
+    """The water level: 1 at the limit, 2 when full; None if the value cannot be compared to the limit by a ratio.
 
-    For a floor the water rises as the value falls, so that rising water is always worse.
+    If low values are bad the water rises as the value falls, so that a higher level is always worse.
     """
     if finding.track is None or np.isnan(finding.worst):
         return None
@@ -30,7 +30,7 @@ def level(finding: Finding) -> float | None:
 
 
 def water(height: float | None) -> str | None:
-    """The water as an SVG path; empty for an empty gauge, None where there is nothing to measure by."""
+    """The water as an SVG path; empty for an empty gauge, None without a level."""
     if height is None:
         return None
     rise = min(height, _FULL) / _FULL * 2 * RADIUS

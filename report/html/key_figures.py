@@ -1,4 +1,4 @@
-"""The few figures at the top of a report: the worst signal and the processors, phase by phase."""
+"""The key figures at the top of a report: the worst signal, processor time and others, as a mean for each phase."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,17 +25,17 @@ _NAMED_HOSTS = 2
 
 @dataclass(frozen=True)
 class KeyFigure:
-    """A value in large type, and what it is of."""
+    """A value in large type, and what it is."""
 
     value: str
     text: str
 
 
 def key_figures(review: Review, signals: RecordedSignals) -> tuple[KeyFigure, ...]:
-    """Up to four: the worst breach, the processors by role, what its rule says to look at, the next breach."""
+    """Up to four: the worst breach, processor time by role, a signal its rule says to look at, the next breach."""
     pair = _pair(review.phases)
     crossed = _one_per_signal(review.of(*CROSSED))
-    cpu = list(_processors(review, signals, pair, _shown(crossed)))
+    cpu = list(_processors(review, signals, pair, _already_shown(crossed)))
     first = [_of_finding(finding, pair) for finding in crossed[:1]]
     look_at = list(_look_at(review, signals, crossed[0], pair)) if crossed else []
     near = _one_per_signal(
@@ -47,7 +47,7 @@ def key_figures(review: Review, signals: RecordedSignals) -> tuple[KeyFigure, ..
 
 
 def _pair(phases: Sequence[Phase]) -> Sequence[Phase]:
-    """Two phases to set against each other: the longest and the one before it, or after it."""
+    """Two phases to compare: the longest and the one before it, or after it if it is the first."""
     if len(phases) < 2:
         return phases
     longest = max(range(len(phases)), key=lambda at: phases[at].end - phases[at].start)
@@ -60,7 +60,7 @@ def _one_per_signal(findings: Sequence[Finding], but: Sequence[str] = ()) -> lis
 
 
 def _closest(review: Review) -> list[Finding]:
-    """What held with the smallest margin."""
+    """Findings that held, the smallest margin first."""
     return sorted(
         (one for one in review.of(Outcome.HELD) if one.margin is not None and not one.signal.fact), key=nearness
     )
@@ -76,15 +76,15 @@ def _of_finding(finding: Finding, pair: Sequence[Phase]) -> KeyFigure | None:
     return KeyFigure(_values(means, finding.signal), f"{subject_title(finding)}, {what}; {should(finding)}")
 
 
-def _shown(crossed: Sequence[Finding]) -> Subject | None:
-    """The host whose processor time is shown already, as the worst breach."""
+def _already_shown(crossed: Sequence[Finding]) -> Subject | None:
+    """The host whose processor time is already shown as the worst breach; None if it is not."""
     return crossed[0].subject if crossed and crossed[0].rule.signal == _CPU else None
 
 
 def _processors(
     review: Review, signals: RecordedSignals, pair: Sequence[Phase], but: Subject | None
 ) -> Iterator[KeyFigure]:
-    """Processor time, hosts of the same role together, the busiest role first."""
+    """The mean processor time of the hosts of each role, the busiest role first."""
     signal = review.question.signals.get(_CPU)
     roles: dict[str, dict[Subject, Samples]] = {}
     for subject, samples in (signals.of(_CPU) if signal else {}).items():
@@ -105,7 +105,7 @@ def _processors(
 
 
 def _role(review: Review, host: str) -> str:
-    """What a host is for, as far as the packs that were applied to it tell."""
+    """The role of a host: the packs for its kind that were applied to it."""
     packs = (a.pack for a in review.applied if a.pack.applies_to and host.casefold() in map(str.casefold, a.hosts))
     return " ".join(sorted(pack.pack for pack in packs))
 
@@ -130,7 +130,7 @@ def _look_at(review: Review, signals: RecordedSignals, finding: Finding, pair: S
 
 
 def _by_phase(several: Sequence[Samples], pair: Sequence[Phase]) -> tuple[list[float], str]:
-    """The mean of some series in each phase that has samples of them, and the phases' names."""
+    """The mean of some series in each phase that has samples of them, and the names of those phases."""
     spans = [(phase.name, phase.start, phase.end) for phase in pair] or [("", None, None)]
     means: list[float] = []
     names: list[str] = []
@@ -152,5 +152,5 @@ def _values(means: Sequence[float], signal: Signal) -> str:
 
 
 def _rounded(value: float) -> float:
-    """Two digits are enough at a glance, three from 100 on."""
+    """Two significant digits, and whole numbers from 10 on."""
     return round(value) if abs(value) >= 10 else float(f"{value:.2g}")

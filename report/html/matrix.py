@@ -1,18 +1,17 @@
-"""Hosts against judged signals: where the trouble is, at a glance. The state of a cell is a shape and a word."""
+"""The matrix of hosts and judged signals. Each cell shows its state by a symbol and a word."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from report.html.crossed import anchor
 from report.wording import MARKS
-from review.findings import CROSSED, Finding, Outcome
+from review.findings import CROSSED, SEVERITIES, Finding, Outcome
 from review.review import Review
 
 _FEWEST_HOSTS = 4
 _MOST_HOSTS = 300
 _MOST_SIGNALS = 60
-_SEVERITY = {"critical": 0, "warning": 1, "info": 2}
-# Word and sign of what was neither crossed nor held; the worst first.
+# Word and symbol of outcomes other than crossed and held, worst first.
 _OTHER = {
     Outcome.TOO_SHORT: ("too short to tell", "…"),
     Outcome.NO_DATA: ("no data", "–"),
@@ -23,7 +22,7 @@ _BRIEF, _HELD = ("crossed briefly", "∿"), ("held", "·")
 
 @dataclass(frozen=True)
 class Cell:
-    """What became of a signal on a host; `kind` is a severity where it was crossed. Nothing was judged: no sign."""
+    """The state of a signal on a host. `kind` is the severity if it was crossed; `sign` is empty if not recorded."""
 
     sign: str
     word: str
@@ -43,7 +42,7 @@ class Matrix:
 
 
 def matrix(review: Review, link_of: Callable[[Finding], str]) -> Matrix | None:
-    """The matrix; None with three hosts or fewer. `link_of` gives the place of what held or was too short to tell."""
+    """The matrix; None with three hosts or fewer. `link_of` gives the id of the item of an uncrossed finding."""
     worst: dict[tuple[str, str], Finding] = {}
     columns: dict[str, str] = {}
     for finding in sorted(review.findings, key=_rank):
@@ -88,9 +87,9 @@ def _cell(finding: Finding | None, link_of: Callable[[Finding], str]) -> Cell:
 
 
 def _rank(finding: Finding) -> tuple[float, float]:
-    """Worst first: crossed by severity, then what cannot be told, then what held by its margin."""
+    """Worst first: crossed by severity, then too short, then held by margin, then the rest."""
     if finding.outcome in CROSSED:
-        return (_SEVERITY[finding.rule.severity], -(finding.share_of_time or 0))
+        return (SEVERITIES.index(finding.rule.severity), -(finding.share_of_time or 0))
     if finding.outcome == Outcome.HELD:
         return (4 if finding.brief else 5, finding.margin if finding.margin is not None else float("inf"))
     return (3 if finding.outcome == Outcome.TOO_SHORT else 6, 0)

@@ -1,6 +1,6 @@
-"""What held, or was recorded too briefly to tell, as the report shows it: a chart for each judged signal of a host.
+"""The signals that held or were recorded too briefly to judge: an item with a chart for each signal of a host.
 
-Nearest to its limit first. With many hosts a chart is of one signal on all of them.
+Nearest to their limits first. With many hosts an item is one signal on all of them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,17 +21,17 @@ from review.review import Review
 from review.sentences import how_long, limit_of, place, subject_name
 from rules.crossings import Crossing
 
-_MOST_ITEMS = 90  # with more, hosts are folded together as well
-_OPEN = 3  # where nothing was crossed
+_MOST_ITEMS = 90  # with more, each item is one signal on all hosts
+_OPEN = 3  # items unfolded at first, if nothing was crossed
 _LISTED_CROSSINGS = 100
-_SHOWN_ALIKE = 24  # instances listed below the worst of their kind, and how many of them in all
+_SHOWN_ALIKE = 24  # instances listed below the worst one of a rule; the next is how many in all
 _SHOWN_ALIKE_IN_ALL = 400
 _SHOWN_ALIKE_AT_LEAST = 3
 
 
 @dataclass(frozen=True)
 class Row:
-    """A rule for one subject."""
+    """One rule for one subject, as text."""
 
     rule: str
     title: str
@@ -49,7 +49,7 @@ class Row:
 
 @dataclass(frozen=True)
 class RuleRows:
-    """The subject nearest its limit by one rule, and those like it, nearest first."""
+    """One rule: the subject nearest its limit, and some of the others, nearest first; `count` is of all others."""
 
     first: Row
     alike: tuple[Row, ...]
@@ -69,7 +69,7 @@ class BriefRow:
 
 @dataclass(frozen=True)
 class Item:
-    """A judged signal of a host, or of several: `row` is what came nearest to its limit."""
+    """A judged signal of one host, or of all: `row` is the finding nearest its limit."""
 
     id: str
     row: Row
@@ -82,12 +82,12 @@ class Item:
 
 
 class NotCrossed:
-    """The items of one outcome, and where each signal of a host is found among them."""
+    """The items of one outcome."""
 
     def __init__(
         self, review: Review, outcome: Outcome, signals: RecordedSignals, charts: Charts | None, zone: Zone
     ) -> None:
-        self._review, self._signals, self._album, self._zone = review, signals, charts, zone
+        self._review, self._signals, self._charts, self._zone = review, signals, charts, zone
         self._outcome = outcome
         self._numbers = {host.casefold(): at for at, host in enumerate(review.hosts)}
         findings = review.of(outcome)
@@ -101,14 +101,14 @@ class NotCrossed:
         self.items = tuple(self._item(group, at < opened) for at, group in enumerate(ordered))
 
     def id(self, finding: Finding) -> str:
-        """What a link to the item of a finding leads to."""
+        """The id of the item that contains a finding."""
         host = finding.subject.host.casefold() if finding.subject and self.per_host else ""
         return anchor(str(self._outcome), finding.rule.signal, str(self._numbers.get(host, "")))
 
     def _item(self, group: Sequence[Finding], opened: bool) -> Item:
         subjects = {one.subject for one in group}
         first = group[0]
-        brief = [(finding, one) for finding in group for one in _crossings(finding)]
+        brief = [(finding, one) for finding in group for one in finding.crossings]
         longest = sorted(brief, key=lambda pair: -pair[1].duration)[:_LISTED_CROSSINGS]
         return Item(
             id=self.id(first),
@@ -149,10 +149,10 @@ class NotCrossed:
         return BriefRow(f"{start} – {end}", lasted(one.duration), worst, place(finding), threshold(finding))
 
     def _chart(self, group: Sequence[Finding]) -> Chart | None:
-        """The finding nearest its limit with its samples, and the samples of other subjects behind it."""
+        """A chart of the finding nearest its limit, with the samples of other subjects behind it."""
         leading = next((one for one in group if one.rule.reduce not in OWN_SCALE), group[0])
         lines = finding_lines(leading, self._signals)
-        if self._album is None or not lines or leading.signal.fact:
+        if self._charts is None or not lines or leading.signal.fact:
             return None
         others: dict[object, tuple[Finding, Samples]] = {}
         for finding in group:
@@ -160,21 +160,21 @@ class NotCrossed:
             same_scale = leading.rule.reduce not in OWN_SCALE and finding.subject != leading.subject
             if samples is not None and finding.subject and same_scale:
                 others.setdefault(finding.subject, (finding, samples))
-        behind = [
+        other_lines = [
             Line(subject_name(finding.subject), "other", samples)
             for finding, samples in others.values()
             if finding.subject
         ]
-        if behind:
+        if other_lines:
             lines = [Line(f"{place(leading)}: {line.label}", line.kind, line.samples, line.caption) for line in lines]
         alike = tuple(one for one in group if one.subject == leading.subject)
-        return self._album.add(
-            [*lines, *behind[: MOST_LINES - len(lines)]],
+        return self._charts.add(
+            [*lines, *other_lines[: MOST_LINES - len(lines)]],
             leading.signal.unit,
             f"Chart: {leading.signal.title} of {place(leading)}, {extreme(leading)} "
             f"{quantity(leading.worst, leading.signal.unit)}; {limits(leading)[0].text}.",
             limits=limits(leading, alike),
-            spans=[Span(one.start, one.end) for one in _crossings(leading)],
+            spans=[Span(one.start, one.end) for one in leading.crossings],
             severity="brief",
         )
 
@@ -192,11 +192,6 @@ def _by_rule(findings: Iterable[Finding]) -> list[list[Finding]]:
     for finding in findings:
         groups.setdefault(finding.rule.id, []).append(finding)
     return list(groups.values())
-
-
-def _crossings(finding: Finding) -> Sequence[Crossing]:
-    """What did not count: all of them, as none fired."""
-    return finding.crossings
 
 
 def _margin(finding: Finding) -> str:

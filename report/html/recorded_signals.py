@@ -1,4 +1,4 @@
-"""The signals a report shows beside the judged ones: what a rule says to look at, and statistics."""
+"""The recorded samples of every signal: for charts, for related signals and for the statistics."""
 
 from collections.abc import Mapping
 
@@ -13,7 +13,7 @@ from rules.subjects import Subject
 
 
 class RecordedSignals:
-    """The signals of a review as they were recorded, in their own units."""
+    """The signals of a review as recorded, each in its own unit, within the reviewed time span."""
 
     def __init__(self, review: Review) -> None:
         self._review = review
@@ -28,10 +28,10 @@ class RecordedSignals:
         self._found: dict[str, Mapping[Subject, Samples]] = {}
 
     def of(self, name: str) -> Mapping[Subject, Samples]:
-        """The samples of a signal by subject, within the reviewed span; only subjects that have any.
+        """The samples of a signal by subject; subjects without samples are left out.
 
-        Empty for a signal that is not known or not recorded. A signal computed from others is
-        there where its operands were sampled together.
+        Empty for a signal that is not known or not recorded. A signal computed from others is included if those were
+        sampled at the same times.
         """
         if name not in self._found:
             every = (
@@ -45,13 +45,11 @@ class RecordedSignals:
         return {subject: s for subject, s in self.of(name).items() if subject.host.casefold() == host.casefold()}
 
     def samples(self, finding: Finding) -> Samples | None:
-        """What a finding was judged by, as it was recorded; None where it is computed from what was not sampled
-        together, so that there is a value at an evaluation only.
-        """
+        """The samples of a finding's signal; None if it is computed from counters not sampled at the same times."""
         return self.of(finding.rule.signal).get(finding.subject) if finding.subject else None
 
     def count(self, finding: Finding) -> int | None:
-        """How many samples of the log a finding was judged by; None where it is computed from several counters."""
+        """The number of samples a finding was judged by; None if its counters were not sampled at the same times."""
         found = self._origins(finding.rule.signal).get(finding.subject.key) if finding.subject else None
         if found is None:
             return None
@@ -62,12 +60,12 @@ class RecordedSignals:
         return len(together.present.times) if together is not None else None
 
     def grows(self, finding: Finding) -> bool:
-        """Whether what was recorded is a growing count, so that the signal lies between two samples."""
+        """Whether the counter is a growing count, of which the signal is the change between two samples."""
         found = self._origins(finding.rule.signal).get(finding.subject.key) if finding.subject else None
         return found is not None and isinstance(found[1], SeriesOrigin | FieldsOrigin) and found[1].rate
 
     def others(self) -> list[Series]:
-        """The recorded counters that no known signal is taken from."""
+        """The recorded counters that no known signal uses."""
         used = {
             series.key
             for name in self._review.question.signals
@@ -77,7 +75,7 @@ class RecordedSignals:
         return [series for series in self._recorded.series if series.key not in used]
 
     def counter(self, series: Series) -> Samples:
-        """The samples of one counter, within the reviewed span."""
+        """The samples of one counter."""
         if series.key not in self._cache:
             question = self._review.question
             self._cache[series.key] = self._recorded.samples(series).between(question.start, question.end)

@@ -1,4 +1,4 @@
-"""The signals a breached rule says to look at, drawn below the breach and aligned with it in time."""
+"""The signals that the rule of a breach says to look at, drawn below the breach on the same time axis."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ from report.html.chart import Chart, Charts, Limit, Line, Span
 from report.html.finding_lines import OWN_SCALE
 from report.html.recorded_signals import RecordedSignals
 from review.findings import Finding
+from review.processes import IDLE
 from review.rest_of_phase import in_crossings, in_rest_of_phase, phase_of
 from review.review import Review
 from review.sentences import subject_name
@@ -19,19 +20,18 @@ from rules.signal_schema import Signal
 from rules.subjects import Subject
 
 _MOST = 5
-_LINES = 4
-_SHADED = 200
-_IDLE = "idle"  # the process that stands for the time nothing ran
+_MOST_LINES = 4
+_MOST_SHADED = 200
 _OF_EVERY_HOST = ("cpu.", "memory.", "paging_file.", "disk.", "network.", "process.")
 
 
 @dataclass(frozen=True)
 class RelatedSignal:
-    """One signal to look at."""
+    """One signal to look at, with its chart."""
 
     title: str
     place: str
-    said: str
+    summary: str
     chart: Chart
 
 
@@ -47,9 +47,9 @@ class RelatedSignals:
 def related_signals(
     review: Review, signals: RecordedSignals, finding: Finding, charts: Charts
 ) -> RelatedSignals | None:
-    """What to look at for a breached finding; None if its rule names nothing.
+    """The signals to look at for a breached finding; None if its rule names none.
 
-    A signal of another kind of host, such as the database behind a front end, is taken from those that have it.
+    A signal of another kind of host, such as the database behind a front end, is taken from any hosts that have it.
     """
     if finding.subject is None or not finding.rule.look_at:
         return None
@@ -66,7 +66,7 @@ def related_signals(
         elif len(drawn) == _MOST:
             more.append(signal.title)
         else:
-            drawn.append(_related(review, signal, recorded, finding, charts, _limit(review, name)))
+            drawn.append(_related(review, signal, recorded, finding, charts, _limits(review, name)))
     return RelatedSignals(tuple(drawn), tuple(missing), tuple(more))
 
 
@@ -80,20 +80,20 @@ def _related(
 ) -> RelatedSignal:
     worst = _worst_first(recorded, finding, lower=signal.worse == "lower")
     first, samples = worst[0]
-    said = _inside_and_rest(review, samples, finding, signal.unit)
+    summary = _inside_and_rest(review, samples, finding, signal.unit)
     if len(recorded) > 1:
-        said += f"; the first {len(worst)} of {number(len(recorded))} drawn" if len(recorded) > len(worst) else ""
+        summary += f"; the first {len(worst)} of {number(len(recorded))} drawn" if len(recorded) > len(worst) else ""
     lines = [Line(subject_name(one), "other" if at else "samples", s) for at, (one, s) in enumerate(worst)]
     limit = limits.get(first)
     near = limit is not None and limit <= 1.25 * float(np.max(samples.present.values))
     return RelatedSignal(
         title=signal.title,
         place=subject_name(first),
-        said=said,
+        summary=summary,
         chart=charts.add(
             lines,
             signal.unit,
-            f"Chart: {signal.title} of {subject_name(first)}: {said}.",
+            f"Chart: {signal.title} of {subject_name(first)}: {summary}.",
             limits=[Limit.of(limit, signal.unit)] if near and limit is not None else [],
             spans=_spans(finding),
             severity=finding.rule.severity,
@@ -102,8 +102,8 @@ def _related(
     )
 
 
-def _limit(review: Review, name: str) -> Mapping[Subject, float]:
-    """The limits a signal is held against itself, by subject."""
+def _limits(review: Review, name: str) -> Mapping[Subject, float]:
+    """The limits of the signal's own rules, by subject."""
     limits: dict[Subject, float] = {}
     for one in review.findings:  # the worst first, so that its limit is drawn
         drawn = one.track and one.rule.reduce not in OWN_SCALE and not one.superseded_by
@@ -115,7 +115,7 @@ def _limit(review: Review, name: str) -> Mapping[Subject, float]:
 def _worst_first(
     recorded: Mapping[Subject, Samples], finding: Finding, *, lower: bool
 ) -> Sequence[tuple[Subject, Samples]]:
-    """The subjects that were worst while the breach lasted; the breached instance itself comes first."""
+    """The subjects with the worst means during the breach; the breached instance itself comes first."""
     own = finding.subject.instance if finding.subject else None
     crossed: dict[int, NDArray[np.bool_]] = {}  # most series share the times of their recording
 
@@ -125,14 +125,15 @@ def _worst_first(
             crossed[id(samples.times)] = in_crossings(samples.times, finding.counted)
         instance, level = item[0].instance, _mean(samples, crossed[id(samples.times)] & np.isfinite(samples.values))
         level = -np.inf if level is None else -level if lower else level
-        return (instance != own, (instance or "").casefold() == _IDLE, -level)
+        return (instance != own, (instance or "").casefold() == IDLE, -level)
 
-    return sorted(recorded.items(), key=rank)[:_LINES]
+    return sorted(recorded.items(), key=rank)[:_MOST_LINES]
 
 
 def _inside_and_rest(review: Review, samples: Samples, finding: Finding, unit: str) -> str:
-    """`mean 47 /s while crossed, 44 /s in the rest of the steady phase`; the first alone where no phase tells the
-    rest: over a whole run, ramp-up and all, a comparison says nothing.
+    """`mean 47 /s while crossed, 44 /s in the rest of the steady phase`.
+
+    The second part is left out if no phase contains the crossings: comparing with the whole run would include ramp-up.
     """
     present, crossed = samples.present, finding.counted
     inside = _mean(present, in_crossings(present.times, crossed))
@@ -150,5 +151,5 @@ def _mean(samples: Samples, chosen: NDArray[np.bool_]) -> float | None:
 
 
 def _spans(finding: Finding) -> list[Span]:
-    longest = sorted(finding.counted, key=lambda one: -one.duration)[:_SHADED]
+    longest = sorted(finding.counted, key=lambda one: -one.duration)[:_MOST_SHADED]
     return [Span(one.start, one.end) for one in longest]

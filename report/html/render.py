@@ -1,4 +1,4 @@
-"""The review as one HTML file that stands alone: nothing in it is loaded from anywhere."""
+"""The review as one HTML file that loads nothing else."""
 
 import base64
 import hashlib
@@ -51,7 +51,7 @@ _UNJUDGED = (
 def render(review: Review, zone: Zone | None = None, now: int | None = None) -> str:
     """The report. Times are in `zone`, by default the log's own; `now` (UTC ns) is when it is made.
 
-    What no file can hold (half of a surrogate pair in a counter's name) is shown as a question mark.
+    Characters that UTF-8 cannot encode (half of a surrogate pair in a counter's name) become question marks.
     """
     zone = zone or review.zone
     hashes = cover.Hashes(review)
@@ -66,11 +66,11 @@ def render(review: Review, zone: Zone | None = None, now: int | None = None) -> 
         name=_name(review),
         zone=zone.label(review.start or 0),
         span=zone.span,
-        said=verdict_text(review.verdict),
+        verdict_text=verdict_text(review.verdict),
         headline=review.answer,
-        trouble=_trouble(review),
+        verdict_class=_verdict_class(review),
         water=_worst_water(review),
-        tally=crossed_summary(review.findings),
+        crossed_summary=crossed_summary(review.findings),
         coverage=_sentence(review.coverage.text),
         scope=scope(review, zone),
         figures=key_figures(review, signals),
@@ -108,7 +108,7 @@ def _sentence(clause: str) -> str:
 
 
 def _data(charts: Charts | None) -> Markup:
-    """The samples of all charts as JSON that may stand inside a script element."""
+    """The data of all charts as JSON, escaped for a script element."""
     content: dict[str, Any] = {}
     if charts is not None:
         charts.choose_resolutions()
@@ -121,7 +121,7 @@ def _data(charts: Charts | None) -> Markup:
 
 @dataclass(frozen=True)
 class _RuleEntry:
-    """One rule of the packs, as the list of rules shows it."""
+    """One rule in the list of rules."""
 
     rule: Rule
     pack: str
@@ -134,7 +134,7 @@ class _RuleEntry:
 
 def _rules(review: Review) -> list[_RuleEntry]:
     signals = review.question.signals
-    overridden: dict[str, dict[str, dict[str, None]]] = {}  # hosts, by rule and by what was done to it
+    overridden: dict[str, dict[str, dict[str, None]]] = {}  # hosts by rule and note
     for finding in review.findings:
         if finding.override:
             notes = overridden.setdefault(finding.rule.id, {})
@@ -155,13 +155,13 @@ def _rules(review: Review) -> list[_RuleEntry]:
 
 
 def _name(review: Review) -> str:
-    """What the report is of: the run's name, else that of its file."""
+    """The name of the report: the run's, else that of its file."""
     count = len(review.logs)
     return review.run.name or (review.logs[0].path.name if count == 1 else f"{number(count)} files")
 
 
-def _trouble(review: Review) -> str:
-    """The severity the verdict is shown in: none where nothing was crossed that matters."""
+def _verdict_class(review: Review) -> str:
+    """The CSS class of the verdict: the worst severity if the run is not healthy."""
     if review.verdict != Verdict.NOT_HEALTHY:
         return "unknown" if review.verdict == Verdict.UNKNOWN else "healthy"
     severities = {finding.rule.severity for finding in review.of(*CROSSED)}
@@ -169,7 +169,7 @@ def _trouble(review: Review) -> str:
 
 
 def _worst_water(review: Review) -> str | None:
-    """The gauge beside the verdict: the worst finding that can be measured."""
+    """The gauge next to the verdict: that of the worst finding that has a water level."""
     ranked = (level(finding) for finding in review.of(*CROSSED, Outcome.TOO_SHORT, Outcome.HELD))
     return next((water(height) for height in ranked if height is not None), None)
 
@@ -196,7 +196,7 @@ def _worst(finding: Finding) -> str:
 
 @cache
 def _script() -> Markup:
-    """The drawing library as a function of the resolution it draws at, as paper has another, then what uses it."""
+    """UPlot wrapped in a function of the device's pixel ratio, which is another when printing; then our scripts."""
     plot = f"/*\n{_text('vendor/uPlot.LICENSE')}*/\nfunction loadUPlot(devicePixelRatio) {{\n"
     plot += f"{_text('vendor/uPlot.iife.min.js')}\nreturn uPlot;\n}}\n"
     ours = "\n".join(_text(f"page/{name}.js") for name in ("clock", "chart", "report"))

@@ -1,4 +1,4 @@
-"""The multiple of a unit in which values are read."""
+"""The multiple of a unit that values are shown in: GB for bytes, ms for fractions of a second."""
 
 from dataclasses import dataclass
 
@@ -7,14 +7,14 @@ from model.value_text import MULTIPLES
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """What a unit's values are multiplied by to be shown, and the name of the multiple."""
+    """The factor that values are multiplied by, and the name of the resulting unit."""
 
     factor: float
     unit: str
 
 
 def scale_for(largest: float, unit: str) -> Scale:
-    """The multiple for values up to `largest`: as people read them, milliseconds below a second."""
+    """The multiple for values up to `largest`."""
     for size, name in MULTIPLES.get(unit, ()):
         if largest >= size:
             return Scale(1 / size, name)

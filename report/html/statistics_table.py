@@ -1,4 +1,4 @@
-"""What every recorded signal did, judged or not, and the counters that no known signal is taken from."""
+"""Tables of statistics: every recorded signal, judged or not, and the counters that no known signal uses."""
 
 from dataclasses import dataclass
 
@@ -13,14 +13,14 @@ from review.sentences import subject_name
 from review.statistics import WHOLE_RUN, Figures, figures, weights_of
 from rules.subjects import Subject
 
-_SHOWN_SUBJECTS = (8, 4, 2, 1)  # of one signal: as many as keep all of them within
+_SHOWN_SUBJECTS = (8, 4, 2, 1)  # of one signal: the most with which all signals fit into
 _MOST_ROWS = 240
 _MOST_COUNTERS = 200
 
 
 @dataclass(frozen=True)
 class StatisticRow:
-    """One signal of one subject in one phase: where its low values are the bad ones, `low` is of them."""
+    """One signal of one subject in one phase; `low` if low values are the bad ones."""
 
     title: str
     place: str
@@ -31,18 +31,18 @@ class StatisticRow:
 
 @dataclass(frozen=True)
 class StatisticTable:
-    """One phase. `weighed` is whether samples weigh as much as their time."""
+    """One phase. `weighted` is whether samples are weighted by their sampling interval."""
 
     phase: str
     span: str
     rows: tuple[StatisticRow, ...]
     open: bool
-    weighed: bool
+    weighted: bool
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """The signals in each phase, the counters beside them over the whole run, and how many of each are left out."""
+    """The signals in each phase, other counters over the whole run, and how many of each are left out."""
 
     phases: tuple[StatisticTable, ...]
     hidden: int
@@ -97,7 +97,7 @@ def statistics(review: Review, signals: RecordedSignals, zone: Zone) -> Statisti
 
 
 class _Weights:
-    """The weights of samples, computed once for each recording: most series share the times of theirs."""
+    """The weights of samples, computed once for each recording: most series of one share their times."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Samples, Values | None]] = {}
@@ -109,7 +109,7 @@ class _Weights:
 
 
 def _signals(review: Review, signals: RecordedSignals) -> tuple[list[_Chosen], int, int]:
-    """The signals that were recorded, the worst subjects of each; how many are left out, and how many are shown."""
+    """The worst subjects of each recorded signal; how many are left out; the most that are shown of one signal."""
     judged = dict.fromkeys(f.rule.signal for f in review.findings if f.track is not None)
     names = [name for name in dict.fromkeys((*judged, *review.question.signals)) if signals.of(name)]
     sizes = [len(signals.of(name)) for name in names]
@@ -141,8 +141,8 @@ def _mean(samples: Samples) -> float:
 
 
 def _row(one: _Chosen, start: int, end: int) -> StatisticRow:
-    """Mean, p95 and p99 (p5 and p1 where low values are the bad ones), highest, lowest, share and mean of the samples
-    that are not zero, samples, missing.
+    """Mean, p95 and p99 (p5 and p1 if low values are the bad ones), highest, lowest, then the share and mean of the
+    samples that are not zero, and the numbers of samples and of missing ones.
     """
     found: Figures = figures(one.samples, one.weights, start, end)
     counts = number(found.samples), number(found.missing)

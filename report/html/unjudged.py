@@ -1,4 +1,4 @@
-"""What could not be judged, by pack, as the report lists it."""
+"""The lists of rules that were not judged, by pack."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _SHOWN_PLACES = 40
 
 @dataclass(frozen=True)
 class UnjudgedPack:
-    """The rules of one pack in one state: id, title, the places it could not be judged for, and why."""
+    """The rules of one pack with one outcome; each as id, title, the places where it was not judged, and why."""
 
     pack: str
     why: str
@@ -22,7 +22,7 @@ class UnjudgedPack:
 
 
 def unjudged(review: Review, outcome: Outcome) -> tuple[UnjudgedPack, ...]:
-    """The findings of a state that was not judged, by pack and rule."""
+    """The findings with this outcome, by pack and rule."""
     why = {applied.pack.pack: applied.why for applied in review.applied}
     packs: dict[str, list[Finding]] = {}
     for finding in review.of(outcome):
@@ -33,15 +33,15 @@ def unjudged(review: Review, outcome: Outcome) -> tuple[UnjudgedPack, ...]:
             why.get(name, "") if outcome == Outcome.DOES_NOT_APPLY else "",
             tuple(
                 (group[0].rule.id, group[0].signal.title, _places(group), why_not)
-                for why_not, group in _alike(findings)
+                for why_not, group in _by_reason(findings)
             ),
         )
         for name, findings in packs.items()
     )
 
 
-def _alike(findings: Iterable[Finding]) -> list[tuple[str, list[Finding]]]:
-    """The findings by rule and by why it was not judged, where that is not said by the state itself."""
+def _by_reason(findings: Iterable[Finding]) -> list[tuple[str, list[Finding]]]:
+    """The findings grouped by rule and by the reason why it was not judged."""
     groups: dict[str, dict[str, list[Finding]]] = {}
     for finding in findings:
         groups.setdefault(finding.rule.id, {}).setdefault(reason(finding), []).append(finding)

@@ -1,31 +1,32 @@
 // One chart: its samples from the page's data, drawn by uPlot with the limits, breaches and phases of the run.
-const HEAD = { full: 26, small: 22, strip: 9 }; // above the plot, for phases and breaches
-const LETTER = 6.3; // the width of one, about
-const NEAR = 2.5; // sampling intervals: a value further away is not shown for an instant
+const HEAD = { full: 26, small: 22, strip: 9 }; // px above the plot, for phases and breaches
+const CHARACTER = 6.3; // px: the average width of one
+const NEAR = 2.5; // sampling intervals: samples further from the pointer are not shown
 
-// What a number names in the page's data, in the form that uPlot takes: null is a gap.
+// Decodes the samples of a line, by its number in the page's data, for uPlot; null is a gap.
 function makeSamples(data) {
-  const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer;
-  const spread = ({ ms, wide_ms: wide, from, every, rows }) => Float64Array.from(
+  const bytes = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0)).buffer;
+  const decodeTimes = ({ ms, wide_ms: wide, from, every, rows }) => Float64Array.from(
     ms !== undefined ? new Uint32Array(bytes(ms)) : wide !== undefined ? new Float64Array(bytes(wide)) : { length: rows },
     ms === undefined && wide === undefined ? (_, n) => data.start + from + n * every : (at) => data.start + at,
   );
   const axes = new Map();
   function axis(number) {
-    if (!axes.has(number)) axes.set(number, spread(data.axes[number]));
+    if (!axes.has(number)) axes.set(number, decodeTimes(data.axes[number]));
     return axes.get(number);
   }
   return (number, factor) => {
     const stored = data.samples[number];
     const own = stored.axis === undefined;
-    const xs = own ? spread(stored) : axis(stored.axis);
+    const xs = own ? decodeTimes(stored) : axis(stored.axis);
     if (stored.all !== undefined) return { key: stored.axis, xs, ys: new Array(xs.length).fill(stored.all * factor) };
     const raw = stored.wide ? new Float64Array(bytes(stored.wide)) : new Float32Array(bytes(stored.values));
     return { key: own ? `own ${number}` : stored.axis, xs, ys: Array.from(raw, (value) => (Number.isNaN(value) ? null : value * factor)) };
   };
 }
 
-// Lines of one chart on one axis: where one has no sample of another's times it is undefined, which is no gap.
+// Puts the lines of one chart on one time axis. Where a line has no sample at another's time it is undefined, which is
+// not drawn as a gap.
 function aligned(Plot, lines) {
   const tables = new Map();
   lines.forEach((line, at) => {
@@ -39,8 +40,8 @@ function aligned(Plot, lines) {
   return [joined[0], ...lines.map((_, at) => joined[order.indexOf(at) + 1])];
 }
 
-// The samples with nothing on either side: a line has no length there, so they are drawn as dots.
-function alone(ys) {
+// The indices of samples without neighbours: a line would have no length there, so they are drawn as dots.
+function isolated(ys) {
   const there = [];
   for (let n = 0; n < ys.length; n += 1) if (ys[n] !== undefined) there.push(n);
   return there.filter((n, at) => ys[n] !== null && (ys[there[at - 1]] ?? null) === null && (ys[there[at + 1]] ?? null) === null);
@@ -51,12 +52,12 @@ function median(xs) {
   return steps[Math.floor(steps.length / 2)] || 1000;
 }
 
-// What a chart is drawn with: the page's data, its clock and samples, the colours of the theme, the time range shown.
+// Draws a chart with the page's data, clock and samples, the theme's colours and the time range that is shown.
 function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, onReset, onPoint, ratio }) {
   const spec = data.charts[holder.dataset.chart];
   const kind = ["full", "small", "strip"].find((name) => holder.classList.contains(name));
   const lines = spec.lines.map(([number, label, look]) => ({ ...samples(number, spec.factor), label, look }));
-  for (const line of lines) { line.alone = alone(line.ys); line.every = median(line.xs); }
+  for (const line of lines) { line.isolated = isolated(line.ys); line.every = median(line.xs); }
   const limits = spec.limits.map(([level, text]) => [level * spec.factor, text]);
   const pale = lines.some((line) => line.look === "judged");
   const shaded = colour(spec.severity === "brief" ? "--brief" : `--${spec.severity}-soft`), edge = colour(spec.severity === "brief" ? "--other" : `--${spec.severity}`);
@@ -64,7 +65,7 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
   const timeAxis = kind !== "strip" || !holder.closest("figure").matches(":has(~ figure)");
   const gutter = parseFloat(getComputedStyle(holder).getPropertyValue("--gutter"));
   const narrow = holder.clientWidth < 520;
-  let axis = null, apart = false; // apart: the unit is too long for the ticks and is written above them
+  let axis = null, unitAbove = false; // unitAbove: the unit is too long for the ticks and is written above them
 
   const looks = { samples: [pale ? "--pale" : "--water", pale ? 1.2 : 1.5], judged: ["--water", 2], other: ["--other", 1] };
   const drawn = lines.map((line, at) => at).reverse(); // the first lies on top
@@ -73,7 +74,7 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
     const stroke = colour(name);
     return {
       stroke, width, label: lines[at].label,
-      points: { size: 4.5, width: 0, fill: stroke, stroke, filter: (_, __, show) => (show ? null : lines[at].alone.length ? lines[at].alone : null) },
+      points: { size: 4.5, width: 0, fill: stroke, stroke, filter: (_, __, show) => (show ? null : lines[at].isolated.length ? lines[at].isolated : null) },
     };
   });
 
@@ -82,12 +83,12 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
     axis = valueAxis(Math.min(...levels, Infinity), Math.max(...levels, -Infinity), spec);
     if (!levels.length) axis = valueAxis(0, 1, spec);
     const widest = Math.max(...axis.ticks.map(([, text]) => text.length));
-    apart = spec.unit.length > SHORT_UNIT || widest * LETTER > gutter - 9;
-    if (apart) axis.ticks = axis.ticks.map(([at, text]) => [at, text.split(" ")[0]]);
+    unitAbove = spec.unit.length > SHORT_UNIT || widest * CHARACTER > gutter - 9;
+    if (unitAbove) axis.ticks = axis.ticks.map(([at, text]) => [at, text.split(" ")[0]]);
     return [axis.low, axis.high];
   }
 
-  // Behind the lines: breaches from top to bottom and as a bar above the plot, phases as dashed lines.
+  // Behind the lines: breaches, shaded and as a bar above the plot; phases as dashed lines.
   function behind({ ctx, bbox: { left, top, width, height }, valToPos }) {
     const inside = (x) => Math.max(left, Math.min(left + width, x));
     for (const [from, to] of spec.spans) {
@@ -111,7 +112,7 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
       if (a > left) line(ctx, [a, top], [a, top + height], [2, 3]);
       if (kind === "strip") continue;
       line(ctx, [a, top - HEAD[kind] * ratio + ratio], [a, top - 7 * ratio]);
-      ctx.fillText(fitting(ctx, name, b - a - 10 * ratio), a + 6 * ratio, top - HEAD[kind] * ratio + 2 * ratio);
+      ctx.fillText(shortened(ctx, name, b - a - 10 * ratio), a + 6 * ratio, top - HEAD[kind] * ratio + 2 * ratio);
     }
   }
   function line(ctx, from, to, dash = []) {
@@ -122,21 +123,21 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
     ctx.stroke();
     ctx.setLineDash([]);
   }
-  function fitting(ctx, text, room) {
+  function shortened(ctx, text, room) {
     if (ctx.measureText(text).width <= room) return text;
     for (let n = text.length - 1; n > 0; n -= 1) if (ctx.measureText(`${text.slice(0, n)}…`).width <= room) return `${text.slice(0, n)}…`;
     return "";
   }
 
-  // Before the lines: the limits, each labelled where it hides the fewest samples, and a unit too long for the ticks.
-  function before(plot) {
+  // In front of the lines: the limits, each label where it covers the fewest samples; a unit too long for the ticks.
+  function inFront(plot) {
     const { ctx, bbox: { left, top, width, height } } = plot;
-    if (apart && kind !== "strip") {
+    if (unitAbove && kind !== "strip") {
       ctx.font = `${12 * ratio}px ${font.slice(5)}`;
       ctx.fillStyle = colour("--quiet");
       ctx.textAlign = "right";
       ctx.textBaseline = "top";
-      ctx.fillText(fitting(ctx, spec.unit, left - 4 * ratio), left - 9 * ratio, top - HEAD[kind] * ratio + 2 * ratio);
+      ctx.fillText(shortened(ctx, spec.unit, left - 4 * ratio), left - 9 * ratio, top - HEAD[kind] * ratio + 2 * ratio);
     }
     const taken = [];
     for (const [level, text] of limits) {
@@ -149,7 +150,7 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
       const corners = [y - tall - 2 * ratio, y + 3 * ratio].filter((at) => at >= top - ratio && at + tall <= top + height + ratio)
         .flatMap((at) => [[left + width - wide - 4 * ratio, at], [left + 4 * ratio, at]]);
       const [x, at] = (corners.length ? corners : [[left + width - wide - 4 * ratio, y - tall - 2 * ratio]])
-        .map(([x, at]) => [hidden(plot, x, at, wide, tall) + 1e6 * taken.filter(([a, b]) => Math.abs(a - x) < wide && Math.abs(b - at) < tall).length, [x, at]]).reduce((a, b) => (b[0] < a[0] ? b : a))[1];
+        .map(([x, at]) => [covered(plot, x, at, wide, tall) + 1e6 * taken.filter(([a, b]) => Math.abs(a - x) < wide && Math.abs(b - at) < tall).length, [x, at]]).reduce((a, b) => (b[0] < a[0] ? b : a))[1];
       taken.push([x, at]);
       ctx.globalAlpha = 0.8;
       ctx.fillStyle = colour("--panel");
@@ -161,7 +162,7 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
       ctx.fillText(text, x + 5 * ratio, at + tall / 2);
     }
   }
-  function hidden(plot, x, y, wide, tall) {
+  function covered(plot, x, y, wide, tall) {
     const from = plot.posToIdx(x, true), to = plot.posToIdx(x + wide, true);
     const low = plot.posToVal(y + tall, "y", true), high = plot.posToVal(y, "y", true);
     let count = 0;
@@ -169,7 +170,7 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
     return count;
   }
 
-  // A text that would reach beyond the edge is left out.
+  // Leaves out texts that would extend beyond the edge.
   function timeTexts(at, wide) {
     const [from, to] = view(), texts = new Map(clock.ticks(from, to, narrow ? 4 : 8));
     return at.map((one) => {
@@ -201,7 +202,7 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
       bind: { dblclick: () => () => { onReset(); return null; }, mouseleave: (_, __, handle) => (event) => { handle(event); onPoint(null); return null; } },
     },
     hooks: {
-      drawClear: [behind], draw: [before],
+      drawClear: [behind], draw: [inFront],
       setSelect: [(u) => {
         if (u.select.width <= 0) return;
         const from = u.posToVal(u.select.left, "x"), to = u.posToVal(u.select.left + u.select.width, "x");
@@ -215,7 +216,7 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
     onPoint(plot.posToVal(event.clientX - box.left, "x"));
   });
 
-  // What every line has at an instant: from its least to its greatest value where a pixel holds several samples.
+  // The value of each line at an instant, or its minimum and maximum if a pixel covers several samples.
   function values(at) {
     const [from, to] = view(), pixel = (to - from) / plot.over.clientWidth;
     return lines.map((one) => {
@@ -235,7 +236,7 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
   return { holder, plot, kind, values, size, every: Math.min(...lines.map((one) => one.every), Infinity) };
 }
 
-// The place of the first of ascending numbers that is not below a value.
+// The index of the first of the ascending numbers `xs` that is not less than `value`.
 function lower(xs, value) {
   let low = 0, high = xs.length;
   while (low < high) { const middle = (low + high) >> 1; if (xs[middle] < value) low = middle + 1; else high = middle; }

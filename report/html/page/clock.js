@@ -1,4 +1,4 @@
-// The log's own clock, numbers as people read them, and the round values and moments of axes.
+// The log's clock, formats of numbers and durations, and the ticks of axes.
 const two = (n) => String(n).padStart(2, "0");
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const MINUTE = 60, HOUR = 3600, DAY = 86400;
@@ -7,10 +7,10 @@ const TIME_STEPS = [
   ...[1, 2, 3, 6, 12].map((n) => n * HOUR), ...[1, 2, 7, 14, 28, 91, 182, 364].map((n) => n * DAY),
 ];
 const A_MONDAY = 4 * DAY * 1000; // 1970-01-05
-const FAR_FROM_ZERO = 0.75; // an axis leaves 0 out when everything on it lies above this share of the highest value
+const FAR_FROM_ZERO = 0.75; // an axis omits 0 if all its values are above this share of the highest
 const SHORT_UNIT = 4;
 
-// Times are ms of UTC; a moment is what the log's clock shows, as ms of a clock without a zone.
+// Times are UTC in ms. A moment is local time as the log's clock shows it, in ms without a zone.
 function makeClock(data) {
   const ahead = (at) => data.clock.reduce((found, [from, minutes]) => (at >= from ? minutes : found), data.clock[0][1]) * 60000;
   const moment = (at) => at + ahead(at);
@@ -22,11 +22,11 @@ function makeClock(data) {
   // A time as text: with its date where the run spans several days.
   const text = (at) => (severalDays ? `${date(moment(at))} ${time(moment(at))}` : time(moment(at)));
 
-  // When the clock shows a moment: never in spring's missing hour, twice in autumn's.
+  // The times at which the clock shows a moment: none in the hour skipped in spring, two in the one repeated in autumn.
   const instants = (m) => [...new Set(data.clock.map(([, minutes]) => m - minutes * 60000))]
     .filter((at) => moment(at) === m).sort((a, b) => a - b);
 
-  // Round moments between two times, at most about `most`: [at, text], the first of each day with its date below.
+  // Ticks at round moments between two times, about `most` of them: [time, text], the first of each day with its date.
   function ticks(from, to, most) {
     const rough = (to - from) / 1000 / most;
     const step = 1000 * (TIME_STEPS.find((s) => s >= rough) || Math.ceil(rough / DAY) * DAY);
@@ -47,7 +47,7 @@ function makeClock(data) {
   return { text, ticks, severalDays };
 }
 
-// Three significant digits unless more are meant: 1,064; 78.2; 0.0211.
+// Three significant digits, or all digits of a whole number: 1,064; 78.2; 0.0211.
 function number(value) {
   const size = Math.abs(value);
   const digits = size >= 100 || Number.isInteger(value) ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 3 };
@@ -61,7 +61,7 @@ function words(ms) {
   return first < 0 ? `${Math.round(ms)} ms` : parts.slice(first, first + 2).filter(([n]) => n).map(([n, unit]) => `${n} ${unit}`).join(" ");
 }
 
-// An axis that holds both values, with about `marks` round ticks; from 0 unless they are far from it.
+// An axis that includes both values, with about `marks` round ticks; it starts at 0 unless they are far from it.
 function valueAxis(lowest, highest, { unit, binary, marks }) {
   let low = Math.min(lowest, highest), high = Math.max(lowest, highest);
   if (low >= 0 && low < FAR_FROM_ZERO * high) low = 0;
@@ -71,7 +71,7 @@ function valueAxis(lowest, highest, { unit, binary, marks }) {
   const step = binary && rough >= 1
     ? 2 ** Math.ceil(Math.log2(rough) - 1e-9)
     : [1, 2, 2.5, 5, 10].map((n) => n * power).find((n) => n >= rough * (1 - 1e-9)) || 10 * power;
-  const near = (n) => 1e-9 + 2e-7 * Math.abs(n); // what 32 bits add to a value
+  const near = (n) => 1e-9 + 2e-7 * Math.abs(n); // tolerates the rounding of 32-bit floats
   const first = Math.floor(low / step + near(low / step));
   const last = Math.max(Math.ceil(high / step - near(high / step)), first + 1);
   let decimals = 0;

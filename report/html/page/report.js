@@ -1,25 +1,26 @@
-// Draws charts as they come into view, keeps one time range for all of them, reads values, prints, follows links.
+// Draws charts when they come into view, zooms all of them together, shows values at the pointer, prepares printing and
+// unfolds the target of a link.
 (() => {
   const root = document.documentElement;
   const data = JSON.parse(document.getElementById("data").textContent);
-  const LEAST = 4000; // ms: no zoom goes below
-  const live = new Map(); // charts by their element
+  const SHORTEST_ZOOM = 4000; // ms
+  const drawn = new Map(); // charts by their element
   const clock = data.charts && makeClock(data), samples = data.charts && makeSamples(data);
   let zoom = null, ratio = devicePixelRatio, Plot = loadUPlot(ratio), cursor = null;
   const view = () => zoom || [data.start, data.start + data.span];
 
   const colour = (name) => getComputedStyle(root).getPropertyValue(name).trim();
   function draw(holder) {
-    if (live.has(holder) || !holder.clientWidth) return;
+    if (drawn.has(holder) || !holder.clientWidth) return;
     const chart = makeChart(holder, {
       Plot, data, clock, samples, colour, view, ratio, onZoom: setZoom, onReset: () => setZoom(null), onPoint: (at) => point(holder, at),
     });
-    live.set(holder, chart);
+    drawn.set(holder, chart);
     holder.plot = chart.plot;
   }
   function erase(holder) {
-    live.get(holder)?.plot.destroy();
-    live.delete(holder);
+    drawn.get(holder)?.plot.destroy();
+    drawn.delete(holder);
     for (const old of holder.querySelectorAll(".cursor, .reading")) old.remove();
   }
   const holders = [...document.querySelectorAll(".chart")];
@@ -31,40 +32,40 @@
   }, { rootMargin: "300px 0px" });
   const resized = new ResizeObserver((seen) => {
     for (const { target } of seen) {
-      const chart = live.get(target), size = chart?.size();
+      const chart = drawn.get(target), size = chart?.size();
       if (chart && size.width && (size.width !== chart.plot.width || size.height !== chart.plot.height)) chart.plot.setSize(size);
     }
   });
   for (const holder of holders) { watch.observe(holder); resized.observe(holder); }
 
-  // Anew: another theme, another resolution, or paper.
-  function again(resolution, all) {
+  // Draws again for another theme, another resolution, or printing.
+  function redraw(resolution, all) {
     const shown = all ? holders : [...nearby];
-    for (const holder of [...live.keys()]) erase(holder);
+    for (const holder of [...drawn.keys()]) erase(holder);
     if (resolution !== ratio) { ratio = resolution; Plot = loadUPlot(ratio); }
     for (const holder of shown) draw(holder);
   }
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => again(ratio, false));
-  addEventListener("resize", () => { if (devicePixelRatio !== ratio && !root.dataset.print) again(devicePixelRatio, false); });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => redraw(ratio, false));
+  addEventListener("resize", () => { if (devicePixelRatio !== ratio && !root.dataset.print) redraw(devicePixelRatio, false); });
 
   const bar = document.getElementById("zoom");
   function setZoom(from, to) {
     if (from === null) zoom = null;
     else {
-      const middle = (from + to) / 2, half = Math.max(to - from, LEAST) / 2;
+      const middle = (from + to) / 2, half = Math.max(to - from, SHORTEST_ZOOM) / 2;
       zoom = [Math.max(data.start, middle - half), Math.min(data.start + data.span, middle + half)];
       if (zoom[1] - zoom[0] >= data.span) zoom = null;
     }
     const [min, max] = view();
-    for (const { plot } of live.values()) plot.setScale("x", { min, max });
+    for (const { plot } of drawn.values()) plot.setScale("x", { min, max });
     if (cursor) point(cursor.holder, null);
     bar.hidden = !zoom;
     if (zoom) bar.querySelector("span").textContent = `${clock.text(min)} – ${clock.text(max)} (${words(max - min)})`;
   }
   bar.querySelector("button").addEventListener("click", () => setZoom(null));
 
-  // Charts of one subject share the instant that is pointed at.
-  const alike = (holder) => [...(holder.closest(".subject") || holder.parentElement).querySelectorAll(".chart")].filter((one) => live.has(one));
+  // Charts of one subject show the same instant.
+  const chartsOfSubject = (holder) => [...(holder.closest(".subject") || holder.parentElement).querySelectorAll(".chart")].filter((one) => drawn.has(one));
   function element(parent, name, className, text) {
     const made = document.createElement(name);
     if (className) made.className = className;
@@ -73,9 +74,9 @@
     return made;
   }
   function point(holder, at) {
-    for (const other of alike(holder)) {
+    for (const other of chartsOfSubject(holder)) {
       for (const old of other.querySelectorAll(".cursor, .reading")) old.remove();
-      if (at !== null) read(live.get(other), at);
+      if (at !== null) read(drawn.get(other), at);
     }
     cursor = at === null ? null : { holder, at };
   }
@@ -95,10 +96,10 @@
     reading.style.left = `${Math.max(least, Math.min(most, beside))}px`;
   }
   for (const holder of holders) {
-    holder.addEventListener("blur", () => live.has(holder) && point(holder, null));
+    holder.addEventListener("blur", () => drawn.has(holder) && point(holder, null));
     holder.addEventListener("keydown", (event) => {
       draw(holder);
-      const chart = live.get(holder), [from, to] = view();
+      const chart = drawn.get(holder), [from, to] = view();
       if (!chart || event.ctrlKey || event.altKey || event.metaKey) return;
       const at = cursor && cursor.holder === holder ? cursor.at : (from + to) / 2;
       const step = Math.max(chart.every, (to - from) / chart.plot.over.clientWidth);
@@ -121,18 +122,18 @@
   addEventListener("hashchange", reveal);
   reveal();
 
-  // On paper everything is unfolded but the charts of what never came near its limit, which has its row; every chart
-  // is drawn in the colours of the light theme, finely, whole.
+  // In print everything is unfolded except items that were never crossed, which have their row. Every chart is drawn in
+  // the light theme, at a higher resolution.
   let folded = [];
   addEventListener("beforeprint", () => {
     folded = [...document.querySelectorAll("details:not([open], .uneventful)")];
     for (const one of folded) one.open = true;
     root.dataset.print = "";
-    again(2, true);
+    redraw(2, true);
   });
   addEventListener("afterprint", () => {
     delete root.dataset.print;
     for (const one of folded) one.open = false;
-    again(devicePixelRatio, false);
+    redraw(devicePixelRatio, false);
   });
 })();
