@@ -23,7 +23,11 @@ VECTORS = json.loads((Path(__file__).parents[1] / "data" / "evaluation-vectors.j
     "cases"
 ]
 SECOND = 1000
-RULES = [(path, rule) for path in sorted(PACKS.glob("*.yaml")) for rule in yaml.safe_load(path.read_text())["rules"]]
+RULES = [
+    (path, rule)
+    for path in sorted(PACKS.glob("*.yaml"))
+    for rule in yaml.load(path.read_text(), yaml.CSafeLoader)["rules"]
+]
 CASES = [
     pytest.param(path, rule["id"], case, id=f"{rule['id']}-{case['name']}")
     for path, rule in RULES

@@ -13,7 +13,7 @@ from rules.load import load_packs, load_signals
 
 TABLE = Path(__file__).parents[1] / "data" / "thresholds.csv"
 ROWS = {row["id"]: row for row in csv.DictReader(TABLE.read_text(encoding="utf-8").splitlines())}
-ACCOUNTS = yaml.safe_load(files("rules").joinpath("accounts.yaml").read_bytes())["accounts"]
+ACCOUNTS = yaml.load(files("rules").joinpath("accounts.yaml").read_bytes(), yaml.CSafeLoader)["accounts"]
 ACCOUNTED = [row for account in ACCOUNTS.values() for row in account["rows"]]
 SIGNALS = load_signals()
 RULES = [rule for pack in load_packs() for rule in pack.rules]

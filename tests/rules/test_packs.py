@@ -22,7 +22,7 @@ DOCUMENTS = {
 SIGNALS = load_signals()
 PACKS = load_packs()
 RULES = [(pack, rule) for pack in PACKS for rule in pack.rules]
-OBJECTS = yaml.safe_load(files("model").joinpath("perfmon.yaml").read_bytes())["objects"]
+OBJECTS = yaml.load(files("model").joinpath("perfmon.yaml").read_bytes(), yaml.CSafeLoader)["objects"]
 PATHS = [(name, source.path) for name, signal in SIGNALS.items() for source in signal.sources if source.path]
 
 each_rule = pytest.mark.parametrize("rule", [pytest.param(rule, id=rule.id) for _, rule in RULES])
