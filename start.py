@@ -43,7 +43,8 @@ CHECKS = [
     ["lint-imports"],
     ["pytest"],
 ]
-IN_PARALLEL = ["-n", "auto", "--dist", "worksteal"]  # pytest on all cores; a later -n0 switches it off
+# pytest on all cores, a file of tests at a time, in the order of their names; a later -n0 switches it off.
+IN_PARALLEL = ["-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder"]
 MEANWHILE = ["basedpyright"]  # takes half a minute, so it runs while the others do
 
 

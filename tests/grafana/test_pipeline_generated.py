@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from grafana.alerts import Options, Refused, alert_rules
+from hosts.facts import Facts, GivenFacts
 from hosts.site import Site
 from model.samples import Samples
 from model.series import Series
@@ -26,8 +27,8 @@ from rules.states import State, Status, Truth, step
 from tests.grafana.pipeline.evaluate import run
 from tests.grafana.pipeline.states import State as Shown
 
-CASES = 240
-AGREE = 225
+CASES = 120
+AGREE = 110
 START = 1_700_000_400
 STEPS = 40
 DELAY = 30 * SECOND
@@ -246,7 +247,7 @@ def _lacks(enter, stay, status):
 def shown_by(case, influx):
     """The states that the exported alert rules give: for each of them, those of its subjects at every evaluation."""
     pack = Pack(pack="p", title="t", about="a", rules=(case.rule,))
-    site = Site([subject.host for subject in case.facts], facts=case.facts)
+    site = Site([subject.host for subject in case.facts], facts=Facts(GivenFacts(case.facts)))
     options = Options(every=10 * SECOND, delay=DELAY, interval=15 * SECOND)
     for found in alert_rules(case.rule, pack, case.signals, site, options):
         assert not isinstance(found, Refused), str(found)

@@ -13,6 +13,7 @@ import yaml
 from grafana.alert_file import AlertingFile
 from grafana.alerts import Options, Refused, alert_rules, export
 from grafana.selections import Selection, default_instance, selections
+from hosts.facts import Facts, GivenFacts
 from hosts.site import Site
 from model.times import SECOND
 from rules.cases import _judged, operands
@@ -90,7 +91,11 @@ def selections_of(alert, rule):
 
 def site_of(rule, facts, instance):
     place = Subject(HOST.upper(), instance)
-    return Site([HOST], facts={Subject(HOST.upper()): dict(facts)}, drives={place: rule.drive} if rule.drive else {})
+    return Site(
+        [HOST],
+        facts=Facts(GivenFacts({Subject(HOST.upper()): dict(facts)})),
+        drives={place: rule.drive} if rule.drive else {},
+    )
 
 
 @cache
@@ -145,11 +150,15 @@ def judged(influx):
 
 
 def outcome(influx, alert, case, start, rows):
+    """Whether the alert fires, which is not evaluated any further then; None where it never has a value."""
     times = np.arange(start, start + rows * case.interval + EVERY, EVERY) + DELAY
-    shown = [
-        one.state for _, found, _ in run(alert, EVERY, times.tolist(), influx.ask) for key, one in found.items() if key
-    ]
-    return None if not shown else Shown.ALERTING in shown
+    judged = None
+    for _, found, _ in run(alert, EVERY, times.tolist(), influx.ask):
+        shown = [one.state for key, one in found.items() if key]
+        if Shown.ALERTING in shown:
+            return True
+        judged = False if shown else judged
+    return judged
 
 
 def test_every_exported_rule_is_run(judged):
