@@ -29,7 +29,7 @@ def each(cases, named):
             assert not failed, f"{len(failed)} of {len(cases)} failed:\n" + "\n".join(failed)
 
         del run.__wrapped__  # pytest would take the case for a fixture
-        run.__signature__ = signature.replace(parameters=fixtures)  # pyright: ignore[reportFunctionMemberAccess]
+        vars(run)["__signature__"] = signature.replace(parameters=fixtures)
         return run
 
     return decorated
