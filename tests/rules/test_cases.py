@@ -4,7 +4,7 @@ import pytest
 
 from rules.cases import run_case
 from rules.load import load_packs, load_signals
-from rules.schema import Case, Rule
+from rules.pack_schema import Case, Rule
 from tests.each import each
 
 SIGNALS = load_signals()
