@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.console import Console
 from rich.markup import escape
 
-from ingest.shared.shorten import short
 from model.errors import printable
 from model.numbers import percent, quantity
-from model.remark import counted, listed
+from model.remark import counted, listed, short
 from model.times import Zone
 from report.wording import MARKS, host_of, old_limits_in_brief, place, reason, scope, spans_text, used_by
 from review.findings import Finding, Outcome, nearness

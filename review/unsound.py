@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ingest.shared.shorten import short
 from model.log import Log
 from model.names import is_judged
-from model.remark import Kind, Remark
+from model.remark import Kind, Remark, short
 from model.strange_names import is_about_judged
 from rules.schema import Pack
 

@@ -10,9 +10,8 @@ from ingest.formats.sadf.plain import HEADER, plain
 from ingest.formats.sadf.rows import NotCertain, Splitter
 from ingest.formats.sadf.unread import Odd, Unread, not_certain, unknown
 from ingest.shared.code_pages import read_as
-from ingest.shared.shorten import short
 from ingest.shared.text import Text
-from model.remark import Kind, Remarks
+from model.remark import Kind, Remarks, short
 
 _EVENT = re.compile(r"[^;]*;-1;([^;]*);(?:LINUX-)?(RESTART|COM )\s*(.*)")
 _WHOLE = re.compile(r"[.,]\d\d$")

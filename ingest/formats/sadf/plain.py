@@ -14,8 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ingest.shared.shorten import short
-from model.remark import Kind, Remarks, counted
+from model.remark import Kind, Remarks, counted, short
 
 HEADER = "# hostname;interval;timestamp"
 _BLANK = " \t\xa0"

@@ -22,11 +22,10 @@ from ingest.formats.sadf.plain import begins
 from ingest.formats.sadf.table import SectionTable, table_of
 from ingest.reading import Reading
 from ingest.shared.clock import to_utc
-from ingest.shared.shorten import short
 from ingest.shared.text import Text
 from model.errors import Unusable
 from model.log import Log, Times, Values
-from model.remark import Kind, Remarks, counted
+from model.remark import Kind, Remarks, counted, short
 from model.series import Series
 from model.times import Zone
 

@@ -8,13 +8,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ingest.formats.perfmon.layout import LATEST
 from ingest.formats.sadf.blocks import Block
 from ingest.formats.sadf.names import OMITTED, Section, device
-from ingest.shared.shorten import short
+from ingest.shared.clock_rules import LATEST
 from model.errors import Unusable
 from model.log import Times, Values
-from model.remark import Kind, Remarks, and_more, counted
+from model.remark import Kind, Remarks, and_more, counted, short
 
 _UTC = "%Y-%m-%d %H:%M:%S UTC"
 _LOCAL = "%Y-%m-%d %H:%M:%S"
@@ -116,7 +115,7 @@ def _parsed(times: pl.Series, how: str) -> pl.Series:
 
 def _in_ns(since_1970: pl.Series) -> pl.Series:
     """Microseconds as nanoseconds; null where no recorder is of that year, which these may not reach."""
-    return since_1970.set(~since_1970.is_between(0, LATEST), None) * 1000
+    return since_1970.set(~since_1970.is_between(0, LATEST // 1000), None) * 1000
 
 
 def _tell_bad_times(path: Path, times: pl.Series, bad: pl.Series, lines: NDArray[np.int64], remarks: Remarks) -> None:

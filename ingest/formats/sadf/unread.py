@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ingest.formats.sadf.names import COMMON, Section
-from ingest.shared.shorten import short
 from model.errors import Unusable
-from model.remark import Kind, Remarks, counted
+from model.remark import Kind, Remarks, counted, short
 
 _MOST_REMARKS = 20
 _AGAIN = "write the file again with sadf -d FILE -- -A"
