@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from hosts.facts import SeenFacts
+from hosts.facts import RecordedFacts
 from model.log import Log, Values
 from model.names import measurement
 from model.perfmon import telegraf_name
 from model.series import Series
-from rules.finder import host_of, is_total
-from rules.schema import Fact
+from rules.field_types import Fact
+from rules.subjects import host_of, is_total
 
 # What shows processors one by one: an object of Performance Monitor, or a measurement of Telegraf or sysstat.
 _QUEUES = "Server Work Queues"  # one for each processor, and the Blocking Queue
@@ -26,7 +26,7 @@ _USED = ("mem_util", "kbmemused")
 _USED_SHARE = ("mem_util", "pct_memused")
 
 
-def seen_in(logs: Sequence[Log]) -> SeenFacts:
+def recorded_facts(logs: Sequence[Log]) -> RecordedFacts:
     """The facts of each host that its logs show."""
     seen: dict[tuple[str, str | None], dict[str, float]] = {}
     for host, fact, value in (*_processors(logs), *_memory(logs)):

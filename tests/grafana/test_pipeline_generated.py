@@ -15,14 +15,17 @@ import numpy as np
 import pytest
 
 from grafana.alerts import Options, Refused, alert_rules
+from hosts.facts import Facts, GivenFacts
 from hosts.site import Site
 from model.samples import Samples
 from model.series import Series
 from model.times import SECOND
 from rules.evaluate import Judge
-from rules.finder import Finder, Subject
-from rules.schema import Pack, Rule, Signal
+from rules.pack_schema import Pack, Rule
+from rules.signal_finder import Finder
+from rules.signal_schema import Signal
 from rules.states import State, Status, Truth, step
+from rules.subjects import Subject
 from tests.grafana.pipeline.evaluate import run
 from tests.grafana.pipeline.states import State as Shown
 
@@ -246,7 +249,7 @@ def _lacks(enter, stay, status):
 def shown_by(case, influx):
     """The states that the exported alert rules give: for each of them, those of its subjects at every evaluation."""
     pack = Pack(pack="p", title="t", about="a", rules=(case.rule,))
-    site = Site([subject.host for subject in case.facts], facts=case.facts)
+    site = Site([subject.host for subject in case.facts], facts=Facts(GivenFacts(case.facts)))
     options = Options(every=10 * SECOND, delay=DELAY, interval=15 * SECOND)
     for found in alert_rules(case.rule, pack, case.signals, site, options):
         assert not isinstance(found, Refused), str(found)

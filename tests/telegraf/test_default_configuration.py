@@ -10,14 +10,14 @@ import polars as pl
 import pytest
 
 from hosts.facts import Facts, GivenFacts
-from hosts.recorded_facts import seen_in
+from hosts.recorded_facts import recorded_facts
 from model.log import Log
 from model.run import Run
 from model.times import Zone
 from review.findings import Outcome, Question
 from review.review import review
-from rules.finder import Finder
 from rules.load import load_packs, load_signals
+from rules.signal_finder import Finder
 
 PLUGINS = ("cpu", "mem", "disk", "diskio", "net", "system", "kernel", "processes", "swap")
 # sysstat files these under measurements of Telegraf's; or an older linux.conf put them together.
@@ -103,7 +103,7 @@ def test_every_signal_that_the_plugins_can_feed_is_found_and_judged(collect, def
     assert found == fed()
 
     packs = load_packs()
-    seen = seen_in([log])
+    seen = recorded_facts([log])
     judged = review([log], Run(), Question(packs, SIGNALS), Facts(GivenFacts(), seen))
     lacking = {
         finding.rule.id

@@ -12,7 +12,7 @@ import polars as pl
 from ingest.formats.perfmon.layout import TIME, Layout, Rows, wall_clock
 from ingest.shared.cells import split
 from model.errors import Unusable
-from model.remark import MOST_TOLD, Kind, Remarks, and_more, counted, short
+from model.remark import MAX_SHOWN, Kind, Remarks, and_more, counted, short
 
 _HOPELESS = 50
 _JOINT = "\x1f"  # between cells; in no number or time
@@ -344,7 +344,7 @@ def _number(text: str) -> float | None:
 
 
 def _tell_some(reasons: list[tuple[int, str]], noun: str, remarks: Remarks) -> None:
-    for at, reason in reasons[:MOST_TOLD]:
+    for at, reason in reasons[:MAX_SHOWN]:
         remarks.add(Kind.SKIPPED, reason, line=at)
-    if (more := len(reasons) - MOST_TOLD) > 0:
+    if (more := len(reasons) - MAX_SHOWN) > 0:
         remarks.add(Kind.SKIPPED, f"{counted(more, f'more {noun}')} like these: left out", count=more)

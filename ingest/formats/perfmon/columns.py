@@ -9,7 +9,7 @@ import polars as pl
 from model.errors import Unusable
 from model.names import Names
 from model.perfmon import CounterPath
-from model.remark import MOST_TOLD, Kind, Remarks, counted, short
+from model.remark import MAX_SHOWN, Kind, Remarks, counted, short
 from model.series import UNNAMED, Series
 
 # A computer's name behind a single backslash, and then something that is not part of an instance.
@@ -54,7 +54,7 @@ def columns_of(file: str, cells: Sequence[str], names: Names) -> Columns | None:
 
 def tell_columns(columns: Columns, cells: Sequence[str], values: Sequence[pl.Series], remarks: Remarks) -> None:
     """Remark columns that are left out, since they have no counter's name, and counters without a computer."""
-    for at in columns.strange[:MOST_TOLD]:
+    for at in columns.strange[:MAX_SHOWN]:
         cell, present = cells[at], len(values[at]) - values[at].null_count()
         has = counted(present, "value") if present else "no values"
         if not cell.strip():
@@ -64,7 +64,7 @@ def tell_columns(columns: Columns, cells: Sequence[str], values: Sequence[pl.Ser
         else:
             told = f'is not a counter path: "{cell}"' + (f"; its {has} are left out" if present else "")
         remarks.add(Kind.SKIPPED, f"column {at + 2} {told}", count=max(present, 1))
-    if (more := len(columns.strange) - MOST_TOLD) > 0:
+    if (more := len(columns.strange) - MAX_SHOWN) > 0:
         remarks.add(Kind.SKIPPED, f"{counted(more, 'more column')} like these: left out", count=more)
     if columns.nameless:
         remarks.add(
