@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
+from ingest.formats import sadf
 from ingest.formats.perfmon import csv as pdh_csv
 from ingest.formats.perfmon import nt4, typeperf
 from ingest.formats.perfmon import tsv as pdh_tsv
 from ingest.formats.perfmon.pasted import put_right
 from ingest.formats.resaved import read_resaved as resaved
-from ingest.formats.sadf import read_sadf as sadf
 from ingest.open import Content, opened
 from ingest.reading import Reading
 from ingest.shared.text import Text

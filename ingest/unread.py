@@ -70,10 +70,6 @@ _KINDS = (
         rb"\A(?!.{0,200}<svg)|sysstat|sadf",
     ),
     _What(
-        rb"""(?i:["# ]*hostname["' ]*[,;\t]["' ]*interval["' ]*[,;\t]["' ]*timestamp)""",
-        f"what sadf writes, changed by another program; write it again with: {_SADF}",
-    ),
-    _What(
         rb'"?\d{1,4}[-/.]\d\d?[-/.]\d{1,4}[ T]',
         "the rows of a log without its header; put the header in the first line again",
         rb"\A" + _TIME + _NUMBERS,
