@@ -152,12 +152,13 @@ class _Sorter:
 
     def _take_other(self, line: str, number: int) -> None:
         """Take a line that is neither a row nor a header alone."""
-        before, header, columns = line.partition(_HEADER)
+        before, header, columns = line.rpartition(_HEADER)
         is_damaged = "\0" in line
         event = None if is_damaged else _EVENT.fullmatch(line)
         if header and _is_header(header + columns):
-            # The first header has at most a restart before it, as no rows come before it.
-            if self._header is None and before.strip("\0") and not _EVENT.fullmatch(before):
+            # Before the first header there may be a restart or a header that was cut short, but no row.
+            is_edited = before.strip("\0") and not before.startswith("#") and not _EVENT.fullmatch(before)
+            if is_edited and not self._headers:
                 raise edited(self._path, number, line)
             self._remarks.add(Kind.REPAIRED, "a line end is missing before the header: put in", line=number)
             self.take_unended(before, number)
