@@ -1,19 +1,18 @@
-"""The dashboards as data: areas.yaml says which signals stand where, look.yaml how Grafana shows them."""
+"""What is drawn, as data: areas.yaml says which signals are on which dashboard, and how each is reduced."""
 
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from rules.schema import Identifier, Severity, SignalName, Strict
+from rules.schema import Identifier, SignalName, Strict
 from rules.source import read, validate
 
 WIDTH = 24
 
 Function = Literal["mean", "min", "max", "last", "sum", "count", "median"]
-Model = TypeVar("Model", bound=BaseModel)
 PanelId = Annotated[int, Field(ge=1, le=999)]
 
 
@@ -93,30 +92,6 @@ class Areas(Strict):
     runs: Runs
 
 
-class Unit(Strict):
-    """One of our units in Grafana."""
-
-    unit: str
-    axis: str = ""
-    column: str | None = None
-    scale: float = 1.0
-
-
-class Shown(Strict):
-    """How a limit of one severity is shown: its colour, and a mark that tells it without colour."""
-
-    color: str
-    mark: str
-
-
-class Look(Strict):
-    """look.yaml as a whole."""
-
-    units: dict[str, Unit]
-    severities: dict[Severity, Shown]
-    run: str
-
-
 def uid(area: str) -> str:
     """The uid of the dashboard of an area."""
     return f"plimsoll-{area}"
@@ -125,14 +100,4 @@ def uid(area: str) -> str:
 @cache
 def load_areas() -> Areas:
     """areas.yaml. Mistakes if it is not right."""
-    return _loaded("areas.yaml", Areas)
-
-
-@cache
-def load_look() -> Look:
-    """look.yaml. Mistakes if it is not right."""
-    return _loaded("look.yaml", Look)
-
-
-def _loaded(name: str, model: type[Model]) -> Model:
-    return validate(read(name, files("dashboards").joinpath(name).read_bytes()), model)
+    return validate(read("areas.yaml", files("dashboards").joinpath("areas.yaml").read_bytes()), Areas)

@@ -4,10 +4,10 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from dashboards.areas import WIDTH, Area, RowSpec, load_areas, uid
+from dashboards.limits import Limits
 from grafana import describe, health, panels, runs, variables
 from grafana.links import DOCS, rule_page
 from grafana.sdk import JSONEncoder, dashboard
-from grafana.thresholds import Limits
 from hosts.site import Site
 
 TAG = "plimsoll"

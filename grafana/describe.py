@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 
-from dashboards.areas import PanelSpec, load_areas, load_look
-from grafana import thresholds
+from dashboards.areas import PanelSpec
+from dashboards.homes import panels_of
+from dashboards.limits import Limits
 from grafana.links import rule_page
+from grafana.look import load_look
 from grafana.sdk import dashboard
 from grafana.selections import variants
-from grafana.thresholds import Limits
-from hosts.site import DEFAULTS, Judged
+from hosts.facts import DEFAULTS
+from hosts.site import Judged
 from model.times import words
 from rules.load import load_signals
 from rules.schema import Condition, Rule
@@ -26,16 +28,6 @@ _REDUCES = {
     "median": "the median over",
     "increase": "the increase over",
 }
-
-
-def title(spec: PanelSpec, limits: Limits) -> str:
-    """The signal, and between which limits it is healthy: `Processor time · < 80 %`."""
-    signal = load_signals()[spec.signal]
-    name = f"{signal.title}, disks of the {spec.drive}" if spec.drive else signal.title
-    rules = limits.rules_of(spec)
-    kept = [limit_text(healthy, signal.unit) for healthy in thresholds.strictest(rules)]
-    kept += [limit_text(one.healthy, signal.unit, one.fact) for one in thresholds.scaled(rules)]
-    return f"{name} · {', '.join(kept)}" if kept else name
 
 
 def text(spec: PanelSpec, limits: Limits) -> str:
@@ -76,21 +68,10 @@ def panel_url(uid: str, panel: int) -> str:
     return f"/d/{uid}?viewPanel=panel-{panel}&{TIME_AND_VARIABLES}"
 
 
-def home_of(signal: str) -> tuple[str, PanelSpec] | None:
-    """The dashboard and panel a signal is at home on: the one that draws its rules, else the first."""
-    shown = _shown(signal)
-    drawing = [(uid, spec) for uid, spec in shown if Limits().held(spec)]
-    return next(iter([*drawing, *shown]), None)
-
-
-def _shown(signal: str) -> list[tuple[str, PanelSpec]]:
-    return [(area.uid, spec) for area in load_areas().areas for spec in area.panels if spec.signal == signal]
-
-
 def _see(names: Sequence[str], uid: str) -> Iterator[dashboard.DashboardLink]:
     """Panels of the same dashboard before others, and those of all disks before those of some."""
     for name in names:
-        found = sorted(_shown(name), key=lambda one: (one[0] != uid, one[1].drive is not None))
+        found = sorted(panels_of(name), key=lambda one: (one[0] != uid, one[1].drive is not None))
         for to, spec in found[:1]:
             yield link(f"See {load_signals()[name].title}", panel_url(to, spec.id))
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from dashboards.areas import WIDTH, PanelSpec, Unit, load_areas, load_look
+from dashboards.areas import WIDTH, PanelSpec, load_areas
+from dashboards.limits import Limits, title
 from grafana import describe, panels, targets, thresholds, variables
+from grafana.look import Unit, load_look
 from grafana.sdk import common, dashboard
 from grafana.selections import variants
 from grafana.subjects import chosen
-from grafana.thresholds import Limits
-from hosts.site import DEFAULTS
+from hosts.facts import DEFAULTS
 from rules.load import load_packs, load_signals
 from rules.schema import Fact, Rule
 from rules.wording import limit_text
@@ -256,7 +257,7 @@ def _heading(signal: str, unit: Unit, limits: Limits) -> str:
     described = load_signals()[signal]
     spec = PanelSpec(id=1, signal=signal)
     name = described.title if described.unit == "ratio" else f"{described.title}, {unit.column or described.unit}"
-    kept = describe.title(spec, limits).partition(" · ")[2]
+    kept = title(spec, limits).partition(" · ")[2]
     return f"{name} · {kept}" if kept else name
 
 

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
-from dashboards.areas import PanelSpec, Unit, load_look
+from dashboards.areas import PanelSpec
+from dashboards.homes import home_of
+from dashboards.limits import Limits, Scaled, in_view, scaled, title
 from grafana import describe, targets, thresholds
+from grafana.look import Unit, load_look
 from grafana.sdk import common, dashboard, table, timeseries
-from grafana.thresholds import Limits
 from rules.load import load_signals
 from rules.schema import Fact, Rule
 
@@ -29,7 +31,7 @@ _NAMES = dashboard.DataTransformerConfig(
 
 def panel_of(signal: str) -> tuple[str, int] | None:
     """The dashboard's uid and the panel's id of a signal: where its rules are drawn. None if it is on no dashboard."""
-    home = describe.home_of(signal)
+    home = home_of(signal)
     return (home[0], home[1].id) if home else None
 
 
@@ -38,7 +40,7 @@ def panel(spec: PanelSpec, uid: str, position: dashboard.GridPos, limits: Limits
     made = _lines(spec, limits.rules_of(spec)) if spec.kind == "lines" else _table(spec)
     made.id_val = spec.id
     made.grid_pos = position
-    made.title = describe.title(spec, limits)
+    made.title = title(spec, limits)
     made.description = describe.text(spec, limits)
     made.links = describe.links(spec, uid, limits)
     return made
@@ -86,7 +88,7 @@ def sorted_by(column: str, *, desc: bool) -> table.Options:
 
 def _lines(spec: PanelSpec, rules: Sequence[Rule]) -> dashboard.Panel:
     found = targets.lines(spec)
-    limits = thresholds.scaled(rules)
+    limits = scaled(rules)
     for limit in limits:
         value = f"{limit.healthy.limit:.12g} * ${limit.fact}"
         for query in targets.constants(spec.signal, value):
@@ -164,7 +166,7 @@ def _table(spec: PanelSpec) -> dashboard.Panel:
     )
 
 
-def _limit_line(limit: thresholds.Scaled) -> dashboard.DashboardFieldConfigSourceOverrides:
+def _limit_line(limit: Scaled) -> dashboard.DashboardFieldConfigSourceOverrides:
     color = load_look().severities[limit.severity].color
     return override(
         _SCALED[limit.fact],
@@ -178,7 +180,7 @@ def _limit_line(limit: thresholds.Scaled) -> dashboard.DashboardFieldConfigSourc
 def _soft_max(spec: PanelSpec, rules: Sequence[Rule]) -> float | None:
     if spec.max is not None:
         return None
-    reach = thresholds.in_view(rules) if spec.limit_in_view else None
+    reach = in_view(rules) if spec.limit_in_view else None
     return max((value for value in (spec.soft_max, reach) if value is not None), default=None)
 
 

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 
-from dashboards.areas import WIDTH, PanelSpec, load_areas, load_look, uid
+from dashboards.areas import WIDTH, PanelSpec, load_areas, uid
+from dashboards.homes import home_of
+from dashboards.limits import Limits, title
 from grafana import describe, panels, targets, variables
+from grafana.look import load_look
 from grafana.sdk import Dataquery, common, dashboard, text
-from grafana.thresholds import Limits
 from store.influx import RUN
 from store.quoting import identifier
 
@@ -148,14 +150,14 @@ def _pairs(limits: Limits) -> Iterator[dashboard.Panel]:
             position = dashboard.GridPos(8, WIDTH // 2, column * WIDTH // 2, 14 + 8 * at)
             made = panels.panel(spec, uid(AREA), position, limits)
             made.id_val = _FIRST_PAIR + 2 * at + column
-            made.title = f"{describe.title(spec, limits)} · {name}"
+            made.title = f"{title(spec, limits)} · {name}"
             made.time_shift = shift
             yield made
 
 
 def _spec(signal: str) -> PanelSpec:
     """A signal as it is shown at home."""
-    home = describe.home_of(signal)
+    home = home_of(signal)
     if home is None:
         raise ValueError(f"areas.yaml: {signal} is compared, but on no dashboard")
     return home[1]

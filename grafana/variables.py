@@ -3,14 +3,13 @@
 from collections.abc import Iterable, Sequence
 
 from dashboards.areas import PanelSpec
-from grafana import thresholds
+from dashboards.limits import Limits, scaled
 from grafana.links import DATASOURCE_UID
 from grafana.sdk import dashboard
 from grafana.selections import Selection, variants
 from grafana.subjects import HOST_VARIABLE, INSTANCE_VARIABLE
 from grafana.targets import DATASOURCE, DISK_VARIABLE
-from grafana.thresholds import Limits
-from hosts.site import DEFAULTS
+from hosts.facts import DEFAULTS
 from rules.load import load_signals
 from rules.schema import Fact
 from store.quoting import identifier
@@ -31,7 +30,7 @@ def choices(panels: Sequence[PanelSpec], limits: Limits) -> list[dashboard.Varia
     if any(one.instance for spec in panels if not spec.drive for one in _selections([spec.signal])):
         found.append(_instances(panels))
     found += [_disks(spec) for spec in panels if spec.drive]
-    facts: set[Fact] = {one.fact for spec in panels for one in thresholds.scaled(limits.rules_of(spec))}
+    facts: set[Fact] = {one.fact for spec in panels for one in scaled(limits.rules_of(spec))}
     return [*found, *(number(fact) for fact in sorted(facts))]
 
 

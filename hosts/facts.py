@@ -1,14 +1,14 @@
-"""Host facts that limits scale by: from plimsoll.toml, else from the log, else the documented default."""
+"""Facts of hosts that limits scale by: from plimsoll.toml, else from the log, else the documented default."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from rules.finder import Subject
-from rules.schema import Fact, Known, Rule
-from rules.where import fits
+from rules.schema import Fact, Known
 
-_DEFAULTS: Mapping[str, float] = {"processors": 1, "spindles": 1}
+# One processor, one spindle: the documented limits are for these, where nobody gives a number.
+DEFAULTS: Mapping[Fact, float] = {"processors": 1, "spindles": 1}
 _NAMES = {
     "processors": "processors",
     "spindles": "spindles",
@@ -17,34 +17,27 @@ _NAMES = {
     "link_bits": "bit/s",
 }
 Drives = Mapping[Subject, str]  # what the marked disks hold
-SeenFacts = Mapping[tuple[str, str | None], Mapping[str, float]]
+Place = tuple[str, str | None]  # the key of a Subject: host and instance, case-folded; the host alone has None
+RecordedFacts = Mapping[Place, Mapping[str, float]]
 
 
 @dataclass(frozen=True)
-class GivenFacts(SeenFacts):
-    """What plimsoll.toml says of hosts (their instance is None) and of their instances, by the key of each.
+class GivenFacts:
+    """The facts that plimsoll.toml gives of hosts (their instance is None) and of their instances.
 
-    `by_subject` has them as they are written there, those of which no fact is said as well.
+    `by_subject` has every host and instance that is named there, also those without a fact.
     """
 
     by_subject: Mapping[Subject, Mapping[str, float]] = field(default_factory=dict[Subject, Mapping[str, float]])
 
     @cached_property
-    def _by_key(self) -> SeenFacts:
+    def by_place(self) -> RecordedFacts:
+        """The same facts without regard to case."""
         return {subject.key: facts for subject, facts in self.by_subject.items()}
-
-    def __getitem__(self, key: tuple[str, str | None]) -> Mapping[str, float]:
-        return self._by_key[key]
-
-    def __iter__(self) -> Iterator[tuple[str, str | None]]:
-        return iter(self._by_key)
-
-    def __len__(self) -> int:
-        return len(self._by_key)
 
 
 class UnknownFact(LookupError):
-    """A rule needs a fact that neither the log nor plimsoll.toml gives, and no document has a default for."""
+    """A rule needs a fact that neither the log nor plimsoll.toml gives, and for which no document has a default."""
 
     def __init__(self, fact: str, host: str) -> None:
         self.fact = fact
@@ -53,74 +46,67 @@ class UnknownFact(LookupError):
 
 @dataclass(frozen=True)
 class Facts:
-    """The facts of each host and instance.
+    """The one place where a fact of a host or instance is looked up.
 
-    `given` is what plimsoll.toml says, `seen` what the logs show, by case-folded host and instance
-    (None for the host as a whole).
+    plimsoll.toml (`given`) counts before the log (`recorded`), and a fact of the instance before that of its host.
     """
 
-    given: GivenFacts
-    seen: SeenFacts
+    given: GivenFacts = field(default_factory=GivenFacts)
+    recorded: RecordedFacts = field(default_factory=dict[Place, Mapping[str, float]])
 
     def __call__(self, subject: Subject, fact: Fact) -> float:
-        """The value of a fact for a subject. UnknownFact if nobody knows it."""
-        return self._look_up(subject, fact)[0]
+        """The value of a fact, else its documented default. UnknownFact if there is neither."""
+        return self._value(subject, fact)[0]
 
     def known(self, subject: Subject, fact: Known) -> float | None:
-        """The value of a fact where the log or plimsoll.toml gives it; no default stands in for it."""
-        found = self._said(subject, fact)
+        """The value of a fact that plimsoll.toml or the log gives; None where neither does. Defaults do not count."""
+        found = self._known(subject, fact)
         return found[0] if found else None
 
-    def fits(self, rule: Rule, host: str) -> bool:
-        """Whether the facts of a host are those a rule is for. UnknownFact if it needs one that nobody knows."""
-        found = fits(rule, lambda fact: self.known(Subject(host), fact))
-        if isinstance(found, str):
-            raise UnknownFact(found, host)
-        return found
-
     def explain(self, subject: Subject, fact: Fact) -> str:
-        """The value and where it is from: `4 spindles (plimsoll.toml)`."""
-        value, origin = self._look_up(subject, fact)
-        name = fact.removesuffix("s") if fact in _DEFAULTS and value == 1 else _NAMES[fact]
-        return f"{value:g} {name} ({origin})"
+        """The value and its origin: `4 spindles (plimsoll.toml)`."""
+        value, origin = self._value(subject, fact)
+        return f"{_in_words(fact, value)} ({origin})"
 
     def of_host(self, host: str) -> tuple[str, ...]:
-        """What is known of a host and its instances: `4 processors (from the log)`, `E: 6 spindles (plimsoll.toml)`."""
-        known: dict[tuple[str, str], str] = {}
-        for facts in (self.given, self.seen):
+        """All facts of a host and its instances: `4 processors (from the log)`, `E: 6 spindles (plimsoll.toml)`."""
+        found: dict[tuple[str, str], str] = {}
+        for facts in (self.given.by_place, self.recorded):
             for (name, instance), values in facts.items():
                 if name == host.casefold():
                     for fact, value in values.items():
                         place = f"{instance.upper()} " if instance else ""
-                        said = f"{place}{_valued(fact, value)} ({self._origin(facts, (name, instance), fact)})"
-                        known.setdefault((instance or "", fact), said)
-        return tuple(known.values())
+                        text = f"{place}{_in_words(fact, value)} ({self._origin(facts, (name, instance), fact)})"
+                        found.setdefault((instance or "", fact), text)
+        return tuple(found.values())
 
-    def _look_up(self, subject: Subject, fact: Fact) -> tuple[float, str]:
-        if found := self._said(subject, fact):
+    def _value(self, subject: Subject, fact: Fact) -> tuple[float, str]:
+        if found := self._known(subject, fact):
             return found
-        if fact not in _DEFAULTS:
+        if fact not in DEFAULTS:
             raise UnknownFact(fact, subject.host)
-        return _DEFAULTS[fact], "documented default"
+        return DEFAULTS[fact], "documented default"
 
-    def _said(self, subject: Subject, fact: Known) -> tuple[float, str] | None:
+    def _known(self, subject: Subject, fact: Known) -> tuple[float, str] | None:
         host, instance = subject.key
-        for facts in (self.given, self.seen):
+        for facts in (self.given.by_place, self.recorded):
             for place in ((host, instance), (host, None)):
                 if fact in facts.get(place, {}):
                     return facts[place][fact], self._origin(facts, place, fact)
         return None
 
-    def _origin(self, facts: SeenFacts, place: tuple[str, str | None], fact: str) -> str:
-        """Who says so; where plimsoll.toml says otherwise than the log, what the log shows as well."""
-        if facts is self.seen:
+    def _origin(self, facts: RecordedFacts, place: Place, fact: str) -> str:
+        """Where a fact is from, and what the log shows where plimsoll.toml differs from it."""
+        if facts is self.recorded:
             return "from the log"
-        shown = self.seen.get(place, {}).get(fact)
-        return "plimsoll.toml" if shown in (None, facts[place][fact]) else f"plimsoll.toml; the log shows {shown:g}"
+        recorded = self.recorded.get(place, {}).get(fact)
+        differs = recorded not in (None, facts[place][fact])
+        return f"plimsoll.toml; the log shows {recorded:g}" if differs else "plimsoll.toml"
 
 
-def _valued(fact: str, value: float) -> str:
-    """`4 processors`, `RAID 5`."""
+def _in_words(fact: str, value: float) -> str:
+    """`4 processors`, `1 spindle`, `RAID 5`."""
     if fact == "raid":
         return f"RAID {value:g}"
-    return f"{value:g} {fact.removesuffix('s') if fact in _DEFAULTS and value == 1 else _NAMES.get(fact, fact)}"
+    name = _NAMES.get(fact, fact)
+    return f"{value:g} {name.removesuffix('s') if fact in DEFAULTS and value == 1 else name}"

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from hosts.facts import SeenFacts
+from hosts.facts import RecordedFacts
 from model.log import Log, Values
 from model.names import measurement
 from model.perfmon import telegraf_name
@@ -26,7 +26,7 @@ _USED = ("mem_util", "kbmemused")
 _USED_SHARE = ("mem_util", "pct_memused")
 
 
-def seen_in(logs: Sequence[Log]) -> SeenFacts:
+def recorded_facts(logs: Sequence[Log]) -> RecordedFacts:
     """The facts of each host that its logs show."""
     seen: dict[tuple[str, str | None], dict[str, float]] = {}
     for host, fact, value in (*_processors(logs), *_memory(logs)):

@@ -1,24 +1,26 @@
-"""What is known of one's own hosts: thresholds set otherwise, facts that limits scale by, what disks hold."""
+"""Rules as they hold on one's own hosts, and for which hosts each needs an alert rule of its own."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 
+from hosts.facts import DEFAULTS, Drives, Facts
+from hosts.settings import Settings
 from rules.finder import Subject
+from rules.load import Catalogue
 from rules.schema import Fact, Known, Rule
-from rules.where import fits, wanted
+from rules.where import fitted, wanted
 
-# One processor, one spindle: the documents' limits are for these, where nobody says otherwise.
-DEFAULTS: Mapping[Fact, float] = {"processors": 1, "spindles": 1}
-
-Place = tuple[str, str | None]  # a host, or one of its instances
+_EVERY_HOST = ""
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A rule as it holds for a host. `note` says what made it so; one that is off is not judged there.
+    """A rule as it holds for a host.
 
-    Nor is one that is for some hosts where nobody knows whether this is one of them: `unknown` says so.
+    `note` says what differs from the documented rule. A rule that is `off` is not judged there. Nor is one for
+    certain hosts only, where nothing says whether this is one of them: `unknown` says what is missing.
     """
 
     rule: Rule
@@ -29,68 +31,59 @@ class Judged:
 
 @dataclass(frozen=True)
 class Site:
-    """Everything that is said of hosts.
+    """Everything plimsoll.toml says of hosts.
 
-    `hosts` are those of which something is said, as they are written; `judged` gives a rule as plimsoll.toml has it
-    for one of them, or, with an empty name, for every other. Facts are by host and instance (None for the host as a
-    whole).
+    `hosts` are those it names, as it writes them. `judged` gives a rule with its overrides for one of them, or, with
+    an empty name, for every other host.
     """
 
     hosts: Sequence[str] = ()
     judged: Callable[[Rule, str], Judged] = field(default=lambda rule, _: Judged(rule))
-    facts: Mapping[Subject, Mapping[str, float]] = field(default_factory=dict[Subject, Mapping[str, float]])
-    drives: Mapping[Subject, str] = field(default_factory=dict[Subject, str])
+    facts: Facts = field(default_factory=Facts)
+    drives: Drives = field(default_factory=dict[Subject, str])
 
-    def held(self, rule: Rule, host: str) -> Judged:
-        """A rule as it holds for a host, or, with an empty name, for every host of which nothing is said."""
+    def held(self, rule: Rule, host: str = _EVERY_HOST) -> Judged:
+        """A rule as it holds for a host, or, without one, for every host that plimsoll.toml does not name."""
         judged = self.judged(rule, host)
         if judged.off:
             return judged
         rule = judged.rule
-        match fits(rule, lambda fact: self.known(host, None, fact)):
-            case True:
-                return judged
-            case False if rule.where_outside == "info":
-                note = f"{judged.note} It is for {wanted(rule)}, here it is a note.".strip()
-                return replace(judged, rule=rule.model_copy(update={"severity": "info"}), note=note)
-            case False:
-                return replace(judged, off=True, note=f"{judged.note} It is for {wanted(rule)}.".strip())
-            case str(fact):
-                only = f"It is for {wanted(rule)}; where plimsoll.toml does not give {fact}"
-                match rule.where_unknown:
-                    case "judge":
-                        return replace(judged, note=f"{judged.note} {only} it is taken to be one.".strip())
-                    case "info":
-                        note = f"{judged.note} {only} it is a note.".strip()
-                        return replace(judged, rule=rule.model_copy(update={"severity": "info"}), note=note)
-                    case "skip":
-                        return replace(judged, off=True)
-                    case None:
-                        whom = f" of {host}" if host else ""
-                        said = f"it is for {wanted(rule)}, and {fact}{whom} is not known; give it in plimsoll.toml"
-                        return replace(judged, unknown=said if host else f"{said} for a host")
-
-    def known(self, host: str | None, instance: str | None, fact: Known) -> float | None:
-        """The value of a fact as plimsoll.toml gives it: the instance's, else the host's."""
-        known = {subject.key: facts for subject, facts in self.facts.items()}
-        for key in (Subject(host, instance).key, Subject(host).key) if host else ():
-            if fact in known.get(key, {}):
-                return known[key][fact]
-        return None
-
-    def fact(self, host: str | None, instance: str | None, fact: Fact) -> float | None:
-        """The value of a fact: the instance's, else the host's, else the documents'. None where none is known."""
-        value = self.known(host, instance, fact)
-        return DEFAULTS.get(fact) if value is None else value
+        found = fitted(rule, partial(self.facts.known, Subject(host)))
+        only = f"It is for {wanted(rule)}" if rule.where else ""
+        if found.outside:
+            note = f"{judged.note} {only}{', here it is a note' if found.judged else ''}.".strip()
+            return replace(judged, rule=found.rule, off=not found.judged, note=note)
+        if found.unknown is None:
+            return judged
+        if not found.judged:
+            is_skipped = rule.where_unknown == "skip"
+            return replace(judged, off=is_skipped, unknown="" if is_skipped else _missing(rule, found.unknown, host))
+        becomes = "it is a note" if rule.where_unknown == "info" else "it is taken to be one"
+        note = f"{judged.note} {only}; where plimsoll.toml does not give {found.unknown} {becomes}.".strip()
+        return replace(judged, rule=found.rule, note=note)
 
     def places_with(self, facts: set[Known]) -> Iterator[Subject]:
-        """The hosts and instances of which one of these facts is said."""
-        return (subject for subject, known in self.facts.items() if facts & set(known))
+        """The hosts and instances for which plimsoll.toml gives one of these facts."""
+        return (subject for subject, given in self.facts.given.by_subject.items() if facts & set(given))
+
+
+def site_of(settings: Settings, path: Path, catalogue: Catalogue) -> Site:
+    """What a plimsoll.toml says of hosts. Unusable if a threshold in it fits no rule."""
+    overrides = settings.overrides(path, catalogue.rules, catalogue.signals)
+
+    def judged(rule: Rule, host: str) -> Judged:
+        changed, override = overrides.of(rule, host)
+        if override and rule.id in catalogue.rules:
+            # A limit of one's own is no note, whatever supersedes the documented one.
+            changed = changed.model_copy(update={"severity": catalogue.rules[rule.id].severity})
+        return Judged(changed, f"{override.note}." if override else "", bool(override and override.off))
+
+    return Site(tuple(settings.hosts), judged, Facts(settings.facts()), settings.drives())
 
 
 @dataclass(frozen=True)
 class Target:
-    """Whom one alert rule is for: everyone but `excluded`, or one host, or one instance of it."""
+    """The hosts that one alert rule is for: all but `excluded`, or one host, or one instance of it."""
 
     rule: Rule
     host: str | None = None
@@ -102,32 +95,34 @@ class Target:
 
     @property
     def name(self) -> str:
-        """The host and instance as people write them; empty for everyone."""
+        """The host and instance as people write them; empty for all hosts."""
         return " ".join(part for part in (self.host, self.instance) if part)
 
 
 class Unknown(LookupError):
-    """A rule needs a fact that nobody knows; the text says which and of whom."""
+    """A rule needs a fact that nobody gives; the text says which fact, and of which host."""
 
 
 def targets(rule: Rule, site: Site, weighing: Collection[Known] = ()) -> Iterator[Target | Unknown]:
-    """The general rule and those of the hosts and instances for which it holds otherwise.
+    """One target for hosts in general, and one for each host and instance on which the rule differs.
 
-    `weighing` are the facts that its signal's operands are weighed by. An Unknown stands where a target cannot be:
-    the reason is its text.
+    `weighing` are the facts by which operands of the rule's signal are weighed. Where a target cannot be made, an
+    Unknown with the reason takes its place.
     """
     if rule.drive:
         yield from _marked(rule, site)
         return
     needed: set[Known] = {one.scale for one in rule.conditions if one.scale}
     needed |= set(weighing)
-    general = site.held(rule, "")
-    apart = {host: site.held(rule, host) for host in site.hosts}
-    apart = {host: one for host, one in apart.items() if _alike(one) != _alike(general)}
+    general = site.held(rule)
+    differing = {host: site.held(rule, host) for host in site.hosts}
+    differing = {host: one for host, one in differing.items() if _compared(one) != _compared(general)}
     scaled = {host: one for host in site.hosts if (one := site.held(rule, host)).rule.scale}
     needed |= {one.rule.scale for one in (general, *scaled.values()) if one.rule.scale}
     with_facts = list(site.places_with(needed))
-    own_hosts = {host.casefold(): host for host in (*apart, *(one.host for one in with_facts if one.instance is None))}
+    own_hosts = {
+        host.casefold(): host for host in (*differing, *(one.host for one in with_facts if one.instance is None))
+    }
     own_instances = [one for one in with_facts if one.instance is not None]
     outside = tuple(
         [Subject(host) for host in own_hosts.values()]
@@ -146,11 +141,19 @@ def targets(rule: Rule, site: Site, weighing: Collection[Known] = ()) -> Iterato
             yield _target(judged, site, needed, one.host, one.instance, ())
 
 
-def _alike(judged: Judged) -> tuple[Rule, bool, bool]:
+def _compared(judged: Judged) -> tuple[Rule, bool, bool]:
     return judged.rule, judged.off, bool(judged.unknown)
 
 
+def _missing(rule: Rule, fact: Fact, host: str) -> str:
+    """Why a rule that is for certain hosts only cannot be judged."""
+    whose = f" of {host}" if host else ""
+    text = f"it is for {wanted(rule)}, and {fact}{whose} is not known; give it in plimsoll.toml"
+    return text if host else f"{text} for a host"
+
+
 def _marked(rule: Rule, site: Site) -> Iterator[Target | Unknown]:
+    """A target for each disk that plimsoll.toml marks with the drive of the rule."""
     marked = [subject for subject, holds in site.drives.items() if holds == rule.drive]
     if not marked:
         yield Unknown(f'it is for the disks that plimsoll.toml marks drive = "{rule.drive}", and none is')
@@ -171,13 +174,15 @@ def _target(
 ) -> Target | Unknown:
     if judged.unknown:
         return Unknown(judged.unknown)
+    known = partial(site.facts.known, Subject(host or _EVERY_HOST, instance))
     factors: dict[Fact, float] = {}
     scales: set[Fact] = {one.scale for one in judged.rule.conditions if one.scale and one.scale in needed}
     for fact in sorted(scales):
-        value = site.fact(host, instance, fact)
+        value = known(fact) or DEFAULTS.get(fact)
         if value is None:
-            whom = f"of {host} " if host else ""
-            return Unknown(f"its limit scales by {fact}, which {whom}is not known; give it in plimsoll.toml for a host")
+            whose = f"of {host} " if host else ""
+            return Unknown(
+                f"its limit scales by {fact}, which {whose}is not known; give it in plimsoll.toml for a host"
+            )
         factors[fact] = value
-    known = partial(site.known, host, instance)
     return Target(judged.rule, host, instance, excluded, factors, judged.note, known)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from rules.fields import transformed
 from rules.finder import Finder, Origin, Subject, Taken, has_object, host_of, host_tags, hosts_of
 from rules.schema import Pack, Rule
 from rules.states import State
-from rules.where import wanted
+from rules.where import fitted, wanted
 from rules.wording import limit_text
 
 
@@ -132,31 +133,27 @@ class _Bench:
 
     def _fitted(self, bare: Finding, host: str) -> Finding:
         """The finding where the rule is for hosts like this one; else, with its outcome, why it is not judged."""
-        rule = bare.rule
-        try:
-            if self._facts.fits(rule, host):
-                return bare
-        except UnknownFact as unknown:
-            only = f"it is for {wanted(rule)}"
-            match rule.where_unknown:
-                case None:
-                    return replace(
-                        bare, outcome=Outcome.NOT_JUDGED, notes=(str(unknown), only, *bare.notes), needs=unknown.fact
-                    )
-                case "skip":
-                    return replace(bare, outcome=Outcome.DOES_NOT_APPLY, notes=(only, str(unknown), *bare.notes))
-                case "judge":
-                    return replace(bare, notes=(f"{only}; {unknown}", *bare.notes))
-                case "info":
-                    note = f"a note only, as {unknown.fact} is not known and {only}: give it in plimsoll.toml"
-                    as_note = rule.model_copy(update={"severity": "info"})
-                    return replace(bare, rule=as_note, notes=(note, *bare.notes))
-        has = " and ".join(self._facts.explain(Subject(host), fact) for fact in rule.where)
-        note = f"it is for {wanted(rule)}; {host} has {has}"
-        if rule.where_outside == "info":
-            as_note = rule.model_copy(update={"severity": "info"})
-            return replace(bare, rule=as_note, notes=(f"a note only: {note}", *bare.notes))
-        return replace(bare, outcome=Outcome.DOES_NOT_APPLY, notes=(note, *bare.notes))
+        found = fitted(bare.rule, partial(self._facts.known, Subject(host)))
+        if found.outside:
+            has = " and ".join(self._facts.explain(Subject(host), fact) for fact in found.rule.where)
+            note = f"it is for {wanted(found.rule)}; {host} has {has}"
+            if found.judged:
+                return replace(bare, rule=found.rule, notes=(f"a note only: {note}", *bare.notes))
+            return replace(bare, outcome=Outcome.DOES_NOT_APPLY, notes=(note, *bare.notes))
+        if found.unknown is None:
+            return bare
+        missing, only = str(UnknownFact(found.unknown, host)), f"it is for {wanted(found.rule)}"
+        match found.rule.where_unknown:
+            case "judge":
+                return replace(bare, notes=(f"{only}; {missing}", *bare.notes))
+            case "info":
+                note = f"a note only, as {found.unknown} is not known and {only}: give it in plimsoll.toml"
+                return replace(bare, rule=found.rule, notes=(note, *bare.notes))
+            case "skip":
+                return replace(bare, outcome=Outcome.DOES_NOT_APPLY, notes=(only, missing, *bare.notes))
+            case None:
+                notes = (missing, only, *bare.notes)
+                return replace(bare, outcome=Outcome.NOT_JUDGED, notes=notes, needs=found.unknown)
 
     def _holds(self, subject: Subject) -> str | None:
         return self._drives.get(subject.key)

@@ -1,6 +1,7 @@
 """Which hosts a rule is for, by what is known of them (`where`)."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,7 +18,7 @@ _MANY = {
 }
 
 
-def fits(rule: Rule, known: Callable[[Fact], float | None]) -> bool | str:
+def fits(rule: Rule, known: Callable[[Fact], float | None]) -> bool | Fact:
     """Whether a host of which these facts are known is one the rule is for; or the fact that would have to be known.
 
     A fact that is known and outside decides, whatever else is not known.
@@ -25,8 +26,38 @@ def fits(rule: Rule, known: Callable[[Fact], float | None]) -> bool | str:
     values: dict[Fact, float | None] = {fact: known(fact) for fact in rule.where}
     if any(value is not None and not rule.where[fact].holds(np.array(value)) for fact, value in values.items()):
         return False
-    lacking = [fact for fact, value in values.items() if value is None]
-    return lacking[0] if lacking else True
+    return next((fact for fact, value in values.items() if value is None), True)
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """How a rule holds on one host, by the facts that are known of the host.
+
+    `rule` has the severity it counts with there: info where it is only a note. `outside` is whether the host is not
+    one the rule is for, `unknown` the fact that would decide it and that nobody gives.
+    """
+
+    rule: Rule
+    judged: bool = True
+    outside: bool = False
+    unknown: Fact | None = None
+
+
+def fitted(rule: Rule, known: Callable[[Fact], float | None]) -> Fitted:
+    """How a rule holds on a host of which these facts are known (None: not known)."""
+    match fits(rule, known):
+        case True:
+            return Fitted(rule)
+        case False:
+            is_note = rule.where_outside == "info"
+            return Fitted(_as_note(rule) if is_note else rule, is_note, outside=True)
+        case fact:
+            is_note = rule.where_unknown == "info"
+            return Fitted(_as_note(rule) if is_note else rule, rule.where_unknown in ("info", "judge"), unknown=fact)
+
+
+def _as_note(rule: Rule) -> Rule:
+    return rule.model_copy(update={"severity": "info"})
 
 
 def applies(rule: Rule, known: Callable[[Fact], float | None]) -> bool:

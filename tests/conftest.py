@@ -15,9 +15,10 @@ from typing import NamedTuple
 
 import pytest
 
-from native import influx_api, programs, settings, wine
+from native import influx_api, programs, settings
 from native.influx import InfluxDB
 from plimsoll import cli
+from tests.telegraf import wine
 
 REAL_LOGS = Path(__file__).parents[2] / "shared" / "logs"
 # Below those that a connection may be given before a server has them; none twice, since it may be long until then.

@@ -12,17 +12,14 @@ from grafana.agents import Agent, is_recorded, recorded_by
 from grafana.check import Parser, mistakes
 from grafana.panels import panel_of
 from hosts.settings import Settings, load
-from hosts.site import Judged, Site
+from hosts.site import site_of
 from model.errors import Unusable
 from model.remark import counted
 from model.times import parse_duration
 from native.programs import INFLUXQL
 from plimsoll.files import write_text
 from rules.counters import signals_of
-from rules.finder import Subject
-from rules.load import Catalogue
 from rules.load import load as load_rules
-from rules.schema import Rule
 from rules.source import Mistakes
 
 RULES = Path("rules", "grafana")
@@ -88,24 +85,6 @@ def check(paths: list[Path]) -> None:
     if wrong := mistakes(files, _parser()):
         raise Mistakes(wrong)
     print(f"ok: {counted(len(files), 'file')}")
-
-
-def site_of(settings: Settings, path: Path, catalogue: Catalogue) -> Site:
-    """What plimsoll.toml says of hosts, as the export takes it. Unusable if a threshold in it fits no rule."""
-    overrides = settings.overrides(path, catalogue.rules, catalogue.signals)
-
-    def judged(rule: Rule, host: str) -> Judged:
-        changed, override = overrides.of(rule, host)
-        if override and rule.id in catalogue.rules:
-            # A limit of one's own is no note, whatever supersedes the documented one.
-            changed = changed.model_copy(update={"severity": catalogue.rules[rule.id].severity})
-        return Judged(changed, f"{override.note}." if override else "", bool(override and override.off))
-
-    given = settings.facts()
-    subjects = [Subject(host) for host in settings.hosts]
-    subjects += [Subject(host, instance) for host, facts in settings.hosts.items() for instance in facts.instances]
-    facts = {subject: given[subject.key] for subject in subjects if given.get(subject.key)}
-    return Site(tuple(settings.hosts), judged, facts, settings.drives())
 
 
 def _parser() -> Parser | None:

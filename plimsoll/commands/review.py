@@ -7,7 +7,7 @@ from pathlib import Path
 from hosts import settings
 from hosts.facts import Facts
 from hosts.overrides import Overrides
-from hosts.recorded_facts import seen_in
+from hosts.recorded_facts import recorded_facts
 from ingest.together import refuse_unnamed
 from model.errors import Unusable
 from model.log import Log
@@ -108,7 +108,7 @@ def review_named(named: Named, asked: Asked) -> tuple[Review, Zone | None]:
         drives=given.drives(),
         expected_hosts=given.named_hosts if found.whole else (),
     )
-    return review(logs, run_, question, Facts(given.facts(), seen_in(logs)), found.remarks), named.shown_in
+    return review(logs, run_, question, Facts(given.facts(), recorded_facts(logs)), found.remarks), named.shown_in
 
 
 def _settings(

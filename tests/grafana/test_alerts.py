@@ -11,6 +11,7 @@ from grafana.alert_file import AlertingFile, written
 from grafana.alerts import GONE_AFTER, Export, Options, export
 from grafana.check import mistakes
 from grafana.panels import panel_of
+from hosts.facts import Facts, GivenFacts
 from hosts.site import Judged, Site
 from model.times import SECOND
 from rules.finder import Subject
@@ -291,7 +292,7 @@ def test_a_short_window_is_widened_to_twice_the_interval():
 
 
 def scaled(**facts):
-    return Site(["A"], facts={Subject("A"): facts}) if facts else Site()
+    return Site(["A"], facts=Facts(GivenFacts({Subject("A"): facts}))) if facts else Site()
 
 
 def test_scaled_limit_is_the_documented_one_but_for_hosts_that_say_otherwise():
@@ -307,7 +308,7 @@ def test_scaled_limit_is_the_documented_one_but_for_hosts_that_say_otherwise():
 
 def test_instance_goes_before_its_host():
     queue = {"signal": "disk.queue_length", "healthy": "<= 3", "scale": "spindles"}
-    site = Site(["A"], facts={Subject("A"): {"spindles": 4}, Subject("A", "0 C:"): {"spindles": 2}})
+    site = Site(["A"], facts=Facts(GivenFacts({Subject("A"): {"spindles": 4}, Subject("A", "0 C:"): {"spindles": 2}})))
     found = rules_of(exported(queue, site=site))
     assert [condition(rule)["evaluator"]["params"] for rule in found] == [[3], [12], [6]]
     assert 'OR "instance" !~ /(?i)^0 C:$/)' in queries(found[1])[0]

@@ -4,8 +4,10 @@ import json
 
 import pytest
 
-from dashboards.areas import PanelSpec, load_areas, load_look
-from grafana import dashboard_files, describe, thresholds
+from dashboards.areas import PanelSpec, load_areas
+from dashboards.limits import Limits, title
+from grafana import dashboard_files, thresholds
+from grafana.look import load_look
 from grafana.panel_queries import panels
 from grafana.panels import panel_of
 from rules.healthy import Healthy
@@ -79,7 +81,7 @@ def test_no_line_is_not_a_limit(uid):
     specs = {spec.id: spec for area in load_areas().areas if area.uid == uid for spec in area.panels}
     for panel in panels(DATA[uid]):
         if panel["id"] in specs and panel["type"] == "timeseries":
-            limits = [rule.healthy.limit for rule in thresholds.Limits().rules_of(specs[panel["id"]])]
+            limits = [rule.healthy.limit for rule in Limits().rules_of(specs[panel["id"]])]
             assert set(values(panel)) - {None} <= set(limits)
 
 
@@ -88,8 +90,8 @@ def test_limits_of_some_disks_are_not_drawn_for_all():
         next(spec for area in load_areas().areas for spec in area.panels if (spec.signal, spec.drive) == wanted)
         for wanted in (("disk.reads", None), ("disk.reads", "database"))
     )
-    assert thresholds.Limits().rules_of(every) == ()
-    assert [step.value for step in thresholds.steps(thresholds.Limits().rules_of(databases))] == [None, 10]
+    assert Limits().rules_of(every) == ()
+    assert [step.value for step in thresholds.steps(Limits().rules_of(databases))] == [None, 10]
     assert panel_of("disk.reads") == ("plimsoll-sql-server", databases.id)
     target = home("disk.reads")["targets"][0]
     assert '"instance" =~ /^$database_disk$/' in target["query"]
@@ -99,7 +101,7 @@ def test_a_floor_is_coloured_below_and_a_ceiling_above():
     colors = {name: shown.color for name, shown in load_look().severities.items()}
 
     def steps(signal):
-        rules = thresholds.Limits().rules_of(PanelSpec(id=1, signal=signal))
+        rules = Limits().rules_of(PanelSpec(id=1, signal=signal))
         return [(step.value, step.color) for step in thresholds.steps(rules)]
 
     assert steps("cpu.busy") == [
@@ -125,11 +127,11 @@ def test_cells_have_the_colour_on_the_other_side_alone():
     """Grafana's steps include their value: `<= 300` is healthy at 300, `< 80` is not at 80."""
 
     def first(signal):
-        rules = thresholds.Limits().rules_of(PanelSpec(id=1, signal=signal))
+        rules = Limits().rules_of(PanelSpec(id=1, signal=signal))
         return thresholds.colored(rules, 1).steps[1].value or 0
 
     assert first("cpu.busy") == 80
-    (busy, *_) = thresholds.Limits().rules_of(PanelSpec(id=1, signal="cpu.busy"))
+    (busy, *_) = Limits().rules_of(PanelSpec(id=1, signal="cpu.busy"))
     at_most = busy.model_copy(update={"healthy": Healthy("<=", 300)})
     assert 300 < (thresholds.colored([at_most], 1).steps[1].value or 0) < 300.000001
     assert 3600 < first("sql.page_life_expectancy") < 3600.000001
@@ -165,9 +167,7 @@ def test_every_unit_has_one_of_grafanas():
 
 
 def test_titles_name_the_limit():
-    titles = {
-        spec.signal: describe.title(spec, thresholds.Limits()) for area in load_areas().areas for spec in area.panels
-    }
+    titles = {spec.signal: title(spec, Limits()) for area in load_areas().areas for spec in area.panels}
     assert titles["cpu.busy"] == "Processor time · < 80 %"
     assert titles["memory.available"] == "Available memory · ≥ 1,000 MB"
     assert titles["disk.queue_length"] == "Disk queue length · ≤ 10 requests"

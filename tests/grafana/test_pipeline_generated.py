@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from grafana.alerts import Options, Refused, alert_rules
+from hosts.facts import Facts, GivenFacts
 from hosts.site import Site
 from model.samples import Samples
 from model.series import Series
@@ -246,7 +247,7 @@ def _lacks(enter, stay, status):
 def shown_by(case, influx):
     """The states that the exported alert rules give: for each of them, those of its subjects at every evaluation."""
     pack = Pack(pack="p", title="t", about="a", rules=(case.rule,))
-    site = Site([subject.host for subject in case.facts], facts=case.facts)
+    site = Site([subject.host for subject in case.facts], facts=Facts(GivenFacts(case.facts)))
     options = Options(every=10 * SECOND, delay=DELAY, interval=15 * SECOND)
     for found in alert_rules(case.rule, pack, case.signals, site, options):
         assert not isinstance(found, Refused), str(found)

@@ -13,6 +13,7 @@ import yaml
 from grafana.alert_file import AlertingFile
 from grafana.alerts import Options, Refused, alert_rules, export
 from grafana.selections import Selection, default_instance, selections
+from hosts.facts import Facts, GivenFacts
 from hosts.site import Site
 from model.times import SECOND
 from rules.cases import _judged, operands
@@ -91,7 +92,9 @@ def selections_of(alert, rule):
 def site_of(rule, case):
     place = Subject(HOST.upper(), case.instance)
     return Site(
-        [HOST], facts={Subject(HOST.upper()): dict(case.facts)}, drives={place: rule.drive} if rule.drive else {}
+        [HOST],
+        facts=Facts(GivenFacts({Subject(HOST.upper()): dict(case.facts)})),
+        drives={place: rule.drive} if rule.drive else {},
     )
 
 

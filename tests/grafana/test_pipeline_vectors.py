@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from grafana.alerts import Options, Refused, alert_rules
+from hosts.facts import Facts, GivenFacts
 from hosts.site import Site
 from model.sampling import sampling_interval
 from model.times import SECOND
@@ -45,7 +46,9 @@ def exported(case):
     facts = {Subject("h"): {"spindles": float(case["rule"]["factor"])}} if "factor" in case["rule"] else {}
     times = np.unique([t for points in case["series"].values() for t, _ in points]) * SECOND
     options = Options(every=case.get("every", 10) * SECOND, delay=DELAY, interval=sampling_interval(times) or 0)
-    found = list(alert_rules(rule, pack, signals, Site(["h"] if facts else [], facts=facts), options))
+    found = list(
+        alert_rules(rule, pack, signals, Site(["h"] if facts else [], facts=Facts(GivenFacts(facts))), options)
+    )
     last = found[-1]
     assert not isinstance(last, Refused)
     return last[0], options.every

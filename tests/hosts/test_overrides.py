@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from hosts.recorded_facts import seen_in
+from hosts.recorded_facts import recorded_facts
 from hosts.settings import load
 from model.errors import Unusable
 from model.log import Log
@@ -252,11 +252,11 @@ def test_processors_are_counted_from_what_shows_most_of_them(tmp_path):
     groups = counters(
         r"\Processor Information({})\% Processor Time", ["0,0", "0,1", "0,_Total", "1,0", "1,1", "_Total"]
     )
-    assert seen_in([a_log(tmp_path, *busy)])["h", None] == {"processors": 2}
-    assert seen_in([a_log(tmp_path, *busy, *groups)])["h", None] == {"processors": 4}
+    assert recorded_facts([a_log(tmp_path, *busy)])["h", None] == {"processors": 2}
+    assert recorded_facts([a_log(tmp_path, *busy, *groups)])["h", None] == {"processors": 4}
     linux = [Series("h", "cpu", (("cpu", name),), "usage_idle") for name in ("cpu0", "cpu1", "cpu2", "cpu-total")]
     sysstat = [Series("s", "per_cpu", (("device", name),), "pct_idle") for name in ("cpu0", "all")]
-    seen = seen_in([a_log(tmp_path, *linux, *sysstat)])
+    seen = recorded_facts([a_log(tmp_path, *linux, *sysstat)])
     assert (seen["h", None], seen["s", None]) == ({"processors": 3}, {"processors": 1})
 
 

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from hosts.facts import Facts, GivenFacts
-from hosts.recorded_facts import seen_in
+from hosts.recorded_facts import recorded_facts
 from model.log import Log
 from model.run import Run
 from model.series import Series
@@ -89,7 +89,7 @@ def findings(gauges, counts):
     times = np.arange(ROWS, dtype=np.int64) * 10 * SECOND
     log = Log(Path("web01"), "telegraf", times, tuple(map(pl.Series, values.values())), series, Zone.parse("UTC"))
     packs = tuple(pack for pack in load_packs() if pack.pack == "linux")
-    return review([log], Run(), Question(packs, load_signals()), Facts(GivenFacts(), seen_in([log]))).findings
+    return review([log], Run(), Question(packs, load_signals()), Facts(GivenFacts(), recorded_facts([log]))).findings
 
 
 def crossed(found):

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from hosts.facts import Facts
-from hosts.recorded_facts import seen_in
+from hosts.recorded_facts import recorded_facts
 from hosts.settings import Settings
 from model.log import Log
 from model.run import Run
@@ -37,7 +37,7 @@ def a_review(settings, *series):
     given = Settings.model_validate(settings)
     overrides = given.overrides(Path("plimsoll.toml"), RULES, load_signals())
     question = Question(load_packs(), load_signals(), overrides=overrides, drives=given.drives())
-    return review([log], Run(), question, Facts(given.facts(), seen_in([log])))
+    return review([log], Run(), question, Facts(given.facts(), recorded_facts([log])))
 
 
 def said(settings, *series):

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from hosts.facts import Facts, GivenFacts
-from hosts.recorded_facts import seen_in
+from hosts.recorded_facts import recorded_facts
 from model.log import Log
 from model.run import Run
 from model.times import Zone
@@ -103,7 +103,7 @@ def test_every_signal_that_the_plugins_can_feed_is_found_and_judged(collect, def
     assert found == fed()
 
     packs = load_packs()
-    seen = seen_in([log])
+    seen = recorded_facts([log])
     judged = review([log], Run(), Question(packs, SIGNALS), Facts(GivenFacts(), seen))
     lacking = {
         finding.rule.id
