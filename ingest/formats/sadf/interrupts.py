@@ -42,9 +42,6 @@ def _processors(tables: Sequence[SectionTable], instants: Sequence[Times]) -> pl
     ]
     none = pl.DataFrame(schema={"time": pl.Int64, "names": pl.String, "table": pl.Int32})
     rows = pl.concat([none, *listed])
-    all_names, times = rows.get_column("names").unique(maintain_order=True), rows.get_column("time").unique()
-    if len(rows) == len(all_names) * len(times):  # usual: the same at all times
-        return pl.DataFrame({"time": times}).with_columns(names=pl.lit(_SEPARATOR.join(all_names)))
     return (
         rows.group_by("time", "table", maintain_order=True)
         .agg(pl.col("names").unique(maintain_order=True).str.join(_SEPARATOR))
