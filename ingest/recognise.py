@@ -57,10 +57,6 @@ _KINDS = (
         rb"\A(?!.{0,200}<svg)|sysstat|sadf",
     ),
     _Kind(
-        rb"""(?i:["# ]*hostname["' ]*[,;\t]["' ]*interval["' ]*[,;\t]["' ]*timestamp)""",
-        f"what sadf writes, changed by another program; write it again with: {_SADF}",
-    ),
-    _Kind(
         rb'"?\d{1,4}[-/.]\d\d?[-/.]\d{1,4}[ T]',
         "the rows of a log without its header; put the header in the first line again",
         rb"\A" + _TIME + _NUMBERS,

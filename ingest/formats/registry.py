@@ -2,9 +2,9 @@
 
 from typing import Protocol
 
+from ingest.formats import sadf
 from ingest.formats.perfmon import read as perfmon
 from ingest.formats.resaved import read as resaved
-from ingest.formats.sadf import read_sadf as sadf
 from ingest.reading import Reading
 from ingest.shared.text import Text
 from model.log import Log

@@ -1,10 +1,9 @@
-"""What the sections of `sadf -d` are, and the series Telegraf's `inputs.sysstat` would make of them.
+"""The sections of `sadf -d`, and the series that Telegraf's `inputs.sysstat` makes of them.
 
-Telegraf reads `sadf -p` and files each option of sar under a measurement of its sample
-configuration (`-u` as `cpu_util`, `-P ALL` as `per_cpu`, `-d` as `disk`, `-n ALL` as `network`). Its
-sample has no name for power, filesystems, terminals and pressure: those names are ours. In three
-things this goes its own way, because Telegraf would file two quantities under one name:
-all processors together are only in `cpu_util`, single ones only in `per_cpu`, and the NFS client is
+Telegraf reads `sadf -p` and files each option of sar under a measurement of its sample configuration (`-u` as
+`cpu_util`, `-P ALL` as `per_cpu`, `-d` as `disk`, `-n ALL` as `network`). It has no names for power, filesystems,
+terminals and pressure; those are ours. Two more names differ from Telegraf's, which files two quantities under one
+name: all processors together are only in `cpu_util` and single ones only in `per_cpu`, and the NFS client is
 `network_nfs` (its `retrans/s` is not TCP's).
 """
 
@@ -20,8 +19,7 @@ import yaml
 from model.series import Series
 
 COMMON = 3  # host, interval and time come before the values
-MANY = "[...]"
-OMITTED = "..."  # where a page left columns out
+MANY = "[...]"  # with -h, behind the last column of a section with several instances
 EACH_CPU = "CPU*"
 _FIELD = {"%": "pct_", "/": "_per_"}
 _LABEL = re.compile(r"[A-Z]{2,}")
@@ -29,19 +27,19 @@ _LABEL = re.compile(r"[A-Z]{2,}")
 
 @dataclass(frozen=True)
 class Section:
-    """One kind of row: the column that holds the instance (None: there is none), and the values after it."""
+    """One kind of row: the column of the instance (None if there is none), and the columns of values."""
 
     label: str | None
     fields: tuple[str, ...]
 
     @property
     def width(self) -> int:
-        """How many cells one instance takes; nothing for certain where there is a column for each processor."""
+        """How many cells one instance has. Of no use where there is a column for each processor."""
         return len(self.fields) + (self.label is not None)
 
     @property
     def is_per_cpu(self) -> bool:
-        """Whether a row goes on with a value for each processor, as interrupts do in 12.6 and later."""
+        """Whether a row has a value for each processor, as interrupts in sysstat 12.6 and later."""
         return self.fields == (EACH_CPU,)
 
     def __str__(self) -> str:
@@ -49,9 +47,9 @@ class Section:
 
 
 def sections(columns: Sequence[str]) -> list[Section]:
-    """The sections a header names after host, interval and time: one, or with `sadf -h` all of them."""
-    labels = {section.label for section in left_out()}
-    inner = {field for section in left_out() for field in section.fields}
+    """The sections of a header's columns after host, interval and time: one, or with `sadf -h` all of them."""
+    labels = {section.label for section in unread_sections()}
+    inner = {field for section in unread_sections() for field in section.fields}
     found: list[tuple[str | None, list[str]]] = []
     ended = True
     for column in columns:
@@ -67,7 +65,7 @@ def sections(columns: Sequence[str]) -> list[Section]:
 
 
 def _begins(name: str, label: str | None, fields: Sequence[str]) -> bool:
-    """Whether a column begins a section without instances, after these of the section before it."""
+    """Whether a column begins a section without instances, after these columns of another section."""
     plain = _measurements("plain")
     if name not in plain or not fields:
         return False
@@ -75,7 +73,7 @@ def _begins(name: str, label: str | None, fields: Sequence[str]) -> bool:
 
 
 def measurement(section: Section) -> str | None:
-    """The measurement of a section, `cpu_util` for processor time; None where the section is not known."""
+    """The measurement of a section, such as `cpu_util`; None if the section is not read."""
     if not section.fields:
         return None
     if section.label is None:
@@ -86,10 +84,10 @@ def measurement(section: Section) -> str | None:
 
 
 @cache
-def left_out() -> Mapping[Section, Sequence[str]]:
-    """The sections that are left out, with the kind of each of their cells."""
+def unread_sections() -> Mapping[Section, Sequence[str]]:
+    """The known sections that are not read, with the kind of each of their cells."""
     found: dict[Section, Sequence[str]] = {}
-    for header, kinds in _file()["left_out"].items():
+    for header, kinds in _file()["not_read"].items():
         label, *fields = header.split(";")
         found[Section(label, tuple(fields))] = kinds
     return found
@@ -97,7 +95,7 @@ def left_out() -> Mapping[Section, Sequence[str]]:
 
 @cache
 def _measurements(kind: str) -> Mapping[str, str]:
-    """The measurement of each section of one kind, by the column that tells it."""
+    """The measurements of one kind of section, by the column that identifies the section."""
     by_measurement: Mapping[str, Sequence[str]] = _file()[kind]
     return {column: name for name, columns in by_measurement.items() for column in columns}
 
@@ -108,7 +106,7 @@ def _file() -> dict[str, Any]:
 
 
 def device(section: Section, cell: str) -> str:
-    """An instance as `sadf -p` names it, and with it Telegraf: `sadf -d` has numbers for processors."""
+    """An instance as `sadf -p` and Telegraf name it: `cpu0`, where `sadf -d` has 0."""
     number = cell.isdecimal()
     match section.label:
         case "CPU":
@@ -122,7 +120,7 @@ def device(section: Section, cell: str) -> str:
 
 
 def series(host: str, section: Section, instance: str | None, field: str) -> Series:
-    """The series of one column and instance of a known section."""
+    """The series of one column and instance of a section."""
     name = measurement(section) or ""
     if name == "cpu_util" and instance != "all":
         name = "per_cpu"

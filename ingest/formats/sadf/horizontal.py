@@ -1,19 +1,18 @@
-"""Rows of `sadf -d -h`, where every section and every instance stands in one row.
+"""Rows of `sadf -d -h`, which hold all sections and all instances of one time.
 
-The header names a section's columns once, however many instances a row goes on with, so where one
-section ends and the next begins has to be told from the cells. A row is taken apart only if there is
-one way to do it.
+The header names the columns of a section once, however many instances a row has of it. Where one section ends and the
+next begins is found by trying; a row is split only if there is one way to do it.
 """
 
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
-from ingest.formats.sadf.names import Section, left_out
+from ingest.formats.sadf.sections import Section, unread_sections
 
-Piece = tuple[int, int, int]  # which section, and where in the row its cells begin and end
+Piece = tuple[int, int, int]  # the section's number, and where in the row an instance of it begins and ends
 _NUMBER = re.compile(r"-?(\d+([.,]\d+)?|nan|inf)")
-# What a cell may be, by the words of sadf.yaml.
+# The kinds of cell in sections.yaml.
 _KINDS = {
     "number": _NUMBER,
     "whole": re.compile(r"\d+"),
@@ -30,22 +29,22 @@ _INTERFACE = re.compile(
 )
 
 
-class NotCertain(Exception):
-    """A row can be taken apart in more than one way."""
+class Ambiguous(Exception):
+    """A row can be split in more than one way."""
 
 
 class Splitter:
-    """Takes rows apart. What was found for one row is tried on the next, which mostly is of the same build."""
+    """Splits rows into sections. Tries the pieces of the last row first, since most rows are built alike."""
 
     def __init__(self, sections: Sequence[Section]) -> None:
         self._sections = sections
         self._last: tuple[int, list[Piece], list[tuple[int, str]]] = (-1, [], [])
 
     def pieces(self, cells: Sequence[str]) -> list[Piece]:
-        """Which section each instance's cells are of; none if the row does not fit the header.
+        """The section and cells of each instance; none if the row does not fit the header.
 
         Raises:
-            NotCertain: If the row fits it in more than one way.
+            Ambiguous: If the row fits it in more than one way.
         """
         if pieces := self.like_last(cells):
             return pieces
@@ -55,7 +54,7 @@ class Splitter:
         return pieces
 
     def like_last(self, cells: Sequence[str]) -> list[Piece]:
-        """The pieces of a row that is built like the last one; none if it is not."""
+        """The pieces of a row that has the last one's cells and instances; none if it has others."""
         size, pieces, names = self._last
         return pieces if size == len(cells) and all(cells[at] == name for at, name in names) else []
 
@@ -65,7 +64,7 @@ def _only_way(sections: Sequence[Section], cells: Sequence[str]) -> list[Piece]:
 
     @cache
     def ways(which: int, at: int) -> tuple[int, tuple[Piece, ...]]:
-        """In how many ways (at most two) the rest of the row fits the rest of the sections, and the first of them."""
+        """How many ways (at most two) there are to split the rest of the row, and the first of them."""
         if which == len(sections):
             return int(at == len(cells)), ()
         section = sections[which]
@@ -86,14 +85,14 @@ def _only_way(sections: Sequence[Section], cells: Sequence[str]) -> list[Piece]:
 
     count, pieces = ways(0, 0)
     if count > 1:
-        raise NotCertain
+        raise Ambiguous
     return list(pieces) if count else []
 
 
 def _runs(section: Section, cells: Sequence[str], numeric: Sequence[bool], at: int) -> Iterator[list[tuple[int, int]]]:
-    """The cells that may be instances of one section, one after the other from a place in the row.
+    """The longest run of instances of one section from a place in the row: where each begins and ends.
 
-    One run, or where the section has a value for each processor a run for each number of them.
+    One run, or for a section with a value for each processor one run for each possible number of processors.
     """
     if not section.is_per_cpu:
         yield _run(section, section.width, cells, numeric, at)
@@ -106,7 +105,7 @@ def _runs(section: Section, cells: Sequence[str], numeric: Sequence[bool], at: i
 
 def _run(section: Section, width: int, cells: Sequence[str], numeric: Sequence[bool], at: int) -> list[tuple[int, int]]:
     may_follow = _MAY_FOLLOW.get(section.label or "", _is_name)
-    kinds = [_KINDS[kind] for kind in left_out().get(section, ())]
+    kinds = [_KINDS[kind] for kind in unread_sections().get(section, ())]
 
     def fits(at: int) -> bool:
         if not kinds:
@@ -123,7 +122,7 @@ def _run(section: Section, width: int, cells: Sequence[str], numeric: Sequence[b
 
 
 def _is_number_after(name: str, seen: Sequence[str]) -> bool:
-    """-1 or a word for all of them comes first, then numbers in order."""
+    """First -1 or a word for all of them, then numbers in ascending order."""
     if not name.isdecimal():
         return not seen and name in ("-1", "all", "sum")
     return not seen or not seen[-1].isdecimal() or int(name) > int(seen[-1])
@@ -138,7 +137,7 @@ def _is_interrupt(name: str, seen: Sequence[str]) -> bool:
 
 
 def _is_any(name: str, seen: Sequence[str]) -> bool:
-    """Buses come in any order, each once for every device on it, and so may batteries."""
+    """USB buses and batteries come in any order, and a bus once for each device on it."""
     return True
 
 
