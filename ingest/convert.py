@@ -12,8 +12,8 @@ import numpy as np
 import polars as pl
 from polars.exceptions import PolarsError
 
-from ingest.formats.perfmon.layout import LATEST
 from ingest.shared.clock import to_utc
+from ingest.shared.clock_rules import LATEST
 from ingest.shared.same_time import one_column_a_series, one_row_a_time
 from ingest.write_pdh import WallClock, write_pdh
 from model.atomic import atomic_write
@@ -25,7 +25,6 @@ from model.times import SECOND, Zone, offset_text
 from store.line_protocol import encode, same_when_written
 
 _MILLISECOND = 1_000_000
-_LATEST = LATEST * 1000  # ns; no log that can be read has later times
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ class Part:
         """What was asked for, and what there is, so that the difference is seen."""
         ends = ((word, at) for word, at in (("from", self.start), ("to", self.end)) if at is not None)
         zone = self.zone or log.zone
-        asked = " ".join(f"{word} {zone.clock(min(max(at, 0), _LATEST))}" for word, at in ends)
+        asked = " ".join(f"{word} {zone.clock(min(max(at, 0), LATEST))}" for word, at in ends)
         first, last = (int(at) for at in log.times[[0, -1]])
         reach = f"from {zone.clock(first)} to {zone.clock(last)} ({zone.label(first)})"
         return f"{asked}: it reaches {reach}; choose times in between"

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ingest.open import STDIN
-from ingest.unread import is_called_a_log, is_dressed_json
+from ingest.recognise import is_called_a_log, is_measured_json
 from model.errors import Unusable
 from model.remark import counted
 
@@ -52,7 +52,7 @@ def _is_ignored(path: Path) -> bool:
         return path.suffix.lower() in _NOT_LOGS
     try:
         with path.open("rb") as file:
-            return not is_dressed_json(file.read(_HEAD))
+            return not is_measured_json(file.read(_HEAD))
     except OSError:
         return True
 

@@ -4,45 +4,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
 
-from ingest.formats.perfmon import csv as pdh_csv
-from ingest.formats.perfmon import nt4, typeperf
-from ingest.formats.perfmon import tsv as pdh_tsv
-from ingest.formats.perfmon.pasted import put_right
-from ingest.formats.resaved import read_resaved as resaved
-from ingest.formats.sadf import read_sadf as sadf
-from ingest.open import Content, opened
+from ingest.formats.registry import FORMATS, Format
+from ingest.open import opened
 from ingest.reading import Reading
+from ingest.recognise import is_called_a_log, opening, refused, suffix
 from ingest.shared.text import Text
-from ingest.unread import is_called_a_log, opening, refused, suffix
+from ingest.unpack import Content
 from model.errors import Empty, NoLog, Unusable, printable
 from model.log import Log
 from model.remark import Kind, Remark, Remarks, counted
 
-
-class Reader(Protocol):
-    """A module that reads one format."""
-
-    @property
-    def NAME(self) -> str:  # noqa: N802
-        """The name of the format, as people write it."""
-        ...
-
-    def sniff(self, text: Text) -> bool:
-        """Whether the content is of this format."""
-        ...
-
-    def read(self, text: Text, how: Reading) -> Log:
-        """Read it. Unusable if it is of this format but cannot be used."""
-        ...
-
-
 _CUT = "the file ends within a character of UTF-16: read up to there"
-
-# The first that takes a log reads it. Of a log that was re-saved the header often stays as it was, so that
-# readers of what was recorded take it, too.
-READERS: tuple[Reader, ...] = (resaved, pdh_csv, pdh_tsv, typeperf, sadf, nt4)
 
 
 def read_logs(path: Path, how: Reading | None = None) -> tuple[list[Log], list[Remark]]:
@@ -98,11 +71,7 @@ def _read(content: Content, how: Reading) -> Log:
     remarks = Remarks(str(text.path))
     if text.is_cut:
         remarks.add(Kind.SKIPPED, _CUT)
-    text = put_right(text, lambda text: any(reader.sniff(text) for reader in READERS), remarks)
-    try:
-        log = _reader(text, how.format).read(text, how)
-    except Unusable as error:
-        raise type(error)("; ".join([str(error), *(remark.text for remark in remarks)])) from None
+    log = _format(text, how.format).read(text, how)
     said = Remarks(str(text.path), [*remarks, *log.remarks])
     if not len(log.times):
         said.add(Kind.UNREAD, "the log holds no samples")
@@ -113,19 +82,18 @@ def _read(content: Content, how: Reading) -> Log:
     return replace(log, file=content.path, sha256=content.sha256, remarks=tuple(said))
 
 
-def _reader(text: Text, format_: str | None) -> Reader:
-    """The reader of the format that was named, or else the first that takes the log."""
-    found = next((reader for reader in READERS if reader.sniff(text)), None)
-    by_name = {reader.NAME.casefold(): reader for reader in READERS}
-    names = ", ".join(reader.NAME for reader in READERS)
-    if format_ is not None:
-        if format_.casefold() not in by_name:
-            raise Unusable(f'format "{format_}" is not known; choose from {names}')
-        wanted = by_name[format_.casefold()]
-        if found is not wanted:
+def _format(text: Text, wanted: str | None) -> Format:
+    """The format that was named, or else the first that takes the log."""
+    found = next((one for one in FORMATS if one.sniff(text)), None)
+    if wanted is not None:
+        one = next((one for one in FORMATS if one.NAME.casefold() == wanted.casefold()), None)
+        if one is None:
+            names = ", ".join(one.NAME for one in FORMATS)
+            raise Unusable(f'format "{wanted}" is not known; choose from {names}')
+        if found is not one:
             why = f"but {found.NAME}" if found else f"as it begins with {opening(text)}"
             kind = Unusable if found else type(refused(text))
-            raise kind(f"{text.path}: is not {wanted.NAME}, {why}")
+            raise kind(f"{text.path}: is not {one.NAME}, {why}")
     if found is None:
         raise refused(text)
     return found

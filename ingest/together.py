@@ -9,10 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ingest.shared.clock_rules import QUARTER
-from ingest.shared.shorten import short
 from model.errors import Unusable
 from model.log import Log
-from model.remark import MAX_SHOWN, Kind, Remark, counted
+from model.remark import MAX_SHOWN, Kind, Remark, counted, short
 from model.series import UNNAMED
 from model.times import SECOND, duration_text
 

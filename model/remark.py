@@ -20,6 +20,12 @@ def listed(names: Sequence[str], most: int) -> str:
     return ", ".join(names[:most]) + more
 
 
+def short(text: str | None, most: int = 40) -> str:
+    """The text, or its beginning with dots if it is long."""
+    text = text or ""
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
 def and_more(count: int) -> str:
     """What follows the first of so many cells of a column."""
     return f", and {count - 1:,} more in this column" if count > 1 else ""

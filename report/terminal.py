@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.console import Console
 from rich.markup import escape
 
-from ingest.shared.shorten import short
 from model.errors import printable
-from model.remark import counted, listed
+from model.remark import counted, listed, short
 from model.times import Zone
 from model.value_text import percent, quantity
 from report.wording import (

@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ingest.shared.shorten import short
 from model.log import Log
 from model.name_clues import mentions_needed_counter
-from model.remark import Kind, Remark
+from model.remark import Kind, Remark, short
 from model.unrecognised import is_judged
 from rules.pack_schema import Pack
 

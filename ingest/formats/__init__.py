@@ -1,1 +1,1 @@
-"""The formats that are read, one folder each."""
+"""The formats of logs: a folder for each, and the registry of all."""

@@ -2,18 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 
 import numpy as np
 from numpy.typing import NDArray
 
 from model.sampling import Times, sampling_interval
-from model.times import SECOND, utc
+from model.times import SECOND, instant, utc
 
 HOUR = 3600 * SECOND
 DAY = 24 * HOUR
 QUARTER = HOUR // 4  # clocks are ahead of UTC by whole ones
 _QUARTERS = DAY // QUARTER
+# Times of years in which nobody recorded are damage.
+EARLIEST, LATEST = (instant(datetime(year, 1, 1, tzinfo=UTC)) for year in (1980, 2201))
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from ingest.open import Data
 from ingest.shared.code_pages import guess_code_page
+from ingest.unpack import Data
 from model.errors import NoLog, Unusable
 
 _HEAD = 1 << 20

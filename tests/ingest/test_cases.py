@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ingest.read import READERS, read_log
+from ingest.formats.registry import FORMATS
+from ingest.read import read_log
 from ingest.reading import Reading
 from model.errors import Unusable
 from model.times import Zone, iso
@@ -25,7 +26,7 @@ def told(path, options):
         log = read_log(path, Reading(zone, options.get("format"), options.get("encoding")))
     except Unusable as error:
         said = str(error).replace(str(path), path.name)
-        return {"refused": said.replace(", ".join(reader.NAME for reader in READERS), "<formats>")}
+        return {"refused": said.replace(", ".join(reader.NAME for reader in FORMATS), "<formats>")}
     return {
         "format": log.format,
         "zone": log.zone.label(int(log.times[0]) if len(log.times) else 0),

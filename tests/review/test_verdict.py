@@ -270,11 +270,23 @@ def test_a_host_whose_log_ends_in_trouble_leaves_nothing_known(reviewed):
     assert "but Processor time of APP03 was above its limit when its samples ended, 43 min" in found["headline"]
 
 
+def test_samples_that_end_soon_before_the_others_are_no_reason_for_doubt(reviewed):
+    """Four minutes at 99 %, three and a half minutes before the run ends: it could not have lasted the five that count."""
+    _, found, _ = reviewed({"APP01": {CPU: [20] * 360}, "APP03": {CPU: [20] * 314 + [99] * 25}})
+    assert found["verdict"] == "healthy"
+
+
 def test_what_was_recorded_for_a_part_of_the_run_alone_is_said(reviewed):
     columns = {CPU: [20] * 90 + [""] * 270, SWITCHES: [900] * 360}
     _, found, _ = reviewed({"WEB01": columns})
     assert found["verdict"] == "healthy"
     assert "Judged for less than half of the run: Processor time of WEB01 (16 min of 59 min 50 s)." in found["headline"]
+
+
+def test_a_counter_recorded_for_most_of_the_run_is_not_named(reviewed):
+    _, found, _ = reviewed({"WEB01": {CPU: [20] * 220 + [""] * 140, SWITCHES: [900] * 360}})
+    assert found["verdict"] == "healthy"
+    assert "Judged for less than half" not in found["headline"]
 
 
 @pytest.mark.parametrize("counter", ["Outbound", "Received"])
@@ -284,3 +296,24 @@ def test_one_counter_of_errors_is_enough_to_find_them(counter, reviewed):
     assert the_rule(found, "network-errors")["state"] == "crossed"
     worst = {"Outbound": "Packets not sent", "Received": "Packets with errors"}[counter]
     assert done.out.startswith(f"Not healthy. {worst} of WEB01, NIC")
+
+
+@pytest.mark.parametrize(("end", "state"), [("10:04:50", "often-crossed"), ("10:05:00", "crossed")])
+def test_the_end_of_the_chosen_part_is_judged(end, state, reviewed):
+    """A load that lasts for five minutes is crossed at the last evaluation of the part, not before it."""
+    _, found, _ = reviewed({"WEB01": {CPU: [95] * 360}}, "--to", end)
+    assert the_rule(found, "cpu-busy")["state"] == state
+
+
+def test_a_load_before_a_pause_lasts_as_long_as_its_window(plimsoll, tmp_path):
+    """Sampled every hour, so that the window is two hours long: a load is seen for two hours after its last sample."""
+    hours = [*range(8), *range(16, 24)]
+    rows = [
+        rf'"(PDH-CSV 4.0) (UTC)(0)","\\WEB01\{CPU}"',
+        *(f'"01/15/2008 {hour:02}:00:00.000","{95 if 4 <= hour < 8 else 20}"' for hour in hours),
+    ]
+    (tmp_path / "log.csv").write_text("\r\n".join(rows) + "\r\n")
+    plimsoll("review", tmp_path / "log.csv", "--json", tmp_path / "r.json")
+    found = json.loads((tmp_path / "r.json").read_text())
+    ((breach),) = the_rule(found, "cpu-busy")["breaches"]
+    assert breach["end"].startswith("2008-01-15T09:00:00")

@@ -64,3 +64,14 @@ def test_numa_nodes_and_the_whole_server_are_told_apart():
     finder = Finder(load_signals(), [shipped().series(path, "DB1") for path in paths], lambda one: True)
     assert [subject.instance for subject, _ in finder.find("sql.data_cache").values()] == [None]
     assert [subject.instance for subject, _ in finder.find("sql.node_share").values()] == ["000", "001"]
+
+
+def test_all_processors_together_are_no_processor():
+    """Telegraf's sysstat plugin writes them beside the single ones, as sar does."""
+    series = [
+        Series("WEB1", "per_cpu", (("device", name),), field)
+        for name in ("all", "cpu0", "cpu1")
+        for field in ("pct_idle", "pct_iowait")
+    ]
+    found = Finder(load_signals(), series, lambda one: True).find("cpu.processor_busy")
+    assert {subject.instance for subject, _ in found.values()} == {"cpu0", "cpu1"}

@@ -1,217 +1,350 @@
-"""The rows of a piece of a log that is not as regular as it should be.
-
-Lines that counts of what they are made of show to be odd are looked at one by one; all others are
-parsed together, and what comes of that may show more of them to be odd.
-"""
+"""The slow way to read rows: line by line. A line that is not certain to be a whole row is left out and remarked."""
 
 import re
-from collections.abc import Mapping, Set
+from codecs import BOM_UTF8
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import compress
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from ingest.formats.perfmon.layout import TIME, Layout, Rows, wall_clock
-from ingest.formats.perfmon.lines import Lines
-from ingest.formats.perfmon.numbers import columns_of, nulls_of_rows
-from ingest.formats.perfmon.odd_lines import Looked, first_cell, look_at, run_together
-from ingest.formats.perfmon.pieces import Piece
-from ingest.formats.perfmon.tally import HOPELESS, Tally
 from ingest.shared.cells import split
 from model.errors import Unusable
-from model.remark import Remarks
+from model.remark import MAX_SHOWN, Kind, Remarks, and_more, counted, short
 
-# What is left where a part of a log was lost or overwritten: the end of one row's number with a time or a number of
-# another, or what no text is made of, for longer than a number.
-_JOINT = re.compile(
-    r"\d/\d\d/\d{4} \d|\d:\d\d\.\d{3}|\d\.\d{6,}\.\d|(?=.*[\x01-\x08\x0e-\x1f]).{40}|([^-])\1{15}", re.DOTALL
+_HOPELESS = 50
+_JOINT = "\x1f"  # between cells; in no number or time
+_MOST_STRANGE = 0.1
+_TIME = re.compile(r"\s*\d\d?\s*/\s*\d\d?\s*/\s*\+?\d{4}\s*\d\d?\s*:\s*\d\d?\s*:\s*\d[\d.\s]*")
+_DAY_FIRST = re.compile(r"\s*(?:1[3-9]|2\d|3[01])/(?:0\d|1[0-2])/\d{4} ")
+# A last row that ends within its time.
+_CUT_TIME = re.compile(r"[\d/]{0,10}( [\d:.]*)?")
+# Cells of which some are quoted and some are not.
+_MIXED = r'(?:"[^"]*"|[^"{0}]*)(?:{0}(?:"[^"]*"|[^"{0}]*))*'
+# Text that cannot be part of a row: it begins with a letter, and holds no quotes, paths or cells with numbers.
+_WORDS = re.compile(r"""\s*[^\s\d"(\\.:/+-](?!.*(?:["\0]|\\\\|[,;\t] *[\d.-]))""")
+# A cell in which another row goes on, as where a block of the file is lost: a date or time, two points, control
+# characters, or one character over and over.
+_TWO_ROWS = re.compile(r"\d/\d\d/\d{4}|\d:\d\d\.\d|\d\.\d+\.\d|[\x01-\x08\x0e-\x1f]|([^-])\1{15}")
+_COUNTER = re.compile(r'[,;\t"]\\\\[^\\"]+\\[^\\"]')
+_TYPEPERF_SAYS = ("Exiting, please wait", "The command completed successfully", "^C")
+# Behind the last row typeperf blanks out "please wait" with wide spaces: of Shift JIS, of GBK and EUC, and of Big5.
+_WIDE_SPACES = re.compile(rb'(?<=")[ \t]*(?:(?:\x81\x40|\xa1\xa1|\xa1\x40)[ \t]*)+(?=\r?$)', re.MULTILINE)
+_NO_MATCH = (
+    "the header has {} but the row has {}, so values cannot be told apart by their counter; record the log again, or "
+    "mend the header or the rows"
 )
-_SEEN = 200  # of a cell, as the longest take long to search
-_FEW = 500  # looking at so many lines takes less time than parsing them once more
-_SMALL = 4 << 20  # bytes in which counting line by line takes less time than parsing them once more
+_NO_TIME = (
+    '"{}" is not a time as Perfmon writes it (MM/DD/YYYY HH:MM:SS.mmm); a spreadsheet may have cut it: export the log '
+    "again with relog"
+)
+_DAMAGED = "the row has a quote too many or too few{}"
 
 
-def read_by_line(piece: Piece, first_line: int, layout: Layout, tally: Tally, remarks: Remarks) -> Rows | None:
-    """The rows of a piece; None once reading on is hopeless. Unusable if another log begins in it."""
-    lines = Lines(piece, first_line, layout)
-    if len(lines) <= _FEW:
-        chosen = {at for at in range(len(lines)) if not lines.is_ordinary(at)} | lines.apart()
-    else:
-        chosen = lines.apart() | (lines.unlike_each() if len(piece.data) < _SMALL else _unlike(lines, layout, tally))
-    rewrite, rows, odd = False, None, set[int]()
-    while True:
-        found = look_at(sorted(chosen), lines, layout, tally, rewrite=rewrite)
-        if found.is_hopeless:
-            tally.take(found.tally)
-            return None
-        rows = (rows and _parsed_anew(rows, odd, lines, found, layout)) or _parsed(lines, found, layout)
-        if rows is None:
-            if rewrite:
-                place = f"{layout.file}:{first_line}"
-                raise Unusable(f"{place}: the rows from here on cannot be parsed; export the log again with relog")
-            odd = lines.unlike_each()
-            if odd <= chosen:
-                odd = {at for at in range(len(lines)) if not lines.is_ordinary(at)}
-            rewrite = odd <= chosen
-            chosen = set(range(len(lines))) if rewrite else chosen | odd
-            continue
-        odd = {at for at in rows.lines[rows.odd].tolist() if at not in chosen and not lines.is_ordinary(at)}
-        if not odd:
-            break
-        chosen |= odd
-    remarks.items += found.remarks
-    numbers = _numbers(rows, lines, found, layout)
-    tally.take(found.tally)
-    return numbers
+class Piece(NamedTuple):
+    """Whole lines of a file.
 
+    `is_last` means that the last line of the file is the last here, `is_open` that it has no line end;
+    `next_has_return` whether the line behind the piece, if there is one, ends with a carriage return.
+    """
 
-def _unlike(lines: Lines, layout: Layout, tally: Tally) -> set[int]:
-    """The lines that are unlike a row, or the first of them where those are enough to tell that all are."""
-    found: list[int] = []
-    tried = HOPELESS
-    for at in lines.unlike():
-        found.append(at)
-        if len(found) == tried and at == len(found) - 1 and not tally.kept:
-            if look_at(found, lines, layout, tally).is_hopeless:
-                break
-            tried *= 2  # so that many lines that are unlike and yet rows are looked at twice, not each time
-    return set(found)
+    data: bytes
+    is_last: bool
+    is_open: bool
+    next_has_return: bool
 
 
 @dataclass
-class _Parsed:
-    """The rows of a piece as they were parsed, with the line each is of."""
+class _Strange:
+    """Cells of one column that are not numbers: where the first one is, and how many there are."""
 
-    frame: pl.DataFrame
-    local: pl.Series
-    lines: NDArray[np.int64]
-    is_odd: NDArray[np.bool_]
+    line: int
+    text: str
+    count: int = 0
+
+
+def says_typeperf(line: str) -> bool:
+    """Whether a line is what typeperf prints as it ends."""
+    return line.startswith(_TYPEPERF_SAYS)
+
+
+def are_words(line: str) -> bool:
+    """Whether a line is text that cannot be a row, or a part of one."""
+    return bool(_WORDS.match(line))
+
+
+class ByLine:
+    """Reads pieces of a log line by line, and keeps count of what is left out."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._separator = layout.separator
+        self._header = layout.header.decode("utf-8", errors="replace").strip()
+        self._sign = self._header.lstrip('"').partition(" ")[0]
+        self._mixed = re.compile(_MIXED.format(re.escape(self._separator)))
+        self.headers: list[int] = []
+        self._kept = 0
+        self._present = 0
+        self._after_return = True
+        self._lost_cells = False
+        # Lines with what is said of them, and of rows why the log is refused if there are many.
+        self._others: list[tuple[int, str]] = []
+        self._left_out: list[tuple[int, str, str]] = []
+        self._day_first: list[tuple[int, str]] = []
+        self._strange: dict[int, _Strange] = {}
 
     @property
-    def odd(self) -> NDArray[np.intp]:
-        """Which rows lack a number or a time."""
-        return np.flatnonzero(self.is_odd)
+    def is_hopeless(self) -> bool:
+        """Whether there are many lines and no row yet."""
+        return not self._kept and len(self._left_out) > _HOPELESS
 
+    def count(self, rows: Rows) -> None:
+        """Count rows that were read."""
+        self._kept += len(rows.numbers)
+        self._present += len(rows.numbers) * rows.numbers.width - sum(rows.numbers.null_count().row(0))
 
-def _parsed(lines: Lines, found: Looked, layout: Layout) -> _Parsed | None:
-    """All lines that were not left out, parsed; None if they cannot be, or not to as many rows."""
-    kept = np.ones(len(lines), dtype=bool)
-    kept[[at for at in found.seen if at not in found.kept]] = False
-    return _rows(_body(lines, found), np.flatnonzero(kept), lines, found, layout)
+    def read(self, piece: Piece, first_line: int) -> Rows:
+        """The rows of a piece. Unusable if another log begins in it."""
+        data = piece.data
+        if not data.isascii():
+            data = _WIDE_SPACES.sub(b"", data.replace(b"\n" + BOM_UTF8, b"\n").removeprefix(BOM_UTF8))
+        lines = data.decode("utf-8", errors="replace").removesuffix("\n").replace(_JOINT, "\ufffd").split("\n")
+        written = [at for at, line in enumerate(lines) if line.strip()]
+        torn = self._torn(lines, written, piece.next_has_return)
+        rows: list[list[str]] = []
+        numbers: list[int] = []
+        for at in written:
+            is_last = piece.is_last and at == written[-1]
+            is_open = is_last and piece.is_open
+            row = self._row(lines[at], first_line + at, is_torn=at in torn, is_last=is_last, is_open=is_open)
+            if row:
+                rows.append(row)
+                numbers.append(first_line + at)
+            if self.is_hopeless:
+                break
+        found = self._parsed(rows, numbers)
+        self.count(found)
+        return found
 
+    def _torn(self, lines: Sequence[str], written: Sequence[int], next_has_return: bool) -> set[int]:
+        """Lines that alone among their neighbours lack a carriage return, and so may be cut in their last number."""
+        returns = [self._after_return, *(lines[at].endswith("\r") for at in written), next_has_return]
+        self._after_return = returns[-2]
+        return {
+            at
+            for place, at in enumerate(written, 1)
+            if not returns[place] and returns[place - 1] and returns[place + 1]
+        }
 
-def _parsed_anew(rows: _Parsed, odd: Set[int], lines: Lines, found: Looked, layout: Layout) -> _Parsed | None:
-    """The rows with those lines as they were found since to be, or without them."""
-    kept = [at for at in sorted(odd) if at in found.kept]
-    body = b"".join(found.kept[at] + b"\n" for at in kept)
-    some = _rows(body, np.array(kept, dtype=np.int64), lines, found, layout)
-    if some is None:
-        return None
-    others = np.flatnonzero(~np.isin(rows.lines, list(odd)))
-    at = np.concatenate([rows.lines[others], some.lines])
-    order = np.argsort(at)
-    return _Parsed(
-        pl.concat([rows.frame[others], some.frame])[order],
-        pl.concat([rows.local[others], some.local])[order],
-        at[order],
-        np.concatenate([rows.is_odd[others], some.is_odd])[order],
-    )
+    def _row(self, line: str, number: int, *, is_torn: bool, is_last: bool, is_open: bool) -> list[str] | None:
+        """The cells of a row; None if the line is left out."""
+        line = line.rstrip("\r")
+        if line[-1:].isspace() and line.rstrip().endswith('"'):
+            line = line.rstrip()  # typeperf's, too, behind its last row
+        if line.lstrip(' "').startswith(self._sign):
+            self._take_header(line, number)
+            return None
+        width = self._layout.width
+        if "\0" in line:
+            reason = "the row holds zero bytes: left out, as part of another row may follow them"
+            self._leave_out(number, reason, "the row holds zero bytes; copy or record the log again")
+            return None
+        cells = self._cells(line)
+        if cells and len(cells) == self._layout.quoted:
+            cells += [""] * (width - len(cells))
+        is_bare = is_open and line[-1] not in '" '
+        if is_last and (cells is None or len(cells) < width or is_bare):
+            whole = self._whole_cells(line, is_open=is_open)
+            if whole is not None and len(whole) < width and (len(whole) > 1 or _begins_with_a_time(line)):
+                return self._cut(whole, number)
+        if cells is None or len(cells) != width or not _TIME.fullmatch(cells[0]):
+            self._take_other(line, cells, number)
+            return None
+        if _DAY_FIRST.match(cells[0]):
+            self._day_first.append((number, short(cells[0])))
+        if is_torn and '"' not in line:
+            reason = "the line ends otherwise than those around it, so that it may be cut"
+            self._leave_out(number, f"{reason}: left out", f"{reason}; record the log again")
+            return None
+        return cells
 
+    def _cells(self, line: str) -> list[str] | None:
+        """The cells of a line; None if its quotes are damaged."""
+        if '"' not in line:
+            return line.split(self._separator)
+        if line[0] == '"' and line[-1] == '"':
+            cells = line[1:-1].split(f'"{self._separator}"')
+            if line.count('"') == 2 * len(cells):
+                return cells
+        return split(line, self._separator) if self._mixed.fullmatch(line) else None
 
-def _rows(body: bytes, at: NDArray[np.int64], lines: Lines, found: Looked, layout: Layout) -> _Parsed | None:
-    """The text of these lines, parsed; None if it cannot be, or not to as many rows."""
-    frame = columns_of(body, layout) if len(at) else pl.DataFrame(schema=layout.schema)
-    if frame is None or len(frame) != len(at):
-        return None
-    local = wall_clock(frame.drop_in_place(TIME))
-    is_odd = local.is_null().to_numpy()
-    if nulls := sum(column.null_count() for column in frame.get_columns()):
-        blanks = lines.blanks.copy()
-        blanks[list(found.blanks)] = list(found.blanks.values())
-        # A blank is always a null: there are other nulls where these are more.
-        if blanks[at].sum() != nulls:
-            is_odd = is_odd | (blanks[at] != nulls_of_rows(frame))
-    return _Parsed(frame, local, at, is_odd)
+    def _whole_cells(self, line: str, *, is_open: bool) -> list[str] | None:
+        """The cells of the file's last row that are not cut; None if the row was not cut short, or is damaged.
 
+        A row that has its line end was cut only if it ends within quotes.
+        """
+        if line[0] == '"':
+            *whole, rest = line[1:].split(f'"{self._separator}"')
+            closed = rest.removesuffix(self._separator)
+            if closed.endswith('"'):
+                if not is_open:
+                    return None
+                whole.append(closed[:-1])
+            return None if any('"' in cell for cell in (*whole, rest.rstrip(f'"{self._separator}'))) else whole
+        cells = self._cells(line)
+        if not is_open or cells is None:
+            return None
+        return cells if line[-1] == '"' else cells[:-1]
 
-def _body(lines: Lines, found: Looked) -> bytes:
-    """The lines that were not left out, one below the other."""
-    if not found.seen:
-        return lines.piece.data
-    parts: list[bytes | memoryview] = []
-    data, starts = memoryview(lines.piece.data), lines.starts
-    done = 0
-    for at in found.seen:
-        parts.append(data[starts[done] : starts[at]])
-        if (line := found.kept.get(at)) is not None:
-            parts += (line, b"\n")
-        done = at + 1
-    parts.append(data[starts[done] :])
-    return b"".join(parts)
+    def _cut(self, whole: list[str], number: int) -> list[str] | None:
+        width = self._layout.width
+        if self._lost_cells:
+            # Where rows before it have lost cells, nobody knows which cells these are.
+            told, row = "the last row is cut short behind rows that are damaged: left out", None
+        elif len(whole) > 1:
+            told = f"the last row is cut short: kept its first {len(whole)} of {width} cells"
+            row = [*whole, *[""] * (width - len(whole))]
+        else:
+            told, row = "the last row is cut short before its first value: left out", None
+        self._others.append((number, told))
+        return row
 
+    def _take_header(self, line: str, number: int) -> None:
+        if line.strip() != self._header:
+            raise self._another(number, "here")
+        self.headers.append(number)
+        self._others.append((number, "the header stands here again"))
 
-def _numbers(rows: _Parsed, lines: Lines, found: Looked, layout: Layout) -> Rows:
-    """The rows whose time is one. Cells that are no number and rows without a time are put to the tally."""
-    mended: dict[int, dict[int, float]] = {}
-    joints: dict[int, int] = {}
-    tally = found.tally
-    for row in rows.odd.tolist():
-        at = int(rows.lines[row])
-        line = found.kept.get(at) or lines.text(at)
-        cells = split(line.rstrip(b"\r").decode("utf-8", errors="replace"), layout.separator)[1:]
-        is_null = (value is None for value in rows.frame.row(row))
-        for column, cell in compress(enumerate(cells), is_null):
-            if text := cell.strip():
-                number = _number(text)
-                if number is not None:
-                    mended.setdefault(column, {})[row] = number
+    def _take_other(self, line: str, cells: list[str] | None, number: int) -> None:
+        """Take a line that is not a row. Unusable if it names counters."""
+        if says_typeperf(line.strip()):
+            self._others.append((number, f'typeperf\'s closing line "{line.strip()}"'))
+            return
+        if "\\\\" in line and _COUNTER.search(line) and self._header not in line:
+            raise self._another(number, "here" if _COUNTER.search(line[:64]) else "within this line")
+        width = self._layout.width
+        if are_words(line):
+            self._others.append((number, f'"{short(line.strip())}" is no row: left out'))
+        elif cells and len(cells) == width:
+            said = short(cells[0])
+            self._leave_out(number, f'"{said}" is not a time: the row is left out', _NO_TIME.format(said))
+        elif cells is None:
+            self._lost_cells = True
+            self._leave_out(number, _DAMAGED.format(": left out"), _DAMAGED.format("; export the log again with relog"))
+        else:
+            self._lost_cells = True
+            has = counted(len(cells), "cell")
+            reason = f"the row has {has} where the header has {width}: left out"
+            self._leave_out(number, reason, _NO_MATCH.format(counted(width, "cell"), len(cells)))
+
+    def _leave_out(self, number: int, told: str, refusal: str) -> None:
+        self._left_out.append((number, told, refusal))
+
+    def _another(self, number: int, place: str) -> Unusable:
+        before = "this line" if place == "here" else "its header"
+        return Unusable(
+            f"{self._layout.file}:{number}: another log with a header of its own begins {place}; "
+            f"split the file before {before}"
+        )
+
+    def _parsed(self, rows: list[list[str]], lines: list[int]) -> Rows:
+        """Rows of text as times and numbers. Rows without a time, or with parts of two rows, are left out."""
+        frame = self._frame(rows)
+        local = wall_clock(frame.drop_in_place(TIME))
+        doubtful: set[int] = set()
+        for row in np.flatnonzero(local.is_null().to_numpy()).tolist():
+            said = short(rows[row][0])
+            self._leave_out(lines[row], f'"{said}" is not a time: the row is left out', _NO_TIME.format(said))
+            doubtful.add(row)
+        parsed: dict[int, dict[int, float]] = {}
+        is_missing = np.isnan(frame.to_numpy()) if len(rows) else np.zeros((0, 0), dtype=bool)
+        blanks = [row.count(" ") + row.count("") for row in rows]
+        # Blanks are always missing: where more is, there are cells that are not numbers, or not as polars reads them.
+        for row in np.flatnonzero(is_missing.sum(axis=1) != blanks).tolist():
+            strange: list[tuple[int, str]] = []
+            for at in np.flatnonzero(is_missing[row]).tolist():
+                if not (text := rows[row][at + 1].strip()):
                     continue
-                tally.add_strange(column, lines.number(at), text)
-                if row not in joints and _is_joint(column, text, layout):
-                    joints[row] = column
-                    tally.partial.append((lines.number(at), run_together(column + 2, text)))
-    frame = rows.frame
-    for column, values in mended.items():
-        frame.replace_column(column, frame.to_series(column).scatter(list(values), list(values.values())))
-    if joints:
-        rows.frame = frame = _without_other_rows(frame, joints)
-    tally.add_rows(Rows(rows.local, frame, ()))
-    return _dated(rows, lines, layout.separator, tally)
+                if (value := _number(text)) is not None:
+                    parsed.setdefault(at, {})[row] = value
+                elif self._layout.counters[at].startswith("\\") and _TWO_ROWS.search(text[:200]):
+                    doubtful.add(row)
+                    reason = f'"{short(text)}" may be where another row goes on'
+                    self._leave_out(lines[row], f"{reason}: left out", f"{reason}; record the log again")
+                    break
+                else:
+                    strange.append((at, text))
+            for at, text in strange if row not in doubtful else ():
+                self._strange.setdefault(at, _Strange(lines[row], text)).count += 1
+        for at, values in parsed.items():
+            frame.replace_column(at, frame.to_series(at).scatter(list(values), list(values.values())))
+        if not doubtful:
+            return Rows(local, frame, lines)
+        kept = [row for row in range(len(rows)) if row not in doubtful]
+        return Rows(local[kept], frame[kept], [lines[row] for row in kept])
+
+    def _frame(self, rows: Sequence[Sequence[str]]) -> pl.DataFrame:
+        """Cells as columns; null for cells that are not numbers as polars reads them."""
+        if not rows:
+            return pl.DataFrame(schema=self._layout.schema)
+        text = "\n".join(map(_JOINT.join, rows)).encode()
+        schema = self._layout.schema
+        return pl.read_csv(text, has_header=False, separator=_JOINT, quote_char=None, schema=schema, ignore_errors=True)
+
+    def tell(self, remarks: Remarks) -> None:
+        """Remark each row and cell that is left out. Unusable if too many are for the rest to be certain."""
+        file = self._layout.file
+        self._left_out.sort()
+        if len(self._left_out) > self._kept:
+            number, _, refusal = self._left_out[0]
+            raise Unusable(f"{file}:{number}: {refusal}")
+        if len(self._day_first) > 1:
+            number, said = self._day_first[0]
+            raise Unusable(
+                f'{file}:{number}: "{said}" has the day before the month, and of other rows it cannot be told; '
+                "export the log again with relog"
+            )
+        _tell_some(sorted(self._others), "line", remarks)
+        _tell_some([(number, told) for number, told, _ in self._left_out], "row", remarks)
+        count = sum(found.count for found in self._strange.values())
+        if count > self._present:
+            first = min(found.line for found in self._strange.values())
+            raise Unusable(
+                f"{file}:{first}: {count:,} cells from here on are not numbers and {self._present:,} are; Perfmon "
+                "writes numbers with a decimal point: export the log again as it was recorded (relog, not a "
+                "spreadsheet)"
+            )
+        for at, found in sorted(self._strange.items()):
+            told = f'"{short(found.text)}" is not a number: no sample{and_more(found.count)}'
+            counter = self._layout.counters[at]
+            remarks.add(Kind.SKIPPED, told, line=found.line, counter=counter, count=found.count)
+
+    def unread(self, columns: Sequence[pl.Series]) -> list[int]:
+        """The columns with so many cells that are not numbers that the rest says little of the counter."""
+        return [
+            at
+            for at, found in sorted(self._strange.items())
+            if found.count > _MOST_STRANGE * (found.count + len(columns[at]) - columns[at].null_count())
+        ]
 
 
-def _is_joint(column: int, text: str, layout: Layout) -> bool:
-    """Whether another row may go on there; a column that is no counter's may hold anything."""
-    return column < layout.width - 2 and layout.counters[column].startswith("\\") and bool(_JOINT.search(text[:_SEEN]))
-
-
-def _without_other_rows(frame: pl.DataFrame, joints: Mapping[int, int]) -> pl.DataFrame:
-    """The numbers without those of some rows that stand behind a column, as another row may go on there."""
-    others = np.ones(len(frame), dtype=bool)
-    others[list(joints)] = False
-    of_column: dict[int, list[int]] = {}
-    for row, column in joints.items():
-        of_column.setdefault(column, []).append(row)
-    parts = [frame[rows, : column + 1] for column, rows in of_column.items()]
-    order = np.argsort(np.concatenate([np.flatnonzero(others), *of_column.values()]))
-    return pl.concat([frame[np.flatnonzero(others)], *parts], how="diagonal")[order]
+def _begins_with_a_time(line: str) -> bool:
+    text = line.strip('"')
+    return bool(_TIME.match(text) or _CUT_TIME.fullmatch(text))
 
 
 def _number(text: str) -> float | None:
+    """A number as C writes it, which Python's float takes as well."""
     try:
         return None if "_" in text else float(text)
     except ValueError:
         return None
 
 
-def _dated(rows: _Parsed, lines: Lines, separator: str, tally: Tally) -> Rows:
-    numbers = (rows.lines + lines.number(0)).tolist()
-    if not rows.local.null_count():
-        return Rows(rows.local, rows.frame, numbers)
-    good = rows.local.is_not_null().to_numpy()
-    tally.not_days += [
-        (numbers[row], first_cell(lines.text(int(rows.lines[row])), separator))
-        for row in np.flatnonzero(~good).tolist()
-    ]
-    return Rows(rows.local.drop_nulls(), rows.frame[np.flatnonzero(good)], list(compress(numbers, good)))
+def _tell_some(reasons: list[tuple[int, str]], noun: str, remarks: Remarks) -> None:
+    for at, reason in reasons[:MAX_SHOWN]:
+        remarks.add(Kind.SKIPPED, reason, line=at)
+    if (more := len(reasons) - MAX_SHOWN) > 0:
+        remarks.add(Kind.SKIPPED, f"{counted(more, f'more {noun}')} like these: left out", count=more)

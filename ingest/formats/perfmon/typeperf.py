@@ -1,19 +1,37 @@
-"""What typeperf prints: PDH-CSV without a time zone, with chatter around it."""
+"""How typeperf writes a counter that gives no data: -1."""
 
-from ingest.formats.perfmon.read_pdh import read_pdh
-from ingest.reading import Reading
+import re
+from dataclasses import replace
+
 from ingest.shared.text import Text
-from model.log import Log
+from model.remark import Kind, Remarks, counted
 
-NAME = "typeperf"
-_SIGNS = (b'(PDH-CSV 4.0)"', b"(PDH-CSV 4.0),")
-
-
-def sniff(text: Text) -> bool:
-    """Whether the first line is a PDH-CSV header whose first cell names no zone."""
-    return text.header.lstrip(b'"').startswith(_SIGNS)
+_TYPEPERF = re.compile(rb'"*\(PDH-[CT]SV 4\.0\)"*[,;\t]')
+# typeperf's -1, a blank cell to replace it, and other whole numbers: in quotes, and without.
+_QUOTED = re.compile(rb'"-1"'), b'" "', re.compile(rb'[,;\t]"(?!-1")-?\d+"')
+_BARE = re.compile(rb"(?<=[,;\t])-1(?=[,;\t\r\n]|\Z)"), b" ", re.compile(rb"[,;\t](?!-1[,;\t\r\n])-?\d+[,;\t\r\n]")
+_SAMPLE = 1 << 18
 
 
-def read(text: Text, how: Reading) -> Log:
-    """Read the log; Unusable if its rows or times cannot be."""
-    return read_pdh(text, NAME, ",", how)
+def with_blanks_for_no_data(text: Text, remarks: Remarks) -> Text:
+    """The text of typeperf with blanks where a counter gave no data; any other text as it is.
+
+    typeperf writes numbers with six decimals, and -1 only for no data. Where other numbers are whole, too, another
+    program wrote them all, and -1 may be a number.
+    """
+    if not _TYPEPERF.match(text.header):
+        return text
+    start = text.first_line[2]
+    sign, blank, whole = _QUOTED if b'"' in text.line_at(start + 1) else _BARE
+    first = sign.search(text.data, start)
+    if not first:
+        return text
+    data, count = sign.subn(blank, text.data[start:])
+    line, cells = text.data[: first.start()].count(b"\n") + 1, counted(count, "cell")
+    if whole.search(text.data, start, start + _SAMPLE):
+        told = f"-1 is what typeperf writes where a counter gives no data; here it may be a number ({cells})"
+        remarks.add(Kind.NOTED, told, line=line, count=count)
+        return text
+    told = f"typeperf writes -1 where a counter gives no data: no sample ({cells})"
+    remarks.add(Kind.SKIPPED, told, line=line, count=count)
+    return replace(text, data=text.data[:start] + data)

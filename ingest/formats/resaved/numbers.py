@@ -4,9 +4,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from ingest.shared.shorten import short
 from model.errors import Unusable
-from model.remark import Kind, Remarks, counted
+from model.remark import Kind, Remarks, counted, short
 
 JOINT = "\x1f"  # between the cells of a row; stands in no number
 _TO_DO = "export the log again as it was recorded (relog, not a spreadsheet)"

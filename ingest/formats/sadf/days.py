@@ -1,7 +1,7 @@
-"""The days of `sadf -t`, which writes the hour of the recorder's clock with the day of UTC.
+"""The days of `sadf -t`, which writes the local time of day with the date of UTC.
 
-Between midnight on one and on the other, the day is a wrong one. What shows it is the interval that rows
-state: the time since the row before is a whole day more or less.
+Between local midnight and midnight in UTC the date is a day off. The intervals of the rows show it: the step from the
+row before is a day longer or shorter than the row says.
 """
 
 from collections.abc import Sequence
@@ -18,11 +18,11 @@ from model.times import SECOND, Zone
 _EASTERNMOST = 14 * HOUR
 _WESTERNMOST = -11 * HOUR
 _SLACK = 2 * SECOND
-_DOUBT = "; with another zone all may be a day off: name it with --zone"
+_DOUBT = "; in another zone all may be a day off: name it with --zone"
 
 
-def mended(tables: Sequence[SectionTable], zone: Zone, remarks: Remarks) -> list[SectionTable]:
-    """The tables with the day of the recorder's clock where it is not that of UTC; this is remarked."""
+def with_local_days(tables: Sequence[SectionTable], zone: Zone, remarks: Remarks) -> list[SectionTable]:
+    """The tables with local dates. Rows whose date changes are remarked."""
     found = next((found for table in tables if (found := _ahead(table, zone)) is not None), None)
     if found is None:
         return list(tables)
@@ -33,8 +33,8 @@ def mended(tables: Sequence[SectionTable], zone: Zone, remarks: Remarks) -> list
     if lines:
         remarks.add(
             Kind.REPAIRED if is_sure else Kind.GUESSED,
-            f"sadf -t writes the day of UTC with the hour of the recorder's clock: {counted(len(moved), 'time')} put "
-            f"a day on or back, as the rows' intervals say{'' if is_sure else _DOUBT}",
+            f"sadf -t writes the date of UTC with the local time: {counted(len(moved), 'time')} moved by a day, "
+            f"as the intervals of the rows show{'' if is_sure else _DOUBT}",
             line=min(lines),
             count=len(moved),
         )
@@ -42,23 +42,23 @@ def mended(tables: Sequence[SectionTable], zone: Zone, remarks: Remarks) -> list
 
 
 def _ahead(table: SectionTable, zone: Zone) -> tuple[int, bool] | None:
-    """How far the clock seems to be ahead of UTC (ns), by the rows between which a midnight lies; None if by none.
+    """How far the local clock is ahead of UTC (ns), by rows around a midnight, and whether that is sure.
 
-    With it, whether it is sure on which side of UTC the clock is.
+    None if no date is off.
     """
     stamps, said = table.stamps[table.local], table.intervals[table.local] * SECOND
     first = np.flatnonzero(np.diff(stamps, prepend=-1))
     stamps, said = stamps[first], said[first]
-    # The row before one that begins anew is not the one its interval counts from.
-    extra = np.where(table.anew[table.local][first][1:], 0, np.diff(stamps) - said[1:])
+    # The interval of a row after a header may count from a row in another file.
+    extra = np.where(table.is_after_header[table.local][first][1:], 0, np.diff(stamps) - said[1:])
     goes_back = bool(((np.abs(extra + DAY) <= _SLACK) & (stamps[1:] % DAY <= said[1:])).any())
     for at in np.flatnonzero(np.abs(extra - DAY) <= _SLACK).tolist():
         before, after = int(stamps[at]) % DAY, int(stamps[at + 1]) % DAY
-        # A day that was not recorded is missing from midnight to midnight on the recorder's own clock.
+        # A day that was not recorded is missing from one local midnight to the next.
         if (before >= QUARTER or goes_back) and before < after // QUARTER * QUARTER:
             found = _between(before, after)
             own = int(_offsets(zone, stamps[at + 1 : at + 2], found[0])[0])
-            # The day that is written cannot tell offsets a day apart, as they are on both sides of the date line.
+            # The date in the log is the same for two offsets a day apart, on both sides of the date line.
             off = (own - found[0] + DAY // 2) % DAY - DAY // 2
             if abs(off) <= said[at + 1]:
                 return found[0], found[1] or zone.known
@@ -66,15 +66,15 @@ def _ahead(table: SectionTable, zone: Zone) -> tuple[int, bool] | None:
         return None
     if zone.known:
         return 0, True
-    # Where all rows are of one day of UTC, its midnight is at an hour that is not in the log.
+    # All rows are of one date of UTC, so midnight in UTC is at a time of day that is not in the log.
     start, end = int(stamps[0]), int(stamps[-1])
     return _between(end % DAY, start % DAY) if end < start and start // DAY == end // DAY else None
 
 
 def _between(before: int, after: int) -> tuple[int, bool]:
-    """How far a clock is ahead of UTC on which UTC's midnight is later than one time of day and not later than another.
+    """How far local time is ahead if midnight in UTC is between these local times of day, and whether that is sure.
 
-    With it, whether that is sure: two offsets that are a day apart may both be those of some zone.
+    It is not sure where two offsets a day apart are both in use.
     """
     ahead = after // QUARTER * QUARTER
     # More people live at +13 than at -11, and at -10 than at +14.
@@ -83,9 +83,9 @@ def _between(before: int, after: int) -> tuple[int, bool]:
 
 
 def _shifts(table: SectionTable, zone: Zone, ahead: int) -> Times:
-    """What to add to each time of a table (ns): nothing, or a day on or back, so that the day of UTC is as written.
+    """What to add to each time of a table (ns): 0, a day or minus a day, so that the date of UTC is as written.
 
-    Rows that follow each other as their intervals say share it: where the offset changes, some days are doubtful.
+    Rows whose steps are their intervals get the same: around a change of the offset a single row would be ambiguous.
     """
     stamps = table.stamps
     steps = np.diff(stamps, prepend=stamps[:1])

@@ -1,7 +1,7 @@
-"""Whose interrupts the columns of `INTR;CPU*` are.
+"""The processors of the columns of `INTR;CPU*`.
 
-Interrupts have a column for each processor that was online, which only the processors' own section names.
-They go on- and offline while sadf's file is written, so what counts is who stands there at the same time.
+Interrupts have a column for each processor that was online; only the section of processor times names these. As
+processors go online and offline, the names at the same time are taken.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,14 +14,14 @@ from ingest.formats.sadf.table import SectionTable
 from model.log import Times
 from model.remark import Kind, Remarks, counted
 
-_JOINT = ";"  # no name holds it
+_SEPARATOR = ";"  # in no name
 Part: TypeAlias = tuple[Sequence[str], SectionTable, Times]
 
 
-def parts(tables: Sequence[SectionTable], instants: Sequence[Times], remarks: Remarks) -> Iterator[Part]:
-    """Each table with the names of its columns and the times of its rows; interrupts a part for each set of processors.
+def with_processors(tables: Sequence[SectionTable], instants: Sequence[Times], remarks: Remarks) -> Iterator[Part]:
+    """Each table with the names of its columns and the times of its rows.
 
-    Rows of which that set is not certain are left out.
+    Tables of interrupts are divided by the processors that were online. Rows of unknown processors are left out.
     """
     processors = None
     for table, moments in zip(tables, instants, strict=True):
@@ -34,7 +34,7 @@ def parts(tables: Sequence[SectionTable], instants: Sequence[Times], remarks: Re
 
 
 def _processors(tables: Sequence[SectionTable], instants: Sequence[Times]) -> pl.DataFrame:
-    """The processors that are listed at each time, by the first section that does."""
+    """The processors at each time, by the first section that lists them."""
     listed = [
         pl.DataFrame({"time": moments, "names": table.devices}).with_columns(table=at)
         for at, (table, moments) in enumerate(zip(tables, instants, strict=True))
@@ -42,12 +42,9 @@ def _processors(tables: Sequence[SectionTable], instants: Sequence[Times]) -> pl
     ]
     none = pl.DataFrame(schema={"time": pl.Int64, "names": pl.String, "table": pl.Int32})
     rows = pl.concat([none, *listed])
-    all_names, times = rows.get_column("names").unique(maintain_order=True), rows.get_column("time").unique()
-    if len(rows) == len(all_names) * len(times):  # all of them at each time, as is the rule
-        return pl.DataFrame({"time": times}).with_columns(names=pl.lit(_JOINT.join(all_names)))
     return (
         rows.group_by("time", "table", maintain_order=True)
-        .agg(pl.col("names").unique(maintain_order=True).str.join(_JOINT))
+        .agg(pl.col("names").unique(maintain_order=True).str.join(_SEPARATOR))
         .unique("time", keep="first", maintain_order=True)
     )
 
@@ -60,23 +57,22 @@ def _by_processors(table: SectionTable, moments: Times, processors: pl.DataFrame
     )
     names = found.get_column("names")
     if len(sets) == 1:
-        names = names.fill_null(sets[0])  # they never changed
-    fits = (names.str.count_matches(_JOINT, literal=True) + 1 == width).fill_null(False)
+        names = names.fill_null(sets[0])  # the processors never changed
+    fits = (names.str.count_matches(_SEPARATOR, literal=True) + 1 == width).fill_null(False)
     for one in names.filter(fits).unique(maintain_order=True):
         rows = np.flatnonzero((names == one).fill_null(False).to_numpy())
-        yield one.split(_JOINT), table.rows(rows), moments[rows]
+        yield one.split(_SEPARATOR), table.rows(rows), moments[rows]
     unlisted = names.is_null()
-    _tell_lost(table, unlisted, "no section lists the processors then; sadf -d FILE -- -A writes one", remarks)
-    _tell_lost(table, ~fits & ~unlisted, "the processors' own section lists more or fewer then", remarks)
+    _remark_lost(table, unlisted, "no section lists the processors then; sadf -d FILE -- -A writes one", remarks)
+    _remark_lost(table, ~fits & ~unlisted, "the section CPU lists more or fewer processors then", remarks)
 
 
-def _tell_lost(table: SectionTable, lost: pl.Series, why: str, remarks: Remarks) -> None:
+def _remark_lost(table: SectionTable, lost: pl.Series, why: str, remarks: Remarks) -> None:
     rows = np.flatnonzero(lost.to_numpy())
     if len(rows):
         remarks.add(
             Kind.SKIPPED,
-            f"{counted(len(rows), 'row')} of interrupts with {counted(len(table.values), 'column')} left out, since "
-            f"whose they are cannot be told: {why}",
+            f"{counted(len(rows), 'row')} of interrupts with {counted(len(table.values), 'column')} left out: {why}",
             line=int(table.lines[rows[0]]),
             count=len(rows),
         )
