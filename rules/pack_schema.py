@@ -74,7 +74,7 @@ class Rule(Condition):
 
     id: Identifier = Field(description="Its name, unique among all packs: `own-exceptions`.")
     for_: Duration = Field(
-        default=0, alias="for", description="How long it must be crossed before it fires; by default it fires at once."
+        default=0, alias="for", description="How long it must be crossed before it fires; 0 fires at once."
     )
     often: Share = Field(
         default=OFTEN,

@@ -51,9 +51,9 @@ class Source(Strict):
 
     path: Path | None = Field(
         default=None,
-        description="A counter path, in English and without a computer, quoted: `'\\Memory\\Available Bytes'`. "
-        "The instance `*` is every instance except `_Total`. Objects of SQL Server are written for the default instance "
-        "(`SQLServer:`), and include those of named instances (`MSSQL$NAME:`).",
+        description="A counter path, in English and without a computer, in single quotes: "
+        "`'\\Memory\\Available Bytes'`. The instance `*` is every instance except `_Total`. Objects of SQL Server are "
+        "written for the default instance (`SQLServer:`), and include those of named instances (`MSSQL$NAME:`).",
     )
     measurement: str | None = Field(default=None, description="A Telegraf measurement, if there is no path.")
     field: str | Fields | None = Field(
