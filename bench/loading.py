@@ -1,11 +1,11 @@
-"""How fast a large log goes into InfluxDB, against the same bytes ready-made and against other ways of writing it.
+"""Measures how fast a large log is loaded into InfluxDB, compared with sending prepared bytes and with other tools.
 
     python bench/loading.py [--rows 5000] [--columns 1000] [--repeats 3]
 
-Every way writes into a bucket of its own in one real InfluxDB, in turn; medians. `ready-made` posts the very line
-protocol that ingest makes, encoded beforehand, on one connection; `plimsoll ingest` is the whole command from start
-to exit, reading the log included, with its peak of memory. influxdb-client's DataFrame path wants pandas, and writes a
-twentieth of the rows; Telegraf's csv parser writes every column as a field of one measurement.
+Each way writes to its own bucket in the same InfluxDB; medians are printed. `ready-made` posts the line protocol of
+ingest, encoded beforehand, on one connection. `plimsoll ingest` is the whole command, including reading the log, with
+its peak memory. influxdb-client's DataFrame path needs pandas, and writes a twentieth of the rows. Telegraf's csv
+parser writes each column as a field of one measurement.
 """
 
 import argparse
@@ -87,7 +87,7 @@ def whole_command(path: Path, address: Address) -> None:
 
 
 def data_frame(log: Log, address: Address) -> None:
-    """A frame per object, as people do it: a column per field, tags as columns."""
+    """The usual way: a data frame per object, with a column per field and tags as columns."""
     import pandas as pd  # noqa: PLC0415
 
     rows = len(log.times) // _DATAFRAME_SHARE
