@@ -13,7 +13,7 @@ if __name__ == "__main__":
 from pydantic import BaseModel
 
 from model.times import duration_text
-from report.document import ReviewDocument
+from report.json_schema import ReviewDocument
 from report.rule_page import explain, signal_text, threshold_text
 from rules.document import RulesDocument
 from rules.json_schema import MODELS, schema_of
@@ -32,7 +32,7 @@ What `plimsoll review --json FILE` writes. Times are ISO 8601 in UTC; durations 
 name; values are in the unit given with them. Within a version, fields and states of a rule may be added, but are never
 changed or removed.
 
-<!-- Generated from report/document.py by docs/build.py. -->
+<!-- Generated from report/json_schema.py by docs/build.py. -->
 """
 _RULES = """\
 # plimsoll.rules/1

@@ -16,7 +16,7 @@ from rules.field_types import Duration, Fact, Limit, Share, Strict
 from rules.pack_schema import Rule
 from rules.signal_schema import Signal
 from rules.strict_yaml import suggest
-from rules.units import convert_limit, is_named, unit_of
+from rules.units import convert_limit, unit_of
 from rules.wording import limit_text
 
 _LONGEST = 366 * 86400 * SECOND
@@ -135,11 +135,11 @@ def _changed(rule: Rule, settings: RuleSettings, unit: str) -> Rule:
 
 
 def _difference(documented: Rule, changed: Rule, unit: str) -> str:
-    """`limit < 90, for 10 min set in plimsoll.toml instead of the documented < 80, for 5 min`."""
+    """`limit < 90 %, for 10 min set in plimsoll.toml instead of the documented < 80 %, for 5 min`."""
     now, before = [], []
     if (changed.healthy, changed.scale) != (documented.healthy, documented.scale):
-        now.append(f"limit {_limit(changed, unit)}")
-        before.append(_limit(documented, unit))
+        now.append(f"limit {limit_text(changed.healthy, unit, changed.scale)}")
+        before.append(limit_text(documented.healthy, unit, documented.scale))
     if changed.over != documented.over:
         now.append(f"over {_length(changed.over)}")
         before.append(f"over {_length(documented.over)}")
@@ -153,11 +153,6 @@ def _difference(documented: Rule, changed: Rule, unit: str) -> str:
     if not before:
         return f"{', '.join(now)} set in {_FILE}"
     return f"{', '.join(now)} set in {_FILE} instead of the documented {', '.join(before)}"
-
-
-def _limit(rule: Rule, unit: str) -> str:
-    limit = limit_text(rule.healthy, unit) if is_named(unit) else rule.healthy.shown
-    return limit + (f" × {rule.scale}" if rule.scale else "")
 
 
 def _length(duration: int) -> str:

@@ -7,16 +7,9 @@ import numpy as np
 
 from rules.field_types import Fact
 from rules.pack_schema import Rule
+from rules.wording import fact_text
 
 _SIDES = {"<": "less than ", "<=": "at most ", ">": "more than ", ">=": "at least ", "=": ""}
-_ONE = {"processors": "processor", "spindles": "spindle"}
-_MANY = {
-    "processors": "processors",
-    "spindles": "spindles",
-    "clock_mhz": "MHz",
-    "memory_mb": "MB of memory",
-    "link_bits": "bit/s",
-}
 
 
 def matches(rule: Rule, known: Callable[[Fact], float | None]) -> bool | Fact:
@@ -68,7 +61,5 @@ def applies(rule: Rule, known: Callable[[Fact], float | None]) -> bool:
 
 def hosts_text(rule: Rule) -> str:
     """The hosts a rule is for: `hosts with at most 4,096 MB of memory`."""
-    return "hosts with " + " and ".join(
-        f"{_SIDES[limit.operator]}{limit.limit:,.12g} {(_ONE if limit.limit == 1 else _MANY).get(fact, _MANY[fact])}"
-        for fact, limit in rule.where.items()
-    )
+    limits = [f"{_SIDES[limit.operator]}{fact_text(fact, limit.limit)}" for fact, limit in rule.where.items()]
+    return f"hosts with {' and '.join(limits)}"

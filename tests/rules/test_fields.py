@@ -8,7 +8,7 @@ from model.samples import Samples
 from model.series import Series
 from model.times import SECOND
 from report.rule_page import signal_text
-from review.recorded import drawn
+from review.signal_samples import signal_samples
 from rules.origins import FieldsOrigin, SeriesOrigin, series_of
 from rules.signal_finder import Finder
 from rules.signal_schema import Signal, Source
@@ -72,7 +72,7 @@ def test_what_is_drawn_is_what_pairs_of_samples_give():
     values = {"read_time": [0, 50, 50, 90, 10], "reads": [0, 10, 10, 20, 5]}
     times = np.arange(5, dtype=np.int64) * 10 * SECOND
     ((_, origin),) = found([field(name) for name in values], WAIT).values()
-    samples = drawn(origin, lambda one: Samples(times, np.array(values[one.field], dtype=float)))
+    samples = signal_samples(origin, lambda one: Samples(times, np.array(values[one.field], dtype=float)))
     assert samples is not None
     assert [*zip((samples.times // SECOND).tolist(), samples.values.tolist(), strict=True)] == [(10, 5.0), (30, 4.0)]
 

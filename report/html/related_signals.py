@@ -8,15 +8,15 @@ from numpy.typing import NDArray
 
 from model.samples import Samples
 from model.value_text import number, quantity
-from report.chart import Album, Chart, Limit, Line, Span
-from report.lines import OWN_SCALE
-from report.signals import Signals, subject_name
+from report.html.chart import Chart, Charts, Limit, Line, Span
+from report.html.finding_lines import OWN_SCALE
+from report.html.recorded_signals import RecordedSignals
 from review.findings import Finding
+from review.rest_of_phase import in_crossings, in_rest_of_phase, phase_of
 from review.review import Review
-from review.same_phase import during, phase_of, rest
+from review.sentences import subject_name
 from rules.signal_schema import Signal
 from rules.subjects import Subject
-from rules.wording import exactly
 
 _MOST = 5
 _LINES = 4
@@ -26,7 +26,7 @@ _OF_EVERY_HOST = ("cpu.", "memory.", "paging_file.", "disk.", "network.", "proce
 
 
 @dataclass(frozen=True)
-class Neighbour:
+class RelatedSignal:
     """One signal to look at."""
 
     title: str
@@ -36,22 +36,24 @@ class Neighbour:
 
 
 @dataclass(frozen=True)
-class Beside:
+class RelatedSignals:
     """The signals to look at: those recorded are drawn, the others named."""
 
-    drawn: tuple[Neighbour, ...]
+    drawn: tuple[RelatedSignal, ...]
     missing: tuple[str, ...]
     more: tuple[str, ...]
 
 
-def beside_breaches(review: Review, signals: Signals, finding: Finding, album: Album) -> Beside | None:
+def related_signals(
+    review: Review, signals: RecordedSignals, finding: Finding, charts: Charts
+) -> RelatedSignals | None:
     """What to look at for a breached finding; None if its rule names nothing.
 
     A signal of another kind of host, such as the database behind a front end, is taken from those that have it.
     """
     if finding.subject is None or not finding.rule.look_at:
         return None
-    drawn: list[Neighbour] = []
+    drawn: list[RelatedSignal] = []
     missing: list[str] = []
     more: list[str] = []
     for name in finding.rule.look_at:
@@ -64,18 +66,18 @@ def beside_breaches(review: Review, signals: Signals, finding: Finding, album: A
         elif len(drawn) == _MOST:
             more.append(signal.title)
         else:
-            drawn.append(_neighbour(review, signal, recorded, finding, album, _limit(review, name)))
-    return Beside(tuple(drawn), tuple(missing), tuple(more))
+            drawn.append(_related(review, signal, recorded, finding, charts, _limit(review, name)))
+    return RelatedSignals(tuple(drawn), tuple(missing), tuple(more))
 
 
-def _neighbour(
+def _related(
     review: Review,
     signal: Signal,
     recorded: Mapping[Subject, Samples],
     finding: Finding,
-    album: Album,
+    charts: Charts,
     limits: Mapping[Subject, float],
-) -> Neighbour:
+) -> RelatedSignal:
     worst = _worst_first(recorded, finding, lower=signal.worse == "lower")
     first, samples = worst[0]
     said = _inside_and_rest(review, samples, finding, signal.unit)
@@ -84,15 +86,15 @@ def _neighbour(
     lines = [Line(subject_name(one), "other" if at else "samples", s) for at, (one, s) in enumerate(worst)]
     limit = limits.get(first)
     near = limit is not None and limit <= 1.25 * float(np.max(samples.present.values))
-    return Neighbour(
+    return RelatedSignal(
         title=signal.title,
         place=subject_name(first),
         said=said,
-        chart=album.add(
+        chart=charts.add(
             lines,
             signal.unit,
             f"Chart: {signal.title} of {subject_name(first)}: {said}.",
-            limits=[Limit(limit, f"threshold {exactly(limit, signal.unit)}")] if near and limit is not None else [],
+            limits=[Limit.of(limit, signal.unit)] if near and limit is not None else [],
             spans=_spans(finding),
             severity=finding.rule.severity,
             marks=2,
@@ -120,7 +122,7 @@ def _worst_first(
     def rank(item: tuple[Subject, Samples]) -> tuple[bool, bool, float]:
         samples = item[1]
         if id(samples.times) not in crossed:
-            crossed[id(samples.times)] = during(samples.times, finding.counted)
+            crossed[id(samples.times)] = in_crossings(samples.times, finding.counted)
         instance, level = item[0].instance, _mean(samples, crossed[id(samples.times)] & np.isfinite(samples.values))
         level = -np.inf if level is None else -level if lower else level
         return (instance != own, (instance or "").casefold() == _IDLE, -level)
@@ -133,11 +135,11 @@ def _inside_and_rest(review: Review, samples: Samples, finding: Finding, unit: s
     rest: over a whole run, ramp-up and all, a comparison says nothing.
     """
     present, crossed = samples.present, finding.counted
-    inside = _mean(present, during(present.times, crossed))
+    inside = _mean(present, in_crossings(present.times, crossed))
     parts = [f"mean {quantity(inside, unit)} while crossed"] if inside is not None else ["no samples while crossed"]
     phase = phase_of(crossed, review.phases)
     if phase is not None:
-        outside = _mean(present, rest(present.times, phase, crossed, review.phases))
+        outside = _mean(present, in_rest_of_phase(present.times, phase, crossed, review.phases))
         parts += [f"{quantity(outside, unit)} in the rest of the {phase} phase"] if outside is not None else []
     return ", ".join(parts)
 

@@ -6,9 +6,10 @@ from model.log import Values
 from model.samples import Samples
 from model.times import Zone, duration_text
 from model.value_text import number, percent
-from report.scale import Scale, scale_for
-from report.signals import Signals, subject_name
+from report.html.recorded_signals import RecordedSignals
+from report.html.scale import Scale, scale_for
 from review.review import Review
+from review.sentences import subject_name
 from review.statistics import WHOLE_RUN, Figures, figures, weights_of
 from rules.subjects import Subject
 
@@ -60,7 +61,7 @@ class _Chosen:
     weights: Values | None
 
 
-def statistics(review: Review, signals: Signals, zone: Zone) -> Statistics | None:
+def statistics(review: Review, signals: RecordedSignals, zone: Zone) -> Statistics | None:
     """The recorded signals over the whole run and in each phase, judged ones first; the longest phase is unfolded."""
     if review.start is None or review.end is None:
         return None
@@ -107,7 +108,7 @@ class _Weights:
         return self._known[id(samples.times)][1]
 
 
-def _signals(review: Review, signals: Signals) -> tuple[list[_Chosen], int, int]:
+def _signals(review: Review, signals: RecordedSignals) -> tuple[list[_Chosen], int, int]:
     """The signals that were recorded, the worst subjects of each; how many are left out, and how many are shown."""
     judged = dict.fromkeys(f.rule.signal for f in review.findings if f.track is not None)
     names = [name for name in dict.fromkeys((*judged, *review.question.signals)) if signals.of(name)]

@@ -16,12 +16,12 @@ function makeSamples(data) {
     return axes.get(number);
   }
   return (number, factor) => {
-    const plate = data.plates[number];
-    const own = plate.axis === undefined;
-    const xs = own ? spread(plate) : axis(plate.axis);
-    if (plate.all !== undefined) return { key: plate.axis, xs, ys: new Array(xs.length).fill(plate.all * factor) };
-    const raw = plate.wide ? new Float64Array(bytes(plate.wide)) : new Float32Array(bytes(plate.values));
-    return { key: own ? `own ${number}` : plate.axis, xs, ys: Array.from(raw, (value) => (Number.isNaN(value) ? null : value * factor)) };
+    const stored = data.samples[number];
+    const own = stored.axis === undefined;
+    const xs = own ? spread(stored) : axis(stored.axis);
+    if (stored.all !== undefined) return { key: stored.axis, xs, ys: new Array(xs.length).fill(stored.all * factor) };
+    const raw = stored.wide ? new Float64Array(bytes(stored.wide)) : new Float32Array(bytes(stored.values));
+    return { key: own ? `own ${number}` : stored.axis, xs, ys: Array.from(raw, (value) => (Number.isNaN(value) ? null : value * factor)) };
   };
 }
 

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from model.log import Log
 from model.times import Zone
 from model.value_text import number
-from report.crossed import where
+from report.wording import where
 from review.review import Review
 from review.sentences import between, breach_sentence
 

@@ -15,21 +15,21 @@ from markupsafe import Markup
 from model.remark import counted
 from model.times import Zone, duration_text
 from model.value_text import number, percent
-from report import cover as report_cover
-from report.chart import Album
-from report.crossed import condition_text, crossed
-from report.figures import figures
-from report.gauge import level, water
-from report.held import Held
-from report.matrix import matrix
-from report.signals import Signals
-from report.statistics_table import statistics
-from report.unjudged import unjudged
-from report.wording import MARKS, host_of, place, scope
+from report.html import cover
+from report.html.chart import Charts
+from report.html.crossed import crossed
+from report.html.gauge import level, water
+from report.html.key_figures import key_figures
+from report.html.matrix import matrix
+from report.html.not_crossed import NotCrossed
+from report.html.recorded_signals import RecordedSignals
+from report.html.statistics_table import statistics
+from report.html.unjudged import unjudged
+from report.wording import MARKS, condition_text, crossed_summary, host_of, scope, threshold
 from review.findings import CROSSED, Finding, Outcome
 from review.review import Review
-from review.sentences import how_long, threshold, worst_text
-from review.verdict import Verdict, said, tally
+from review.sentences import how_long, place, worst_text
+from review.verdict import Verdict, verdict_text
 from rules.pack_schema import Rule
 from rules.signal_schema import Signal
 from rules.wording import limit_text
@@ -54,27 +54,27 @@ def render(review: Review, zone: Zone | None = None, now: int | None = None) -> 
     What no file can hold (half of a surrogate pair in a counter's name) is shown as a question mark.
     """
     zone = zone or review.zone
-    hashes = report_cover.Hashes(review)
-    signals = Signals(review)
+    hashes = cover.Hashes(review)
+    signals = RecordedSignals(review)
     filled = review.start is not None and review.end is not None
-    album = Album(review.start or 0, review.end or 0, review.phases, zone) if filled else None
-    sections = crossed(review, zone, signals, album)
-    short, held = (Held(review, outcome, signals, album, zone) for outcome in (Outcome.TOO_SHORT, Outcome.HELD))
+    charts = Charts(review.start or 0, review.end or 0, review.phases, zone) if filled else None
+    sections = crossed(review, zone, signals, charts)
+    short, held = (NotCrossed(review, outcome, signals, charts, zone) for outcome in (Outcome.TOO_SHORT, Outcome.HELD))
     script = _script()
     page = _template().render(
         review=review,
         name=_name(review),
         zone=zone.label(review.start or 0),
         span=zone.span,
-        said=said(review.verdict),
+        said=verdict_text(review.verdict),
         headline=review.answer,
         trouble=_trouble(review),
         water=_worst_water(review),
-        tally=tally(review.findings),
+        tally=crossed_summary(review.findings),
         coverage=_sentence(review.coverage.text),
         scope=scope(review, zone),
-        figures=figures(review, signals),
-        summaries=report_cover.summaries(review),
+        figures=key_figures(review, signals),
+        summaries=cover.summaries(review),
         sections=sections,
         short=short,
         held=held,
@@ -89,11 +89,11 @@ def render(review: Review, zone: Zone | None = None, now: int | None = None) -> 
         ],
         rules=_rules(review),
         remarks=review.remarks[:_MOST_REMARKS],
-        hosts=report_cover.hosts(review),
-        files=report_cover.files(review, zone, hashes),
-        made_by=report_cover.made_by(),
-        made_at=report_cover.made_at(time.time_ns() if now is None else now),
-        data=_data(album),
+        hosts=cover.hosts(review),
+        files=cover.files(review, zone, hashes),
+        made_by=cover.made_by(),
+        made_at=cover.made_at(time.time_ns() if now is None else now),
+        data=_data(charts),
         symbols=MARKS,
         css=_verbatim("vendor/uPlot.min.css") + _verbatim("page/report.css"),
         script=script,
@@ -107,12 +107,12 @@ def _sentence(clause: str) -> str:
     return f"{clause[:1].upper()}{clause[1:]}."
 
 
-def _data(album: Album | None) -> Markup:
+def _data(charts: Charts | None) -> Markup:
     """The samples of all charts as JSON that may stand inside a script element."""
     content: dict[str, Any] = {}
-    if album is not None:
-        album.settle()
-        content = album.data()
+    if charts is not None:
+        charts.choose_resolutions()
+        content = charts.data()
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
@@ -204,7 +204,7 @@ def _script() -> Markup:
 
 
 def _text(name: str) -> str:
-    return files("report").joinpath(name).read_text(encoding="utf-8")
+    return files("report.html").joinpath(name).read_text(encoding="utf-8")
 
 
 def _verbatim(name: str) -> Markup:

@@ -9,15 +9,16 @@ from dataclasses import dataclass
 from model.samples import Samples
 from model.times import Zone
 from model.value_text import number, quantity
-from report.chart import MOST_LINES, Album, Chart, Line, Span
-from report.crossed import anchor, brief_crossings, clock
-from report.gauge import level, water
-from report.lines import OWN_SCALE, finding_lines, limits
-from report.signals import Signals, subject_name
-from report.wording import lasted, place
-from review.findings import Finding, Outcome, nearness
+from report.html.chart import MOST_LINES, Chart, Charts, Line, Span
+from report.html.crossed import anchor
+from report.html.finding_lines import OWN_SCALE, finding_lines, limits
+from report.html.gauge import level, water
+from report.html.recorded_signals import RecordedSignals
+from report.wording import brief_crossings, clock, extreme, lasted, margin, threshold
+from review.findings import Finding, Outcome
+from review.ranking import nearness
 from review.review import Review
-from review.sentences import extreme, how_long, limit_of, margin, threshold
+from review.sentences import how_long, limit_of, place, subject_name
 from rules.crossings import Crossing
 
 _MOST_ITEMS = 90  # with more, hosts are folded together as well
@@ -80,11 +81,13 @@ class Item:
     open: bool
 
 
-class Held:
+class NotCrossed:
     """The items of one outcome, and where each signal of a host is found among them."""
 
-    def __init__(self, review: Review, outcome: Outcome, signals: Signals, album: Album | None, zone: Zone) -> None:
-        self._review, self._signals, self._album, self._zone = review, signals, album, zone
+    def __init__(
+        self, review: Review, outcome: Outcome, signals: RecordedSignals, charts: Charts | None, zone: Zone
+    ) -> None:
+        self._review, self._signals, self._album, self._zone = review, signals, charts, zone
         self._outcome = outcome
         self._numbers = {host.casefold(): at for at, host in enumerate(review.hosts)}
         findings = review.of(outcome)
@@ -163,7 +166,7 @@ class Held:
             if finding.subject
         ]
         if behind:
-            lines = [Line(f"{place(leading)}: {line.label}", line.kind, line.samples, line.said) for line in lines]
+            lines = [Line(f"{place(leading)}: {line.label}", line.kind, line.samples, line.caption) for line in lines]
         alike = tuple(one for one in group if one.subject == leading.subject)
         return self._album.add(
             [*lines, *behind[: MOST_LINES - len(lines)]],

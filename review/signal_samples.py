@@ -1,4 +1,4 @@
-"""A signal as it was recorded: in its own unit, at the times of its samples."""
+"""The samples of a signal: recorded values in the signal's unit, at the times they were recorded."""
 
 from collections.abc import Callable, Sequence
 
@@ -13,8 +13,8 @@ from rules.fields import combined_rates, combined_samples, transformed
 from rules.origins import DerivedOrigin, FactOrigin, FieldsOrigin, Origin, SeriesOrigin, TotalOrigin
 
 
-def drawn(origin: Origin, samples_of: Callable[[Series], Samples]) -> Samples | None:
-    """The samples of a signal; None where it is computed from others that were not sampled together."""
+def signal_samples(origin: Origin, samples_of: Callable[[Series], Samples]) -> Samples | None:
+    """The samples of a signal; None if it is computed from series that were not sampled at the same times."""
     match origin:
         case SeriesOrigin(series, rate, transform):
             samples = samples_of(series)
@@ -36,8 +36,8 @@ def drawn(origin: Origin, samples_of: Callable[[Series], Samples]) -> Samples | 
 
 
 def _together(parts: Sequence[Origin], samples_of: Callable[[Series], Samples]) -> list[Samples]:
-    """The samples of each part; none where they were not all sampled at the same times."""
-    known = [one for part in parts if (one := drawn(part, samples_of)) is not None]
+    """The samples of each part; empty if they were not all sampled at the same times."""
+    known = [one for part in parts if (one := signal_samples(part, samples_of)) is not None]
     alike = len(known) == len(parts) and all(np.array_equal(known[0].times, one.times) for one in known[1:])
     return known if alike else []
 
@@ -47,6 +47,6 @@ def _values(parts: Sequence[Samples]) -> list[Values]:
 
 
 def _rates(counts: Samples) -> Samples:
-    """What a growing count gained per second between neighbours; a reset gives none."""
+    """The increase per second of a growing count between neighbouring samples; NaN after a reset."""
     rise = np.diff(counts.values)
     return Samples(counts.times[1:], np.where(rise >= 0, rise / (np.diff(counts.times) / SECOND), np.nan))

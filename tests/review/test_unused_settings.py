@@ -14,8 +14,8 @@ from model.log import Log
 from model.run import Run
 from model.series import Series
 from model.times import SECOND, Zone
-from report.fill_document import document
-from report.html import render
+from report.html.render import render
+from report.json_document import document
 from review.findings import Question
 from review.review import review
 from rules.load import load_packs, load_signals

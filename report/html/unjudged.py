@@ -4,15 +4,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from model.value_text import number
-from report.wording import place, reason
+from report.wording import reason
 from review.findings import Finding, Outcome
 from review.review import Review
+from review.sentences import place
 
 _SHOWN_PLACES = 40
 
 
 @dataclass(frozen=True)
-class Unjudged:
+class UnjudgedPack:
     """The rules of one pack in one state: id, title, the places it could not be judged for, and why."""
 
     pack: str
@@ -20,14 +21,14 @@ class Unjudged:
     rules: tuple[tuple[str, str, str, str], ...]
 
 
-def unjudged(review: Review, outcome: Outcome) -> tuple[Unjudged, ...]:
+def unjudged(review: Review, outcome: Outcome) -> tuple[UnjudgedPack, ...]:
     """The findings of a state that was not judged, by pack and rule."""
     why = {applied.pack.pack: applied.why for applied in review.applied}
     packs: dict[str, list[Finding]] = {}
     for finding in review.of(outcome):
         packs.setdefault(finding.pack.pack, []).append(finding)
     return tuple(
-        Unjudged(
+        UnjudgedPack(
             findings[0].pack.title,
             why.get(name, "") if outcome == Outcome.DOES_NOT_APPLY else "",
             tuple(

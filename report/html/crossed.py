@@ -4,21 +4,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from model.times import Zone, duration_text
-from model.value_text import number, percent, quantity
-from report.beside import Beside, beside_breaches
-from report.chart import Album, Chart, Span
-from report.gauge import level, water
-from report.lines import finding_lines, limits
-from report.signals import Signals
-from report.wording import lasted, old_limits, place, used_by
+from model.times import Zone
+from model.value_text import percent, quantity
+from report.html.chart import Chart, Charts, Span
+from report.html.finding_lines import finding_lines, limits
+from report.html.gauge import level, water
+from report.html.recorded_signals import RecordedSignals
+from report.html.related_signals import RelatedSignals, related_signals
+from report.wording import brief_crossings, clock, condition_text, lasted, old_limits, threshold, used_by, where
 from review.findings import Finding, Outcome
 from review.groups import Group
 from review.review import Review
-from review.sentences import breach_sentence, how_long, in_phase, reduced, threshold, worst_text
+from review.sentences import breach_sentence, how_long, in_phase, place, reduced, worst_text
 from rules.crossings import Crossing
 from rules.field_types import Severity
-from rules.pack_schema import Condition, Rule
+from rules.pack_schema import Rule
 from rules.wording import limit_text
 
 DRAWN_PER_SIGNAL = 8
@@ -56,7 +56,7 @@ class DrawnSubject:
     notes: tuple[str, ...]
     override: str
     processes: str
-    beside: Beside | None
+    related: RelatedSignals | None
     reduced: str
 
 
@@ -75,13 +75,13 @@ class Section:
     old_limits: tuple[str, ...]
 
 
-def crossed(review: Review, zone: Zone, signals: Signals, album: Album | None) -> tuple[Section, ...]:
-    """The crossed signals, worst first. `album` is None where the logs hold no rows."""
+def crossed(review: Review, zone: Zone, signals: RecordedSignals, charts: Charts | None) -> tuple[Section, ...]:
+    """The crossed signals, worst first. `charts` is None where the logs hold no rows."""
     groups = review.groups
-    artist = _Artist(review, zone, signals, album)
+    builder = _SubjectBuilder(review, zone, signals, charts)
     drawn = _share_out([len(group.findings) for group in groups])
     return tuple(
-        _section(review, group, count, artist, beside=at < _SIGNALS_WITH_OTHERS)
+        _section(review, group, count, builder, related=at < _SIGNALS_WITH_OTHERS)
         for at, (group, count) in enumerate(zip(groups, drawn, strict=True))
     )
 
@@ -89,36 +89,6 @@ def crossed(review: Review, zone: Zone, signals: Signals, album: Album | None) -
 def anchor(kind: str, signal: str, host: str = "") -> str:
     """What a link to a section leads to: `crossed-cpu-busy`."""
     return "-".join(part for part in (kind, signal.replace(".", "-"), host) if part)
-
-
-def condition_text(condition: Condition, unit: str) -> str:
-    """How a rule judges, in words: `mean over 1 min, for 5 min, in the steady phase`."""
-    parts = [f"{condition.reduce} over {duration_text(condition.over)}" if condition.over else condition.reduce]
-    if isinstance(condition, Rule):
-        parts += [f"for {duration_text(condition.for_)}"] if condition.for_ else []
-        parts += [f"in the {condition.phase} phase"] if condition.phase else []
-        if condition.recover:
-            parts.append(f"until {limit_text(condition.recover, unit, condition.scale)}")
-    return ", ".join(parts)
-
-
-def brief_crossings(finding: Finding) -> str:
-    """How many crossings did not fire, and the longest of them: `3, longest 40 s`."""
-    longest = max((one.duration for one in finding.brief), default=0)
-    return (
-        number(len(finding.brief)) + (f", longest {duration_text(longest)}" if longest else "") if finding.brief else ""
-    )
-
-
-def where(group: Group, judged_hosts: int) -> str:
-    """`SQLSRV01, 2 E:`, `4 instances on SQLSRV01, worst 2 E:` or `on 20 of 20 hosts, worst WEB07`."""
-    worst = group.worst.subject
-    subjects = list(dict.fromkeys(finding.subject for finding in group.findings if finding.subject))
-    if worst is None or len(subjects) == 1:
-        return place(group.worst)
-    if len(group.hosts) > 1:
-        return f"on {number(len(group.hosts))} of {number(judged_hosts)} hosts, worst {place(group.worst)}"
-    return f"{number(len(subjects))} instances on {worst.host}, worst {worst.instance}"
 
 
 def _share_out(sizes: Sequence[int]) -> list[int]:
@@ -131,7 +101,7 @@ def _share_out(sizes: Sequence[int]) -> list[int]:
     return drawn
 
 
-def _section(review: Review, group: Group, count: int, artist: "_Artist", *, beside: bool) -> Section:
+def _section(review: Review, group: Group, count: int, builder: "_SubjectBuilder", *, related: bool) -> Section:
     worst, rest = group.worst, group.findings[count:]
     judged = {
         finding.subject.host.casefold()
@@ -144,7 +114,7 @@ def _section(review: Review, group: Group, count: int, artist: "_Artist", *, bes
         title=worst.signal.title,
         place=where(group, len(judged)),
         drawn=tuple(
-            artist.subject(finding, group, beside=beside and at == 0)
+            builder.subject(finding, group, related=related and at == 0)
             for at, finding in enumerate(group.findings[:count])
         ),
         rest=rest[:_LISTED_SUBJECTS],
@@ -167,16 +137,16 @@ def _whole_condition(review: Review, finding: Finding) -> str:
 
 
 @dataclass(frozen=True)
-class _Artist:
+class _SubjectBuilder:
     """Draws the subjects of one report."""
 
     review: Review
     zone: Zone
-    signals: Signals
-    album: Album | None
+    signals: RecordedSignals
+    charts: Charts | None
 
-    def subject(self, finding: Finding, group: Group, *, beside: bool) -> DrawnSubject:
-        """One finding in full; `beside` adds the signals its rule says to look at."""
+    def subject(self, finding: Finding, group: Group, *, related: bool) -> DrawnSubject:
+        """One finding in full; `related` adds the signals its rule says to look at."""
         crossings = finding.counted
         most = _LISTED_WHERE_OFTEN if finding.outcome == Outcome.OFTEN else _LISTED_CROSSINGS
         listed = sorted(sorted(crossings, key=lambda one: -one.duration)[:most], key=lambda one: one.start)
@@ -194,7 +164,9 @@ class _Artist:
             notes=finding.notes,
             override=finding.override.note if finding.override else "",
             processes=used_by(finding, crossings[0].start) if crossings and not several else "",
-            beside=beside_breaches(self.review, self.signals, finding, self.album) if beside and self.album else None,
+            related=related_signals(self.review, self.signals, finding, self.charts)
+            if related and self.charts
+            else None,
             reduced=reduced(finding),
         )
 
@@ -228,10 +200,10 @@ class _Artist:
 
     def _chart(self, finding: Finding, group: Group) -> Chart | None:
         lines = finding_lines(finding, self.signals)
-        if self.album is None or not lines:
+        if self.charts is None or not lines:
             return None
         alike = tuple(one for one in group.findings if one.subject == finding.subject)
-        return self.album.add(
+        return self.charts.add(
             lines,
             finding.signal.unit,
             f"Chart: {breach_sentence(finding)} Crossed {how_long(finding)}.",
@@ -239,12 +211,6 @@ class _Artist:
             spans=[Span(one.start, one.end) for one in finding.counted],
             severity=finding.rule.severity,
         )
-
-
-def clock(review: Review, zone: Zone, instant: int) -> str:
-    """A time of the run: with its date where the run spans several days."""
-    start, end = review.start or instant, review.end or instant
-    return zone.clock(instant, date=zone.local(start).date() != zone.local(end).date())
 
 
 def _title(finding: Finding, group: Group) -> str:

@@ -1,13 +1,14 @@
 """The review as the document other programs read."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from model.errors import printable
 from model.log import Log
 from model.times import SECOND, iso
-from report.document import (
+from report.json_schema import (
     BreachPart,
     BriefPart,
     CoveragePart,
@@ -28,12 +29,12 @@ from report.document import (
     ThresholdPart,
     UnjudgedPart,
 )
-from review.findings import Finding, Processes
+from review.findings import CROSSED, SEVERITIES, Finding, Outcome, Processes
 from review.groups import Group
 from review.review import Review
 from review.sentences import limit_of
 from review.statistics import Statistic
-from review.verdict import counts, group_sentence
+from review.verdict import group_sentence
 from rules.crossings import Crossing
 
 _MOST_SPANS = 100
@@ -55,7 +56,7 @@ def document(review: Review) -> ReviewDocument:
             text=review.coverage.text,
         ),
         groups=[_group(one, len(review.hosts)) for one in review.groups],
-        counts=counts(review.findings),
+        counts=_counts(review.findings),
         log=LogPart(
             files=files,
             hosts=list(review.hosts),
@@ -85,6 +86,16 @@ def document(review: Review) -> ReviewDocument:
         rules=[_rule(finding) for finding in review.findings],
         statistics=[_statistic(one, review.host_of(one.series)) for one in review.statistics],
     )
+
+
+def _counts(findings: Sequence[Finding]) -> dict[str, int]:
+    """Findings by state, those that count as crossed by severity as well."""
+    by_outcome = Counter(str(one.outcome) for one in findings)
+    by_severity = Counter(one.rule.severity for one in findings if one.outcome in CROSSED)
+    return {
+        **{severity: by_severity[severity] for severity in SEVERITIES},
+        **{str(outcome): by_outcome[str(outcome)] for outcome in Outcome},
+    }
 
 
 def _file(review: Review, log: Log, digest: str | None) -> FilePart:

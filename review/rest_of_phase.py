@@ -1,4 +1,4 @@
-"""The time a crossing is compared with: the rest of the phase it lies in."""
+"""The rest of the phase that contains a crossing: values in the crossing are compared with those."""
 
 from collections.abc import Sequence
 
@@ -11,22 +11,24 @@ from rules.crossings import Crossing
 
 
 def phase_of(crossings: Sequence[Crossing], phases: Sequence[Phase]) -> str | None:
-    """The name of the phase that all of the crossings lie in; None where they lie in several, or beyond any."""
-    names = {_around(one, phases) for one in crossings}
+    """The name of the phase that contains all of the crossings; None if no single phase does."""
+    names = {_containing(one, phases) for one in crossings}
     return names.pop() if len(names) == 1 else None
 
 
-def rest(times: Times, name: str, crossings: Sequence[Crossing], phases: Sequence[Phase]) -> NDArray[np.bool_]:
-    """Which times lie in the phases of a name, and in none of the crossings."""
+def in_rest_of_phase(
+    times: Times, name: str, crossings: Sequence[Crossing], phases: Sequence[Phase]
+) -> NDArray[np.bool_]:
+    """Which times are in the phases of this name but in none of the crossings."""
     inside = np.zeros(len(times), dtype=bool)
     for phase in phases:
         if phase.name == name:
             inside |= (times >= phase.start) & (times <= phase.end)
-    return inside & ~during(times, crossings)
+    return inside & ~in_crossings(times, crossings)
 
 
-def during(times: Times, crossings: Sequence[Crossing]) -> NDArray[np.bool_]:
-    """Which times lie in one of the crossings, which are in the order of time."""
+def in_crossings(times: Times, crossings: Sequence[Crossing]) -> NDArray[np.bool_]:
+    """Which times are in one of the crossings; those are in time order."""
     if not crossings:
         return np.zeros(len(times), dtype=bool)
     starts = np.array([one.start for one in crossings], dtype=np.int64)
@@ -35,5 +37,5 @@ def during(times: Times, crossings: Sequence[Crossing]) -> NDArray[np.bool_]:
     return (at >= 0) & (times <= ends[np.maximum(at, 0)])
 
 
-def _around(crossing: Crossing, phases: Sequence[Phase]) -> str | None:
+def _containing(crossing: Crossing, phases: Sequence[Phase]) -> str | None:
     return next((p.name for p in phases if p.start <= crossing.start and crossing.end <= p.end), None)

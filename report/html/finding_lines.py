@@ -6,16 +6,15 @@ from model.samples import Samples
 from model.sampling import sampling_interval
 from model.times import duration_text
 from model.value_text import number
-from report.chart import Limit, Line
-from report.signals import Signals
+from report.html.chart import Limit, Line
+from report.html.recorded_signals import RecordedSignals
 from review.findings import Finding
 from review.sentences import limit_of, window
-from rules.wording import exactly
 
 OWN_SCALE = ("sum", "count", "increase")  # reduced values that are no level a sample could have
 
 
-def finding_lines(finding: Finding, signals: Signals) -> list[Line]:
+def finding_lines(finding: Finding, signals: RecordedSignals) -> list[Line]:
     """What is judged and what it is judged by; one line where both are the same."""
     samples, track = signals.samples(finding), finding.track
     if track is None:
@@ -40,10 +39,10 @@ def limits(finding: Finding, others: tuple[Finding, ...] = ()) -> list[Limit]:
     if finding.rule.reduce not in OWN_SCALE:
         drawn = (one for one in others if one.rule.reduce not in OWN_SCALE and not one.superseded_by)
         levels |= {limit_of(one).limit: None for one in drawn}
-    return [Limit(level, f"threshold {exactly(level, unit)}") for level in levels]
+    return [Limit.of(level, unit) for level in levels]
 
 
-def _between(finding: Finding, signals: Signals) -> str:
+def _between(finding: Finding, signals: RecordedSignals) -> str:
     """What stands in the caption of a growing count: its change is shown, between two samples each."""
     count = signals.count(finding)
     return f"change per second between {number(count)} samples" if signals.grows(finding) and count else ""

@@ -8,11 +8,13 @@ import numpy as np
 from model.run import Phase
 from model.samples import Samples
 from model.value_text import number, quantity
-from report.scale import scale_for
-from report.signals import Signals, subject_name
-from review.findings import CROSSED, Finding, Outcome, nearness
+from report.html.recorded_signals import RecordedSignals
+from report.html.scale import scale_for
+from report.wording import extreme
+from review.findings import CROSSED, Finding, Outcome
+from review.ranking import nearness
 from review.review import Review
-from review.sentences import extreme, should, subject_title
+from review.sentences import should, subject_name, subject_title
 from rules.signal_schema import Signal
 from rules.subjects import Subject
 
@@ -22,14 +24,14 @@ _NAMED_HOSTS = 2
 
 
 @dataclass(frozen=True)
-class Figure:
+class KeyFigure:
     """A value in large type, and what it is of."""
 
     value: str
     text: str
 
 
-def figures(review: Review, signals: Signals) -> tuple[Figure, ...]:
+def key_figures(review: Review, signals: RecordedSignals) -> tuple[KeyFigure, ...]:
     """Up to four: the worst breach, the processors by role, what its rule says to look at, the next breach."""
     pair = _pair(review.phases)
     crossed = _one_per_signal(review.of(*CROSSED))
@@ -64,14 +66,14 @@ def _closest(review: Review) -> list[Finding]:
     )
 
 
-def _of_finding(finding: Finding, pair: Sequence[Phase]) -> Figure | None:
+def _of_finding(finding: Finding, pair: Sequence[Phase]) -> KeyFigure | None:
     if finding.samples is None or not len(finding.samples.present.times):
         return None
     means, names = _by_phase([finding.samples], pair)
     if not pair or len(means) < len(pair):
         means, names = [finding.worst], ""
     what = f"mean in {names}" if names else extreme(finding)
-    return Figure(_values(means, finding.signal), f"{subject_title(finding)}, {what}; {should(finding)}")
+    return KeyFigure(_values(means, finding.signal), f"{subject_title(finding)}, {what}; {should(finding)}")
 
 
 def _shown(crossed: Sequence[Finding]) -> Subject | None:
@@ -79,7 +81,9 @@ def _shown(crossed: Sequence[Finding]) -> Subject | None:
     return crossed[0].subject if crossed and crossed[0].rule.signal == _CPU else None
 
 
-def _processors(review: Review, signals: Signals, pair: Sequence[Phase], but: Subject | None) -> Iterator[Figure]:
+def _processors(
+    review: Review, signals: RecordedSignals, pair: Sequence[Phase], but: Subject | None
+) -> Iterator[KeyFigure]:
     """Processor time, hosts of the same role together, the busiest role first."""
     signal = review.question.signals.get(_CPU)
     roles: dict[str, dict[Subject, Samples]] = {}
@@ -88,12 +92,14 @@ def _processors(review: Review, signals: Signals, pair: Sequence[Phase], but: Su
             roles.setdefault(_role(review, subject.host), {})[subject] = samples
     if signal is None:
         return
-    found: list[tuple[float, Figure]] = []
+    found: list[tuple[float, KeyFigure]] = []
     for members in roles.values():
         means, names = _by_phase(list(members.values()), pair)
         if means:
             what = f"mean in {names}" if names else "mean"
-            found.append((max(means), Figure(_values(means, signal), f"{signal.title} of {_hosts(members)}, {what}")))
+            found.append(
+                (max(means), KeyFigure(_values(means, signal), f"{signal.title} of {_hosts(members)}, {what}"))
+            )
     for _, figure in sorted(found, key=lambda item: -item[0]):
         yield figure
 
@@ -109,7 +115,7 @@ def _hosts(members: Mapping[Subject, Samples]) -> str:
     return " and ".join(hosts) if len(hosts) <= _NAMED_HOSTS else f"{number(len(hosts))} hosts"
 
 
-def _look_at(review: Review, signals: Signals, finding: Finding, pair: Sequence[Phase]) -> Iterator[Figure]:
+def _look_at(review: Review, signals: RecordedSignals, finding: Finding, pair: Sequence[Phase]) -> Iterator[KeyFigure]:
     for name in finding.rule.look_at:
         signal = review.question.signals.get(name)
         recorded = signals.on(name, finding.subject.host) if signal and finding.subject else {}
@@ -120,7 +126,7 @@ def _look_at(review: Review, signals: Signals, finding: Finding, pair: Sequence[
         means, names = _by_phase([samples], pair)
         if means:
             what = f"mean in {names}" if names else "mean"
-            yield Figure(_values(means, signal), f"{signal.title} of {subject_name(subject)}, {what}")
+            yield KeyFigure(_values(means, signal), f"{signal.title} of {subject_name(subject)}, {what}")
 
 
 def _by_phase(several: Sequence[Samples], pair: Sequence[Phase]) -> tuple[list[float], str]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from report.crossed import anchor
+from report.html.crossed import anchor
 from report.wording import MARKS
 from review.findings import CROSSED, Finding, Outcome
 from review.review import Review

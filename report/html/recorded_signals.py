@@ -5,14 +5,14 @@ from collections.abc import Mapping
 from model.samples import Recorded, Samples
 from model.series import Series
 from review.findings import Finding
-from review.recorded import drawn
 from review.review import Review
+from review.signal_samples import signal_samples
 from rules.origins import FieldsOrigin, Origins, SeriesOrigin, series_of
 from rules.signal_finder import Finder
 from rules.subjects import Subject
 
 
-class Signals:
+class RecordedSignals:
     """The signals of a review as they were recorded, in their own units."""
 
     def __init__(self, review: Review) -> None:
@@ -34,7 +34,9 @@ class Signals:
         there where its operands were sampled together.
         """
         if name not in self._found:
-            every = ((subject, drawn(origin, self.counter)) for subject, origin in self._origins(name).values())
+            every = (
+                (subject, signal_samples(origin, self.counter)) for subject, origin in self._origins(name).values()
+            )
             self._found[name] = {subject: s for subject, s in every if s is not None and len(s.present.times)}
         return self._found[name]
 
@@ -83,8 +85,3 @@ class Signals:
 
     def _origins(self, name: str) -> Origins:
         return self._finder.find(name) if name in self._review.question.signals else {}
-
-
-def subject_name(subject: Subject) -> str:
-    """`SQLSRV01` or `SQLSRV01, 2 E:`."""
-    return f"{subject.host}, {subject.instance}" if subject.instance else subject.host

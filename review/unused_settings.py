@@ -1,4 +1,4 @@
-"""What plimsoll.toml says of hosts and instances that these logs do not have: a limit meant for them stays unscaled."""
+"""Remarks on settings in plimsoll.toml that are not used: they name hosts or instances that are not in the logs."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
@@ -12,10 +12,10 @@ _FILE = "plimsoll.toml"
 _MOST_NAMED = 8
 
 
-def unmatched(
+def unused_settings(
     given: GivenFacts, question: Question, findings: Sequence[Finding], hosts: Sequence[str]
 ) -> Iterator[Remark]:
-    """A remark for each mistaken name, and one for all the hosts that resemble none that was recorded."""
+    """A remark for each name that is probably misspelled, and one for all other hosts that were not recorded."""
     known = {host.casefold() for host in hosts}
     named = [subject for subject in given.by_subject if subject.instance is None]
     yield from _hosts([one.host for one in named if one.host.casefold() not in known], hosts, named)
@@ -36,10 +36,7 @@ def unmatched(
 
 
 def missing_hosts(expected: Sequence[str], hosts: Sequence[str]) -> tuple[str, ...]:
-    """Those of the hosts that plimsoll.toml names which were not recorded.
-
-    A computer by its short name in one place and by its full one in the other is the same.
-    """
+    """The expected hosts that were not recorded. A short name and a full one with the same first part are one host."""
     return tuple(one for one in expected if not any(_is_same(one.casefold(), host.casefold()) for host in hosts))
 
 
@@ -49,8 +46,8 @@ def _is_same(one: str, other: str) -> bool:
 
 
 def _hosts(missing: Sequence[str], hosts: Sequence[str], named: Collection[Subject]) -> Iterator[Remark]:
-    free = _others(hosts, (one.host for one in named))
-    resembling = {host: near for host in missing if (near := _nearest(host, free))}
+    candidates = _not_named(hosts, (one.host for one in named))
+    resembling = {host: near for host in missing if (near := _nearest(host, candidates))}
     for host, near in resembling.items():
         yield Remark(
             Kind.NOTED,
@@ -64,7 +61,7 @@ def _hosts(missing: Sequence[str], hosts: Sequence[str], named: Collection[Subje
 
 
 def _rules(host: str, question: Question, findings: Iterable[Finding]) -> Iterator[Remark]:
-    """Thresholds set for a host alone, on which nothing of what they are about was recorded."""
+    """Thresholds set for one host whose counters were not recorded there."""
     recorded = {finding.rule.id for finding in findings if finding.outcome != Outcome.NOT_RECORDED}
     asked = {rule.id for pack in question.packs for rule in pack.rules}
     idle = [name for name in question.overrides.by_host.get(host.casefold(), {}) if name in asked - recorded]
@@ -74,23 +71,23 @@ def _rules(host: str, question: Question, findings: Iterable[Finding]) -> Iterat
 
 
 def _judged_by(facts: Mapping[str, float], drive: str | None, findings: Iterable[Finding]) -> list[str]:
-    """The instances that are judged by such facts, or by what they hold; all there are where no rule asks for that."""
+    """The instances that rules judge by these facts or this kind of drive; all instances if no rule does."""
     every = {one.subject.instance: one.rule for one in findings if one.subject and one.subject.instance}
-    asking = [
+    affected = [
         one.subject.instance
         for one in findings
         if one.subject
         and one.subject.instance
         and (any(condition.scale in facts for condition in one.rule.conditions) or (drive and one.rule.drive == drive))
     ]
-    return list(dict.fromkeys(asking or every))
+    return list(dict.fromkeys(affected or every))
 
 
 def _instance(subject: Subject, judged: Sequence[str], named: Sequence[str]) -> Iterator[Remark]:
     name = subject.instance or ""
     if name.casefold() in map(str.casefold, judged):
         return
-    near = _nearest(name, _others(judged, named))
+    near = _nearest(name, _not_named(judged, named))
     recorded = _listed([f'"{one}"' for one in judged])
     others = f"recorded: {recorded}" if recorded else "no instances were recorded"
     hint = f'did you mean "{near}"?' if near else others
@@ -102,7 +99,7 @@ def _instance(subject: Subject, judged: Sequence[str], named: Sequence[str]) -> 
 
 
 def _nearest(name: str, known: Sequence[str]) -> str | None:
-    """The known name that is most like it, case and domain apart; None where none is."""
+    """The known name most similar to this one, without regard to case and domain; None if none is similar."""
     by_name = {one.casefold(): one for one in reversed(known)}
     short = name.casefold().partition(".")[0]
     same = next((one for folded, one in by_name.items() if folded.partition(".")[0] == short), None)
@@ -110,8 +107,8 @@ def _nearest(name: str, known: Sequence[str]) -> str | None:
     return same or (by_name[near[0]] if near else None)
 
 
-def _others(known: Iterable[str], named: Iterable[str]) -> list[str]:
-    """Those that plimsoll.toml does not name itself: what it names rightly is no mistaken name's meaning."""
+def _not_named(known: Iterable[str], named: Iterable[str]) -> list[str]:
+    """The known names that plimsoll.toml does not name: one that it does is not what a misspelled name means."""
     own = {one.casefold() for one in named}
     return [one for one in known if one.casefold() not in own]
 
