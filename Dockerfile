@@ -1,4 +1,4 @@
-# Plimsoll itself, for docker-compose.yml: it loads logs, and makes InfluxDB's tokens.
+# The image of Plimsoll, used by docker-compose.yml to load logs and to create InfluxDB's tokens.
 FROM python:3.13.5-slim-bookworm
 
 WORKDIR /opt/plimsoll

@@ -1,10 +1,10 @@
-"""How fast InfluxDB answers the dashboards: every query as Grafana asks it, over 24 hours of 20 hosts.
+"""Measures how fast InfluxDB answers the queries of all dashboards, over 24 hours of 20 hosts.
 
     python bench/alert_queries.py [--hosts 20] [--hours 24] [--repeats 3] [--keep FOLDER]
 
-Writes a sample every 10 s of each signal into a real InfluxDB of its own (`python3 -m native.build influxd`), asks
-each query in turn, and prints for each dashboard how many milliseconds the answers took, and its slowest query.
-With --keep the data stays in a folder, and is used again from there.
+Starts an InfluxDB (build it with `python3 -m native.build influxd`), writes a sample of each signal every 10 s, runs
+each query as Grafana sends it, and prints the time of the answers (ms) and the slowest query for each dashboard. With
+--keep, the data is kept in a folder and reused.
 """
 
 import argparse
@@ -34,7 +34,7 @@ _START_S = 1_790_000_000 // 3_600 * 3_600
 
 
 def fill(made: dict[str, str], hosts: int, hours: int) -> int:
-    """Write the samples of a fleet; how many."""
+    """Write the samples of a fleet. Returns how many."""
     server = Server(Address(made[settings.URL], made[settings.ORG], made[settings.BUCKET], made[settings.TOKEN_INGEST]))
     store = InfluxStore(server)
     written = 0
@@ -48,7 +48,7 @@ def fill(made: dict[str, str], hosts: int, hours: int) -> int:
 
 
 def answer_ms(made: dict[str, str], query: str) -> float:
-    """How long an answer takes, to its last byte."""
+    """The time of an answer up to its last byte (ms)."""
     address = f"{made[settings.URL]}/query?{urlencode({'db': made[settings.BUCKET], 'epoch': 'ms'})}"
     headers = {
         "Authorization": f"Token {made[settings.TOKEN_GRAFANA]}",
@@ -66,7 +66,7 @@ def answer_ms(made: dict[str, str], query: str) -> float:
 
 
 def measure(made: dict[str, str], hours: int, repeats: int) -> bool:
-    """Ask every query, and print what it took; whether the 95th percentile of all is within the limit."""
+    """Run all queries and print their times. Returns whether the 95th percentile is within the limit."""
     start_ms, end_ms = _START_S * 1_000, (_START_S + hours * 3_600) * 1_000
     took: dict[str, list[tuple[float, str]]] = defaultdict(list)
     for name, text in files().items():

@@ -1,4 +1,4 @@
-"""A large, plausible PDH-CSV log, made fast: the same few blocks of rows under running times."""
+"""Writes a large, plausible PDH-CSV log fast: times advance, but the values of a block of rows repeat."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -27,7 +27,7 @@ _PER_INSTANCE = (
 
 
 def counters(count: int) -> list[str]:
-    """Paths as a database server's log has them; processes make up the number."""
+    """Counter paths like those of a database server's log, filled up with processes."""
     paths = list(_SHARED)
     for path, instances in _PER_INSTANCE:
         paths += [path.format(n=n) for n in range(instances)]
@@ -36,7 +36,7 @@ def counters(count: int) -> list[str]:
 
 
 def write_big_log(path: Path, rows: int, columns: int, blanks: float = 0.02) -> None:
-    """Write the log; values have 15 significant digits, and so large a part of them are blank."""
+    """Write the log. Values have 15 significant digits; `blanks` is the share of blank cells."""
     random = np.random.default_rng(1)
     header = ",".join(f'"{cell}"' for cell in ["(PDH-CSV 4.0) (UTC)(0)", *counters(columns)])
     values = random.gamma(2.0, 12.0, (min(rows, _BLOCK), columns))

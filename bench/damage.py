@@ -1,10 +1,10 @@
-"""How long damaged logs take and how much memory, against the undamaged log in the same run.
+"""Measures the time and memory of reading damaged logs, compared with the undamaged log in the same run.
 
     python bench/damage.py [--rows 1000] [--columns 1000] [--blanks 0.02] [--logs 50] [--small 300] [--in FOLDER]
 
-Every kind of damage of mutate.py in turn, on one large log and on small ones: a made one, and those in
-the folder that is named. Each damaged log is timed between two readings of the whole one; of small logs
-the best of three counts, both ways. Memory is the most a process of its own held.
+Applies the damage of mutate.py to one large generated log, to a small one, and to small logs in FOLDER. Each damaged
+log is timed between two readings of the undamaged one; for small logs, the best of three counts. Memory is the peak of
+a separate process.
 """
 
 import argparse
@@ -28,21 +28,21 @@ _ONE = "import sys, damage; damage.in_a_process(sys.argv[1])"
 
 
 def read(path: Path) -> None:
-    """Read a log, whatever comes of it."""
+    """Read a log, ignoring errors."""
     with suppress(Unusable):
         read_log(path)
 
 
 def in_a_process(path: str) -> None:
-    """Read a log and print how much memory this process held at most, in MB (Linux)."""
+    """Read a log and print the peak memory of this process in MB (Linux)."""
     read(Path(path))
-    # What resource.getrusage says begins with the memory of the process that started this one.
+    # resource.getrusage would include the memory of the parent process.
     status = Path("/proc/self/status").read_text(encoding="ascii")
     print(int(status.partition("VmHWM:")[2].split()[0]) / 1000)
 
 
 def seconds(path: Path, repeats: int) -> float:
-    """How long reading takes, at best."""
+    """The shortest time of reading a log."""
     times: list[float] = []
     for _ in range(repeats):
         start = time.perf_counter()
@@ -52,7 +52,7 @@ def seconds(path: Path, repeats: int) -> float:
 
 
 def ratios(clean: Path, damaged: Path, seeds: Sequence[int], repeats: int) -> list[tuple[float, int]]:
-    """How much longer each damaged log takes than the clean one just before and just after it."""
+    """The time for each damaged log, relative to the clean log just before and after it."""
     data = clean.read_bytes()
     read(clean)
     found: list[tuple[float, int]] = []
@@ -65,13 +65,13 @@ def ratios(clean: Path, damaged: Path, seeds: Sequence[int], repeats: int) -> li
 
 
 def megabytes(path: Path) -> float:
-    """How much memory reading takes at most."""
+    """The peak memory of reading a log, in MB."""
     call = [sys.executable, "-c", _ONE, str(path)]
     return float(subprocess.run(call, check=True, capture_output=True, text=True, cwd=Path(__file__).parent).stdout)
 
 
-def tell(name: str, found: Sequence[tuple[float, int]]) -> None:
-    """One line on many damaged logs."""
+def summarise(name: str, found: Sequence[tuple[float, int]]) -> None:
+    """Print one line on many damaged logs."""
     values = sorted(ratio for ratio, _ in found)
     slowest, seed = max(found)
     over = sum(ratio > 3 for ratio in values)
@@ -94,20 +94,20 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         clean, damaged = Path(folder) / "log.csv", Path(folder) / "damaged.csv"
         write_big_log(clean, 40, 30)
-        tell("40 rows x 30 counters", ratios(clean, damaged, range(size.small), 3))
+        summarise("40 rows x 30 counters", ratios(clean, damaged, range(size.small), 3))
         logs = sorted(size.folder.iterdir()) if size.folder else []
         for path in logs:
             if path.suffix in (".csv", ".tsv", ".txt") and path.stat().st_size < _LARGEST:
-                tell(path.name, ratios(path, damaged, range(size.small), 3))
+                summarise(path.name, ratios(path, damaged, range(size.small), 3))
         write_big_log(clean, size.rows, size.columns, size.blanks)
         large = ratios(clean, damaged, range(size.logs), 1)
-        tell(f"{size.rows} rows x {size.columns} counters, {clean.stat().st_size / 1e6:.0f} MB", large)
+        summarise(f"{size.rows} rows x {size.columns} counters, {clean.stat().st_size / 1e6:.0f} MB", large)
         worst: list[tuple[float, int]] = []
         whole = megabytes(clean)
         for _, seed in sorted(large)[-10:]:
             damaged.write_bytes(mutated(seed, clean.read_bytes()))
             worst.append((megabytes(damaged) / whole, seed))
-        tell("memory of the slowest of them", worst)
+        summarise("memory of the slowest of them", worst)
 
 
 if __name__ == "__main__":

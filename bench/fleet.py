@@ -1,4 +1,4 @@
-"""A made-up fleet: every signal of Windows and Linux hosts, as Telegraf, sadf and probes would have recorded it."""
+"""A simulated fleet: all signals of Windows and Linux hosts, as Telegraf, sadf and probes record them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -28,21 +28,21 @@ _PROCESSORS = [str(n) for n in range(4)]
 
 
 class Host(NamedTuple):
-    """A host, and who records it: windows, telegraf (on Linux), sysstat, or a probe or poller beside it."""
+    """A host and its collector: windows, telegraf (on Linux), sysstat, or None for probes and pollers."""
 
     name: str
     collector: str | None
 
 
 def hosts(count: int) -> list[Host]:
-    """As many hosts, half of them Windows; the first Linux ones have a directory and a database beside them."""
+    """A number of hosts, half of them Windows; the first two Linux hosts also run a directory and a database."""
     windows = [Host(f"WIN{n:02}", "windows") for n in range(count - count // 2)]
     linux = [Host(f"lnx{n:02}", "telegraf") for n in range(count // 2)]
     return [*windows, *linux, Host("lnx00", None), Host("lnx01", None)]
 
 
 def series_of(host: Host, signals: Sequence[str] = (), *, every: bool = False) -> list[tuple[Series, Selection]]:
-    """What is recorded of a host: the best source it has of each signal, or every one, in all its instances."""
+    """The series of a host with their selections: from the best source of each signal, or from every one."""
     found: dict[object, tuple[Series, Selection]] = {}
     for name, signal in load_signals().items():
         if signal.derived or (signals and name not in signals):
@@ -57,7 +57,7 @@ def series_of(host: Host, signals: Sequence[str] = (), *, every: bool = False) -
 
 
 def log(host: Host, times: Times, signals: Sequence[str] = (), *, every: bool = False) -> Log:
-    """A recording of a host: values that wander about 50, and counts that grow; the same for the same host."""
+    """A recording of a host: values that vary around 50, and growing counters. A host always gives the same values."""
     random = np.random.default_rng([*host.name.encode()])
     recorded = series_of(host, signals, every=every)
     columns = [pl.Series(_values(selection, len(times), random)) for _, selection in recorded]

@@ -2,10 +2,10 @@
 
     python bench/loading.py [--rows 5000] [--columns 1000] [--repeats 3]
 
-Every way writes into a bucket of its own in one real InfluxDB, in turn; medians. `ready-made` posts the very line
-protocol that ingest makes, encoded beforehand, on one connection; `plimsoll ingest` is the whole command from start
-to exit, reading the log included, with its peak of memory. influxdb-client is given points, and writes a twentieth of
-the rows; Telegraf's csv parser writes every column as a field of one measurement.
+Each way writes to its own bucket in the same InfluxDB; medians are printed. `ready-made` posts the line protocol of
+ingest, encoded beforehand, on one connection. `plimsoll ingest` is the whole command, including reading the log, with
+its peak memory. influxdb-client is given points, and writes a twentieth of the rows. Telegraf's csv parser writes each
+column as a field of one measurement.
 """
 
 import argparse

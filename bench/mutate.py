@@ -1,4 +1,4 @@
-"""Damages logs the way disks, transfers and people do: the same damage for the same seed."""
+"""Damages logs as disks, transfers and people do. The same seed gives the same damage."""
 
 import random
 from collections.abc import Callable
@@ -12,7 +12,7 @@ Damage = Callable[[random.Random, bytes], bytes]
 
 
 def flip_bytes(chance: random.Random, log: bytes) -> bytes:
-    """A few bytes become others."""
+    """A few bytes change."""
     out = bytearray(log)
     for _ in range(chance.choice([1, 3, 20])):
         out[chance.randrange(len(out))] = chance.randrange(256)
@@ -29,7 +29,7 @@ def cut_lines(chance: random.Random, log: bytes) -> bytes:
 
 
 def drop_lines(chance: random.Random, log: bytes) -> bytes:
-    """Lines are missing, twice there, or in another order."""
+    """A line is missing or repeated, or two are swapped."""
     lines = log.split(b"\n")
     at, other = chance.randrange(len(lines)), chance.randrange(len(lines))
     match chance.randrange(3):
@@ -43,7 +43,7 @@ def drop_lines(chance: random.Random, log: bytes) -> bytes:
 
 
 def shift_columns(chance: random.Random, log: bytes) -> bytes:
-    """Cells go missing or come up twice in some lines."""
+    """Some lines lose a cell, or have one twice."""
     lines = log.split(b"\n")
     for at in chance.sample(range(len(lines)), min(len(lines), chance.choice([1, 4]))):
         cells = lines[at].split(b",")
@@ -54,7 +54,7 @@ def shift_columns(chance: random.Random, log: bytes) -> bytes:
 
 
 def mix_encodings(chance: random.Random, log: bytes) -> bytes:
-    """A part is written in another encoding."""
+    """A part is in another encoding."""
     at = chance.randrange(len(log))
     part = log[at : at + chance.choice([3, 200])].decode("latin-1")
     encoded = part.encode(chance.choice(["utf-16-le", "utf-16", "utf-8-sig", "cp037"]), "replace")
@@ -62,12 +62,12 @@ def mix_encodings(chance: random.Random, log: bytes) -> bytes:
 
 
 def truncate(chance: random.Random, log: bytes) -> bytes:
-    """The file ends anywhere."""
+    """The file is cut off at any byte."""
     return log[: chance.randrange(len(log))]
 
 
 def change_cells(chance: random.Random, log: bytes) -> bytes:
-    """Cells hold something else."""
+    """Some cells have other contents."""
     lines = log.split(b"\n")
     for _ in range(chance.choice([1, 10])):
         at = chance.randrange(len(lines))
@@ -78,7 +78,7 @@ def change_cells(chance: random.Random, log: bytes) -> bytes:
 
 
 def add_noise(chance: random.Random, log: bytes) -> bytes:
-    """Foreign bytes come in between."""
+    """Random bytes are inserted."""
     at = chance.randrange(len(log))
     return log[:at] + chance.randbytes(chance.choice([1, 50, 5000])) + log[at:]
 

@@ -1,9 +1,8 @@
-"""How fast a large log is read and reviewed, against bare polars on the same bytes in the same run.
+"""Measures how fast a large log is read and reviewed, compared with bare polars on the same bytes in the same run.
 
     python bench/reading.py [--rows 5000] [--columns 1000] [--blanks 0.02]
 
-Medians of five. `read` is the reader alone, in this process; `show`, `review` and `--help` are whole
-commands from start to exit.
+Prints medians of five. `read` is the reader alone, in this process; `show`, `review` and `--help` are whole commands.
 """
 
 import argparse
@@ -35,7 +34,7 @@ def median_of(action: Callable[[], object]) -> float:
 
 
 def command(*arguments: str) -> Callable[[], object]:
-    """A call of plimsoll as a process of its own."""
+    """A call of plimsoll in a separate process."""
     return lambda: subprocess.run([sys.executable, "-m", "plimsoll", *arguments], check=True, capture_output=True)
 
 

@@ -1,1 +1,1 @@
-"""A simulated system: logs to try Plimsoll on without a Windows machine."""
+"""Simulated systems, for trying Plimsoll without a Windows machine."""

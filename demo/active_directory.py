@@ -1,4 +1,4 @@
-"""A present-day domain controller for an hour: a quiet one, and one whose disk and whose partners are slow."""
+"""A current domain controller for an hour: healthy, and with a slow disk and slow partners."""
 
 from datetime import datetime
 
@@ -57,8 +57,7 @@ ACTIVE_DIRECTORY = System(
         ),
     ),
     changes={
-        # The disk under the directory answers slowly, so threads are held longer than others come free; the domain
-        # that is trusted answers slowly as well.
+        # The disk of the directory is slow, so its threads are all in use; a trusted domain is slow too.
         (DC, READ): _from(0.003, 0.023),
         (DC, WRITE): _from(0.002, 0.023),
         (DC, BIND_TIME): _from(4, 60),

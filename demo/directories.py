@@ -1,4 +1,4 @@
-"""Two directories: Site Server's dynamic one, in memory, and a directory of members, on Active Directory."""
+"""Two directories of Site Server: the dynamic directory in memory, and the membership directory."""
 
 from datetime import datetime
 
@@ -70,7 +70,7 @@ DYNAMIC = System(
         ),
     ),
     changes={
-        # The load goes up at 5:00. At 10:00 the processors begin to switch, and rather fewer are served for it.
+        # The load rises at 5:00. At 10:00 context switches rise, and fewer searches are served.
         (DYN_HOST, DYN + "Dynamic Search per sec"): _searched(2.23, 4.0, 3.6),  # 6.639 at most: Table 3, 1,008 users
         (DYN_HOST, DYN + "Bytes Sent/sec"): _searched(190_606, 403_464, 363_118),  # 100.866 KB a search: Table 5
         (DYN_HOST, DYN + "Connection Current"): LEFT_OPEN,
@@ -95,7 +95,7 @@ DYNAMIC = System(
     write=pdh,
 )
 
-# --- Site Server Membership Directory ("MEM"), on the counters of Active Directory: Site Server's count no binds
+# --- Site Server Membership Directory ("MEM"), with counters of Active Directory: those of Site Server count no binds
 
 MEM_HOST = "MEMDIR01"
 MEM = "\\NTDS\\LDAP "
@@ -127,7 +127,7 @@ MEMBERSHIP = System(
         ),
     ),
     changes={
-        (MEM_HOST, EACH[0]): between(600, 1500, 96, 23.21),  # the one that serves the network adapter
+        (MEM_HOST, EACH[0]): between(600, 1500, 96, 23.21),  # it serves the network adapter's interrupts
         (MEM_HOST, SWITCHES): between(600, 1500, 7599, 827),  # row of 130.55 searches/s
         (MEM_HOST, MEM + "Successful Binds/sec"): between(900, 1800, 130, 40),
     },

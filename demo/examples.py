@@ -1,6 +1,6 @@
-"""Writes the small examples: several systems, each in a quiet run and in one with a few limits crossed.
+"""Writes the small examples: several systems, each in a healthy run and in one with limits crossed.
 
-`python -m demo.examples` writes them below examples/, the same bytes every time.
+`python -m demo.examples` writes them to examples/. The output is always the same, byte for byte.
 """
 
 import json
@@ -31,11 +31,11 @@ _QUIET: Changes = {}
 
 
 def write_examples(out: Path) -> list[Path]:
-    """Write the runs of all systems below `out`.
+    """Write the runs of all systems to `out`.
 
     Returns:
-        Their folders. Each holds a log per host and `plimsoll.toml`, and a run with trouble
-        `expected.json`: what a review must find crossed, and from when to when.
+        The folders of the runs. Each contains a log per host and `plimsoll.toml`; a run with trouble also contains
+        `expected.json`, the crossings that a review must find, with their times.
     """
     return [folder for system in SYSTEMS for folder in _write(out / system.folder, system)]
 

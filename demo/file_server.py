@@ -1,4 +1,4 @@
-"""The file server that replaced many, one node of the cluster, as its study recorded it."""
+"""One node of the clustered file server of the study, for 40 minutes: healthy, and in trouble."""
 
 from datetime import datetime
 
@@ -14,7 +14,7 @@ ARRAYS = {
 }  # two of the eight RAID 5 sets of ten disks: hardware table
 EACH = tuple(f"\\Processor({number})\\% Processor Time" for number in PROCESSORS)
 QUEUES = tuple(f"\\Server Work Queues({number})\\Queue Length" for number in PROCESSORS)
-BLOCKING = "\\Server Work Queues(Blocking Queue)\\Queue Length"  # Windows has it beside them, and no total
+BLOCKING = "\\Server Work Queues(Blocking Queue)\\Queue Length"  # exists besides the numbered ones; there is no total
 ADAPTER = "\\Network Interface(Compaq Gigabit)\\"
 NONPAGED = "\\Memory\\Pool Nonpaged Bytes"
 SENT, RECEIVED = "\\Server\\Bytes Transmitted/sec", "\\Server\\Bytes Received/sec"

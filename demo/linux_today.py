@@ -1,6 +1,6 @@
-"""A web server of today, recorded by sysstat: in the run with the trouble each of its resources is short for a while.
+"""A current web server, recorded by sysstat; in the run with trouble each of its resources runs short for a while.
 
-That the kernel kills a process for lack of memory is in no log of sysstat's, so it is not here.
+sysstat does not record out-of-memory kills, so there are none here.
 """
 
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ def _processor(number: int) -> tuple[Counter, ...]:
 
 
 def _write(folder: Path, system: System, host: Host, columns: Recording) -> None:
-    """What `sadf -d FILE -- -u -P ALL -w -W -r -S -q -d -n DEV,EDEV -F -q PSI` prints of these."""
+    """Write what `sadf -d FILE -- -u -P ALL -w -W -r -S -q -d -n DEV,EDEV -F -q PSI` prints."""
     write_sadf(folder, system, host, ((CPU, cpu_rows(host, columns)), *_sections(columns)))
 
 
@@ -79,7 +79,7 @@ def _sections(columns: Recording) -> Iterator[tuple[str, list[SadfRow]]]:
 
 
 def _disk(columns: Recording, nothing: Values) -> list[Values]:
-    """Requests of 16 KB, a third of them reads; as many are under way as come while one is served."""
+    """The columns of a disk: requests of 16 KB, a third of them reads; the queue follows Little's law."""
     requests, wait = columns[_REQUESTS], columns[_AWAIT]
     queue = requests * wait / 1000
     read = requests * 16 / 3
@@ -87,12 +87,12 @@ def _disk(columns: Recording, nothing: Values) -> list[Values]:
 
 
 def _adapter(columns: Recording) -> list[Values]:
-    """Kilobytes received and sent: small requests, and longer answers."""
+    """Kilobytes received and sent: small requests, longer answers."""
     return [0.2 * columns[_RECEIVED], 0.9 * columns[_SENT]]
 
 
 def _averages(columns: Recording, names: tuple[str, str]) -> list[Values]:
-    """Over 10, 60 and 300 seconds, and over the interval; the last two are near the second here."""
+    """The averages over 10, 60 and 300 seconds and over the interval; the last two are assumed equal to the second."""
     short, long = (columns[name] for name in names)
     return [short, long, long, long]
 
@@ -134,13 +134,13 @@ LINUX_TODAY = System(
         ),
     ),
     changes={
-        # From 10:05 on more is asked of the processors than they can do, and tasks queue for them.
+        # From 10:05 on the processors are overloaded, and tasks queue for them.
         **{(HOST, f"CPU {number} %user"): between(300, 1800, 89, 22) for number in (0, 1)},
         **{(HOST, f"CPU {number} %system"): between(300, 1800, 8.5, 6) for number in (0, 1)},
         (HOST, "queue ldavg-1"): between(300, 1800, 9, 0.7),
-        # Once that is over, others on the same hardware take their share.
+        # Afterwards, other virtual machines on the same hardware take processor time.
         **{(HOST, f"CPU {number} %steal"): between(2100, 3600, 28, 0.2) for number in (0, 1)},
-        # A program does not give its memory back; what others have is swapped out to a disk that gets slow over it.
+        # A program leaks memory; others are swapped out, which slows the disk down.
         (HOST, "mem_util kbavail"): ((2999, 4_600_000), (3000, 250_000), (5400, 250_000)),
         (HOST, "mem_util kbmemfree"): ((2999, 170_000), (3000, 60_000), (5400, 60_000)),
         (HOST, "swap pswpout/s"): between(3000, 4800, 900, 0),
@@ -148,7 +148,7 @@ LINUX_TODAY = System(
         **{(HOST, name): between(3600, 4500, 72, 0) for name in _STALLED[::2]},
         **{(HOST, name): between(3600, 4500, 66, 0) for name in _STALLED[1::2]},
         (HOST, _AWAIT): between(3000, 4800, 85, 2.1),
-        # A cable gets loose, and a log is never rotated.
+        # A network cable is loose, and a log is never rotated.
         (HOST, _RECEIVED_ERRORS): between(1200, 2700, 26, 0),
         (HOST, _SENT_ERRORS): between(1200, 2700, 31, 0),
         (HOST, _FULL): ((0, 61), (1800, 99.2), (5400, 99.4)),

@@ -1,4 +1,4 @@
-"""A front end of the messaging system and its SQL Server, for an hour; `demo.ocs` simulates more of both."""
+"""A front end of the messaging system and its SQL Server, for an hour; `demo.ocs` simulates them in more detail."""
 
 from datetime import datetime
 
@@ -22,7 +22,7 @@ READS = "\\PhysicalDisk(2 E:)\\Disk Reads/sec"
 
 
 def _then(ramp: float, steady: float) -> Points:
-    """One value while users log on, another in steady state."""
+    """One level while users log on, another in steady state."""
     return ((STEADY_FROM_S - 60, ramp), (STEADY_FROM_S, steady))
 
 
@@ -59,7 +59,7 @@ MESSAGING = System(
                     _then(0.12, 0.05),
                     spread=0.3,
                 ),
-                # While users log on, messages may wait and be refused: only the steady state counts (counter table).
+                # Messages may wait and be refused while users log on: only the steady state counts (counter table).
                 Counter(REFUSED, between(600, 630, 0.2, 0), spread=0),
                 Counter("\\LC:SIP - 04 - Responses\\SIP - 053 - Local 504 Responses/sec", 0),
                 Counter(PEER + "SIP - 000 - Connections Active", ((0, 0), (840, 7500)), "gauge", 0.002),
@@ -93,8 +93,8 @@ MESSAGING = System(
         ),
     ),
     changes={
-        # Something else on the SQL Server takes its memory; pages have to leave, to be read
-        # again; figure 10 has them at near 50/s.
+        # Another program on the SQL Server takes its memory, so pages are evicted and read again; figure 10 shows reads
+        # near 50/s.
         (SQL, PAGE_LIFE): ((0, 2400), (1800, 4200), (2100, 900), (3600, 1050)),
         (SQL, READS): ((1440, 12), (1500, 0.5), (1800, 0.5), (2100, 38)),
         (SQL, "\\Memory\\Available Bytes"): ((1800, 900 * MB), (2100, 60 * MB)),
@@ -106,7 +106,7 @@ MESSAGING = System(
         Breach("sql-page-life-expectancy", SQL, None, 1885, 3600, "falls from 4,200 s to 900 s within five minutes"),
         Breach("sql-database-reads", SQL, "2 E:", 1910, 3600, "rise from 0.5 to 38/s; 10 at most"),
         Breach("sql-database-reads-and-page-life", SQL, "2 E:", 1910, 3600, "the same, while pages live short"),
-        # The mean of 5 minutes, of a fall that takes as long, is at its limit 130, 295 and 325 s after the begin.
+        # The fall takes 5 minutes, so the 5 min mean reaches the limits 130, 295 and 325 s after it begins.
         Breach("windows-memory-available-share", SQL, None, 1930, 3600, "60 MB of 8 GB are left; a tenth, at least"),
         Breach("windows-memory-available-critical", SQL, None, 2095, 3600, "60 MB are left; 500, at least"),
         Breach("windows-memory-available-share-critical", SQL, None, 2125, 3600, "60 MB of 8 GB are left"),

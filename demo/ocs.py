@@ -1,4 +1,4 @@
-"""The messaging system of the study, simulated: an SQL Server and the front ends that use it."""
+"""Simulates the messaging system of the study: an SQL Server and the front ends that use it."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ NONE = np.zeros(SAMPLES)
 
 
 def simulate(setup: Setup) -> dict[str, Recording]:
-    """The counters of all hosts in one run, by host."""
+    """The counters of all hosts of one run, by host."""
     sql, write_s = _sql_server(setup, _chance(setup, 0))
     return {
         "SQLSRV01": sql,
@@ -24,7 +24,7 @@ def simulate(setup: Setup) -> dict[str, Recording]:
 
 
 def _chance(setup: Setup, host: int) -> np.random.Generator:
-    """Each host has its own, so that changing one leaves the others as they are."""
+    """A generator per host, so that changing one host does not affect the others."""
     return np.random.Generator(np.random.PCG64([SEED, setup.sql_memory_mb, host]))
 
 
@@ -34,7 +34,7 @@ def _curve(points: Points) -> Values:
 
 
 def _load(level: Level) -> Values:
-    """Logging on and starting the profile give way to steady work."""
+    """A level over the run: idle, ramp-up while users log on, then steady state."""
     ramp, steady = _curve(study.RAMP_LOAD), _curve(study.STEADY_LOAD)
     return level.idle + (level.ramp - level.idle) * ramp + (level.steady - level.idle) * steady
 
@@ -50,12 +50,12 @@ def _wander(rng: np.random.Generator, spread: float, every_s: int = 120) -> Valu
 
 
 def _around(rng: np.random.Generator, mean: Values | float, share: float) -> Values:
-    """Values that scatter around the mean by a share of it."""
+    """Random values around the mean, within a share of it."""
     return mean * (1 + share * rng.uniform(-1, 1, SAMPLES))
 
 
 def _counted(rng: np.random.Generator, per_second: Values | float) -> Values:
-    """A rate counted over each interval: events come at random, and only whole ones."""
+    """A rate per second, from a random whole number of events in each interval."""
     return rng.poisson(np.full(SAMPLES, INTERVAL_S) * per_second) / INTERVAL_S
 
 
@@ -73,13 +73,13 @@ def _system_disk(rng: np.random.Generator, reads: Values) -> Disk:
 
 
 def _sql_server(setup: Setup, rng: np.random.Generator) -> tuple[Recording, Values]:
-    """The counters of the SQL Server, and the seconds per write of its database disk: the front ends feel them."""
+    """The counters of the SQL Server, and the seconds per write of its database disk, which affect the front ends."""
     out = Recording()
     calendar = added(_curve(((at, 0), (at + 15, p), (at + 60, p), (at + 75, 0))) for at, p in study.CALENDAR_S.items())
     switches = _load(Level(900, 9200, 5200)) + 60 * calendar
     cpu = _processors(out, rng, _load(study.SQL_CPU) + calendar, 2, switches)
 
-    # With too little memory, work now and then touches data that had to leave, and others leave for it.
+    # With too little memory, some work needs evicted data, which evicts other data.
     burst = np.where(rng.random(SAMPLES) < study.BURST_SHARE, rng.uniform(0.2, 1, SAMPLES), 0) * setup.evicting
     reads = _counted(rng, _around(rng, _curve(setup.database_reads), 0.2) + study.BURST_READS * burst)
     writes, write_s = _flushes(rng)
@@ -92,7 +92,7 @@ def _sql_server(setup: Setup, rng: np.random.Generator) -> tuple[Recording, Valu
     disks(out, [_system_disk(rng, paging), log, database])
 
     first, last = setup.sql_private_mb
-    private = first + (last - first) * np.cumsum(reads) / np.sum(reads)  # what has been read stays
+    private = first + (last - first) * np.cumsum(reads) / np.sum(reads)  # pages that were read stay in memory
     service = Service("sqlservr", 0.93, MB * private)
     others = MB * (setup.sql_system_mb + _wander(rng, 18))
     memory_and_processes(out, MB * setup.sql_memory_mb, others, service, 4 * paging, cpu, CORES)
@@ -104,7 +104,7 @@ def _sql_server(setup: Setup, rng: np.random.Generator) -> tuple[Recording, Valu
     out.gauge(buffer + "Page life expectancy", np.floor(_page_life(rng, setup, burst)))
     out.fraction(buffer + "Buffer cache hit ratio", 100 - _around(rng, missed, 0.1))
     out.interval(buffer + "Lazy writes/sec", lazy)
-    out.interval(buffer + "Checkpoint pages/sec", 2 * (writes - lazy))  # a write takes neighbouring pages along
+    out.interval(buffer + "Checkpoint pages/sec", 2 * (writes - lazy))  # a write includes neighbouring pages
     connections = 24 + 196 * np.minimum(1, _logged_on() / 6000) + _wander(rng, 4)
     out.gauge("\\SQLServer:General Statistics\\User Connections", connections)
     batches = _around(rng, _load(Level(6, 1450, 720)) + 9 * calendar, 0.06)
@@ -113,7 +113,7 @@ def _sql_server(setup: Setup, rng: np.random.Generator) -> tuple[Recording, Valu
 
 
 def _flushes(rng: np.random.Generator) -> tuple[Values, Values]:
-    """Writes per second and seconds per write on the database disk, which is written to by flushes only."""
+    """Writes per second and seconds per write on the database disk, which only flushes write to."""
     writes, seconds = NONE.copy(), NONE.copy()
     for number, start in enumerate(range(study.FLUSH_FIRST_S, DURATION_S, study.FLUSH_EVERY_S)):
         length = len(study.FLUSH_WRITES) - (number % study.FLUSH_SHORT_EVERY == study.FLUSH_SHORT_EVERY - 1)
@@ -127,7 +127,7 @@ def _flushes(rng: np.random.Generator) -> tuple[Values, Values]:
 
 
 def _page_life(rng: np.random.Generator, setup: Setup, burst: Values) -> Values:
-    """Page life expectancy: pages grow a second older every second, unless some have to leave."""
+    """Page life expectancy: it grows by a second per second, unless pages are evicted."""
     if not setup.evicting:
         flushes = np.maximum(0, (TIME_S - study.FLUSH_FIRST_S) // study.FLUSH_EVERY_S + 1)
         return setup.page_life_start_s + TIME_S - 4 * flushes + _wander(rng, 3)
@@ -152,7 +152,7 @@ def _front_end(setup: Setup, rng: np.random.Generator, neighbour: str, write_s: 
     memory_and_processes(out, 4096 * MB, others, service, 4 * paging, cpu, CORES)
     network(out, _around(rng, _load(Level(2e4, 0.9e6, 1.6e6)), 0.1))
 
-    # A flush holds up whoever waits for the database, by a tenth of what a write then takes.
+    # During a flush, calls to the database are slower by a tenth of the time of a write.
     held_up_ms = 100 * write_s
     database = "\\LC:USrv - 00 - DBStore\\"
     for counter, level in (("002 - Queue Latency", setup.queue_ms), ("004 - Sproc Latency", setup.sproc_ms)):

@@ -1,4 +1,4 @@
-"""An OpenLDAP server as sadf shows it: processors, context switches and memory. Its latencies are in no log yet."""
+"""An OpenLDAP server recorded by sadf: processors, context switches and memory, but no latencies."""
 
 from datetime import datetime
 
@@ -34,7 +34,7 @@ OPENLDAP = System(
             clock_mhz=200,
             memory_mb=256,
             counters=(
-                # The front end takes 64 % of the processing, the back end 36: Conclusion
+                # The front end uses 64 % of the processing time, the back end 36 %: Conclusion
                 *_processor(0, user=26, system=12),
                 *_processor(1, user=4, system=2),
                 Counter("task proc/s", 0.4, spread=0.5),
@@ -45,7 +45,7 @@ OPENLDAP = System(
         ),
     ),
     changes={
-        # Every search on a connection of its own, beyond the 105/s up to which latency stays at 8 ms: Conclusion
+        # Each search opens its own connection, above the 105/s up to which latency stays at 8 ms: Conclusion
         (HOST, "CPU 0 %user"): between(600, 1800, 54, 26),
         (HOST, "CPU 0 %system"): between(600, 1800, 36, 12),
         (HOST, "CPU 1 %user"): between(600, 1800, 11, 4),

@@ -1,4 +1,4 @@
-"""Writes the simulated runs: a folder each, with a log per host and what is known of the run."""
+"""Writes the simulated runs: one folder per run, with a log per host and plimsoll.toml."""
 
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -17,12 +17,12 @@ FACTS = "plimsoll.toml"
 
 
 def write_runs(out: Path) -> list[Path]:
-    """Write both runs below `out`: the same bytes every time.
+    """Write both runs to `out`. The output is always the same, byte for byte.
 
     Returns:
-        The folders of the runs. Each holds a PDH-CSV log per host, and `plimsoll.toml`.
+        The folders of the runs. Each contains a PDH-CSV log per host, and `plimsoll.toml`.
     """
-    # Each on a day of its own, so that a store can hold them side by side.
+    # On different days, so that a store can hold both.
     return [_write_run(out / setup.memory, setup, FIRST_DAY + timedelta(days=day)) for day, setup in enumerate(SETUPS)]
 
 

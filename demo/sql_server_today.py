@@ -1,4 +1,4 @@
-"""A present-day SQL Server for an hour: one that fits in its memory, and one that has lost most of it to itself."""
+"""A current SQL Server for an hour: healthy, and while a report reads whole tables."""
 
 from datetime import datetime
 
@@ -9,7 +9,7 @@ from demo.writers import ZONE, pdh
 SQL = "SQL01"
 END = 60 * MINUTES
 TROUBLE_FROM_S = 900
-CACHE_PAGES = 12 * 524_288  # 48 GB, for which pages are to live an hour at least
+CACHE_PAGES = 12 * 524_288  # 48 GB, so pages should live at least an hour
 BUFFER, STATISTICS = "\\SQLServer:Buffer Manager\\", "\\SQLServer:SQL Statistics\\"
 MEMORY, LOCKS = "\\SQLServer:Memory Manager\\", "\\SQLServer:Locks(_Total)\\"
 LATCHES = "\\SQLServer:Latches\\"
@@ -54,7 +54,7 @@ SQL_SERVER_TODAY = System(
                 Counter(LOCKS + "Average Wait Time (ms)", 40, spread=0.3),
                 Counter(LOCKS + "Lock Timeouts (timeout > 0)/sec", 0),
                 Counter(LOG_USED, 22, "gauge", 0.02),
-                # Neither is a user database's log: they are not judged.
+                # Not logs of user databases, so they are not judged.
                 Counter("\\SQLServer:Databases(tempdb)\\Percent Log Used", 85, "gauge", 0),
                 Counter("\\SQLServer:Databases(_Total)\\Percent Log Used", 95, "gauge", 0),
                 Counter(STATISTICS + "Batch Requests/sec", 2400, spread=0.06),
@@ -68,8 +68,8 @@ SQL_SERVER_TODAY = System(
         ),
     ),
     changes={
-        # A report that reads whole tables: pages leave the cache as fast as they come, what is read from disk waits,
-        # and so does all that waits for its locks.
+        # A report reads whole tables: pages are evicted as fast as they are read, the disk is slow, and other
+        # queries wait for its locks.
         (SQL, PAGE_LIFE): _from(14_000, 90),
         (SQL, BUFFER + "Lazy writes/sec"): _from(0.5, 260),
         (SQL, BUFFER + "Free list stalls/sec"): _from(0, 14),

@@ -1,14 +1,14 @@
 """The figures of "OCS 2007 on HP BladeSystem" (2008) that the simulation follows.
 
-Each number says which figure or table of the study it is from; those that do not are ours. Two
-simplifications: users log on at one rate until all are on, where the study's rate falls as its load
-drivers finish; and two of the pool's four front ends are simulated, each with a quarter of the users.
+Comments name the figure or table of the study; numbers without one are our own. There are two simplifications: users
+log on at a constant rate, while the study's rate falls as its load drivers finish; and only two of the four front ends
+are simulated, each with a quarter of the users.
 """
 
 from dataclasses import dataclass
 from typing import TypeAlias
 
-Points: TypeAlias = tuple[tuple[float, float], ...]  # seconds of the test, and the value then
+Points: TypeAlias = tuple[tuple[float, float], ...]  # seconds of the test, and the value at that time
 
 INTERVAL_S = 5
 DURATION_S = 9000
@@ -19,7 +19,7 @@ LOGON_RATE = 36  # users/s, run table
 FRONT_ENDS = 4  # Test topology
 CORES = 4  # Test topology: two dual-core processors in every server
 
-# Share of the full load of logging on and starting the profile, and of the users' steady work.
+# The share of the load of logging on, and of the load of steady work.
 RAMP_LOAD: Points = ((0, 0), (30, 1), (1080, 1), (1170, 0))
 STEADY_LOAD: Points = ((1080, 0), (1170, 1))
 TROUBLE_S = (60, 700)  # while many log on at once, messages may have to wait
@@ -42,21 +42,21 @@ BURST_READS = 280.0  # per s on top of the usual, at most: the peak "at over 250
 
 @dataclass(frozen=True)
 class Level:
-    """What a quantity amounts to while nobody is on, while users log on, and in steady state."""
+    """The value of a quantity with no users, while users log on, and in steady state."""
 
     idle: float
     ramp: float
     steady: float
 
 
-# Run table: 65/30 and 7/20 %. The mean of a ramp-up includes its start and its end: the plateau lies beside it.
+# Run table: 65/30 and 7/20 %. These are means that include the start and end of each phase; plateaus differ a little.
 SQL_CPU = Level(2, 68, 29.5)
 FRONT_END_CPU = Level(1, 6.2, 20)
 
 
 @dataclass(frozen=True)
 class Setup:
-    """What differs between the two runs: the memory of the SQL Server, and what follows from it."""
+    """The differences between the two runs: the memory of the SQL Server, and its effects."""
 
     memory: str
     sql_memory_mb: int
@@ -77,7 +77,7 @@ SETUPS = (
         memory="8GB",
         sql_memory_mb=8192,
         sql_system_mb=1000,
-        sql_private_mb=(1400, 6250),  # a tenth of the memory stays free, by the limits of today
+        sql_private_mb=(1400, 6250),  # keeps a tenth of the memory free, as current limits require
         page_life_start_s=2700,  # rebooted 45 minutes before
         evicting=False,
         # Figure 9: peaks at the start, levels off, rises with the change to user activity, tapers to near zero.

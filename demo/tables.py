@@ -1,4 +1,4 @@
-"""A small simulated system as tables: what each counter is on a quiet day, and what changes when there is trouble."""
+"""Defines and simulates small systems: the level of each counter in a healthy run, and the changes in trouble."""
 
 import zlib
 from collections.abc import Callable, Mapping
@@ -14,14 +14,14 @@ from model.log import Times, Values
 from model.times import SECOND, instant
 
 SEED = 1998
-Points: TypeAlias = tuple[tuple[float, float], ...]  # seconds of the run, and the value then
-Kind = Literal["interval", "percent", "fraction", "gauge"]  # as `demo.windows.Recording` has them; percent: interval
+Points: TypeAlias = tuple[tuple[float, float], ...]  # seconds of the run, and the value at that time
+Kind = Literal["interval", "percent", "fraction", "gauge"]  # methods of Recording; percent is an interval up to 100
 Changes: TypeAlias = Mapping[tuple[str, str], float | Points]  # by host and counter path
 
 
 @dataclass(frozen=True)
 class Counter:
-    """What a counter is near; its samples scatter around that by a share of it, or of what is left to 100 %."""
+    """A counter near a level. Samples vary by `spread`, a share of the level or of its distance to 100 %."""
 
     path: str
     level: float | Points
@@ -41,7 +41,7 @@ class Combined:
 
 @dataclass(frozen=True)
 class Array:
-    """What a disk is made of and how, and what it holds where limits are kept for that."""
+    """The spindles, RAID level and use of a disk."""
 
     spindles: int
     drive: Literal["database", "log"] | None = None
@@ -50,7 +50,7 @@ class Array:
 
 @dataclass(frozen=True)
 class Host:
-    """A computer, and what is recorded of it."""
+    """A computer and its counters."""
 
     name: str
     processors: int
@@ -62,10 +62,10 @@ class Host:
 
 @dataclass(frozen=True)
 class Breach:
-    """What a review must find in the run with the trouble. `start` and `end` are seconds of the run.
+    """A breach that a review must find in the run with trouble. `start` and `end` are seconds of the run.
 
-    A mean over a window crosses its limit only when enough of the window does: where a counter jumps
-    from a to b, the part (limit - a) / (b - a) of the window later, and on the way back likewise.
+    If a counter jumps from a to b, the mean over a window crosses the limit after (limit - a) / (b - a) of the window;
+    the same holds on the way back.
     """
 
     rule: str
@@ -78,7 +78,7 @@ class Breach:
 
 @dataclass(frozen=True)
 class System:
-    """A system in two runs: a quiet one, and one that differs from it by `changes`."""
+    """A system with two runs: a healthy one, and one with `changes`."""
 
     folder: str
     title: str
@@ -94,12 +94,12 @@ class System:
 
     @property
     def seconds(self) -> Values:
-        """Seconds of the run at each sample."""
+        """The second of each sample in the run."""
         return np.arange(0, 60 * self.minutes + 1, self.interval_s, dtype=np.float64)
 
     @property
     def times(self) -> Times:
-        """The samples' instants."""
+        """The instant of each sample (UTC ns)."""
         return instant(self.start) + self.seconds.astype(np.int64) * SECOND
 
 
@@ -109,7 +109,7 @@ def between(start: float, end: float, inside: float, outside: float) -> Points:
 
 
 def simulate(system: System, host: Host, changes: Changes) -> Recording:
-    """The counters of one host in one run. Chance is each counter's own, so a change leaves the others as they are."""
+    """The counters of one host in one run. Each has its own random generator, so changes do not affect others."""
     out = Recording()
     for counter in host.counters:
         match counter:

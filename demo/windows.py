@@ -1,4 +1,4 @@
-"""The counters every Windows host has, made from what the host does."""
+"""Computes the counters of every Windows host from its load."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,24 +14,24 @@ NIC = "HP NC373i Multifunction Gigabit Server Adapter"
 
 
 class Recording(dict[str, Values]):
-    """The columns of one host by counter path, as `write_pdh` takes them."""
+    """The columns of one host by counter path, for `write_pdh`."""
 
     def gauge(self, path: str, values: Values) -> None:
-        """A value of the moment, a whole number."""
+        """Add a momentary value, a whole number."""
         self[path] = np.rint(values)
 
     def fraction(self, path: str, values: Values) -> None:
-        """A value of the moment with decimals."""
+        """Add a momentary value with decimals."""
         self[path] = significant(values)
 
     def interval(self, path: str, values: Values) -> None:
-        """A rate, time or average between two samples: the first row has none yet."""
+        """Add a rate, time or average between two samples, which the first row does not have."""
         self[path] = significant(values)
         self[path][0] = np.nan
 
 
 def significant(values: Values, digits: int = 6) -> Values:
-    """Values rounded to significant digits, so that the last bits of a platform's arithmetic do not show."""
+    """Values rounded to significant digits, so that output does not depend on the platform's arithmetic."""
     magnitude = np.floor(np.log10(np.abs(values), out=np.zeros_like(values), where=values != 0))
     decimals = digits - 1 - magnitude
     up, down = 10.0 ** np.maximum(decimals, 0), 10.0 ** np.maximum(-decimals, 0)
@@ -39,7 +39,7 @@ def significant(values: Values, digits: int = 6) -> Values:
 
 
 def added(parts: Iterable[Values]) -> Values:
-    """The sum, one after the other: numpy's own order of summing differs between processors."""
+    """The sum in a fixed order; numpy's order differs between processors."""
     total, *others = parts
     for part in others:
         total = total + part
@@ -48,7 +48,7 @@ def added(parts: Iterable[Values]) -> Values:
 
 @dataclass(frozen=True)
 class Disk:
-    """What one disk or array does: operations per second, and seconds each takes."""
+    """The load of one disk or array: operations per second, and seconds per operation."""
 
     instance: str
     reads: Values
@@ -63,12 +63,12 @@ class Disk:
 
     @property
     def busy(self) -> Values:
-        """Share of time with a request in service, if requests come independently of each other."""
+        """The share of time with a request in service, if requests arrive independently."""
         return 1 - np.exp(-self.queue)
 
 
 def disks(out: Recording, all_disks: Sequence[Disk]) -> None:
-    """PhysicalDisk: rates and queues of `_Total` are sums, times per operation weighted means."""
+    """Add PhysicalDisk. In `_Total`, rates and queues are sums, and times per operation are weighted means."""
     reads, writes = added(d.reads for d in all_disks), added(d.writes for d in all_disks)
     total = Disk(
         TOTAL,
@@ -93,7 +93,7 @@ def _ratio(over: Values, under: Values) -> Values:
 
 
 def processors(out: Recording, busy: Sequence[Values], switches: Values, waiting: Values) -> Values:
-    """Processor and System; gives the percentage of the whole machine.
+    """Add Processor and System. Returns the processor time of the whole machine (%).
 
     Args:
         out: Where the counters go.
@@ -112,7 +112,7 @@ def processors(out: Recording, busy: Sequence[Values], switches: Values, waiting
 
 @dataclass(frozen=True)
 class Service:
-    """The process a host is there for: its share of the busy time, and its memory in bytes."""
+    """The main process of a host: its share of the busy time, and its memory (bytes)."""
 
     process: str
     share_of_busy: float
@@ -122,7 +122,7 @@ class Service:
 def memory_and_processes(
     out: Recording, installed: int, system: Values, service: Service, pages: Values, cpu: Values, cores: int
 ) -> None:
-    """Memory and Process. What neither the service nor the system (bytes) holds is available."""
+    """Add Memory and Process. Available memory is what the service and the system (bytes) do not use."""
     private = service.private_bytes
     out.gauge("\\Memory\\Available Bytes", PAGE * np.rint((installed - system - private) / PAGE))
     out.interval("\\Memory\\Pages/sec", pages)
@@ -133,14 +133,14 @@ def memory_and_processes(
         (TOTAL, np.full_like(cpu, 100.0 * cores)),
     ):
         out.interval(f"\\Process({process})\\% Processor Time", percent)
-    # Of what the system holds, about half is other processes; Idle has no memory of its own.
+    # About half of the system's memory belongs to other processes; Idle has none.
     everything = private + system / 2
     for process, held in ((service.process, private), ("Idle", np.zeros_like(private)), (TOTAL, everything)):
         out.gauge(f"\\Process({process})\\Private Bytes", PAGE * np.rint(held / PAGE))
 
 
 def network(out: Recording, bytes_per_s: Values) -> None:
-    """Network Interface, without errors."""
+    """Add Network Interface, without errors."""
     path = f"\\Network Interface({NIC})\\"
     out.interval(path + "Bytes Total/sec", bytes_per_s)
     out.gauge(path + "Packets Outbound Errors", np.zeros_like(bytes_per_s))

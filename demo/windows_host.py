@@ -1,4 +1,4 @@
-"""What a present-day Windows host records beside what it is there for, on a quiet day."""
+"""The common counters of a current Windows host in a healthy run."""
 
 from demo.tables import Combined, Counter
 

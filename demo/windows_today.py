@@ -1,4 +1,4 @@
-"""A physical server of today with the counters that the limits of today are about; in trouble it crosses them all."""
+"""A current physical server with the counters that current limits use; in trouble it crosses them all."""
 
 from datetime import datetime
 
@@ -10,9 +10,9 @@ PROCESSORS = 8
 MEMORY_MB = 32768
 LINK = 10_000_000_000  # bit/s
 PERCENT = LINK / 8 / 100  # bytes/s
-FROM_S, TO_S, END_S = 600, 1320, 2400  # the trouble, and the run
+FROM_S, TO_S, END_S = 600, 1320, 2400  # start and end of the trouble, end of the run
 MINUTE = 60
-WINDOW_S = 5 * MINUTE  # of most rules; others look at a minute
+WINDOW_S = 5 * MINUTE  # window of most rules; others use a minute
 
 CPU = "\\Processor Information"
 ADAPTER = "\\Network Interface(Intel[R] Ethernet Controller X710 for 10GbE SFP+)\\"
@@ -22,7 +22,7 @@ SYSTEM_VOLUME, DATA_VOLUME = "\\LogicalDisk(C:)\\", "\\LogicalDisk(D:)\\"
 RECOVERY = "\\LogicalDisk(HarddiskVolume1)\\"  # nearly full by design
 EACH = tuple(f"{CPU}(0,{number})\\% Processor Time" for number in range(PROCESSORS))
 
-# What is near what in the quiet run, and in the trouble, of what has trouble.
+# The levels of counters that change, in the healthy run and in trouble.
 QUIET = {
     CPU + "(_Total)\\% Privileged Time": 7.0,
     "\\System\\Processor Queue Length": 1.0,
@@ -61,7 +61,7 @@ GAUGES = (
 
 
 def _counter(path: str) -> Counter:
-    """A counter that has trouble, as it is in the quiet run."""
+    """A counter that changes in trouble, with its healthy level."""
     kind = "gauge" if path in GAUGES else "fraction" if path.endswith("In Use") else "interval"
     return Counter(path, QUIET[path], kind, 0.02 if path.startswith("\\Memory\\A") else 0.1)
 
@@ -77,7 +77,7 @@ def _trouble(path: str) -> Points:
 def _crossed(
     rule: str, path: str, limit: float, why: str, instance: str | None = None, window: int = WINDOW_S
 ) -> Breach:
-    """What a rule finds where the mean over its window passes the limit, in the unit of the counter."""
+    """The breach of a rule on the mean over its window; the limit is in the unit of the counter."""
     return _mean(rule, QUIET[path], TROUBLE[path], limit, why, instance, window)
 
 
@@ -104,7 +104,7 @@ BREACHES = (
     *(_mean("processor-busy", CPU_QUIET, CPU_TROUBLE, 80, "96 % of each", f"0,{one}") for one in range(PROCESSORS)),
     _crossed("windows-privileged-time", PRIVILEGED, 30, "60 % in the kernel", window=MINUTE),
     _crossed("windows-privileged-time-critical", PRIVILEGED, 50, "60 % in the kernel", window=MINUTE),
-    # The processors are busy, in the mean of 5 minutes, only later.
+    # The processors' 5 min mean crosses its limit last.
     *(
         _mean(f"windows-processor-queue{level}", CPU_QUIET, CPU_TROUBLE, 80, "15 threads wait for each processor")
         for level in ("", "-critical")
@@ -190,7 +190,7 @@ WINDOWS_TODAY = System(
                 Counter(ADAPTER + "Current Bandwidth", LINK, "gauge", 0),
                 _still(ADAPTER + "Packets Sent/sec", 60_000),
                 _still(ADAPTER + "Packets Received/sec", 42_000),
-                Counter(SEND_ERRORS, 3, "gauge", 0),  # from before: only what is new counts
+                Counter(SEND_ERRORS, 3, "gauge", 0),  # earlier errors: only new ones count
                 *(
                     Counter(ADAPTER + name, 0, "gauge", 0)
                     for name in ("Packets Received Errors", "Packets Outbound Discarded", "Packets Received Discarded")

@@ -1,4 +1,4 @@
-"""How the tables of a small system become logs: as Performance Monitor writes them, and as sadf does."""
+"""Writes the simulated counters as logs, in the formats of Performance Monitor and sadf."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta, timezone
@@ -17,12 +17,12 @@ ZONE = timezone(timedelta(minutes=-BIAS_MINUTES))
 _CLOCK = WallClock("W. Europe Standard Time", BIAS_MINUTES)
 _CPU_USE = ("%user", "%nice", "%system", "%iowait", "%steal")
 CPU = f"CPU;{';'.join(_CPU_USE)};%idle"
-_WHOLE = ("kb", "MB", "I", "runq", "plist", "blocked")  # what columns of whole numbers begin with
+_WHOLE = ("kb", "MB", "I", "runq", "plist", "blocked")  # prefixes of columns with whole numbers
 SadfRow: TypeAlias = tuple[str, Sequence[Values]]  # the cell that names the instance, and the values of each column
 
 
 def pdh(folder: Path, system: System, host: Host, columns: Recording) -> None:
-    """A PDH-CSV log of one host."""
+    """Write a PDH-CSV log of one host."""
     write_pdh(
         folder / f"{host.name}.csv",
         _CLOCK,
@@ -32,8 +32,8 @@ def pdh(folder: Path, system: System, host: Host, columns: Recording) -> None:
 
 
 def sadf(folder: Path, system: System, host: Host, columns: Recording) -> None:
-    """What `sadf -d FILE -- -u -P ALL -w -r` prints; columns are by section and name, those of processors
-    by number (`CPU 0 %user`).
+    """Write what `sadf -d FILE -- -u -P ALL -w -r` prints. Columns are named by section and column, those of
+    processors with a number (`CPU 0 %user`).
     """
     sections = (
         (CPU, cpu_rows(host, columns)),
@@ -44,9 +44,9 @@ def sadf(folder: Path, system: System, host: Host, columns: Recording) -> None:
 
 
 def write_sadf(folder: Path, system: System, host: Host, sections: Iterable[tuple[str, Iterable[SadfRow]]]) -> None:
-    """Sections as `sadf -d` prints them, each under the names of its columns.
+    """Write sections as `sadf -d` prints them, each with a header line.
 
-    Its rows are of the interval before them, so there is none for the start.
+    Rows describe the interval before them, so there is none at the start.
     """
     stamps = [f"{utc(int(at)):%Y-%m-%d %H:%M:%S} UTC" for at in system.times]
     lines: list[str] = []
@@ -64,7 +64,7 @@ def write_sadf(folder: Path, system: System, host: Host, sections: Iterable[tupl
 
 
 def cpu_rows(host: Host, columns: Recording) -> Iterator[SadfRow]:
-    """All processors (-1), then each; what a processor does not spend on anything it idles."""
+    """The rows of all processors (-1), then of each; the rest of the time is idle."""
     each = [[columns[f"CPU {number} {use}"] for use in _CPU_USE] for number in range(host.processors)]
     together = [added(use) / host.processors for use in zip(*each, strict=True)]
     for number, uses in ((-1, together), *enumerate(each)):

@@ -1,4 +1,4 @@
-"""Writes the generated pages of this folder. `python docs/build.py`; a test compares what it would write."""
+"""Writes the generated pages. Run `python docs/build.py`; a test checks that they are up to date."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -7,13 +7,12 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from model.times import duration_text
-
 if __name__ == "__main__":
-    sys.path.pop(0)  # this folder: its rules/ are pages, and would stand in for the package
+    sys.path.pop(0)  # this folder, whose rules/ would shadow the package
 
 from pydantic import BaseModel
 
+from model.times import duration_text
 from report.json_schema import ReviewDocument
 from report.rule_page import explain, signal_text, threshold_text
 from rules.document import RulesDocument
@@ -23,15 +22,15 @@ from rules.load import load_packs, load_signals
 from rules.pack_schema import Pack
 
 HERE = Path(__file__).parent
-# Every page of these folders is generated: what is no longer written is removed.
+# All pages in these folders are generated; others are removed.
 FOLDERS = ("rules",)
 _GENERATED = "<!-- Generated from {} by docs/build.py. -->\n"
 _REVIEW = """\
 # plimsoll.review/1
 
 What `plimsoll review --json FILE` writes. Times are ISO 8601 in UTC; durations are in seconds and say so in their
-name; values are in the unit named beside them. Fields, and states of a rule, are added within a version, never changed
-or removed.
+name; values are in the unit given with them. Within a version, fields and states of a rule may be added, but are never
+changed or removed.
 
 <!-- Generated from report/json_schema.py by docs/build.py. -->
 """
@@ -39,35 +38,36 @@ _RULES = """\
 # plimsoll.rules/1
 
 What `plimsoll rules list --json FILE` writes. Durations are in seconds and say so in their name; limits are in the
-unit named beside them. Fields are added within a version, never changed or removed.
+unit given with them. Within a version, fields may be added, but are never changed or removed.
 
 <!-- Generated from rules/document.py by docs/build.py. -->
 """
 _SIGNALS = """\
 # Signals
 
-The quantities rules, charts and reports speak of, what they mean, and where each can be taken from. Of several sources
-the first that holds samples is taken, host by host. Paths are those of Performance Monitor for any computer; in
-brackets, `*` is each instance but the totals. Measurements are Telegraf's, and sysstat's where they are named so.
+The quantities that rules, charts and reports use, what they mean, and their sources. For each host, the first source
+with samples is used. Paths are those of Performance Monitor, without a computer; `(*)` is every instance except totals.
+Measurements are Telegraf's, or those of sysstat, as noted.
 
 <!-- Generated from rules/signals by docs/build.py. -->
 """
 _CATALOGUE = """\
 # Rules
 
-Every rule that ships, by pack. `plimsoll rules explain RULE` prints the page of a rule. A `…` behind a limit stands for
-further conditions, which its page names; the column *for* says how long the limit is crossed before the rule fires.
-What that means to the sample is in [evaluation](../evaluation.md), what is counted in [signals](../signals.md).
+All shipped rules, by pack. `plimsoll rules explain RULE` prints the page of a rule. A `…` after a limit means that the
+rule has further conditions, which are on its page; the column *for* says how long the limit must be crossed before the
+rule fires. [Evaluation](../evaluation.md) describes exactly how rules are judged, [signals](../signals.md) what they
+measure.
 
 <!-- Generated from rules/packs by docs/build.py. -->
 """
 
 
-_PACKS = "<!-- From here on generated from rules/signal_schema.py and rules/pack_schema.py by docs/build.py. -->\n"
+_PACKS = "<!-- The rest is generated from rules/signal_schema.py and rules/pack_schema.py by docs/build.py. -->\n"
 
 
 def document_page(intro: str, model: type[BaseModel]) -> str:
-    """The page on a JSON document: its fields, and those of its parts."""
+    """The page of a JSON document: its fields, and those of its parts."""
     parts: dict[str, Any] = model.model_json_schema(by_alias=True, mode="serialization")
     sections = [_section("The document", parts)]
     sections += [_section(name.removesuffix("Part"), part) for name, part in parts["$defs"].items()]
@@ -75,7 +75,7 @@ def document_page(intro: str, model: type[BaseModel]) -> str:
 
 
 def signals_page() -> str:
-    """Every signal, by families."""
+    """The page of all signals, by family."""
     signals = load_signals()
     parts = [_SIGNALS]
     for family, names in groupby(sorted(signals, key=_family), _family):
@@ -89,7 +89,7 @@ def _family(name: str) -> str:
 
 
 def catalogue_page() -> str:
-    """A table of rules for each pack."""
+    """The page with a table of rules for each pack."""
     signals = load_signals()
     parts = [_CATALOGUE]
     for pack in load_packs():
@@ -104,13 +104,13 @@ def catalogue_page() -> str:
 
 
 def rule_page(name: str) -> str:
-    """What `plimsoll rules explain` prints of a rule."""
+    """The page of a rule: the output of `plimsoll rules explain`."""
     rule, pack = next((rule, pack) for pack in load_packs() for rule in pack.rules if rule.id == name)
     return f"{explain(rule, pack, load_signals())}\n{_GENERATED.format(f'rules/packs/{pack.pack}.yaml')}"
 
 
 def packs_page() -> str:
-    """How a pack is written, which is kept as it stands, and every field."""
+    """The page on packs: the hand-written part as it is, then all fields."""
     how, _, _ = (HERE / "packs.md").read_text(encoding="utf-8").partition(_PACKS)
     schema = schema_of(Pack)
     parts = {"Pack": schema} | schema["$defs"]
@@ -119,7 +119,7 @@ def packs_page() -> str:
 
 
 def _in_order(part: Any, named: Mapping[str, Any]) -> list[str]:
-    """The parts of a schema in the order in which they are first named."""
+    """The parts of a schema in order of first reference."""
     found = {"Pack": part}
     left = [part]
     for one in left:
@@ -142,7 +142,7 @@ def _named(part: Any) -> Iterator[str]:
 
 
 def pages() -> Mapping[str, Callable[[], str]]:
-    """Every generated page: its name in this folder, and what writes it."""
+    """All generated pages: their paths from this folder, and the functions that make them."""
     fixed = {
         "review-json.md": partial(document_page, _REVIEW, ReviewDocument),
         "rules-json.md": partial(document_page, _RULES, RulesDocument),
@@ -155,7 +155,7 @@ def pages() -> Mapping[str, Callable[[], str]]:
 
 
 def stale() -> list[Path]:
-    """Pages of the generated folders that nothing writes any more."""
+    """Pages in the generated folders that are no longer generated."""
     written = {HERE / name for name in PAGES}
     return [path for folder in FOLDERS for path in sorted((HERE / folder).glob("*")) if path not in written]
 
@@ -172,16 +172,16 @@ def _section(title: str, part: dict[str, Any]) -> str:
 
 
 def _described(name: str, field: dict[str, Any], part: dict[str, Any]) -> str:
-    """What a field is. In a file that people write it says also what it is where it is left out."""
-    said = field.get("description", "")
+    """The description of a field; for files that people write, with its default or whether it is needed."""
+    text = field.get("description", "")
     if "additionalProperties" not in part:
-        return said
+        return text
     if name in part.get("required", ()):
-        return f"{said} **Needed.**".strip()
+        return f"{text} **Needed.**".strip()
     if "default" in field and not isinstance(field["default"], dict):
         default = field["default"]
-        return f"{said} Default: `{str(default).lower() if isinstance(default, bool) else default}`."
-    return said
+        return f"{text} Default: `{str(default).lower() if isinstance(default, bool) else default}`."
+    return text
 
 
 def _type(field: dict[str, Any]) -> str:
@@ -203,7 +203,7 @@ def _type(field: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    """Write every page, and remove those that are no longer written."""
+    """Write all pages, and remove those that are no longer generated."""
     for name, page in PAGES.items():
         (HERE / name).parent.mkdir(exist_ok=True)
         (HERE / name).write_text(page(), encoding="utf-8", newline="\n")

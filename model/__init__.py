@@ -1,1 +1,1 @@
-"""What everything in Plimsoll speaks of: series and their names, logs, runs, host facts."""
+"""The data model: series and their names, samples, logs and runs; times and errors."""

@@ -1,4 +1,4 @@
-"""Files written as a whole or not at all."""
+"""Writes files as a whole or not at all."""
 
 import errno
 import os
@@ -13,19 +13,19 @@ from tempfile import TemporaryDirectory
 
 from model.errors import Unusable
 
-_MOST_LINKS = 40  # as Linux follows
+_MOST_LINKS = 40  # Linux's limit
 _DEVICES = (Path("/dev"), Path("/dev/fd"))
 _PROCESSES = Path("/proc")
-_AS_RUST_SAYS = re.compile(r"(?:.*: )?(.+) \(os error \d+\)")
+_RUST_MESSAGE = re.compile(r"(?:.*: )?(.+) \(os error \d+\)")
 
 
 @contextmanager
 def atomic_write(path: Path) -> Generator[Path]:
-    """A file to write to that takes the place of `path` at the end, if there was no error on the way.
+    """Yield a temporary file that replaces `path` at the end, unless an error occurs.
 
-    Folders are made as needed. A file that is replaced leaves its mode to the new one, unless that is given another
-    meanwhile. A link stays one: what it leads to is replaced. What is no file of its own, such as /dev/null or a
-    pipe, stays what it is and is written into. Unusable if the file cannot be written.
+    Missing folders are created. The new file keeps the mode of the old one, unless the caller changes it. A symbolic
+    link remains: its target is replaced. Devices and pipes, such as /dev/null, are written to directly.
+    Unusable if the file cannot be written.
     """
     try:
         place = _replaceable(path)
@@ -58,9 +58,9 @@ def _written_into(path: Path) -> Generator[Path]:
 
 
 def _replaceable(path: Path) -> Path | None:
-    """Where a path leads, if that is a file or nothing; None if it is to be written into as it is.
+    """The target of a path if it can be replaced (a regular file, or missing); None if it must be written to directly.
 
-    A link to a file that a process holds open, as /dev/stdout may be, is no name of that file's own.
+    Links in /dev and /proc lead to files that a process holds open; replacing those would not reach the process.
     """
     if path.exists() and not path.is_file():
         return None
@@ -75,11 +75,11 @@ def _replaceable(path: Path) -> Path | None:
 
 
 def _why(path: Path, error: OSError) -> str:
-    """What is wrong: of the folders above the file, which one is none."""
+    """The reason of an error; names the parent folder that is not a folder, if that is the cause."""
     if isinstance(error, FileExistsError | NotADirectoryError):
         for above in path.parents:
             if os.path.lexists(above) and not above.is_dir():
                 return f"{above} is no folder"
-    said = error.strerror or str(error)
-    within = _AS_RUST_SAYS.fullmatch(said)
-    return within[1] if within else said
+    text = error.strerror or str(error)
+    from_rust = _RUST_MESSAGE.fullmatch(text)
+    return from_rust[1] if from_rust else text

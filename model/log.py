@@ -1,4 +1,4 @@
-"""What a reader returns for one recording."""
+"""A log: what a reader returns for one recording."""
 
 import hashlib
 from dataclasses import dataclass, replace
@@ -20,14 +20,14 @@ Values: TypeAlias = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """One recording: times shared by its columns, and a column of values per series.
+    """One recording: rows of times, and a column of values for each series.
 
     `times` are UTC instants (int64 ns), ascending. `columns` holds a Float64 column for each of
     `series`, null where there was no sample (NaN and infinities are no samples).
-    `remarks` tell everything the reader skipped, repaired or guessed. `path` is what people call the
-    log; `file` is where its bytes lie, the archive where it is a member of one, and `sha256` their hash
-    where they cannot be read again; it is empty where there never was a file. `unread` are the names of columns
-    whose values are left out, all or a good part of them, as the name or the cells could not be made out.
+    `remarks` hold everything the reader skipped, repaired or guessed. `path` names the log for people. `file` is the
+    file on disk, if that differs from `path` (an archive). `sha256` is the hash of the bytes if they cannot be read
+    again, empty if there never was a file. `unread` names columns of which all or many values were left out because
+    the name or the cells could not be read.
     """
 
     path: Path
@@ -47,7 +47,7 @@ class Log:
 
     @cached_property
     def hosts(self) -> tuple[str, ...]:
-        """The recorded computers, in the order they appear, each written as first seen."""
+        """The recorded computers in order of appearance, each spelled as it first appears."""
         return hosts_of(self.series)
 
     @cached_property
@@ -57,23 +57,23 @@ class Log:
 
     @cached_property
     def gaps(self) -> list[tuple[int, int]]:
-        """The last row before and the first after each pause of its recorder."""
+        """The last time before and the first time after each pause of the recorder."""
         at = np.flatnonzero(pauses(self.times))
         return list(zip(self.times[at].tolist(), self.times[at + 1].tolist(), strict=True))
 
     @cached_property
     def intervals(self) -> tuple[int, ...]:
-        """The sampling interval and those of parts that kept to another one, in ns; none with fewer than two rows."""
+        """The sampling interval and those of parts sampled at another one, in ns; empty with fewer than two rows."""
         return (self.interval, *(part.interval for part in self.other_intervals)) if self.interval else ()
 
     @cached_property
     def other_intervals(self) -> list[Stretch]:
-        """Where it was sampled at another interval than elsewhere."""
+        """The parts that were sampled at another interval than the rest."""
         return other_intervals(self.times)
 
     @cached_property
     def times_differ(self) -> bool:
-        """Whether no two rows are of the same time."""
+        """Whether all rows have different times."""
         return bool((np.diff(self.times) > 0).all())
 
     @cached_property
@@ -88,17 +88,17 @@ class Log:
 
     @cached_property
     def digest(self) -> str | None:
-        """The SHA-256 of its bytes; None where there never was a file. OSError if the file went away."""
+        """The SHA-256 of its bytes; None if there never was a file. OSError if the file cannot be read any more."""
         if self.sha256 is not None:
             return self.sha256 or None
         with (self.file or self.path).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
     def rows(self, start: int, stop: int) -> "Log":
-        """Its rows from `start` up to `stop`."""
+        """The rows from `start` to before `stop`, as a log."""
         columns = tuple(column.slice(start, stop - start) for column in self.columns)
         return replace(self, times=self.times[start:stop], columns=columns)
 
     def column(self, index: int) -> Values:
-        """The values of one series, NaN where there was no sample."""
+        """The values of one column; NaN for a missing sample."""
         return self.columns[index].to_numpy()

@@ -1,6 +1,6 @@
-"""The signs that what rules need was recorded under a name that is not known; `name_clues.yaml` holds them.
+"""Clues that an unknown name belongs to a counter that rules need. The data is in `name_clues.yaml`.
 
-An object may be named in a language of which there is no file, or be nearly called as one that is known.
+The name may be in a language that Plimsoll has no file for, or similar to a known name.
 """
 
 import re
@@ -16,37 +16,36 @@ import yaml
 from model.name_files import folded, languages, objects
 from model.perfmon import SQL_DEFAULT, generic_object
 
-# Below this, what is near to Processor is another object of virtual machines (VM Processor); the names that
-# languages of one family have (Procesor, Prosessor) are above.
+# Names in related languages (Procesor, Prosessor) are above this similarity, other objects (VM Processor) below it.
 _NEAR = 0.88
-# Of a counter of an object that is near already.
+# For counters of an object that is similar already.
 _NEAR_COUNTER = 0.85
-# What no accent is taken from, and console code pages replace all the same.
+# Letters that Unicode does not decompose, but console code pages replace by these.
 _PLAIN = str.maketrans("ıłøđ", "ilod")
 _UNITS = "µμΩ"
-# As SQL Server's objects are written: MSSQL$PAYROLL:Buffer Manager, MSSQL:Buffer Manager, SQL Server: Buffer Manager.
+# The spellings of SQL Server's objects: MSSQL$PAYROLL:Buffer Manager, MSSQL:Buffer Manager, SQL Server: Buffer Manager.
 _SQL = re.compile(r"(?:ms)?sql(?: ?server)?(?:\$[^: ]*)?(?:: ?| )")
 
 
 def needed_counters(object_: str) -> frozenset[str]:
-    """The counters that rules need of an object, all by their English names."""
+    """The counters of an object that rules need, by English names."""
     return _judged().get(generic_object(object_)[0], frozenset())
 
 
 def mentions_needed_counter(text: str) -> bool:
-    """Whether the name of a counter that rules need stands in a text, whatever is around it."""
+    """Whether a text contains the name of a counter that rules need."""
     squeezed = _squeezed(text)
     return any(counter in squeezed for counter in _squeezed_counters())
 
 
 def is_translated(object_: str) -> bool:
-    """Whether an object, by its English name, is one that Windows translates."""
+    """Whether Windows translates the name of an object; takes the English name."""
     return object_ in _translated()
 
 
 @cache
 def is_english(object_: str) -> bool:
-    """Whether an object is known to have an English name that no rule needs, wherever it is recorded."""
+    """Whether an object is known to keep its English name on every Windows, and no rule needs it."""
     generic = generic_object(object_)[0]
     if folded(generic).startswith(f"{folded(SQL_DEFAULT)}:"):
         return folded(generic) in objects() or folded(generic.partition(":")[2]).startswith(_beginnings("sql_server"))
@@ -54,13 +53,13 @@ def is_english(object_: str) -> bool:
 
 
 def is_esxtop(object_: str) -> bool:
-    """Whether an object is one that esxtop alone records."""
+    """Whether only esxtop records an object."""
     return folded(object_).startswith(_beginnings("esxtop"))
 
 
 @cache
 def similar_needed(object_: str, counter: str) -> tuple[str, frozenset[str]]:
-    """What rules need and these are nearly called as: the object, and those of its counters."""
+    """The needed object with a similar name, and those of its counters with similar names; empty if there is none."""
     own = _squeezed(object_)
     known = _squeezed_judged()
     if own not in known and folded(object_).startswith(_beginnings("english")):
@@ -74,13 +73,13 @@ def similar_needed(object_: str, counter: str) -> tuple[str, frozenset[str]]:
 
 @cache
 def is_foreign_name(object_: str) -> bool:
-    """Whether an object that is not known is called as another language, or a console, calls one that rules need."""
+    """Whether a name is that of an object that rules need in another language, or as a console garbles it."""
     return _plain(object_) in _elsewhere()
 
 
 @cache
 def foreign_name_of(object_: str) -> str | None:
-    """The English name of the object that rules need and that is called so, or nearly so, elsewhere."""
+    """The English name of the object that rules need and that has this name, or a similar one, in another language."""
     elsewhere, name = _elsewhere(), _plain(object_)
     if name in elsewhere:
         return elsewhere[name]
@@ -89,7 +88,7 @@ def foreign_name_of(object_: str) -> str | None:
 
 
 def has_foreign_letters(name: str) -> bool:
-    """Whether a name has letters beyond English; those of units (µs) are none."""
+    """Whether a name has non-ASCII letters, other than those of units (µs)."""
     return any(letter.isalpha() and not letter.isascii() and letter not in _UNITS for letter in name)
 
 
@@ -99,13 +98,13 @@ def _plain(name: str) -> str:
 
 
 def _squeezed(name: str) -> str:
-    """The letters and digits of a name."""
+    """A name reduced to letters and digits, with one spelling of SQL Server."""
     plain = _SQL.sub(f"{SQL_DEFAULT}:".casefold(), _plain(name), count=1) if _SQL.match(_plain(name)) else _plain(name)
     return "".join(letter for letter in plain if letter.isalnum())
 
 
 def _near(name: str, known: Iterable[str], cutoff: float) -> Sequence[str]:
-    """Those that are nearly the name, the nearest first. A number is never nearly another (TCPv4 and TCPv6)."""
+    """Similar names, the most similar first. Numbers in them must be equal (TCPv4 is not TCPv6)."""
     near = get_close_matches(name, known, n=5, cutoff=cutoff)
     return [one for one in near if re.findall(r"\d+", one) == re.findall(r"\d+", name)]
 
@@ -142,7 +141,7 @@ def _beginnings(which: str) -> tuple[str, ...]:
 
 @cache
 def _elsewhere() -> dict[str, str]:
-    """By plain name. What English and the languages that are known call these objects is in it, for names near them."""
+    """English names by plain foreign name, including English and known languages, so that similar names are found."""
     named = [pair for names in _signs()["elsewhere"].values() for pair in names.items()]
     needed = {english for _, english in named}
     known = [pair for language in languages() for pair in language.objects.items() if pair[1] in needed]

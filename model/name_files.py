@@ -1,7 +1,7 @@
-"""The files of names: what Windows calls its objects and counters in English, and in other languages.
+"""Reads the files of names of Windows objects and counters, in English and other languages.
 
-`perfmon.yaml` holds the English names, `languages/*.yaml` those of the languages that come with Plimsoll;
-a file of the same form may be a user's own.
+`perfmon.yaml` holds the English names, `languages/*.yaml` those of the shipped languages. Users can add files of the
+same form.
 """
 
 import unicodedata
@@ -31,7 +31,7 @@ _ALIKE = str.maketrans(
 
 
 class KnownObject(NamedTuple):
-    """An object: its name and measurement, and its counters by their folded names."""
+    """An object: its name and measurement, and its counters by folded name."""
 
     name: str
     measurement: str
@@ -39,20 +39,20 @@ class KnownObject(NamedTuple):
 
 
 class Language(NamedTuple):
-    """The English names of objects, and of the counters of each, by the folded names that Windows has for them."""
+    """A language: the English names of objects, and of the counters of each, by folded local name."""
 
     objects: dict[str, str]
     counters: dict[str, dict[str, str]]
 
 
 def folded(name: str) -> str:
-    """For comparing names: case, width, spaces, kinds of apostrophe and hyphen, and what is invisible do not matter."""
+    """A name for comparison: ignores case, width, spacing, kinds of apostrophe and hyphen, and invisible characters."""
     return " ".join(unicodedata.normalize("NFKC", name).translate(_ALIKE).casefold().split())
 
 
 @cache
 def objects() -> dict[str, KnownObject]:
-    """The objects that are known, by their folded English names."""
+    """The known objects by folded English name."""
     table = yaml.load(files("model").joinpath("perfmon.yaml").read_bytes(), yaml.CSafeLoader)
     return {
         folded(name): KnownObject(name, entry["measurement"], {folded(c): c for c in entry["counters"]})
@@ -62,7 +62,7 @@ def objects() -> dict[str, KnownObject]:
 
 @cache
 def languages() -> tuple[Language, ...]:
-    """The languages that come with Plimsoll."""
+    """The shipped languages."""
     folder = files("model").joinpath("languages")
     entries = sorted((entry for entry in folder.iterdir() if entry.name.endswith(".yaml")), key=lambda e: e.name)
     return tuple(_shipped(yaml.load(entry.read_bytes(), yaml.CSafeLoader)) for entry in entries)
@@ -76,7 +76,7 @@ def _shipped(table: dict[str, Any]) -> Language:
 
 
 def own_language(path: Path) -> Language:
-    """A user's file of names. Unusable, a line for each mistake and where it stands, if it is not as it should be."""
+    """The language in a user's file. Unusable, with a line for each mistake and its place, if the file has any."""
     reading = _Reading(path)
     language = reading.language(_root(path))
     if reading.wrong:
@@ -118,14 +118,14 @@ _Entry = tuple[yaml.ScalarNode, yaml.ScalarNode]
 
 
 class _Reading:
-    """Reads the nodes of a file, not its data: these know their line, and a name is as it was written."""
+    """Reads YAML nodes instead of data: nodes know their line, and keep names as written."""
 
     def __init__(self, path: Path) -> None:
         self.wrong: list[str] = []
         self._path = path
 
     def language(self, root: yaml.Node | None) -> Language:
-        """What the file says, as far as it is right; `wrong` is the rest."""
+        """The language, without the entries that are wrong; `wrong` holds the mistakes."""
         expected = "names and values (objects: {Geheugen: Memory})"
         sections = {key.value: (key, value) for key, value in self._pairs(root, "", expected)}
         read = Language({}, {})
@@ -159,7 +159,7 @@ class _Reading:
                     self._add(read.counters.setdefault(found.name, {}), local, known, itself, where)
 
     def _add(self, names: dict[str, str], local: yaml.ScalarNode, english: str, itself: str, where: str) -> None:
-        """`itself` is what the name means in English, which comes first; `english` where it means nothing."""
+        """Add a name. `itself` is its own meaning in English, which has priority, or `english` if it has none."""
         if itself != english:
             self._mistake(local, f'{where}"{local.value}" is an English name itself: it cannot stand for "{english}"')
         elif (other := names.setdefault(folded(local.value), english)) != english:
@@ -181,7 +181,7 @@ class _Reading:
                 yield local, english
 
     def _pairs(self, node: yaml.Node | None, where: str, expected: str) -> Iterator[tuple[yaml.ScalarNode, yaml.Node]]:
-        """The names in a mapping and what stands there, what it merges in as well; nothing if it is empty."""
+        """The keys and values of a mapping, including merged ones (`<<`); nothing if it is empty."""
         if node is None or node.tag == _NULL:
             return
         if not isinstance(node, yaml.MappingNode):
@@ -203,7 +203,7 @@ class _Reading:
         except RecursionError:
             self._mistake(node, "not valid YAML: it is merged into itself")
             return
-        # What is merged in comes first, and what stands here itself is meant instead of it.
+        # Merged keys come first, so the mapping's own values replace them.
         yield from {key.value: (key, value) for key, value in node.value if isinstance(key, yaml.ScalarNode)}.values()
 
     def _object(self, node: yaml.ScalarNode, where: str) -> KnownObject | None:

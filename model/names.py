@@ -1,8 +1,8 @@
-"""The series of a counter path, under the one name it has whoever recorded it.
+"""Gives the series of a counter path, with the same name whichever program recorded it.
 
-`perfmon.yaml` holds the measurement of each object and the canonical case of object and counter
-names: recorders differ in case (Export-Counter writes whole paths in lower case), series must not.
-`languages/*.yaml` say what Windows calls them in other languages; series have the English names.
+`perfmon.yaml` holds the measurement of each object and the canonical case of object and counter names, because
+recorders differ in case (Export-Counter writes lower case). `languages/*.yaml` hold the names in other languages;
+series have the English ones.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ _TOTAL = TOTAL.casefold()
 
 
 class _Name(NamedTuple):
-    """How a counter is recorded: the object and counter as shown, and what series say of them."""
+    """The names of a counter: object and counter for display, and those of its series."""
 
     shown_object: str
     shown_counter: str
@@ -29,9 +29,9 @@ class _Name(NamedTuple):
 
 
 class Names:
-    """The names of objects and counters. `own` are language files of the user's, read beside the shipped ones.
+    """The names of objects and counters. `own` are the user's language files, used besides the shipped ones.
 
-    Raises Unusable if one of them is not as it should be.
+    Raises Unusable if one of them has mistakes.
     """
 
     def __init__(self, own: Sequence[Path] = ()) -> None:
@@ -39,7 +39,7 @@ class Names:
         self._found: dict[tuple[str, str], _Name] = {}
 
     def series(self, path: CounterPath, host: str) -> Series:
-        """The series of a counter of `host`. Its path stays in the language it was recorded in."""
+        """The series of a counter of `host`. The path keeps the recorded language."""
         name = self._found.get((path.object, path.counter)) or self._find(path.object, path.counter)
         instance = path.instance
         if instance is None:
@@ -83,7 +83,7 @@ class Names:
 
 @cache
 def shipped() -> Names:
-    """The names that come with Plimsoll."""
+    """The shipped names."""
     return Names()
 
 
@@ -94,7 +94,7 @@ def measurement(object_: str) -> str:
 
 
 def path_of(series: Series) -> str:
-    r"""How people know a series that was not read from a log: its counter path, or for one of Telegraf's its names.
+    r"""The display name of a series that was not read from a log: its counter path, or Telegraf's names.
 
     `\Processor(_Total)\% Processor Time`; `cpu(cpu-total) usage_idle`.
     """

@@ -1,4 +1,4 @@
-"""Perfmon counter paths, and how Telegraf's `win_perf_counters` writes names."""
+"""Perfmon counter paths, and the names that Telegraf's `win_perf_counters` gives them."""
 
 import re
 from typing import NamedTuple
@@ -6,14 +6,14 @@ from typing import NamedTuple
 TOTAL = "_Total"
 SQL_DEFAULT = "SQLServer"
 SQL_NAMED = "MSSQL$"
-# Nearly all paths are as plain as this, with no bracket or backslash inside an instance.
+# Fast path for nearly all paths: no bracket or backslash inside an instance.
 _PLAIN = re.compile(r"\\\\([^\\]+)\\([^\\()]+)(?:\(([^\\()]*)\))?\\([^\\]+)", re.DOTALL)
 _REPLACEMENTS = {"/sec": "_persec", "/Sec": "_persec", " ": "_", "%": "Percent", "\\": ""}
 _REPLACED = re.compile("|".join(map(re.escape, _REPLACEMENTS)))
 
 
 class CounterPath(NamedTuple):
-    r"""`\\Computer\Object(Instance)\Counter`; computer and instance are None where there are none, or `()`."""
+    r"""`\\Computer\Object(Instance)\Counter`; computer and instance may be None. `()` counts as no instance."""
 
     computer: str | None
     object: str
@@ -22,7 +22,7 @@ class CounterPath(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> "CounterPath":
-        """Take a path apart. ValueError if the text is not one.
+        """Parse a path. ValueError if the text is not one.
 
         Instances may hold backslashes and brackets of any kind, even unbalanced ones, so the
         path is read from the right: the counter, then a bracketed instance, then the object.
@@ -67,12 +67,12 @@ def _split_instance(head: str) -> tuple[str, str]:
 
 
 def telegraf_name(name: str) -> str:
-    """A counter or measurement name as `win_perf_counters` writes it; replaced left to right."""
+    """A counter or measurement name as `win_perf_counters` writes it."""
     return _REPLACED.sub(lambda found: _REPLACEMENTS[found[0]], name)
 
 
 def generic_object(object_: str) -> tuple[str, str | None]:
-    """An SQL Server object as the default instance names it, and the named instance it is of.
+    """The name of an SQL Server object on the default instance, and its named instance.
 
     `MSSQL$PAYROLL:Buffer Manager` gives `SQLServer:Buffer Manager` and `PAYROLL`; any other
     object gives itself and None.

@@ -1,4 +1,4 @@
-"""Remarks: everything a reader or a review skipped, repaired or guessed, with where."""
+"""Remarks: what a reader or a review skipped, repaired or guessed, and where."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from model.errors import printable
 
-MAX_SHOWN = 20  # of remarks that are alike
+MAX_SHOWN = 20  # similar remarks
 
 
 def counted(count: int, noun: str) -> str:
@@ -27,15 +27,15 @@ def short(text: str | None, most: int = 40) -> str:
 
 
 def and_more(count: int) -> str:
-    """What follows the first of so many cells of a column."""
+    """The end of a remark on the first of `count` cells of a column."""
     return f", and {count - 1:,} more in this column" if count > 1 else ""
 
 
 class Kind(StrEnum):
-    """What was done about the thing remarked on.
+    """What the reader did.
 
-    Skipped is what is no recording, or a part of one. Unread is a whole recording that gave nothing: of its host,
-    or of its time, nothing is known, so that no verdict may rest on the rest.
+    SKIPPED: not a recording, or a part of one. UNREAD: a whole recording gave no data, so nothing is known of its host
+    or its time, and the verdict cannot be "Healthy".
     """
 
     SKIPPED = "skipped"
@@ -47,10 +47,9 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """One remark: a sentence for people, with where it applies as far as that is known.
+    """One remark: a sentence for people, and its place as far as that is known.
 
-    `line` counts from 1 in the file as it stands; `count` is how many cells, rows or columns
-    the remark stands for.
+    `line` counts from 1 in the original file; `count` is the number of cells, rows or columns concerned.
     """
 
     kind: Kind
@@ -61,7 +60,7 @@ class Remark:
     count: int = 1
 
     def __str__(self) -> str:
-        """`file:line: counter: text`, with what is known of the first three."""
+        """`file:line: counter: text`, without the parts that are not known."""
         place = ":".join(str(part) for part in (self.file, self.line) if part is not None)
         return ": ".join(part for part in (place, self.counter, self.text) if part)
 
@@ -76,12 +75,12 @@ class Remarks:
     def add(
         self, kind: Kind, text: str, *, line: int | None = None, counter: str | None = None, count: int = 1
     ) -> None:
-        """Note one remark about this file."""
+        """Add a remark on this file."""
         counter = None if counter is None else printable(counter)
         self.items.append(Remark(kind, printable(text), self.file, line, counter, count))
 
     def add_once(self, kind: Kind, text: str, *, line: int | None = None) -> None:
-        """Note it unless the same was noted before, wherever that was."""
+        """Add a remark unless there is one with the same text, at any line."""
         if all(remark.text != printable(text) for remark in self.items):
             self.add(kind, text, line=line)
 

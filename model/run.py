@@ -1,4 +1,4 @@
-"""A run: a test or a stretch of operation that is judged as one."""
+"""Runs: tests or periods of operation that are judged as a whole, and what a store keeps of them."""
 
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -26,10 +26,10 @@ class Phase:
 
 @dataclass(frozen=True)
 class Run:
-    """What is known of a run beside its logs.
+    """What is known of a run besides its logs.
 
-    `phases` is empty where they are not known; rules that want one are then judged throughout
-    and marked so. `simulated` runs say so wherever they are shown.
+    `phases` is empty if they are not known; rules for a phase are then judged throughout, and marked. `simulated` runs
+    are labelled wherever they are shown.
     """
 
     name: str | None = None
@@ -40,10 +40,10 @@ class Run:
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """A log that was loaded into a store: all that is known of it but the values.
+    """A log that was loaded into a store: everything except its values.
 
-    `times` are its rows (UTC ns), `series` its columns in their order; `missing` holds for each of them the rows
-    without a sample. `unread` is as a log has it.
+    `times` are its rows (UTC ns), `series` its columns in order, and `missing` the rows without a sample for each
+    column. The other fields are those of Log.
     """
 
     path: str
@@ -58,7 +58,7 @@ class Recording:
 
     @classmethod
     def of(cls, log: Log, sha256: str) -> "Recording":
-        """What is known of a log."""
+        """The recording of a log."""
         missing = tuple(
             column.is_null().arg_true().to_numpy() if column.null_count() else _NONE for column in log.columns
         )
@@ -76,10 +76,10 @@ class Recording:
 
 @dataclass(frozen=True)
 class StoredRun:
-    """A run in a store: with the manifest of what it wrote, so that it can be read back, and deleted to the sample.
+    """A run in a store, with a manifest of what it wrote: it can be read back, and deleted exactly.
 
-    `remarks` are those on its logs together, `settings` the text of the plimsoll.toml that lay beside them; `whole` is
-    whether a folder was loaded, so that every host that the settings name was to be in it.
+    `remarks` concern the logs as a whole; `settings` is the text of the plimsoll.toml beside them. `whole`: a folder
+    was loaded, so every host that the settings name should be in it.
     """
 
     run: Run
@@ -90,22 +90,22 @@ class StoredRun:
 
     @property
     def name(self) -> str:
-        """The name it is stored by."""
+        """The name of the run."""
         return self.run.name or ""
 
     @property
     def start(self) -> int:
-        """Its first row (UTC ns); 0 where it has none."""
+        """The time of its first row (UTC ns); 0 if it has none."""
         return min((int(one.times[0]) for one in self.recordings if len(one.times)), default=0)
 
     @property
     def end(self) -> int:
-        """Its last row."""
+        """The time of its last row (UTC ns); 0 if it has none."""
         return max((int(one.times[-1]) for one in self.recordings if len(one.times)), default=0)
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """Its hosts in the order they appear, each written as first seen."""
+        """Its hosts in order of appearance, each spelled as it first appears."""
         return hosts_of(series for one in self.recordings for series in one.series)
 
     @property

@@ -1,4 +1,4 @@
-"""Samples of one series, gathered from all the recordings that hold it."""
+"""The samples of one series, joined from all recordings that contain it."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -22,12 +22,12 @@ class Samples:
 
     @cached_property
     def interval(self) -> int | None:
-        """The sampling interval in ns: the median distance of the rows, whether filled or not."""
+        """The sampling interval (ns): the median step between rows, including rows without a sample."""
         return sampling_interval(self.times)
 
     @cached_property
     def other_intervals(self) -> list[Stretch]:
-        """Where they were taken at another interval than elsewhere."""
+        """The parts that were sampled at another interval than the rest."""
         return other_intervals(self.times)
 
     @cached_property
@@ -43,16 +43,15 @@ class Samples:
         return Samples(self.times[first:last], self.values[first:last])
 
     def chosen(self, wanted: Callable[[Times], NDArray[np.bool_]]) -> "Samples":
-        """The rows at the times that are wanted."""
+        """The rows whose times `wanted` selects."""
         rows = wanted(self.times)
         return Samples(self.times[rows], self.values[rows])
 
 
 class Recorded:
-    """The series of several recordings of one run, each read as one whatever file it lies in.
+    """The series of all recordings of one run, joined across files.
 
-    Where two recordings hold the same series at the same time, the first one's value counts, or
-    the second's where the first has none.
+    If several recordings have a series at the same time, the first value that is not missing counts.
     """
 
     def __init__(self, logs: Sequence[Log]) -> None:
@@ -67,7 +66,7 @@ class Recorded:
                 places.append((at, column))
 
     def samples(self, series: Series) -> Samples:
-        """All samples of a series. KeyError if no recording holds it."""
+        """All samples of a series. KeyError if no recording has it."""
         places = self._places[series.key]
         if not places:
             raise KeyError(series)
@@ -76,7 +75,7 @@ class Recorded:
 
 
 def joined(parts: Sequence[Samples]) -> Samples:
-    """Parts of one series as one: in the order of time, and where several hold a time the first with a value."""
+    """The parts of a series merged in order of time; at equal times the first value that is not missing counts."""
     if not parts:
         return Samples(np.empty(0, dtype=np.int64), np.empty(0))
     times = np.concatenate([part.times for part in parts])

@@ -1,4 +1,4 @@
-"""How far apart a recorder took its samples, and where it paused."""
+"""Finds the sampling interval of a recording, its pauses, and parts with another interval."""
 
 from collections.abc import Iterable
 from typing import NamedTuple, TypeAlias
@@ -10,16 +10,17 @@ from model.times import SECOND
 
 Times: TypeAlias = NDArray[np.int64]
 
-_MUCH = 2.5  # intervals
-_ALIKE = 1.5  # times as long, at most
+_MUCH = 2.5  # intervals: a longer step is a pause, or another interval
+_ALIKE = 1.5  # largest ratio between neighbouring steps of one interval
 _END_OF_TIME = 2**63 - 1
-_KEPT_UP = 5  # distances in a row; of fewer that are alike, chance may be the reason
+_KEPT_UP = 5  # steps in a row that make an interval; fewer may be chance
 
 
 class Stretch(NamedTuple):
-    """A part of a recording, from its first sample to its last (UTC ns), at an interval (ns) of its own.
+    """A part of a recording, from its first to its last sample (UTC ns), with its own interval (ns).
 
-    `before` is the last sample before it, or its own first one; `until` the first one after it, or the end of time.
+    `before` is the last sample before it, or its own first one; `until` is the first sample after it, or the end of
+    time.
     """
 
     start: int
@@ -30,11 +31,11 @@ class Stretch(NamedTuple):
 
     @property
     def span(self) -> tuple[int, int]:
-        """The times that belong to it: from the first up to the second."""
+        """The times that belong to it: from the first to before the second."""
         return self.start, self.until
 
     def borders(self, interval: int) -> list[tuple[int, int]]:
-        """The times between its first or last sample and the one beside it, if there is no pause.
+        """The spans between the part and the samples next to it, without pauses.
 
         `interval` (ns) is that of the rest of the recording.
         """
@@ -44,7 +45,7 @@ class Stretch(NamedTuple):
 
 
 def within(times: Times, spans: Iterable[tuple[int, int]]) -> NDArray[np.bool_]:
-    """Which of the times lie in one of the spans, each from its first up to its second, however many there are."""
+    """Which times lie in any of the spans; a span includes its start but not its end."""
     starts, ends = np.array(sorted(spans), dtype=np.int64).reshape(-1, 2).T
     if not len(starts):
         return np.zeros(len(times), dtype=bool)
@@ -53,11 +54,10 @@ def within(times: Times, spans: Iterable[tuple[int, int]]) -> NDArray[np.bool_]:
 
 
 def sampling_interval(times: Times) -> int | None:
-    """The median distance of neighbouring times that differ, in ns; None where no two do.
+    """The median of the steps above zero (ns); None if there are none.
 
-    Of an even number of distances the lower middle one counts: the mean of two would be an interval
-    at which nothing was sampled. A recorder's timer runs a little late at every sample; a median
-    within 2 % of a whole number of seconds is that number.
+    With an even number of steps, the lower of the two middle ones counts: their mean may be an interval that never
+    occurred. Timers of recorders run slightly late, so a median within 2 % of whole seconds is rounded to them.
     """
     steps = np.diff(times)
     steps = steps[steps > 0]
@@ -65,9 +65,9 @@ def sampling_interval(times: Times) -> int | None:
 
 
 def pauses(times: Times) -> NDArray[np.bool_]:
-    """Whether the recorder paused between each time and the next: they are over two and a half intervals apart.
+    """Whether the recorder paused after each time: the step is over 2.5 intervals.
 
-    Where it went on at a longer interval there is none.
+    A longer interval that is kept up is not a pause.
     """
     steps, interval = np.diff(times), sampling_interval(times)
     paused = steps > _MUCH * (interval or np.inf)
@@ -77,7 +77,7 @@ def pauses(times: Times) -> NDArray[np.bool_]:
 
 
 def other_intervals(times: Times) -> list[Stretch]:
-    """Where the interval was less than two fifths, or over two and a half times, that of most of the recording."""
+    """The parts with an interval below 2/5 or above 5/2 of that of the whole recording."""
     steps, interval = np.diff(times), sampling_interval(times)
     if interval is None:
         return []
@@ -86,7 +86,7 @@ def other_intervals(times: Times) -> list[Stretch]:
 
 
 def _stretch(times: Times, run: slice, interval: int) -> Stretch:
-    # The sample before the first of these distances tells of the time before, unless nothing was sampled then.
+    # The sample that begins the first step belongs to the part before, unless there is none.
     start = run.start + 1 if run.start else 0
     until = int(times[run.stop + 1]) if run.stop + 1 < len(times) else _END_OF_TIME
     return Stretch(int(times[start]), int(times[run.stop]), interval, int(times[run.start]), until)
@@ -100,7 +100,7 @@ def _median(steps: Times) -> int:
 
 
 def _runs(steps: Times, chosen: NDArray[np.bool_]) -> list[slice]:
-    """Where several of the chosen distances follow each other and are alike."""
+    """Runs of chosen steps that are consecutive and of similar length."""
     at = np.flatnonzero(chosen)
     apart = np.diff(at) > 1
     first, second = steps[at[:-1]], steps[at[1:]]

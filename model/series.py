@@ -1,12 +1,12 @@
-"""A series: one quantity of one host over time, named as Telegraf would have named it."""
+"""A series: one quantity of one host over time, with the names that Telegraf gives."""
 
 import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-# The host of counters whose log does not name their computer.
+# The host if a log does not name the computer.
 UNNAMED = "unknown"
-# Recorders differ in case here; objects and counters have theirs from a table.
+# Tags whose case differs between recorders; objects and counters get a canonical case from a table.
 _FOLDED = ("source", "instance")
 
 
@@ -14,10 +14,9 @@ _FOLDED = ("source", "instance")
 class Series:
     r"""The identity of a series.
 
-    `tags` are sorted by key and hold everything but the host. `path` is the Perfmon counter path
-    people recognise, without its computer (`\Processor(_Total)\% Processor Time`); it is kept
-    beside the identity and is not part of it. Hosts and
-    instances compare without regard to case.
+    `tags` are sorted by key and do not include the host. `path` is the Perfmon counter path for display, without the
+    computer (`\Processor(_Total)\% Processor Time`); it is not part of the identity. Hosts and instances are compared
+    without regard to case.
     """
 
     host: str
@@ -28,12 +27,12 @@ class Series:
 
     @property
     def key(self) -> tuple[str, str, tuple[tuple[str, str], ...], str]:
-        """What makes two series the same one."""
+        """Two series with equal keys are the same series."""
         tags = tuple((name, value.casefold() if name in _FOLDED else value) for name, value in self.tags)
         return (self.host.casefold(), self.measurement, tags, self.field)
 
     def tag(self, name: str) -> str | None:
-        """The value of a tag, or None where the series does not have it."""
+        """The value of a tag, or None if the series does not have it."""
         for key, value in self.tags:
             if key == name:
                 return value
@@ -41,7 +40,7 @@ class Series:
 
 
 def hosts_of(series: Iterable[Series]) -> tuple[str, ...]:
-    """Their hosts in the order they appear, each written as first seen."""
+    """The hosts of some series in order of appearance, each spelled as it first appears."""
     first: dict[str, str] = {}
     for one in series:
         first.setdefault(one.host.casefold(), one.host)

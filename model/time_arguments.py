@@ -1,4 +1,4 @@
-"""Instants and spans as people type them: `10:22`, `2008-01-15 10:22`, `-15m`, `10:22/12:00`."""
+"""Parses the times of command-line arguments: `10:22`, `2008-01-15 10:22`, `-15m`, `10:22/12:00`."""
 
 import re
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?")
 
 
 def parse_time(text: str, zone: Zone, start: int) -> int:
-    """An instant (UTC ns). A clock time is the first one at or after `start` (less a minute), in `zone`.
+    """An instant (UTC ns). A clock time means the first one in `zone` after `start`, or up to a minute before it.
 
-    Unusable if the text is no time.
+    Unusable if the text is not a time.
     """
     if match := _CLOCK.fullmatch(text.strip()):
         hour, minute, second = (int(part or 0) for part in match.groups())
@@ -36,19 +36,19 @@ def parse_time(text: str, zone: Zone, start: int) -> int:
 
 
 def _first(clock: time, zone: Zone, start: int) -> int:
-    """The first instant from `start` on at which the clocks of a zone show that time: an hour may come twice."""
+    """The first instant from `start` on at which clocks in a zone show a time, even if they show it twice."""
     day = zone.local(start).date()
     found: list[int] = []
     for date in (day, day + timedelta(days=1)):
         moment = datetime.combine(date, clock, zone.rule)
-        # Of an hour that is left out fold=1 is the earlier reading: it then counts for nothing.
+        # In the hour that clocks skip in spring, fold=1 gives the earlier instant, which must not win.
         found += [instant(moment), max(instant(moment), instant(moment.replace(fold=1)))]
     return min(moment for moment in found if moment >= start)
 
 
 @dataclass(frozen=True)
 class TimeRange:
-    """Which part of the time is meant, as typed: `--from` and `--to`, or `--last`; None where it is not said."""
+    """A range of time as typed: `--from` and `--to`, or `--last`. None for an option that was not given."""
 
     start: str | None = None
     end: str | None = None
@@ -58,10 +58,10 @@ class TimeRange:
         return any(one is not None for one in (self.start, self.end, self.last))
 
     def resolve(self, zone: Zone, start: int, end: int, ends: str = "the logs end at") -> tuple[int | None, int | None]:
-        """The two ends (UTC ns), both of them meant as well, in what reaches from `start` to `end`; None where open.
+        """The first and last instant (UTC ns) of the range, in data from `start` to `end`; None for an open end.
 
-        `-15m` is so long before `end`. Unusable if a text is no time, or the part ends before it begins: a clock time
-        is one of the next day where that day is reached, else a mistake. `ends` says what there is at the end.
+        `-15m` means 15 minutes before `end`. A clock time may mean the next day if the data extends into it. `ends`
+        is used in the error message. Unusable if a text is not a time, or the range ends before it begins.
         """
         if self.last is not None:
             if self.start is not None or self.end is not None:
@@ -75,7 +75,7 @@ class TimeRange:
         before = f"--from {self.start}" if self.start is not None else f"the beginning, {zone.clock(start)}"
         if first is not None and last < first:
             raise Unusable(f"--to {self.end} is before {before}")
-        if _is_of_a_day_to_come(str(self.end), last, begin, end, zone):
+        if _is_after_last_day(str(self.end), last, begin, end, zone):
             raise Unusable(
                 f"--to {self.end} is before {before}; {ends} {zone.clock(end)}, before it is {self.end} once more"
             )
@@ -88,7 +88,7 @@ def _moment(option: str, text: str, zone: Zone, start: int, end: int) -> int:
 
 
 def _length(option: str, text: str) -> int:
-    """How long a time is that is written like `15m`; Unusable if it is none, or no time at all."""
+    """The length of a duration such as `15m` (ns). Unusable if it is not one, not above zero, or over ten years."""
     try:
         length = parse_duration(text)
     except ValueError:
@@ -99,15 +99,15 @@ def _length(option: str, text: str) -> int:
     return length
 
 
-def _is_of_a_day_to_come(text: str, moment: int, begin: int, end: int, zone: Zone) -> bool:
-    """Whether a clock time, as the first one after the beginning, is of a day after that on which all ends."""
+def _is_after_last_day(text: str, moment: int, begin: int, end: int, zone: Zone) -> bool:
+    """Whether a clock time, taken as the first one after the beginning, falls on a day after the last one."""
     if not _CLOCK.fullmatch(text.strip()):
         return False
     return zone.local(moment).date() > max(zone.local(begin).date(), zone.local(end).date())
 
 
 def parse_span(text: str, zone: Zone, start: int, end: int) -> tuple[int, int]:
-    """The two ends of `FROM/TO`; a side left out is the run's own. Unusable if it ends before it begins."""
+    """The two ends of `FROM/TO`; a missing side is that of the run. Unusable if it ends before it begins."""
     first, slash, last = text.partition("/")
     if not slash:
         raise Unusable(f'"{text}" is not a span; write it like 10:22/12:00, or 10:22/ for the rest of the run')
@@ -119,12 +119,12 @@ def parse_span(text: str, zone: Zone, start: int, end: int) -> tuple[int, int]:
 
 
 def steady_phases(text: str, zone: Zone, start: int, end: int) -> tuple[Phase, ...]:
-    """The phases of a run whose steady state is `FROM/TO`: ramp-up before it and ramp-down after it.
+    """The phases of a run whose steady state is `FROM/TO`: ramp-up, steady, ramp-down.
 
-    Unusable if that is no part of the run.
+    Unusable if the span is not inside the run.
     """
     begin, finish = parse_span(text, zone, start, end)
-    next_day = _is_of_a_day_to_come(text.rpartition("/")[2], finish, begin, end, zone)
+    next_day = _is_after_last_day(text.rpartition("/")[2], finish, begin, end, zone)
     if begin >= finish or lies_outside(begin, finish, start, end) or next_day:
         raise Unusable(
             f'"{text}" is no part of the run, which reaches from {zone.clock(start)} to {zone.clock(end)}; '

@@ -1,7 +1,7 @@
 """Instants, durations and zones.
 
 Inside Plimsoll an instant is an int64 count of nanoseconds since 1970-01-01 UTC.
-People see the zone of the log.
+Output for people uses the zone of the log.
 """
 
 import re
@@ -16,7 +16,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _UNIT_SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400}
 _OFFSET = re.compile(r"([+-])(\d{1,2}):?([0-5]\d)")
-_NO_ZONES = {"localtime", "posixrules", "factory"}  # which files of the system's are called, on each machine another
+_NO_ZONES = {"localtime", "posixrules", "factory"}  # files of the zone database that differ between machines
 
 
 def parse_duration(text: str | float) -> int:
@@ -30,7 +30,7 @@ def parse_duration(text: str | float) -> int:
 
 
 def duration_text(duration: float) -> str:
-    """A duration in nanoseconds as people say it: `41 min`, `1 h 24 min`, `30 s`."""
+    """A duration (ns) for people: `41 min`, `1 h 24 min`, `30 s`."""
     seconds = duration / SECOND
     if seconds < 1:
         return f"{seconds * 1000:.0f} ms"
@@ -67,10 +67,10 @@ def offset_text(minutes: int) -> str:
 
 @dataclass(frozen=True)
 class Zone:
-    """The clock a log was written by: a name for people and the rule to get to UTC.
+    """The time zone of a log: a name for people, and the rule for converting to UTC.
 
-    `known` is False where the log does not say its zone and nobody has: its clock is then
-    shown as it stands and treated as if it were UTC.
+    `known` is False if neither the log nor the user gives the zone: times are then shown as recorded, and treated as
+    UTC.
     """
 
     name: str
@@ -79,12 +79,12 @@ class Zone:
 
     @classmethod
     def from_bias(cls, name: str, bias_minutes: int) -> "Zone":
-        """Perfmon's header: UTC = local + bias. The bias is trusted, the name only shown."""
+        """The zone in a Perfmon header: UTC = local + bias. The name is only for display."""
         return cls(name, timezone(timedelta(minutes=-bias_minutes)))
 
     @classmethod
     def unknown(cls) -> "Zone":
-        """The zone of a log that does not say it."""
+        """The zone of a log that does not give one."""
         return cls("the log's own time, zone not recorded", UTC, known=False)
 
     @classmethod
@@ -111,16 +111,16 @@ class Zone:
         return utc(nanoseconds).astimezone(self.rule)
 
     def clock(self, nanoseconds: int, *, date: bool = True) -> str:
-        """An instant on this zone's clock, as shown to people, to the second."""
+        """An instant on this zone's clock, to the second, for people."""
         return self.local(nanoseconds).strftime("%Y-%m-%d %H:%M:%S" if date else "%H:%M:%S")
 
     def span(self, start: int, end: int) -> str:
-        """Two instants on this zone's clock: `2008-01-15 10:22:00–12:32:00`, with both dates where they differ."""
+        """Two instants on this zone's clock: `2008-01-15 10:22:00–12:32:00`, with both dates if they differ."""
         same_day = self.local(start).date() == self.local(end).date()
         return f"{self.clock(start)}–{self.clock(end, date=not same_day)}"
 
     def label(self, nanoseconds: int) -> str:
-        """The zone as shown beside times: its name, and its offset unless the name is one."""
+        """The label of the zone next to times: its name, and its offset unless the name is an offset."""
         if not self.known:
             return self.name
         offset = self.local(nanoseconds).strftime("%z")

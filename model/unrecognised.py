@@ -23,7 +23,7 @@ from model.series import Series
 
 @dataclass(frozen=True, slots=True)
 class Unrecognised:
-    """An object whose counters may be ones that rules need, under names that are not known."""
+    """An object with unknown names whose counters may be ones that rules need."""
 
     host: str
     object: str
@@ -31,13 +31,18 @@ class Unrecognised:
 
 
 def unrecognised(series: Iterable[Series]) -> list[Unrecognised]:
-    """What was recorded under names that are not known but may be of counters that rules need.
+    """The objects with unknown names whose counters may be ones that rules need.
 
-    These are what is nearly called as a counter that rules need and that is missing. Of an object that Windows or SQL
-    Server translates, they are all that are not known while one that rules need is missing, unless others show that
-    it was recorded in English. Other objects are taken for ones of programs, unless none that Windows translates is
-    recognised among the objects of the host, or another language calls so what rules need, or nearly so and that is
-    missing; a name with letters beyond English is enough where no processor or no memory is recognised.
+    A series with an unknown name counts if one of these is true:
+
+    - Its name is similar to a counter that rules need and that is missing.
+    - Windows or SQL Server translates its object, a counter that rules need is missing, and no other counter shows
+      that the object was recorded in English.
+    - Its object is unknown, and either the host has several objects but none that Windows translates, or the name
+      is (or, if the object is missing, resembles) a foreign name of one that rules need, or it has non-ASCII letters
+      and no processor or no memory is recognised.
+
+    All other unknown objects are assumed to belong to programs.
     """
     hosts: dict[str, list[Series]] = {}
     for one in series:
@@ -51,18 +56,18 @@ def unrecognised(series: Iterable[Series]) -> list[Unrecognised]:
 
 
 def is_judged(series: Series) -> bool:
-    """Whether a series is a counter of Windows' or SQL Server's that rules need."""
+    """Whether a series is a Windows or SQL Server counter that rules need."""
     return series.field in _judged_fields(_generic(series))
 
 
-# German Windows calls this one so too.
+# The same in German, so it does not show that a log is in English.
 _NO_PROOF_OF_ENGLISH = ("System", "Threads")
 _PROCESSOR = frozenset({"Processor", "Processor Information"})
 _BUFFERS = f"{SQL_DEFAULT}:Buffer Manager"
 
 
 def _strange_objects(recorded: Sequence[Series]) -> Iterator[str]:
-    """The object, as recorded, of each series of a host that is not recognised."""
+    """The object, as recorded, of each unrecognised series of a host."""
     if any(is_esxtop(_object(one)) for one in recorded):
         return
     host = _Recorded(recorded)
@@ -72,11 +77,11 @@ def _strange_objects(recorded: Sequence[Series]) -> Iterator[str]:
 
 
 class _Recorded:
-    """What was recorded of a host, and what that shows of names that are not known."""
+    """The recorded names of one host, to judge the unknown ones by."""
 
     def __init__(self, series: Sequence[Series]) -> None:
         known = [one for one in series if _is_known(one)]
-        self._there = {(_generic(one), one.field, one.tag("instance")) for one in known}
+        self._recorded = {(_generic(one), one.field, one.tag("instance")) for one in known}
         self._english: set[str] = set()
         for one in known:
             if _object(one) not in self._english and _shows_english(one):
@@ -84,13 +89,13 @@ class _Recorded:
         self._objects = {_generic(one) for one in known}
         if self._objects & _PROCESSOR:
             self._objects |= _PROCESSOR
-        self._lacking = not self._objects >= {"Processor", "Memory"}
-        # A program's log by itself holds nothing that is judged, and its object may be called anything.
+        self._no_basics = not self._objects >= {"Processor", "Memory"}
+        # A log with a single object may be that of a program.
         translated = any(is_translated(name) for name in self._objects)
-        self._untold = not translated and len({_object(one) for one in series}) > 1
+        self._language_unknown = not translated and len({_object(one) for one in series}) > 1
 
     def is_strange(self, one: Series) -> bool:
-        """Whether a series that is not known may be one that rules need."""
+        """Whether a series with an unknown name may be one that rules need."""
         name = _object(one)
         if self._resembles(one):
             return True
@@ -103,7 +108,7 @@ class _Recorded:
             return _BUFFERS not in self._objects
         needed = foreign_name_of(name)
         missing = needed is not None and (needed not in self._objects or is_foreign_name(name))
-        return self._untold or missing or (self._lacking and has_foreign_letters(name + one.field))
+        return self._language_unknown or missing or (self._no_basics and has_foreign_letters(name + one.field))
 
     def _lacks_of(self, one: Series) -> bool:
         return self._lacks(_generic(one), needed_counters(_generic(one)), one)
@@ -112,8 +117,8 @@ class _Recorded:
         return self._lacks(*similar_needed(_object(one), _path(one).counter), one)
 
     def _lacks(self, object_: str, counters: Iterable[str], one: Series) -> bool:
-        """Whether one of these counters was not recorded of the instance of a series."""
-        return any((object_, telegraf_name(counter), one.tag("instance")) not in self._there for counter in counters)
+        """Whether one of these counters is missing for the instance of a series."""
+        return any((object_, telegraf_name(counter), one.tag("instance")) not in self._recorded for counter in counters)
 
 
 def _shows_english(series: Series) -> bool:

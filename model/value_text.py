@@ -1,4 +1,4 @@
-"""Values as people read them: three significant digits, thousands separated, the unit always named."""
+"""Formats values for people: three significant digits, thousands separators, always with the unit."""
 
 import math
 from collections.abc import Callable
@@ -11,7 +11,7 @@ MULTIPLES = {
 
 
 def number(value: float) -> str:
-    """Three significant digits unless more are meant: `1,064`, `78.2`, `0.0211`, `30,000`."""
+    """A number with three significant digits, or all digits before the point: `1,064`, `78.2`, `0.0211`, `30,000`."""
     if math.isnan(value):
         return "–"
     if value == 0:
@@ -26,13 +26,13 @@ def number(value: float) -> str:
 
 
 def exact(value: float) -> str:
-    """A number with all its digits where they are more than `number` shows: `216.734`, `3,600`."""
+    """A number with all its digits: `216.734`, `3,600`."""
     shown = number(value)
     return shown if math.isclose(float(shown.replace(",", "")), value) else f"{value:,.12g}"
 
 
 def quantity(value: float, unit: str, digits: Callable[[float], str] = number) -> str:
-    """A value with its unit, in the multiple people use: `612 MB`, `21.1 ms`, `80 %`; a ratio has no unit."""
+    """A value with its unit, in the usual multiple: `612 MB`, `21.1 ms`, `80 %`; a ratio has no unit."""
     if math.isnan(value):
         return "no value"
     for size, name in MULTIPLES.get(unit, ()):
@@ -48,7 +48,7 @@ def quantity(value: float, unit: str, digits: Callable[[float], str] = number) -
 
 
 def percent(share: float) -> str:
-    """A share as a percentage; never rounded to 0 or 100 when it is neither."""
+    """A share as a percentage, not rounded to 0 or 100."""
     if 0 < share < 0.001:
         return "< 0.1 %"
     if 0.999 < share < 1:

@@ -1,1 +1,1 @@
-"""The real Telegraf and InfluxDB, built from pinned Go modules and run where there is no Docker."""
+"""Builds Telegraf and InfluxDB from pinned Go modules, and runs them without Docker."""

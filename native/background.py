@@ -1,4 +1,4 @@
-"""Programs that run on after the one that started them, and are found again by a file."""
+"""Programs that keep running in the background, and are found again by a locked file."""
 
 import json
 import os
@@ -19,7 +19,7 @@ _LOOKS_EVERY_S = 0.05
 
 @dataclass(frozen=True)
 class Running:
-    """A program that runs: its process, its version, and since when (UTC)."""
+    """A running program: its process, version and start time (UTC)."""
 
     pid: int
     version: str
@@ -28,11 +28,10 @@ class Running:
 
 @dataclass(frozen=True)
 class Background:
-    """A program that keeps running, with its log and its mark in `folder`.
+    """A background program, with its log and its PID file in `folder`.
 
-    The mark is a file that the program, which knows nothing of it, keeps locked for as long as it lives, by a
-    descriptor it was born with. So a mark left by a crash is never believed, though another process may have got
-    the number in it since.
+    The program inherits a descriptor that holds a lock on the PID file, so the file is locked exactly while the program
+    runs. A PID file left by a crash is not locked, and is ignored even if another process has the same number by now.
     """
 
     name: str
@@ -40,43 +39,43 @@ class Background:
 
     @property
     def log(self) -> Path:
-        """The file its output goes to."""
+        """The file of its output."""
         return self.folder / f"{self.name}.log"
 
     @property
     def mark(self) -> Path:
-        """The file that says which process it is."""
+        """The PID file."""
         return self.folder / f"{self.name}.pid"
 
     def running(self) -> Running | None:
-        """What runs, or None."""
+        """The running program, or None."""
         try:
             with self.mark.open("rb") as mark:
                 if _lock(mark.fileno(), shared=True):
                     return None
                 running = Running(**json.loads(mark.read()))
-                # The lock may be held by a child that it left behind.
+                # A child that outlived it may hold the lock.
                 os.kill(running.pid, 0)
         except (OSError, ValueError, TypeError):
             return None
         return running
 
     def start(self, command: Sequence[str], environment: Mapping[str, str], version: str) -> Running:
-        """Start it, in a folder where it does not run. Its log begins anew; the last one becomes .log.1."""
+        """Start the program, which must not be running. The old log becomes .log.1."""
         if self.log.is_file():
             self.log.replace(self.log.with_name(f"{self.log.name}.1"))
-        coming = self.mark.with_name(f"{self.mark.name}.coming")
-        with coming.open("wb") as mark, self.log.open("wb") as log:
+        new_mark = self.mark.with_name(f"{self.mark.name}.new")
+        with new_mark.open("wb") as mark, self.log.open("wb") as log:
             _lock(mark.fileno())
             process = subprocess.Popen(
                 command,
-                # Here, so that no configuration that lies about where we were called is picked up.
+                # So that it does not read a configuration in the caller's folder.
                 cwd=self.folder,
                 env=dict(environment),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                # Ctrl-C in this terminal is not for it.
+                # So that Ctrl-C in this terminal does not reach it.
                 start_new_session=True,
                 pass_fds=(mark.fileno(),),
             )
@@ -85,17 +84,17 @@ class Background:
                 running = Running(process.pid, version, since)
                 mark.write(json.dumps(asdict(running)).encode())
                 mark.flush()
-                coming.replace(self.mark)
+                new_mark.replace(self.mark)
             except BaseException:
                 process.kill()
                 process.wait()
                 raise
-        # Python would complain that it lives on.
+        # Otherwise Python warns that the process is still running.
         process.returncode = 0
         return running
 
     def stop(self, within_s: float = 30) -> bool:
-        """Ask it to stop, and wait until it has; False if it was not running. Unreachable if it does not stop."""
+        """Stop the program and wait; False if it was not running. Unreachable if it does not stop in time."""
         running = self.running()
         if running is None:
             return False
@@ -109,25 +108,25 @@ class Background:
                 )
             time.sleep(_LOOKS_EVERY_S)
         with suppress(ChildProcessError):
-            # Where this very process started it, it is a zombie until it is asked after.
+            # If it is our own child, it stays a zombie until it is waited for.
             os.waitpid(running.pid, 0)
         self.mark.unlink(missing_ok=True)
         return True
 
-    def said(self, *, having: str = "") -> str:
-        """The last line of its log, of those that hold a text; empty if there is none."""
+    def last_line(self, *, containing: str = "") -> str:
+        """The last line of its log that contains a text; empty if there is none."""
         lines = self.log.read_text("utf-8", errors="replace").splitlines() if self.log.is_file() else []
-        return next((line.strip() for line in reversed(lines) if line.strip() and having in line), "")
+        return next((line.strip() for line in reversed(lines) if line.strip() and containing in line), "")
 
     def check(self, title: str) -> None:
-        """Unreachable if it has ended."""
+        """Raise Unreachable if the program has ended."""
         if self.running() is None:
-            raise Unreachable(f"{title} ended at once: {self.said() or 'it says nothing'} ({self.log})")
+            raise Unreachable(f"{title} ended at once: {self.last_line() or 'its log is empty'} ({self.log})")
 
-    def wait(self, title: str, said: str, within_s: float) -> str:
-        """The line of its log that holds a text, once there is one. Unreachable if it ends first, or takes too long."""
+    def wait(self, title: str, text: str, within_s: float) -> str:
+        """Wait for a line of its log that contains a text, and return it. Unreachable if it ends or takes too long."""
         until = time.monotonic() + within_s
-        while not (line := self.said(having=said)):
+        while not (line := self.last_line(containing=text)):
             self.check(title)
             if time.monotonic() > until:
                 raise Unreachable(f"{title} is not ready after {within_s:.0f} s; its log is {self.log}")
@@ -137,7 +136,7 @@ class Background:
 
 @contextmanager
 def one_at_a_time(folder: Path) -> Generator[None]:
-    """Lock a folder, which is made if need be, against others that start or stop programs in it."""
+    """Lock a folder, creating it if needed, so that only one process starts or stops programs in it."""
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         lock = (folder / "lock").open("wb")
@@ -150,7 +149,7 @@ def one_at_a_time(folder: Path) -> Generator[None]:
 
 
 def _lock(descriptor: int, *, shared: bool = False) -> bool:
-    """Lock an open file, against all others or, shared, against those who want it alone; False if it is locked so."""
+    """Lock an open file, exclusively or shared, without waiting; False if it is locked already."""
     if sys.platform == "win32":
         raise Unusable("servers are not run in the background on Windows; use docker compose")
     import fcntl  # noqa: PLC0415 - Windows has none

@@ -1,6 +1,6 @@
-"""Builds the programs: `python3 -m native.build [NAME...]`, all of them where none is named.
+"""Builds the programs: `python3 -m native.build [NAME...]`, all of them without names.
 
-Needs nothing but Python, so that servers can be built before Plimsoll is installed.
+Needs only Python, so that servers can be built before Plimsoll is installed.
 """
 
 import os
@@ -19,13 +19,13 @@ from model.errors import Unusable
 from native import folders
 from native.programs import PKG_CONFIG, PROGRAMS, TELEGRAF, Program
 
-_LOG_LINES_TOLD = 3
+_LOG_LINES_SHOWN = 3
 
 
 def build(program: Program) -> Path:
-    """The program's path; it is built first where it is not there. Unusable if it cannot be built.
+    """The path of a program, which is built if it is missing. Unusable if it cannot be built.
 
-    It appears there as a whole or not at all, whatever happens meanwhile, also if it is being built twice at once.
+    The file appears only when it is complete, even if two processes build it at once.
     """
     target = program.path
     if target.is_file():
@@ -39,7 +39,7 @@ def build(program: Program) -> Path:
             made = Path(partial, target.name)
             status = _run(["go", "build", "-o", str(made), *program.arguments], program, environment, log)
             if status != 0:
-                raise Unusable(f"{program.title} could not be built: {_last_said(log)}; {log} has the whole log")
+                raise Unusable(f"{program.title} could not be built: {_last_lines(log)}; {log} has the whole log")
             made.replace(target)
     except OSError as error:
         raise Unusable(f"{error.filename or target.parent}: cannot be written: {error.strerror or error}") from None
@@ -47,12 +47,12 @@ def build(program: Program) -> Path:
 
 
 def _environment(program: Program) -> dict[str, str]:
-    """What Go is to find in its environment. Unusable if a tool is missing or too old."""
+    """The environment for Go. Unusable if a tool is missing or too old."""
     if program.cgo and sys.platform == "win32":
         raise Unusable(f"{program.title} is not built on Windows; use docker compose")
     environment = {
         **os.environ,
-        # What a person has set for their own Go projects is not for this one.
+        # Ignore what the user has set for other Go projects.
         "GOFLAGS": "",
         "GOWORK": "off",
         "GOOS": program.system,
@@ -61,23 +61,23 @@ def _environment(program: Program) -> dict[str, str]:
     }
     _check_go(environment)
     if program.cgo:
-        _require(_said(["go", "env", "CC"], program.folder, environment), "A C compiler", program, "gcc, for example")
+        _require(_output(["go", "env", "CC"], program.folder, environment), "A C compiler", program, "gcc, for example")
     if program.rust:
         _require("cargo", "Rust (cargo)", program, "Debian's package is cargo")
         pkg_config = build(PKG_CONFIG)
         environment["PKG_CONFIG"] = str(pkg_config)
         environment["PATH"] = os.pathsep.join([str(pkg_config.parent), environment.get("PATH", "")])
-        # libflux names an old Rust to be built with, and forbids itself warnings that newer ones give.
+        # libflux pins an old Rust, and treats warnings of newer ones as errors.
         if rustup := shutil.which("rustup"):
-            active = _said([rustup, "show", "active-toolchain"], program.folder, environment).split()
+            active = _output([rustup, "show", "active-toolchain"], program.folder, environment).split()
             environment.setdefault("RUSTUP_TOOLCHAIN", active[0] if active else "stable")
         environment["RUSTC_WRAPPER"] = str(_lenient_rustc(pkg_config.parent))
     return environment
 
 
 def _lenient_rustc(folder: Path) -> Path:
-    """A script that calls the compiler it is given and lets warnings pass. RUSTFLAGS would not reach what is compiled
-    for use in the build itself.
+    """A script that calls the given compiler and allows warnings. RUSTFLAGS would not reach code that is compiled for
+    the build itself.
     """
     script = folder / "lenient-rustc"
     with atomic_write(script) as partial:
@@ -96,10 +96,10 @@ def _check_go(environment: dict[str, str]) -> None:
     wanted = f"Go {needed} or later is needed to build Telegraf and InfluxDB"
     if not shutil.which("go"):
         raise Unusable(f"{wanted}; install it, or use docker compose")
-    # A Go from 1.21 on fetches the newer one that go.mod asks for, unless it was told not to; then this is empty.
-    version = _said(["go", "env", "GOVERSION"], TELEGRAF.folder, environment)
+    # Go 1.21 and later downloads the version that go.mod needs. If that is switched off, this prints nothing.
+    version = _output(["go", "env", "GOVERSION"], TELEGRAF.folder, environment)
     if _numbers(version) < _numbers(needed):
-        found = _said(["go", "version"], Path(tempfile.gettempdir()), environment) or "another"
+        found = _output(["go", "version"], Path(tempfile.gettempdir()), environment) or "another"
         raise Unusable(f"{wanted} and this is {found}; install a newer one, or use docker compose")
 
 
@@ -107,14 +107,14 @@ def _numbers(version: str) -> list[int]:
     return [int(part) for part in re.findall(r"\d+", version)]
 
 
-def _said(command: Sequence[str], folder: Path, environment: dict[str, str]) -> str:
-    """What a command prints; nothing if it fails."""
+def _output(command: Sequence[str], folder: Path, environment: dict[str, str]) -> str:
+    """The output of a command; empty if it fails."""
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def _run(command: Sequence[str], program: Program, environment: dict[str, str], log: Path) -> int:
-    """Runs a build in the program's module, with progress on a terminal; its exit status."""
+    """Run a build in the program's module, with progress on a terminal. Returns the exit status."""
     shown = sys.stderr.isatty()
     started = time.monotonic()
     with log.open("wb") as output:
@@ -125,7 +125,7 @@ def _run(command: Sequence[str], program: Program, environment: dict[str, str], 
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
-            # A group of its own, so that all of it can be ended: compilers start compilers.
+            # Its own process group, so that compilers it starts can be ended too.
             start_new_session=True,
         )
         try:
@@ -153,13 +153,13 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _last_said(log: Path) -> str:
+def _last_lines(log: Path) -> str:
     lines = [line.strip() for line in log.read_text("utf-8", errors="replace").splitlines() if line.strip()]
-    return " / ".join(lines[-_LOG_LINES_TOLD:]) or "it says nothing"
+    return " / ".join(lines[-_LOG_LINES_SHOWN:]) or "the log is empty"
 
 
 def main(names: Sequence[str]) -> int:
-    """The exit status: 0 once all are there. Their paths go to stdout."""
+    """Build the programs and print their paths. Returns the exit status."""
     if unknown := set(names) - set(PROGRAMS):
         print(f"native.build: unknown: {', '.join(sorted(unknown))}; there are {', '.join(PROGRAMS)}", file=sys.stderr)
         return 2

@@ -1,4 +1,4 @@
-"""Where built servers and their data are kept, and where Telegraf's configurations are."""
+"""The folders of built servers, of their data, and of Telegraf's configurations."""
 
 import os
 import sys
@@ -8,24 +8,24 @@ _PACKAGE = Path(__file__).parent
 
 
 def cache() -> Path:
-    """The folder for what can be made again: `PLIMSOLL_CACHE`, else plimsoll/ in the user's cache folder."""
+    """The folder for files that can be rebuilt: `PLIMSOLL_CACHE`, else plimsoll/ in the user's cache folder."""
     if chosen := os.environ.get("PLIMSOLL_CACHE"):
         return Path(chosen).absolute()
     return _users("XDG_CACHE_HOME", ".cache", "Library/Caches") / "plimsoll"
 
 
 def state() -> Path:
-    """The folder for data of servers: plimsoll/ in the user's state folder."""
+    """The folder for server data: plimsoll/ in the user's state folder."""
     return _users("XDG_STATE_HOME", ".local/state", "Library/Application Support") / "plimsoll"
 
 
 def stack() -> Path:
-    """The folder of the servers that `plimsoll stack` runs where no other is named."""
+    """The default folder of the servers that `plimsoll stack` runs."""
     return state() / "stack"
 
 
 def configurations() -> Path:
-    """The folder of Telegraf's configurations: in the wheel a copy, in a checkout telegraf/."""
+    """The folder of Telegraf's configurations: native/conf in the wheel, telegraf/ in a checkout."""
     packed = _PACKAGE / "conf"
     return packed if packed.is_dir() else _PACKAGE.parent / "telegraf"
 
@@ -36,5 +36,5 @@ def _users(variable: str, linux: str, macos: str) -> Path:
     if sys.platform == "darwin":
         return Path.home() / macos
     chosen = os.environ.get(variable, "")
-    # The XDG specification: a path that is not absolute is to be ignored.
+    # The XDG specification says to ignore a path that is not absolute.
     return Path(chosen) if chosen.startswith("/") else Path.home() / linux

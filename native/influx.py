@@ -1,4 +1,4 @@
-"""An InfluxDB of one's own, on this machine alone: a folder, a process, settings."""
+"""A local InfluxDB: its folder, process and settings. Only this machine can reach it."""
 
 import os
 import re
@@ -21,7 +21,7 @@ _READY_WITHIN_S = 120
 
 @dataclass(frozen=True)
 class InfluxDB:
-    """The InfluxDB whose data, settings and log are in a folder."""
+    """An InfluxDB with its data, settings and log in a folder."""
 
     folder: Path
 
@@ -36,7 +36,7 @@ class InfluxDB:
         return self.folder / "influxdb.env"
 
     def settings(self) -> dict[str, str]:
-        """Its settings; none if it was never started. Unusable if they are lost, or cannot be read."""
+        """Its settings; empty if it was never started. Unusable if they are lost or cannot be read."""
         if self.env_file.is_file():
             return names.read(self.env_file)
         if self._accounts.is_file():
@@ -47,10 +47,14 @@ class InfluxDB:
         return {}
 
     def start(self, port: int | None = None, retention_s: int | None = None) -> dict[str, str]:
-        """Start it if it does not run, set up what is not set up, and return its settings.
+        """Start it if it is not running, set it up if needed, and return its settings.
 
-        Its port stays what it was, at first 8086; 0 is any free one. Data is kept for ever, or as long as was last
-        asked for. Unusable if the port is taken, Unreachable if it does not start; then it does not run either.
+        The default port is the last one used, at first 8086; 0 means any free port. Data is kept for ever by default,
+        or as long as last requested.
+
+        Raises:
+            Unusable: The port is taken, or the settings do not match the data.
+            Unreachable: It does not start; no process is left running.
         """
         running = self.background.running()
         settings = self.settings()
@@ -69,11 +73,11 @@ class InfluxDB:
             raise
 
     def stop(self) -> bool:
-        """Stop it and wait until its data is safe; False if it was not running."""
+        """Stop it and wait until its data is on disk; False if it was not running."""
         return self.background.stop()
 
     def __enter__(self) -> dict[str, str]:
-        """Its settings, once it runs on some free port."""
+        """Start it on a free port, and return its settings."""
         return self.start(port=0)
 
     def __exit__(self, *_: object) -> None:
@@ -81,18 +85,18 @@ class InfluxDB:
 
     @property
     def _accounts(self) -> Path:
-        """The file in which InfluxDB has its users, buckets and tokens."""
+        """InfluxDB's file of users, buckets and tokens."""
         return self.folder / "influxd.bolt"
 
     @property
     def _remedy(self) -> str:
-        return f"put the file back, or begin anew without the data: plimsoll stack stop, then move {self.folder} away"
+        return f"put the file back, or start afresh without the data: plimsoll stack stop, then move {self.folder} away"
 
     def _launch(self, settings: dict[str, str], port: int) -> dict[str, str]:
         _check_free(port)
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         settings = settings or names.generated(_url(port))
-        # Kept before InfluxDB hears of them: were we interrupted between, nobody could log in.
+        # Save them before InfluxDB gets them, so that an interruption does not lose the password.
         self._keep(settings)
         data = {"bolt": self._accounts.name, "engine": "engine", "sqlite": "influxd.sqlite"}
         command = [
@@ -101,7 +105,7 @@ class InfluxDB:
             f"--http-bind-address={HOST}:{port}",
             "--reporting-disabled",
         ]
-        # Options that someone has set for another InfluxDB are not for this one.
+        # Ignore options that are set for another InfluxDB.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("INFLUXD_")}
         self.background.start(command, environment, INFLUXDB.version)
         listening = self.background.wait("InfluxDB", "service=tcp-listener", _READY_WITHIN_S)
@@ -137,12 +141,12 @@ def _port(settings: dict[str, str]) -> int:
     try:
         return urlsplit(settings[names.URL]).port or PORT
     except ValueError:
-        raise Unusable(f"{names.URL}={settings[names.URL]}: is not an address; mend it, or begin anew") from None
+        raise Unusable(f"{names.URL}={settings[names.URL]}: is not an address; correct it, or start afresh") from None
 
 
 def _check_free(port: int) -> None:
     with socket.socket() as probe:
-        # As InfluxDB does, lest a connection that has just ended look like a server.
+        # As InfluxDB does; otherwise a connection that has just closed makes the port look taken.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((HOST, port))

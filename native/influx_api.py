@@ -1,4 +1,4 @@
-"""The part of InfluxDB's HTTP API that sets a server up: users, buckets, tokens."""
+"""The part of InfluxDB's HTTP API for setting up a server: users, buckets, tokens."""
 
 import http.client
 import json
@@ -16,29 +16,29 @@ from native import settings as names
 READ = frozenset({"read"})
 WRITE = frozenset({"write"})
 
-# What each token may do, on the one bucket. Deleting counts as writing; reading covers the bucket's own
-# description, so that ingest sees how long it keeps data.
+# The rights of each token on the bucket. Writing includes deleting; reading includes the bucket's settings, so that
+# ingest can see the retention.
 RIGHTS = {
     names.TOKEN_TELEGRAF: ("Telegraf: write", WRITE),
     names.TOKEN_GRAFANA: ("Grafana: read", READ),
     names.TOKEN_INGEST: ("plimsoll ingest: read and write", READ | WRITE),
 }
 
-# Settings for a proxy are not for a server on this machine.
+# Bypass proxies, as the server is on this machine.
 _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 class Refused(Exception):
-    """InfluxDB answered with an error: its status and what it says."""
+    """InfluxDB answered with an error; the text is its status and message."""
 
-    def __init__(self, status: int, said: str) -> None:
-        super().__init__(f"{status}: {said}")
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(f"{status}: {message}")
         self.status = status
 
 
 @dataclass(frozen=True)
 class Bucket:
-    """A bucket, as InfluxDB's API calls it."""
+    """A bucket, by its IDs in InfluxDB's API."""
 
     id: str
     org_id: str
@@ -52,7 +52,7 @@ class Api:
     token: str = ""
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        """What it answers. Refused if that is an error, Unreachable if there is no answer."""
+        """Call the API and return the answer. Refused if that is an error, Unreachable if there is none."""
         headers = {"Authorization": f"Token {self.token}"} if self.token else {}
         data = None if body is None else json.dumps(body).encode()
         if data is not None:
@@ -69,7 +69,7 @@ class Api:
         return json.loads(answer) if answer else None
 
     def healthy(self) -> bool:
-        """Whether it says it is well."""
+        """Whether the server reports that it is healthy."""
         try:
             return self.call("GET", "/health")["status"] == "pass"
         except (Refused, Unreachable, ValueError):
@@ -81,12 +81,12 @@ class Api:
         return Bucket(found["id"], found["orgID"])
 
     def add_bucket(self, beside: Bucket, name: str, retention_s: int = 0) -> Bucket:
-        """A new bucket in the same organisation as another."""
+        """Create a bucket in the organisation of another one."""
         body = {"orgID": beside.org_id, "name": name, "retentionRules": retention_rules(retention_s)}
         return Bucket(self.call("POST", "/api/v2/buckets", body)["id"], beside.org_id)
 
     def tokens(self) -> set[str]:
-        """All tokens it knows; none before it is set up."""
+        """All tokens of the server; none before it is set up."""
         try:
             return {found["token"] for found in self.call("GET", "/api/v2/authorizations")["authorizations"]}
         except Refused as error:
@@ -95,7 +95,7 @@ class Api:
             raise
 
     def add_token(self, bucket: Bucket, description: str, rights: frozenset[str]) -> str:
-        """A new token with these rights on one bucket and none besides."""
+        """Create a token with only these rights, on one bucket."""
         resource = {"type": "buckets", "id": bucket.id, "orgID": bucket.org_id}
         permissions = [{"action": action, "resource": resource} for action in sorted(rights)]
         body = {"orgID": bucket.org_id, "description": description, "permissions": permissions}
@@ -103,11 +103,12 @@ class Api:
 
 
 def set_up(settings: dict[str, str], retention_s: int | None = None) -> dict[str, str]:
-    """The settings with their three tokens, after making what InfluxDB does not have of them yet. The bucket keeps
-    data for so long, 0 for ever; None leaves that as it is.
+    """Create the user, bucket and tokens that are missing, and return the settings with the three tokens.
+
+    `retention_s` is how long the bucket keeps data: 0 for ever, None leaves it unchanged.
     """
-    anyone = Api(settings[names.URL])
-    if anyone.call("GET", "/api/v2/setup")["allowed"]:
+    no_token = Api(settings[names.URL])
+    if no_token.call("GET", "/api/v2/setup")["allowed"]:
         first = {
             "username": settings[names.USERNAME],
             "password": settings[names.PASSWORD],
@@ -115,7 +116,7 @@ def set_up(settings: dict[str, str], retention_s: int | None = None) -> dict[str
             "org": settings[names.ORG],
             "bucket": settings[names.BUCKET],
         }
-        anyone.call("POST", "/api/v2/setup", first)
+        no_token.call("POST", "/api/v2/setup", first)
     api = Api(settings[names.URL], settings[names.ADMIN_TOKEN])
     bucket = api.bucket(settings[names.BUCKET])
     if retention_s is not None:
@@ -125,7 +126,7 @@ def set_up(settings: dict[str, str], retention_s: int | None = None) -> dict[str
 
 
 def _said(body: bytes) -> str:
-    """The message of a refusal, in one line."""
+    """The message of an error response, in one line."""
     text = body.decode("utf-8", errors="replace")
     with suppress(ValueError, KeyError, TypeError):
         text = str(json.loads(text)["message"])
@@ -133,9 +134,9 @@ def _said(body: bytes) -> str:
 
 
 def retention_rules(retention_s: int) -> list[dict[str, Any]]:
-    """How InfluxDB is told for how long a bucket keeps data; 0 is for ever.
+    """The retention rules of a bucket, as InfluxDB's API takes them; 0 is for ever.
 
-    Data goes in shards as long as InfluxDB itself would make them: one longer than what is kept is refused.
+    The length of shards is InfluxDB's default; shards longer than the retention are refused.
     """
     hour, day = 3600, 86400
     shard = hour if 0 < retention_s < 2 * day else day if 0 < retention_s < 180 * day else 7 * day

@@ -1,4 +1,4 @@
-"""The programs that can be built here, each from a Go module of its own, and where they are once built."""
+"""The programs that native.build can build, each from its own Go module, and their paths."""
 
 import hashlib
 import platform
@@ -15,8 +15,10 @@ _BUILT_FROM = (".go", ".mod", ".sum", ".txt")
 
 @dataclass(frozen=True)
 class Program:
-    """A program, and how Go builds it. `version_of` is the module in go.mod whose version is the program's;
-    `version_in` the variable it keeps its version in; `system` the system it is for, where that is not this one.
+    """A program, and how Go builds it.
+
+    `version_of` is the module in go.mod that has the program's version, `version_in` the Go variable that is set to
+    it. `system` is the target system if it is not this one.
     """
 
     title: str
@@ -37,7 +39,7 @@ class Program:
 
     @property
     def version(self) -> str:
-        """The version go.mod requires: 1.37.2."""
+        """The version in go.mod: 1.37.2."""
         required = re.search(rf"{re.escape(self.version_of)} v(\S+)", (self.folder / "go.mod").read_text("utf-8"))
         assert required, f"{self.folder / 'go.mod'} does not require {self.version_of}"
         return required[1]
@@ -51,14 +53,14 @@ class Program:
 
     @property
     def arguments(self) -> list[str]:
-        """What `go build` is called with, apart from where to write."""
+        """The arguments of `go build`, without the output path."""
         tags = [*self.tags, *self._plugins()]
         version = f" -X {self.version_in}{self.version}" if self.version_in else ""
         return ["-mod=readonly", "-trimpath", f"-tags={','.join(tags)}", f"-ldflags=-s -w{version}", self.package]
 
     @property
     def path(self) -> Path:
-        """Where it is once built. Anything it is built from being other makes another path."""
+        """The path of the built program. It contains a hash of all inputs of the build."""
         inputs = hashlib.sha256("\n".join(self.arguments).encode())
         for file in sorted(file for file in self.folder.iterdir() if file.suffix in _BUILT_FROM):
             inputs.update(f"\n{file.name}\n".encode() + file.read_bytes())
@@ -69,7 +71,7 @@ class Program:
 
     @property
     def built(self) -> bool:
-        """Whether it is there."""
+        """Whether it has been built."""
         return self.path.is_file()
 
     def _plugins(self) -> list[str]:
@@ -108,12 +110,12 @@ INFLUXDB = Program(
     package=f"{_INFLUXDB_MODULE}/cmd/influxd",
     version_of=_INFLUXDB_MODULE,
     version_in="main.version=v",
-    # As InfluxDB's own build has them, without the web pages.
+    # The tags of InfluxDB's own build, without the web pages.
     tags=("sqlite_foreign_keys", "sqlite_json"),
     cgo=True,
     rust=True,
 )
-# Go asks it for libflux, the part of InfluxDB that is written in Rust, and it has cargo build that.
+# Go calls it for libflux, the Rust part of InfluxDB, which it builds with cargo.
 PKG_CONFIG = Program(
     title="InfluxDB's pkg-config",
     file="pkg-config",

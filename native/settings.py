@@ -1,4 +1,4 @@
-"""Where InfluxDB is, what is in it, and the secrets: names and values as in an environment, in a file of mode 0600."""
+"""The settings of an InfluxDB, including secrets, as environment variables in a file of mode 0600."""
 
 import secrets
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ GRAFANA_PASSWORD = "GRAFANA_PASSWORD"
 
 
 def generated(url: str) -> dict[str, str]:
-    """The settings of a new InfluxDB, with secrets of its own; those of the three tokens come when it is set up."""
+    """The settings of a new InfluxDB, with new secrets. The three tokens are added when it is set up."""
     return {
         URL: url,
         ORG: "plimsoll",
@@ -35,7 +35,7 @@ def generated(url: str) -> dict[str, str]:
 
 
 def for_docker() -> dict[str, str]:
-    """The settings docker-compose.yml needs; `INFLUX_URL` is for commands called on the host."""
+    """The settings for docker-compose.yml; `INFLUX_URL` is for commands on the host."""
     return generated("http://127.0.0.1:8086") | {
         GRAFANA_USERNAME: "admin",
         GRAFANA_PASSWORD: secrets.token_urlsafe(24),
@@ -43,29 +43,29 @@ def for_docker() -> dict[str, str]:
 
 
 def read(path: Path) -> dict[str, str]:
-    """The settings in a file, one NAME=value a line. Unusable if it cannot be read, or lacks one."""
+    """Read settings from a file, one NAME=value per line. Unusable if it cannot be read or one is missing."""
     try:
         lines = path.read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        said = (error.strerror if isinstance(error, OSError) else None) or error
-        raise Unusable(f"{path}: cannot be read: {said}") from None
+        reason = (error.strerror if isinstance(error, OSError) else None) or error
+        raise Unusable(f"{path}: cannot be read: {reason}") from None
     settings: dict[str, str] = {}
     for number, line in enumerate(lines, 1):
         if not line or line.startswith("#"):
             continue
         name, equals, value = line.partition("=")
         if not equals:
-            raise Unusable(f"{path}:{number}: not NAME=value; mend it, or move the folder away to begin anew")
+            raise Unusable(f"{path}:{number}: not NAME=value; correct it, or move the folder away to start afresh")
         settings[name] = value
     if missing := set(REQUIRED) - set(settings):
-        raise Unusable(f"{path}: says no {min(missing)}; mend it, or move the folder away to begin anew")
+        raise Unusable(f"{path}: {min(missing)} is missing; add it, or move the folder away to start afresh")
     return settings
 
 
 def write(path: Path, settings: Mapping[str, str], head: str) -> None:
-    """Write settings under a comment, readable by their owner alone."""
+    """Write settings under a comment, to a file that only its owner can read."""
     text = f"# {head}\n" + "".join(f"{name}={value}\n" for name, value in settings.items())
     with atomic_write(path) as partial:
-        # The mode is set before there is anything to read.
+        # Set the mode before writing the secrets.
         partial.chmod(0o600)
         partial.write_text(text, "utf-8")

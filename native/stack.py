@@ -1,4 +1,4 @@
-"""Telegraf and InfluxDB on this machine, run with the configuration that live hosts have."""
+"""Runs Telegraf and InfluxDB on this machine, with the configuration of live hosts."""
 
 import os
 import time
@@ -21,7 +21,7 @@ _SETTLES_WITHIN_S = 0.5
 
 @dataclass(frozen=True)
 class Part:
-    """One of the servers: what is known of it where it runs."""
+    """The state of one server."""
 
     title: str
     running: Running | None
@@ -30,7 +30,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Status:
-    """What runs in a folder, and how much room it takes."""
+    """The state of the servers in a folder, and its size."""
 
     folder: Path
     parts: tuple[Part, ...]
@@ -40,13 +40,13 @@ class Status:
 
     @property
     def running(self) -> bool:
-        """Whether all of it runs, and InfluxDB answers."""
+        """Whether all servers run, and InfluxDB answers."""
         return self.answers and all(part.running for part in self.parts)
 
 
 @dataclass(frozen=True)
 class Stack:
-    """The servers whose data, settings and logs are in a folder."""
+    """The servers with their data, settings and logs in a folder."""
 
     folder: Path
 
@@ -61,8 +61,8 @@ class Stack:
         return Background("telegraf", self.folder)
 
     def start(self, port: int | None = None, retention_s: int | None = None) -> None:
-        """Start what does not run. Servers that this call started are stopped again if it does not come to its end."""
-        # InfluxDB first: it needs more, and what is missing is told at once.
+        """Start the servers that are not running. If one fails, those started by this call are stopped again."""
+        # InfluxDB first: it needs more tools, so a missing one is reported at once.
         for program in (INFLUXDB, TELEGRAF):
             build(program)
         with one_at_a_time(self.folder):
@@ -78,7 +78,7 @@ class Stack:
                 raise
 
     def stop(self) -> list[str]:
-        """Stop what runs, Telegraf first so that its last samples still arrive; the names of what did."""
+        """Stop the servers, Telegraf first so that its last samples arrive. Returns the names of those that ran."""
         with one_at_a_time(self.folder):
             stopped: list[str] = []
             if self.telegraf.stop():
@@ -88,7 +88,7 @@ class Stack:
             return stopped
 
     def status(self) -> Status:
-        """What runs."""
+        """The state of the servers."""
         influxdb = self.influxdb.background
         settings = self.influxdb.settings()
         url = settings.get(names.URL, "")
@@ -109,7 +109,7 @@ class Stack:
         environment["INFLUX_TOKEN"] = settings[names.TOKEN_TELEGRAF]
         self.telegraf.start(command, environment, TELEGRAF.version)
         self.telegraf.wait(TELEGRAF.title, _STARTING, _STARTS_WITHIN_S)
-        # Plugins that find the configuration impossible say so, and end it, just after.
+        # A plugin that rejects the configuration ends Telegraf shortly after this line.
         time.sleep(_SETTLES_WITHIN_S)
         self.telegraf.check(TELEGRAF.title)
 
@@ -117,9 +117,9 @@ class Stack:
 def _size(folder: Path) -> int:
     total = 0
     for path in folder.rglob("*"):
-        # Files come and go while InfluxDB runs.
+        # InfluxDB may remove the file meanwhile.
         with suppress(OSError):
             status = path.lstat()
-            # InfluxDB sets files apart that are much larger than what is in them yet.
+            # Count allocated blocks, as InfluxDB's files are sparse.
             total += getattr(status, "st_blocks", 0) * 512 or status.st_size
     return total

@@ -1,7 +1,7 @@
-"""The three tokens of an InfluxDB that Docker runs: `python3 -m native.tokens FOLDER`, called by docker-compose.yml.
+"""Creates the three tokens of an InfluxDB in Docker: `python3 -m native.tokens FOLDER`, called by docker-compose.yml.
 
-InfluxDB chooses the text of tokens itself, so they cannot be in .env before it runs. Each is put into a file,
-FOLDER/telegraf/token and so on, each folder being a volume that one service alone sees.
+InfluxDB generates tokens itself, so .env cannot contain them beforehand. Each is written to a file, such as
+FOLDER/telegraf/token; each of these folders is a volume that only one service mounts.
 """
 
 import os
@@ -18,7 +18,7 @@ FOLDERS = {names.TOKEN_TELEGRAF: "telegraf", names.TOKEN_GRAFANA: "grafana", nam
 
 
 def provide(settings: Mapping[str, str], folder: Path) -> list[str]:
-    """The names of the tokens that were made: those that are not in their file, or that InfluxDB does not know."""
+    """Create the tokens that have no file or that InfluxDB does not know. Returns their names."""
     files = {name: folder / place / "token" for name, place in FOLDERS.items()}
     base = {name: settings[name] for name in names.REQUIRED}
     known = Api(base[names.URL], base[names.ADMIN_TOKEN]).tokens()
@@ -29,13 +29,13 @@ def provide(settings: Mapping[str, str], folder: Path) -> list[str]:
     for name in made:
         with atomic_write(files[name]) as partial:
             partial.write_text(complete[name] + "\n", "utf-8")
-            # Each container has a user of its own, and no other container sees the volume.
+            # Each container runs as its own user, and no other container mounts the volume.
             partial.chmod(0o444)
     return made
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The exit status: 0 once all three are there."""
+    """Create the tokens. Returns the exit status: 0 if all three exist."""
     missing = [name for name in names.REQUIRED if not os.environ.get(name)]
     if missing or len(arguments) != 1:
         print(f"usage: native.tokens FOLDER, with {', '.join(names.REQUIRED)} in the environment", file=sys.stderr)

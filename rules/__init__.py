@@ -1,1 +1,1 @@
-"""Signals, packs of rules, and what a rule means: the thresholds, written down once."""
+"""Signals, packs of rules, and the evaluation of rules."""

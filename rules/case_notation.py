@@ -1,15 +1,15 @@
-"""Series as a case writes them, much as promtool does: `95x60`, `0+10x30`, `_x3`.
+"""Parses the series of a case, written much as in promtool: `95x60`, `0+10x30`, `_x3`.
 
 | item | samples |
 |---|---|
 | `95` | 95 |
 | `95x60` | 95, then 60 more |
-| `0+10x30` | 0, then 30 more, each 10 above the one before: 0 to 300 |
-| `10-1x5` | 10, then 5 more, each 1 below: 10 to 5 |
-| `_` | one that is missing |
-| `_x3` | three that are missing |
+| `0+10x30` | 0, then 30 more, each 10 higher: 0 to 300 |
+| `10-1x5` | 10, then 5 more, each 1 lower: 10 to 5 |
+| `_` | one missing sample |
+| `_x3` | three missing samples |
 
-Items follow each other, separated by spaces.
+Items are separated by spaces.
 """
 
 import math
@@ -22,9 +22,9 @@ _MOST = 100_000
 
 
 def parse(text: str) -> list[float | None]:
-    """The samples in order, None for one that is missing; never empty.
+    """The samples in order, None for a missing one; never empty.
 
-    ValueError names the item that cannot be read, and how to write it.
+    Raises ValueError with the item that cannot be read and how to write it.
     """
     samples: list[float | None] = []
     for item in text.split():

@@ -1,4 +1,4 @@
-"""Runs the cases of a rule: what the one state machine makes of a case's samples, held against what is expected."""
+"""Runs the cases of a rule: judges the samples of a case and compares the result with what the case expects."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -23,14 +23,14 @@ from rules.subjects import Subject, is_total
 _HOST = "host"
 _FIELD = "value"
 _INSTANCE = "instance"
-_ANYTHING, _ROWS = "anything", 60  # what a case without series records of its host
+_ANYTHING, _ROWS = "anything", 60  # placeholder series and its rows, for a case that has only facts
 
 
 def run_case(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> str | None:
-    """None if the rule makes of the case what it expects, else a sentence that says what happened instead.
+    """None if the case passes, else a sentence that says what happened instead.
 
-    The series are of the signals themselves, after any rate or transform; a derived signal is given by
-    its operands. A rule with `drive` is judged as if the instance were marked so.
+    The series of a case hold values of the signals, after any rate or transform; for a derived signal the case gives
+    its operands. A rule with `drive` is judged as if the instance were marked with that drive.
     """
     try:
         track = _judged(rule, case, signals)
@@ -58,9 +58,9 @@ class _BadCase(ValueError):
 
 
 def _judged(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> Track | None:
-    """The rule judged for the one subject of the case.
+    """The track of the rule for the one subject of the case.
 
-    None where its signal is not given, or where the facts of the case are not those the rule is for.
+    None if the case does not give its signal, or has facts that the rule is not for.
     """
     of_fact = signals[rule.signal].fact
     if not applies(rule, case.facts.get) or (of_fact and of_fact not in case.facts):
@@ -77,7 +77,7 @@ def _judged(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> Track | No
 
 
 def _recorded(case: Case, signals: Mapping[str, Signal]) -> Iterator[tuple[Series, Samples]]:
-    """The series of a case as if they had been recorded under their signals' names, from second 0 on."""
+    """The series of a case, each recorded under the name of its signal, from second 0 on."""
     for name, values in case.series.items():
         signal = signals.get(name)
         if signal is None:
@@ -96,7 +96,7 @@ def _recorded(case: Case, signals: Mapping[str, Signal]) -> Iterator[tuple[Serie
 
 
 def _as_recorded(signals: Mapping[str, Signal]) -> dict[str, Signal]:
-    """The signals as `_recorded` gives them: each from a series of its own name, with nothing left to do to it."""
+    """The signals with one source each: the series that `_recorded` makes, without rate or transform."""
     return {
         name: signal if signal.derived or signal.fact else signal.model_copy(update=_own(name, signal))
         for name, signal in signals.items()
@@ -113,7 +113,7 @@ def _source(name: str, signal: Signal) -> Source:
 
 @dataclass(frozen=True)
 class _Facts:
-    """The facts of a case. There are no defaults: a case says what its limit is scaled by."""
+    """The facts of a case. There are no defaults: a case must give the fact that its limit scales by."""
 
     case: Case
 
@@ -124,7 +124,7 @@ class _Facts:
 
 
 def _no_data(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> str:
-    """Why a rule had no data throughout, as far as the case shows."""
+    """Why a rule had no data throughout, as far as the case shows it."""
     if case.phase and rule.phase and case.phase != rule.phase:
         return f'it was not judged: it is for the phase "{rule.phase}", and the case is of "{case.phase}"'
     if not applies(rule, case.facts.get):
@@ -136,7 +136,7 @@ def _no_data(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> str:
 
 
 def operands(name: str, signals: Mapping[str, Signal]) -> list[str]:
-    """The signals, none of them derived or a fact, that a signal comes down to: itself, or what it is derived from."""
+    """The recorded signals that a signal is computed from, at any depth; the signal itself if it is recorded."""
     if signals[name].fact:
         return []
     derived = signals[name].derived
@@ -144,7 +144,7 @@ def operands(name: str, signals: Mapping[str, Signal]) -> list[str]:
 
 
 def _why_not(rule: Rule, track: Track, unit: str) -> str:
-    """What a rule that was judged and did not fire came to instead."""
+    """Why a rule that was judged did not fire."""
     brief = crossings(track)
     if brief:
         longest = max(brief, key=lambda one: one.duration)
@@ -158,7 +158,7 @@ def _why_not(rule: Rule, track: Track, unit: str) -> str:
 
 
 def _extreme(track: Track, unit: str) -> str:
-    """`the highest value was 79 %, healthy is < 80`: numbers as the case and the pack have them."""
+    """`the highest value was 79 %, healthy is < 80`."""
     which = {"higher": "highest", "lower": "lowest", "either": "furthest"}[track.healthy.worse]
     worst = worst_value(track)
     value = "there was no value" if np.isnan(worst) else f"the {which} value was {worst:.6g} {unit}"

@@ -1,4 +1,4 @@
-"""What is wrong with a pack that it cannot tell by itself: names that are not known, or given a second time."""
+"""Checks of a pack that need other files: unknown names, and names that are used twice."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -14,24 +14,24 @@ _INSTEAD = {
 
 
 class UniqueNames:
-    """Names of one kind, each of which may be given once; `places` says where each is."""
+    """Checks that each name of one kind is used once; `places` says where each is defined."""
 
     def __init__(self, kind: str, places: Mapping[str, str] | None = None) -> None:
         self._kind = kind
         self.places = dict(places or {})
 
     def mistakes(self, document: Document, place: Place, name: str) -> Iterator[str]:
-        """A line if the name has been given before."""
+        """A message if the name was used before."""
         if name in self.places:
             first = self.places[name]
-            said = f"{first} has a {self._kind} of that {'id' if self._kind == 'rule' else 'name'} already"
+            text = f"{first} has a {self._kind} of that {'id' if self._kind == 'rule' else 'name'} already"
             elsewhere = not first.startswith(f"{document.file}:")
-            yield document.mistake(place, f"{said}; {_INSTEAD[self._kind]}" if elsewhere else said)
+            yield document.mistake(place, f"{text}; {_INSTEAD[self._kind]}" if elsewhere else text)
         self.places.setdefault(name, document.where(place))
 
 
 def check_signals(document: Document, own: Mapping[str, Signal], known: Mapping[str, Signal]) -> Iterator[str]:
-    """What is wrong with the derived signals of a file."""
+    """Mistakes in the derived signals of a file: unknown operands and circles."""
     for name, signal in own.items():
         operands = signal.derived.operands if signal.derived else ()
         place = ("signals", name, "derived")
@@ -43,7 +43,7 @@ def check_signals(document: Document, own: Mapping[str, Signal], known: Mapping[
 
 
 def check_rule(document: Document, place: Place, rule: Rule, known: Mapping[str, Signal]) -> list[str]:
-    """Everything about one rule that only the signals can tell."""
+    """Mistakes in a rule's use of signals: unknown names, and conditions with instances for a rule without them."""
     named: list[tuple[Place, str]] = [((*place, "signal"), rule.signal)]
     conditions: list[tuple[Place, Condition]] = []
     for field, extra in (("and", rule.and_), ("when_phase_unknown", rule.when_phase_unknown)):
@@ -61,7 +61,7 @@ def check_rule(document: Document, place: Place, rule: Rule, known: Mapping[str,
 
 
 def _below(operands: Iterable[str], known: Mapping[str, Signal]) -> set[str]:
-    """All signals that some are computed from, themselves among them."""
+    """The operands, and all signals that these are computed from."""
     found: set[str] = set()
     left = list(operands)
     while left:

@@ -1,4 +1,4 @@
-"""Which counters of Windows the rules of some packs need, for a host that is to be recorded."""
+"""Chooses the Windows counters to record on a host so that some packs can be judged."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ from rules.strict_yaml import read, validate
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """Paths to record, those of one object together, and why these: a line for each choice that was made."""
+    """Paths to record, grouped by object, and a note on each choice between equivalent counters."""
 
     paths: tuple[CounterPath, ...]
     notes: tuple[str, ...] = ()
 
     @property
     def recorded(self) -> tuple[CounterPath, ...]:
-        """The paths without those that another gives too: `(*)` is every instance, `_Total` among them."""
+        """The paths without duplicates: `(*)` covers every instance, including `_Total`."""
         whole = {_key(path) for path in self.paths if path.instance == EACH}
         return tuple(
             path
@@ -31,7 +31,7 @@ class Counters:
         )
 
     def by_object(self) -> Mapping[str, Sequence[CounterPath]]:
-        """The paths by the object they are of."""
+        """The paths by object."""
         found: dict[str, list[CounterPath]] = {}
         for path in self.paths:
             found.setdefault(path.object, []).append(path)
@@ -39,17 +39,17 @@ class Counters:
 
 
 def signals_of(packs: Iterable[Pack], signals: Mapping[str, Signal]) -> tuple[str, ...]:
-    """The signals that the rules of packs name in their conditions and to look at, those they are computed from too."""
+    """The signals that the rules use in conditions and `look_at`, with the operands of derived ones."""
     rules = [rule for pack in packs for rule in pack.rules]
     named = [name for rule in rules for name in (*(one.signal for one in rule.conditions), *rule.look_at)]
     return tuple(dict.fromkeys(one for name in named for one in _operands(name, signals)))
 
 
 def counters(names: Iterable[str], signals: Mapping[str, Signal], instances: Sequence[str] = ()) -> Counters:
-    """The counters that these signals are taken from on a Windows of today.
+    """The counters to record for these signals on a current Windows.
 
-    Those of SQL Server are of its default instance, and of `instances`, the named ones. Nothing is collected where no
-    signal has a path.
+    SQL Server's counters are those of the default instance and of the named `instances`. A signal without a counter
+    path adds nothing.
     """
     choice = _Choice()
     chosen = {_key(path): path for name in names for path in choice.of(signals[name])}
@@ -65,24 +65,24 @@ def is_everywhere(object_: str) -> bool:
 
 
 def comes_and_goes(object_: str) -> bool:
-    """Whether instances of an object end, and new ones begin, while it is recorded."""
+    """Whether instances of an object start and end during a recording."""
     return any(fnmatchcase(object_, name) for name in _table().come_and_go)
 
 
 class Gone(Strict):
-    """An object, or one counter of it, that no Windows of today has."""
+    """An object, or one counter of it, that current versions of Windows no longer have."""
 
     object: str
     counter: str | None = None
     why: str
 
     def is_meant(self, path: CounterPath) -> bool:
-        """Whether it is the counter of a path."""
+        """Whether it includes the counter of a path."""
         return path.object == self.object and self.counter in (None, path.counter)
 
 
 class Table(Strict):
-    """counters.yaml, which says what its fields mean."""
+    """The contents of counters.yaml; the comments there explain the fields."""
 
     everywhere: dict[str, str | None]
     gone: tuple[Gone, ...]
@@ -90,7 +90,7 @@ class Table(Strict):
 
 
 class _Choice:
-    """Chooses among the paths of signals, and keeps what was left out for what."""
+    """Chooses among the paths of each signal, and remembers which were left out in favour of which."""
 
     def __init__(self) -> None:
         self._everywhere = list(_table().everywhere)
@@ -99,7 +99,7 @@ class _Choice:
         self._counters: dict[tuple[str, str], dict[str, None]] = {}
 
     def of(self, signal: Signal) -> Iterator[CounterPath]:
-        """The paths of a signal that are recorded."""
+        """The paths to record for a signal."""
         paths = [source.path for source in signal.sources if source.path and not self._is_gone(source.path)]
         common = [path for path in paths if is_everywhere(path.object)]
         first = min(common, key=lambda path: self._everywhere.index(path.object)) if common else None
@@ -120,7 +120,7 @@ class _Choice:
         return False
 
     def notes(self) -> tuple[str, ...]:
-        """What was left out, a line each."""
+        """One line for each choice and each counter that was left out."""
         objects = [
             f"{taken}, not {', '.join(left)}: {_table().everywhere[taken] or 'both say the same'}."
             for taken, left in self._objects.items()
@@ -141,7 +141,7 @@ def _operands(name: str, signals: Mapping[str, Signal]) -> Iterator[str]:
 
 
 def _of_instances(path: CounterPath, instances: Sequence[str]) -> Iterator[CounterPath]:
-    """The same counter of named instances of SQL Server, if it is one of SQL Server."""
+    """The path for each named instance, if it is a counter of SQL Server; else nothing."""
     server, colon, rest = path.object.partition(":")
     if colon and server == SQL_DEFAULT:
         for name in instances:

@@ -1,4 +1,4 @@
-"""What a track amounts to: crossings, those that fired and those that were brief."""
+"""Finds the crossings of a track, both those that fired and brief ones, and their totals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,11 +15,10 @@ from rules.states import State, Truth
 class Crossing:
     """A maximal run of evaluations with the condition true.
 
-    `start` and `end` are its first and last evaluation (UTC ns), `fired_at` the first from `start` on at
-    which it was firing, None for a brief crossing; an alert that `recover` kept pending may fire after `end`.
-    `worst` and `mean` are of the rule's reduced value.
-    It is `cut` where it reaches the first or last evaluation there is before or after a time that
-    was not judged or had no data: it may have lasted longer.
+    `start` and `end` are its first and last evaluation (UTC ns). `fired_at` is the first evaluation from `start` on
+    at which the rule was firing, None for a brief crossing; an alert that `recover` kept pending may fire after `end`.
+    `worst` and `mean` are taken over the rule's reduced value. `cut`: it begins or ends where data or judged time does,
+    so it may have lasted longer.
     """
 
     start: int
@@ -62,7 +61,7 @@ def crossings(track: Track) -> tuple[Crossing, ...]:
 
 
 def _worst_and_mean(track: Track, runs: Sequence[Sequence[int]]) -> tuple[Values, Values]:
-    """Of each run of true evaluations; the rule's own value is there at all of them."""
+    """The worst and mean value of each run of true evaluations; the rule has a value at all of them."""
     if not runs:
         return np.empty(0), np.empty(0)
     edges = np.array(runs, dtype=np.intp)
@@ -79,17 +78,17 @@ def _worst_and_mean(track: Track, runs: Sequence[Sequence[int]]) -> tuple[Values
 
 
 def time_crossed(track: Track) -> int:
-    """How long the condition was true in total, in ns: its evaluations times the distance between them."""
+    """How long the condition was true in total (ns): true evaluations times the step of the grid."""
     return int(np.count_nonzero((track.truths == Truth.TRUE) & (track.states != State.NOT_JUDGED))) * EVERY
 
 
 def longest_stretch(track: Track) -> int:
-    """The longest time, in ns, that was judged without a break: no crossing can last longer."""
+    """The longest time judged without a break (ns), which is the longest a crossing can last."""
     return max((int(track.times[last - 1] - track.times[first]) for first, last in _runs(_judged(track))), default=0)
 
 
 def worst_value(track: Track, where: slice | NDArray[np.bool_] = slice(None)) -> float:
-    """The value furthest towards, or past, the limit; NaN where there is none."""
+    """The value closest to the limit, or furthest past it; NaN if there is none."""
     values = track.values[where]
     if np.isnan(values).all():
         return float("nan")
@@ -103,7 +102,7 @@ def worst_value(track: Track, where: slice | NDArray[np.bool_] = slice(None)) ->
 
 
 def share_of_time(track: Track) -> float | None:
-    """True evaluations over evaluations with data; None without any."""
+    """True evaluations divided by evaluations with data; None if there are none."""
     true = np.count_nonzero((track.truths == Truth.TRUE) & (track.states != State.NOT_JUDGED))
     return float(true) / track.judged if track.judged else None
 
@@ -113,5 +112,5 @@ def _judged(track: Track) -> NDArray[np.bool_]:
 
 
 def _runs(mask: NDArray[np.bool_]) -> list[list[int]]:
-    """Where each maximal run of true begins, and where it has ended."""
+    """The start and the end (exclusive) of each run of true values."""
     return np.flatnonzero(np.diff(np.concatenate(([False], mask, [False])).astype(np.int8))).reshape(-1, 2).tolist()

@@ -1,4 +1,4 @@
-"""The rules for other programs: schema plimsoll.rules/1, described field by field in docs/rules-json.md.
+"""The rules as JSON for other programs: schema plimsoll.rules/1. docs/rules-json.md describes every field.
 
 Fields are added within a version, never changed or removed.
 """
@@ -26,7 +26,7 @@ class CitationPart(_Part):
 
 
 class ConditionPart(_Part):
-    """A signal held against a limit."""
+    """A signal compared with a limit."""
 
     signal: str
     title: str = Field(description="The signal's title.")
@@ -46,23 +46,23 @@ class RulePart(_Part):
     severity: str
     summary: str
     condition: ConditionPart
-    for_s: float = Field(description="How long it is crossed before it fires.")
+    for_s: float = Field(description="How long it must be crossed before it fires.")
     often: float = Field(description="The share of the judged time from which a run that never fired is often crossed.")
-    recover: str | None = Field(description="What ends an alert, where that is not the limit itself.")
-    where: dict[str, str] = Field(description='The host facts it is for, such as {"memory_mb": "<= 4096"}.')
+    recover: str | None = Field(description="The limit that ends an alert, if it is not that of the condition.")
+    where: dict[str, str] = Field(description='The host facts it requires, such as {"memory_mb": "<= 4096"}.')
     where_unknown: str | None = Field(
-        description="What becomes of it where such a fact is not known: info (judged at that severity), judge or skip "
-        "(does not apply); null for not judged."
+        description="What happens if such a fact is not known: info (judged at that severity), judge, or skip (does "
+        "not apply); null: it is not judged."
     )
     where_outside: str = Field(
-        description="What becomes of it on other hosts: skip (does not apply), or info (judged at that severity)."
+        description="What happens on other hosts: skip (does not apply), or info (judged at that severity)."
     )
-    phase: str | None = Field(description="The phase of a run in which it is judged; null for all.")
-    and_: list[ConditionPart] = Field(serialization_alias="and", description="What has to be crossed at the same time.")
-    when_phase_unknown: list[ConditionPart] = Field(description="The same where the phases are not known.")
+    phase: str | None = Field(description="The phase in which it is judged; null for all.")
+    and_: list[ConditionPart] = Field(serialization_alias="and", description="Conditions that must also be crossed.")
+    when_phase_unknown: list[ConditionPart] = Field(description="Further conditions if phases are not known.")
     look_at: list[str] = Field(description="Signals to look at next.")
     sources: list[CitationPart]
-    thresholds: list[str] = Field(description="Rows of tests/data/thresholds.csv that it carries out.")
+    thresholds: list[str] = Field(description="Rows of tests/data/thresholds.csv that it implements.")
 
 
 class RulesDocument(_Part):
@@ -73,7 +73,7 @@ class RulesDocument(_Part):
 
 
 def document(packs: Sequence[Pack], signals: Mapping[str, Signal]) -> RulesDocument:
-    """The packs' rules as other programs get them."""
+    """The document for some packs."""
     return RulesDocument(rules=[_rule(pack, rule, signals) for pack in packs for rule in pack.rules])
 
 

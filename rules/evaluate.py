@@ -1,6 +1,6 @@
-"""Judging a rule over a recording: the value, the condition and the state at every evaluation.
+"""Judges a rule over a recording: its value, condition and state at every evaluation.
 
-What a rule means, to the sample, is in docs/evaluation.md.
+docs/evaluation.md is the specification.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -44,12 +44,19 @@ Facts = Callable[[Subject, Fact], float]
 
 @dataclass(frozen=True, eq=False)
 class Track:
-    """A rule judged for one subject: a row per evaluation.
+    """A rule judged for one subject, with one row per evaluation.
 
-    `values` are the rule's own reduced values (NaN: no data), `truths` the condition (false where only `recover`
-    keeps an alert firing), `others_hold` whether all other conditions of the rule held, `healthy` the limit as scaled
-    for this subject, `window` the window in ns after widening, `other_windows` those where the log was sampled at
-    another interval, `phase_known` whether the rule could be kept to its phase.
+    Attributes:
+        subject: The host or instance.
+        healthy: The limit, scaled for this subject.
+        window: The window (ns) after widening.
+        times: The evaluations (UTC ns).
+        values: The rule's own reduced values; NaN for no data.
+        truths: The condition; false where only `recover` keeps an alert firing.
+        states: The state after each evaluation.
+        others_hold: Whether all other conditions of the rule held.
+        phase_known: Whether the phases of the run were known, if the rule is for one.
+        other_windows: Windows (ns) of parts of the log that were sampled at another interval.
     """
 
     subject: Subject
@@ -71,7 +78,7 @@ class Track:
 
 @dataclass(frozen=True)
 class Judge:
-    """Everything a rule is judged with: where signals are, their samples, host facts and phases."""
+    """The data that rules are judged on: origins of signals, samples, host facts and phases."""
 
     origins: Callable[[str], Origins]
     samples: Callable[[Series], Samples]
@@ -79,18 +86,18 @@ class Judge:
     phases: Sequence[Phase] = ()
 
     def tracks(self, rule: Rule, grid: Callable[[Subject], Times]) -> Iterable[Track]:
-        """The rule judged for every subject its signal is recorded for."""
+        """A track for every subject that has the rule's signal."""
         for subject, origin in self.origins(rule.signal).values():
             yield self.track(rule, subject, origin, grid(subject))
 
     def track(self, rule: Rule, subject: Subject, origin: Origin, at: Times) -> Track:
-        """The rule judged for one subject at the evaluations `at`."""
+        """The track of a rule for one subject at the evaluations `at`."""
         healthy = self._scaled(rule.healthy, rule, subject)
         window, others = self._windows(rule, origin)
         values = self._reduced(rule, origin, at)
-        # Of the time before the first sample at a longer interval that sample tells, and none before it.
-        untold = np.isnan(values) & within(at, (span for part, _ in others for span in part.borders(window // 2)))
-        at, values = at[~untold], values[~untold]
+        # Leave out evaluations without data where two sampling intervals meet, so that they change no state.
+        border = np.isnan(values) & within(at, (span for part, _ in others for span in part.borders(window // 2)))
+        at, values = at[~border], values[~border]
         inside = self._inside(rule, at)
         breached = _truths(values, ~healthy.holds(values))
         unrecovered = breached
@@ -143,7 +150,7 @@ class Judge:
         return _truths(values, ~self._scaled(condition.healthy, condition, subject).holds(values))
 
     def _reduced(self, condition: Condition, origin: Origin, at: Times) -> Values:
-        """A value per evaluation. Parts sampled at another interval have a window and samples of their own."""
+        """One value per evaluation. Parts sampled at another interval are reduced apart, with their own window."""
         window, others = self._windows(condition, origin)
         if not others:
             return self._value(origin, at, window, condition.reduce)
@@ -160,7 +167,7 @@ class Judge:
         return values
 
     def _windows(self, condition: Condition, origin: Origin) -> tuple[int, list[tuple[Stretch, int]]]:
-        """`over`, widened to twice the sampling interval where that is longer: of the log, and of parts of it."""
+        """The window, at least twice the sampling interval: for the log, and for parts with another interval."""
         sampled = [self.samples(series) for series in series_of(origin)]
         parts = sorted(
             (part for samples in sampled for part in samples.other_intervals), key=lambda part: part.interval
@@ -192,12 +199,11 @@ class Judge:
 
 
 def grid(times: Times, every: int = EVERY, reach: int = 0) -> Times:
-    """The evaluations of a replay: from the first grid point at or after the first sample to the
+    """The evaluations of a recording: from the first grid point at or after the first sample to the
     first at or after the last.
 
-    Where the recording pauses for longer than `reach` (the longest window), the evaluations inside
-    the pause, all without data, are left out but for the first: they change no state.
-    Unusable if that still leaves more evaluations than can be held.
+    Of a pause longer than `reach` (the longest window) only the first evaluation without data is kept: the others
+    change no state. Unusable if there are still too many evaluations to hold in memory.
     """
     if not len(times):
         return np.empty(0, dtype=np.int64)
@@ -214,13 +220,13 @@ def grid(times: Times, every: int = EVERY, reach: int = 0) -> Times:
 
 
 def total(values: Sequence[Values]) -> Values:
-    """The sum over instances, of those that have data; no data where none has."""
+    """The sum of the values that are present; NaN where all are missing."""
     stacked = np.stack(values)
     return np.where(np.isnan(stacked).all(axis=0), np.nan, np.nansum(stacked, axis=0))
 
 
 def combined(operation: Operation, values: Sequence[Values], weights: Sequence[float] = ()) -> Values:
-    """A derived signal's operands as one, each times its weight."""
+    """The value of a derived signal: its operands, each times its weight, under the operation."""
     weighed = [weight * one for weight, one in zip(weights, values, strict=True)] if weights else values
     return apply_operation(operation, weighed)
 
@@ -230,7 +236,7 @@ def _truths(values: Values, breached: np.ndarray) -> Truths:
 
 
 def _all(truths: Sequence[Truths]) -> Truths:
-    """One false makes it false; else one no-data makes it no data; else true."""
+    """All conditions together: false if one is false, else no data if one has none, else true."""
     stacked = np.stack(truths)
     false = (stacked == Truth.FALSE).any(axis=0)
     missing = (stacked == Truth.NO_DATA).any(axis=0)
@@ -238,6 +244,6 @@ def _all(truths: Sequence[Truths]) -> Truths:
 
 
 def _spans(inside: np.ndarray) -> list[slice]:
-    """The stretches of consecutive evaluations inside a phase; each starts the machine anew."""
+    """The runs of consecutive evaluations inside a phase; the state machine restarts at each."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], inside, [False])).astype(np.int8)))
     return [slice(first, last) for first, last in edges.reshape(-1, 2).tolist()]

@@ -1,4 +1,4 @@
-"""The types of fields in signals/*.yaml and packs/*.yaml: how each is written as text, and what it becomes."""
+"""Types of the fields in signals/*.yaml and packs/*.yaml: how each is written, and the value it becomes."""
 
 import re
 from typing import Annotated, Literal
@@ -13,11 +13,11 @@ from rules.strict_yaml import IDENTIFIER, SIGNAL_NAME
 
 Severity = Literal["info", "warning", "critical"]
 Reduce = Literal["mean", "min", "max", "last", "sum", "count", "median", "increase"]
-Fact = Literal["processors", "clock_mhz", "memory_mb", "spindles", "link_bits"]  # what a limit may scale by
+Fact = Literal["processors", "clock_mhz", "memory_mb", "spindles", "link_bits"]  # factors of a limit
 Operation = Literal["sum", "difference", "ratio"]
-AnyFact = Fact | Literal["raid"]  # everything that may be known of a host or an instance
+AnyFact = Fact | Literal["raid"]  # all facts of a host or an instance
 
-EACH = "*"  # in a path: each instance but the totals
+EACH = "*"  # the instance of a path that stands for every instance except totals
 
 Identifier = Annotated[str, Field(pattern=IDENTIFIER)]
 SignalName = Annotated[str, Field(pattern=SIGNAL_NAME)]
@@ -46,7 +46,7 @@ def _path(value: object) -> object:
 
 def _samples(value: object) -> object:
     if not isinstance(value, str):
-        # A number may have been 0x60: to YAML that is 96.
+        # YAML reads 0x60 as the number 96.
         raise ValueError('a series is text: put it in quotes, as in "0x60"')
     return case_notation.parse(value)
 
@@ -69,7 +69,7 @@ def _share(value: object) -> object:
 
 
 def _text(kind: str, *examples: str, number: bool = False) -> WithJsonSchema:
-    """What a field that is written as text is for an editor; `kind` is what the reference page calls it."""
+    """The JSON Schema of a field written as text; `kind` is its type on the reference page."""
     return WithJsonSchema(
         {"type": ["string", "number"] if number else "string", "format": kind, "examples": [*examples]}
     )
@@ -90,6 +90,6 @@ Samples = Annotated[tuple[float | None, ...], BeforeValidator(_samples), _text("
 
 
 class Strict(BaseModel):
-    """Unknown fields are errors, and what was loaded does not change."""
+    """Base of all parts of a file: unknown fields are errors, and instances are immutable."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)

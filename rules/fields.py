@@ -1,4 +1,4 @@
-"""Fields of one measurement as one value, sample by sample: sums, differences and ratios, of growing counts as well."""
+"""Arithmetic on fields, sample by sample: rates of counters, and sums, differences and ratios of several fields."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ OPERATORS: Mapping[Operation, str] = {"sum": "+", "difference": "-", "ratio": "/
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """What neighbouring samples give together: the times of both, and the value. Both times ascend."""
+    """Values computed from pairs of neighbouring samples, with the times of both. Both times ascend."""
 
     earlier: Times
     later: Times
@@ -24,7 +24,7 @@ class Pairs:
 
 
 def rates(samples: Samples) -> Pairs:
-    """What a growing count gains per second between neighbours. Where it falls it was reset: that gives nothing.
+    """The increase per second between neighbouring samples of a counter. A decrease is a reset, and gives no pair.
 
     `samples` hold finite values only.
     """
@@ -35,7 +35,7 @@ def rates(samples: Samples) -> Pairs:
 
 
 def combined_rates(operation: Operation, counts: Sequence[Samples]) -> Pairs:
-    """The growth of several counts as one value, wherever all of them have grown to the same time."""
+    """The rates of several counters under an operation, at times where all of them have a rate."""
     parts = [rates(one.present) for one in counts]
     later = _shared([part.later for part in parts])
     at = [np.searchsorted(part.later, later) for part in parts]
@@ -46,7 +46,7 @@ def combined_rates(operation: Operation, counts: Sequence[Samples]) -> Pairs:
 
 
 def combined_samples(operation: Operation, fields: Sequence[Samples]) -> Samples:
-    """Several fields as one value, wherever all of them have a sample at the same time."""
+    """Several fields under an operation, at times where all of them have a sample."""
     parts = [one.present for one in fields]
     times = _shared([part.times for part in parts])
     values = apply_operation(operation, [part.values[np.searchsorted(part.times, times)] for part in parts])
@@ -54,13 +54,13 @@ def combined_samples(operation: Operation, fields: Sequence[Samples]) -> Samples
 
 
 def transformed(values: Values, transform: Transform) -> Values:
-    """Values as the signal has them."""
+    """Values scaled and shifted to the unit of the signal."""
     scale, offset = transform.scale, transform.offset
     return values if scale == 1 and offset == 0 else scale * values + offset
 
 
 def apply_operation(operation: Operation, values: Sequence[Values]) -> Values:
-    """Values as one; a divisor that is 0 or less is no data: nothing that is divided by can be negative."""
+    """The result of an operation. A divisor of 0 or less gives NaN: no divisor of a signal can be negative."""
     match operation:
         case "sum":
             return np.sum(values, axis=0)
@@ -71,7 +71,7 @@ def apply_operation(operation: Operation, values: Sequence[Values]) -> Values:
 
 
 def _shared(times: Sequence[Times]) -> Times:
-    """The times that all have."""
+    """The times that occur in all arrays."""
     shared = times[0]
     for other in times[1:]:
         shared = np.intersect1d(shared, other, assume_unique=True)

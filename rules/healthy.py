@@ -1,4 +1,4 @@
-"""A threshold as its document puts it: `< 80`, `> 3600 s`, `= 0`."""
+"""Limits as packs write them, with the operator of the healthy side: `< 80`, `> 3600 s`, `= 0`."""
 
 import re
 from dataclasses import dataclass, replace
@@ -18,9 +18,9 @@ _SEPARATED = re.compile(r"\d,\d")
 
 @dataclass(frozen=True, slots=True)
 class Healthy:
-    """The healthy side of a limit. A breach is its negation: `< 80` breaks at 80 and above.
+    """The healthy side of a limit. `< 80` is breached at 80 and above.
 
-    `unit` is the one it is written in, None where the limit is in that of its signal.
+    `unit` is the unit that the text names, None once the limit is in the unit of its signal.
     """
 
     operator: Literal["<", "<=", ">", ">=", "="]
@@ -46,20 +46,20 @@ class Healthy:
 
     @property
     def sign(self) -> str:
-        """The operator as people read it: `≤`."""
+        """The operator for display: `≤`."""
         return _SIGNS.get(self.operator, self.operator)
 
     @property
     def shown(self) -> str:
-        """The limit as people read it, without its unit: `≤ 3`."""
+        """The limit for display, without its unit: `≤ 3`."""
         return f"{self.sign} {self.limit:.12g}"
 
     def scaled(self, factor: float) -> "Healthy":
-        """The same side of a limit multiplied by a host fact."""
+        """The limit multiplied by a host fact."""
         return replace(self, limit=self.limit * factor)
 
     def holds(self, values: Values) -> NDArray[np.bool_]:
-        """Which values are on the healthy side; NaN is on neither and gives False."""
+        """Which values are healthy; False for NaN."""
         match self.operator:
             case "<":
                 return values < self.limit

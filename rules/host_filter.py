@@ -1,4 +1,4 @@
-"""Which hosts a rule is for, by what is known of them (`where`)."""
+"""Decides whether a rule is for a host, by the host's facts (`where`)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ _SIDES = {"<": "less than ", "<=": "at most ", ">": "more than ", ">=": "at leas
 
 
 def matches(rule: Rule, known: Callable[[Fact], float | None]) -> bool | Fact:
-    """Whether a host of which these facts are known is one the rule is for; or the fact that would have to be known.
+    """Whether the rule is for a host with these facts, or the first fact that is missing to decide.
 
-    A fact that is known and outside decides, whatever else is not known.
+    One known fact that does not hold is enough for False, even if others are missing.
     """
     values: dict[Fact, float | None] = {fact: known(fact) for fact in rule.where}
     if any(value is not None and not rule.where[fact].holds(np.array(value)) for fact, value in values.items()):
@@ -55,7 +55,7 @@ def _as_note(rule: Rule) -> Rule:
 
 
 def applies(rule: Rule, known: Callable[[Fact], float | None]) -> bool:
-    """Whether the rule is judged on a host of which these facts are known, be it as a note."""
+    """Whether the rule is judged on a host with these facts, if only as a note."""
     return rule.where_outside != "skip" or matches(rule, known) is not False
 
 

@@ -1,6 +1,6 @@
-"""What a pack or a file of signals may say as JSON Schema, by which editors complete and check it.
+"""JSON Schemas of packs and signal files, which editors use to complete and check them.
 
-docs/build.py writes both schemas beside this file, and the reference page from the same.
+docs/build.py writes both schemas into this folder, and makes the reference in docs/packs.md from them.
 """
 
 import json
@@ -18,8 +18,8 @@ from rules.strict_yaml import SIGNAL_NAME
 PACK, SIGNALS = "pack.schema.json", "signals.schema.json"
 MODELS: Mapping[str, type[BaseModel]] = {PACK: Pack, SIGNALS: Signals}
 TITLES: Mapping[str, str] = {PACK: "A pack of Plimsoll's", SIGNALS: "Signals of Plimsoll's"}
-_DRAFT = "http://json-schema.org/draft-07/schema#"  # the latest that editors of YAML know whole
-# Defaults, as they are loaded and as they are written.
+_DRAFT = "http://json-schema.org/draft-07/schema#"  # the latest draft that YAML editors fully support
+# How defaults are written in a file.
 _WRITTEN: Mapping[str, Callable[[float], str]] = {
     "duration": lambda default: f"{default // SECOND}s",
     "share of time": lambda default: f"{100 * default:g} %",
@@ -27,7 +27,7 @@ _WRITTEN: Mapping[str, Callable[[float], str]] = {
 
 
 def text(name: str, known: Iterable[str]) -> str:
-    """The file of a schema. Editors offer the `known` signals; a pack may have others."""
+    """The text of a schema file. Editors suggest the `known` signals; a pack may define others."""
     schema: dict[str, Any] = {"$schema": _DRAFT, "title": TITLES[name], **schema_of(MODELS[name])}
     schema["$defs"]["SignalName"] = {
         "anyOf": [{"enum": sorted(known)}, {"type": "string", "pattern": SIGNAL_NAME}],
@@ -36,29 +36,29 @@ def text(name: str, known: Iterable[str]) -> str:
 
 
 def shipped(name: str) -> str:
-    """A schema as it comes with Plimsoll."""
+    """A schema file as shipped."""
     return files("rules").joinpath(name).read_text(encoding="utf-8")
 
 
 def schema_of(model: type[BaseModel]) -> dict[str, Any]:
-    """The schema of a model as a person writes its files: durations as text, a source as a mere path."""
+    """The schema of a model in the form people write: durations as text, and a path alone in place of a source."""
     schema = _tidy(model.model_json_schema(by_alias=True))
     sources = schema["$defs"]["Signal"]["properties"]["sources"]
     path = schema["$defs"]["Source"]["properties"]["path"]
     sources["items"] = {"anyOf": [{**path, "description": "A counter path alone."}, sources["items"]]}
     rule = schema["$defs"].get("Rule", {"properties": {}})
-    rule["properties"] = {"id": rule["properties"].get("id"), **rule["properties"]}  # before what a condition has
+    rule["properties"] = {"id": rule["properties"].get("id"), **rule["properties"]}  # before inherited fields
     return schema
 
 
 def _tidy(part: Any) -> Any:
-    """Without what pydantic says for itself: titles, defaults that say nothing, null beside the optional."""
+    """Remove what pydantic adds: titles, empty defaults, and null as an option of optional fields."""
     if isinstance(part, list):
         return [_tidy(one) for one in part]
     if not isinstance(part, dict):
         return part
     if part.get("pattern") == SIGNAL_NAME:
-        return {"$ref": "#/$defs/SignalName", **({"description": said} if (said := part.get("description")) else {})}
+        return {"$ref": "#/$defs/SignalName", **({"description": text} if (text := part.get("description")) else {})}
     if "properties" in part:
         properties = {name: _tidy(one) for name, one in part["properties"].items()}
         return {**{key: _tidy(value) for key, value in part.items() if key != "title"}, "properties": properties}

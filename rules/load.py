@@ -1,4 +1,4 @@
-"""Loads the signals and packs that ship with Plimsoll, and packs of one's own."""
+"""Loads the shipped signals and packs, and the user's own packs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ _HOW = "; `plimsoll rules new FILE` writes one to begin with"
 
 @dataclass(frozen=True)
 class Catalogue:
-    """What is judged by: packs, and all signals that their rules may name.
+    """Packs, and all signals that their rules may use.
 
-    `by_hand` are the names of the packs that were asked for by name or file, `files` says where each pack is from.
+    `by_hand` holds the packs that the user named, `files` the file of each pack.
     """
 
     packs: tuple[Pack, ...]
@@ -36,15 +36,16 @@ class Catalogue:
 
     @property
     def named(self) -> tuple[Pack, ...]:
-        """The packs that were asked for, or all of them where none was."""
+        """The packs that the user named, or all of them if none was named."""
         return tuple(pack for pack in self.packs if pack.pack in self.by_hand) or self.packs
 
 
 def load(added: Sequence[str] = (), only: Sequence[str] = ()) -> Catalogue:
-    """The shipped packs, or instead of them `only` these; and those that are added, by name or by the path of a file.
+    """The shipped packs, or `only` these in their place, and the `added` ones. Packs are given by name or file path.
 
-    Unusable names a pack that is not known, with the nearest name; Mistakes tells everything that is wrong with the
-    files.
+    Raises:
+        Unusable: A pack is not known.
+        Mistakes: A file has mistakes; lists all of them.
     """
     return _load(tuple(added), tuple(only)) if added or only else _every()
 
@@ -55,7 +56,7 @@ def load_packs() -> tuple[Pack, ...]:
 
 
 def load_signals() -> Mapping[str, Signal]:
-    """The shipped signals by name. Mistakes if the files in rules/signals are not right."""
+    """The shipped signals by name. Raises Mistakes if a file in rules/signals has any."""
     return _signals()[0]
 
 
@@ -77,7 +78,7 @@ def _load(added: tuple[str, ...], only: tuple[str, ...]) -> Catalogue:
 
 
 class _Loader:
-    """Reads packs one after the other, and keeps what they have together: signals, names, mistakes."""
+    """Reads packs one by one, and collects their signals, names and mistakes."""
 
     def __init__(self) -> None:
         shipped, places = _signals()
@@ -90,7 +91,7 @@ class _Loader:
         )
 
     def pack(self, file: str, text: bytes) -> Pack | None:
-        """The pack of a file, its limits in the units of their signals; None where it is too wrong to go on."""
+        """The pack in a file, with limits converted to the units of their signals; None if it cannot be parsed."""
         try:
             document = read(file, text, _HOW)
             pack = validate(document, Pack)
@@ -100,7 +101,7 @@ class _Loader:
         self.mistakes += self._packs.mistakes(document, ("pack",), pack.pack)
         for name in pack.signals:
             self.mistakes += self._signals.mistakes(document, ("signals", name), name)
-        # A pack knows its own signals and the shipped ones: what it means must not hang on which others are loaded.
+        # Only its own signals and the shipped ones: a pack must not depend on which others are loaded.
         known = {**pack.signals, **load_signals()}
         self.signals = {**pack.signals, **self.signals}
         self.mistakes += check_signals(document, pack.signals, known)
@@ -113,13 +114,13 @@ class _Loader:
             self.mistakes += wrong
             return rule
         rule, mistakes = convert_limits(rule, known)
-        self.mistakes += [document.mistake(("rules", at, *place), said) for place, said in mistakes]
+        self.mistakes += [document.mistake(("rules", at, *place), text) for place, text in mistakes]
         return rule
 
 
 @cache
 def _signals() -> tuple[Mapping[str, Signal], Mapping[str, str]]:
-    """The shipped signals, and where each is."""
+    """The shipped signals, and the place where each is defined."""
     documents = [read(*named) for named in _yaml_files("signals").values()]
     parts = [validate(document, Signals).signals for document in documents]
     signals = {name: signal for part in parts for name, signal in part.items()}
@@ -135,7 +136,7 @@ def _signals() -> tuple[Mapping[str, Signal], Mapping[str, str]]:
 
 
 def _yaml_files(name: str) -> dict[str, tuple[str, bytes]]:
-    """The YAML files of a folder of rules/ by their names without ending: what to call each, and its text."""
+    """The YAML files in a folder of rules/, by name without suffix: each with its display name and content."""
     folder = files("rules").joinpath(name)
     return {
         entry.name.removesuffix(".yaml"): (f"{name}/{entry.name}", entry.read_bytes())
@@ -145,7 +146,7 @@ def _yaml_files(name: str) -> dict[str, tuple[str, bytes]]:
 
 
 def _text(name: str, shipped: Mapping[str, tuple[str, bytes]]) -> tuple[str, bytes]:
-    """What to call the file of a pack, and its text. Unusable if there is none."""
+    """The display name and content of a pack's file. Unusable if it is not known or cannot be read."""
     if name in shipped:
         return shipped[name]
     if Path(name).suffix not in YAML:

@@ -1,4 +1,4 @@
-"""What packs/*.yaml may say. Field names here are the names in the files.
+"""The contents of packs/*.yaml. Field names here are the names in the files.
 
 docs/build.py copies the descriptions into docs/packs.md and into the JSON schemas that editors use.
 """
@@ -24,101 +24,104 @@ from rules.field_types import (
 )
 from rules.signal_schema import Signal
 
-OFTEN = 0.1  # of the judged time; ours, docs/evaluation.md says why
+OFTEN = 0.1  # share of the judged time; our choice, explained in docs/evaluation.md
 
 
 class Condition(Strict):
-    """A signal reduced over a window and held against a limit."""
+    """A signal reduced over a window and compared with a limit."""
 
-    signal: SignalName = Field(description="What is held against the limit: a shipped signal, or one of the pack.")
+    signal: SignalName = Field(description="The signal to compare with the limit: a shipped one, or one of the pack.")
     healthy: Limit = Field(
-        description="The healthy side of the limit, as the document puts it: `< 80` is crossed at 80 and above. With a "
-        "unit where another could be meant: `< 25 ms`, `>= 4 GB`."
+        description="The limit, with the operator of its healthy side: `< 80` is crossed at 80 and above. Times, bytes "
+        "and bytes/s need a unit: `< 25 ms`, `>= 4 GB`."
     )
     over: Duration = Field(default=parse_duration("1m"), description="The window that ends at each evaluation.")
     reduce: Reduce = Field(
-        default="mean", description="How the samples of the window become one value; `increase` is last less first."
+        default="mean",
+        description="How samples in the window become one value; `increase` is the last minus the first.",
     )
     scale: Fact | None = Field(
         default=None,
-        description="The fact of the host that the limit is multiplied by: the limit is for one processor, one MB.",
+        description="The fact of the host that the limit is multiplied by; the limit is then per processor, per MB.",
     )
 
 
 class Citation(Strict):
-    """Where a limit comes from: a document, or who agreed on it."""
+    """The source of a limit: a document, or the people who agreed on it."""
 
-    document: str = Field(description="The name by which it is found: title, author, year.")
+    document: str = Field(description="Title, author, year: enough to find it.")
     place: str = Field(description="Where in the document.")
-    quote: str | None = Field(default=None, description="What stands there, word for word.")
+    quote: str | None = Field(default=None, description="The wording there.")
 
 
 class Case(Strict):
-    """What a rule must make of some data; `plimsoll rules test` runs it. For a disk rule the disk is marked as its."""
+    """A test case of a rule, run by `plimsoll rules test`. For a rule with `drive` the instance is marked as such."""
 
-    name: str = Field(description="What it shows: `fires`, `just below`, `data missing`.")
+    name: str = Field(description="What the case shows: `fires`, `just below`, `data missing`.")
     series: dict[SignalName, Samples] = Field(
         description="Samples by signal, in the signal's unit: `85x60` is 85 and 60 more of it, `0+10x3` is 0 10 20 30, "
-        "`_x5` is five times nothing. Of a derived signal those that it is computed from."
+        "`_x5` is five missing samples. For a derived signal, give its operands."
     )
-    fires: bool | None = Field(description="Whether it is to fire at any time; null: to have no data throughout.")
-    interval: Duration = Field(default=parse_duration("10s"), gt=0, description="How far samples lie apart.")
-    phase: str | None = Field(default=None, description="The phase of the whole case; without it phases are not known.")
+    fires: bool | None = Field(description="Whether the rule must fire at any time; null: it must never have data.")
+    interval: Duration = Field(default=parse_duration("10s"), gt=0, description="The time between samples.")
+    phase: str | None = Field(default=None, description="The phase of the whole case; by default phases are not known.")
     facts: dict[AnyFact, float] = Field(default={}, description="The facts of the host.")
-    instance: str = Field(default="0", description="The instance of the samples, where the signal keeps instances.")
+    instance: str = Field(default="0", description="The instance of the samples, if the signal has instances.")
 
 
 class Rule(Condition):
-    """A documented threshold; what it means to the sample is in docs/evaluation.md."""
+    """A documented threshold. docs/evaluation.md says exactly how it is judged."""
 
-    id: Identifier = Field(description="Its name, once among all packs: `own-exceptions`.")
-    for_: Duration = Field(default=0, alias="for", description="How long it must be crossed to fire; else at once.")
+    id: Identifier = Field(description="Its name, unique among all packs: `own-exceptions`.")
+    for_: Duration = Field(
+        default=0, alias="for", description="How long it must be crossed before it fires; 0 fires at once."
+    )
     often: Share = Field(
         default=OFTEN,
-        description="The share of the judged time from which it counts as often crossed: where it was crossed for "
-        "`for` in all, and never so long on end. As `10 %`.",
+        description="The share of the judged time from which a rule that never fired is often crossed, if it was also "
+        "crossed for `for` in total: `10 %`.",
     )
     recover: Limit | None = Field(
-        default=None, description="The limit that ends a crossing, further inside; else that is `healthy` itself."
+        default=None, description="The limit that ends an alert, further on the healthy side; by default `healthy`."
     )
-    phase: str | None = Field(default=None, description="The phase of a run it is judged in: `steady`.")
+    phase: str | None = Field(default=None, description="The phase of a run in which it is judged: `steady`.")
     when_phase_unknown: tuple[Condition, ...] = Field(
-        default=(), description="Conditions that must be crossed as well where the phases of a run are not known."
+        default=(), description="Further conditions that must be crossed if the phases of a run are not known."
     )
     and_: tuple[Condition, ...] = Field(
         default=(), alias="and", description="Conditions that must be crossed at the same time."
     )
-    severity: Severity = Field(description="What a crossing is: warning and critical make a run not healthy.")
+    severity: Severity = Field(description="How a crossing counts: `warning` and `critical` make a run not healthy.")
     summary: str = Field(description="What a crossing means, in a sentence.")
     look_at: tuple[SignalName, ...] = Field(default=(), description="Signals to look at next.")
     measured_on: str | None = Field(default=None, description="The machine that the limit was measured on.")
-    why: str = Field(default="", description="The reason for the limit, and which part of the rule is ours.")
+    why: str = Field(default="", description="The reason for the limit, and which parts of the rule are our own.")
     superseded_by: tuple[Identifier, ...] = Field(
         default=(),
-        description="Rules of today that judge the same thing: on a host where one of them was judged, this is a note.",
+        description="Current rules for the same thing: on a host where one of them was judged, this rule is a note.",
     )
     drive: Literal["database", "log"] | None = Field(
-        default=None, description="Only for the disks that plimsoll.toml marks so."
+        default=None, description="Only for disks that plimsoll.toml marks with this drive."
     )
     where: dict[Fact, FactLimit] = Field(
-        default={}, description='Only for hosts of which these facts hold: `{processors: "<= 4"}`.'
+        default={}, description='Only for hosts with these facts: `{processors: "<= 4"}`.'
     )
     where_unknown: Literal["info", "judge", "skip"] | None = Field(
         default=None,
-        description="What becomes of it where such a fact is not known: judged as a note, judged as it is, or taken "
-        "not to apply; else it is not judged, and says so.",
+        description="What happens if such a fact is not known: judged as a note (`info`), judged as it is, or skipped "
+        "as not applying. By default it is reported as not judged.",
     )
     where_outside: Literal["info", "skip"] = Field(
-        default="skip", description="What becomes of it on other hosts: it does not apply, or is a note."
+        default="skip", description="What happens on other hosts: `skip` (it does not apply), or `info` (it is a note)."
     )
     thresholds: tuple[str, ...] = Field(
-        default=(), description="The rows of the studies' limits (tests/data/thresholds.csv) that it carries out."
+        default=(), description="Rows of the studies' limits (tests/data/thresholds.csv) that it implements."
     )
     limits: tuple[str, ...] = Field(
-        default=(), description="The rows of today's limits (tests/data/limits-today.csv) that it carries out."
+        default=(), description="Rows of the current limits (tests/data/limits-today.csv) that it implements."
     )
-    cases: tuple[Case, ...] = Field(default=(), description="What it must make of some data.")
-    sources: tuple[Citation, ...] = Field(min_length=1, description="Where the limit comes from.")
+    cases: tuple[Case, ...] = Field(default=(), description="Its test cases.")
+    sources: tuple[Citation, ...] = Field(min_length=1, description="The sources of the limit.")
 
     @model_validator(mode="after")
     def _consistent(self) -> "Rule":
@@ -134,28 +137,29 @@ class Rule(Condition):
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """Every condition of the rule, its own first."""
+        """All conditions of the rule, its own first."""
         return (self, *self.and_, *self.when_phase_unknown)
 
 
 class AppliesTo(Strict):
-    """Which hosts a pack is for: those that have any of these."""
+    """The hosts that a pack is for: those with any of these."""
 
     objects: tuple[str, ...] = Field(
         default=(),
-        description="Perfmon objects, which may end in `*`; those of SQL Server are written for the default instance.",
+        description="Perfmon objects; `*` at the end matches any text. Those of SQL Server are written for the default "
+        "instance.",
     )
-    measurements: tuple[str, ...] = Field(default=(), description="Measurements of Telegraf's.")
+    measurements: tuple[str, ...] = Field(default=(), description="Telegraf measurements.")
 
 
 class Pack(Strict):
     """Rules for one kind of system."""
 
-    pack: Identifier = Field(description="Its name, once among all packs: `own`.")
-    title: str = Field(description="What reports call it.")
-    about: str = Field(description="What it is for, and where its limits come from.")
-    applies_to: AppliesTo | None = Field(default=None, description="The hosts it is for; else every host.")
+    pack: Identifier = Field(description="Its name, unique among all packs: `own`.")
+    title: str = Field(description="Its name in reports.")
+    about: str = Field(description="What it covers, and where its limits come from.")
+    applies_to: AppliesTo | None = Field(default=None, description="The hosts it is for; by default every host.")
     signals: dict[SignalName, Signal] = Field(
-        default={}, description="Signals of its own, which its rules know beside the shipped ones."
+        default={}, description="Its own signals, which its rules can use besides the shipped ones."
     )
     rules: tuple[Rule, ...] = Field(description="Its limits.")

@@ -1,4 +1,4 @@
-"""Processors as different objects number them: `5`, and `1,1` of a machine whose nodes have four processors each."""
+"""Matches processor numbers of different objects: `5`, and `1,1` on a machine with four processors per node."""
 
 import re
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ _IN_NODE = re.compile(r"(\d+),(\d+)")
 
 
 def same_processor(instance: str, others: Iterable[str]) -> str | None:
-    """Which of the other instances is the same processor written in the other way; None if none can be told to be."""
+    """The instance among `others` that is the same processor in the other notation; None if there is none."""
     among = list(others)
     if instance.isdecimal():
         return next((one for one, number in _numbers(among).items() if number == int(instance)), None)
@@ -16,10 +16,10 @@ def same_processor(instance: str, others: Iterable[str]) -> str | None:
 
 
 def _numbers(instances: Iterable[str]) -> dict[str, int]:
-    """Each `node,processor` as the number it has if all processors are counted through.
+    """The overall number of each `node,processor`.
 
-    Those of a node are matched only where nodes before it are recorded to their last processor: every node is taken to
-    begin where the highest processor of the one before it ends.
+    A node's numbering starts after the highest recorded processor of the node before it. If an earlier node was not
+    recorded, the processors of later ones get no number.
     """
     parts = {one: (int(match[1]), int(match[2])) for one in instances if (match := _IN_NODE.fullmatch(one))}
     sizes: dict[int, int] = {}

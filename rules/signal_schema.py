@@ -1,4 +1,4 @@
-"""What signals/*.yaml may say. Field names here are the names in the files.
+"""The contents of signals/*.yaml. Field names here are the names in the files.
 
 docs/build.py copies the descriptions into docs/packs.md and into the JSON schemas that editors use.
 """
@@ -18,9 +18,9 @@ class Transform(Strict):
 
 
 class Fields(Strict):
-    """Several fields of one measurement as one value: what each sample gives, as rules/fields.py has it."""
+    """Several fields of one measurement, combined sample by sample (rules/fields.py)."""
 
-    sum: Annotated[tuple[str, ...], Field(min_length=2)] | None = Field(default=None, description="All, added up.")
+    sum: Annotated[tuple[str, ...], Field(min_length=2)] | None = Field(default=None, description="The sum of all.")
     difference: tuple[str, str] | None = Field(default=None, description="The first less the second.")
     ratio: tuple[str, str] | None = Field(default=None, description="The first divided by the second.")
 
@@ -34,7 +34,7 @@ class Fields(Strict):
 
     @property
     def operation(self) -> Operation:
-        """What becomes of them."""
+        """The operation on the fields."""
         return "sum" if self.sum else "difference" if self.difference else "ratio"
 
     @property
@@ -44,40 +44,40 @@ class Fields(Strict):
 
 
 class Source(Strict):
-    """Where a signal can be taken from: a Perfmon path, or a measurement of Telegraf's and one of its fields.
+    """Where a signal is recorded: a Perfmon counter path, or a field of a Telegraf measurement.
 
-    A path may stand alone in the place of a source.
+    In a list of sources, a path may be given alone.
     """
 
     path: Path | None = Field(
         default=None,
-        description="A counter, in English and of no computer: `'\\Memory\\Available Bytes'`, in single quotes. The "
-        "instance `*` is each instance but `_Total`. SQL Server objects are written for the default instance "
-        "(`SQLServer:`) and are those of named ones (`MSSQL$NAME:`) as well.",
+        description="A counter path, in English and without a computer, in single quotes: "
+        "`'\\Memory\\Available Bytes'`. The instance `*` is every instance except `_Total`. Objects of SQL Server are "
+        "written for the default instance (`SQLServer:`), and include those of named instances (`MSSQL$NAME:`).",
     )
-    measurement: str | None = Field(default=None, description="A measurement of Telegraf's, where there is no path.")
+    measurement: str | None = Field(default=None, description="A Telegraf measurement, if there is no path.")
     field: str | Fields | None = Field(
-        default=None, description="The field of the measurement, or several of them taken together."
+        default=None, description="The field of the measurement, or an operation on several fields."
     )
-    tags: dict[str, str] = Field(default={}, description="What tags of the measurement must be.")
-    host: str | None = Field(default=None, description="The tag that holds the host where that is not the usual one.")
-    instance: str | None = Field(default=None, description="The tag that tells the instances of a measurement apart.")
+    tags: dict[str, str] = Field(default={}, description="Tags that the series must have, with their values.")
+    host: str | None = Field(default=None, description="The tag that names the host, if it is not `host`.")
+    instance: str | None = Field(default=None, description="The tag that names the instance.")
     but: tuple[str, ...] = Field(
-        default=(), description="Instances that are left out beside the totals; `*` in them is any text."
+        default=(), description="Instances to leave out, besides totals; `*` matches any text."
     )
     rate: bool = Field(
         default=False,
-        description="Whether the field, or each of several, is a growing count, of which the rate is taken.",
+        description="Whether the field, or each of several, is a growing counter: the signal is its rate.",
     )
     per: Fact | None = Field(
         default=None,
-        description="A fact of the host it is divided by; where that is not known the source gives nothing.",
+        description="A fact of the host to divide by; if it is not known, the source gives no data.",
     )
-    transform: Transform = Field(default=Transform(), description="What is made of each sample.")
+    transform: Transform = Field(default=Transform(), description="A linear transform of each sample.")
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The fields of its measurement that it takes."""
+        """The fields of the measurement that it reads."""
         return self.field.names if isinstance(self.field, Fields) else (self.field,) if self.field else ()
 
     @property
@@ -100,25 +100,25 @@ class Source(Strict):
 
 
 class Weight(Strict):
-    """How much an operand of a sum counts, by a fact of the subject."""
+    """The weight of an operand in a sum, by a fact of the host or instance."""
 
-    by: Literal["raid"] = Field(description="The fact, which plimsoll.toml gives.")
-    values: dict[int, float] = Field(description="How often it counts, by the value of the fact.")
-    unknown: float = Field(description="How often it counts with another value, or where nobody knows it.")
+    by: Literal["raid"] = Field(description="The fact; plimsoll.toml gives it.")
+    values: dict[int, float] = Field(description="The weight for each value of the fact.")
+    unknown: float = Field(description="The weight for any other value, or if the fact is not known.")
 
     def of(self, fact: float | None) -> float:
-        """The weight where this is the fact; None where nobody knows it."""
+        """The weight for a value of the fact; None if that is not known."""
         return self.unknown if fact is None else self.values.get(int(fact), self.unknown)
 
 
 class Derivation(Strict):
-    """A signal computed from others, each reduced over the window first; a divisor of zero or below is no data."""
+    """A signal computed from others, each reduced over the window first; a divisor of 0 or less is no data."""
 
     sum: tuple[SignalName, ...] | None = Field(default=None, description="The signals that are added up.")
-    weights: dict[SignalName, Weight] = Field(default={}, description="Which of a sum count more than once.")
+    weights: dict[SignalName, Weight] = Field(default={}, description="Weights of operands of a sum; by default 1.")
     partial: bool = Field(
         default=False,
-        description="Whether the sum is of those that are recorded and have data: for limits that one can break alone.",
+        description="Whether to add up only the operands that have data: for limits that one operand can break.",
     )
     difference: tuple[SignalName, SignalName] | None = Field(default=None, description="The first less the second.")
     ratio: tuple[SignalName, SignalName] | None = Field(default=None, description="The first divided by the second.")
@@ -140,26 +140,27 @@ class Derivation(Strict):
 
 
 class Signal(Strict):
-    """A quantity a person reasons about, and where it is taken from: one of `sources`, `derived` and `fact`."""
+    """A quantity that rules, charts and reports use. It has one origin: `sources`, `derived` or `fact`."""
 
-    title: str = Field(description="What charts and reports call it.")
+    title: str = Field(description="Its name in charts and reports.")
     unit: str = Field(
-        description="The unit of its values: `s`, `ms`, `bytes`, `bytes/s`, `%`, `/s`, `ratio`, or counted things."
+        description="The unit of its values: `s`, `ms`, `bytes`, `bytes/s`, `%`, `/s`, `ratio`, or what is counted "
+        "(`requests`)."
     )
-    meaning: str = Field(description="What it counts, and what a value tells.")
+    meaning: str = Field(description="What it measures, and how to read its values.")
     worse: Literal["higher", "lower", "either"] = Field(
         default="higher", description="The direction in which values become bad."
     )
     instances: Literal["none", "each", "sum"] = Field(
         default="none",
-        description="What becomes of sources with instances: each is judged on its own, or they are added up to one "
-        "value of the host.",
+        description="How instances are treated: `each` is judged on its own, `sum` adds them up to one value of the "
+        "host, `none` is for signals without instances.",
     )
     sources: tuple[Source, ...] = Field(
-        default=(), description="The best first: of a host the first that holds samples is taken."
+        default=(), description="The best source first: for each host, the first with samples is used."
     )
     derived: Derivation | None = Field(default=None, description="How it is computed from other signals.")
-    fact: Fact | None = Field(default=None, description="The fact of the host that is its value throughout.")
+    fact: Fact | None = Field(default=None, description="The fact of the host that is its constant value.")
 
     @model_validator(mode="after")
     def _has_origin(self) -> "Signal":

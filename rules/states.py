@@ -1,4 +1,4 @@
-"""The one state machine: what live alerting steps by the clock and a review runs over columns."""
+"""The state machine of alerts. Live alerting calls `step`; a review calls `run` on whole columns."""
 
 import itertools
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Truth(IntEnum):
 
 
 class State(IntEnum):
-    """The state of one rule for one subject. Stale is firing without data."""
+    """The state of one rule for one subject. FIRING without data is also called stale."""
 
     OK = 0
     PENDING = 1
@@ -35,7 +35,7 @@ States: TypeAlias = NDArray[np.int8]
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """A state, and since which evaluation (UTC ns) the condition has been true."""
+    """A state, and the evaluation (UTC ns) from which the condition has been true."""
 
     state: State = State.OK
     since: int | None = None
@@ -44,8 +44,8 @@ class Status:
 def step(status: Status, at: int, enter: Truth, stay: Truth, hold: int) -> Status:
     """The status after the evaluation at `at`.
 
-    `enter` is the condition that leads out of ok, `stay` the one that keeps a subject pending or
-    firing (the same, unless the rule has a `recover` limit). `hold` is the rule's `for` in ns.
+    `enter` is the condition for leaving OK, `stay` the one for remaining pending or firing; they differ only if the
+    rule has a `recover` limit. `hold` is the rule's `for` in ns.
     """
     active = _is_active(status)
     truth = stay if active else enter
@@ -66,8 +66,8 @@ def _is_active(status: Status) -> bool:
 def run(times: Times, enter: Truths, stay: Truths, hold: int, status: Status | None = None) -> tuple[States, Status]:
     """The state at every evaluation, and the status after the last: `step` folded over columns.
 
-    While the condition does not change, a status can only change when `for` has passed, so the
-    machine is stepped at those evaluations alone and its state stands for the ones between.
+    Equal to calling `step` at every evaluation, but faster: while the condition does not change, the status can
+    only change when `for` has passed, so only those evaluations are stepped.
     """
     status = status or Status()
     states = np.empty(len(times), dtype=np.int8)
@@ -79,7 +79,7 @@ def run(times: Times, enter: Truths, stay: Truths, hold: int, status: Status | N
             before = status
             status = step(status, int(times[at]), Truth(int(enter[at])), Truth(int(stay[at])), hold)
             if _is_active(status) != _is_active(before):
-                until = at + 1  # from the next evaluation on the other of enter and stay decides
+                until = at + 1  # the next evaluation uses the other of enter and stay
             elif status.state == State.PENDING and status.since is not None:
                 until = min(last, max(at + 1, int(np.searchsorted(times, status.since + hold))))
             else:

@@ -1,4 +1,4 @@
-"""YAML files read strictly: every mistake is told with file, line, column and the nearest valid name."""
+"""Reads YAML files strictly: every mistake is reported with file, line, column and the nearest valid name."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ from model.errors import Unusable
 Model = TypeVar("Model", bound=BaseModel)
 Place = tuple[str | int, ...]
 
-# How names of rules and packs are written, and those of signals.
+# The names of rules and packs, and those of signals.
 IDENTIFIER = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 SIGNAL_NAME = r"^[a-z0-9_]+(\.[a-z0-9_]+)+$"
 _LIKE = {IDENTIFIER: "; write it like cpu-busy", SIGNAL_NAME: "; write it like disk.read_latency"}
 
 
 class Mistakes(Unusable):
-    """Everything that is wrong with one or more files, one line each."""
+    """All mistakes in one or more files, one line each."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self.lines = tuple(lines)
@@ -30,21 +30,21 @@ class Mistakes(Unusable):
 
 @dataclass(frozen=True)
 class Document:
-    """The data of one YAML file, and where in the file each of its parts stands."""
+    """The data of one YAML file, and the line and column of each part."""
 
     file: str
     data: Any
     marks: dict[Place, tuple[int, int]]
 
     def where(self, place: Place) -> str:
-        """`file:line:column` of a part, or of the nearest part that holds it."""
+        """`file:line:column` of a part, or of the nearest part that contains it."""
         while place and place not in self.marks:
             place = place[:-1]
         line, column = self.marks.get(place, (1, 1))
         return f"{self.file}:{line}:{column}"
 
     def mistake(self, place: Place, text: str) -> str:
-        """A line about one part of the file, naming the rule or signal it belongs to."""
+        """A message about one part of the file, with the rule or signal it belongs to."""
         owner = self._owner(place)
         return f"{self.where(place)}: {owner}{text}"
 
@@ -58,7 +58,7 @@ class Document:
         return ""
 
 
-# What libyaml says of a slip that is easily made, and what to do.
+# Messages of libyaml for common slips, and what to do about them.
 _HINTS = {
     "unknown escape character": r"in double quotes \ begins an escape: put what has one in single quotes",
     "tab character": "indent with spaces",
@@ -67,9 +67,9 @@ _HINTS = {
 
 
 def read(file: str, text: str | bytes, hint: str = "") -> Document:
-    """Parse one YAML file. Mistakes if it is not YAML, or says the same key twice.
+    """Parse one YAML file. Raises Mistakes if it is not YAML, or has a key twice.
 
-    `hint` is what to say of one that is something else altogether.
+    `hint` is added to the message if the file is not a mapping or not text at all.
     """
     marks: dict[Place, tuple[int, int]] = {}
     twice: list[str] = []
@@ -79,7 +79,7 @@ def read(file: str, text: str | bytes, hint: str = "") -> Document:
     except yaml.MarkedYAMLError as error:
         mark, problem = error.problem_mark, error.problem or ""
         where = f"{file}:{mark.line + 1}:{mark.column + 1}" if mark else f"{file}:1:1"
-        todo = next((f"; {todo}" for said, todo in _HINTS.items() if said in problem), "")
+        todo = next((f"; {todo}" for message, todo in _HINTS.items() if message in problem), "")
         raise Mistakes([f"{where}: not valid YAML: {problem}{todo}"]) from None
     except (yaml.YAMLError, UnicodeDecodeError):
         raise Mistakes([f"{file}:1:1: not valid YAML: it is not text in UTF-8; save it as that{hint}"]) from None
@@ -117,12 +117,12 @@ def _scalar(node: yaml.Node) -> Any:
 
 
 def validate(document: Document, model: type[Model]) -> Model:
-    """The file as a model. Mistakes, all of them at once, if it does not fit."""
+    """The file as a model. Raises Mistakes with all of them if it does not match."""
     try:
         return model.model_validate(document.data)
     except ValidationError as error:
         details = error.errors()
-        # A list all of whose items are wrong is told to be empty as well.
+        # pydantic also reports a list as too short if all its items are wrong.
         real = (d for d in details if d["type"] != "too_short" or not any(_inside(o["loc"], d["loc"]) for o in details))
         raise Mistakes(_explain(document, model, detail) for detail in real) from None
 
@@ -170,7 +170,7 @@ def _inside(place: Place, outer: Place) -> bool:
 
 
 def _fields(model: type[BaseModel], place: Place) -> list[str]:
-    """The field names that are valid at a place: those of the model found by walking there."""
+    """The valid field names at a place: those of the model there."""
     current: Any = model
     for part in place:
         if isinstance(part, int):

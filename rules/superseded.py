@@ -1,4 +1,4 @@
-"""Old limits where rules of today are at hand: as notes, for what cannot tell which of the two a host is judged by."""
+"""Turns superseded rules into notes, for Grafana, which cannot see which of two rules was judged on a host."""
 
 from collections.abc import Collection, Sequence
 
@@ -6,7 +6,7 @@ from rules.pack_schema import Pack, Rule
 
 
 def as_notes(packs: Sequence[Pack], by_hand: Collection[str] = ()) -> tuple[Pack, ...]:
-    """The packs, with rules as notes (info) that others of them supersede; those of packs chosen by name stay."""
+    """The packs, with severity info for rules that others of them supersede. Packs the user named are unchanged."""
     ids = {rule.id for pack in packs for rule in pack.rules}
 
     def noted(rule: Rule) -> Rule:
@@ -19,5 +19,5 @@ def as_notes(packs: Sequence[Pack], by_hand: Collection[str] = ()) -> tuple[Pack
 
 
 def is_note(rule: Rule) -> bool:
-    """Whether a rule of `as_notes` is one because others supersede it."""
+    """Whether a rule from `as_notes` is a note because it is superseded."""
     return bool(rule.superseded_by) and rule.severity == "info"

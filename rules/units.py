@@ -1,7 +1,6 @@
-"""The units that limits are written in: `< 25 ms` for a signal in seconds, `>= 4 GB` for one in bytes.
+"""Converts limits to the units of their signals: `< 25 ms` for a signal in seconds, `>= 4 GB` for one in bytes.
 
-The multiples are those in which values are shown (model/numbers.py), so that what is read in a report can be written in
-a pack: memory counts in powers of two, throughput in powers of ten.
+The multiples are those of reports (model/value_text.py): powers of two for memory, powers of ten for throughput.
 """
 
 from collections.abc import Mapping
@@ -25,7 +24,7 @@ _TIME: Kind = {
     "min": Fraction(60),
     "h": Fraction(3600),
 }
-# Units that can be written for one another, each by what it is of the first of its kind.
+# Units that can be converted into each other, each as a multiple of the first of its kind.
 KINDS: tuple[Kind, ...] = (
     _TIME,
     *({base: Fraction(1)} | {name: Fraction(size) for size, name in reversed(of)} for base, of in MULTIPLES.items()),
@@ -35,9 +34,10 @@ _SAMPLES = "samples"
 
 
 def convert_limit(healthy: Healthy, unit: str) -> Healthy:
-    """A limit as it is written, in the unit of its signal. ValueError, saying what to write, if that cannot be told.
+    """A limit converted to the unit of its signal.
 
-    Only where nobody would guess another unit may it be left out: for counts and %, and for 0.
+    The unit may be missing only if the limit is 0, or the signal's unit has no others of its kind (counts, %).
+    Raises ValueError, with what to write, if the unit is missing or does not fit.
     """
     if not isfinite(healthy.limit):
         raise ValueError(f'"{healthy}" is no limit')
@@ -57,12 +57,12 @@ def convert_limit(healthy: Healthy, unit: str) -> Healthy:
         near = f' (did you mean "{alike}"?)' if alike else suggest(given, list(kind))
         fitting = f"{_names(kind)} fit" if is_named(unit) else f'write "{bare}" or "{bare} {unit}"'
         raise ValueError(f'"{healthy}": the signal is in {unit}, and "{given}" is no unit of that{near}; {fitting}')
-    # Of the decimal as written, not of the nearest float: 35 ms are 0.035 s to the last digit.
+    # Convert the decimal as written, not the nearest float: 35 ms is exactly 0.035 s.
     return replace(healthy, limit=float(Fraction(repr(healthy.limit)) * kind[found] / kind[unit]), unit=None)
 
 
 def written(healthy: Healthy, unit: str) -> str:
-    """A limit that is in a signal's unit as people read it best: `< 25 ms`. `in_unit` makes the same limit of it."""
+    """A limit in the unit that reads best: `< 25 ms`. `convert_limit` turns the text back into the same limit."""
     base, factor = next(iter(_kind(unit))), _kind(unit)[unit]
     in_base = float(Fraction(repr(healthy.limit)) * factor)
     text = f"{healthy.operator} {quantity(in_base, base, exact).replace(',', '')}"
@@ -71,12 +71,12 @@ def written(healthy: Healthy, unit: str) -> str:
 
 
 def unit_of(condition: Condition, signals: Mapping[str, Signal]) -> str:
-    """The unit that the limit of a condition is in: that of its signal, or samples where those are counted."""
+    """The unit of a condition's limit: that of its signal, or samples if it counts them."""
     return _SAMPLES if condition.reduce == "count" else signals[condition.signal].unit
 
 
 def convert_limits(rule: Rule, signals: Mapping[str, Signal]) -> tuple[Rule, list[tuple[Place, str]]]:
-    """A rule with its limits in the units of their signals, and what is wrong with those that cannot be."""
+    """A rule with its limits in the units of their signals, and the mistakes in limits that cannot be converted."""
     mistakes: list[tuple[Place, str]] = []
 
     def fitted(healthy: Healthy, condition: Condition, place: Place) -> Healthy:
@@ -102,7 +102,7 @@ def convert_limits(rule: Rule, signals: Mapping[str, Signal]) -> tuple[Rule, lis
 
 
 def is_named(unit: str) -> bool:
-    """Whether a limit in this unit has to name it, as a person might take the number for one in another."""
+    """Whether a limit must name its unit, because others of its kind could be meant."""
     return len(_kind(unit)) > 1
 
 

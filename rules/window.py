@@ -1,4 +1,4 @@
-"""What an evaluation sees: the samples of a window that ends at it, reduced to one value."""
+"""Reduces the samples of a window that ends at an evaluation to one value."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +10,9 @@ from rules.fields import Pairs
 
 
 def reduce(samples: Samples, at: Times, window: int, how: Reduce) -> Values:
-    """One value per evaluation, from the samples with `e - window <= time <= e`; NaN for no data.
+    """One value per evaluation e, from the samples with `e - window <= time <= e`; NaN for no data.
 
-    `samples` hold finite values only. Both ends of the window count.
+    `samples` hold finite values only.
     """
     first = np.searchsorted(samples.times, at - window, side="left")
     last = np.searchsorted(samples.times, at, side="right")
@@ -20,9 +20,9 @@ def reduce(samples: Samples, at: Times, window: int, how: Reduce) -> Values:
 
 
 def reduce_pairs(pairs: Pairs, at: Times, window: int, how: Reduce) -> Values:
-    """The same for what pairs of neighbouring samples give: of those both of which lie inside the window.
+    """The same for values of pairs; a pair counts if both its samples are inside the window.
 
-    The pairs are reduced unweighted, as InfluxQL's non_negative_derivative inside a subquery.
+    Pairs are not weighted by their length, as with InfluxQL's non_negative_derivative in a subquery.
     """
     first = np.searchsorted(pairs.earlier, at - window, side="left")
     last = np.searchsorted(pairs.later, at, side="right")
@@ -43,13 +43,13 @@ def _reduce_spans(
 
 
 def _spans(ufunc: np.ufunc, values: Values, first: NDArray[np.intp], last: NDArray[np.intp]) -> Values:
-    """`ufunc.reduce(values[first:last])` of spans that are not empty."""
+    """`ufunc.reduce(values[first:last])` for each span; spans must not be empty."""
     bounds = np.column_stack((first, last)).ravel()
     return ufunc.reduceat(np.append(values, values[-1]), bounds)[::2]
 
 
 def _mean(times: Times, values: Values, first: NDArray[np.intp], last: NDArray[np.intp], window: int) -> Values:
-    # Rounding must not carry a mean past the samples it is of: a constant 80 is 80, not 79.99999999999999.
+    # Rounding must not move a mean outside its samples: a constant 80 is 80, not 79.99999999999999.
     mean = _spans(np.add, values, first, last) / (last - first)
     return np.clip(mean, _spans(np.minimum, values, first, last), _spans(np.maximum, values, first, last))
 

@@ -1,4 +1,4 @@
-"""Limits as people read them: one wording for reviews, reports, rule pages, dashboards and alerts."""
+"""The wording of limits in reviews, reports, rule pages, dashboards and alerts."""
 
 import math
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ _CROSSED = {"<": "{} or more", "<=": "more than {}", ">": "{} or less", ">=": "l
 
 
 def limit_text(healthy: Healthy, unit: str, per: Fact | None = None) -> str:
-    """A limit in a signal's unit: `< 80 %`, `> 4 MB`, `≤ 3 requests × spindles`; all its digits are shown."""
+    """A limit in a signal's unit, with all its digits: `< 80 %`, `> 4 MB`, `≤ 3 requests × spindles`."""
     if per == "memory_mb" and unit == "bytes":
         return f"{healthy.sign} {exact(100 * healthy.limit / _MB)} % of memory"
     return f"{healthy.sign} {exactly(healthy.limit, unit)}{f' × {counted_by(per)}' if per else ''}"
@@ -45,7 +45,7 @@ def crossed_text(healthy: Healthy, unit: str) -> str:
 
 
 def exactly(limit: float, unit: str) -> str:
-    """The value of a limit, all its digits, in the largest multiple that needs two decimals at most: `4,000 MB`."""
+    """The value of a limit with all its digits, in the largest multiple that needs at most two decimals: `4,000 MB`."""
     for size, name in MULTIPLES.get(unit, ()):
         hundredths = 100 * limit / size
         if abs(limit) >= size and math.isclose(hundredths, round(hundredths)):

@@ -1,1 +1,1 @@
-"""Where series live: one Store protocol, and the stores behind it."""
+"""Stores of series and runs: the Store protocol and its implementations."""

@@ -1,4 +1,4 @@
-"""The store behind the full stack: a bucket of InfluxDB 2, written as Telegraf would have written it."""
+"""The store in a bucket of InfluxDB 2, with the names that Telegraf gives."""
 
 import base64
 import json
@@ -23,14 +23,14 @@ from store.protocol import Buckets, FoundSeries, RunSummary, WriteResult
 from store.quoting import has_tags, identifier, string, time_range
 from store.run_document import dumps, loads
 
-# Runs lie beside the series they are of, so that one retention and one read-only token serve both.
-# dashboards/ reads the first as annotations; the second holds the document in parts.
+# Runs are kept in the same bucket as their series, under the same retention and tokens.
+# Dashboards show RUN as annotations; DOCUMENT holds the run's document in parts.
 RUN = "plimsoll_run"
 DOCUMENT = "plimsoll_run_document"
 _OWN = (RUN, DOCUMENT, influx_delete.KEPT)
 
 _CONNECTIONS = 2
-_PLACES_AT_ONCE = 20  # a query over a thousand takes four times as long as fifty over twenty
+_PLACES_AT_ONCE = 20  # one query for 1000 tag sets takes four times as long as 50 queries for 20
 _PART_BYTES = 48 * 1024  # InfluxDB documents 64 KB as the longest string
 
 
@@ -42,42 +42,42 @@ class InfluxStore:
 
     @property
     def name(self) -> str:
-        """Its address with the bucket: `http://127.0.0.1:8086/plimsoll`."""
+        """The address with the bucket: `http://127.0.0.1:8086/plimsoll`."""
         return f"{self._server.url}/{self._server.address.bucket}"
 
     def write(self, batches: Iterable[Log]) -> Iterator[WriteResult]:
-        """Write each batch; the next one is encoded while the last is on its way."""
-        on_their_way: deque[tuple[int, list[Future[tuple[int, str]]]]] = deque()
+        """Write each batch; the next one is encoded while the last one is being sent."""
+        in_flight: deque[tuple[int, list[Future[tuple[int, str]]]]] = deque()
         pool = ThreadPoolExecutor(_CONNECTIONS)
         try:
             for batch in batches:
                 posts = [pool.submit(self._server.post, body) for body in request_bodies(batch)]
-                on_their_way.append((batch.present, posts))
-                if len(on_their_way) > 1:
-                    yield _written(*on_their_way.popleft())
-            while on_their_way:
-                yield _written(*on_their_way.popleft())
+                in_flight.append((batch.present, posts))
+                if len(in_flight) > 1:
+                    yield _written(*in_flight.popleft())
+            while in_flight:
+                yield _written(*in_flight.popleft())
         except BaseException:
-            # Who interrupts while the server is away is not to wait for it.
+            # An interrupt must not wait for a server that is away.
             self._server.give_up()
             raise
         finally:
             pool.shutdown(cancel_futures=True)
 
     def remove(self, recording: Recording, keep: Sequence[Recording] = (), *, whole: bool = True) -> None:
-        """Remove the samples of a recording, but for those that others hold too."""
+        """Remove the samples of a recording, except those that others contain too."""
         influx_delete.remove(self._server, recording, keep, whole=whole)
 
     def oldest(self) -> int | None:
-        """By the bucket's retention, as it is at the time of the call."""
+        """The limit of the bucket's retention at the time of the call."""
         return self._server.oldest()
 
     def hosts(self, start: int, end: int) -> list[str]:
-        """The hosts that have samples in a range, in order."""
+        """The hosts with samples in a range, sorted."""
         return sorted({series.host for series in self.series(start, end).series}, key=str.casefold)
 
     def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
-        """The series that have a sample in a range, in order."""
+        """The series with a sample in a range, sorted."""
         where = self._where(start, end, hosts)
         found: dict[object, Series] = {}
         text = 0
@@ -93,7 +93,7 @@ class InfluxStore:
         return FoundSeries(sorted(found.values(), key=lambda one: one.key), text)
 
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
-        """The samples of each of these series in a range, a query for each measurement of a host."""
+        """The samples of each series in a range."""
         parts: dict[object, list[tuple[Series, Samples]]] = defaultdict(list)
         for measurement, where, names in self._wanted(series, start, end):
             fields = ", ".join(f"{identifier(name)}::field" for name in names)
@@ -125,7 +125,7 @@ class InfluxStore:
         return [_joined_buckets(parts.get(_key(one), [])) for one in series]
 
     def save(self, run: StoredRun) -> None:
-        """Keep a run: its document in parts first, so that a run that is listed can be read."""
+        """Save a run: the document first, so that every listed run can be read."""
         text = base64.b64encode(dumps(run)).decode()
         parts = [text[at : at + _PART_BYTES] for at in range(0, len(text), _PART_BYTES)]
         lines = [
@@ -144,7 +144,7 @@ class InfluxStore:
                         "start_ms": run.start // 1_000_000,
                         "end_ms": -(-run.end // 1_000_000),
                         "hosts": ", ".join(run.hosts),
-                        # Grafana's links cannot take a list apart.
+                        # Grafana's links cannot split a list.
                         "hosts_url": "&".join(f"var-host={quote(host, safe='')}" for host in run.hosts),
                         "labels": ", ".join(f"{name}={value}" for name, value in run.run.labels.items()),
                         "labels_json": json.dumps(run.run.labels),
@@ -159,18 +159,18 @@ class InfluxStore:
         )
 
     def progress(self, run: StoredRun, loaded: int, refused: int) -> None:
-        """Note how far loading has come."""
+        """Save how far loading has come."""
         self._post([_point(RUN, {"run": run.name}, {"loaded": loaded, "refused": refused}, run.start)])
 
     def runs(self) -> list[RunSummary]:
-        """All runs, the latest first."""
+        """All runs, latest first."""
         found = [
             _summary(table) for table in self._query(f'SELECT * FROM "{RUN}" WHERE {time_range(*EVER)} GROUP BY "run"')
         ]
         return sorted(found, key=lambda one: (-one.start, one.name))
 
     def run(self, name: str) -> StoredRun | None:
-        """A run, put together from the parts of its document. Unusable if one of them is missing."""
+        """A run, from the parts of its document. Unusable if a part is missing or cannot be read."""
         if not name.isprintable():
             return None
         where = f'{time_range(*EVER)} AND "run" = {string(name)}'
@@ -189,20 +189,20 @@ class InfluxStore:
             ) from None
 
     def forget(self, name: str) -> None:
-        """Take a run out of the list, and then its document away."""
+        """Remove a run from the list, then its document."""
         for measurement in (RUN, DOCUMENT):
             self._server.delete(*EVER, f"_measurement={identifier(measurement)} AND run={identifier(name)}")
 
     def _post(self, lines: Sequence[str]) -> None:
         refused, why = self._server.post("".join(lines).encode())
         if refused:
-            raise Unusable(f"{self.name}: InfluxDB refuses what is to be kept of the run: {why}")
+            raise Unusable(f"{self.name}: InfluxDB refuses the document of the run: {why}")
 
     def _query(self, influxql: str) -> Iterator[Table]:
         return self._server.query(influxql)
 
     def _wanted(self, series: Sequence[Series], start: int, end: int) -> Iterator["_Wanted"]:
-        """What to ask for: these series in groups that InfluxDB answers at once, however many there are."""
+        """The queries for these series, in groups small enough for InfluxDB to answer fast."""
         fields: dict[object, list[str]] = defaultdict(list)
         for one in map(as_stored, series):
             fields[_place(one)].append(one.field)
@@ -210,7 +210,7 @@ class InfluxStore:
             there = [one for one in self._places(measurement) if _place(one) in fields]
             for first in range(0, len(there), _PLACES_AT_ONCE):
                 some = there[first : first + _PLACES_AT_ONCE]
-                # InfluxDB takes no field of this name, nor answers with a column of it.
+                # InfluxDB does not allow a field named "time".
                 names = dict.fromkeys(name for one in some for name in fields[_place(one)] if name != "time")
                 if not names:
                     continue
@@ -219,12 +219,12 @@ class InfluxStore:
                 )
 
     def _places(self, measurement: str) -> list[Series]:
-        """What points of a measurement there are, each as a series without a field."""
+        """The tag sets of a measurement, each as a series without a field."""
         answer = self._query(f"SHOW SERIES FROM {identifier(measurement)}")
         return [parse_key(row[0]) for table in answer for row in table.rows]
 
     def _where(self, start: int, end: int, hosts: Sequence[str]) -> str:
-        """The condition of a query; empty where none of the hosts is known."""
+        """The condition of a query; empty if the store knows none of the hosts."""
         if not hosts:
             return time_range(start, end)
         asked = {host.casefold() for host in hosts}
@@ -270,12 +270,12 @@ def _key(series: Series) -> object:
 
 
 def _own_first(series: Series, parts: list[tuple[Series, Samples]]) -> list[Samples]:
-    """Parts of one series, those with its own spelling of host and instance before others."""
+    """The parts of a series; those with the same spelling of host and instance first."""
     return [samples for _, samples in sorted(parts, key=lambda part: part[0] != series)]
 
 
 def _joined_buckets(parts: list[Buckets]) -> Buckets:
-    """Parts that follow one another, or are of hosts and instances that differ in case: those are the same series."""
+    """The parts of a series joined; parts may differ in time, or in the case of host and instance."""
     if len(parts) <= 1:
         return parts[0] if parts else Buckets.empty()
     times, first = np.unique(np.concatenate([part.times for part in parts]), return_index=True)

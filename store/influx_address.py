@@ -1,4 +1,4 @@
-"""Where an InfluxDB is, and who we are to it."""
+"""The address of an InfluxDB bucket, with its token."""
 
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -9,7 +9,7 @@ from model.errors import Unusable
 
 @dataclass(frozen=True)
 class Address:
-    """A bucket of an InfluxDB, and a token that may use it. Unusable if the URL is none."""
+    """A bucket of an InfluxDB, and a token for it. Raises Unusable if the URL is invalid."""
 
     url: str
     org: str
@@ -27,7 +27,7 @@ class Address:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether it is on this machine."""
+        """Whether the server is on this machine."""
         host = urlsplit(self.url).hostname or ""
         try:
             return ip_address(host).is_loopback
@@ -36,5 +36,5 @@ class Address:
 
 
 def bad_address(url: str) -> Unusable:
-    """What is said of a URL that is none."""
+    """The error for an invalid URL."""
     return Unusable(f'store "{url}": is not an address; write it like http://127.0.0.1:8086')

@@ -1,8 +1,8 @@
-"""Removing exactly what a recording wrote from InfluxDB, which only knows how to delete ranges of time.
+"""Deletes exactly what a recording wrote to InfluxDB, which can only delete whole points in a range of time.
 
-Where a host's points in the range are all the recording's, one delete takes a measurement. Where others'
-lie between them, what is the recording's is deleted stretch by stretch, and a point both have a part in is
-written again without the recording's fields.
+If all points of a host in the range belong to the recording, one delete per measurement is enough. Otherwise each run
+of the recording's points is deleted, and points that contain other fields too are written again without the
+recording's fields.
 """
 
 from collections import defaultdict
@@ -22,14 +22,14 @@ from store.line_protocol import as_stored, point, value
 from store.quoting import has_tags, identifier, time_range
 
 KEPT = "plimsoll_kept"
-_PART_CHARACTERS = 16 * 1024  # of at most four bytes, escaped or not, within InfluxDB's 64 KB
+_PART_CHARACTERS = 16 * 1024  # at most four bytes each, so within InfluxDB's 64 KB for a string
 
 _Tags: TypeAlias = tuple[tuple[str, str], ...]
 _Columns: TypeAlias = Mapping[str, Callable[[], Times]]
 
 
 class _Place(NamedTuple):
-    """What points share: a measurement and all tags, the host among them."""
+    """A measurement and a set of tags, including the host."""
 
     measurement: str
     tags: _Tags
@@ -40,8 +40,8 @@ class _Place(NamedTuple):
 
 
 def remove(server: Server, recording: Recording, keep: Sequence[Recording], *, whole: bool) -> None:
-    """Remove the samples of a recording, but for those that `keep` hold too."""
-    _give_back(server)
+    """Remove the samples of a recording, except those that recordings in `keep` contain too."""
+    _restore_points(server)
     if not len(recording.times):
         return
     columns = _columns(recording)
@@ -56,7 +56,7 @@ def remove(server: Server, recording: Recording, keep: Sequence[Recording], *, w
     for (measurement, host), places in by_measurement.items():
         stored = dict(_counts(server, measurement, host, start, end))
         ours = {place: {field: len(times()) for field, times in columns[place].items()} for place in places}
-        # All that was written is there, so as many as that are nobody else's.
+        # All our points exist, so if the counts match there are no others.
         if whole and all(counts == ours.get(place) and not kept[place] for place, counts in stored.items()):
             server.delete(start, end, f"_measurement={identifier(measurement)} AND host={identifier(host)}")
             continue
@@ -65,14 +65,14 @@ def remove(server: Server, recording: Recording, keep: Sequence[Recording], *, w
             if place in stored:
                 own = _own(columns[place], kept[place])
                 if not whole:
-                    # What Plimsoll writes is float; where a field is not, its values were refused.
+                    # Plimsoll writes floats, so InfluxDB refused its values for a field of another type.
                     own = {field: times for field, times in own.items() if "float" in types.get(field, ())}
                 if own:
                     _remove_among_others(server, place, own, stored)
 
 
 def _columns(recording: Recording) -> dict[_Place, _Columns]:
-    """When a recording has samples of each field of a point, told when asked for: there may be thousands of columns."""
+    """The times of each field, by measurement and tags; computed on demand, as there may be thousands of columns."""
     found: dict[_Place, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for at, (series, present) in enumerate(zip(recording.series, recording.present, strict=True)):
         if present:
@@ -85,12 +85,12 @@ def _columns(recording: Recording) -> dict[_Place, _Columns]:
 
 
 def _held(recording: Recording, columns: Sequence[int]) -> Times:
-    """The times at which one of some twin columns has a sample."""
+    """The times at which any of several columns of the same counter has a sample."""
     return reduce(np.union1d, (recording.held(at) for at in columns))
 
 
 def _own(columns: _Columns, kept: Sequence[_Columns]) -> dict[str, Times]:
-    """The times of each field that no other recording holds."""
+    """The times of each field that no other recording contains."""
     own = {field: times() for field, times in columns.items()}
     for other in kept:
         for field in own.keys() & other.keys():
@@ -117,7 +117,7 @@ def _counts(
 
 
 def _remove_among_others(server: Server, place: _Place, own: dict[str, Times], stored: Collection[_Place]) -> None:
-    """Delete the own values of one place between those of others."""
+    """Delete the recording's values of one set of tags, and keep those of others."""
     every = reduce(np.union1d, own.values())
     points = list(_points(server, place, int(every[0]), int(every[-1]))) if len(every) else []
     times = np.array([time for time, _ in points], dtype=np.int64)
@@ -129,7 +129,7 @@ def _remove_among_others(server: Server, place: _Place, own: dict[str, Times], s
     touched = np.array([len(rest) < len(values) for rest, (_, values) in zip(rests, points, strict=True)], dtype=bool)
     stretches = [(int(times[first]), int(times[last])) for first, last in _stretches(touched)]
     again = [(place, points[at][0], rests[at]) for at in np.flatnonzero(touched).tolist() if rests[at]]
-    # A delete by tags also takes points that have further ones.
+    # A delete by tags also deletes points that have further tags.
     for wider in stored:
         if set(place.tags) < set(wider.tags):
             for first, last in stretches:
@@ -142,25 +142,25 @@ def _remove_among_others(server: Server, place: _Place, own: dict[str, Times], s
         written = ({name: value(values[name], kind) for name, kind in chosen.items()} for chosen in choices)
         lines = [point(one.measurement, dict(one.tags), fields, time) for fields in written]
         (certain if len(lines) == 1 else either).extend(lines)
-    _keep(server, certain, either, int(every[-1]) if len(every) else 0)
+    _save_points(server, certain, either, int(every[-1]) if len(every) else 0)
     for first, last in stretches:
         server.delete(first, last, _predicate(place))
-    _give_back(server)
+    _restore_points(server)
 
 
-def _keep(server: Server, certain: Sequence[str], either: Sequence[str], time: int) -> None:
-    """Lay by what a delete will take along though it is others', so that it is not lost if we are cut off."""
+def _save_points(server: Server, certain: Sequence[str], either: Sequence[str], time: int) -> None:
+    """Save others' points that a delete will remove too, so that an interruption does not lose them."""
     parts = [(lines, is_sure) for all_, is_sure in ((certain, True), (either, False)) for lines in _parts(all_)]
     points = [
         point(KEPT, {"part": f"{at:06}"}, {"lines": value(lines, "string"), "sure": value(is_sure, "boolean")}, time)
         for at, (lines, is_sure) in enumerate(parts)
     ]
     if points and server.post("".join(points).encode())[0]:
-        raise Unusable(f"{server.url}: InfluxDB refuses to keep the points of others: nothing more was deleted")
+        raise Unusable(f"{server.url}: InfluxDB refuses to save the points of others first: nothing more was deleted")
 
 
-def _give_back(server: Server) -> None:
-    """Write again what was laid by, now or by a call that was cut off."""
+def _restore_points(server: Server) -> None:
+    """Restore saved points, including those of an interrupted call."""
     found = False
     for table in server.query(f'SELECT "lines", "sure" FROM "{KEPT}" WHERE {time_range(*EVER)} GROUP BY "part"'):
         for _, lines, is_sure in table.rows:
@@ -168,14 +168,14 @@ def _give_back(server: Server) -> None:
             refused, why = server.post(lines.encode())
             if refused and is_sure:
                 raise Unusable(
-                    f'{server.url}: InfluxDB refuses points that were to stay ({why}); they are kept in "{KEPT}"'
+                    f'{server.url}: InfluxDB refuses points that must be restored ({why}); they are saved in "{KEPT}"'
                 )
     if found:
         server.delete(*EVER, f"_measurement={identifier(KEPT)}")
 
 
 def _parts(lines: Sequence[str]) -> Iterator[str]:
-    """Lines together, in texts that InfluxDB takes as one string."""
+    """The lines joined into texts that fit into one InfluxDB string."""
     held: list[str] = []
     for line in lines:
         if held and sum(map(len, held)) + len(line) > _PART_CHARACTERS:
@@ -187,14 +187,14 @@ def _parts(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _possible(kinds: Sequence[str], held: object) -> Sequence[str]:
-    """The kinds among those of a field that a value can be of."""
+    """The types of a field that a value can have."""
     if isinstance(held, float) and not held.is_integer():
         return ["float"]
     return kinds
 
 
 def _choices(kinds: Mapping[str, Sequence[str]]) -> Iterator[dict[str, str]]:
-    """The kinds the fields of a point may be of: a field of several is of one in each shard, which takes no other."""
+    """Candidate types for the fields of a point: the type of a field may differ between shards."""
     for at in range(max(map(len, kinds.values()), default=0)):
         yield {name: some[min(at, len(some) - 1)] for name, some in kinds.items()}
 
@@ -211,7 +211,7 @@ def _points(server: Server, place: _Place, start: int, end: int) -> Iterator[tup
 
 
 def _stretches(mine: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
-    """The first and last place of each run of points that are all the recording's."""
+    """The first and last index of each run of true values."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], mine, [False]]).astype(np.int8)))
     yield from zip(edges[::2].tolist(), (edges[1::2] - 1).tolist(), strict=True)
 
@@ -222,7 +222,7 @@ def _predicate(place: _Place) -> str:
 
 
 def _types(server: Server, measurement: str) -> dict[str, list[str]]:
-    """The kinds of each field of a measurement: an answer in JSON does not tell 5 from 5.0."""
+    """The types of each field of a measurement. JSON answers do not distinguish 5 from 5.0."""
     kinds: dict[str, list[str]] = defaultdict(list)
     for table in server.query(f"SHOW FIELD KEYS FROM {identifier(measurement)}"):
         for name, kind in table.rows:

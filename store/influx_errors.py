@@ -1,4 +1,4 @@
-"""What people are told of an InfluxDB that refuses, or that does not answer."""
+"""Error messages for an InfluxDB that refuses a request or does not answer."""
 
 import json
 import re
@@ -9,20 +9,20 @@ from influxdb_client.rest import ApiException
 from model.errors import Unusable
 from store.influx_address import Address
 
-NO_TLS = 0  # influxdb-client's status where TLS failed
-_TLS_ALONE = re.compile(r"\b(HTTPS|SSL)\b")
-_PLAIN_ALONE = re.compile(r"WRONG_VERSION_NUMBER|RECORD_LAYER_FAILURE|HTTP_REQUEST")
+NO_TLS = 0  # influxdb-client's status if TLS failed
+_TLS_REQUIRED = re.compile(r"\b(HTTPS|SSL)\b")
+_PLAIN_HTTP = re.compile(r"WRONG_VERSION_NUMBER|RECORD_LAYER_FAILURE|HTTP_REQUEST")
 
 
 def refusal(error: ApiException, address: Address) -> Unusable:
-    """A refusal in a line that says what to do about it."""
+    """The error for a refused request, with what to do about it."""
     text, url = server_message(error), address.url
     match error.status:
         case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
             advice = "the token is wrong or may not do this; give one in INFLUX_TOKEN"
         case HTTPStatus.NOT_FOUND:
             advice = f'is there a bucket "{address.bucket}" in organisation "{address.org}"?'
-        case HTTPStatus.BAD_REQUEST if _TLS_ALONE.search(text) and url.startswith("http:"):
+        case HTTPStatus.BAD_REQUEST if _TLS_REQUIRED.search(text) and url.startswith("http:"):
             return Unusable(f"{url}: speaks TLS alone there; write https:{url.removeprefix('http:')}")
         case _:
             advice = "see the server's log"
@@ -30,9 +30,9 @@ def refusal(error: ApiException, address: Address) -> Unusable:
 
 
 def tls_error(error: ApiException, address: Address) -> Unusable | None:
-    """Why TLS is not to be had; None where it failed for once."""
+    """The error if TLS can never work with this address; None if it may work at the next try."""
     why, url = str(error.reason), address.url
-    if _PLAIN_ALONE.search(why):
+    if _PLAIN_HTTP.search(why):
         return Unusable(f"{url}: does not speak TLS there; write http:{url.removeprefix('https:')}")
     if "CERTIFICATE" in why:
         return Unusable(
@@ -43,32 +43,32 @@ def tls_error(error: ApiException, address: Address) -> Unusable | None:
 
 
 def server_message(error: ApiException) -> str:
-    """What the server says of a refusal."""
+    """The server's message in an error response."""
     body = error.body if error.body is not None else b""
     if isinstance(body, bytes | bytearray):
         body = body.decode("utf-8", "replace")
     try:
-        told = json.loads(body)
+        answer = json.loads(body)
     except ValueError:
         return " ".join(str(body).split())[:300]
-    return str(told.get("message") or told.get("error") or "")[:300] if isinstance(told, dict) else ""
+    return str(answer.get("message") or answer.get("error") or "")[:300] if isinstance(answer, dict) else ""
 
 
 def last_cause(error: Exception) -> str:
-    """The last cause of a connection's failure, in a few words."""
+    """The innermost cause of a connection failure, in a few words."""
     inner = getattr(error, "reason", None) or _inside(error)
     return _last(str(inner)) or type(inner).__name__
 
 
 def unanswered_advice(error: Exception, address: Address) -> str:
-    """What to do where a server has not answered for long."""
+    """What to do if a server does not answer."""
     if address.url.startswith("http:") and isinstance(_inside(error), ConnectionResetError):
         return "if it speaks TLS there, write https://; else see its log"
     return "is InfluxDB running there? plimsoll stack status tells of a native one"
 
 
 def _inside(error: Exception) -> Exception:
-    """The error that urllib3 tells of as a broken connection."""
+    """The error that urllib3 wraps as a broken connection."""
     return next((inner for inner in reversed(error.args) if isinstance(inner, Exception)), error)
 
 

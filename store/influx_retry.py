@@ -1,4 +1,4 @@
-"""Patience with a server that is busy or away."""
+"""Retries calls to a server that is busy or away."""
 
 import time
 from collections.abc import Callable
@@ -27,22 +27,26 @@ Answer = TypeVar("Answer")
 
 
 class Retry:
-    """Makes each call until it is answered, from several threads if need be, but for no longer than `seconds`.
+    """Repeats a call until it is answered, for at most `seconds`. Safe to use from several threads.
 
-    `tell` is told in a sentence that the server is waited for, once until all calls that wait are
-    answered, and then that it answers again.
+    `notify` gets a sentence when the first call begins to wait, and another when no call waits any more.
     """
 
-    def __init__(self, address: Address, seconds: float, tell: Callable[[str], None]) -> None:
+    def __init__(self, address: Address, seconds: float, notify: Callable[[str], None]) -> None:
         self._address = address
         self._seconds = seconds
-        self._tell = tell
+        self._notify = notify
         self._given_up = Event()
         self._lock = Lock()
         self._waiting = 0
 
     def call(self, call: Callable[[], Answer]) -> Answer:
-        """What a call returns. ApiException for any answer but that the server is busy; Unreachable without one."""
+        """The result of `call`.
+
+        Raises:
+            ApiException: The server answered with an error other than being busy.
+            Unreachable: It did not answer in time.
+        """
         until, pause, waits = time.monotonic() + self._seconds, _FIRST_PAUSE_S, False
         url, answered = self._address.url, False
         try:
@@ -71,11 +75,11 @@ class Retry:
                 self._ends(f"{url} answers again: going on" if answered else "")
 
     def give_up(self) -> None:
-        """Wait no longer, in any thread: nobody wants the answer any more."""
+        """Stop waiting in all threads."""
         self._given_up.set()
 
     def _away(self, error: Exception) -> tuple[str, float]:
-        """Why a server does not answer, and for how long it wishes to be left alone. Raises what is an answer."""
+        """Why there is no answer, and the pause the server asks for (s). Raises the error if it is an answer."""
         if not isinstance(error, ApiException):
             return f"does not answer ({last_cause(error)})", 0
         if error.status == NO_TLS:
@@ -92,10 +96,10 @@ class Retry:
         with self._lock:
             self._waiting += 1
             if self._waiting == 1:
-                self._tell(text)
+                self._notify(text)
 
     def _ends(self, text: str) -> None:
         with self._lock:
             self._waiting -= 1
             if self._waiting == 0 and text:
-                self._tell(text)
+                self._notify(text)

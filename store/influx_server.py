@@ -1,4 +1,4 @@
-"""An InfluxDB 2 over HTTP: connection and authentication are influxdb-client's, patience and words for people ours."""
+"""An InfluxDB 2 over HTTP: influxdb-client connects and authenticates; retries and error messages are ours."""
 
 import json
 import re
@@ -26,12 +26,12 @@ _DROPPED = re.compile(r"\bdropped=(\d+)")
 _TIMEOUT_MS = 120_000
 _ROWS_A_CHUNK = 20_000
 
-EVER = (-(2**63) + 2, 2**63 - 2)  # the first and last instant InfluxDB takes
+EVER = (-(2**63) + 2, 2**63 - 2)  # the first and last instant that InfluxDB accepts
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A series of an answer: its measurement and tags, and rows whose first cell is the time (UTC ns)."""
+    """One series in an answer: its measurement and tags, and rows that begin with the time (UTC ns)."""
 
     measurement: str
     tags: Mapping[str, str]
@@ -43,15 +43,15 @@ class Table:
         return np.array([row[0] for row in self.rows], dtype=np.int64)
 
     def values(self, column: int) -> Values:
-        """The numbers of a column; NaN where there is none."""
+        """The numbers of a column; NaN for a missing one."""
         return np.array([row[column] for row in self.rows], dtype=np.float64)
 
 
 class Server:
     """One bucket of an InfluxDB.
 
-    Every call waits for a server that is busy or away, for `retry_s` seconds, and then raises Unreachable.
-    `waiting` is told, in a sentence, when that begins and when it has ended.
+    Every call is retried for `retry_s` seconds if the server is busy or away, and then raises Unreachable. `waiting`
+    gets a sentence when that begins and when it ends.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Server:
         self._write = self._client.write_api(write_options=SYNCHRONOUS)
 
     def post(self, lines: bytes) -> tuple[int, str]:
-        """Write lines of line protocol; how many points the server refused, and why."""
+        """Write line protocol. Returns how many points the server refused, and why."""
         try:
             self._retry.call(lambda: self._write.write(self.address.bucket, self.address.org, lines))
         except ApiException as error:
@@ -87,7 +87,7 @@ class Server:
         return sum(refused for refused, _ in answers), next((why for _, why in answers if why), "")
 
     def query(self, influxql: str) -> Iterator[Table]:
-        """The series an InfluxQL query answers with, in pieces of some thousand rows."""
+        """The series that an InfluxQL query returns, in chunks of rows."""
         asked = {"db": self.address.bucket, "epoch": "ns", "chunked": "true", "chunk_size": str(_ROWS_A_CHUNK)}
         response: Any = self._translated(
             lambda: self._api.call_api(
@@ -105,27 +105,27 @@ class Server:
             for result in self._results(line):
                 answered = True
                 if "error" in result:
-                    raise self._unanswered(str(result["error"]), influxql)
+                    raise self._query_error(str(result["error"]), influxql)
                 for series in result.get("series", ()):
                     yield Table(
                         series.get("name", ""), series.get("tags", {}), series["columns"], series.get("values", ())
                     )
         if not answered:
-            raise self._stranger()
+            raise self._not_influxdb()
 
     def delete(self, start: int, end: int, predicate: str) -> None:
-        """Delete the points a predicate fits from `start` to `end`, both included (UTC ns)."""
+        """Delete the points that match a predicate from `start` to `end`, inclusive (UTC ns)."""
         body = {"start": _rfc3339(start), "stop": _rfc3339(end), "predicate": predicate}
         path = f"/api/v2/delete?{urlencode({'bucket': self.address.bucket, 'org': self.address.org})}"
         self._translated(lambda: self._api.call_api(path, "POST", body=body, response_type=None))
 
     def oldest(self) -> int | None:
-        """The instant before which the bucket keeps nothing; None where it keeps everything."""
+        """The instant before which the bucket keeps nothing; None if it keeps everything."""
         kept = self.retention()
         return None if kept is None else time.time_ns() - kept
 
     def retention(self) -> int | None:
-        """How long the bucket keeps points, in ns; None if for ever, or where the token may not know."""
+        """How long the bucket keeps points (ns); None if for ever, or if the token may not read it."""
         found = self._translated(
             lambda: self._client.buckets_api().find_buckets(name=self.address.bucket, org=self.address.org)
         )
@@ -136,27 +136,27 @@ class Server:
         return None
 
     def give_up(self) -> None:
-        """Wait no longer, in any thread: nobody wants the answer any more."""
+        """Stop retrying in all threads."""
         self._retry.give_up()
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         self._client.close()
 
     def _results(self, line: bytes) -> list[dict[str, Any]]:
         try:
             answer = json.loads(line)
         except ValueError:
-            raise self._stranger() from None
+            raise self._not_influxdb() from None
         results = answer.get("results") if isinstance(answer, dict) else None
         if not isinstance(results, list):
-            raise self._stranger()
+            raise self._not_influxdb()
         return results
 
-    def _stranger(self) -> Unusable:
+    def _not_influxdb(self) -> Unusable:
         return Unusable(f"{self.url}: does not answer as InfluxDB does; is that its address?")
 
-    def _unanswered(self, text: str, influxql: str) -> Unusable:
+    def _query_error(self, text: str, influxql: str) -> Unusable:
         if text.startswith("database not found"):
             return Unusable(
                 f'{self.url}: there is no bucket "{self.address.bucket}" that the token may read; '

@@ -1,4 +1,4 @@
-"""InfluxDB line protocol, as Telegraf would have written it, encoded column by column."""
+"""Encodes logs as InfluxDB line protocol, with the names that Telegraf gives, column by column."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,17 +19,17 @@ _ESCAPED = re.compile(r"\\([,= ])")
 
 
 class _Point(NamedTuple):
-    """What the values of one line share: the escaped measurement and tags, and each field with its columns."""
+    """A kind of line: the escaped measurement and tags, and the columns of each field."""
 
     head: str
     fields: dict[str, list[int]]
 
 
 def encode(log: Log) -> Iterator[bytes]:
-    """The points of a log as pieces of line protocol, each of whole lines. A value that is missing is not written.
+    """The points of a log as chunks of line protocol, in whole lines. Missing values are not written.
 
-    As in Telegraf's serializer, a backslash at the end of a tag is left out: it would hide the comma after it.
-    A tag that is nothing else is written in brackets.
+    As in Telegraf's serializer, a backslash at the end of a tag is left out, as it would escape the comma after it.
+    A tag of only backslashes is put in brackets.
     """
     points = _points(log)
     for start in range(0, len(log.times), ROWS_AT_ONCE):
@@ -44,7 +44,7 @@ def encode(log: Log) -> Iterator[bytes]:
 
 
 def request_bodies(log: Log) -> Iterator[bytes]:
-    """The points of a log in pieces of some 2 MB, each of whole lines: what a server takes best."""
+    """The points of a log in request bodies of about 2 MB, in whole lines."""
     held: list[bytes] = []
     size = 0
     for text in encode(log):
@@ -59,13 +59,13 @@ def request_bodies(log: Log) -> Iterator[bytes]:
 
 
 def point(measurement: str, tags: Mapping[str, str], fields: Mapping[str, str], time: int) -> str:
-    """One point, as a line; its values are written by `value`."""
+    """One line of line protocol; `fields` are values as `value` writes them."""
     head = _escaped(measurement, ", ") + "".join(f",{_tag(name)}={_tag(text)}" for name, text in tags.items())
     return f"{head} {','.join(f'{_tag(name)}={text}' for name, text in fields.items())} {time}\n"
 
 
 def value(one: str | float | bool, kind: str) -> str:
-    """A value as a field of a kind: `float`, `integer`, `unsigned`, `string` or `boolean`."""
+    """A field value of a type: `float`, `integer`, `unsigned`, `string` or `boolean`."""
     match kind:
         case "integer":
             return f"{int(one)}i"
@@ -80,14 +80,14 @@ def value(one: str | float | bool, kind: str) -> str:
 
 
 def as_stored(series: Series) -> Series:
-    """A series as it is after it was written: some characters no tag can hold."""
+    """The series as it is read back: tags cannot hold some characters."""
     tags = tuple((_plain(name), _plain(value)) for name, value in series.tags if _plain(value))
     measurement = series.measurement.replace("\n", " ").replace("\r", " ")
     return Series(_plain(series.host), measurement, tags, _plain(series.field), series.path)
 
 
 def same_when_written(series: Sequence[Series]) -> list[tuple[int, int]]:
-    """Series that would be mixed with another one when they are written, each with the first that is written so."""
+    """Series that line protocol cannot distinguish, as pairs of indices: each with the first one like it."""
     first: dict[object, int] = {}
     found: list[tuple[int, int]] = []
     for at, one in enumerate(series):
@@ -98,7 +98,7 @@ def same_when_written(series: Sequence[Series]) -> list[tuple[int, int]]:
 
 
 def parse_key(key: str) -> Series:
-    """The measurement and tags of a point, as InfluxDB lists them: a series without a field."""
+    """A key in InfluxDB's list of series (measurement and tags), as a series without a field."""
     measurement, *tags = (part for part in _UNESCAPED_COMMA.split(key))
     named = dict(_UNESCAPED_EQUALS.split(tag, maxsplit=1) for tag in tags)
     plain = {_unescaped(name): _unescaped(value) for name, value in named.items()}
@@ -117,7 +117,7 @@ def _points(log: Log) -> list[_Point]:
 
 
 def _column(log: Log, twins: list[int]) -> pl.Series:
-    """The values of a field; of columns of the same counter the first that has one counts."""
+    """The values of a field: for several columns of the same counter, the first value that is present."""
     first, *others = (log.columns[at] for at in twins)
     for other in others:
         first = first.zip_with(first.is_not_null(), other)
@@ -137,7 +137,7 @@ def _lines(frame: pl.DataFrame, head: str, fields: list[str]) -> bytes:
 
 
 def _split(text: bytes) -> Iterator[bytes]:
-    """A text in pieces of whole lines no longer than a body, if a line is not."""
+    """Split a text at line ends into pieces of at most a request body; a longer line stays whole."""
     start = 0
     while len(text) - start > _BODY_BYTES:
         end = text.rfind(b"\n", start, start + _BODY_BYTES) + 1 or text.index(b"\n", start) + 1

@@ -1,4 +1,4 @@
-"""What a store holds, as the logs a review reads."""
+"""Reads logs back from a store, for reviews."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -20,14 +20,14 @@ from store.protocol import Store
 
 
 def logs_of(store: Store, run: StoredRun) -> list[Log]:
-    """The logs of a run as they were read, with the values the store has of them now."""
+    """The logs of a run, with the values that the store has now."""
     return [_log(store, recording) for recording in run.recordings]
 
 
 def live(store: Store, start: int, end: int, hosts: Sequence[str], zone: Zone) -> tuple[list[Log], list[Remark]]:
-    """What was collected in a range: a log for each host and sampling interval, its times those of Telegraf.
+    """Live data in a range: a log for each host and sampling interval, and remarks.
 
-    No hosts are all of them; `zone` is the one times are shown in.
+    Without `hosts`, all hosts are read. `zone` is used for display.
     """
     found = store.series(start, end, hosts)
     by_log: dict[tuple[str, int], list[tuple[Series, Samples]]] = defaultdict(list)
@@ -64,7 +64,7 @@ def _live_log(members: Sequence[tuple[Series, Samples]], zone: Zone) -> Log:
 
 
 def _column(times: Times, samples: Samples) -> pl.Series:
-    """Samples at the times of a log; those at other times are not the log's."""
+    """The samples at the times of a log; samples at other times belong to other logs."""
     values = np.full(len(times), np.nan)
     at = np.searchsorted(times, samples.times)
     inside = at < len(times)

@@ -1,4 +1,4 @@
-"""What every store can do. `tests/store/test_contract.py` says it by behaviour, for every implementation."""
+"""The interface of stores. `tests/store/test_contract.py` tests it for every implementation."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from model.series import Series
 
 @dataclass(frozen=True, slots=True)
 class WriteResult:
-    """What became of a batch: how many values the store took, and what it refused, in its own words."""
+    """The result of writing a batch: values written, points refused, and the store's reason."""
 
     values: int
     refused: int = 0
@@ -22,7 +22,7 @@ class WriteResult:
 
 
 class FoundSeries(NamedTuple):
-    """The series in a range, and how many more hold text or true and false, which are left out."""
+    """The series in a range, and how many others were left out because they hold text or booleans."""
 
     series: list[Series]
     text: int
@@ -30,7 +30,7 @@ class FoundSeries(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Buckets:
-    """One series in equal parts of time: the starts (UTC ns) of those that hold a sample, and its values there."""
+    """One series in buckets of equal length: start (UTC ns), minimum, maximum and mean of each that has a sample."""
 
     times: Times
     minimum: Values
@@ -39,17 +39,16 @@ class Buckets:
 
     @classmethod
     def empty(cls) -> "Buckets":
-        """No samples at all."""
+        """No buckets."""
         nothing = np.empty(0)
         return cls(np.empty(0, np.int64), nothing, nothing, nothing)
 
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """A run as a list shows it.
+    """A run in a list.
 
-    `start` and `end` are UTC ns. Of its `values`, `loaded` have been dealt with, of which the store
-    refused `refused`.
+    `start` and `end` are UTC ns. `loaded` of its `values` have been processed, including `refused` ones.
     """
 
     name: str
@@ -64,76 +63,76 @@ class RunSummary:
 
     @property
     def complete(self) -> bool:
-        """Whether loading reached its end; else it was cut off."""
+        """Whether loading finished."""
         return self.loaded >= self.values
 
 
 class Store(Protocol):
-    """Where series and runs live.
+    """A store of series and runs.
 
-    Series are what Telegraf would have named them; those that differ only in the case of the host
-    are the same. A range of time has both its ends in it (UTC ns). Samples are finite: a value that is
-    missing is not stored, and NaN and infinities are missing. Writing the same twice changes nothing, and what
-    `write` has yielded is there to stay. Unreachable is raised where the store does not answer,
-    Unusable where it refuses.
+    Series have the names that Telegraf gives; those that differ only in the case of the host are the same. Ranges of
+    time include both ends (UTC ns). Samples are finite: missing values, NaN and infinities are not stored. Writing the
+    same data twice changes nothing, and a batch that `write` has yielded is committed.
+
+    All methods raise Unreachable if the store does not answer, and Unusable if it refuses.
     """
 
     @property
     def name(self) -> str:
-        """What people call it: its address or its file."""
+        """The name of the store for people: its address or file."""
         ...
 
     def write(self, batches: Iterable[Log]) -> Iterator[WriteResult]:
-        """Write the samples of each batch, and yield once it is committed, in their order.
+        """Write the samples of each batch, and yield after each is committed, in order.
 
-        Columns of the same series count as one: the first that has a value at a time.
+        Columns of the same series are merged: at each time the first value that is present counts.
         """
         ...
 
     def remove(self, recording: Recording, keep: Sequence[Recording] = (), *, whole: bool = True) -> None:
-        """Remove the samples of a recording's series at its times, but for those that others hold too.
+        """Remove the samples of a recording, except those that recordings in `keep` contain too.
 
-        Nothing else is removed, whatever lies between them. `whole` is whether all of the recording was written
-        and taken; of one that was not, only what can be its own is removed.
+        Nothing else is removed. `whole`: all of the recording was written and none refused; otherwise only samples
+        that can be its own are removed.
         """
         ...
 
     def oldest(self) -> int | None:
-        """The instant before which nothing is kept; None where everything is."""
+        """The instant before which nothing is kept; None if everything is kept."""
         ...
 
     def hosts(self, start: int, end: int) -> list[str]:
-        """The hosts that have samples in a range, in order."""
+        """The hosts with samples in a range, sorted."""
         ...
 
     def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
-        """The series of numbers that have a sample in a range, in order; of these hosts, or of all."""
+        """The numeric series with a sample in a range, sorted; of these hosts, or of all."""
         ...
 
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
-        """The samples of each of these series in a range; empty where there are none."""
+        """The samples of each series in a range; empty if there are none."""
         ...
 
     def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
-        """Minimum, maximum and mean of each of these series per `width` ns, in parts that begin at multiples of it."""
+        """Minimum, maximum and mean of each series in buckets of `width` ns, which begin at multiples of it."""
         ...
 
     def save(self, run: StoredRun) -> None:
-        """Keep a run, with nothing of it loaded yet."""
+        """Save a run, with nothing loaded yet."""
         ...
 
     def progress(self, run: StoredRun, loaded: int, refused: int) -> None:
-        """Note how many values of a run have been dealt with, and how many of those were refused."""
+        """Save how many values of a run have been processed, and how many of these were refused."""
         ...
 
     def runs(self) -> list[RunSummary]:
-        """All runs, the latest first."""
+        """All runs, latest first."""
         ...
 
     def run(self, name: str) -> StoredRun | None:
-        """A run by its name; None where there is none."""
+        """The run of a name; None if there is none."""
         ...
 
     def forget(self, name: str) -> None:
-        """Take a run out of the list, not its samples."""
+        """Remove a run from the list, but not its samples."""
         ...

@@ -1,4 +1,4 @@
-"""Names, values and conditions as InfluxQL and InfluxDB's delete predicates write them."""
+"""Quotes names, values and conditions for InfluxQL and InfluxDB's delete predicates."""
 
 import re
 from collections.abc import Iterable
@@ -15,30 +15,30 @@ def string(text: str) -> str:
 
 
 def time_range(start: int, end: int) -> str:
-    """The condition of a query that is for a range of time, both its ends included (UTC ns)."""
+    """The condition for a range of time, both ends included (UTC ns)."""
     return f"time >= {start} AND time <= {end}"
 
 
 def has_tags(tags: Iterable[tuple[str, str]]) -> str:
-    """The condition of a query that is for points with these tags, and maybe more."""
+    """The condition for points with these tags, and possibly others."""
     return " AND ".join(f"{identifier(name)}::tag = {string(value)}" for name, value in tags)
 
 
 def regex(pattern: str) -> str:
-    """A regular expression as InfluxQL writes it."""
+    """A regular expression in InfluxQL."""
     return "/" + pattern.replace("/", r"\/") + "/"
 
 
 def literal(text: str) -> str:
-    """A text as a regular expression that matches it and nothing else. Go's and Rust's escape no more than this."""
+    """A regular expression that matches exactly this text. Escapes only what both Go and Rust accept."""
     return re.sub(r"[\\.+*?()|\[\]{}^$]", lambda found: f"\\{found[0]}", text)
 
 
 def whole(pattern: str) -> str:
-    """A regular expression that matches all of a text, whatever its case."""
+    """A regular expression in InfluxQL that must match the whole text, ignoring case."""
     return regex(f"(?i)^{pattern}$")
 
 
 def number(value: float) -> str:
-    """A number as InfluxQL writes it: without an exponent."""
+    """A number in InfluxQL, which allows no exponent."""
     return f"{value:.0f}" if value == int(value) else f"{value:.15f}".rstrip("0")

@@ -1,4 +1,4 @@
-"""A stored run as one document: what a store keeps of it, and reads it back from."""
+"""Converts a stored run to and from the document that a store keeps."""
 
 import base64
 import json
@@ -20,7 +20,7 @@ VERSION = 1
 
 
 def dumps(run: StoredRun) -> bytes:
-    """The document, compressed. The same run gives the same bytes."""
+    """The compressed document of a run. The same run gives the same bytes."""
     document = {
         "version": VERSION,
         "run": asdict(run.run),
@@ -33,7 +33,7 @@ def dumps(run: StoredRun) -> bytes:
 
 
 def loads(document: bytes) -> StoredRun:
-    """The run of a document. ValueError if it is not one, or of a later version."""
+    """The run of a document. ValueError if it is not one, or has a later version."""
     try:
         data: Any = json.loads(zlib.decompress(document))
     except zlib.error as error:
@@ -46,7 +46,7 @@ def loads(document: bytes) -> StoredRun:
         tuple(_read_recording(one) for one in data["recordings"]),
         tuple(map(_remark, data["remarks"])),
         data["settings"],
-        data.get("whole", False),  # runs stored earlier do not say it
+        data.get("whole", False),  # missing in runs stored by earlier versions
     )
 
 
@@ -81,7 +81,7 @@ def _read_recording(data: dict[str, Any]) -> Recording:
         series,
         tuple(missing),
         tuple(map(_remark, data["remarks"])),
-        tuple(data.get("unread", ())),  # runs stored earlier do not say it
+        tuple(data.get("unread", ())),  # missing in runs stored by earlier versions
     )
 
 
@@ -103,7 +103,7 @@ def _read_zone(data: dict[str, Any]) -> Zone:
 
 
 def _packed(numbers: Times) -> str:
-    """Numbers that ascend nearly regularly differ by nearly the same: their differences compress well."""
+    """Numbers as compressed differences, which are small for nearly regular times."""
     return base64.b85encode(zlib.compress(np.diff(numbers, prepend=0).astype("<i8").tobytes())).decode()
 
 

@@ -1,28 +1,27 @@
 #!/usr/bin/env python3
-"""An LDAP client that times itself: opens a connection, binds, searches and closes the connection again.
+"""Measures LDAP latencies: opens a connection, binds, searches and closes the connection.
 
-For each line on standard input it does so once, and writes a point in line protocol, as Telegraf's execd input wants
-it. The latencies are those of "Measurement and Analysis of LDAP Performance": connect is opening the connection and
-binding, processing is the search until all of its result is here, response is the whole, until the connection is
-closed. Opening includes finding the address, and TLS where it is used.
+It probes once for each line on standard input, and writes a point in line protocol, for Telegraf's execd input. The
+latencies are those of "Measurement and Analysis of LDAP Performance": connect is opening the connection and binding,
+processing is the search up to its complete result, and response is everything until the connection is closed. Opening
+includes name resolution, and TLS if it is used.
 
     ldap_probe,port=389,server=ldap1 open_ms=0.4,bind_ms=0.9,search_ms=1.1,unbind_ms=0.1,
         connect_ms=1.3,processing_ms=1.1,response_ms=2.5,entries=1i,success=1i,result_code=0i <ns>
     ldap_probe,port=389,server=ldap1 failed="bind",success=0i,result_code=49i <ns>
 
-A probe that failed has no times. `result_code` is the server's, or as OpenLDAP's client library has it: -1 there was
-no connection or it broke, -5 no answer in time. What else is known of a failure is one line on standard
-error.
+A failed probe has no times. `result_code` is that of the server, or one of OpenLDAP's client library: -1 for no
+connection or a broken one, -5 for no answer in time. A line on standard error gives the reason.
 
 Settings, from the environment:
-    LDAP_URL            ldap://host:port or ldaps://host:port (ldap://localhost:389)
+    LDAP_URL            ldap://host:port or ldaps://host:port; default: ldap://localhost:389
     LDAP_STARTTLS       1: TLS on an ldap:// connection
-    LDAP_TLS_CA         file of the certificates to trust (those of the system)
-    LDAP_BIND_DN        who to bind as (anonymous)
-    LDAP_BIND_PASSWORD  and the password
-    LDAP_BASE           where to search (the root DSE, which every server has but which tells nothing of its database)
-    LDAP_FILTER         what to search; best an indexed attribute of one entry, as in (uid=probe) ((objectClass=*))
-    LDAP_TIMEOUT        s until a probe gives up (5); must be shorter than the collection interval
+    LDAP_TLS_CA         file of trusted certificates; default: those of the system
+    LDAP_BIND_DN        the DN to bind as; default: anonymous
+    LDAP_BIND_PASSWORD  its password
+    LDAP_BASE           the base of the search; default: the root DSE, which does not involve the server's database
+    LDAP_FILTER         the filter, best an indexed attribute of one entry: (uid=probe); default: (objectClass=*)
+    LDAP_TIMEOUT        seconds until a probe gives up, less than the collection interval; default: 5
 
 Needs Python 3.11 and ldap3.
 """
@@ -45,7 +44,7 @@ try:
     from ldap3.core.exceptions import LDAPException
     from ldap3.operation.search import parse_filter
 except ImportError:
-    sys.exit("E! LDAP probe: this Python has no ldap3; LDAP_PROBE_PYTHON is to name one that has")
+    sys.exit("E! LDAP probe: this Python has no ldap3; set LDAP_PROBE_PYTHON to one that has")
 
 SERVER_DOWN = -1
 TIMEOUT = -5
@@ -74,7 +73,7 @@ class Settings:
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> "Settings":
-        """The settings of an environment. Wrong if one of them cannot be used; no message holds a password."""
+        """The settings in an environment. Wrong if one cannot be used; messages never contain the password."""
         given = {name: value for name, value in environment.items() if value}
         url = urlsplit(given.get("LDAP_URL", "ldap://localhost"))
         if url.scheme not in _PORTS or not url.hostname or url.username is not None or url.path.strip("/"):
@@ -82,7 +81,7 @@ class Settings:
         try:
             port = url.port or _PORTS[url.scheme]
         except ValueError:
-            raise Wrong("LDAP_URL has a port that is none") from None
+            raise Wrong("LDAP_URL has an invalid port") from None
         try:
             timeout = float(given.get("LDAP_TIMEOUT", "5"))
         except ValueError:
@@ -97,9 +96,9 @@ class Settings:
             parse_filter(filter_, None, auto_escape=True, auto_encode=False, validator=None, check_names=False)
         except LDAPException:
             raise Wrong(f"LDAP_FILTER {filter_} is not a filter") from None
-        # A DN without a password would be an anonymous bind, which servers take for a success.
+        # A DN without a password would bind anonymously, and servers report success.
         if ("LDAP_BIND_DN" in given) != ("LDAP_BIND_PASSWORD" in given):
-            raise Wrong("LDAP_BIND_DN and LDAP_BIND_PASSWORD are only of use together")
+            raise Wrong("LDAP_BIND_DN and LDAP_BIND_PASSWORD must be set together")
         return cls(
             url.hostname,
             port,
@@ -115,7 +114,7 @@ class Settings:
 
 
 class Refused(Exception):
-    """The server answered a step with something other than success."""
+    """The server answered a step with an error."""
 
     def __init__(self, code: int, text: str) -> None:
         self.code = code
@@ -123,7 +122,7 @@ class Refused(Exception):
 
 
 class Probe:
-    """One probe. It runs in a thread, since a name server or a dripping answer can hold a call for any time."""
+    """One probe. It runs in a thread, because name resolution or a slow answer can block a call for any time."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -135,7 +134,7 @@ class Probe:
         self._started = time.perf_counter_ns()
 
     def run(self) -> str:
-        """The point, after at most the time-out. A failure is told on standard error too."""
+        """Probe, and return the point after at most the timeout. A failure is also printed on standard error."""
         at = time.time_ns()
         worker = threading.Thread(target=self._work, daemon=True)
         worker.start()
@@ -145,7 +144,7 @@ class Probe:
         failure = (TIMEOUT, f"no answer within {self._settings.timeout:g} s") if late else self._failure
         if late:
             self._hang_up()
-        point = self._told(failure[0], step) if failure else self._timed()
+        point = self._failed(failure[0], step) if failure else self._succeeded()
         if failure:
             where = f"{self._settings.host}:{self._settings.port}"
             print(f"E! LDAP probe of {where} failed at {step}: {_one_line(failure[1])}", file=sys.stderr, flush=True)
@@ -164,7 +163,7 @@ class Probe:
         except (LDAPException, OSError) as error:
             late = time.perf_counter_ns() - self._started >= self._settings.timeout * 1e9
             self._failure = (TIMEOUT if late else SERVER_DOWN, str(error))
-        except Exception as error:  # a thread that dies tells nobody
+        except Exception as error:  # otherwise the error in the thread would be lost
             self._failure = (SERVER_DOWN, f"{type(error).__name__}: {error}")
         finally:
             if self._failure:
@@ -189,21 +188,21 @@ class Probe:
         base = self._settings.base
         scope = ldap3.SUBTREE if base else ldap3.BASE
         self._connection.search(base, self._settings.filter, scope, attributes=[ldap3.ALL_ATTRIBUTES])
-        # What search() returns says whether there are entries; an empty answer is an answer.
+        # search() returns whether there are entries, but an empty result is a success too.
         if self._connection.result["result"] != 0:
             raise self._refused()
         self._entries = sum(entry["type"] == "searchResEntry" for entry in self._connection.response)
 
     def _refused(self) -> Refused:
         result = self._connection.result
-        said = f": {result['message']}" if result["message"] else ""
-        return Refused(result["result"], f"{result['description']} ({result['result']}){said}")
+        message = f": {result['message']}" if result["message"] else ""
+        return Refused(result["result"], f"{result['description']} ({result['result']}){message}")
 
     def _hang_up(self) -> None:
         with suppress(OSError, AttributeError):
             self._connection.socket.shutdown(SHUT_RDWR)
 
-    def _timed(self) -> str:
+    def _succeeded(self) -> str:
         times = self._times
         values = {f"{step}_ms": time_ns for step, time_ns in times.items()}
         values["connect_ms"] = times["open"] + times["bind"]
@@ -212,13 +211,13 @@ class Probe:
         shown = ",".join(f"{name}={value / _NS_PER_MS:.6f}" for name, value in values.items())
         return f"{shown},entries={self._entries}i,success=1i,result_code=0i"
 
-    def _told(self, code: int, step: str) -> str:
+    def _failed(self, code: int, step: str) -> str:
         return f'failed="{step}",success=0i,result_code={code}i'
 
 
 def _connection(settings: Settings) -> Any:
     tls = ldap3.Tls(validate=ssl.CERT_REQUIRED, ca_certs_file=settings.ca)
-    # A server object keeps the address it has once found; a probe is to look it up each time.
+    # A new server object each time, because it caches the resolved address.
     server = ldap3.Server(
         settings.host,
         settings.port,
@@ -232,7 +231,7 @@ def _connection(settings: Settings) -> Any:
         settings.dn,
         settings.password,
         client_strategy=ldap3.SYNC,
-        # A referral would be another server's time.
+        # Following a referral would measure another server.
         auto_referrals=False,
         check_names=False,
         receive_timeout=math.ceil(settings.timeout),

@@ -1,1 +1,1 @@
-"""The output forms of `plimsoll rules counters`, one module each."""
+"""Output formats of `plimsoll rules counters`, one module each."""

@@ -1,11 +1,11 @@
-"""Counters as a list, a path in each line, which `typeperf -cf` and `logman create counter -cf` read."""
+"""Writes counters as a list with one path per line, for `typeperf -cf` and `logman create counter -cf`."""
 
 from model.errors import Unusable
 from rules.counters import Counters
 
 
 def text(counters: Counters) -> str:
-    """The list. Unusable if a path holds letters beyond ASCII: what they are taken for differs from host to host."""
+    """The list. Unusable if a path is not ASCII: each host would decode it differently."""
     lines = [str(path) for path in counters.recorded]
     for line in lines:
         if not line.isascii():

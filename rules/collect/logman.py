@@ -1,8 +1,7 @@
-"""Counters as a template of a Data Collector Set, which `logman import -xml` and Performance Monitor read.
+"""Writes counters as a template of a Data Collector Set, for `logman import -xml` and Performance Monitor.
 
-The elements are those that [MS-PLA], section 3.2.4.19, lists. Neither a name to display nor a description is given:
-Windows looks those up in DLLs where they are written so, and Windows Server 2016 no longer has the ones that templates
-used to name; a description would moreover become a column of the log.
+The elements are those of [MS-PLA], section 3.2.4.19. DisplayName and Description are left out: templates usually
+refer to strings in DLLs that Windows Server 2016 no longer has, and a description would become a column of the log.
 """
 
 import textwrap
@@ -12,7 +11,7 @@ from model.times import SECOND
 from rules.counters import Counters
 
 _CSV = 0  # FileFormat: comma separated
-_PATTERN_AND_COMPUTER = 3  # AutoPathFormat: the computer goes before the file's name, the pattern behind it
+_PATTERN_AND_COMPUTER = 3  # AutoPathFormat: the computer before the file name, the pattern after it
 _TRUE = -1
 _FOLDER = r"%systemdrive%\PerfLogs\Admin\Plimsoll"
 _MAX_MB = 500
@@ -51,11 +50,11 @@ _SET = """\
 
 
 def text(counters: Counters, interval: int) -> str:
-    """The template, with a sample every `interval` ns, which is whole seconds."""
+    """The template, with a sample every `interval` ns (a whole number of seconds)."""
     wrapped = (
         textwrap.wrap(note, _WIDTH, initial_indent="     ", subsequent_indent="       ") for note in counters.notes
     )
-    # Two hyphens may not stand in a comment.
+    # XML comments must not contain two hyphens.
     notes = "".join(f"{line}\n" for lines in wrapped for line in lines).replace("--", "- -")
     return _HEAD.format(notes=notes) + _SET.format(
         folder=_FOLDER,

@@ -1,6 +1,6 @@
-"""Counters as inputs of Telegraf's for Windows: a `win_perf_counters` for each object.
+"""Writes counters as Telegraf inputs for Windows: one `win_perf_counters` plugin per object.
 
-An error in one counter ends what its plugin collects at that time, so each object has a plugin of its own.
+An error in one counter ends the collection of its plugin, so objects do not share one.
 """
 
 import json
@@ -17,27 +17,27 @@ from rules.field_types import EACH
 _NO_INSTANCE = "------"
 _WIDTH = 120
 _OPTIONS = """\
-# Each object is a plugin of its own: an error in one counter ends the collection of all others of the same plugin. What
-# is said in each, and why:
-# - UseWildcardsExpansion: otherwise the #1 of a second instance with the same name is dropped, and both become one.
+# Each object has its own plugin, because an error in one counter ends the collection of the whole plugin. The options:
+# - UseWildcardsExpansion: otherwise the #1 of a second instance with the same name is dropped, and the two are merged.
 # - LocalizeWildcardsExpansion = false: otherwise a German Windows sends German names.
 # - IncludeTotal: otherwise * leaves _Total out.
-# - IgnoredErrors: PDH_NO_DATA is what a plugin gives of which the host has nothing.
-# - CountersRefreshInterval: new instances are found then; rates are taken over 1 s once and not over the interval. It
-#   is shorter where a service may be started later, or instances come and go; that one of these has gone is no warning.
-# A counter or object that the host does not have is left out in silence, and looked for again later.
+# - IgnoredErrors: a plugin reports PDH_NO_DATA if the host has none of its counters.
+# - CountersRefreshInterval: how often new instances are looked for; the rates just after it cover 1 s, not the whole
+#   interval. It is shorter for services that may start later, and for instances that come and go.
+# - log_level = "error": an instance that has gone is no warning.
+# A counter or object that the host does not have is skipped without a message, and looked for again later.
 """
 
 
 def text(counters: Counters, interval: int | None = None) -> str:
-    """The inputs, which go into a configuration beside an agent and an output. `interval` (ns) is that of the agent
-    where none is given.
+    """The inputs, to be added to a configuration with an agent and an output. If `interval` (ns) is None, the agent's
+    interval applies.
     """
     wrapped = (textwrap.wrap(note, _WIDTH, initial_indent="# - ", subsequent_indent="#   ") for note in counters.notes)
     notes = "".join(f"{line}\n" for lines in wrapped for line in lines)
-    said = f"# Of counters that say the same, one is collected:\n{notes}" if notes else ""
+    choices = f"# Of counters that measure the same, one is collected:\n{notes}" if notes else ""
     blocks = [_plugin(name, paths, interval) for name, paths in counters.by_object().items()]
-    return "\n".join([_OPTIONS + said, *blocks])
+    return "\n".join([_OPTIONS + choices, *blocks])
 
 
 def _plugin(name: str, paths: Sequence[CounterPath], interval: int | None) -> str:
@@ -63,7 +63,7 @@ def _plugin(name: str, paths: Sequence[CounterPath], interval: int | None) -> st
 
 
 def _measurement(name: str) -> str:
-    """That of an object, those of SQL Server's named instances as those of its default one."""
+    """The measurement of an object; named instances of SQL Server have the same as the default one."""
     return measurement(f"{SQL_DEFAULT}:{name.rpartition(':')[2]}" if name.startswith(SQL_NAMED) else name)
 
 
@@ -82,5 +82,5 @@ def _list(field: str, values: Sequence[str]) -> list[str]:
 
 
 def _quoted(text: str) -> str:
-    """A text of TOML. A dollar is written twice, since one starts a variable, unless it does start one."""
+    """A TOML string. A dollar that does not start a variable is doubled."""
     return json.dumps(re.sub(r"\$(?!\{)", "$$", text), ensure_ascii=False)
