@@ -14,7 +14,7 @@ from model.log import Log, Times
 from model.perfmon import CounterPath
 from model.series import Series
 from model.times import SECOND, Zone
-from rules.finder import EACH
+from rules.field_types import EACH
 from rules.load import load_signals
 
 _INSTANCES = {

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from rules.schema import Identifier, SignalName, Strict
-from rules.source import read, validate
+from rules.field_types import Identifier, SignalName, Strict
+from rules.strict_yaml import read, validate
 
 WIDTH = 24
 

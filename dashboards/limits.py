@@ -11,9 +11,10 @@ from functools import cache
 from dashboards.areas import PanelSpec
 from hosts.facts import DEFAULTS
 from hosts.site import Judged, Site
+from rules.field_types import Fact, Severity
 from rules.healthy import Healthy
 from rules.load import load_packs, load_signals
-from rules.schema import Fact, Rule, Severity
+from rules.pack_schema import Rule
 from rules.superseded import as_notes, is_note
 from rules.wording import limit_text
 

@@ -18,7 +18,7 @@ from demo.runs import FACTS
 from demo.sql_server_today import SQL_SERVER_TODAY
 from demo.tables import Changes, Host, System, simulate
 from demo.windows_today import WINDOWS_TODAY
-from model.atomic import written
+from model.atomic import atomic_write
 from model.times import SECOND, instant, iso
 
 SYSTEMS = (
@@ -107,7 +107,7 @@ def _at(system: System, seconds: int) -> str:
 
 
 def _write_text(path: Path, text: str) -> None:
-    with written(path) as partial:
+    with atomic_write(path) as partial:
         partial.write_text(text, encoding="utf-8", newline="\n")
 
 

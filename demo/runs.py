@@ -8,7 +8,7 @@ import numpy as np
 from demo.ocs import TIME_S, simulate
 from demo.study import CORES, DURATION_S, INTERVAL_S, LOGON_RATE, SETUPS, STEADY_FROM_S, Setup
 from ingest.write_pdh import WallClock, write_pdh
-from model.atomic import written
+from model.atomic import atomic_write
 from model.times import SECOND, instant
 
 ZONE_NAME, BIAS_MINUTES = "W. Europe Standard Time", -60
@@ -31,7 +31,7 @@ def _write_run(folder: Path, setup: Setup, start: datetime) -> Path:
     for host, columns in simulate(setup).items():
         paths = [(f"\\\\{host}{path}", values) for path, values in columns.items()]
         write_pdh(folder / f"{host}.csv", WallClock(ZONE_NAME, BIAS_MINUTES), times, paths)
-    with written(folder / FACTS) as partial:
+    with atomic_write(folder / FACTS) as partial:
         partial.write_text(_facts(setup, start), encoding="utf-8", newline="\n")
     return folder
 

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from demo.tables import Host, System
 from demo.windows import Recording, added
 from ingest.write_pdh import WallClock, write_pdh
-from model.atomic import written
+from model.atomic import atomic_write
 from model.log import Values
 from model.times import utc
 
@@ -59,7 +59,7 @@ def write_sadf(folder: Path, system: System, host: Host, sections: Iterable[tupl
                 f"{start}{cell}{';'.join(map(_number, header.split(';')[-len(values) :], (one[at] for one in values)))}"
                 for cell, values in wanted
             ]
-    with written(folder / f"{host.name}.csv") as partial:
+    with atomic_write(folder / f"{host.name}.csv") as partial:
         partial.write_text("\n".join(lines) + "\n", encoding="ascii", newline="\n")
 
 

@@ -7,19 +7,20 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from model.times import duration_text
+
 if __name__ == "__main__":
     sys.path.pop(0)  # this folder: its rules/ are pages, and would stand in for the package
 
 from pydantic import BaseModel
 
-from model.times import words
-from report.document import ReviewDocument
+from report.json_schema import ReviewDocument
 from report.rule_page import explain, signal_text, threshold_text
 from rules.document import RulesDocument
 from rules.json_schema import MODELS, schema_of
 from rules.json_schema import text as schema_text
 from rules.load import load_packs, load_signals
-from rules.schema import Pack
+from rules.pack_schema import Pack
 
 HERE = Path(__file__).parent
 # Every page of these folders is generated: what is no longer written is removed.
@@ -32,7 +33,7 @@ What `plimsoll review --json FILE` writes. Times are ISO 8601 in UTC; durations 
 name; values are in the unit named beside them. Fields, and states of a rule, are added within a version, never changed
 or removed.
 
-<!-- Generated from review/document.py by docs/build.py. -->
+<!-- Generated from report/json_schema.py by docs/build.py. -->
 """
 _RULES = """\
 # plimsoll.rules/1
@@ -62,7 +63,7 @@ What that means to the sample is in [evaluation](../evaluation.md), what is coun
 """
 
 
-_PACKS = "<!-- From here on generated from rules/schema.py by docs/build.py. -->\n"
+_PACKS = "<!-- From here on generated from rules/signal_schema.py and rules/pack_schema.py by docs/build.py. -->\n"
 
 
 def document_page(intro: str, model: type[BaseModel]) -> str:
@@ -94,7 +95,7 @@ def catalogue_page() -> str:
     for pack in load_packs():
         rows = [
             f"| [{rule.id}]({rule.id}.md) | {rule.severity} | {signals[rule.signal].title} | "
-            f"{threshold_text(rule, signals)} | {words(rule.for_) if rule.for_ else 'at once'} |"
+            f"{threshold_text(rule, signals)} | {duration_text(rule.for_) if rule.for_ else 'at once'} |"
             for rule in pack.rules
         ]
         table = ["| rule | severity | signal | healthy | for |", "|---|---|---|---|---|", *rows]

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Literal
 
 from grafana.selections import selections
-from rules.schema import Signal
+from rules.signal_schema import Signal
 
 Agent = Literal["windows", "telegraf", "sysstat"]
 

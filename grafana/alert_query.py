@@ -27,7 +27,7 @@ from grafana.links import DATASOURCE_UID
 from grafana.selections import Selection, Variant
 from model.times import SECOND
 from rules.healthy import Healthy
-from rules.schema import Condition
+from rules.pack_schema import Condition
 from store.quoting import number
 
 # A limit is crossed where its healthy side does not hold.

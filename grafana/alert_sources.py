@@ -8,7 +8,8 @@ from itertools import product
 from grafana.alert_query import Inexpressible, Taken
 from grafana.selections import ANYWHERE, Variant, default_instance, variants
 from rules.counters import is_everywhere
-from rules.schema import Condition, Pack, Rule, Signal
+from rules.pack_schema import Condition, Pack, Rule
+from rules.signal_schema import Signal
 
 _BY_NODE = "Processor Information"
 

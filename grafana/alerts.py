@@ -19,9 +19,11 @@ from grafana.subjects import only, without
 from grafana.templates import template
 from hosts.site import Site, Target, Unknown, targets
 from model.remark import counted
-from model.times import SECOND, words
+from model.times import SECOND, duration_text
+from rules.field_types import AnyFact
 from rules.healthy import Healthy
-from rules.schema import Condition, Known, Pack, Rule, Signal
+from rules.pack_schema import Condition, Pack, Rule
+from rules.signal_schema import Signal
 from rules.superseded import as_notes, is_note
 from rules.wording import limit_text
 
@@ -129,7 +131,7 @@ def alert_rules(
         yield Refused(rule.id, never)
         return
     derived = signals[rule.signal].derived
-    weighing: list[Known] = [weight.by for weight in derived.weights.values()] if derived else []
+    weighing: list[AnyFact] = [weight.by for weight in derived.weights.values()] if derived else []
     for target in targets(rule, site, weighing):
         if isinstance(target, Unknown):
             yield Refused(rule.id, str(target))
@@ -249,7 +251,7 @@ def _annotations(
         "summary": plain(rule.summary),
         "description": f"{signal.title} of{where} is {said}; healthy is {limit}.",
         "value": said,
-        "limit": f"{limit} ({rule.reduce} over {words(own.window)})",
+        "limit": f"{limit} ({rule.reduce} over {duration_text(own.window)})",
         "source": plain("; ".join(f"{one.document}, {one.place}" for one in rule.sources)),
         "runbook_url": rule_page(rule.id, options.docs),
     }

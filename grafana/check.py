@@ -14,7 +14,7 @@ from grafana import check_dashboards as check_json
 from grafana.alert_file import AlertingFile, InfluxModel
 from grafana.check_contact import contact_mistakes, policy_mistakes
 from grafana.check_rules import Panels, group_mistakes, rule_mistakes, uid_mistake
-from rules.source import Document, Mistakes, Place, read, suggest
+from rules.strict_yaml import Document, Mistakes, Place, read, suggest
 
 # Tells for each query what is wrong with it, None if nothing is.
 Parser = Callable[[Sequence[str]], Sequence[str | None]]

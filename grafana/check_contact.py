@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from grafana.alert_file import ContactPoint, Policy, Route
 from grafana.check_rules import Found, bad_duration, dollar, duration_s, twice, uid_mistake, unknown
-from rules.source import Place
+from rules.strict_yaml import Place
 
 # What a contact point of this type cannot do without.
 _NEEDED = {"email": "addresses", "webhook": "url"}

@@ -14,7 +14,7 @@ from dashboards.areas import WIDTH, load_areas, uid
 from grafana.links import DATASOURCE_UID
 from grafana.panel_queries import panels, questions
 from grafana.sdk import JSONEncoder, dashboard, register_default_plugins
-from rules.source import suggest
+from rules.strict_yaml import suggest
 
 SCHEMA_VERSION = 42
 _UID = re.compile(r"[A-Za-z0-9_-]{1,40}")

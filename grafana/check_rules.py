@@ -21,7 +21,7 @@ from grafana.alert_file import (
 )
 from grafana.expressions import names, parse
 from grafana.links import DATASOURCE_UID
-from rules.source import Place, suggest
+from rules.strict_yaml import Place, suggest
 
 Found: TypeAlias = Iterator[tuple[Place, str]]
 Panels: TypeAlias = Mapping[str, set[int]]  # the ids of its panels, by a dashboard's uid

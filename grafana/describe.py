@@ -11,9 +11,9 @@ from grafana.sdk import dashboard
 from grafana.selections import variants
 from hosts.facts import DEFAULTS
 from hosts.site import Judged
-from model.times import words
+from model.times import duration_text
 from rules.load import load_signals
-from rules.schema import Condition, Rule
+from rules.pack_schema import Condition, Rule
 from rules.superseded import is_note
 from rules.wording import limit_text
 
@@ -92,7 +92,7 @@ def _limit(judged: Judged, limits: Limits) -> str:
 
 
 def _told(rule: Rule) -> str:
-    lasting = f" for {words(rule.for_)}" if rule.for_ else ""
+    lasting = f" for {duration_text(rule.for_)}" if rule.for_ else ""
     extras = [f"only while {_held(one, broken=True)}" for one in rule.and_]
     if rule.phase:
         extras.append(f"in the phase {rule.phase}")
@@ -118,4 +118,4 @@ def _held(condition: Condition, *, broken: bool = False) -> str:
     signal = load_signals()[condition.signal]
     name = f" of {signal.title.lower()}" if broken else ""
     limit = limit_text(condition.healthy, signal.unit, condition.scale)
-    return f"{_REDUCES[condition.reduce]} {words(condition.over)}{name} is {'not ' if broken else ''}{limit}"
+    return f"{_REDUCES[condition.reduce]} {duration_text(condition.over)}{name} is {'not ' if broken else ''}{limit}"

@@ -10,8 +10,9 @@ from grafana.sdk import common, dashboard
 from grafana.selections import variants
 from grafana.subjects import chosen
 from hosts.facts import DEFAULTS
+from rules.field_types import Fact
 from rules.load import load_packs, load_signals
-from rules.schema import Fact, Rule
+from rules.pack_schema import Rule
 from rules.wording import limit_text
 from store.quoting import identifier, number
 

@@ -9,8 +9,9 @@ from typing import Literal
 
 from dashboards.areas import Function
 from grafana.selections import POLLED, Selection, Variant
+from rules.field_types import Operation, Reduce
 from rules.fields import OPERATORS
-from rules.schema import Fields, Operation, Reduce, Transform
+from rules.signal_schema import Fields, Transform
 from store.quoting import identifier, number
 
 TIME = "$timeFilter"

@@ -3,8 +3,8 @@
 from functools import cache
 from importlib.resources import files
 
-from rules.schema import Severity, Strict
-from rules.source import read, validate
+from rules.field_types import Severity, Strict
+from rules.strict_yaml import read, validate
 
 
 class Unit(Strict):

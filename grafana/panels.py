@@ -8,8 +8,9 @@ from dashboards.limits import Limits, Scaled, in_view, scaled, title
 from grafana import describe, targets, thresholds
 from grafana.look import Unit, load_look
 from grafana.sdk import common, dashboard, table, timeseries
+from rules.field_types import Fact
 from rules.load import load_signals
-from rules.schema import Fact, Rule
+from rules.pack_schema import Rule
 
 NO_DATA = "No data: no host of this kind in this range"
 INTERVAL = "10s"  # Telegraf's; a shorter one would leave most intervals empty

@@ -14,8 +14,9 @@ from itertools import product
 
 from model import names
 from model.perfmon import SQL_DEFAULT, TOTAL, telegraf_name
+from rules.field_types import EACH, Operation
 from rules.fields import OPERATORS
-from rules.schema import EACH, Fields, Operation, Signal, Source, Weight
+from rules.signal_schema import Fields, Signal, Source, Weight
 from store.quoting import identifier, literal, regex, string, whole
 
 POLLED = "source"  # the tag that holds the computer a counter of Windows is of

@@ -14,7 +14,8 @@ from grafana.alert_query import Pipeline
 from grafana.influxql import samples_per_minute
 from grafana.selections import Selection, Variant
 from model.times import SECOND
-from rules.schema import Rule, Signal
+from rules.pack_schema import Rule
+from rules.signal_schema import Signal
 
 EVERY = 60 * SECOND
 _MINUTE = 60 * SECOND

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dashboards.limits import drawn
 from grafana.look import load_look
 from grafana.sdk import common, dashboard
-from rules.schema import Rule
+from rules.pack_schema import Rule
 
 NONE = "transparent"
 _PLAIN = "text"  # Grafana's name for the colour of text

@@ -10,8 +10,8 @@ from grafana.selections import Selection, variants
 from grafana.subjects import HOST_VARIABLE, INSTANCE_VARIABLE
 from grafana.targets import DATASOURCE, DISK_VARIABLE
 from hosts.facts import DEFAULTS
+from rules.field_types import Fact
 from rules.load import load_signals
-from rules.schema import Fact
 from store.quoting import identifier
 
 ALL = "$__all"

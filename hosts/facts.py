@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from rules.finder import Subject
-from rules.schema import Fact, Known
+from rules.field_types import AnyFact, Fact
+from rules.subjects import Subject
 
 # One processor, one spindle: the documented limits are for these, where nobody gives a number.
 DEFAULTS: Mapping[Fact, float] = {"processors": 1, "spindles": 1}
@@ -58,7 +58,7 @@ class Facts:
         """The value of a fact, else its documented default. UnknownFact if there is neither."""
         return self._value(subject, fact)[0]
 
-    def known(self, subject: Subject, fact: Known) -> float | None:
+    def known(self, subject: Subject, fact: AnyFact) -> float | None:
         """The value of a fact that plimsoll.toml or the log gives; None where neither does. Defaults do not count."""
         found = self._known(subject, fact)
         return found[0] if found else None
@@ -87,7 +87,7 @@ class Facts:
             raise UnknownFact(fact, subject.host)
         return DEFAULTS[fact], "documented default"
 
-    def _known(self, subject: Subject, fact: Known) -> tuple[float, str] | None:
+    def _known(self, subject: Subject, fact: AnyFact) -> tuple[float, str] | None:
         host, instance = subject.key
         for facts in (self.given.by_place, self.recorded):
             for place in ((host, instance), (host, None)):

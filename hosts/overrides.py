@@ -10,11 +10,13 @@ from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from model.numbers import percent
-from model.times import SECOND, words
-from rules.schema import Duration, Fact, Limit, Rule, Share, Signal, Strict
-from rules.source import suggest
-from rules.units import in_unit, is_named, unit_of
+from model.times import SECOND, duration_text
+from model.value_text import percent
+from rules.field_types import Duration, Fact, Limit, Share, Strict
+from rules.pack_schema import Rule
+from rules.signal_schema import Signal
+from rules.strict_yaml import suggest
+from rules.units import convert_limit, unit_of
 from rules.wording import limit_text
 
 _LONGEST = 366 * 86400 * SECOND
@@ -111,7 +113,7 @@ def mistakes(
             yield f"{place}.{name}.per: the documented limit is multiplied by the host's {rule.scale} already"
         elif settings.healthy:
             try:
-                in_unit(settings.healthy, unit_of(rule, signals))
+                convert_limit(settings.healthy, unit_of(rule, signals))
             except ValueError as error:
                 yield f"{place}.{name}.healthy: {error}"
 
@@ -120,7 +122,7 @@ def _changed(rule: Rule, settings: RuleSettings, unit: str) -> Rule:
     """The rule with what is set. Hysteresis and `where` belong to the documented limit and go with it."""
     update: dict[str, object] = {}
     if settings.healthy or settings.per:
-        healthy = in_unit(settings.healthy, unit) if settings.healthy else rule.healthy
+        healthy = convert_limit(settings.healthy, unit) if settings.healthy else rule.healthy
         update |= {"healthy": healthy, "recover": None, "scale": settings.per or rule.scale}
         update |= {"where": {}, "where_unknown": None}
     if settings.over is not None:
@@ -133,11 +135,11 @@ def _changed(rule: Rule, settings: RuleSettings, unit: str) -> Rule:
 
 
 def _difference(documented: Rule, changed: Rule, unit: str) -> str:
-    """`limit < 90, for 10 min set in plimsoll.toml instead of the documented < 80, for 5 min`."""
+    """`limit < 90 %, for 10 min set in plimsoll.toml instead of the documented < 80 %, for 5 min`."""
     now, before = [], []
     if (changed.healthy, changed.scale) != (documented.healthy, documented.scale):
-        now.append(f"limit {_limit(changed, unit)}")
-        before.append(_limit(documented, unit))
+        now.append(f"limit {limit_text(changed.healthy, unit, changed.scale)}")
+        before.append(limit_text(documented.healthy, unit, documented.scale))
     if changed.over != documented.over:
         now.append(f"over {_length(changed.over)}")
         before.append(f"over {_length(documented.over)}")
@@ -153,10 +155,5 @@ def _difference(documented: Rule, changed: Rule, unit: str) -> str:
     return f"{', '.join(now)} set in {_FILE} instead of the documented {', '.join(before)}"
 
 
-def _limit(rule: Rule, unit: str) -> str:
-    limit = limit_text(rule.healthy, unit) if is_named(unit) else rule.healthy.shown
-    return limit + (f" × {rule.scale}" if rule.scale else "")
-
-
 def _length(duration: int) -> str:
-    return words(duration) if duration else "0 s"
+    return duration_text(duration) if duration else "0 s"

@@ -9,8 +9,8 @@ from model.log import Log, Values
 from model.names import measurement
 from model.perfmon import telegraf_name
 from model.series import Series
-from rules.finder import host_of, is_total
-from rules.schema import Fact
+from rules.field_types import Fact
+from rules.subjects import host_of, is_total
 
 # What shows processors one by one: an object of Performance Monitor, or a measurement of Telegraf or sysstat.
 _QUEUES = "Server Work Queues"  # one for each processor, and the Blocking Queue

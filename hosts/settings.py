@@ -14,12 +14,13 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from hosts.facts import Drives, GivenFacts
 from hosts.overrides import Overrides, RuleSettings, mistakes
 from model.errors import Unusable, printable
-from model.moments import lies_outside
 from model.run import Phase, Run
+from model.time_arguments import lies_outside
 from model.times import Zone, instant
-from rules.finder import Subject
-from rules.schema import Rule, Signal
-from rules.source import suggest
+from rules.pack_schema import Rule
+from rules.signal_schema import Signal
+from rules.strict_yaml import suggest
+from rules.subjects import Subject
 
 FILE_NAME = "plimsoll.toml"
 _PHASES = ("ramp-up", "steady", "ramp-down")  # which --steady makes

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from hosts.facts import DEFAULTS, Drives, Facts
 from hosts.settings import Settings
-from rules.finder import Subject
+from rules.field_types import AnyFact, Fact
+from rules.host_filter import fitted, hosts_text
 from rules.load import Catalogue
-from rules.schema import Fact, Known, Rule
-from rules.where import fitted, wanted
+from rules.pack_schema import Rule
+from rules.subjects import Subject
 
 _EVERY_HOST = ""
 
@@ -49,7 +50,7 @@ class Site:
             return judged
         rule = judged.rule
         found = fitted(rule, partial(self.facts.known, Subject(host)))
-        only = f"It is for {wanted(rule)}" if rule.where else ""
+        only = f"It is for {hosts_text(rule)}" if rule.where else ""
         if found.outside:
             note = f"{judged.note} {only}{', here it is a note' if found.judged else ''}.".strip()
             return replace(judged, rule=found.rule, off=not found.judged, note=note)
@@ -62,7 +63,7 @@ class Site:
         note = f"{judged.note} {only}; where plimsoll.toml does not give {found.unknown} {becomes}.".strip()
         return replace(judged, rule=found.rule, note=note)
 
-    def places_with(self, facts: set[Known]) -> Iterator[Subject]:
+    def places_with(self, facts: set[AnyFact]) -> Iterator[Subject]:
         """The hosts and instances for which plimsoll.toml gives one of these facts."""
         return (subject for subject, given in self.facts.given.by_subject.items() if facts & set(given))
 
@@ -91,7 +92,7 @@ class Target:
     excluded: tuple[Subject, ...] = ()
     factors: Mapping[Fact, float] = field(default_factory=dict[Fact, float])
     note: str = ""
-    known: Callable[[Known], float | None] = lambda fact: None
+    known: Callable[[AnyFact], float | None] = lambda fact: None
 
     @property
     def name(self) -> str:
@@ -103,7 +104,7 @@ class Unknown(LookupError):
     """A rule needs a fact that nobody gives; the text says which fact, and of which host."""
 
 
-def targets(rule: Rule, site: Site, weighing: Collection[Known] = ()) -> Iterator[Target | Unknown]:
+def targets(rule: Rule, site: Site, weighing: Collection[AnyFact] = ()) -> Iterator[Target | Unknown]:
     """One target for hosts in general, and one for each host and instance on which the rule differs.
 
     `weighing` are the facts by which operands of the rule's signal are weighed. Where a target cannot be made, an
@@ -112,7 +113,7 @@ def targets(rule: Rule, site: Site, weighing: Collection[Known] = ()) -> Iterato
     if rule.drive:
         yield from _marked(rule, site)
         return
-    needed: set[Known] = {one.scale for one in rule.conditions if one.scale}
+    needed: set[AnyFact] = {one.scale for one in rule.conditions if one.scale}
     needed |= set(weighing)
     general = site.held(rule)
     differing = {host: site.held(rule, host) for host in site.hosts}
@@ -148,7 +149,7 @@ def _compared(judged: Judged) -> tuple[Rule, bool, bool]:
 def _missing(rule: Rule, fact: Fact, host: str) -> str:
     """Why a rule that is for certain hosts only cannot be judged."""
     whose = f" of {host}" if host else ""
-    text = f"it is for {wanted(rule)}, and {fact}{whose} is not known; give it in plimsoll.toml"
+    text = f"it is for {hosts_text(rule)}, and {fact}{whose} is not known; give it in plimsoll.toml"
     return text if host else f"{text} for a host"
 
 
@@ -160,14 +161,14 @@ def _marked(rule: Rule, site: Site) -> Iterator[Target | Unknown]:
     for subject in marked:
         judged = site.held(rule, subject.host)
         if not judged.off:
-            needed: set[Known] = {one.scale for one in judged.rule.conditions if one.scale}
+            needed: set[AnyFact] = {one.scale for one in judged.rule.conditions if one.scale}
             yield _target(judged, site, needed, subject.host, subject.instance, ())
 
 
 def _target(
     judged: Judged,
     site: Site,
-    needed: set[Known],
+    needed: set[AnyFact],
     host: str | None,
     instance: str | None,
     excluded: tuple[Subject, ...],

@@ -16,7 +16,7 @@ from ingest.formats.perfmon.layout import LATEST
 from ingest.shared.clock import to_utc
 from ingest.shared.same_time import one_column_a_series, one_row_a_time
 from ingest.write_pdh import WallClock, write_pdh
-from model.atomic import written
+from model.atomic import atomic_write
 from model.errors import Unusable
 from model.log import Log
 from model.remark import Kind, Remark, Remarks, counted
@@ -105,7 +105,7 @@ def to_parquet(log: Log, out: Path) -> Written:
     columns = [pl.Series("time", log.times).cast(pl.Datetime("ns", "UTC"))]
     columns += [column.alias(name) for name, column in zip(_numbered(paths), log.columns, strict=True)]
     # Polars takes no name that is not UTF-8.
-    with written(out) as partial, partial.open("wb") as file:
+    with atomic_write(out) as partial, partial.open("wb") as file:
         try:
             pl.DataFrame(columns).write_parquet(file)
         except PolarsError as error:  # where a disk is full, for one
@@ -131,7 +131,7 @@ def to_line_protocol(log: Log, out: Path) -> Written:
     kept = sorted(set(range(len(log.series))).difference(left for left, _ in alike))
     told = replace(log, series=tuple(log.series[at] for at in kept), columns=tuple(log.columns[at] for at in kept))
     points = 0
-    with written(out) as partial, partial.open("wb") as file:
+    with atomic_write(out) as partial, partial.open("wb") as file:
         for piece in encode(one_column_a_series(one_row_a_time(told))):
             file.write(piece)
             points += piece.count(b"\n")

@@ -10,7 +10,7 @@ from model.errors import Unusable
 from model.log import Log
 from model.remark import Kind, Remark, counted
 from model.run import Recording, StoredRun
-from model.times import words
+from model.times import duration_text
 from store.line_protocol import same_when_written
 from store.protocol import RunSummary, Store
 
@@ -181,7 +181,7 @@ def _others(store: Store, run: StoredRun, merge: bool) -> Iterator[Remark]:
         names = [
             f'run "{one.name}"' for one in runs if _meet(one, run) and host.casefold() in map(str.casefold, one.hosts)
         ]
-        whose = f"{host} has {len(found):,} series over these {words(end - start)} in {store.name} already"
+        whose = f"{host} has {len(found):,} series over these {duration_text(end - start)} in {store.name} already"
         if not merge:
             raise Unusable(
                 f"{whose}, of {' and '.join(names) or 'live collection'}; load over them with --merge, "

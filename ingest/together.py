@@ -12,9 +12,9 @@ from ingest.shared.clock_rules import QUARTER
 from ingest.shared.shorten import short
 from model.errors import Unusable
 from model.log import Log
-from model.remark import MOST_TOLD, Kind, Remark, counted
+from model.remark import MAX_SHOWN, Kind, Remark, counted
 from model.series import UNNAMED
-from model.times import SECOND, words
+from model.times import SECOND, duration_text
 
 _LEAST_SHIFT = 2 * QUARTER
 _MOST_SHIFT = 104 * QUARTER  # from UTC-12 to UTC+14
@@ -41,7 +41,7 @@ def refuse_unnamed(logs: Sequence[Log]) -> None:
 
 def _some(remarks: Iterator[Remark]) -> Iterator[Remark]:
     """The first of many remarks, and how many more there are."""
-    yield from islice(remarks, MOST_TOLD)
+    yield from islice(remarks, MAX_SHOWN)
     if rest := list(remarks):
         yield Remark(rest[0].kind, f"{counted(len(rest), 'more remark')} like these", count=len(rest))
 
@@ -53,7 +53,7 @@ def _overlaps(logs: Sequence[Log]) -> Iterator[Remark]:
     for pair in pairs:
         by_hosts[frozenset.intersection(*(_hosts(logs[at]) for at in pair))].append(pair)
     for together in by_hosts.values():
-        if len(together) > MOST_TOLD:
+        if len(together) > MAX_SHOWN:
             places = sorted({at for pair in together for at in pair})
             yield from _overlap_of_many([logs[at] for at in places], [columns(at) for at in places])
             continue
@@ -181,13 +181,13 @@ def _clocks(logs: Sequence[Log]) -> Iterator[Remark]:
         if _are_alike(end - start, other_end - other_start) and _is_of_zones(shift):
             yield Remark(
                 Kind.NOTED,
-                f"the recording of {other} begins {words(abs(shift))} {'after' if shift > 0 else 'before'} that of "
-                f"{host} and is as long: is a clock or a time zone wrong?",
+                f"the recording of {other} begins {duration_text(abs(shift))} {'after' if shift > 0 else 'before'} "
+                f"that of {host} and is as long: is a clock or a time zone wrong?",
             )
         elif other_start > end or start > other_end:
             apart = other_start - end if other_start > end else start - other_end
             yield Remark(
-                Kind.NOTED, f"the recordings of {host} and {other} do not meet: {words(apart)} lie between them"
+                Kind.NOTED, f"the recordings of {host} and {other} do not meet: {duration_text(apart)} lie between them"
             )
 
 

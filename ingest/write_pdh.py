@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from model.atomic import written
+from model.atomic import atomic_write
 from model.log import Times, Values
 from model.times import SECOND
 
@@ -48,7 +48,7 @@ def write_pdh(path: Path, clock: WallClock | None, times: Times, columns: Sequen
     local = pl.Series(times, dtype=pl.Int64) - (clock.bias_minutes * 60 * SECOND if clock else 0)
     numbers = _cells([values for _, values in columns], is_zoned=clock is not None)
     cells = pl.DataFrame([local.alias("time").cast(pl.Datetime("ns")), *numbers])
-    with written(path) as partial, partial.open("wb") as file:
+    with atomic_write(path) as partial, partial.open("wb") as file:
         file.write(_header([f"(PDH-CSV 4.0){zone}", *(name for name, _ in columns)]))
         cells.write_csv(
             file,

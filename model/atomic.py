@@ -20,7 +20,7 @@ _AS_RUST_SAYS = re.compile(r"(?:.*: )?(.+) \(os error \d+\)")
 
 
 @contextmanager
-def written(path: Path) -> Generator[Path]:
+def atomic_write(path: Path) -> Generator[Path]:
     """A file to write to that takes the place of `path` at the end, if there was no error on the way.
 
     Folders are made as needed. A file that is replaced leaves its mode to the new one, unless that is given another

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from model.errors import printable
 
-MOST_TOLD = 20  # of remarks that are alike
+MAX_SHOWN = 20  # of remarks that are alike
 
 
 def counted(count: int, noun: str) -> str:

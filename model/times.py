@@ -29,7 +29,7 @@ def parse_duration(text: str | float) -> int:
     return round(sum(float(number) * _UNIT_SECONDS[unit] for number, unit in parts) * SECOND)
 
 
-def words(duration: float) -> str:
+def duration_text(duration: float) -> str:
     """A duration in nanoseconds as people say it: `41 min`, `1 h 24 min`, `30 s`."""
     seconds = duration / SECOND
     if seconds < 1:

@@ -14,7 +14,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from model.atomic import written
+from model.atomic import atomic_write
 from model.errors import Unusable
 from native import folders
 from native.programs import PKG_CONFIG, PROGRAMS, TELEGRAF, Program
@@ -80,7 +80,7 @@ def _lenient_rustc(folder: Path) -> Path:
     for use in the build itself.
     """
     script = folder / "lenient-rustc"
-    with written(script) as partial:
+    with atomic_write(script) as partial:
         partial.write_text('#!/bin/sh\nexec "$@" --cap-lints allow\n', "utf-8")
         partial.chmod(0o755)
     return script

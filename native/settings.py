@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Mapping
 from pathlib import Path
 
-from model.atomic import written
+from model.atomic import atomic_write
 from model.errors import Unusable
 
 URL = "INFLUX_URL"
@@ -65,7 +65,7 @@ def read(path: Path) -> dict[str, str]:
 def write(path: Path, settings: Mapping[str, str], head: str) -> None:
     """Write settings under a comment, readable by their owner alone."""
     text = f"# {head}\n" + "".join(f"{name}={value}\n" for name, value in settings.items())
-    with written(path) as partial:
+    with atomic_write(path) as partial:
         # The mode is set before there is anything to read.
         partial.chmod(0o600)
         partial.write_text(text, "utf-8")

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from model.atomic import written
+from model.atomic import atomic_write
 from model.errors import Unreachable, Unusable
 from native import settings as names
 from native.influx_api import Api, Refused, set_up
@@ -27,7 +27,7 @@ def provide(settings: Mapping[str, str], folder: Path) -> list[str]:
     complete = set_up({**base, **kept})
     made = [name for name in files if name not in kept]
     for name in made:
-        with written(files[name]) as partial:
+        with atomic_write(files[name]) as partial:
             partial.write_text(complete[name] + "\n", "utf-8")
             # Each container has a user of its own, and no other container sees the volume.
             partial.chmod(0o444)

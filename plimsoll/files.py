@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ingest.open import STDIN
 from ingest.unread import is_called_a_log, is_dressed_json
-from model.atomic import written
+from model.atomic import atomic_write
 from model.errors import Unusable
 from model.remark import counted
 
@@ -73,6 +73,6 @@ def not_looked_into(named: Sequence[Path]) -> str | None:
 
 def write_text(path: Path, text: str) -> None:
     """Write a file as a whole or not at all. Unusable if it cannot be written."""
-    with written(path) as partial:
+    with atomic_write(path) as partial:
         # The name of a log need not be UTF-8.
         partial.write_text(text, encoding="utf-8", errors="replace", newline="\n")

@@ -13,10 +13,10 @@ from ingest.shared.zones import by_windows
 from ingest.together import remarks_on
 from model.errors import Unusable, printable
 from model.log import Log
-from model.moments import When
 from model.names import Names, shipped
 from model.remark import Kind, Remark
 from model.run import StoredRun
+from model.time_arguments import TimeRange
 from model.times import SECOND, Zone
 from plimsoll.console import tell
 from plimsoll.files import expand, not_looked_into
@@ -40,7 +40,7 @@ class Named:
     encoding: str | None = None
     names: tuple[Path, ...] = ()
     store: str | None = None
-    when: When = field(default_factory=When)
+    when: TimeRange = field(default_factory=TimeRange)
 
     @property
     def shown_in(self) -> Zone | None:
@@ -171,7 +171,7 @@ def _range(named: Named, zone: Zone) -> tuple[int, int]:
     """From when to when: an hour where one end is not said, the last one where neither is. Unusable if it is none."""
     now = time.time_ns()
     # A clock time is the latest there was; the end is the first such time after the start.
-    first, last = named.when.of(zone, now - _DAY, now, "it is")
+    first, last = named.when.resolve(zone, now - _DAY, now, "it is")
     end = now if last is None else last
     start = end - _HOUR if first is None else first
     return max(start, 0), min(end, 2**62)

@@ -12,7 +12,7 @@ from model.errors import Unusable
 from native import folders
 from native.influx import InfluxDB
 from store.influx import InfluxStore
-from store.influx_address import Address, no_address
+from store.influx_address import Address, bad_address
 from store.influx_server import Server
 
 ENV_FILE = Path(".env")  # docker compose's own, where the stack runs in Docker
@@ -49,7 +49,7 @@ def address(url: str | None, environment: Mapping[str, str]) -> Address:
     try:
         parts = urlsplit(whole)
     except ValueError:
-        raise no_address(whole) from None
+        raise bad_address(whole) from None
     place = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
     # Who writes https for a stack without TLS is told that, not that a token is missing.
     is_stack = stack.get("INFLUX_URL", "").rstrip("/") in (place, place.replace("https:", "http:", 1))

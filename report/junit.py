@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from model.times import SECOND, Zone, utc
-from report.wording import lasted, place, reason, used_by
-from review.doubts import together
+from report.wording import lasted, reason, threshold, used_by
+from review.doubts import doubts_text
 from review.findings import CROSSED, JUDGED, Finding, Outcome
 from review.review import Review
-from review.sentences import breach_sentence, in_phase, threshold, worst_text
+from review.sentences import breach_sentence, in_phase, place, worst_text
 from review.verdict import Verdict
 
 # What no XML 1.0 document can hold, not even escaped.
@@ -87,7 +87,7 @@ def _verdict(root: Element, review: Review) -> None:
     suite = SubElement(root, "testsuite", {"name": "verdict", **counts, **_timestamp(review)})
     case = SubElement(suite, "testcase", classname="verdict", name="the run can be judged", time="0.000")
     if unknown:
-        message = together(review.doubts) if review.doubts else review.answer
+        message = doubts_text(review.doubts) if review.doubts else review.answer
         SubElement(case, "error", type="not-known", message=message)
     SubElement(case, "system-out").text = f"{review.headline}\n{review.coverage.text}"
 

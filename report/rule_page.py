@@ -5,14 +5,15 @@ The text is Markdown that reads as well unrendered.
 
 from collections.abc import Iterator, Mapping
 
-from model.numbers import percent
 from model.remark import counted
-from model.times import words
+from model.times import duration_text
+from model.value_text import percent
 from rules.fields import OPERATORS
-from rules.healthy import Healthy
-from rules.schema import OFTEN, Condition, Derivation, Fields, Pack, Rule, Signal, Source, Transform
-from rules.where import wanted
-from rules.wording import exactly, limit_text
+from rules.host_filter import hosts_text
+from rules.pack_schema import OFTEN, Condition, Pack, Rule
+from rules.signal_schema import Derivation, Fields, Signal, Source, Transform
+from rules.units import unit_of
+from rules.wording import counted_by, crossed_text, healthy_text, limit_text
 
 Signals = Mapping[str, Signal]
 
@@ -26,15 +27,6 @@ _REDUCED = {
     "median": "the median",
     "increase": "the increase",
 }
-_EACH = {
-    "processors": "processor",
-    "clock_mhz": "MHz of processor clock",
-    "memory_mb": "MB of memory",
-    "spindles": "disk spindle",
-    "link_bits": "bit/s of link speed",
-}
-_HEALTHY = {"<": "below {}", "<=": "at most {}", ">": "above {}", ">=": "at least {}", "=": "exactly {}"}
-_BROKEN = {"<": "{} or more", "<=": "more than {}", ">": "{} or less", ">=": "less than {}", "=": "anything but {}"}
 
 
 def explain(rule: Rule, pack: Pack, signals: Signals) -> str:
@@ -79,7 +71,7 @@ def source_text(source: Source) -> str:
         where += f", for each `{source.instance}`" if source.instance else ""
         where += f", the host being `{source.host}`" if source.host else ""
     where += f", without {' and '.join(f'`{one}`' for one in source.but)}" if source.but else ""
-    shared = f"for each {_EACH[source.per]} of the host" if source.per else ""
+    shared = f"for each {counted_by(source.per, 1)} of the host" if source.per else ""
     parts = [where, _growing(source), _transform(source.transform), shared]
     return ", ".join(part for part in parts if part)
 
@@ -103,26 +95,28 @@ def _growing(source: Source) -> str:
 
 def threshold_text(condition: Condition, signals: Signals) -> str:
     """The limit as a table shows it: `< 80 %`, `≤ 3 requests × spindles`; `…` stands for further conditions."""
-    text = limit_text(condition.healthy, _measured_in(condition, signals), condition.scale)
+    text = limit_text(condition.healthy, unit_of(condition, signals), condition.scale)
     return f"{text} …" if isinstance(condition, Rule) and condition.and_ else text
 
 
 def _threshold(rule: Rule, signals: Signals) -> Iterator[str]:
-    unit = _measured_in(rule, signals)
-    yield f"- Healthy: {_reduced(rule)} is {_side(_HEALTHY, rule.healthy, unit, rule)}."
-    yield f"- Crossed: {_side(_BROKEN, rule.healthy, unit, rule)}" + (", and at the same time:" if rule.and_ else ".")
+    unit = unit_of(rule, signals)
+    yield f"- Healthy: {_reduced(rule)} is {healthy_text(rule.healthy, unit)}{_each(rule)}."
+    yield f"- Crossed: {crossed_text(rule.healthy, unit)}{_each(rule)}" + (
+        ", and at the same time:" if rule.and_ else "."
+    )
     for condition in rule.and_:
-        yield f"  - {_broken(condition, signals)}."
-    yield f"- It fires once it has been crossed for {words(rule.for_)}." if rule.for_ else "- It fires at once."
+        yield f"  - {_crossed(condition, signals)}."
+    yield f"- It fires once it has been crossed for {duration_text(rule.for_)}." if rule.for_ else "- It fires at once."
     if rule.often != OFTEN:
         yield f"- Where it never fires, a run has crossed it often from {percent(rule.often)} of the judged time on."
     if rule.superseded_by:
         names = ", ".join(f"[{name}]({name}.md)" for name in rule.superseded_by)
         yield f"- An old limit: it is a note (info) on hosts where one of these rules of today was judged: {names}."
     if rule.recover:
-        yield f"- A crossing lasts until the value is {_side(_HEALTHY, rule.recover, unit, rule)}."
+        yield f"- A crossing lasts until the value is {healthy_text(rule.recover, unit)}{_each(rule)}."
     if rule.scale:
-        yield f"- The limit is for one {_EACH[rule.scale]}: it is multiplied by what the host has."
+        yield f"- The limit is for one {counted_by(rule.scale, 1)}: it is multiplied by what the host has."
     if rule.where:
         otherwise = {
             None: "where that is not known it is not judged",
@@ -131,7 +125,7 @@ def _threshold(rule: Rule, signals: Signals) -> Iterator[str]:
             "skip": "where that is not known it does not apply",
         }
         others = "; on others it is a note (info)" if rule.where_outside == "info" else ""
-        yield f"- Only for {wanted(rule)}{others}; {otherwise[rule.where_unknown]}."
+        yield f"- Only for {hosts_text(rule)}{others}; {otherwise[rule.where_unknown]}."
     if rule.drive:
         yield f"- Only for disks that plimsoll.toml marks as a {rule.drive} drive."
     if rule.phase:
@@ -139,25 +133,20 @@ def _threshold(rule: Rule, signals: Signals) -> Iterator[str]:
             ", and crossed only while also:" if rule.when_phase_unknown else "."
         )
         for condition in rule.when_phase_unknown:
-            yield f"  - {_broken(condition, signals)}."
+            yield f"  - {_crossed(condition, signals)}."
 
 
-def _broken(condition: Condition, signals: Signals) -> str:
-    side = _side(_BROKEN, condition.healthy, _measured_in(condition, signals), condition)
-    return f"{_reduced(condition)} of {_named(condition.signal, signals)} is {side}"
+def _crossed(condition: Condition, signals: Signals) -> str:
+    crossed = crossed_text(condition.healthy, unit_of(condition, signals)) + _each(condition)
+    return f"{_reduced(condition)} of {_named(condition.signal, signals)} is {crossed}"
 
 
-def _side(sides: Mapping[str, str], limit: Healthy, unit: str, condition: Condition) -> str:
-    each = f" for each {_EACH[condition.scale]}" if condition.scale else ""
-    return sides[limit.operator].format(exactly(limit.limit, unit)) + each
+def _each(condition: Condition) -> str:
+    return f" for each {counted_by(condition.scale, 1)}" if condition.scale else ""
 
 
 def _reduced(condition: Condition) -> str:
-    return _REDUCED[condition.reduce] + (f" over {words(condition.over)}" if condition.over else "")
-
-
-def _measured_in(condition: Condition, signals: Signals) -> str:
-    return "samples" if condition.reduce == "count" else signals[condition.signal].unit
+    return _REDUCED[condition.reduce] + (f" over {duration_text(condition.over)}" if condition.over else "")
 
 
 def _measured_on(rule: Rule) -> str:

@@ -8,15 +8,28 @@ from rich.markup import escape
 
 from ingest.shared.shorten import short
 from model.errors import printable
-from model.numbers import percent, quantity
 from model.remark import counted, listed
 from model.times import Zone
-from report.wording import MARKS, host_of, old_limits_in_brief, place, reason, scope, spans_text, used_by
-from review.findings import Finding, Outcome, nearness
+from model.value_text import percent, quantity
+from report.wording import (
+    MARKS,
+    crossed_summary,
+    extreme,
+    host_of,
+    margin,
+    old_limits_in_brief,
+    reason,
+    scope,
+    spans_text,
+    threshold,
+    used_by,
+)
+from review.findings import Finding, Outcome
 from review.groups import Group
+from review.ranking import nearness
 from review.review import Review
-from review.sentences import crossed_clause, extreme, in_phase, margin, threshold, worst_crossed, worst_text
-from review.verdict import Verdict, said, tally
+from review.sentences import crossed_clause, in_phase, place, worst_crossed, worst_text
+from review.verdict import Verdict, verdict_text
 
 _COLOURS = {"critical": "red", "warning": "yellow", "info": "cyan"}
 _VERDICT_STYLE = {Verdict.HEALTHY: "bold", Verdict.NOT_HEALTHY: "bold red", Verdict.UNKNOWN: "bold yellow"}
@@ -45,8 +58,8 @@ def show(review: Review, console: Console, zone: Zone | None = None) -> None:
 def lines(review: Review, zone: Zone) -> Iterator[str]:
     """The review line by line, in rich's markup."""
     style = _VERDICT_STYLE[review.verdict]
-    yield f"[{style}]{said(review.verdict)}[/] {escape(review.answer)}"
-    yield f"{tally(review.findings)} · {escape(review.coverage.text)}"
+    yield f"[{style}]{verdict_text(review.verdict)}[/] {escape(review.answer)}"
+    yield f"{crossed_summary(review.findings)} · {escape(review.coverage.text)}"
     yield f"[dim]{escape(scope(review, zone))}[/]"
     if review.groups:
         yield "\n[bold]Crossed[/]"

@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 
-from model.numbers import quantity
 from model.remark import counted
-from model.times import Zone, words
+from model.times import Zone, duration_text
+from model.value_text import number, percent, quantity
 from review.findings import CROSSED, Finding, Outcome
-from review.groups import Group
+from review.groups import Group, crossed_groups, severities
 from review.review import Review
-from review.sentences import between, crossed_clause, extreme, threshold
+from review.sentences import between, crossed_clause, gained_in, limit_of, place, reduced
 from rules.crossings import Crossing
+from rules.pack_schema import Condition, Rule
+from rules.wording import limit_text
 
 WITH_REASON = (Outcome.TOO_SHORT, Outcome.NOT_JUDGED, Outcome.OFF)
 # Severity is told by a shape and a word, never by colour alone.
@@ -23,7 +25,7 @@ def scope(review: Review, zone: Zone) -> str:
     if review.start is not None and review.end is not None:
         when = zone.clock(review.start)
         if review.end > review.start:
-            when = f"{zone.span(review.start, review.end)} ({words(review.end - review.start)})"
+            when = f"{zone.span(review.start, review.end)} ({duration_text(review.end - review.start)})"
         parts.append(f"{when}, {zone.label(review.start)}")
     hosts = len(review.hosts)
     parts.append(f"host {review.hosts[0]}" if hosts == 1 else f"{hosts} hosts")
@@ -34,7 +36,7 @@ def scope(review: Review, zone: Zone) -> str:
 
 def lasted(duration: int) -> str:
     """How long a crossing lasted; one without a length was seen once."""
-    return words(duration) if duration else "one evaluation"
+    return duration_text(duration) if duration else "one evaluation"
 
 
 def spans_text(crossings: Sequence[Crossing], zone: Zone, most: int) -> str:
@@ -71,12 +73,6 @@ def used_by(finding: Finding, start: int) -> str:
     phase = next((use.phase for use in uses if use.otherwise is not None), None)
     rest = "" if phase is None else f" (in the rest of the {phase} phase)"
     return f"{found.signal.title}, mean while crossed{rest}: {', '.join(names)}"
-
-
-def place(finding: Finding) -> str:
-    """`SQLSRV01` or `SQLSRV01, 2 E:`."""
-    subject = finding.subject
-    return "" if subject is None else f"{subject.host}, {subject.instance}" if subject.instance else subject.host
 
 
 def host_of(finding: Finding) -> str:
@@ -128,3 +124,70 @@ def reason(finding: Finding) -> str:
     if override and override.off:
         return override.reason
     return next((note for note in finding.notes if override is None or note != override.note), "")
+
+
+def crossed_summary(findings: Sequence[Finding]) -> str:
+    """`Crossed: 1 critical, 2 warning`: signals by the severity of their worst finding."""
+    return f"Crossed: {severities(crossed_groups(findings)) or 'nothing'}"
+
+
+def threshold(finding: Finding) -> str:
+    """`> 3,600 s`, with the limit as scaled for the subject."""
+    return f"{limit_text(limit_of(finding), finding.signal.unit)}{gained_in(finding)}"
+
+
+def condition_text(condition: Condition, unit: str) -> str:
+    """How a rule judges, in words: `mean over 1 min, for 5 min, in the steady phase`."""
+    parts = [f"{condition.reduce} over {duration_text(condition.over)}" if condition.over else condition.reduce]
+    if isinstance(condition, Rule):
+        parts += [f"for {duration_text(condition.for_)}"] if condition.for_ else []
+        parts += [f"in the {condition.phase} phase"] if condition.phase else []
+        if condition.recover:
+            parts.append(f"until {limit_text(condition.recover, unit, condition.scale)}")
+    return ", ".join(parts)
+
+
+def margin(finding: Finding) -> str:
+    """How far the worst value stayed from the limit: `37.5 % below`, `7 % above`, `17 × the limit`; or nothing.
+
+    Of a rule with further conditions it is the value while those held.
+    """
+    share = finding.margin
+    if share is None:
+        return "its other condition never held" if finding.track and not finding.track.others_hold.any() else ""
+    if share < 0:
+        return "crossed briefly" if finding.outcome == Outcome.HELD else "crossed"
+    if finding.track and finding.track.healthy.worse == "lower":
+        return f"{number(round(1 + share, 1))} × the limit" if share >= 1 else f"{percent(share)} above"
+    return f"{percent(share)} below"
+
+
+def extreme(finding: Finding) -> str:
+    """`highest`, `lowest 5 min mean`: which extreme the worst value is, and of what."""
+    which = {"higher": "highest", "lower": "lowest", "either": "furthest"}[limit_of(finding).worse]
+    return f"{which} {reduced(finding)}".rstrip()
+
+
+def brief_crossings(finding: Finding) -> str:
+    """How many crossings did not fire, and the longest of them: `3, longest 40 s`."""
+    longest = max((one.duration for one in finding.brief), default=0)
+    return (
+        number(len(finding.brief)) + (f", longest {duration_text(longest)}" if longest else "") if finding.brief else ""
+    )
+
+
+def where(group: Group, judged_hosts: int) -> str:
+    """`SQLSRV01, 2 E:`, `4 instances on SQLSRV01, worst 2 E:` or `on 20 of 20 hosts, worst WEB07`."""
+    worst = group.worst.subject
+    subjects = list(dict.fromkeys(finding.subject for finding in group.findings if finding.subject))
+    if worst is None or len(subjects) == 1:
+        return place(group.worst)
+    if len(group.hosts) > 1:
+        return f"on {number(len(group.hosts))} of {number(judged_hosts)} hosts, worst {place(group.worst)}"
+    return f"{number(len(subjects))} instances on {worst.host}, worst {worst.instance}"
+
+
+def clock(review: Review, zone: Zone, instant: int) -> str:
+    """A time of the run: with its date where the run spans several days."""
+    start, end = review.start or instant, review.end or instant
+    return zone.clock(instant, date=zone.local(start).date() != zone.local(end).date())

@@ -1,1 +1,1 @@
-"""One run reviewed: what was crossed, when, for how long, by how much, and where each limit comes from."""
+"""Judges one run: findings, statistics, coverage and the verdict. What is shown of them is made in `report`."""

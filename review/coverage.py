@@ -9,8 +9,8 @@ from review.findings import JUDGED, Finding, Outcome
 
 Why = Literal["needs", "too-short", "no-data", "no-phase", "not-recorded", "off"]
 _ORDER: Sequence[Why] = ("needs", "too-short", "no-data", "no-phase", "not-recorded", "off")
-# What one threshold does, and what several do.
-_SAID: dict[Why, tuple[str, str]] = {
+# For one threshold, and for several.
+_TEXTS: dict[Why, tuple[str, str]] = {
     "needs": ("needs {}", "need {}"),
     "too-short": ("was recorded too briefly", "were recorded too briefly"),
     "no-data": ("had no data", "had no data"),
@@ -21,8 +21,8 @@ _SAID: dict[Why, tuple[str, str]] = {
 
 
 @dataclass(frozen=True)
-class Unjudged:
-    """Thresholds that were not judged, and why; `fact` is what they need to be known."""
+class UnjudgedReason:
+    """How many thresholds were not judged for one reason; `fact` is the one they need."""
 
     count: int
     why: Why
@@ -31,18 +31,18 @@ class Unjudged:
     @property
     def text(self) -> str:
         """`2 need spindles`."""
-        one, several = _SAID[self.why]
+        one, several = _TEXTS[self.why]
         return f"{self.count:,} {(one if self.count == 1 else several).format(self.fact)}"
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """A threshold is one rule on one host. It was judged where any instance of the host was."""
+    """How many thresholds were judged: one is a rule on a host, judged if it was for any instance of the host."""
 
     thresholds: int
     judged: int
     hosts: int
-    unjudged: tuple[Unjudged, ...]
+    unjudged: tuple[UnjudgedReason, ...]
 
     @property
     def text(self) -> str:
@@ -74,7 +74,7 @@ def coverage(findings: Iterable[Finding]) -> Coverage:
             reasons[min(map(_why, found), key=_first)] += 1
     ordered = sorted(reasons.items(), key=lambda item: _first(item[0]))
     hosts = len({host for _, host in by_threshold})
-    return Coverage(len(by_threshold), judged, hosts, tuple(Unjudged(n, why, fact) for (why, fact), n in ordered))
+    return Coverage(len(by_threshold), judged, hosts, tuple(UnjudgedReason(n, why, fact) for (why, fact), n in ordered))
 
 
 def _first(reason: tuple[Why, str | None]) -> tuple[int, str]:

@@ -1,15 +1,15 @@
-"""Why a run is not known to be healthy although nothing in it was crossed. Healthy is earned: one doubt is enough."""
+"""Doubts: why a run in which nothing was crossed is still not known to be healthy. One is enough."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from model.names import Unrecognised
 from model.remark import Kind, Remark, counted, listed
-from model.times import words
+from model.times import duration_text
+from model.unrecognised import Unrecognised
+from review.bad_counters import BadCounter
 from review.findings import Finding, Outcome
 from review.sentences import breach_sentence, subject_title
-from review.unsound import Unsound
 from rules.states import Truth
 
 _MOST_NAMED = 3
@@ -18,19 +18,19 @@ _UNRECORDED = (Outcome.NOT_RECORDED, Outcome.DOES_NOT_APPLY, Outcome.OFF)
 
 @dataclass(frozen=True)
 class Doubt:
-    """A sentence without its full stop, and what to do about it."""
+    """A reason, as a sentence without its full stop, and what to do about it."""
 
-    said: str
+    reason: str
     advice: str = ""
 
     @property
     def sentence(self) -> str:
-        """All of it."""
-        return f"{self.said}{f'; {self.advice}' if self.advice else ''}."
+        """The whole sentence."""
+        return f"{self.reason}{f'; {self.advice}' if self.advice else ''}."
 
 
-def together(doubts: Sequence[Doubt]) -> str:
-    """Several doubts after words that lead to them: the first goes on with the sentence."""
+def doubts_text(doubts: Sequence[Doubt]) -> str:
+    """Several doubts as text that can follow a colon: only the sentences after the first begin with a capital."""
     first, *others = [one.sentence for one in doubts]
     return " ".join([first, *(one[:1].upper() + one[1:] for one in others)])
 
@@ -44,21 +44,21 @@ def unread(remarks: Iterable[Remark]) -> Iterator[Doubt]:
 
 
 def missing(hosts: Sequence[str]) -> Iterator[Doubt]:
-    """Hosts that plimsoll.toml names and no log has."""
+    """Hosts that plimsoll.toml names and that no log contains."""
     if hosts:
         which = hosts[0] if len(hosts) == 1 else f"{counted(len(hosts), 'host')} ({listed(hosts, _MOST_NAMED)})"
         yield Doubt(f"no log has {which}, which plimsoll.toml names")
 
 
-def unsound_counters(found: Sequence[Unsound]) -> Iterator[Doubt]:
-    """Counters whose values say nothing."""
+def bad_values(found: Sequence[BadCounter]) -> Iterator[Doubt]:
+    """Counters whose values cannot be used."""
     if found:
         more = f", and so with {counted(len(found) - 1, 'more counter')}" if len(found) > 1 else ""
         yield Doubt(f"values of {found[0].counter} {found[0].why}{more}", "see the remarks")
 
 
 def unrecognised_names(found: Sequence[Unrecognised]) -> Iterator[Doubt]:
-    """Counters under names that are not recognised, where rules lack theirs."""
+    """Counters with unknown names on hosts where rules find no counter: they may be the ones the rules need."""
     if found:
         count = sum(one.counters for one in found)
         names = ", ".join(dict.fromkeys(one.object for one in found))
@@ -67,17 +67,17 @@ def unrecognised_names(found: Sequence[Unrecognised]) -> Iterator[Doubt]:
 
 
 def undecided(findings: Iterable[Finding]) -> Iterator[Doubt]:
-    """Thresholds that were crossed where a short recording began or broke off."""
+    """Thresholds that were crossed at the start or end of a recording too short to tell for how long."""
     found = [one for one in findings if one.severe and one.undecided]
     if found:
         which = "a threshold that was" if len(found) == 1 else f"{len(found):,} thresholds that were"
         first = breach_sentence(found[0]).removesuffix(".")
-        counts = f"a crossing counts after {words(found[0].rule.for_)}"
+        counts = f"a crossing counts after {duration_text(found[0].rule.for_)}"
         yield Doubt(f"the recording is too short to judge {which} crossed in it: {first}, and {counts}")
 
 
 def broken_off(findings: Iterable[Finding], end: int | None) -> Iterator[Doubt]:
-    """Thresholds that were crossed when the samples of a host ended, though the run went on to `end` (UTC ns)."""
+    """Thresholds that were crossed when a host's samples ended, well before the end of the run (UTC ns)."""
     for one in findings:
         if end is None or not one.severe or one.outcome != Outcome.HELD or not one.track or not one.crossings:
             continue
@@ -88,12 +88,12 @@ def broken_off(findings: Iterable[Finding], end: int | None) -> Iterator[Doubt]:
         last_with_data = int(one.track.times[one.track.truths != Truth.NO_DATA][-1])
         if last.end == last_with_data and early > max(one.rule.for_, 2 * one.track.window):
             side = {"lower": "below", "higher": "above", "either": "off"}[one.track.healthy.worse]
-            when = f"when its samples ended, {words(early)} before the end of the run"
+            when = f"when its samples ended, {duration_text(early)} before the end of the run"
             yield Doubt(f"{subject_title(one)} was {side} its limit {when}")
 
 
 def too_short(findings: Sequence[Finding]) -> Iterator[Doubt]:
-    """Hosts of which at least half of the warning and critical rules that were recorded could not have fired."""
+    """Hosts where at least half of the warning and critical rules with recorded counters could not have fired."""
     for host, recorded in _recorded(findings).items():
         unable = sum(not judged for judged in recorded)
         if 2 * unable >= len(recorded):
@@ -103,7 +103,7 @@ def too_short(findings: Sequence[Finding]) -> Iterator[Doubt]:
 
 
 def _recorded(findings: Iterable[Finding]) -> dict[str, list[bool]]:
-    """Of each host: the warning and critical rules whose counters were recorded, and whether each was judged."""
+    """By host: for each warning and critical rule whose counters were recorded, whether it was judged."""
     rules: dict[tuple[str, str], bool] = {}
     hosts: dict[str, str] = {}
     for one in findings:

@@ -1,4 +1,4 @@
-"""What is asked of a run and what comes of it: one finding for each rule and subject."""
+"""The question that is put to a run, and the answer: one finding for each rule and subject."""
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
@@ -13,15 +13,17 @@ from model.run import Phase
 from model.samples import Samples
 from rules.crossings import Crossing, crossings, longest_stretch, share_of_time, time_crossed, worst_value
 from rules.evaluate import Track
-from rules.finder import Subject
-from rules.schema import Pack, Rule, Signal
+from rules.field_types import Severity
+from rules.pack_schema import Pack, Rule
+from rules.signal_schema import Signal
+from rules.subjects import Subject
 
 
 class Outcome(StrEnum):
-    """What became of a rule for one subject.
+    """The result of a rule for one subject, worst first.
 
-    Crossed, often crossed and held are known. Too short is a recording in which nothing could be crossed for as
-    long as counts. The rest was not judged.
+    Only crossed, often crossed and held are judged. Too short: the recording is shorter than the threshold has to be
+    crossed to count.
     """
 
     CROSSED = "crossed"
@@ -37,14 +39,15 @@ class Outcome(StrEnum):
 
 CROSSED = (Outcome.CROSSED, Outcome.OFTEN)
 JUDGED = (*CROSSED, Outcome.HELD)
+SEVERITIES: Sequence[Severity] = ("critical", "warning", "info")  # the gravest first
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """How much of a resource one process used while a threshold was crossed; means.
+    """How much of a resource one process used on average while a threshold was crossed (`inside`).
 
-    `otherwise` is that of the rest of `phase`, the phase the crossing lies in; None where phases are not known,
-    where it lies in none of them, or where it took the whole of it.
+    `otherwise` is its mean in the rest of `phase`, the phase that contains the crossing. It is None where phases are
+    not known, where no single phase contains the crossing, and where nothing of the phase is left.
     """
 
     instance: str
@@ -55,7 +58,7 @@ class Use:
 
 @dataclass(frozen=True)
 class Processes:
-    """The processes that used most of what a rule is about, by the start of each breach; most first."""
+    """The processes that used most of the resource a rule is about, highest first, by the start of each breach."""
 
     signal: Signal
     by_breach: Mapping[int, tuple[Use, ...]]
@@ -65,12 +68,14 @@ class Processes:
 class Finding:
     """One rule for one subject. `subject` is None where the rule's pack applies to no host.
 
-    `rule` is the rule as it was judged, `override` what plimsoll.toml did to it.
-    `samples` are what a chart draws: the signal as recorded, in its unit.
-    `notes` say what the judgement rests on: a widened window, an unknown phase, a host fact. `needs` is what a
-    rule that was not judged lacks: a fact (`memory_mb`), or that drives are marked (`drive = "database"`). `seen` is
-    how much of its window (ns) held samples when that was fullest, None where it was full. `superseded_by` are the
-    rules of today beside which it is a note.
+    Attributes:
+        rule: The rule as it was judged, with its override and the severity it has on this host.
+        override: What plimsoll.toml changed.
+        samples: The signal as recorded, in its unit.
+        notes: What the judgement rests on: a widened window, an unknown phase, a host fact.
+        needs: What a rule that was not judged lacks: a fact (`memory_mb`) or marked drives (`drive = "database"`).
+        seen: The longest part of the window (ns) that held samples; None where the whole window did.
+        superseded_by: The current rules that were judged instead, which make this old limit a note.
     """
 
     pack: Pack
@@ -89,12 +94,12 @@ class Finding:
 
     @property
     def severe(self) -> bool:
-        """Whether the verdict depends on it: notes (info) leave a run healthy."""
+        """Whether the verdict depends on it: warning and critical, not info."""
         return self.rule.severity != "info"
 
     @property
     def documented(self) -> Rule:
-        """The rule as its documents have it."""
+        """The rule as documented, without an override."""
         return self.override.documented if self.override else self.rule
 
     @cached_property
@@ -114,7 +119,7 @@ class Finding:
 
     @property
     def counted(self) -> tuple[Crossing, ...]:
-        """The crossings by which it counts as crossed: those that fired, or all where it was often crossed."""
+        """The crossings that make it count as crossed: those that fired, or all if it was often crossed."""
         return self.crossings if self.outcome == Outcome.OFTEN else self.breaches
 
     @cached_property
@@ -129,14 +134,14 @@ class Finding:
 
     @property
     def undecided(self) -> bool:
-        """Whether it was crossed where the recording began or broke off, and nobody can tell for how long."""
+        """Whether it was crossed at the start or end of a short recording, so that the duration is unknown."""
         return self.outcome == Outcome.TOO_SHORT and any(one.cut for one in self.crossings)
 
     @property
     def cannot_fire(self) -> bool:
-        """Whether its counters were recorded, and no crossing could have counted."""
-        untold = self.outcome == Outcome.NOT_JUDGED and self.needs is None
-        return untold or self.outcome in (Outcome.TOO_SHORT, Outcome.NO_DATA)
+        """Whether no crossing could have counted although its counters were recorded."""
+        outside_phase = self.outcome == Outcome.NOT_JUDGED and self.needs is None
+        return outside_phase or self.outcome in (Outcome.TOO_SHORT, Outcome.NO_DATA)
 
     @cached_property
     def worst(self) -> float:
@@ -150,7 +155,7 @@ class Finding:
 
     @property
     def times_past(self) -> float:
-        """How many times past its limit the worst value is, the same way for floors and ceilings; 0 without measure."""
+        """The worst value divided by its limit (for a floor the limit by the value); 0 if that has no meaning."""
         if self.track is None or np.isnan(self.nearest):
             return 0.0
         worst, limit = abs(self.nearest), abs(self.track.healthy.limit)
@@ -159,8 +164,8 @@ class Finding:
 
     @cached_property
     def nearest(self) -> float:
-        """The value nearest to the limit while all other conditions of the rule held; NaN where they never did."""
-        return worst_value(self.track, self.track.joined) if self.track else float("nan")
+        """The value nearest to the limit while all other conditions of the rule held; NaN if they never did."""
+        return worst_value(self.track, self.track.others_hold) if self.track else float("nan")
 
     @property
     def margin(self) -> float | None:
@@ -169,18 +174,6 @@ class Finding:
             return None
         distance = self.nearest - self.track.healthy.limit
         return (-distance if self.track.healthy.worse == "higher" else distance) / abs(self.track.healthy.limit)
-
-
-def nearness(finding: Finding) -> tuple[bool, bool, float, float, float]:
-    """Orders what held: warning and critical ones first, then what was crossed briefly, then by margin.
-
-    Of those whose other condition never held, the value furthest towards the limit comes first.
-    """
-    margin = finding.margin
-    crossed = -(finding.share_of_time or 0) if finding.brief else 0.0
-    lower = finding.rule.healthy.worse == "lower"
-    worst = float("inf") if np.isnan(finding.worst) else finding.worst if lower else -finding.worst
-    return not finding.severe, not finding.brief, crossed, float("inf") if margin is None else margin, worst
 
 
 @dataclass(frozen=True)
@@ -194,11 +187,13 @@ class Applied:
 
 @dataclass(frozen=True)
 class Question:
-    """What is to be judged: packs over phases, between two instants (UTC ns, None for open).
+    """What is to be judged: which packs, in which phases, from `start` to `end` (UTC ns; None: no bound).
 
-    `by_hand` are the packs that were asked for by name, `overrides` the thresholds that are set otherwise; `drives`
-    tells what the disks hold. `expected_hosts` are the hosts that plimsoll.toml names, where all logs of the run are
-    there: each of them was to be recorded.
+    Attributes:
+        by_hand: The packs that were chosen by name.
+        overrides: The thresholds that plimsoll.toml changes.
+        drives: What each marked disk holds.
+        expected_hosts: The hosts that plimsoll.toml names, if all logs of the run are given: each should be recorded.
     """
 
     packs: Sequence[Pack]

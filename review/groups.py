@@ -1,20 +1,19 @@
-"""What was crossed, signal by signal: all rules of a signal, on all its hosts, are one group."""
+"""Crossed findings grouped by signal: a group has all rules of the signal, on all hosts."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from review.findings import CROSSED, JUDGED, Finding
-from rules.schema import Rule, Severity
-
-SEVERITIES: Sequence[Severity] = ("critical", "warning", "info")
+from review.findings import CROSSED, JUDGED, SEVERITIES, Finding
+from rules.field_types import Severity
+from rules.pack_schema import Rule
 
 
 @dataclass(frozen=True)
 class Group:
     """The crossed findings about one signal, worst first.
 
-    `not_counted` are those of old limits that a rule of today stands in for, crossed or not, worst first.
+    `not_counted` are the findings of old limits that a current rule supersedes, crossed or not, worst first.
     """
 
     signal: str
@@ -23,7 +22,7 @@ class Group:
 
     @property
     def worst(self) -> Finding:
-        """The finding that stands for the group."""
+        """The worst finding."""
         return self.findings[0]
 
     @property
@@ -52,10 +51,10 @@ class Group:
 
 
 def crossed_groups(findings: Iterable[Finding]) -> tuple[Group, ...]:
-    """The groups, worst first. `findings` are in their order, worst first.
+    """The groups, worst first, of findings that are sorted so.
 
-    An old limit is noted in the group of its signal, or of a rule that supersedes it. Where neither was crossed and it
-    was, it makes a group of its own.
+    An old limit belongs to the group of its signal, else to that of a rule that supersedes it. If it was crossed and
+    neither of those was, it is a group of its own.
     """
     every = list(findings)
     by_signal: dict[str, list[Finding]] = {}
@@ -79,6 +78,6 @@ def crossed_groups(findings: Iterable[Finding]) -> tuple[Group, ...]:
 
 
 def severities(groups: Iterable[Group]) -> str:
-    """`1 critical, 2 warning`: how many groups there are of each severity, empty without any."""
+    """`1 critical, 2 warning`: the number of groups of each severity; empty without groups."""
     found = [group.severity for group in groups]
     return ", ".join(f"{found.count(severity):,} {severity}" for severity in SEVERITIES if severity in found)

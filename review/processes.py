@@ -1,6 +1,6 @@
-"""Which processes used most of what a crossed threshold is about, while it was crossed.
+"""The processes that used most of a resource while its threshold was crossed.
 
-A rule says by its `look_at` what that is: the first signal there that is kept per process.
+The resource is the first signal in the rule's `look_at` that is recorded per process.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,14 +13,14 @@ from model.log import Times, Values
 from model.run import Phase
 from model.samples import Samples
 from review.findings import CROSSED, Finding, Processes, Use
-from review.same_phase import phase_of, rest
+from review.rest_of_phase import in_rest_of_phase, phase_of
 from rules.crossings import Crossing
-from rules.schema import Signal
+from rules.signal_schema import Signal
 
 MOST_BREACHES = 100  # of one finding, the longest
 _PREFIX = "process."
 _MOST = 3
-_NO_PROCESS = "idle"  # stands for the time nothing ran
+IDLE = "idle"  # the instance that counts the time in which no process ran
 
 RecordedOn = Callable[[str, str], Iterable[tuple[str, Samples]]]
 
@@ -28,10 +28,10 @@ RecordedOn = Callable[[str, str], Iterable[tuple[str, Samples]]]
 def with_processes(
     findings: Sequence[Finding], signals: Mapping[str, Signal], recorded: RecordedOn, phases: Sequence[Phase] = ()
 ) -> list[Finding]:
-    """The findings; those that were crossed have their processes, where the log holds any.
+    """The findings, with processes for those that were crossed, if any were recorded.
 
-    `recorded` gives the instances of a signal on a host. What a process used in a breach is compared with the rest of
-    the phase the breach lies in.
+    `recorded` gives the instances of a signal on a host. What a process used in a breach is compared with what it
+    used in the rest of the phase that contains the breach.
     """
     result = list(findings)
     asked: dict[tuple[str, str], list[int]] = {}
@@ -52,18 +52,18 @@ def _users(
     recorded: Callable[[], Iterable[tuple[str, Samples]]],
     phases: Sequence[Phase],
 ) -> list[dict[int, tuple[Use, ...]]]:
-    """For each list of breaches, the processes that used most by the start of the breach."""
+    """For each list of breaches: the processes that used most, by the start of the breach."""
     chosen = [sorted(some, key=lambda one: -one.duration)[:MOST_BREACHES] for some in breaches]
     names, means = _highest(recorded(), *_edges([one for some in chosen for one in some]))
     wanted = set(names[np.isfinite(means)].tolist())
     otherwise: dict[tuple[str, int, str], float | None] = {}
-    lie_in = [{one.start: phase_of([one], phases) for one in some} for some in chosen]
+    phases_of = [{one.start: phase_of([one], phases) for one in some} for some in chosen]
     for name, samples in recorded() if wanted else ():
         if name in wanted:
             for at, some in enumerate(breaches):
-                for phase in {one for one in lie_in[at].values() if one is not None}:
+                for phase in {one for one in phases_of[at].values() if one is not None}:
                     there = samples.present
-                    values = there.values[rest(there.times, phase, some, phases)]
+                    values = there.values[in_rest_of_phase(there.times, phase, some, phases)]
                     otherwise[name, at, phase] = float(values.mean()) if len(values) else None
     found: list[dict[int, tuple[Use, ...]]] = []
     row = 0
@@ -71,7 +71,7 @@ def _users(
         by_breach: dict[int, tuple[Use, ...]] = {}
         for one in some:
             ranked = zip(names[row].tolist(), means[row].tolist(), strict=True)
-            phase = lie_in[at][one.start] or ""
+            phase = phases_of[at][one.start] or ""
             uses = tuple(
                 Use(name, mean, otherwise.get((name, at, phase)), phase) for name, mean in ranked if np.isfinite(mean)
             )
@@ -82,27 +82,27 @@ def _users(
 
 
 def _highest(recorded: Iterable[tuple[str, Samples]], starts: Times, ends: Times) -> tuple[NDArray[np.object_], Values]:
-    """A row for each span: the instances with the highest means in it, highest first; -inf where there is none."""
+    """For each span a row of the instances with the highest means, highest first; means are -inf in empty places."""
     names = np.full((len(starts), _MOST), "", dtype=object)
     means = np.full((len(starts), _MOST), -np.inf)
     first, last = int(starts.min()), int(ends.max())
     for name, samples in recorded:
-        if name.casefold() == _NO_PROCESS:
+        if name.casefold() == IDLE:
             continue
         mean = _means(samples.between(first, last).present, starts, ends)
-        mean[~(mean > 0)] = -np.inf  # what used nothing is not named
+        mean[~(mean > 0)] = -np.inf  # leaves out processes that used nothing
         if not (mean > means[:, -1]).any():
             continue
-        carried = np.full(len(starts), name, dtype=object)
-        for rank in range(_MOST):  # whoever is higher takes the place, and who stood there moves on
+        inserted = np.full(len(starts), name, dtype=object)
+        for rank in range(_MOST):  # insert by rank; the displaced instance moves on to the next
             higher = mean > means[:, rank]
             mean[higher], means[higher, rank] = means[higher, rank], mean[higher]
-            carried[higher], names[higher, rank] = names[higher, rank], carried[higher]
+            inserted[higher], names[higher, rank] = names[higher, rank], inserted[higher]
     return names, means
 
 
 def _means(samples: Samples, starts: Times, ends: Times) -> Values:
-    """The mean in each span, NaN where there is no sample."""
+    """The mean of each span, NaN without samples."""
     first, last = np.searchsorted(samples.times, starts, "left"), np.searchsorted(samples.times, ends, "right")
     count = last - first
     with np.errstate(invalid="ignore", over="ignore"):

@@ -1,4 +1,4 @@
-"""A review: the logs of one run, judged by the packs that apply."""
+"""A review: the logs of one run, judged by the packs that apply to its hosts."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -6,26 +6,26 @@ from functools import cached_property
 
 from hosts.facts import Facts
 from model.log import Log
-from model.names import Unrecognised, unrecognised
 from model.remark import Kind, Remark, counted
 from model.run import Phase, Run
 from model.series import Series
-from model.times import Zone, words
+from model.times import Zone, duration_text
+from model.unrecognised import Unrecognised, unrecognised
+from review.bad_counters import BadCounter, bad_counters, remarks_below_zero
 from review.coverage import Coverage, coverage
-from review.doubts import Doubt, broken_off, missing, too_short, undecided, unread, unrecognised_names, unsound_counters
+from review.doubts import Doubt, bad_values, broken_off, missing, too_short, undecided, unread, unrecognised_names
 from review.findings import Applied, Finding, Outcome, Question
 from review.groups import Group, crossed_groups
 from review.judging import judge
 from review.statistics import Statistic, statistics
-from review.unmatched import missing_hosts, unmatched
-from review.unsound import Unsound, remarks_below_zero, unsound
-from review.verdict import Verdict, headline, said, verdict
-from rules.finder import host_of, host_tags, hosts_of
+from review.unused_settings import missing_hosts, unused_settings
+from review.verdict import Verdict, headline, verdict, verdict_text
+from rules.subjects import host_of, host_tags, hosts_of
 
 
 @dataclass(frozen=True)
 class Review:
-    """A run and everything found in it; the terminal, the report and the JSON are made from this."""
+    """A run and everything found in it. All outputs are made from this: terminal, HTML, JSON, JUnit."""
 
     logs: tuple[Log, ...]
     run: Run
@@ -42,24 +42,24 @@ class Review:
 
     @property
     def headline(self) -> str:
-        """The verdict and the answer."""
-        return f"{said(self.verdict)} {self.answer}"
+        """The verdict and the reason for it."""
+        return f"{verdict_text(self.verdict)} {self.answer}"
 
     @property
     def answer(self) -> str:
-        """What stands after the verdict."""
+        """The reason for the verdict, in a sentence or two."""
         return headline(self.findings, self.doubts, len(self.hosts), (self.end or 0) - (self.start or 0))
 
     @cached_property
     def doubts(self) -> tuple[Doubt, ...]:
-        """Why the run is not known to be healthy although nothing was crossed; the gravest first."""
+        """Why the run is not known to be healthy although nothing was crossed; the most serious first."""
         return (
             *unread(self.remarks),
             *missing(self.missing_hosts),
-            *unsound_counters(self.unsound),
+            *bad_values(self.bad_counters),
             *undecided(self.findings),
             *broken_off(self.findings, self.end),
-            *unrecognised_names(self.doubtful),
+            *unrecognised_names(self.maybe_needed),
             *too_short(self.findings),
         )
 
@@ -75,13 +75,13 @@ class Review:
 
     @cached_property
     def unrecognised(self) -> tuple[Unrecognised, ...]:
-        """What was recorded under names that look like Windows' own in a language that is not known."""
+        """Counters whose names are not recognised: they look like Windows' own in a language that is not known."""
         series = {one.key: one for log in self.logs for one in log.series}.values()
         return tuple(unrecognised(replace(one, host=self.host_of(one)) for one in series))
 
     @cached_property
-    def doubtful(self) -> tuple[Unrecognised, ...]:
-        """Those of hosts for which a rule for every host finds no counter: it may lie under such a name."""
+    def maybe_needed(self) -> tuple[Unrecognised, ...]:
+        """Unrecognised counters of hosts on which a rule for every host finds none: they may be what it needs."""
         lacking = {
             finding.subject.host.casefold()
             for finding in self.of(Outcome.NOT_RECORDED)
@@ -90,9 +90,9 @@ class Review:
         return tuple(one for one in self.unrecognised if one.host.casefold() in lacking)
 
     @cached_property
-    def unsound(self) -> tuple[Unsound, ...]:
-        """Counters that rules may need and whose values say nothing."""
-        return unsound(self.logs, self.question.packs)
+    def bad_counters(self) -> tuple[BadCounter, ...]:
+        """Counters that rules may need and whose values cannot be used."""
+        return bad_counters(self.logs, self.question.packs)
 
     def of(self, *outcomes: Outcome) -> list[Finding]:
         """The findings with these outcomes, worst first."""
@@ -110,15 +110,15 @@ class Review:
 
     @cached_property
     def missing_hosts(self) -> tuple[str, ...]:
-        """The hosts that were to be recorded and were not."""
+        """The expected hosts that were not recorded."""
         return missing_hosts(self.question.expected_hosts, self.hosts)
 
     def hosts_of(self, log: Log) -> tuple[str, ...]:
-        """The computers of one log: where an agent polls others, those."""
+        """The computers of one log; if an agent polled others, those and not the agent's."""
         return tuple(hosts_of(log.series, self._host_tags).values())
 
     def host_of(self, series: Series) -> str:
-        """The computer that rules are judged for with this series."""
+        """The computer a series is of."""
         return host_of(series, self._host_tags)
 
     @cached_property
@@ -127,12 +127,12 @@ class Review:
 
     @cached_property
     def zone(self) -> Zone:
-        """The zone times are shown in: that of the first log that knows its own."""
+        """The time zone for display: that of the first log that gives one."""
         return next((log.zone for log in self.logs if log.zone.known), self.logs[0].zone)
 
     @cached_property
     def start(self) -> int | None:
-        """The first instant reviewed (UTC ns); None where the logs hold no rows."""
+        """The first instant reviewed (UTC ns); None if the logs have no rows."""
         first = min((int(log.times[0]) for log in self.logs if len(log.times)), default=None)
         return first if first is None else max(first, self.question.start or first)
 
@@ -164,27 +164,27 @@ class Review:
 
 
 def review(logs: Sequence[Log], run: Run, question: Question, facts: Facts, remarks: Sequence[Remark] = ()) -> Review:
-    """Judge the logs of one run. `remarks` are what is worth knowing beside what the readers remarked."""
+    """Judge the logs of one run. `remarks` are added to those of the logs."""
     findings, applied = judge(logs, question, facts)
     everything = (*(remark for log in logs for remark in log.remarks), *remarks)
     found = Review(tuple(logs), run, question, tuple(findings), tuple(applied), everything, facts)
     more = (
         *(_not_recognised(one) for one in found.unrecognised),
         *remarks_below_zero(logs),
-        *unmatched(facts.given, question, findings, found.hosts),
+        *unused_settings(facts.given, question, findings, found.hosts),
         *_recorded_too_briefly(findings),
     )
     return replace(found, remarks=(*everything, *more))
 
 
 def _recorded_too_briefly(findings: Sequence[Finding]) -> Iterator[Remark]:
-    """Which thresholds cannot have been crossed for long enough to count, host by host."""
+    """A remark for each host with thresholds that were recorded for less than they must be crossed to count."""
     by_host: dict[str, list[Finding]] = {}
     for finding in findings:
         if finding.outcome == Outcome.TOO_SHORT and finding.subject:
             by_host.setdefault(finding.subject.host, []).append(finding)
     for host, found in by_host.items():
-        names = ", ".join(sorted({f"{one.rule.id} ({words(one.rule.for_)})" for one in found}))
+        names = ", ".join(sorted({f"{one.rule.id} ({duration_text(one.rule.for_)})" for one in found}))
         text = (
             f"what was judged of {host} without a break is shorter than these thresholds must be crossed to count, "
             f"so they were not judged: {names}"

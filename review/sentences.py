@@ -1,23 +1,23 @@
-"""One finding in words: what was crossed, by how much, for how long, and what its limit is."""
+"""Sentences about one finding: what was crossed, by how much, for how long, and what its limit is."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from model.numbers import number, percent, quantity
-from model.times import words
+from model.times import duration_text
+from model.value_text import percent, quantity
 from review.findings import Finding, Outcome
 from rules.crossings import Crossing
 from rules.healthy import Healthy
-from rules.wording import exactly, limit_text
+from rules.subjects import Subject
+from rules.wording import should_text
 
 _REDUCED = {"min": "minimum", "max": "maximum"}
-_SHOULD = {"<": "stay below", "<=": "stay at or below", ">": "stay above", ">=": "stay at or above", "=": "be"}
 _SIDE = {"lower": "below its limit", "higher": "above its limit", "either": "off its limit"}
 
 
 def breach_sentence(finding: Finding, title: str | None = None) -> str:
-    """What was crossed in a sentence. `title` stands for the signal and its subject.
+    """What was crossed, in a sentence. `title` replaces the signal and its subject.
 
     `Page life expectancy of DB01 never passed 1,064 s (1 min mean); it should stay above 3,600 s.`
     """
@@ -42,9 +42,11 @@ def crossed_clause(finding: Finding) -> str:
 
 
 def worst_crossed(finding: Finding) -> float:
-    """The value furthest past the limit in the crossings to speak of: those of a compound rule are not all."""
+    """The value furthest past the limit within the crossings: elsewhere other conditions of the rule did not hold."""
     limit = limit_of(finding).limit
-    return max((one.worst for one in told(finding)), key=lambda value: abs(value - limit), default=finding.worst)
+    return max(
+        (one.worst for one in shown_crossings(finding)), key=lambda value: abs(value - limit), default=finding.worst
+    )
 
 
 def often(finding: Finding) -> str:
@@ -52,20 +54,29 @@ def often(finding: Finding) -> str:
     side = _SIDE[limit_of(finding).worse]
     known = finding.rule.phase and finding.track is not None and finding.track.phase_known
     of = f"the {finding.rule.phase} phase" if known else "the run"
-    return f"{side} for {percent(finding.share_of_time or 0)} of {of}, never for {words(finding.rule.for_)} on end"
+    return (
+        f"{side} for {percent(finding.share_of_time or 0)} of {of}, never for {duration_text(finding.rule.for_)} on end"
+    )
 
 
 def subject_title(finding: Finding) -> str:
     """`Page life expectancy of SQLSRV01`, `Disk queue length of SQLSRV01, 2 E:`."""
-    subject = finding.subject
-    place = "" if subject is None else f" of {subject.host}" + (f", {subject.instance}" if subject.instance else "")
-    return f"{finding.signal.title}{place}"
+    return f"{finding.signal.title} of {place(finding)}" if finding.subject else finding.signal.title
+
+
+def place(finding: Finding) -> str:
+    """`SQLSRV01` or `SQLSRV01, 2 E:`; empty where the rule applies to no host."""
+    return subject_name(finding.subject) if finding.subject else ""
+
+
+def subject_name(subject: Subject) -> str:
+    """`SQLSRV01` or `SQLSRV01, 2 E:`."""
+    return f"{subject.host}, {subject.instance}" if subject.instance else subject.host
 
 
 def should(finding: Finding) -> str:
-    """`should stay above 3,600 s`, with the limit as scaled for the subject."""
-    healthy = limit_of(finding)
-    return f"should {_SHOULD[healthy.operator]} {exactly(healthy.limit, finding.signal.unit)}{_gained(finding)}"
+    """`should stay above 3,600 s`, with the limit as it was applied to the subject."""
+    return f"{should_text(limit_of(finding), finding.signal.unit)}{gained_in(finding)}"
 
 
 def limit_of(finding: Finding) -> Healthy:
@@ -73,64 +84,39 @@ def limit_of(finding: Finding) -> Healthy:
     return finding.track.healthy if finding.track else finding.rule.healthy
 
 
-def threshold(finding: Finding) -> str:
-    """`> 3,600 s`, with the limit as scaled for the subject."""
-    return f"{limit_text(limit_of(finding), finding.signal.unit)}{_gained(finding)}"
-
-
-def _gained(finding: Finding) -> str:
+def gained_in(finding: Finding) -> str:
+    """` gained in 5 min`: in what time a rule counts an increase; empty for other rules."""
     return f" gained in {window(finding)}" if finding.rule.reduce == "increase" else ""
 
 
-def margin(finding: Finding) -> str:
-    """How far the worst value stayed from the limit: `37.5 % below`, `7 % above`, `17 × the limit`; or nothing.
-
-    Of a rule with further conditions it is the value while those held.
-    """
-    share = finding.margin
-    if share is None:
-        return "its other condition never held" if finding.track and not finding.track.joined.any() else ""
-    if share < 0:
-        return "crossed briefly" if finding.outcome == Outcome.HELD else "crossed"
-    if finding.track and finding.track.healthy.worse == "lower":
-        return f"{number(round(1 + share, 1))} × the limit" if share >= 1 else f"{percent(share)} above"
-    return f"{percent(share)} below"
-
-
-def extreme(finding: Finding) -> str:
-    """`highest`, `lowest 5 min mean`: which extreme the worst value is, and of what."""
-    which = {"higher": "highest", "lower": "lowest", "either": "furthest"}[limit_of(finding).worse]
-    return f"{which} {reduced(finding)}".rstrip()
-
-
 def reduced(finding: Finding) -> str:
-    """`5 min mean`: what the worst value is of; empty where it is a sample as recorded.
+    """`5 min mean`: how the worst value was computed; empty if it is a single sample.
 
-    A window that was never full says so: `mean of up to 2 min`.
+    A window that samples never filled: `mean of up to 2 min`.
     """
     how, worse = finding.rule.reduce, limit_of(finding).worse
     a_sample = how == "last" or (how == "max" and worse != "lower") or (how == "min" and worse != "higher")
     if a_sample or not (finding.track.window if finding.track else finding.rule.over):
         return ""
     if finding.seen is not None:
-        return f"{_REDUCED.get(how, how)} of {f'up to {words(finding.seen)}' if finding.seen else 'one sample'}"
+        return f"{_REDUCED.get(how, how)} of {f'up to {duration_text(finding.seen)}' if finding.seen else 'one sample'}"
     return f"{window(finding)} {_REDUCED.get(how, how)}"
 
 
 def window(finding: Finding) -> str:
     """`5 min`, or `1 min to 20 min` where the log was sampled at several intervals."""
     if finding.track is None:
-        return words(finding.rule.over)
+        return duration_text(finding.rule.over)
     return between((finding.track.window, *finding.track.other_windows))
 
 
 def between(durations: Sequence[int]) -> str:
-    """`5 min` where all are, or `1 min to 20 min`."""
-    return " to ".join(words(one) for one in dict.fromkeys((min(durations), max(durations))))
+    """The range of the durations: `1 min to 20 min`, or `5 min` if all are equal."""
+    return " to ".join(duration_text(one) for one in dict.fromkeys((min(durations), max(durations))))
 
 
 def worst_text(finding: Finding, worst: float | None = None) -> str:
-    """`15.8 GB (1 min mean)`: the worst value of all, or of a breach, and what it is of."""
+    """`15.8 GB (1 min mean)`: the worst value, of all or of one breach, and how it was computed."""
     value = quantity(finding.worst if worst is None else worst, finding.signal.unit)
     return f"{value}{_in_brackets(reduced(finding))}"
 
@@ -140,20 +126,20 @@ def _in_brackets(text: str) -> str:
 
 
 def in_phase(finding: Finding) -> str:
-    """` in the steady phase` where the rule was kept to one."""
+    """` in the steady phase` if the rule was judged in one phase only; else empty."""
     known = finding.rule.phase and finding.track is not None and finding.track.phase_known
     return f" in the {finding.rule.phase} phase" if known else ""
 
 
 def how_long(finding: Finding) -> str:
     """`for 1 h 24 min`, or `3 times (41 min in all)`."""
-    crossed = told(finding)
+    crossed = shown_crossings(finding)
     total = sum(one.duration for one in crossed)
     if len(crossed) == 1:
-        return f"for {words(total)}" if total else "at one evaluation"
-    return f"{len(crossed)} times ({f'{words(total)} in all' if total else 'one evaluation each'})"
+        return f"for {duration_text(total)}" if total else "at one evaluation"
+    return f"{len(crossed)} times ({f'{duration_text(total)} in all' if total else 'one evaluation each'})"
 
 
-def told(finding: Finding) -> Sequence[Crossing]:
-    """The crossings to speak of: those that count, or all of them where none does."""
+def shown_crossings(finding: Finding) -> Sequence[Crossing]:
+    """The crossings that count, or all of them if none does."""
     return finding.counted or finding.crossings

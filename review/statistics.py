@@ -1,11 +1,11 @@
-"""What every series did, over the whole run and in each phase.
+"""Statistics of every series, over the whole run and in each phase.
 
 Long averages hide spikes ("analyzing averages over a long period of time will not be useful in
-finding bottlenecks", OCS 2007 on HP BladeSystem, Test results): the share and the mean of the
-samples that are not zero stand beside the mean of all.
+finding bottlenecks", OCS 2007 on HP BladeSystem, Test results), so the share of samples that are not zero and
+their mean are given as well.
 
-Where a recorder changed its interval, a sample weighs as much as the time it stands for: five minutes
-sampled every second are no more than five minutes beside a day sampled every minute.
+If the recorder changed its interval, samples are weighted by the interval: five minutes sampled every second count
+as five minutes, not as most of a day that was otherwise sampled every minute.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ WHOLE_RUN = "whole run"
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What a series did in some time, in the counter's own unit; None where there is no sample."""
+    """Statistics of a series in some span of time, in the counter's own unit; None without samples."""
 
     samples: int
     missing: int
@@ -42,7 +42,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Statistic:
-    """One series in one phase."""
+    """The statistics of one series in one phase."""
 
     series: Series
     phase: str
@@ -64,7 +64,7 @@ def statistics(logs: Sequence[Log], phases: Sequence[Phase], start: int | None, 
 
 
 def weights_of(samples: Samples) -> Values | None:
-    """The time (ns) each row stands for; None where it is the same for all."""
+    """The sampling interval (ns) at each row; None if it is the same for all."""
     if samples.interval is None or not samples.other_intervals:
         return None
     weights = np.full(len(samples.times), float(samples.interval))
@@ -74,7 +74,7 @@ def weights_of(samples: Samples) -> Values | None:
 
 
 def figures(samples: Samples, weights: Values | None, start: int | None, end: int | None) -> Figures:
-    """What a series did from `start` to `end`, both included; `weights` are those of all its rows."""
+    """The statistics from `start` to `end`, both included; `weights` are those of all rows of the series."""
     rows = samples.between(start, end)
     values = rows.present.values
     missing = len(rows.values) - len(values)
@@ -110,7 +110,7 @@ def _mean(values: Values, weights: Values | None) -> float:
 def _quantiles(ordered: Values, weights: Values | None, shares: Sequence[float]) -> list[float]:
     """The values at these shares of the ordered samples, interpolated linearly between neighbours.
 
-    Of n samples the k-th stands at k, weighed at k times its weight and n - 1 times that of those before it.
+    Sample k of n is at position k; weighted, at k times its weight plus n - 1 times the weights before it.
     """
     places = np.arange(len(ordered), dtype=np.float64)
     if weights is not None:

@@ -1,18 +1,18 @@
-"""The verdict on a run, and the answer in a sentence or two."""
+"""The verdict on a run, and the headline that explains it in a sentence or two."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
 from model.remark import counted, listed
-from model.times import words
+from model.times import duration_text
 from review.coverage import coverage
 from review.doubts import Doubt
 from review.findings import CROSSED, JUDGED, Finding, Outcome
-from review.groups import SEVERITIES, Group, crossed_groups, severities
+from review.groups import Group, crossed_groups, severities
 from review.sentences import (
     breach_sentence,
     crossed_clause,
+    place,
     should,
     subject_title,
     worst_text,
@@ -28,25 +28,25 @@ class Verdict(StrEnum):
     UNKNOWN = "unknown"
 
 
-_SAID = {Verdict.HEALTHY: "Healthy.", Verdict.NOT_HEALTHY: "Not healthy.", Verdict.UNKNOWN: "Not known."}
+_TEXTS = {Verdict.HEALTHY: "Healthy.", Verdict.NOT_HEALTHY: "Not healthy.", Verdict.UNKNOWN: "Not known."}
 _MOST_UNABLE = 3
 
 
 def verdict(findings: Sequence[Finding], doubts: Sequence[Doubt]) -> Verdict:
-    """Not healthy if a warning or critical threshold was crossed; unknown with a doubt, or if none was judged."""
+    """Not healthy if a warning or critical threshold was crossed; unknown if there is a doubt or none was judged."""
     severe = [one for one in findings if one.severe]
     if any(one.outcome in CROSSED for one in severe):
         return Verdict.NOT_HEALTHY
     return Verdict.UNKNOWN if doubts or not any(one.outcome in JUDGED for one in severe) else Verdict.HEALTHY
 
 
-def said(answer: Verdict) -> str:
+def verdict_text(answer: Verdict) -> str:
     """The verdict as the first words of the headline."""
-    return _SAID[answer]
+    return _TEXTS[answer]
 
 
 def headline(findings: Sequence[Finding], doubts: Sequence[Doubt], hosts: int, span: int) -> str:
-    """What follows the verdict: the worst that was crossed, or why nothing is known, or what came closest.
+    """What follows the verdict: the worst crossing, or why the verdict is not known, or what came closest to its limit.
 
     `span` is how long the run is, in ns.
     """
@@ -62,7 +62,7 @@ def headline(findings: Sequence[Finding], doubts: Sequence[Doubt], hosts: int, s
     else:
         sentences = [
             _closest(findings),
-            *_few(findings),
+            *_coverage_if_low(findings),
             *_unable(findings),
             *_sparse(findings, span),
             *_noted(groups, hosts),
@@ -78,8 +78,9 @@ def group_sentence(group: Group, hosts: int) -> str:
     if len(group.hosts) == 1:
         instances = group.instances_on(worst.subject.host)
         return breach_sentence(worst, subject_title(worst) + (f" (worst of {instances})" if instances > 1 else ""))
-    place = worst.subject.host + (f", {worst.subject.instance}" if worst.subject.instance else "")
-    where = f"{worst.signal.title} crossed its limit on {len(group.hosts):,} of {hosts:,} hosts, worst on {place}"
+    where = (
+        f"{worst.signal.title} crossed its limit on {len(group.hosts):,} of {hosts:,} hosts, worst on {place(worst)}"
+    )
     return f"{where}: there it {crossed_clause(worst)}; it {should(worst)}."
 
 
@@ -103,7 +104,7 @@ def _nothing_judged(findings: Sequence[Finding]) -> str:
 
 
 def _closest(findings: Sequence[Finding]) -> str:
-    """What came closest to its limit: what was crossed briefly, else the smallest margin."""
+    """What came closest to its limit: a brief crossing, else the smallest margin."""
     held = [one for one in findings if one.severe and one.outcome == Outcome.HELD]
     every = "Every warning and critical threshold" if len(held) > 1 else "The one warning or critical threshold"
     every = f"{every} that could be judged held"
@@ -120,7 +121,7 @@ def _closest(findings: Sequence[Finding]) -> str:
 
 def _crossed_briefly(briefly: Sequence[Finding]) -> str:
     most = max(briefly, key=lambda one: one.share_of_time or 0)
-    counts = f", and a crossing counts after {words(most.rule.for_)}" if most.rule.for_ else ""
+    counts = f", and a crossing counts after {duration_text(most.rule.for_)}" if most.rule.for_ else ""
     others = len(briefly) - 1
     were = "was" if others == 1 else "were"
     more = f" {counted(others, 'other threshold')} {were} crossed briefly, too." if others else ""
@@ -129,25 +130,25 @@ def _crossed_briefly(briefly: Sequence[Finding]) -> str:
 
 
 def _sparse(findings: Sequence[Finding], span: int) -> Iterator[str]:
-    """What held, but had data for less than half of the run: a gap, cells left blank, a log that ends early."""
+    """Thresholds that held with data for less than half of the run: a gap, blank cells, a log that ends early."""
     names: dict[str, None] = {}
     for one in findings:
         kept_to_phase = one.rule.phase and one.track is not None and one.track.phase_known
         if one.severe and one.outcome == Outcome.HELD and one.track and not kept_to_phase:
             judged = one.track.judged * EVERY
             if 2 * judged < span:
-                names[f"{subject_title(one)} ({words(judged)} of {words(span)})"] = None
+                names[f"{subject_title(one)} ({duration_text(judged)} of {duration_text(span)})"] = None
     if names:
         yield f"Judged for less than half of the run: {listed(list(names), _MOST_UNABLE)}."
 
 
 def _threshold(finding: Finding) -> tuple[str, str]:
-    """What coverage counts: a rule on a host."""
+    """A rule on a host, which coverage counts as one threshold."""
     return finding.rule.id, finding.subject.host.casefold() if finding.subject else ""
 
 
-def _few(findings: Sequence[Finding]) -> Iterator[str]:
-    """Where most of what applies was not judged, healthy says little: so it is said beside it."""
+def _coverage_if_low(findings: Sequence[Finding]) -> Iterator[str]:
+    """How many thresholds were judged, if less than half of those that apply: healthy says little then."""
     found = coverage(findings)
     if 2 * found.judged < found.thresholds:
         verb = "was" if found.judged == 1 else "were"
@@ -155,28 +156,13 @@ def _few(findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def _unable(findings: Sequence[Finding]) -> Iterator[str]:
-    """Which warning and critical thresholds could not have fired in what was recorded."""
+    """Warning and critical thresholds that could not have fired in this recording."""
     unable = [one for one in findings if one.severe and one.cannot_fire]
-    for said, phase in (
+    for reason, phase in (
         ("Too little was recorded to judge", False),
         ("The phase was not judged that is meant by", True),
     ):
         found = [one for one in unable if (one.outcome == Outcome.NOT_JUDGED) == phase]
         names = list(dict.fromkeys(f"{one.signal.title} ({one.rule.id})" for one in found))
         if names:
-            yield f"{said} {listed(names, _MOST_UNABLE)}."
-
-
-def counts(findings: Sequence[Finding]) -> dict[str, int]:
-    """Findings by state, those that count as crossed by severity as well."""
-    by_outcome = Counter(str(one.outcome) for one in findings)
-    by_severity = Counter(one.rule.severity for one in findings if one.outcome in CROSSED)
-    return {
-        **{severity: by_severity[severity] for severity in SEVERITIES},
-        **{str(outcome): by_outcome[str(outcome)] for outcome in Outcome},
-    }
-
-
-def tally(findings: Sequence[Finding]) -> str:
-    """`Crossed: 1 critical, 2 warning`: signals by the severity of their worst finding."""
-    return f"Crossed: {severities(crossed_groups(findings)) or 'nothing'}"
+            yield f"{reason} {listed(names, _MOST_UNABLE)}."

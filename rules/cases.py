@@ -8,14 +8,17 @@ import numpy as np
 from model.run import Phase
 from model.samples import Samples
 from model.series import Series
-from model.times import words
+from model.times import duration_text
 from rules.crossings import crossings, worst_value
 from rules.evaluate import Judge, Track, grid
-from rules.finder import Finder, Subject, is_total
-from rules.schema import Case, Fact, Rule, Signal, Source
-from rules.source import suggest
+from rules.field_types import Fact
+from rules.host_filter import applies, hosts_text
+from rules.pack_schema import Case, Rule
+from rules.signal_finder import Finder
+from rules.signal_schema import Signal, Source
 from rules.states import Truth
-from rules.where import applies, wanted
+from rules.strict_yaml import suggest
+from rules.subjects import Subject, is_total
 
 _HOST = "host"
 _FIELD = "value"
@@ -31,14 +34,14 @@ def run_case(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> str | Non
     """
     try:
         track = _judged(rule, case, signals)
-    except _Unfit as unfit:
-        return str(unfit)
+    except _BadCase as error:
+        return str(error)
     fired = next((one for one in crossings(track) if one.fired_at is not None), None) if track else None
     if track is None or not track.judged:
         return None if case.fires is None else f"expected {_EXPECTED[case.fires]}, but {_no_data(rule, case, signals)}"
     unit = signals[rule.signal].unit
     if fired is not None and fired.fired_at is not None:
-        after = f"{words(fired.fired_at)} into the case" if fired.fired_at else "at once"
+        after = f"{duration_text(fired.fired_at)} into the case" if fired.fired_at else "at once"
         happened = f"it fired {after}; {_extreme(track, unit)}"
     else:
         happened = _why_not(rule, track, unit)
@@ -50,7 +53,7 @@ def run_case(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> str | Non
 _EXPECTED = {True: "to fire", False: "to be judged and not to fire", None: "to have no data throughout"}
 
 
-class _Unfit(ValueError):
+class _BadCase(ValueError):
     """The case cannot be run; the text says why."""
 
 
@@ -78,14 +81,14 @@ def _recorded(case: Case, signals: Mapping[str, Signal]) -> Iterator[tuple[Serie
     for name, values in case.series.items():
         signal = signals.get(name)
         if signal is None:
-            raise _Unfit(f'its series name "{name}", which is not a signal{suggest(name, list(signals))}')
+            raise _BadCase(f'its series name "{name}", which is not a signal{suggest(name, list(signals))}')
         if signal.derived:
             operands = ", ".join(signal.derived.operands)
-            raise _Unfit(f'its series name "{name}", which is derived: give what it is derived from, {operands}')
+            raise _BadCase(f'its series name "{name}", which is derived: give what it is derived from, {operands}')
         if signal.instances == "each" and is_total(case.instance):
-            raise _Unfit(f'its instance "{case.instance}" stands for all the others, and {name} is kept for each')
+            raise _BadCase(f'its instance "{case.instance}" stands for all the others, and {name} is kept for each')
         if signal.fact:
-            raise _Unfit(f'its series name "{name}", which is a fact: write facts: {{{signal.fact}: 1}}')
+            raise _BadCase(f'its series name "{name}", which is a fact: write facts: {{{signal.fact}: 1}}')
         tags = ((_INSTANCE, case.instance),) if signal.instances == "each" else ()
         times = np.arange(len(values), dtype=np.int64) * case.interval
         filled = np.array([np.nan if value is None else value for value in values])
@@ -116,7 +119,7 @@ class _Facts:
 
     def __call__(self, subject: Subject, fact: Fact) -> float:
         if fact not in self.case.facts:
-            raise _Unfit(f"the limit scales by {fact}, which the case does not give; write facts: {{{fact}: 1}}")
+            raise _BadCase(f"the limit scales by {fact}, which the case does not give; write facts: {{{fact}: 1}}")
         return self.case.facts[fact]
 
 
@@ -125,7 +128,7 @@ def _no_data(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> str:
     if case.phase and rule.phase and case.phase != rule.phase:
         return f'it was not judged: it is for the phase "{rule.phase}", and the case is of "{case.phase}"'
     if not applies(rule, case.facts.get):
-        return f"it does not apply: it is for {wanted(rule)}"
+        return f"it does not apply: it is for {hosts_text(rule)}"
     conditions = (rule, *rule.and_) if case.phase or not rule.phase else rule.conditions
     named = [name for condition in conditions for name in operands(condition.signal, signals)]
     absent = [name for name in dict.fromkeys(named) if name not in case.series]
@@ -145,8 +148,8 @@ def _why_not(rule: Rule, track: Track, unit: str) -> str:
     brief = crossings(track)
     if brief:
         longest = max(brief, key=lambda one: one.duration)
-        lasted = f"for {words(longest.duration)}" if longest.duration else "at one evaluation"
-        return f"it was crossed {lasted} at most, and fires after {words(rule.for_)}; {_extreme(track, unit)}"
+        lasted = f"for {duration_text(longest.duration)}" if longest.duration else "at one evaluation"
+        return f"it was crossed {lasted} at most, and fires after {duration_text(rule.for_)}; {_extreme(track, unit)}"
     own = ~np.isnan(track.values) & ~track.healthy.holds(track.values)
     if own.any():
         lacking = "had data" if not (track.truths[own] == Truth.FALSE).any() else "held"

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from rules.schema import Condition, Rule, Signal
-from rules.source import Document, Place, suggest
+from rules.pack_schema import Condition, Rule
+from rules.signal_schema import Signal
+from rules.strict_yaml import Document, Place, suggest
 
 _INSTEAD = {
     "pack": "give this one another name, or judge by one of the two with --only",
@@ -12,7 +13,7 @@ _INSTEAD = {
 }
 
 
-class Once:
+class UniqueNames:
     """Names of one kind, each of which may be given once; `places` says where each is."""
 
     def __init__(self, kind: str, places: Mapping[str, str] | None = None) -> None:

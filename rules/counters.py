@@ -7,9 +7,10 @@ from functools import cache
 from importlib.resources import files
 
 from model.perfmon import SQL_DEFAULT, SQL_NAMED, CounterPath
-from rules.finder import EACH
-from rules.schema import Pack, Signal, Strict
-from rules.source import read, validate
+from rules.field_types import EACH, Strict
+from rules.pack_schema import Pack
+from rules.signal_schema import Signal
+from rules.strict_yaml import read, validate
 
 
 @dataclass(frozen=True, slots=True)

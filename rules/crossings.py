@@ -39,14 +39,14 @@ def crossings(track: Track) -> tuple[Crossing, ...]:
     """All crossings of a track, in time order."""
     true = (track.truths == Truth.TRUE) & (track.states != State.NOT_JUDGED)
     judged = np.concatenate(([False], _judged(track), [False]))
-    loaded = (track.states == State.PENDING) | (track.states == State.FIRING)
-    unloaded = np.flatnonzero(~loaded)
+    active = (track.states == State.PENDING) | (track.states == State.FIRING)
+    inactive = np.flatnonzero(~active)
     firing = np.flatnonzero(track.states == State.FIRING)
     runs = _runs(true)
     worst, means = _worst_and_mean(track, runs)
     found: list[Crossing] = []
     for at, (first, last) in enumerate(runs):
-        until = int(next(iter(unloaded[np.searchsorted(unloaded, last) :]), len(loaded)))
+        until = int(next(iter(inactive[np.searchsorted(inactive, last) :]), len(active)))
         fired = int(next(iter(firing[np.searchsorted(firing, first) :]), until))
         found.append(
             Crossing(

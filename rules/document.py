@@ -9,7 +9,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from model.times import SECOND
-from rules.schema import Condition, Pack, Rule, Signal
+from rules.pack_schema import Condition, Pack, Rule
+from rules.signal_schema import Signal
 
 
 class _Part(BaseModel):

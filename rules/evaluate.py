@@ -16,12 +16,24 @@ from model.run import Phase
 from model.samples import Samples
 from model.sampling import Stretch, within
 from model.series import Series
-from model.times import SECOND, utc, words
-from rules.fields import Pairs, combined_rates, combined_samples, operated, rates, transformed
-from rules.finder import Combined, Derived, Given, Origin, Origins, Subject, Taken, Total, joined, series_of
+from model.times import SECOND, duration_text, utc
+from rules.field_types import Fact, Operation, Reduce
+from rules.fields import Pairs, apply_operation, combined_rates, combined_samples, rates, transformed
 from rules.healthy import Healthy
-from rules.schema import Condition, Fact, Operation, Reduce, Rule
+from rules.origins import (
+    DerivedOrigin,
+    FactOrigin,
+    FieldsOrigin,
+    Origin,
+    Origins,
+    SeriesOrigin,
+    TotalOrigin,
+    origin_for,
+    series_of,
+)
+from rules.pack_schema import Condition, Rule
 from rules.states import State, States, Truth, Truths, run
+from rules.subjects import Subject
 from rules.window import reduce, reduce_pairs
 
 EVERY = 10 * SECOND
@@ -35,7 +47,7 @@ class Track:
     """A rule judged for one subject: a row per evaluation.
 
     `values` are the rule's own reduced values (NaN: no data), `truths` the condition (false where only `recover`
-    keeps an alert firing), `joined` whether all other conditions of the rule held, `healthy` the limit as scaled
+    keeps an alert firing), `others_hold` whether all other conditions of the rule held, `healthy` the limit as scaled
     for this subject, `window` the window in ns after widening, `other_windows` those where the log was sampled at
     another interval, `phase_known` whether the rule could be kept to its phase.
     """
@@ -47,7 +59,7 @@ class Track:
     values: Values
     truths: Truths
     states: States
-    joined: NDArray[np.bool_]
+    others_hold: NDArray[np.bool_]
     phase_known: bool = True
     other_windows: Sequence[int] = ()
 
@@ -96,8 +108,8 @@ class Judge:
         together = np.logical_and.reduce([one == Truth.TRUE for one in joint], initial=np.True_) & inside
         return Track(subject, healthy, window, at, values, truths, states, together, known, used)
 
-    def seen(self, origin: Origin, track: Track) -> int | None:
-        """How much of the window (ns) held samples when it was fullest; None where it was full, to a sample."""
+    def coverage(self, origin: Origin, track: Track) -> int | None:
+        """The longest part of a window (ns) that samples covered; None if some window was covered completely."""
         fullest = 0
         for series in series_of(origin):
             samples = self.samples(series)
@@ -124,7 +136,7 @@ class Judge:
         return limit.scaled(self.fact(subject, condition.scale)) if condition.scale else limit
 
     def _joint(self, condition: Condition, subject: Subject, at: Times) -> Truths:
-        origin = joined(self.origins(condition.signal), subject)
+        origin = origin_for(self.origins(condition.signal), subject)
         if origin is None:
             return np.full(len(at), Truth.NO_DATA, dtype=np.int8)
         values = self._reduced(condition, origin, at)
@@ -158,11 +170,11 @@ class Judge:
 
     def _value(self, origin: Origin, at: Times, window: int, how: Reduce) -> Values:
         match origin:
-            case Taken(series, rate, transform):
+            case SeriesOrigin(series, rate, transform):
                 samples = self.samples(series).present
                 samples = Samples(samples.times, transformed(samples.values, transform))
                 return reduce_pairs(rates(samples), at, window, how) if rate else reduce(samples, at, window, how)
-            case Combined(operation, fields, rate, transform):
+            case FieldsOrigin(operation, fields, rate, transform):
                 parts = [self.samples(series) for series in fields]
                 if rate:
                     pairs = combined_rates(operation, parts)
@@ -170,12 +182,12 @@ class Judge:
                     return reduce_pairs(pairs, at, window, how)
                 samples = combined_samples(operation, parts)
                 return reduce(Samples(samples.times, transformed(samples.values, transform)), at, window, how)
-            case Derived(operation, operands, weights):
+            case DerivedOrigin(operation, operands, weights):
                 values = [self._value(operand, at, window, how) for operand in operands]
                 return combined(operation, values, weights)
-            case Total(parts):
+            case TotalOrigin(parts):
                 return total([self._value(part, at, window, how) for part in parts])
-            case Given(subject, fact):
+            case FactOrigin(subject, fact):
                 return np.full(len(at), float(self.fact(subject, fact)))
 
 
@@ -195,7 +207,7 @@ def grid(times: Times, every: int = EVERY, reach: int = 0) -> Times:
     counts = (ends - starts) // every + 1
     if counts.sum() > _MOST_EVALUATIONS:
         raise Unusable(
-            f"the samples lie too far apart to be judged every {words(every)}: {len(times)} rows from "
+            f"the samples lie too far apart to be judged every {duration_text(every)}: {len(times)} rows from "
             f"{utc(int(times[0])):%Y-%m-%d} to {utc(int(times[-1])):%Y-%m-%d}; choose a part with --from and --to"
         )
     return np.concatenate([np.arange(s, e + 1, every) for s, e in zip(starts.tolist(), ends.tolist(), strict=True)])
@@ -210,7 +222,7 @@ def total(values: Sequence[Values]) -> Values:
 def combined(operation: Operation, values: Sequence[Values], weights: Sequence[float] = ()) -> Values:
     """A derived signal's operands as one, each times its weight."""
     weighed = [weight * one for weight, one in zip(weights, values, strict=True)] if weights else values
-    return operated(operation, weighed)
+    return apply_operation(operation, weighed)
 
 
 def _truths(values: Values, breached: np.ndarray) -> Truths:

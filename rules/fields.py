@@ -8,7 +8,8 @@ import numpy as np
 from model.log import Times, Values
 from model.samples import Samples
 from model.times import SECOND
-from rules.schema import Operation, Transform
+from rules.field_types import Operation
+from rules.signal_schema import Transform
 
 OPERATORS: Mapping[Operation, str] = {"sum": "+", "difference": "-", "ratio": "/"}
 
@@ -39,7 +40,7 @@ def combined_rates(operation: Operation, counts: Sequence[Samples]) -> Pairs:
     later = _shared([part.later for part in parts])
     at = [np.searchsorted(part.later, later) for part in parts]
     earlier = np.minimum.reduce([part.earlier[rows] for part, rows in zip(parts, at, strict=True)])
-    values = operated(operation, [part.values[rows] for part, rows in zip(parts, at, strict=True)])
+    values = apply_operation(operation, [part.values[rows] for part, rows in zip(parts, at, strict=True)])
     known = np.isfinite(values)
     return Pairs(earlier[known], later[known], values[known])
 
@@ -48,7 +49,7 @@ def combined_samples(operation: Operation, fields: Sequence[Samples]) -> Samples
     """Several fields as one value, wherever all of them have a sample at the same time."""
     parts = [one.present for one in fields]
     times = _shared([part.times for part in parts])
-    values = operated(operation, [part.values[np.searchsorted(part.times, times)] for part in parts])
+    values = apply_operation(operation, [part.values[np.searchsorted(part.times, times)] for part in parts])
     return Samples(times, values).present
 
 
@@ -58,7 +59,7 @@ def transformed(values: Values, transform: Transform) -> Values:
     return values if scale == 1 and offset == 0 else scale * values + offset
 
 
-def operated(operation: Operation, values: Sequence[Values]) -> Values:
+def apply_operation(operation: Operation, values: Sequence[Values]) -> Values:
     """Values as one; a divisor that is 0 or less is no data: nothing that is divided by can be negative."""
     match operation:
         case "sum":

@@ -11,8 +11,9 @@ from typing import Any
 from pydantic import BaseModel
 
 from model.times import SECOND
-from rules.schema import Pack, Signals
-from rules.source import SIGNAL_NAME
+from rules.pack_schema import Pack
+from rules.signal_schema import Signals
+from rules.strict_yaml import SIGNAL_NAME
 
 PACK, SIGNALS = "pack.schema.json", "signals.schema.json"
 MODELS: Mapping[str, type[BaseModel]] = {PACK: Pack, SIGNALS: Signals}

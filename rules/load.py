@@ -7,10 +7,11 @@ from importlib.resources import files
 from pathlib import Path
 
 from model.errors import Unusable
-from rules.checks import Once, check_rule, check_signals
-from rules.schema import Pack, Rule, Signal, Signals
-from rules.source import Document, Mistakes, read, suggest, validate
-from rules.units import of_rule
+from rules.checks import UniqueNames, check_rule, check_signals
+from rules.pack_schema import Pack, Rule
+from rules.signal_schema import Signal, Signals
+from rules.strict_yaml import Document, Mistakes, read, suggest, validate
+from rules.units import convert_limits
 
 YAML = (".yaml", ".yml")
 _HOW = "; `plimsoll rules new FILE` writes one to begin with"
@@ -82,7 +83,11 @@ class _Loader:
         shipped, places = _signals()
         self.signals = dict(shipped)
         self.mistakes: list[str] = []
-        self._packs, self._rules, self._signals = Once("pack"), Once("rule"), Once("signal", places)
+        self._packs, self._rules, self._signals = (
+            UniqueNames("pack"),
+            UniqueNames("rule"),
+            UniqueNames("signal", places),
+        )
 
     def pack(self, file: str, text: bytes) -> Pack | None:
         """The pack of a file, its limits in the units of their signals; None where it is too wrong to go on."""
@@ -107,7 +112,7 @@ class _Loader:
         if wrong := check_rule(document, ("rules", at), rule, known):
             self.mistakes += wrong
             return rule
-        rule, mistakes = of_rule(rule, known)
+        rule, mistakes = convert_limits(rule, known)
         self.mistakes += [document.mistake(("rules", at, *place), said) for place, said in mistakes]
         return rule
 
@@ -118,7 +123,7 @@ def _signals() -> tuple[Mapping[str, Signal], Mapping[str, str]]:
     documents = [read(*named) for named in _yaml_files("signals").values()]
     parts = [validate(document, Signals).signals for document in documents]
     signals = {name: signal for part in parts for name, signal in part.items()}
-    once = Once("signal")
+    once = UniqueNames("signal")
     mistakes: list[str] = []
     for document, part in zip(documents, parts, strict=True):
         for name in part:

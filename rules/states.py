@@ -47,19 +47,19 @@ def step(status: Status, at: int, enter: Truth, stay: Truth, hold: int) -> Statu
     `enter` is the condition that leads out of ok, `stay` the one that keeps a subject pending or
     firing (the same, unless the rule has a `recover` limit). `hold` is the rule's `for` in ns.
     """
-    loaded = _loaded(status)
-    truth = stay if loaded else enter
+    active = _is_active(status)
+    truth = stay if active else enter
     if truth == Truth.FALSE:
         return Status(State.OK)
     if truth == Truth.NO_DATA:
         return status if status.state == State.FIRING else Status(State.NO_DATA)
     if status.state == State.FIRING:
         return status
-    since = status.since if loaded and status.since is not None else at
+    since = status.since if active and status.since is not None else at
     return Status(State.FIRING if at - since >= hold else State.PENDING, since)
 
 
-def _loaded(status: Status) -> bool:
+def _is_active(status: Status) -> bool:
     return status.state in (State.PENDING, State.FIRING)
 
 
@@ -78,7 +78,7 @@ def run(times: Times, enter: Truths, stay: Truths, hold: int, status: Status | N
         while at < last:
             before = status
             status = step(status, int(times[at]), Truth(int(enter[at])), Truth(int(stay[at])), hold)
-            if _loaded(status) != _loaded(before):
+            if _is_active(status) != _is_active(before):
                 until = at + 1  # from the next evaluation on the other of enter and stay decides
             elif status.state == State.PENDING and status.since is not None:
                 until = min(last, max(at + 1, int(np.searchsorted(times, status.since + hold))))

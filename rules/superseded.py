@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from rules.schema import Pack, Rule
+from rules.pack_schema import Pack, Rule
 
 
 def as_notes(packs: Sequence[Pack], by_hand: Collection[str] = ()) -> tuple[Pack, ...]:

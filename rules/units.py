@@ -9,10 +9,11 @@ from dataclasses import replace
 from fractions import Fraction
 from math import isfinite
 
-from model.numbers import MULTIPLES, exact, quantity
+from model.value_text import MULTIPLES, exact, quantity
 from rules.healthy import Healthy
-from rules.schema import Condition, Rule, Signal
-from rules.source import Place, suggest
+from rules.pack_schema import Condition, Rule
+from rules.signal_schema import Signal
+from rules.strict_yaml import Place, suggest
 
 Kind = Mapping[str, Fraction]
 
@@ -33,7 +34,7 @@ _NO_UNIT = ("", "ratio")
 _SAMPLES = "samples"
 
 
-def in_unit(healthy: Healthy, unit: str) -> Healthy:
+def convert_limit(healthy: Healthy, unit: str) -> Healthy:
     """A limit as it is written, in the unit of its signal. ValueError, saying what to write, if that cannot be told.
 
     Only where nobody would guess another unit may it be left out: for counts and %, and for 0.
@@ -65,7 +66,7 @@ def written(healthy: Healthy, unit: str) -> str:
     base, factor = next(iter(_kind(unit))), _kind(unit)[unit]
     in_base = float(Fraction(repr(healthy.limit)) * factor)
     text = f"{healthy.operator} {quantity(in_base, base, exact).replace(',', '')}"
-    back = in_unit(Healthy.parse(text), unit)
+    back = convert_limit(Healthy.parse(text), unit)
     return text if back == replace(healthy, unit=None) else f"{healthy.operator} {healthy.limit!r} {unit}".rstrip()
 
 
@@ -74,13 +75,13 @@ def unit_of(condition: Condition, signals: Mapping[str, Signal]) -> str:
     return _SAMPLES if condition.reduce == "count" else signals[condition.signal].unit
 
 
-def of_rule(rule: Rule, signals: Mapping[str, Signal]) -> tuple[Rule, list[tuple[Place, str]]]:
+def convert_limits(rule: Rule, signals: Mapping[str, Signal]) -> tuple[Rule, list[tuple[Place, str]]]:
     """A rule with its limits in the units of their signals, and what is wrong with those that cannot be."""
     mistakes: list[tuple[Place, str]] = []
 
     def fitted(healthy: Healthy, condition: Condition, place: Place) -> Healthy:
         try:
-            return in_unit(healthy, unit_of(condition, signals))
+            return convert_limit(healthy, unit_of(condition, signals))
         except ValueError as error:
             mistakes.append((place, f"{place[-1]} {error}"))
             return healthy

@@ -5,8 +5,8 @@ from numpy.typing import NDArray
 
 from model.log import Times, Values
 from model.samples import Samples
+from rules.field_types import Reduce
 from rules.fields import Pairs
-from rules.schema import Reduce
 
 
 def reduce(samples: Samples, at: Times, window: int, how: Reduce) -> Values:

@@ -16,18 +16,18 @@ from model.log import Log
 from model.run import Recording, StoredRun
 from model.samples import Samples, joined
 from model.series import Series
-from store import influx_removal
+from store import influx_delete
 from store.influx_server import EVER, Server, Table
-from store.line_protocol import bodies, parse_key, point, value, wire
-from store.protocol import Buckets, Found, RunSummary, Written
-from store.quoting import identifier, string, tagged, within
+from store.line_protocol import as_stored, parse_key, point, request_bodies, value
+from store.protocol import Buckets, FoundSeries, RunSummary, WriteResult
+from store.quoting import has_tags, identifier, string, time_range
 from store.run_document import dumps, loads
 
 # Runs lie beside the series they are of, so that one retention and one read-only token serve both.
 # dashboards/ reads the first as annotations; the second holds the document in parts.
 RUN = "plimsoll_run"
 DOCUMENT = "plimsoll_run_document"
-_OWN = (RUN, DOCUMENT, influx_removal.KEPT)
+_OWN = (RUN, DOCUMENT, influx_delete.KEPT)
 
 _CONNECTIONS = 2
 _PLACES_AT_ONCE = 20  # a query over a thousand takes four times as long as fifty over twenty
@@ -45,13 +45,13 @@ class InfluxStore:
         """Its address with the bucket: `http://127.0.0.1:8086/plimsoll`."""
         return f"{self._server.url}/{self._server.address.bucket}"
 
-    def write(self, batches: Iterable[Log]) -> Iterator[Written]:
+    def write(self, batches: Iterable[Log]) -> Iterator[WriteResult]:
         """Write each batch; the next one is encoded while the last is on its way."""
         on_their_way: deque[tuple[int, list[Future[tuple[int, str]]]]] = deque()
         pool = ThreadPoolExecutor(_CONNECTIONS)
         try:
             for batch in batches:
-                posts = [pool.submit(self._server.post, body) for body in bodies(batch)]
+                posts = [pool.submit(self._server.post, body) for body in request_bodies(batch)]
                 on_their_way.append((batch.present, posts))
                 if len(on_their_way) > 1:
                     yield _written(*on_their_way.popleft())
@@ -66,7 +66,7 @@ class InfluxStore:
 
     def remove(self, recording: Recording, keep: Sequence[Recording] = (), *, whole: bool = True) -> None:
         """Remove the samples of a recording, but for those that others hold too."""
-        influx_removal.remove(self._server, recording, keep, whole=whole)
+        influx_delete.remove(self._server, recording, keep, whole=whole)
 
     def oldest(self) -> int | None:
         """By the bucket's retention, as it is at the time of the call."""
@@ -76,7 +76,7 @@ class InfluxStore:
         """The hosts that have samples in a range, in order."""
         return sorted({series.host for series in self.series(start, end).series}, key=str.casefold)
 
-    def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> Found:
+    def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
         """The series that have a sample in a range, in order."""
         where = self._where(start, end, hosts)
         found: dict[object, Series] = {}
@@ -90,7 +90,7 @@ class InfluxStore:
                 elif last is not None:
                     one = _series(table, column.removeprefix("last_"))
                     found.setdefault(one.key, one)
-        return Found(sorted(found.values(), key=lambda one: one.key), text)
+        return FoundSeries(sorted(found.values(), key=lambda one: one.key), text)
 
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
         """The samples of each of these series in a range, a query for each measurement of a host."""
@@ -103,7 +103,7 @@ class InfluxStore:
                 for at, name in enumerate(names):
                     found = _series(table, name)
                     parts[found.key].append((found, Samples(times, table.values(at + 1)).present))
-        return [joined(_own_first(wire(one), parts.get(_key(one), []))) for one in series]
+        return [joined(_own_first(as_stored(one), parts.get(_key(one), []))) for one in series]
 
     def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
         """Minimum, maximum and mean, computed by the server."""
@@ -165,7 +165,7 @@ class InfluxStore:
     def runs(self) -> list[RunSummary]:
         """All runs, the latest first."""
         found = [
-            _summary(table) for table in self._query(f'SELECT * FROM "{RUN}" WHERE {within(*EVER)} GROUP BY "run"')
+            _summary(table) for table in self._query(f'SELECT * FROM "{RUN}" WHERE {time_range(*EVER)} GROUP BY "run"')
         ]
         return sorted(found, key=lambda one: (-one.start, one.name))
 
@@ -173,9 +173,8 @@ class InfluxStore:
         """A run, put together from the parts of its document. Unusable if one of them is missing."""
         if not name.isprintable():
             return None
-        query = (
-            f'SELECT "data", "parts" FROM "{DOCUMENT}" WHERE {within(*EVER)} AND "run" = {string(name)} GROUP BY "part"'
-        )
+        where = f'{time_range(*EVER)} AND "run" = {string(name)}'
+        query = f'SELECT "data", "parts" FROM "{DOCUMENT}" WHERE {where} GROUP BY "part"'
         parts = {table.tags["part"]: table.rows[0][1:] for table in self._query(query)}
         if not parts or name not in {run.name for run in self.runs()}:
             return None
@@ -205,9 +204,9 @@ class InfluxStore:
     def _wanted(self, series: Sequence[Series], start: int, end: int) -> Iterator["_Wanted"]:
         """What to ask for: these series in groups that InfluxDB answers at once, however many there are."""
         fields: dict[object, list[str]] = defaultdict(list)
-        for one in map(wire, series):
+        for one in map(as_stored, series):
             fields[_place(one)].append(one.field)
-        for measurement in dict.fromkeys(wire(one).measurement for one in series):
+        for measurement in dict.fromkeys(as_stored(one).measurement for one in series):
             there = [one for one in self._places(measurement) if _place(one) in fields]
             for first in range(0, len(there), _PLACES_AT_ONCE):
                 some = there[first : first + _PLACES_AT_ONCE]
@@ -216,7 +215,7 @@ class InfluxStore:
                 if not names:
                     continue
                 yield _Wanted(
-                    measurement, f"{within(start, end)} AND ({' OR '.join(map(_has_tags, some))})", list(names)
+                    measurement, f"{time_range(start, end)} AND ({' OR '.join(map(_has_tags, some))})", list(names)
                 )
 
     def _places(self, measurement: str) -> list[Series]:
@@ -227,14 +226,14 @@ class InfluxStore:
     def _where(self, start: int, end: int, hosts: Sequence[str]) -> str:
         """The condition of a query; empty where none of the hosts is known."""
         if not hosts:
-            return within(start, end)
+            return time_range(start, end)
         asked = {host.casefold() for host in hosts}
         known = {row[1] for table in self._query('SHOW TAG VALUES WITH KEY = "host"') for row in table.rows}
         named = sorted(host for host in known if host.casefold() in asked)
         if not named:
             return ""
-        either = " OR ".join(tagged([("host", host)]) for host in named)
-        return f"{within(start, end)} AND ({either})"
+        either = " OR ".join(has_tags([("host", host)]) for host in named)
+        return f"{time_range(start, end)} AND ({either})"
 
 
 class _Wanted(NamedTuple):
@@ -248,13 +247,13 @@ def _point(measurement: str, tags: dict[str, str], fields: dict[str, str | int],
     return point(measurement, tags, written, time)
 
 
-def _written(values: int, posts: Iterable[Future[tuple[int, str]]]) -> Written:
+def _written(values: int, posts: Iterable[Future[tuple[int, str]]]) -> WriteResult:
     answers = [post.result() for post in posts]
-    return Written(values, sum(refused for refused, _ in answers), next((why for _, why in answers if why), ""))
+    return WriteResult(values, sum(refused for refused, _ in answers), next((why for _, why in answers if why), ""))
 
 
 def _has_tags(one: Series) -> str:
-    return f"({tagged([('host', one.host), *one.tags])})"
+    return f"({has_tags([('host', one.host), *one.tags])})"
 
 
 def _place(one: Series) -> object:
@@ -267,7 +266,7 @@ def _series(table: Table, field: str) -> Series:
 
 
 def _key(series: Series) -> object:
-    return wire(series).key
+    return as_stored(series).key
 
 
 def _own_first(series: Series, parts: list[tuple[Series, Samples]]) -> list[Samples]:

@@ -23,7 +23,7 @@ class Address:
         except ValueError:
             usable = False
         if not usable:
-            raise no_address(self.url)
+            raise bad_address(self.url)
 
     @property
     def is_loopback(self) -> bool:
@@ -35,6 +35,6 @@ class Address:
             return host == "localhost"
 
 
-def no_address(url: str) -> Unusable:
+def bad_address(url: str) -> Unusable:
     """What is said of a URL that is none."""
     return Unusable(f'store "{url}": is not an address; write it like http://127.0.0.1:8086')

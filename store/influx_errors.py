@@ -16,7 +16,7 @@ _PLAIN_ALONE = re.compile(r"WRONG_VERSION_NUMBER|RECORD_LAYER_FAILURE|HTTP_REQUE
 
 def refusal(error: ApiException, address: Address) -> Unusable:
     """A refusal in a line that says what to do about it."""
-    text, url = said(error), address.url
+    text, url = server_message(error), address.url
     match error.status:
         case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
             advice = "the token is wrong or may not do this; give one in INFLUX_TOKEN"
@@ -29,7 +29,7 @@ def refusal(error: ApiException, address: Address) -> Unusable:
     return Unusable(f"{url}: InfluxDB refuses: {text or error.status} ({advice})")
 
 
-def without_tls(error: ApiException, address: Address) -> Unusable | None:
+def tls_error(error: ApiException, address: Address) -> Unusable | None:
     """Why TLS is not to be had; None where it failed for once."""
     why, url = str(error.reason), address.url
     if _PLAIN_ALONE.search(why):
@@ -42,7 +42,7 @@ def without_tls(error: ApiException, address: Address) -> Unusable | None:
     return None
 
 
-def said(error: ApiException) -> str:
+def server_message(error: ApiException) -> str:
     """What the server says of a refusal."""
     body = error.body if error.body is not None else b""
     if isinstance(body, bytes | bytearray):
@@ -54,13 +54,13 @@ def said(error: ApiException) -> str:
     return str(told.get("message") or told.get("error") or "")[:300] if isinstance(told, dict) else ""
 
 
-def reason(error: Exception) -> str:
+def last_cause(error: Exception) -> str:
     """The last cause of a connection's failure, in a few words."""
     inner = getattr(error, "reason", None) or _inside(error)
     return _last(str(inner)) or type(inner).__name__
 
 
-def advice(error: Exception, address: Address) -> str:
+def unanswered_advice(error: Exception, address: Address) -> str:
     """What to do where a server has not answered for long."""
     if address.url.startswith("http:") and isinstance(_inside(error), ConnectionResetError):
         return "if it speaks TLS there, write https://; else see its log"

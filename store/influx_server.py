@@ -19,8 +19,8 @@ from urllib3.exceptions import HTTPError
 from model.errors import Unreachable, Unusable
 from model.log import Times, Values
 from store.influx_address import Address
-from store.influx_errors import reason, refusal, said
-from store.influx_patience import Answer, Patience
+from store.influx_errors import last_cause, refusal, server_message
+from store.influx_retry import Answer, Retry
 
 _DROPPED = re.compile(r"\bdropped=(\d+)")
 _TIMEOUT_MS = 120_000
@@ -50,16 +50,16 @@ class Table:
 class Server:
     """One bucket of an InfluxDB.
 
-    Every call waits for a server that is busy or away, for `patience_s` seconds, and then raises Unreachable.
+    Every call waits for a server that is busy or away, for `retry_s` seconds, and then raises Unreachable.
     `waiting` is told, in a sentence, when that begins and when it has ended.
     """
 
     def __init__(
-        self, address: Address, *, patience_s: float = 300.0, waiting: Callable[[str], None] = lambda _: None
+        self, address: Address, *, retry_s: float = 300.0, waiting: Callable[[str], None] = lambda _: None
     ) -> None:
         self.address = address
         self.url = address.url.rstrip("/")
-        self._patience = Patience(address, patience_s, waiting)
+        self._retry = Retry(address, retry_s, waiting)
         self._client = InfluxDBClient(
             self.url, address.token, org=address.org, timeout=_TIMEOUT_MS, enable_gzip=not address.is_loopback
         )
@@ -70,9 +70,9 @@ class Server:
     def post(self, lines: bytes) -> tuple[int, str]:
         """Write lines of line protocol; how many points the server refused, and why."""
         try:
-            self._patience.answer(lambda: self._write.write(self.address.bucket, self.address.org, lines))
+            self._retry.call(lambda: self._write.write(self.address.bucket, self.address.org, lines))
         except ApiException as error:
-            text = said(error)
+            text = server_message(error)
             if error.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE and lines.count(b"\n") > 1:
                 return self._post_in_halves(lines)
             if "partial write" in text:
@@ -137,7 +137,7 @@ class Server:
 
     def give_up(self) -> None:
         """Wait no longer, in any thread: nobody wants the answer any more."""
-        self._patience.give_up()
+        self._retry.give_up()
 
     def close(self) -> None:
         """Let go of the connections."""
@@ -172,14 +172,14 @@ class Server:
                 yield from filter(bytes.strip, whole)
         except (HTTPError, OSError) as error:
             raise Unreachable(
-                f"{self.url}: broke off in the middle of an answer ({reason(error)}); call again"
+                f"{self.url}: broke off in the middle of an answer ({last_cause(error)}); call again"
             ) from None
         if rest.strip():
             yield rest
 
     def _translated(self, call: Callable[[], Answer]) -> Answer:
         try:
-            return self._patience.answer(call)
+            return self._retry.call(call)
         except ApiException as error:
             raise refusal(error, self.address) from None
 

@@ -43,7 +43,7 @@ def encode(log: Log) -> Iterator[bytes]:
                 yield text
 
 
-def bodies(log: Log) -> Iterator[bytes]:
+def request_bodies(log: Log) -> Iterator[bytes]:
     """The points of a log in pieces of some 2 MB, each of whole lines: what a server takes best."""
     held: list[bytes] = []
     size = 0
@@ -79,7 +79,7 @@ def value(one: str | float | bool, kind: str) -> str:
             return repr(float(one))
 
 
-def wire(series: Series) -> Series:
+def as_stored(series: Series) -> Series:
     """A series as it is after it was written: some characters no tag can hold."""
     tags = tuple((_plain(name), _plain(value)) for name, value in series.tags if _plain(value))
     measurement = series.measurement.replace("\n", " ").replace("\r", " ")
@@ -89,9 +89,12 @@ def wire(series: Series) -> Series:
 def same_when_written(series: Sequence[Series]) -> list[tuple[int, int]]:
     """Series that would be mixed with another one when they are written, each with the first that is written so."""
     first: dict[object, int] = {}
-    return [
-        (at, of) for at, one in enumerate(series) if series[of := first.setdefault(wire(one).key, at)].key != one.key
-    ]
+    found: list[tuple[int, int]] = []
+    for at, one in enumerate(series):
+        of = first.setdefault(as_stored(one).key, at)
+        if series[of].key != one.key:
+            found.append((at, of))
+    return found
 
 
 def parse_key(key: str) -> Series:

@@ -13,7 +13,7 @@ from model.series import Series
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WriteResult:
     """What became of a batch: how many values the store took, and what it refused, in its own words."""
 
     values: int
@@ -21,7 +21,7 @@ class Written:
     why: str = ""
 
 
-class Found(NamedTuple):
+class FoundSeries(NamedTuple):
     """The series in a range, and how many more hold text or true and false, which are left out."""
 
     series: list[Series]
@@ -83,7 +83,7 @@ class Store(Protocol):
         """What people call it: its address or its file."""
         ...
 
-    def write(self, batches: Iterable[Log]) -> Iterator[Written]:
+    def write(self, batches: Iterable[Log]) -> Iterator[WriteResult]:
         """Write the samples of each batch, and yield once it is committed, in their order.
 
         Columns of the same series count as one: the first that has a value at a time.
@@ -106,7 +106,7 @@ class Store(Protocol):
         """The hosts that have samples in a range, in order."""
         ...
 
-    def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> Found:
+    def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
         """The series of numbers that have a sample in a range, in order; of these hosts, or of all."""
         ...
 

@@ -14,12 +14,12 @@ def string(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n") + "'"
 
 
-def within(start: int, end: int) -> str:
+def time_range(start: int, end: int) -> str:
     """The condition of a query that is for a range of time, both its ends included (UTC ns)."""
     return f"time >= {start} AND time <= {end}"
 
 
-def tagged(tags: Iterable[tuple[str, str]]) -> str:
+def has_tags(tags: Iterable[tuple[str, str]]) -> str:
     """The condition of a query that is for points with these tags, and maybe more."""
     return " AND ".join(f"{identifier(name)}::tag = {string(value)}" for name, value in tags)
 

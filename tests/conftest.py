@@ -159,7 +159,7 @@ def telegraf():
 def telegraf_windows():
     """Has the real Telegraf for Windows check a configuration, or `collect` with it once: its status, and what it said."""
     built("telegraf-windows")
-    if lacks := wine.lacks():
+    if lacks := wine.missing_packages():
         lacking("Wine", lacks)
 
     def check(configuration, environment=None, *, collect=False):

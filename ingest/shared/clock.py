@@ -17,7 +17,7 @@ from ingest.shared.zones import is_steady, rule_of
 from model.errors import Unusable
 from model.remark import Kind, Remarks, counted
 from model.sampling import Times, sampling_interval
-from model.times import SECOND, Zone, instant, utc, words
+from model.times import SECOND, Zone, duration_text, instant, utc
 
 _MONTHS_OF_CHANGE = (3, 4, 9, 10, 11)
 _SUNDAY = 6
@@ -159,7 +159,7 @@ def _by_name(local: Times, name: str, offset: int, lines: Sequence[int], remarks
         change = int(ruled.offsets[at + 1] - ruled.offsets[at])
         if steps[at] < change:  # rows that are not in the order of time are told as such
             continue
-        by = words(abs(change))
+        by = duration_text(abs(change))
         how, then = ("skips", "earlier") if change > 0 else ("goes back by", "later")
         seen = like(int(steps[at]) - change, interval, abs(change))
         pause = "" if seen else " while the log pauses"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from model.remark import Kind, Remarks
-from model.times import words
+from model.times import duration_text
 
 CLOCK = "the clock steps back"
 # Where a header stands again, another file may begin (`cat b.csv a.csv`).
@@ -18,5 +18,5 @@ def tell(steps: Iterable[tuple[str, int, int]], remarks: Remarks) -> None:
         found.setdefault(what, []).append((line, back))
     for what, each in found.items():
         line, back = min(each)
-        told = f"{what} by {words(back)}: rows are put in the order of time"
+        told = f"{what} by {duration_text(back)}: rows are put in the order of time"
         remarks.add(Kind.REPAIRED, told, line=line, count=len(each))

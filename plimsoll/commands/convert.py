@@ -29,7 +29,9 @@ def run(named: Named, target: str, out: Path, wanted: Wanted) -> None:
     zone = named.shown_in or log.zone
     # What was collected live was read for the time asked for; of a log without rows there is no part.
     cuts = named.hosts is None and len(log.times) > 0
-    start, end = named.when.of(zone, int(log.times[0]), int(log.times[-1]), "the log ends at") if cuts else (None, None)
+    start, end = (
+        named.when.resolve(zone, int(log.times[0]), int(log.times[-1]), "the log ends at") if cuts else (None, None)
+    )
     part = Part(wanted.counters, start, end, wanted.every, zone).of(log)
     size, said = WRITERS[target](part, out)
     if not is_stdout(out):

@@ -7,7 +7,8 @@ from plimsoll.commands.review import Asked, review_named
 from plimsoll.console import plain, say, stdout
 from plimsoll.files import write_text
 from plimsoll.sources import Named
-from report import html, terminal
+from report import terminal
+from report.html.render import render
 
 
 def run(out: Path) -> None:
@@ -16,5 +17,5 @@ def run(out: Path) -> None:
         report = folder / "report.html"
         result, _ = review_named(Named((str(folder),)), Asked())
         terminal.show(result, stdout())
-        write_text(report, html.render(result))
+        write_text(report, render(result))
         say(f"\nReport: {plain(str(report))}\n")

@@ -20,7 +20,7 @@ from native.programs import INFLUXQL
 from plimsoll.files import write_text
 from rules.counters import signals_of
 from rules.load import load as load_rules
-from rules.source import Mistakes
+from rules.strict_yaml import Mistakes
 
 RULES = Path("rules", "grafana")
 DASHBOARDS = Path("dashboards", "grafana")

@@ -11,16 +11,16 @@ from hosts.recorded_facts import recorded_facts
 from ingest.together import refuse_unnamed
 from model.errors import Unusable
 from model.log import Log
-from model.moments import steady
 from model.run import StoredRun
+from model.time_arguments import steady_phases
 from model.times import Zone
 from plimsoll.console import STDOUT, plain, say, spare, stdout, tell, write_json
 from plimsoll.files import write_text
 from plimsoll.sources import Named, read, refuse_bare
 from report import terminal
-from report.fill_document import document
+from report.json_document import document
 from report.junit import junit
-from review.doubts import together
+from review.doubts import doubts_text
 from review.findings import CROSSED, Question
 from review.review import Review, review
 from review.verdict import Verdict
@@ -56,9 +56,9 @@ def run(named: Named, asked: Asked, outputs: Outputs) -> int:
     others = [*named.names, *([asked.config] if asked.config else [])]
     spare(result.logs, outputs.report, outputs.json, outputs.junit, others=others)
     if outputs.report is not None:
-        from report import html  # noqa: PLC0415  only a report needs templates
+        from report.html.render import render  # noqa: PLC0415  only a report needs templates
 
-        write_text(outputs.report, html.render(result, zone))
+        write_text(outputs.report, render(result, zone))
     if outputs.json is not None:
         write_json(outputs.json, document(result).model_dump_json(by_alias=True, indent=2))
     if outputs.junit is not None:
@@ -87,11 +87,11 @@ def review_named(named: Named, asked: Asked) -> tuple[Review, Zone | None]:
     phases = described.phases or run_.phases
     start, end = _span(logs)
     if asked.steady is not None:
-        phases = steady(asked.steady, zone, start, end)
+        phases = steady_phases(asked.steady, zone, start, end)
     else:
         settings.check_phases(path, phases, rules, zone, start, end)
     # What was collected live was read for the time asked for.
-    first, last = named.when.of(zone, start, end) if named.hosts is None else (None, None)
+    first, last = named.when.resolve(zone, start, end) if named.hosts is None else (None, None)
     if (first or start) > (last or end) or (first or start) > end or (last or end) < start:
         raise Unusable(
             f"nothing was recorded from {zone.clock(first or start)} to {zone.clock(last or end)}; "
@@ -136,6 +136,6 @@ def _status(result: Review, fail_on: str | None) -> int:
     if any(finding.rule.severity in failing for finding in result.of(*CROSSED)):
         return 1
     if result.verdict == Verdict.UNKNOWN or result.doubts:
-        why = together(result.doubts) if result.doubts else result.answer
+        why = doubts_text(result.doubts) if result.doubts else result.answer
         raise Unusable(f"--fail-on cannot say that the run was good: {why}")
     return 0

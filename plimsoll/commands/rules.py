@@ -5,13 +5,13 @@ from pathlib import Path
 
 from model.errors import Unusable
 from model.remark import counted
-from model.times import words
+from model.times import duration_text
 from plimsoll.console import STDOUT, write_json
 from report.rule_page import explain, threshold_text
 from rules.cases import run_case
 from rules.document import document
 from rules.load import Catalogue
-from rules.source import suggest
+from rules.strict_yaml import suggest
 
 _COLUMNS = ("rule", "severity", "signal", "healthy", "for", "sources")
 
@@ -30,7 +30,7 @@ def list_rules(catalogue: Catalogue, json: Path | None) -> None:
                 rule.severity,
                 signals[rule.signal].title,
                 threshold_text(rule, signals),
-                words(rule.for_) if rule.for_ else "at once",
+                duration_text(rule.for_) if rule.for_ else "at once",
                 str(len(rule.sources)),
             )
             for rule in pack.rules

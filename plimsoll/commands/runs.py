@@ -8,7 +8,7 @@ from rich.table import Table
 from ingest.load import unload
 from model.errors import Unusable
 from model.remark import counted
-from model.times import iso, words
+from model.times import duration_text, iso
 from plimsoll.console import STDOUT, plain, say, stdout, write_json
 from plimsoll.stores import opened
 from store.protocol import RunSummary
@@ -33,7 +33,7 @@ def list_runs(url: str | None, json: Path | None) -> None:
         row = (
             one.name,
             iso(one.start)[:16].replace("T", " "),
-            words(one.end - one.start),
+            duration_text(one.end - one.start),
             ", ".join(one.hosts),
             labels,
         )
@@ -70,7 +70,7 @@ def show(name: str, url: str | None, json: Path | None) -> None:
     zone = run.recordings[0].zone
     say(f"[bold]{plain(name)}[/]{' (simulated)' if run.run.simulated else ''}")
     facts = [
-        ("span", f"{zone.span(run.start, run.end)} {zone.label(run.start)}, {words(run.end - run.start)}"),
+        ("span", f"{zone.span(run.start, run.end)} {zone.label(run.start)}, {duration_text(run.end - run.start)}"),
         ("hosts", ", ".join(run.hosts)),
         ("labels", ", ".join(f"{key}={value}" for key, value in run.run.labels.items()) or "none"),
         *(("phase", f"{one.name} {zone.span(one.start, one.end)}") for one in run.run.phases),

@@ -14,7 +14,7 @@ from model.log import Log
 from model.perfmon import CounterPath
 from model.remark import Remark, counted
 from model.series import Series
-from model.times import SECOND, Zone, iso, words
+from model.times import SECOND, Zone, duration_text, iso
 from plimsoll.console import STDOUT, plain, say, spare, tell, write_json
 from plimsoll.sources import Named, read
 
@@ -65,18 +65,18 @@ def _span(log: Log, zone: Zone) -> str:
     if not len(log.times):
         return "no samples"
     first, last = int(log.times[0]), int(log.times[-1])
-    return f"{zone.span(first, last)} ({words(last - first)})"
+    return f"{zone.span(first, last)} ({duration_text(last - first)})"
 
 
 def _interval(log: Log, zone: Zone) -> str:
     if not log.interval:
         return "not known"
-    others = [f"{words(interval)} {zone.span(start, end)}" for start, end, interval, *_ in log.other_intervals]
-    return "; ".join([words(log.interval), *_first(others)])
+    others = [f"{duration_text(interval)} {zone.span(start, end)}" for start, end, interval, *_ in log.other_intervals]
+    return "; ".join([duration_text(log.interval), *_first(others)])
 
 
 def _gaps(log: Log, zone: Zone) -> str:
-    gaps = [f"{zone.span(start, end)} ({words(end - start)})" for start, end in log.gaps]
+    gaps = [f"{zone.span(start, end)} ({duration_text(end - start)})" for start, end in log.gaps]
     return "; ".join(_first(gaps)) or "none"
 
 

@@ -60,11 +60,11 @@ def show_command(
     json: JsonOption = None,
 ) -> None:
     """Tell what is in a log: host, zone, interval, span, counters, remarks. Times are for live:HOST."""
-    from model.moments import When
+    from model.time_arguments import TimeRange
     from plimsoll.commands import show
     from plimsoll.sources import Named
 
-    named = Named(tuple(logs), zone, format_, encoding, tuple(names or ()), store, When(from_, to, last))
+    named = Named(tuple(logs), zone, format_, encoding, tuple(names or ()), store, TimeRange(from_, to, last))
     show.run(named, json)
 
 
@@ -91,12 +91,12 @@ def convert_command(
     store: StoreOption = None,
 ) -> None:
     """Write a log in another format, whole or in part."""
-    from model.moments import When
+    from model.time_arguments import TimeRange
     from plimsoll.commands import convert
     from plimsoll.sources import Named
 
     wanted = convert.Wanted(tuple(counter or ()), every)
-    named = Named((log,), zone, format_, encoding, tuple(names or ()), store, When(from_, to, last))
+    named = Named((log,), zone, format_, encoding, tuple(names or ()), store, TimeRange(from_, to, last))
     convert.run(named, as_.value, out, wanted)
 
 
@@ -133,11 +133,11 @@ def review_command(
     store: StoreOption = None,
 ) -> None:
     """Hold a run's counters against their documented thresholds."""
-    from model.moments import When
+    from model.time_arguments import TimeRange
     from plimsoll.commands import review
     from plimsoll.sources import Named
 
-    named = Named(tuple(logs), zone, format_, encoding, tuple(names or ()), store, When(from_, to, last))
+    named = Named(tuple(logs), zone, format_, encoding, tuple(names or ()), store, TimeRange(from_, to, last))
     asked = review.Asked(tuple(pack or ()), tuple(only or ()), steady, config)
     outputs = review.Outputs(out, json, junit, fail_on.value if fail_on else None)
     raise typer.Exit(review.run(named, asked, outputs))

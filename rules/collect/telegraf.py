@@ -12,7 +12,7 @@ from model.names import measurement
 from model.perfmon import SQL_DEFAULT, SQL_NAMED, TOTAL, CounterPath
 from model.times import SECOND
 from rules.counters import Counters, comes_and_goes, is_everywhere
-from rules.finder import EACH
+from rules.field_types import EACH
 
 _NO_INSTANCE = "------"
 _WIDTH = 120

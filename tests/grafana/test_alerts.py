@@ -14,9 +14,9 @@ from grafana.panels import panel_of
 from hosts.facts import Facts, GivenFacts
 from hosts.site import Judged, Site
 from model.times import SECOND
-from rules.finder import Subject
 from rules.load import load_packs, load_signals
-from rules.schema import Pack, Rule
+from rules.pack_schema import Pack, Rule
+from rules.subjects import Subject
 
 PACKS, SIGNALS = load_packs(), load_signals()
 SCHEMA = Path(__file__).parents[3] / "shared" / "reference" / "grafana" / "jsonschema" / "expr.jsonschema.json"

@@ -85,7 +85,7 @@ def test_what_plimsoll_toml_says_of_hosts_is_exported(exported):
     assert limits(rules_of(folder, "disk"), "disk-busy-total") == {}
     assert set(limits(rules_of(folder, "sql-server"), "sql-database-reads")) == {"SQLSRV01 2 E:"}
     note = next(rule["annotations"]["note"] for rule in system if rule["labels"]["rule"] == "cpu-busy")
-    assert "limit < 85, for 10 min set in plimsoll.toml instead of the documented < 80, for 5 min: agreed." in note
+    assert "limit < 85 %, for 10 min set in plimsoll.toml instead of the documented < 80 %, for 5 min: agreed." in note
 
 
 def test_limits_set_for_every_host_are_drawn_as_set(exported):
@@ -101,10 +101,10 @@ def test_limits_set_for_every_host_are_drawn_as_set(exported):
 
     busy, switches, off = panel("cpu", 1), panel("cpu", 2), panel("disk", 5)
     assert (busy["title"], drawn(busy)) == ("Processor time · < 85 %", [None, 85, 90, 99])
-    said = "crossed for 10 min; limit < 85, for 10 min set in plimsoll.toml instead of the documented < 80, for 5 min: agreed."
+    said = "crossed for 10 min; limit < 85 %, for 10 min set in plimsoll.toml instead of the documented < 80 %, for 5 min: agreed."
     assert said in busy["description"]
     assert drawn(switches) == [None, 15000]
-    assert "On SQLSRV01: limit < 15000 × processors set in plimsoll.toml instead" in switches["description"]
+    assert "On SQLSRV01: limit < 15,000 /s × processors set in plimsoll.toml instead" in switches["description"]
     assert (off["title"], drawn(off)) == ("Disk time, all disks", [None])
     assert "not judged; switched off in plimsoll.toml: counts wrongly." in off["description"]
     assert "rules/disk-busy-total.md" in off["description"]

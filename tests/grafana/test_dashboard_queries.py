@@ -18,9 +18,9 @@ from grafana.selections import selections, variants
 from model.run import Recording, Run, StoredRun
 from model.times import SECOND
 from rules.fields import combined_samples
-from rules.finder import subject_of
 from rules.load import load_signals
-from rules.schema import Fields, Transform
+from rules.signal_schema import Fields, Transform
+from rules.subjects import subject_of
 from store.influx import InfluxStore
 from store.influx_server import Address, Server
 

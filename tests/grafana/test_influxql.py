@@ -6,9 +6,9 @@ from grafana.influxql import panel, samples_per_minute, span, state, window
 from grafana.selections import default_instance, selections, variants
 from grafana.subjects import chosen, only, without
 from model.series import Series
-from rules.finder import host_of, is_total
 from rules.load import load_signals
-from rules.schema import Signal
+from rules.signal_schema import Signal
+from rules.subjects import host_of, is_total
 
 SIGNALS = load_signals()
 

@@ -18,8 +18,8 @@ from grafana.panel_queries import panels, questions
 from model.times import SECOND
 from native import settings
 from native.stack import Stack
-from rules.finder import Finder
 from rules.load import load_signals
+from rules.signal_finder import Finder
 from store.influx import InfluxStore
 from store.influx_server import Address, Server
 from tests.conftest import built, free_port

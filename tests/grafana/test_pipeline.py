@@ -9,7 +9,8 @@ from grafana.alerts import Options, Refused, alert_rules
 from grafana.expressions import names, parse
 from hosts.site import Site
 from model.times import SECOND
-from rules.schema import Pack, Rule, Signal
+from rules.pack_schema import Pack, Rule
+from rules.signal_schema import Signal
 from tests.grafana.pipeline.compute import compute
 from tests.grafana.pipeline.evaluate import _held, _reduced, evaluate, run
 from tests.grafana.pipeline.results import Table, statement

@@ -21,9 +21,11 @@ from model.samples import Samples
 from model.series import Series
 from model.times import SECOND
 from rules.evaluate import Judge
-from rules.finder import Finder, Subject
-from rules.schema import Pack, Rule, Signal
+from rules.pack_schema import Pack, Rule
+from rules.signal_finder import Finder
+from rules.signal_schema import Signal
 from rules.states import State, Status, Truth, step
+from rules.subjects import Subject
 from tests.grafana.pipeline.evaluate import run
 from tests.grafana.pipeline.states import State as Shown
 

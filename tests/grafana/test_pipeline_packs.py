@@ -17,10 +17,10 @@ from hosts.facts import Facts, GivenFacts
 from hosts.site import Site
 from model.times import SECOND
 from rules.cases import _judged, operands
-from rules.finder import Subject
 from rules.load import load_packs, load_signals
-from rules.schema import Fields
+from rules.signal_schema import Fields
 from rules.states import State
+from rules.subjects import Subject
 from store.line_protocol import point
 from tests.grafana.pipeline.evaluate import run
 from tests.grafana.pipeline.states import State as Shown

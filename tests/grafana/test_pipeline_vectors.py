@@ -13,8 +13,8 @@ from hosts.facts import Facts, GivenFacts
 from hosts.site import Site
 from model.sampling import sampling_interval
 from model.times import SECOND
-from rules.finder import Subject
-from rules.schema import Pack
+from rules.pack_schema import Pack
+from rules.subjects import Subject
 from tests.grafana.pipeline.evaluate import run
 from tests.grafana.pipeline.states import State
 from tests.grafana.pipeline.values import Number

@@ -65,7 +65,9 @@ def the_rule(found, name):
 
 
 AGREED = '[rules.cpu-busy]\nhealthy = "< 90"\nreason = "agreed with the database team, 2026-03"\n'
-AGREED_NOTE = "limit < 90 set in plimsoll.toml instead of the documented < 80: agreed with the database team, 2026-03"
+AGREED_NOTE = (
+    "limit < 90 % set in plimsoll.toml instead of the documented < 80 %: agreed with the database team, 2026-03"
+)
 
 
 def test_a_limit_set_otherwise_is_judged_and_told_beside_the_documented_one(run):
@@ -82,7 +84,7 @@ def test_a_limit_set_otherwise_is_judged_and_told_beside_the_documented_one(run)
     assert AGREED_NOTE in rule["notes"]
     assert AGREED_NOTE in done.out
     held = report[report.index('id="held"') : report.index('id="statistics"')].replace("&lt;", "<")
-    assert re.search(r"< 90 %<span class=\"set\" title=\"limit < 90 set [^\"]*database team", held)
+    assert re.search(r"< 90 %<span class=\"set\" title=\"limit < 90 % set [^\"]*database team", held)
     assert f"† Processor time: {AGREED_NOTE}" in held
 
 
@@ -92,7 +94,7 @@ def test_a_crossing_of_a_limit_set_otherwise_says_so(run):
     assert "threshold < 85 %" in done.out
     assert AGREED_NOTE.replace("90", "85") in done.out
     crossed = report[report.index('id="crossed"') :].replace("&lt;", "<")
-    assert re.search(r"Threshold</dt><dd>< 85 %<span class=\"set\" title=\"limit < 85 set ", crossed)
+    assert re.search(r"Threshold</dt><dd>< 85 %<span class=\"set\" title=\"limit < 85 % set ", crossed)
 
 
 def test_documented_thresholds_have_no_override(run):
@@ -131,7 +133,7 @@ def test_a_limit_can_be_multiplied_by_a_host_fact(run):
     rule = the_rule(found, "context-switches")
     assert (rule["state"], rule["threshold"]["limit"], rule["threshold"]["scale"]) == ("held", 240000, "processors")
     assert rule["notes"][:2] == [
-        "limit < 15000 × processors set in plimsoll.toml instead of the documented < 15000: 16 cores",
+        "limit < 15,000 /s × processors set in plimsoll.toml instead of the documented < 15,000 /s: 16 cores",
         "limit < 15,000 /s × processors: 16 processors (plimsoll.toml)",
     ]
     unknown = toml.replace('per = "processors"', 'per = "clock_mhz"')

@@ -5,7 +5,7 @@ import pytest
 from hosts.facts import Facts, UnknownFact
 from hosts.settings import load
 from model.errors import Unusable
-from rules.finder import Subject
+from rules.subjects import Subject
 
 GOOD = """\
 [run]

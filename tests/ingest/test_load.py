@@ -36,7 +36,7 @@ def environment(bucket, monkeypatch):
 
 @pytest.fixture
 def store(bucket):
-    server = Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.token), patience_s=5)
+    server = Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.token), retry_s=5)
     yield InfluxStore(server)
     server.close()
 

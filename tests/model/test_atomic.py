@@ -8,13 +8,13 @@ import threading
 
 import pytest
 
-from model.atomic import written
+from model.atomic import atomic_write
 from model.errors import Unusable
 
 
 def test_a_file_is_there_only_when_it_is_whole(tmp_path):
     path = tmp_path / "new" / "report.html"
-    with written(path) as partial:
+    with atomic_write(path) as partial:
         partial.write_text("half")
         assert not path.exists()
     assert path.read_text() == "half"
@@ -24,7 +24,7 @@ def test_a_file_is_there_only_when_it_is_whole(tmp_path):
 def test_an_error_on_the_way_leaves_what_was_there(tmp_path):
     path = tmp_path / "report.html"
     path.write_text("before")
-    with pytest.raises(ZeroDivisionError), written(path) as partial:
+    with pytest.raises(ZeroDivisionError), atomic_write(path) as partial:
         partial.write_text(f"half{1 / 0}")
     assert path.read_text() == "before"
     assert os.listdir(tmp_path) == ["report.html"]
@@ -37,7 +37,7 @@ def test_a_pipe_is_written_into_and_stays_one(tmp_path):
     came: list[str] = []
     reader = threading.Thread(target=lambda: came.append(path.read_text()))
     reader.start()
-    with written(path) as partial:
+    with atomic_write(path) as partial:
         partial.write_text("all of it")
     reader.join(timeout=10)
     assert came == ["all of it"]
@@ -48,7 +48,7 @@ def test_a_link_is_written_through_and_stays_one(tmp_path):
     path, target = tmp_path / "link", tmp_path / "target"
     target.write_text("before")
     path.symlink_to(target)
-    with written(path) as partial:
+    with atomic_write(path) as partial:
         partial.write_text("after")
     assert path.is_symlink()
     assert target.read_text() == "after"
@@ -65,9 +65,9 @@ def test_an_error_on_the_way_leaves_what_a_link_leads_to(tmp_path):
     between.symlink_to("elsewhere/target")
     path.symlink_to(between)
     for name in (path, target):
-        with pytest.raises(ZeroDivisionError), written(name) as partial:
+        with pytest.raises(ZeroDivisionError), atomic_write(name) as partial:
             partial.write_text(f"half{1 / 0}")
-    with pytest.raises(Unusable, match=r"link: cannot be written: No space"), written(path):
+    with pytest.raises(Unusable, match=r"link: cannot be written: No space"), atomic_write(path):
         raise OSError(28, "No space left on device")
     assert target.read_text() == "before"
     assert os.listdir(target.parent) == ["target"]
@@ -78,7 +78,7 @@ def test_a_link_is_replaced_where_it_leads_also_where_nothing_is_yet(tmp_path):
     path, target = tmp_path / "link", tmp_path / "elsewhere" / "target"
     path.symlink_to(target)
     for text in ("one", "two"):
-        with written(path) as partial:
+        with atomic_write(path) as partial:
             partial.write_text(text)
         assert (path.is_symlink(), target.read_text(), os.listdir(target.parent)) == (True, text, ["target"])
 
@@ -87,7 +87,7 @@ def test_a_link_is_replaced_where_it_leads_also_where_nothing_is_yet(tmp_path):
 def test_a_link_to_itself_leads_to_no_place(tmp_path):
     path = tmp_path / "link"
     path.symlink_to(path)
-    with pytest.raises(Unusable, match="link: cannot be written"), written(path) as partial:
+    with pytest.raises(Unusable, match="link: cannot be written"), atomic_write(path) as partial:
         partial.write_text("x")
 
 
@@ -99,8 +99,8 @@ def test_what_a_process_holds_open_is_written_into(tmp_path, name):
     out = tmp_path / "out.txt"
     code = f"""
 from pathlib import Path
-from model.atomic import written
-with written(Path({name!r})) as partial:
+from model.atomic import atomic_write
+with atomic_write(Path({name!r})) as partial:
     partial.write_text("all of it")
 """
     with out.open("w") as file:
@@ -115,14 +115,14 @@ with written(Path({name!r})) as partial:
 def test_a_device_that_is_full_is_told(tmp_path):
     path = tmp_path / "link"
     path.symlink_to("/dev/full")
-    with pytest.raises(Unusable, match=r"link: cannot be written: No space left"), written(path) as partial:
+    with pytest.raises(Unusable, match=r"link: cannot be written: No space left"), atomic_write(path) as partial:
         partial.write_text("x")
 
 
 @pytest.mark.parametrize("name", ["x" * 250, "x" * 255, "é" * 127])
 def test_a_name_may_be_as_long_as_the_system_allows(tmp_path, name):
     for text in ("one", "two"):
-        with written(tmp_path / name) as partial:
+        with atomic_write(tmp_path / name) as partial:
             partial.write_text(text)
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {name: "two"}
 
@@ -135,7 +135,7 @@ def test_the_mode_of_a_file_that_is_replaced_is_kept(tmp_path, mode):
     path.chmod(mode)
     link.symlink_to(path)
     for name in (path, link):
-        with written(name) as partial:
+        with atomic_write(name) as partial:
             partial.write_text("after")
             assert stat.S_IMODE(partial.stat().st_mode) == mode | 0o200  # nobody else reads it meanwhile
         assert stat.S_IMODE(path.stat().st_mode) == mode
@@ -147,7 +147,7 @@ def test_a_mode_that_was_asked_for_is_had(tmp_path):
     path = tmp_path / "secret"
     path.write_text("before")
     path.chmod(0o640)
-    with written(path) as partial:
+    with atomic_write(path) as partial:
         partial.write_text("after")
         partial.chmod(0o600)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -156,13 +156,13 @@ def test_a_mode_that_was_asked_for_is_had(tmp_path):
 @pytest.mark.parametrize("name", ["n.csv/x.csv", "n.csv/a/b/x.csv"])
 def test_a_file_is_no_folder(tmp_path, name):
     (tmp_path / "n.csv").write_text("before")
-    with pytest.raises(Unusable) as refused, written(tmp_path / name) as partial:
+    with pytest.raises(Unusable) as refused, atomic_write(tmp_path / name) as partial:
         partial.write_text("x")
     assert str(refused.value) == f"{tmp_path / name}: cannot be written: {tmp_path / 'n.csv'} is no folder"
     assert (tmp_path / "n.csv").read_text() == "before"
 
 
 def test_a_folder_is_no_place_to_write_to(tmp_path):
-    with pytest.raises(Unusable, match="cannot be written"), written(tmp_path) as partial:
+    with pytest.raises(Unusable, match="cannot be written"), atomic_write(tmp_path) as partial:
         partial.write_text("x")
     assert tmp_path.is_dir()

@@ -3,7 +3,7 @@
 import pytest
 
 from model.errors import Unusable
-from model.times import SECOND, Zone, iso, offset_text, parse_duration, words
+from model.times import SECOND, Zone, duration_text, iso, offset_text, parse_duration
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_what_is_no_duration(text):
     ],
 )
 def test_durations_in_words(seconds, said):
-    assert words(seconds * SECOND) == said
+    assert duration_text(seconds * SECOND) == said
 
 
 def test_bias_is_what_utc_is_ahead_by():

@@ -11,8 +11,8 @@ from model.names import measurement, shipped
 from model.perfmon import CounterPath
 from rules.collect import listing
 from rules.counters import Counters
-from rules.finder import Finder
 from rules.load import load_packs, load_signals
+from rules.signal_finder import Finder
 
 SIGNALS = load_signals()
 # Windows, or the product, ended before anything that could record them today.

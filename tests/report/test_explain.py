@@ -10,4 +10,4 @@ def test_a_scaled_rule_recovers_at_a_scaled_limit():
     rule, pack = packs["disk-queue-per-spindle"]
     recovering = rule.model_copy(update={"recover": Healthy.parse("<= 2")})
     text = explain(recovering, pack, load_signals())
-    assert "lasts until the value is at most 2 requests for each disk spindle" in text
+    assert "lasts until the value is at most 2 requests for each spindle" in text

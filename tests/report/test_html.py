@@ -13,16 +13,17 @@ import polars as pl
 from hosts.facts import Facts, GivenFacts
 from model.log import Log
 from model.names import shipped
-from model.numbers import quantity
 from model.perfmon import CounterPath
 from model.remark import Kind, Remark
 from model.run import Phase, Run
 from model.times import SECOND, Zone
-from report.html import render
+from model.value_text import quantity
+from report.html.render import render
+from report.wording import crossed_summary
 from review.findings import Outcome, Question
 from review.review import review
-from review.verdict import tally
-from rules.schema import Pack, Rule, Signal
+from rules.pack_schema import Pack, Rule
+from rules.signal_schema import Signal
 
 START = 1_200_387_720 * SECOND  # 2008-01-15 10:02:00 in Berlin
 INTERVAL_S = 5
@@ -138,21 +139,21 @@ class Page(HTMLParser):
     def lines(self, chart):
         """The lines of a chart as the browser decodes them: label, kind, times (ms since the start) and values."""
         for number, label, kind in self.data["charts"][chart]["lines"]:
-            plate = self.data["plates"][number]
-            times = plate if "axis" not in plate else self.data["axes"][plate["axis"]]
+            stored = self.data["samples"][number]
+            times = stored if "axis" not in stored else self.data["axes"][stored["axis"]]
             if "every" in times:
                 ms = times["from"] + np.arange(times["rows"]) * times["every"]
             else:
                 ms = np.frombuffer(b64decode(times["ms"]), "<u4")
-            if "all" in plate:
-                yield label, kind, ms, np.full(len(ms), plate["all"])
+            if "all" in stored:
+                yield label, kind, ms, np.full(len(ms), stored["all"])
             else:
-                wide = "wide" in plate
+                wide = "wide" in stored
                 yield (
                     label,
                     kind,
                     ms,
-                    np.frombuffer(b64decode(plate["wide" if wide else "values"]), "<f8" if wide else "<f4"),
+                    np.frombuffer(b64decode(stored["wide" if wide else "values"]), "<f8" if wide else "<f4"),
                 )
 
     def samples(self, chart=0):
@@ -173,7 +174,7 @@ def test_verdict_and_every_fact_of_a_breach_are_said():
     crossed = found.findings[0]
     assert "Not healthy." in text
     assert found.headline.removeprefix("Not healthy. ") in text
-    assert tally(found.findings) in text
+    assert crossed_summary(found.findings) in text
     assert "simulated data" in text
     assert "Europe/Berlin, UTC+01:00" in text
     for fact in ("critical", "> 3,600 s", quantity(crossed.worst, "s"), "10:02:00"):

@@ -17,11 +17,12 @@ from model.names import shipped
 from model.perfmon import CounterPath
 from model.run import Phase, Run
 from model.times import SECOND, Zone, instant
-from report.html import render
+from report.html.render import render
 from review.findings import Question
 from review.review import review
 from rules.load import load_packs, load_signals
-from rules.schema import Pack, Signal
+from rules.pack_schema import Pack
+from rules.signal_schema import Signal
 
 CHROMIUM = Path("/usr/bin/chromium")
 QUIET = [

@@ -4,7 +4,7 @@ import pytest
 
 from rules.cases import run_case
 from rules.load import load_packs, load_signals
-from rules.schema import Case, Rule
+from rules.pack_schema import Case, Rule
 
 SIGNALS = load_signals()
 RULES = [rule for pack in load_packs() for rule in pack.rules]

@@ -8,9 +8,10 @@ from model.samples import Samples
 from model.series import Series
 from model.times import SECOND
 from report.rule_page import signal_text
-from review.recorded import drawn
-from rules.finder import Combined, Finder, Taken, series_of
-from rules.schema import Signal, Source
+from review.signal_samples import signal_samples
+from rules.origins import FieldsOrigin, SeriesOrigin, series_of
+from rules.signal_finder import Finder
+from rules.signal_schema import Signal, Source
 
 WAIT = {"measurement": "diskio", "field": {"ratio": ["read_time", "reads"]}, "instance": "name", "rate": True}
 
@@ -41,10 +42,10 @@ def test_fields_of_one_thing_are_put_together():
 def test_the_next_source_is_taken_where_a_field_is_not_recorded_or_empty(lacking):
     made_up = {"measurement": "diskio", "field": "r_await", "instance": "name"}
     series = [field(name) for name in ("reads", "read_time", "r_await")]
-    assert isinstance(found(series, WAIT, made_up)["h", "sda"][1], Combined)
-    assert isinstance(found(series, WAIT, made_up, empty=(lacking,))["h", "sda"][1], Taken)
+    assert isinstance(found(series, WAIT, made_up)["h", "sda"][1], FieldsOrigin)
+    assert isinstance(found(series, WAIT, made_up, empty=(lacking,))["h", "sda"][1], SeriesOrigin)
     there = [one for one in series if one.field != lacking]
-    assert isinstance(found(there, WAIT, made_up)["h", "sda"][1], Taken)
+    assert isinstance(found(there, WAIT, made_up)["h", "sda"][1], SeriesOrigin)
 
 
 @pytest.mark.parametrize(("processors", "scale"), [(4.0, 0.5), (None, None)])
@@ -58,7 +59,7 @@ def test_a_source_for_each_processor_gives_nothing_where_nobody_knows_how_many_t
     }
     finder = Finder(signal(load), [field("ldavg-1", measurement="queue")], lambda one: True, lambda *_: processors)
     origins = [origin for _, origin in finder.find("s.s").values()]
-    assert [one.transform.scale for one in origins if isinstance(one, Taken)] == ([scale] if scale else [])
+    assert [one.transform.scale for one in origins if isinstance(one, SeriesOrigin)] == ([scale] if scale else [])
 
 
 def test_instances_that_are_left_out_may_be_named_by_a_part():
@@ -71,7 +72,7 @@ def test_what_is_drawn_is_what_pairs_of_samples_give():
     values = {"read_time": [0, 50, 50, 90, 10], "reads": [0, 10, 10, 20, 5]}
     times = np.arange(5, dtype=np.int64) * 10 * SECOND
     ((_, origin),) = found([field(name) for name in values], WAIT).values()
-    samples = drawn(origin, lambda one: Samples(times, np.array(values[one.field], dtype=float)))
+    samples = signal_samples(origin, lambda one: Samples(times, np.array(values[one.field], dtype=float)))
     assert samples is not None
     assert [*zip((samples.times // SECOND).tolist(), samples.values.tolist(), strict=True)] == [(10, 5.0), (30, 4.0)]
 

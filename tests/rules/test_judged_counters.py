@@ -1,6 +1,6 @@
 """What is known of the counters that rules need, for telling strange names, is what they need."""
 
-from model.strange_names import judged
+from model.name_clues import needed_counters
 from rules.load import load_packs, load_signals
 
 
@@ -24,4 +24,4 @@ def needed():
 
 
 def test_what_is_known_to_be_judged_is_what_the_rules_need():
-    assert {name: judged(name) for name in needed()} == needed()
+    assert {name: needed_counters(name) for name in needed()} == needed()

@@ -4,7 +4,7 @@ import pytest
 
 from model.errors import Unusable
 from rules.load import load
-from rules.schema import Pack
+from rules.pack_schema import Pack
 
 GOOD = """\
 pack: own

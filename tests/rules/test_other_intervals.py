@@ -7,8 +7,9 @@ from model.series import Series
 from model.times import SECOND
 from rules.crossings import crossings
 from rules.evaluate import Judge, grid
-from rules.finder import Finder
-from rules.schema import Rule, Signal
+from rules.pack_schema import Rule
+from rules.signal_finder import Finder
+from rules.signal_schema import Signal
 
 SIGNALS = {
     "cpu.total": Signal.model_validate(

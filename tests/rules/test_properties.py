@@ -14,8 +14,9 @@ from model.series import Series
 from model.times import SECOND, Zone
 from rules.crossings import crossings
 from rules.evaluate import Judge, grid
-from rules.finder import Finder
-from rules.schema import Rule, Signal
+from rules.pack_schema import Rule
+from rules.signal_finder import Finder
+from rules.signal_schema import Signal
 from rules.states import State, Status, Truth, run, step
 
 SERIES = Series("h", "m", (), "x")

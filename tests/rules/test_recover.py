@@ -7,8 +7,9 @@ from model.samples import Samples
 from model.series import Series
 from model.times import SECOND
 from rules.evaluate import Judge, grid
-from rules.finder import Finder
-from rules.schema import Rule, Signal
+from rules.pack_schema import Rule
+from rules.signal_finder import Finder
+from rules.signal_schema import Signal
 from rules.states import State
 
 SIGNALS = {

@@ -5,8 +5,9 @@ import pytest
 from model.names import shipped
 from model.perfmon import CounterPath
 from model.series import Series
-from rules.finder import Finder, host_of, host_tags
 from rules.load import load_signals
+from rules.signal_finder import Finder
+from rules.subjects import host_of, host_tags
 
 
 def busy(host, source, instance="_Total"):

@@ -7,11 +7,13 @@ from model.samples import Samples
 from model.series import Series
 from model.times import SECOND
 from rules.evaluate import Judge, grid
-from rules.finder import Finder, Subject, joined
 from rules.load import load_packs, load_signals
-from rules.processors import numbered
-from rules.schema import Signal
+from rules.origins import origin_for
+from rules.processor_numbers import same_processor
+from rules.signal_finder import Finder
+from rules.signal_schema import Signal
 from rules.states import State
+from rules.subjects import Subject
 
 SIGNALS = load_signals()
 RULES = {rule.id: rule for pack in load_packs() for rule in pack.rules}
@@ -71,10 +73,10 @@ def test_a_queue_is_joined_to_its_processor_however_that_is_written(processor, o
 
 
 def test_a_processor_is_not_guessed_where_the_node_before_it_was_not_recorded():
-    assert numbered("5", ["1,1", "1,0"]) is None
-    assert numbered("1", ["0,_Total", "_Total", "cpu1"]) is None
-    assert numbered("1,0", ["0", "4"]) is None
-    assert numbered("0,4", ["0", "4"]) == "4"
+    assert same_processor("5", ["1,1", "1,0"]) is None
+    assert same_processor("1", ["0,_Total", "_Total", "cpu1"]) is None
+    assert same_processor("1,0", ["0", "4"]) is None
+    assert same_processor("0,4", ["0", "4"]) == "4"
 
 
 def test_other_instances_are_joined_by_their_names_alone():
@@ -90,5 +92,5 @@ def test_other_instances_are_joined_by_their_names_alone():
         )
     }
     origins = Finder(signals, [Series("H", "m", (("i", "0 C:"),), "x")], lambda one: True).find("a.a")
-    assert joined(origins, Subject("h", "0 c:"))
-    assert joined(origins, Subject("h", "1 D:")) is None
+    assert origin_for(origins, Subject("h", "0 c:"))
+    assert origin_for(origins, Subject("h", "1 D:")) is None

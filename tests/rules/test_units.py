@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.numbers import MULTIPLES, exact, quantity
+from model.value_text import MULTIPLES, exact, quantity
 from rules.healthy import Healthy
 from rules.load import load, load_signals
-from rules.units import KINDS, in_unit, is_named, unit_of, written
+from rules.units import KINDS, convert_limit, is_named, unit_of, written
 
 UNITS = sorted({signal.unit for signal in load_signals().values()})
 NAMED = [unit for kind in KINDS for unit in kind]
 
 
 def limit(text, unit):
-    return in_unit(Healthy.parse(text), unit).limit
+    return convert_limit(Healthy.parse(text), unit).limit
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_a_comma_is_pointed_out():
 @given(number=st.floats(-1e18, 1e18, allow_nan=False).map(lambda one: float(f"{one:.12g}")))
 def test_what_is_shown_can_be_written_back(unit, number):
     healthy = Healthy("<", number)
-    assert in_unit(Healthy.parse(written(healthy, unit)), unit).limit == number
+    assert convert_limit(Healthy.parse(written(healthy, unit)), unit).limit == number
 
 
 @pytest.mark.parametrize("unit", ["s", "ms", "%", "/s", *MULTIPLES])
@@ -114,4 +114,4 @@ def test_every_shipped_limit_reads_best_in_the_unit_it_is_written_in():
             unit = unit_of(one, catalogue.signals)
             assert one.healthy.unit is None
             if is_named(unit):
-                assert in_unit(Healthy.parse(written(one.healthy, unit)), unit) == one.healthy
+                assert convert_limit(Healthy.parse(written(one.healthy, unit)), unit) == one.healthy

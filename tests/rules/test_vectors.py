@@ -13,9 +13,11 @@ from model.times import SECOND
 from review.judging import outcome_of
 from rules.crossings import share_of_time, time_crossed
 from rules.evaluate import Judge, grid
-from rules.finder import Finder, Subject
-from rules.schema import Rule, Signal
+from rules.pack_schema import Rule
+from rules.signal_finder import Finder
+from rules.signal_schema import Signal
 from rules.states import State, Truth
+from rules.subjects import Subject
 
 CASES = json.loads((Path(__file__).parents[1] / "data" / "evaluation-vectors.json").read_text())["cases"]
 NAMES = {State.OK: "ok", State.PENDING: "pending", State.FIRING: "firing", State.NO_DATA: "no-data"}

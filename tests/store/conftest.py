@@ -10,7 +10,7 @@ from store.influx_server import Server
 @pytest.fixture
 def influx(bucket):
     """The server of an empty bucket."""
-    server = Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.token), patience_s=5)
+    server = Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.token), retry_s=5)
     yield server
     server.close()
 

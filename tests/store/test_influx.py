@@ -77,7 +77,7 @@ def test_points_beyond_retention_are_refused_and_counted(bucket):
 def test_a_wrong_address_is_told_in_a_line(bucket, change, says):
     known = {"url": bucket.url, "org": bucket.org, "bucket": bucket.bucket, "token": bucket.token, **change}
     with pytest.raises(Unusable, match=says) as refused:
-        Server(Address(**known), patience_s=1).post(b"m,host=a x=1 1000\n")
+        Server(Address(**known), retry_s=1).post(b"m,host=a x=1 1000\n")
     assert "\n" not in str(refused.value)
 
 
@@ -96,7 +96,7 @@ def test_what_is_no_address_is_said_to_be_none(url):
 
 def test_a_server_that_is_away_is_waited_for_and_then_given_up():
     told = []
-    server = Server(Address("http://127.0.0.1:1", "o", "b", "t"), patience_s=1, waiting=told.append)
+    server = Server(Address("http://127.0.0.1:1", "o", "b", "t"), retry_s=1, waiting=told.append)
     with pytest.raises(Unreachable, match=r"http://127\.0\.0\.1:1: does not answer"):
         server.post(b"m,host=a x=1 1000\n")
     (begun,) = told
@@ -136,7 +136,7 @@ def busy():
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         url = f"http://127.0.0.1:{server.server_port}"
-        yield handler, Server(Address(url, "o", "b", "t"), patience_s=20)
+        yield handler, Server(Address(url, "o", "b", "t"), retry_s=20)
         server.shutdown()
 
 
@@ -151,7 +151,7 @@ def test_a_busy_server_is_asked_again(busy, status):
 def test_an_outage_is_told_once_however_many_wait_for_its_end(busy):
     handler, server = busy
     told = []
-    server = Server(server.address, patience_s=20, waiting=told.append)
+    server = Server(server.address, retry_s=20, waiting=told.append)
     handler.together = threading.Barrier(3)
     for status in (503, 429):
         handler.answers[:] = [(status, {})] * 6
@@ -166,7 +166,7 @@ def test_an_outage_is_told_once_however_many_wait_for_its_end(busy):
 def test_a_call_that_is_refused_after_an_outage_does_not_go_on(busy):
     handler, server = busy
     told = []
-    server = Server(server.address, patience_s=20, waiting=told.append)
+    server = Server(server.address, retry_s=20, waiting=told.append)
     handler.answers[:] = [(503, {}), (401, {})]
     with pytest.raises(Unusable, match="INFLUX_TOKEN"):
         server.post(b"m x=1 1\n")

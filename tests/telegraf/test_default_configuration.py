@@ -16,8 +16,8 @@ from model.run import Run
 from model.times import Zone
 from review.findings import Outcome, Question
 from review.review import review
-from rules.finder import Finder
 from rules.load import load_packs, load_signals
+from rules.signal_finder import Finder
 
 PLUGINS = ("cpu", "mem", "disk", "diskio", "net", "system", "kernel", "processes", "swap")
 # sysstat files these under measurements of Telegraf's; or an older linux.conf put them together.

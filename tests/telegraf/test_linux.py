@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from model.samples import Samples
-from review.recorded import drawn
-from rules.finder import Finder, subject_of
+from review.signal_samples import signal_samples
 from rules.load import load_signals
+from rules.signal_finder import Finder
+from rules.subjects import subject_of
 
 TELEGRAF = Path(__file__).parents[2] / "telegraf"
 SERVICES = ("openldap.conf", "sqlserver.conf")
@@ -180,7 +181,7 @@ def test_disk_latencies_come_where_there_are_requests(collect):
             requests = next(
                 v for one, v in values.items() if one.tag("name") == subject.instance and one.field == count
             )
-            found = drawn(origin, lambda one: Samples(times, values[one]))
+            found = signal_samples(origin, lambda one: Samples(times, values[one]))
             assert found is not None
             assert found.times.tolist() == times[1:][np.diff(requests) > 0].tolist()
             assert (found.values >= 0).all()

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from rules.finder import Finder, series_of
 from rules.load import load_signals
+from rules.origins import series_of
+from rules.signal_finder import Finder
 from store.influx import InfluxStore
 from store.influx_server import Address, Server
 

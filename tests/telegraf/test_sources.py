@@ -9,8 +9,8 @@ import pytest
 
 from model.names import measurement, shipped
 from model.perfmon import CounterPath, generic_object
-from rules.finder import Finder
 from rules.load import load_signals
+from rules.signal_finder import Finder
 
 TELEGRAF = Path(__file__).parents[2] / "telegraf"
 SOURCES = [(name, source) for name, signal in load_signals().items() for source in signal.sources]

@@ -25,7 +25,7 @@ __declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T length) { retur
 """
 
 
-def lacks() -> str:
+def missing_packages() -> str:
     """What has to be installed before Wine can be used; empty if nothing."""
     wanted = {"wine64": _wine(), "gcc-mingw-w64-x86-64": shutil.which(_COMPILER)}
     missing = [package for package, found in wanted.items() if not found]
@@ -48,7 +48,7 @@ def collect_once(configuration: Path, environment: Mapping[str, str]) -> subproc
 def _telegraf(environment: Mapping[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
     wine = _wine()
     if wine is None:
-        raise Unusable(f"Wine is needed to check a configuration for Windows; {lacks()}")
+        raise Unusable(f"Wine is needed to check a configuration for Windows; {missing_packages()}")
     return subprocess.run(
         [wine, str(TELEGRAF_WINDOWS.path), *arguments],
         env={**_environment(_prefix(wine)), **environment},

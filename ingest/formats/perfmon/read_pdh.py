@@ -24,7 +24,7 @@ from model.errors import Unusable
 from model.log import Log, Times
 from model.names import Names
 from model.perfmon import CounterPath
-from model.remark import MOST_TOLD, Kind, Remarks, counted
+from model.remark import MAX_SHOWN, Kind, Remarks, counted
 from model.series import UNNAMED, Series
 from model.times import Zone
 
@@ -260,7 +260,7 @@ def _unread(columns: _Columns, table: Table) -> list[int]:
 
 def _tell_columns(columns: _Columns, cells: Sequence[str], values: Sequence[pl.Series], remarks: Remarks) -> None:
     """Remark what is left out since its name is none, and counters of no computer."""
-    for at in columns.strange[:MOST_TOLD]:
+    for at in columns.strange[:MAX_SHOWN]:
         cell, present = cells[at], len(values[at]) - values[at].null_count()
         has = counted(present, "value") if present else "no values"
         if not cell.strip():
@@ -270,7 +270,7 @@ def _tell_columns(columns: _Columns, cells: Sequence[str], values: Sequence[pl.S
         else:
             told = f'is not a counter path: "{cell}"' + (f"; its {has} are left out" if present else "")
         remarks.add(Kind.SKIPPED, f"column {at + 2} {told}", count=max(present, 1))
-    if (more := len(columns.strange) - MOST_TOLD) > 0:
+    if (more := len(columns.strange) - MAX_SHOWN) > 0:
         remarks.add(Kind.SKIPPED, f"{counted(more, 'more column')} like these: left out", count=more)
     if columns.nameless:
         remarks.add(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from ingest.formats.perfmon.layout import Layout, Rows
 from ingest.shared.shorten import short
 from model.errors import Unusable
-from model.remark import MOST_TOLD, Kind, Remarks, and_more, counted
+from model.remark import MAX_SHOWN, Kind, Remarks, and_more, counted
 
 _TIME_AND_MORE = re.compile(r"\s*\d+[/.-]\d+[/.-]\d+[ T]+[\d:.]+\s*[^\d:.\s]")
 HOPELESS = 50
@@ -141,9 +141,9 @@ class Tally:
 
 
 def _tell_some(reasons: list[tuple[int, str]], noun: str, fate: str, remarks: Remarks) -> None:
-    for at, reason in reasons[:MOST_TOLD]:
+    for at, reason in reasons[:MAX_SHOWN]:
         remarks.add(Kind.SKIPPED, reason, line=at)
-    if (more := len(reasons) - MOST_TOLD) > 0:
+    if (more := len(reasons) - MAX_SHOWN) > 0:
         remarks.add(Kind.SKIPPED, f"{counted(more, f'more {noun}')} like these: {fate}", count=more)
 
 

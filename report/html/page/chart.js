@@ -1,0 +1,243 @@
+// One chart: its samples from the page's data, drawn by uPlot with the limits, breaches and phases of the run.
+const HEAD = { full: 26, small: 22, strip: 9 }; // above the plot, for phases and breaches
+const LETTER = 6.3; // the width of one, about
+const NEAR = 2.5; // sampling intervals: a value further away is not shown for an instant
+
+// What a number names in the page's data, in the form that uPlot takes: null is a gap.
+function makeSamples(data) {
+  const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer;
+  const spread = ({ ms, wide_ms: wide, from, every, rows }) => Float64Array.from(
+    ms !== undefined ? new Uint32Array(bytes(ms)) : wide !== undefined ? new Float64Array(bytes(wide)) : { length: rows },
+    ms === undefined && wide === undefined ? (_, n) => data.start + from + n * every : (at) => data.start + at,
+  );
+  const axes = new Map();
+  function axis(number) {
+    if (!axes.has(number)) axes.set(number, spread(data.axes[number]));
+    return axes.get(number);
+  }
+  return (number, factor) => {
+    const stored = data.samples[number];
+    const own = stored.axis === undefined;
+    const xs = own ? spread(stored) : axis(stored.axis);
+    if (stored.all !== undefined) return { key: stored.axis, xs, ys: new Array(xs.length).fill(stored.all * factor) };
+    const raw = stored.wide ? new Float64Array(bytes(stored.wide)) : new Float32Array(bytes(stored.values));
+    return { key: own ? `own ${number}` : stored.axis, xs, ys: Array.from(raw, (value) => (Number.isNaN(value) ? null : value * factor)) };
+  };
+}
+
+// Lines of one chart on one axis: where one has no sample of another's times it is undefined, which is no gap.
+function aligned(Plot, lines) {
+  const tables = new Map();
+  lines.forEach((line, at) => {
+    if (!tables.has(line.key)) tables.set(line.key, { xs: line.xs, at: [] });
+    tables.get(line.key).at.push(at);
+  });
+  const all = [...tables.values()];
+  if (all.length === 1) return [all[0].xs, ...lines.map((line) => line.ys)];
+  const joined = Plot.join(all.map((table) => [table.xs, ...table.at.map((at) => lines[at].ys)]));
+  const order = all.flatMap((table) => table.at);
+  return [joined[0], ...lines.map((_, at) => joined[order.indexOf(at) + 1])];
+}
+
+// The samples with nothing on either side: a line has no length there, so they are drawn as dots.
+function alone(ys) {
+  const there = [];
+  for (let n = 0; n < ys.length; n += 1) if (ys[n] !== undefined) there.push(n);
+  return there.filter((n, at) => ys[n] !== null && (ys[there[at - 1]] ?? null) === null && (ys[there[at + 1]] ?? null) === null);
+}
+
+function median(xs) {
+  const steps = Float64Array.from({ length: Math.max(0, xs.length - 1) }, (_, n) => xs[n + 1] - xs[n]).sort();
+  return steps[Math.floor(steps.length / 2)] || 1000;
+}
+
+// What a chart is drawn with: the page's data, its clock and samples, the colours of the theme, the time range shown.
+function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, onReset, onPoint, ratio }) {
+  const spec = data.charts[holder.dataset.chart];
+  const kind = ["full", "small", "strip"].find((name) => holder.classList.contains(name));
+  const lines = spec.lines.map(([number, label, look]) => ({ ...samples(number, spec.factor), label, look }));
+  for (const line of lines) { line.alone = alone(line.ys); line.every = median(line.xs); }
+  const limits = spec.limits.map(([level, text]) => [level * spec.factor, text]);
+  const pale = lines.some((line) => line.look === "judged");
+  const shaded = colour(spec.severity === "brief" ? "--brief" : `--${spec.severity}-soft`), edge = colour(spec.severity === "brief" ? "--other" : `--${spec.severity}`);
+  const font = `12px ${getComputedStyle(document.body).fontFamily}`;
+  const timeAxis = kind !== "strip" || !holder.closest("figure").matches(":has(~ figure)");
+  const gutter = parseFloat(getComputedStyle(holder).getPropertyValue("--gutter"));
+  const narrow = holder.clientWidth < 520;
+  let axis = null, apart = false; // apart: the unit is too long for the ticks and is written above them
+
+  const looks = { samples: [pale ? "--pale" : "--water", pale ? 1.2 : 1.5], judged: ["--water", 2], other: ["--other", 1] };
+  const drawn = lines.map((line, at) => at).reverse(); // the first lies on top
+  const series = drawn.map((at) => {
+    const [name, width] = looks[lines[at].look];
+    const stroke = colour(name);
+    return {
+      stroke, width, label: lines[at].label,
+      points: { size: 4.5, width: 0, fill: stroke, stroke, filter: (_, __, show) => (show ? null : lines[at].alone.length ? lines[at].alone : null) },
+    };
+  });
+
+  function range(plot, low, high) {
+    const levels = [low, high, ...limits.map(([level]) => level)].filter((one) => one !== null && one !== undefined);
+    axis = valueAxis(Math.min(...levels, Infinity), Math.max(...levels, -Infinity), spec);
+    if (!levels.length) axis = valueAxis(0, 1, spec);
+    const widest = Math.max(...axis.ticks.map(([, text]) => text.length));
+    apart = spec.unit.length > SHORT_UNIT || widest * LETTER > gutter - 9;
+    if (apart) axis.ticks = axis.ticks.map(([at, text]) => [at, text.split(" ")[0]]);
+    return [axis.low, axis.high];
+  }
+
+  // Behind the lines: breaches from top to bottom and as a bar above the plot, phases as dashed lines.
+  function behind({ ctx, bbox: { left, top, width, height }, valToPos }) {
+    const inside = (x) => Math.max(left, Math.min(left + width, x));
+    for (const [from, to] of spec.spans) {
+      const a = inside(valToPos(data.start + from, "x", true)), b = inside(valToPos(data.start + to, "x", true));
+      if (b <= left || a >= left + width) continue;
+      const wide = Math.max(b - a, 1.5 * ratio);
+      ctx.fillStyle = shaded;
+      ctx.fillRect(a, top, wide, height);
+      if (kind === "strip") continue;
+      ctx.fillStyle = edge;
+      ctx.fillRect(a, top - 6 * ratio, Math.max(wide, 2 * ratio), 4 * ratio);
+    }
+    ctx.strokeStyle = ctx.fillStyle = colour("--quiet");
+    ctx.lineWidth = ratio;
+    ctx.font = `${12 * ratio}px ${font.slice(5)}`;
+    ctx.textAlign = "left";
+    ctx.textBaseline = "top";
+    for (const [name, from, to] of data.phases) {
+      const a = inside(valToPos(data.start + from, "x", true)), b = inside(valToPos(data.start + to, "x", true));
+      if (b <= a) continue;
+      if (a > left) line(ctx, [a, top], [a, top + height], [2, 3]);
+      if (kind === "strip") continue;
+      line(ctx, [a, top - HEAD[kind] * ratio + ratio], [a, top - 7 * ratio]);
+      ctx.fillText(fitting(ctx, name, b - a - 10 * ratio), a + 6 * ratio, top - HEAD[kind] * ratio + 2 * ratio);
+    }
+  }
+  function line(ctx, from, to, dash = []) {
+    ctx.setLineDash(dash.map((n) => n * ratio));
+    ctx.beginPath();
+    ctx.moveTo(...from);
+    ctx.lineTo(...to);
+    ctx.stroke();
+    ctx.setLineDash([]);
+  }
+  function fitting(ctx, text, room) {
+    if (ctx.measureText(text).width <= room) return text;
+    for (let n = text.length - 1; n > 0; n -= 1) if (ctx.measureText(`${text.slice(0, n)}…`).width <= room) return `${text.slice(0, n)}…`;
+    return "";
+  }
+
+  // Before the lines: the limits, each labelled where it hides the fewest samples, and a unit too long for the ticks.
+  function before(plot) {
+    const { ctx, bbox: { left, top, width, height } } = plot;
+    if (apart && kind !== "strip") {
+      ctx.font = `${12 * ratio}px ${font.slice(5)}`;
+      ctx.fillStyle = colour("--quiet");
+      ctx.textAlign = "right";
+      ctx.textBaseline = "top";
+      ctx.fillText(fitting(ctx, spec.unit, left - 4 * ratio), left - 9 * ratio, top - HEAD[kind] * ratio + 2 * ratio);
+    }
+    const taken = [];
+    for (const [level, text] of limits) {
+      const y = Math.round(plot.valToPos(level, "y", true));
+      ctx.strokeStyle = colour("--ink");
+      ctx.lineWidth = 1.8 * ratio;
+      line(ctx, [left, y], [left + width, y]);
+      ctx.font = `${kind === "strip" ? 400 : 600} ${12 * ratio}px ${font.slice(5)}`;
+      const wide = ctx.measureText(text).width + 10 * ratio, tall = 16 * ratio;
+      const corners = [y - tall - 2 * ratio, y + 3 * ratio].filter((at) => at >= top - ratio && at + tall <= top + height + ratio)
+        .flatMap((at) => [[left + width - wide - 4 * ratio, at], [left + 4 * ratio, at]]);
+      const [x, at] = (corners.length ? corners : [[left + width - wide - 4 * ratio, y - tall - 2 * ratio]])
+        .map(([x, at]) => [hidden(plot, x, at, wide, tall) + 1e6 * taken.filter(([a, b]) => Math.abs(a - x) < wide && Math.abs(b - at) < tall).length, [x, at]]).reduce((a, b) => (b[0] < a[0] ? b : a))[1];
+      taken.push([x, at]);
+      ctx.globalAlpha = 0.8;
+      ctx.fillStyle = colour("--panel");
+      ctx.fillRect(x, at, wide, tall);
+      ctx.globalAlpha = 1;
+      ctx.fillStyle = colour("--ink");
+      ctx.textAlign = "left";
+      ctx.textBaseline = "middle";
+      ctx.fillText(text, x + 5 * ratio, at + tall / 2);
+    }
+  }
+  function hidden(plot, x, y, wide, tall) {
+    const from = plot.posToIdx(x, true), to = plot.posToIdx(x + wide, true);
+    const low = plot.posToVal(y + tall, "y", true), high = plot.posToVal(y, "y", true);
+    let count = 0;
+    for (const ys of plot.data.slice(1)) for (let n = from; n <= to; n += 1) if (ys[n] >= low && ys[n] <= high) count += 1;
+    return count;
+  }
+
+  // A text that would reach beyond the edge is left out.
+  function timeTexts(at, wide) {
+    const [from, to] = view(), texts = new Map(clock.ticks(from, to, narrow ? 4 : 8));
+    return at.map((one) => {
+      const text = texts.get(one) ?? "";
+      return timeAxis && ((to - one) / (to - from)) * wide + 6 >= 3.4 * text.split("\n")[0].length ? text : "";
+    });
+  }
+
+  const size = () => ({ width: holder.clientWidth, height: holder.clientHeight });
+  const quiet = { stroke: colour("--quiet"), font, grid: { stroke: colour("--grid"), width: 1 }, ticks: { show: false } };
+  const plot = new Plot({
+    ...size(), pxAlign: 1, legend: { show: false }, padding: [HEAD[kind], 6, timeAxis ? 0 : 7, 0],
+    series: [{}, ...series],
+    scales: { x: { time: false, range: () => view() }, y: { range } },
+    axes: [
+      {
+        ...quiet, size: timeAxis ? (clock.severalDays ? 36 : 21) : 0, gap: 5, show: true, grid: { show: false },
+        ticks: { show: timeAxis, stroke: colour("--other"), size: 4, width: 1 },
+        splits: (_, __, from, to) => clock.ticks(from, to, narrow ? 4 : 8).map(([at]) => at),
+        values: (u, at) => timeTexts(at, u.bbox.width / ratio),
+      },
+      {
+        ...quiet, size: gutter, gap: 9, splits: () => axis.ticks.map(([at]) => at),
+        values: () => axis.ticks.map(([, text]) => text),
+      },
+    ],
+    cursor: {
+      y: false, points: { show: false }, drag: { x: true, y: false, setScale: false, dist: 4 },
+      bind: { dblclick: () => () => { onReset(); return null; }, mouseleave: (_, __, handle) => (event) => { handle(event); onPoint(null); return null; } },
+    },
+    hooks: {
+      drawClear: [behind], draw: [before],
+      setSelect: [(u) => {
+        if (u.select.width <= 0) return;
+        const from = u.posToVal(u.select.left, "x"), to = u.posToVal(u.select.left + u.select.width, "x");
+        u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+        onZoom(from, to);
+      }],
+    },
+  }, aligned(Plot, drawn.map((at) => lines[at])), holder);
+  plot.over.addEventListener("mousemove", (event) => {
+    const box = plot.over.getBoundingClientRect();
+    onPoint(plot.posToVal(event.clientX - box.left, "x"));
+  });
+
+  // What every line has at an instant: from its least to its greatest value where a pixel holds several samples.
+  function values(at) {
+    const [from, to] = view(), pixel = (to - from) / plot.over.clientWidth;
+    return lines.map((one) => {
+      const reach = Math.max(pixel, NEAR * one.every);
+      const first = lower(one.xs, at - pixel), last = lower(one.xs, at + pixel);
+      let found = one.ys.slice(first, last).filter((value) => value !== null);
+      if (!found.length && first === last) {
+        const near = [first - 1, first].filter((n) => n >= 0 && n < one.xs.length && Math.abs(one.xs[n] - at) <= reach)
+          .sort((a, b) => Math.abs(one.xs[a] - at) - Math.abs(one.xs[b] - at))[0];
+        found = near === undefined || one.ys[near] === null ? [] : [one.ys[near]];
+      }
+      if (!found.length) return [one.label, "no sample"];
+      const least = number(found.reduce((a, b) => Math.min(a, b))), most = number(found.reduce((a, b) => Math.max(a, b)));
+      return [one.label, `${least === most ? least : `${least} – ${most}`} ${spec.unit}`.trim()];
+    });
+  }
+  return { holder, plot, kind, values, size, every: Math.min(...lines.map((one) => one.every), Infinity) };
+}
+
+// The place of the first of ascending numbers that is not below a value.
+function lower(xs, value) {
+  let low = 0, high = xs.length;
+  while (low < high) { const middle = (low + high) >> 1; if (xs[middle] < value) low = middle + 1; else high = middle; }
+  return low;
+}

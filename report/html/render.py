@@ -1,0 +1,211 @@
+"""The review as one HTML file that stands alone: nothing in it is loaded from anywhere."""
+
+import base64
+import hashlib
+import json
+import time
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
+from markupsafe import Markup
+
+from model.remark import counted
+from model.times import Zone, duration_text
+from model.value_text import number, percent
+from report.html import cover
+from report.html.chart import Charts
+from report.html.crossed import crossed
+from report.html.gauge import level, water
+from report.html.key_figures import key_figures
+from report.html.matrix import matrix
+from report.html.not_crossed import NotCrossed
+from report.html.recorded_signals import RecordedSignals
+from report.html.statistics_table import statistics
+from report.html.unjudged import unjudged
+from report.wording import MARKS, condition_text, crossed_summary, host_of, scope, threshold
+from review.findings import CROSSED, Finding, Outcome
+from review.review import Review
+from review.sentences import how_long, place, worst_text
+from review.verdict import Verdict, verdict_text
+from rules.pack_schema import Rule
+from rules.signal_schema import Signal
+from rules.wording import limit_text
+
+_MOST_REMARKS = 200
+_UNJUDGED = (
+    (Outcome.NO_DATA, "No data", "recorded, but without samples that could be judged"),
+    (
+        Outcome.NOT_JUDGED,
+        "Not judged",
+        "something that must be known is missing, or their phase does not occur in this run",
+    ),
+    (Outcome.NOT_RECORDED, "Not recorded", "the rules apply to these hosts, but these logs lack the counters"),
+    (Outcome.DOES_NOT_APPLY, "Does not apply", "no host in these logs is of the kind the rules are for"),
+    (Outcome.OFF, "Switched off", "plimsoll.toml says not to judge them, and why"),
+)
+
+
+def render(review: Review, zone: Zone | None = None, now: int | None = None) -> str:
+    """The report. Times are in `zone`, by default the log's own; `now` (UTC ns) is when it is made.
+
+    What no file can hold (half of a surrogate pair in a counter's name) is shown as a question mark.
+    """
+    zone = zone or review.zone
+    hashes = cover.Hashes(review)
+    signals = RecordedSignals(review)
+    filled = review.start is not None and review.end is not None
+    charts = Charts(review.start or 0, review.end or 0, review.phases, zone) if filled else None
+    sections = crossed(review, zone, signals, charts)
+    short, held = (NotCrossed(review, outcome, signals, charts, zone) for outcome in (Outcome.TOO_SHORT, Outcome.HELD))
+    script = _script()
+    page = _template().render(
+        review=review,
+        name=_name(review),
+        zone=zone.label(review.start or 0),
+        span=zone.span,
+        said=verdict_text(review.verdict),
+        headline=review.answer,
+        trouble=_trouble(review),
+        water=_worst_water(review),
+        tally=crossed_summary(review.findings),
+        coverage=_sentence(review.coverage.text),
+        scope=scope(review, zone),
+        figures=key_figures(review, signals),
+        summaries=cover.summaries(review),
+        sections=sections,
+        short=short,
+        held=held,
+        matrix=matrix(review, lambda one: (held if one.outcome == Outcome.HELD else short).id(one)),
+        overridden=[
+            dict.fromkeys((f.signal.title, f.override.note) for f in review.of(outcome) if f.override)
+            for outcome in (Outcome.TOO_SHORT, Outcome.HELD)
+        ],
+        statistics=statistics(review, signals, zone),
+        unjudged=[
+            (title, text, len(review.of(o)), unjudged(review, o)) for o, title, text in _UNJUDGED if review.of(o)
+        ],
+        rules=_rules(review),
+        remarks=review.remarks[:_MOST_REMARKS],
+        hosts=cover.hosts(review),
+        files=cover.files(review, zone, hashes),
+        made_by=cover.made_by(),
+        made_at=cover.made_at(time.time_ns() if now is None else now),
+        data=_data(charts),
+        symbols=MARKS,
+        css=_verbatim("vendor/uPlot.min.css") + _verbatim("page/report.css"),
+        script=script,
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+    )
+    return page.encode(errors="replace").decode()
+
+
+def _sentence(clause: str) -> str:
+    """`Both thresholds that apply were judged.`"""
+    return f"{clause[:1].upper()}{clause[1:]}."
+
+
+def _data(charts: Charts | None) -> Markup:
+    """The samples of all charts as JSON that may stand inside a script element."""
+    content: dict[str, Any] = {}
+    if charts is not None:
+        charts.choose_resolutions()
+        content = charts.data()
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)
+
+
+@dataclass(frozen=True)
+class _RuleEntry:
+    """One rule of the packs, as the list of rules shows it."""
+
+    rule: Rule
+    pack: str
+    signal: Signal
+    limit: str
+    condition: str
+    look_at: str
+    overrides: tuple[str, ...]
+
+
+def _rules(review: Review) -> list[_RuleEntry]:
+    signals = review.question.signals
+    overridden: dict[str, dict[str, dict[str, None]]] = {}  # hosts, by rule and by what was done to it
+    for finding in review.findings:
+        if finding.override:
+            notes = overridden.setdefault(finding.rule.id, {})
+            notes.setdefault(finding.override.note, {})[host_of(finding)] = None
+    return [
+        _RuleEntry(
+            rule,
+            applied.pack.title,
+            signals[rule.signal],
+            limit_text(rule.healthy, signals[rule.signal].unit, rule.scale),
+            condition_text(rule, signals[rule.signal].unit),
+            ", ".join(signals[name].title for name in rule.look_at if name in signals),
+            tuple(f"{', '.join(hosts)}: {note}" for note, hosts in overridden.get(rule.id, {}).items()),
+        )
+        for applied in review.applied
+        for rule in applied.pack.rules
+    ]
+
+
+def _name(review: Review) -> str:
+    """What the report is of: the run's name, else that of its file."""
+    count = len(review.logs)
+    return review.run.name or (review.logs[0].path.name if count == 1 else f"{number(count)} files")
+
+
+def _trouble(review: Review) -> str:
+    """The severity the verdict is shown in: none where nothing was crossed that matters."""
+    if review.verdict != Verdict.NOT_HEALTHY:
+        return "unknown" if review.verdict == Verdict.UNKNOWN else "healthy"
+    severities = {finding.rule.severity for finding in review.of(*CROSSED)}
+    return "critical" if "critical" in severities else "warning"
+
+
+def _worst_water(review: Review) -> str | None:
+    """The gauge beside the verdict: the worst finding that can be measured."""
+    ranked = (level(finding) for finding in review.of(*CROSSED, Outcome.TOO_SHORT, Outcome.HELD))
+    return next((water(height) for height in ranked if height is not None), None)
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(
+        loader=FunctionLoader(lambda name: _text(f"page/{name}")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    filters: dict[str, Any] = {"number": number, "percent": percent, "words": duration_text, "counted": counted}
+    functions: dict[str, Any] = {"threshold": threshold, "place": place, "how_long": how_long, "worst": _worst}
+    environment.filters.update(filters)
+    environment.globals.update(functions)
+    return environment.get_template("report.html.j2")
+
+
+def _worst(finding: Finding) -> str:
+    return worst_text(finding)
+
+
+@cache
+def _script() -> Markup:
+    """The drawing library as a function of the resolution it draws at, as paper has another, then what uses it."""
+    plot = f"/*\n{_text('vendor/uPlot.LICENSE')}*/\nfunction loadUPlot(devicePixelRatio) {{\n"
+    plot += f"{_text('vendor/uPlot.iife.min.js')}\nreturn uPlot;\n}}\n"
+    ours = "\n".join(_text(f"page/{name}.js") for name in ("clock", "chart", "report"))
+    return Markup(f'"use strict";\n{plot}{ours}')
+
+
+def _text(name: str) -> str:
+    return files("report.html").joinpath(name).read_text(encoding="utf-8")
+
+
+def _verbatim(name: str) -> Markup:
+    return Markup(_text(name))

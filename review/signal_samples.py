@@ -1,0 +1,52 @@
+"""The samples of a signal: recorded values in the signal's unit, at the times they were recorded."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from model.log import Values
+from model.samples import Samples
+from model.series import Series
+from model.times import SECOND
+from rules.evaluate import combined, total
+from rules.fields import combined_rates, combined_samples, transformed
+from rules.origins import DerivedOrigin, FactOrigin, FieldsOrigin, Origin, SeriesOrigin, TotalOrigin
+
+
+def signal_samples(origin: Origin, samples_of: Callable[[Series], Samples]) -> Samples | None:
+    """The samples of a signal; None if it is computed from series that were not sampled at the same times."""
+    match origin:
+        case SeriesOrigin(series, rate, transform):
+            samples = samples_of(series)
+            samples = Samples(samples.times, transformed(samples.values, transform))
+            return _rates(samples.present) if rate else samples
+        case FieldsOrigin(operation, fields, rate, transform):
+            parts = [samples_of(series) for series in fields]
+            pairs = combined_rates(operation, parts) if rate else None
+            samples = Samples(pairs.later, pairs.values) if pairs else combined_samples(operation, parts)
+            return Samples(samples.times, transformed(samples.values, transform))
+        case DerivedOrigin(operation, operands, weights):
+            together = _together(operands, samples_of)
+            return Samples(together[0].times, combined(operation, _values(together), weights)) if together else None
+        case TotalOrigin(parts):
+            together = _together(parts, samples_of)
+            return Samples(together[0].times, total(_values(together))) if together else None
+        case FactOrigin():
+            return None
+
+
+def _together(parts: Sequence[Origin], samples_of: Callable[[Series], Samples]) -> list[Samples]:
+    """The samples of each part; empty if they were not all sampled at the same times."""
+    known = [one for part in parts if (one := signal_samples(part, samples_of)) is not None]
+    alike = len(known) == len(parts) and all(np.array_equal(known[0].times, one.times) for one in known[1:])
+    return known if alike else []
+
+
+def _values(parts: Sequence[Samples]) -> list[Values]:
+    return [part.values for part in parts]
+
+
+def _rates(counts: Samples) -> Samples:
+    """The increase per second of a growing count between neighbouring samples; NaN after a reset."""
+    rise = np.diff(counts.values)
+    return Samples(counts.times[1:], np.where(rise >= 0, rise / (np.diff(counts.times) / SECOND), np.nan))

@@ -1,0 +1,118 @@
+"""What plimsoll.toml says of hosts and instances that were not recorded, and hosts that an agent polls."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from hosts.facts import Facts
+from hosts.recorded_facts import recorded_facts
+from hosts.settings import Settings
+from model.log import Log
+from model.run import Run
+from model.series import Series
+from model.times import SECOND, Zone
+from report.html.render import render
+from report.json_document import document
+from review.findings import Question
+from review.review import review
+from rules.load import load_packs, load_signals
+
+RULES = {rule.id: rule for pack in load_packs() for rule in pack.rules}
+LONG_QUEUE = 7.0
+
+
+def queue(computer, instance, agent=None):
+    tags = (("instance", instance), ("objectname", "PhysicalDisk"), ("source", computer))
+    path = rf"\PhysicalDisk({instance})\Avg. Disk Queue Length"
+    return Series(agent or computer, "win_diskio", tags, "Avg._Disk_Queue_Length", path)
+
+
+def a_review(settings, *series):
+    times = np.arange(60, dtype=np.int64) * 10 * SECOND
+    columns = tuple(pl.Series(np.full(60, LONG_QUEUE)) for _ in series)
+    log = Log(Path("log.csv"), "Telegraf", times, columns, series, Zone.parse("UTC"), sha256="")
+    given = Settings.model_validate(settings)
+    overrides = given.overrides(Path("plimsoll.toml"), RULES, load_signals())
+    question = Question(load_packs(), load_signals(), overrides=overrides, drives=given.drives())
+    return review([log], Run(), question, Facts(given.facts(), recorded_facts([log])))
+
+
+def said(settings, *series):
+    return [remark.text for remark in a_review(settings, *series).remarks]
+
+
+def limits(found):
+    return {
+        (one.subject.host, one.subject.instance): one.track.healthy.limit
+        for one in found.findings
+        if one.rule.id == "disk-queue-per-spindle" and one.subject and one.track
+    }
+
+
+def test_a_mistyped_host_is_remarked_on_with_the_nearest_name():
+    (text,) = said({"hosts": {"SQLSVR01": {"spindles": 4}}}, queue("SQLSRV01", "0 C:"))
+    assert 'the host "SQLSVR01", which is not in these logs (did you mean "SQLSRV01"?)' in text
+
+
+def test_a_host_written_with_its_domain_is_near():
+    (text,) = said({"hosts": {"db.corp.example.org": {"spindles": 4}}}, queue("DB", "0 C:"))
+    assert 'did you mean "DB"?' in text
+
+
+def test_hosts_of_other_logs_make_one_remark_and_are_not_taken_for_mistyped():
+    hosts = {"WEB01": {"spindles": 4}, "WEB02": {"spindles": 4}, "DIRECTORY": {"spindles": 2}}
+    (text,) = said({"hosts": hosts}, queue("WEB01", "0 C:"))
+    assert "hosts that are not in these logs" in text
+    assert text.endswith("WEB02, DIRECTORY; these logs are of WEB01")
+
+
+def test_a_mistyped_instance_is_remarked_on():
+    """LogicalDisk calls it `C:`, the limit is of PhysicalDisk's `0 C:`: it would stay unscaled."""
+    settings = {"hosts": {"web01": {"instances": {"C:": {"spindles": 4}}}}}
+    found = a_review(settings, queue("WEB01", "0 C:"), queue("WEB01", "1 D:"))
+    (remark,) = found.remarks
+    assert 'the instance "C:" of web01' in remark.text
+    assert 'did you mean "0 C:"?' in remark.text
+    assert set(limits(found).values()) == {3}
+    assert remark.text in json.loads(document(found).model_dump_json())["remarks"][0]["text"]
+    assert "the instance" in render(found)
+
+
+def test_an_instance_unlike_any_is_told_which_there_are():
+    settings = {"hosts": {"WEB01": {"instances": {"database": {"drive": "database"}}}}}
+    (text,) = said(settings, queue("WEB01", "0 C:"))
+    assert 'recorded: "0 C:"' in text
+
+
+def test_a_threshold_set_for_a_host_without_its_counters_is_remarked_on():
+    own = {"sql-page-life-expectancy": {"healthy": "> 300 s", "reason": "small"}}
+    (text,) = said({"hosts": {"WEB01": {"rules": own}}}, queue("WEB01", "0 C:"))
+    assert "a threshold for WEB01 whose counters were not recorded there: sql-page-life-expectancy" in text
+
+
+@pytest.mark.parametrize("host", ["WEB01", "web01"])
+def test_what_matches_is_not_remarked_on(host):
+    own = {"disk-queue-per-spindle": {"for": "2m", "reason": "x"}}
+    facts = {"spindles": 4, "instances": {"0 c:": {"spindles": 2, "drive": "log"}}, "rules": own}
+    found = a_review({"hosts": {host: facts}}, queue("WEB01", "0 C:"), queue("WEB01", "1 D:"))
+    assert found.remarks == ()
+    assert limits(found) == {("WEB01", "0 C:"): 6, ("WEB01", "1 D:"): 12}
+
+
+def test_facts_of_a_computer_that_an_agent_polls_are_its_own():
+    series = [queue("DISKS1", "0 C:", agent="AGENT"), queue("DISKS2", "0 C:", agent="AGENT")]
+    found = a_review({"hosts": {"DISKS2": {"spindles": 4}}}, *series)
+    assert found.remarks == ()
+    assert found.hosts == ("DISKS1", "DISKS2")
+    assert limits(found) == {("DISKS1", "0 C:"): 3, ("DISKS2", "0 C:"): 12}
+    assert {one.host for one in document(found).statistics} == {"DISKS1", "DISKS2"}
+
+
+def test_a_database_server_that_was_watched_from_afar_is_judged():
+    tags = (("counter", "Page life expectancy"), ("object", "SQLServer:Buffer Manager"), ("sql_instance", "DB1"))
+    found = a_review({}, Series("AGENT", "sqlserver_performance", tags, "value"))
+    (finding,) = (one for one in found.findings if one.rule.id == "sql-page-life-expectancy")
+    assert (finding.subject and finding.subject.host, finding.track is not None) == ("DB1", True)
