@@ -87,6 +87,11 @@ def test_a_crossing_with_both_ends_in_a_short_log_is_brief(reviewed):
     assert "crossed in it" not in found["headline"]
 
 
+def test_a_crossing_that_lasts_to_the_end_of_a_short_log_may_have_lasted_longer(reviewed):
+    _, found, _, _ = reviewed([20] * 40 + [99] * 70)
+    assert "3 thresholds that were crossed in it: Processor time of WEB01" in found["headline"]
+
+
 def test_a_log_that_is_long_enough_is_judged_as_ever(reviewed):
     done, found, _, _ = reviewed([20] * 300 + [99] * 60)
     assert the_rule(found)["state"] == "held"

@@ -197,6 +197,14 @@ def test_a_host_recorded_too_briefly_is_not_known(reviewed):
     assert cases.get("errors") == "1"
 
 
+def test_a_host_of_which_half_could_not_be_judged_is_not_known(reviewed):
+    """Nine minutes, but one of the processors: three thresholds of six could not have fired."""
+    toml = '[rules.sql-page-life-maximum]\nfor = "1m"\nreason = "x"\n'
+    _, found, _ = reviewed({"SQL01": {CPU: [20] * 6 + [""] * 48, LIFE: [5000] * 54}}, toml=toml)
+    assert found["verdict"] == "unknown"
+    assert "for 3 of the 6 warning and critical thresholds whose counters were recorded" in found["headline"]
+
+
 def test_where_few_could_not_be_judged_the_headline_names_them(reviewed):
     """Nine minutes: long enough for five on end, too short for twenty."""
     _, found, _ = reviewed({"SQL01": {CPU: [20] * 54, SWITCHES: [900] * 54, LIFE: [5000] * 54}})
@@ -252,6 +260,14 @@ def test_a_disk_is_joined_with_the_one_database_server_of_its_host(service, revi
     assert the_rule(found, "sql-database-read-peaks")["state"] == "crossed"
 
 
+def test_a_disk_is_joined_with_none_of_several_database_servers(reviewed):
+    reads = r"PhysicalDisk(1 D:)\Disk Reads/sec"
+    toml = '[hosts.SQL01.instances."1 D:"]\ndrive = "database"\n'
+    columns = {rf"MSSQL${name}:Buffer Manager\Page life expectancy": [1000] * 360 for name in ("PROD", "TEST")}
+    _, found, _ = reviewed({"SQL01": {**columns, reads: [1] * 120 + [400] * 8 + [1] * 232}}, toml=toml)
+    assert the_rule(found, "sql-database-read-peaks")["state"] == "held"
+
+
 @pytest.mark.parametrize(
     ("processors", "severity"), [("", "warning"), ("processors = 4", "warning"), ("processors = 16", "info")]
 )
@@ -296,6 +312,13 @@ def test_one_counter_of_errors_is_enough_to_find_them(counter, reviewed):
     assert the_rule(found, "network-errors")["state"] == "crossed"
     worst = {"Outbound": "Packets not sent", "Received": "Packets with errors"}[counter]
     assert done.out.startswith(f"Not healthy. {worst} of WEB01, NIC")
+
+
+def test_the_worst_value_of_what_should_be_zero_is_the_furthest_from_it(reviewed):
+    grants = r"SQLServer:Memory Manager\Memory Grants Pending"
+    _, found, _ = reviewed({"SQL01": {LIFE: [5000] * 360, grants: [0] * 120 + [2] * 60 + [7] * 60 + [0] * 120}})
+    ((breach),) = the_rule(found, "sql-memory-grants-pending")["breaches"]
+    assert breach["worst"] == 7
 
 
 @pytest.mark.parametrize(("end", "state"), [("10:04:50", "often-crossed"), ("10:05:00", "crossed")])

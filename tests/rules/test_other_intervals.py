@@ -78,6 +78,16 @@ def test_a_load_before_a_pause_counts_as_long_whatever_comes_behind_it():
     assert [end - start for start, end in crossed(same)] == [end - start for start, end in crossed(other)]
 
 
+def test_a_load_does_not_last_over_a_pause():
+    """The window of the rule is the longest: behind it the pause has one evaluation, without data."""
+    times = np.array([*range(0, 610, 10), *range(7200, 7810, 10)], dtype=np.int64) * SECOND
+    samples = Samples(times, np.full(len(times), 96.0))
+    finder = Finder(SIGNALS, [Series("h", "m", (), "x")], lambda one: True)
+    judge = Judge(finder.find, lambda one: samples, lambda one, fact: 1.0)
+    (track,) = judge.tracks(RULE, lambda subject: grid(times, reach=RULE.over))
+    assert [(one.start // SECOND, one.end // SECOND) for one in crossings(track)] == [(0, 660), (7200, 7800)]
+
+
 def test_an_interval_that_changes_thousands_of_times():
     """A part by itself each would take minutes."""
     track = judged(*[(10, 6, 96), (60, 6, 96)] * 4000)

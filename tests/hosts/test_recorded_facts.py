@@ -1,0 +1,26 @@
+"""What the logs themselves show of a host."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from hosts.recorded_facts import recorded_facts
+from model.log import Log
+from model.names import measurement
+from model.series import Series
+from model.times import Zone
+
+
+@pytest.mark.parametrize(("queues", "processors"), [(["0"], None), (["0", "1", "Blocking Queue"], 2)])
+def test_work_queues_count_processors_unless_there_is_only_one(queues, processors):
+    """One for each processor, and the Blocking Queue; a single one may have been chosen among many."""
+    name = "Server Work Queues"
+    series = tuple(
+        Series("WEB01", measurement(name), (("instance", queue), ("objectname", name)), "Queue_Length")
+        for queue in queues
+    )
+    columns = tuple(pl.Series([0.0]) for _ in series)
+    log = Log(Path("log.csv"), "PDH-CSV", np.array([0], dtype=np.int64), columns, series, Zone.parse("UTC"))
+    assert recorded_facts([log]).get(("web01", None), {}).get("processors") == processors
