@@ -1,1 +1,1 @@
-"""Dashboards and alert rules defined once over signals and rules, and their export to Grafana."""
+"""The dashboards in areas.yaml, and the limits that their panels draw; grafana/ exports them."""

@@ -1,4 +1,4 @@
-"""What is drawn, as data: areas.yaml says which signals are on which dashboard, and how each is reduced."""
+"""areas.yaml: which dashboard shows which signals, and how each panel reduces its signal."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -17,11 +17,11 @@ PanelId = Annotated[int, Field(ge=1, le=999)]
 
 
 class PanelSpec(Strict):
-    """One panel: the signal it shows, and how.
+    """One panel: its signal, and how the signal is shown.
 
-    `function` reduces each interval. `max` is where the axis ends, `soft_max` where it ends unless values go beyond;
-    `limit_in_view` makes it reach to the limits. `drive` makes it a panel of the disks that hold such files, which its
-    reader chooses; only there are the limits of rules for such disks drawn. `table` lists instances by last value.
+    `function` reduces each interval. The axis ends at `max`, or at `soft_max` unless values are beyond it;
+    `limit_in_view` extends it to the limits. A panel with `drive` shows the disks that the reader chooses as holding
+    such files, and draws the limits of rules for these disks. The kind `table` lists instances by last value.
     """
 
     id: PanelId
@@ -39,7 +39,7 @@ class PanelSpec(Strict):
 
 
 class RowSpec(Strict):
-    """Panels under a heading, or, as the first of a dashboard, without one."""
+    """A row of panels under a heading. The first row of a dashboard may have no heading."""
 
     id: PanelId | None = None
     title: str | None = None
@@ -48,7 +48,7 @@ class RowSpec(Strict):
 
 
 class Area(Strict):
-    """A dashboard of one subject."""
+    """A dashboard for one area, such as disks."""
 
     area: Identifier
     title: str
@@ -62,12 +62,12 @@ class Area(Strict):
 
     @property
     def panels(self) -> Iterator[PanelSpec]:
-        """Its panels, in order."""
+        """The panels of all rows, in order."""
         return (panel for row in self.rows for panel in row.panels)
 
 
 class Health(Strict):
-    """The first dashboard: hosts by signals, and the distance to the limits of rules."""
+    """The Health dashboard: a table of hosts by signals, and the distance to the limits of rules."""
 
     title: str
     about: str
@@ -93,11 +93,11 @@ class Areas(Strict):
 
 
 def uid(area: str) -> str:
-    """The uid of the dashboard of an area."""
+    """Return the uid of the dashboard of an area."""
     return f"plimsoll-{area}"
 
 
 @cache
 def load_areas() -> Areas:
-    """areas.yaml. Mistakes if it is not right."""
+    """Load areas.yaml. Raises Mistakes if it is invalid."""
     return validate(read("areas.yaml", files("dashboards").joinpath("areas.yaml").read_bytes()), Areas)

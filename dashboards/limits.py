@@ -1,7 +1,7 @@
-"""The limits that belong on a panel.
+"""The limits of a panel.
 
-A limit is a line only where it is a fixed value of the signal as the panel shows it. A limit that scales with a host
-fact is drawn for the number that the reader chooses (`Scaled`). A limit on an increase is given in words.
+A limit is drawn as a line only if it is a fixed value of the signal that the panel shows. A limit that scales with a
+host fact is drawn for the number that the reader chooses (`Scaled`). A limit on an increase is only described.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ _RANK: dict[Severity, int] = {"info": 0, "warning": 1, "critical": 2}
 
 @dataclass(frozen=True, slots=True)
 class Scaled:
-    """A limit for one spindle or processor, to be multiplied by a dashboard variable of that name."""
+    """A limit per spindle or processor, to be multiplied by the dashboard variable named like the fact."""
 
     fact: Fact
     healthy: Healthy
@@ -32,22 +32,22 @@ class Scaled:
 
 @dataclass(frozen=True)
 class Limits:
-    """The rules of panels, as they hold for every host that a site says nothing of."""
+    """The rules of panels, as they apply to every host that the site does not name."""
 
     site: Site = field(default_factory=Site)
 
-    def held(self, spec: PanelSpec) -> tuple[Judged, ...]:
-        """What a panel is about: the rules of its signal, and of the disks it is for; those that are off included."""
+    def judged_rules(self, spec: PanelSpec) -> tuple[Judged, ...]:
+        """Return the rules of a panel's signal, for its `drive` if it has one, including rules that are off."""
         known = rules_by_signal().get(spec.signal, ())
         return tuple(self.site.held(rule, "") for rule in known if rule.drive == spec.drive)
 
     def rules_of(self, spec: PanelSpec) -> tuple[Rule, ...]:
-        """The rules of a panel that are judged whatever is known of a host, but those of old limits that are notes."""
-        known = (one.rule for one in self.held(spec) if not one.off and not one.unknown)
+        """Return the rules of a panel that are judged on every host, without superseded ones that became notes."""
+        known = (one.rule for one in self.judged_rules(spec) if not one.off and not one.unknown)
         return tuple(rule for rule in known if not is_note(rule))
 
-    def apart(self, general: Judged) -> Iterator[tuple[str, Judged]]:
-        """The hosts on which a rule holds otherwise than in general."""
+    def exceptions(self, general: Judged) -> Iterator[tuple[str, Judged]]:
+        """Yield the hosts on which a rule differs from the general case, with the rule as it applies there."""
         documented = next(one for one in rules_by_signal()[general.rule.signal] if one.id == general.rule.id)
         for host in self.site.hosts:
             own = self.site.held(documented, host)
@@ -57,7 +57,7 @@ class Limits:
 
 @cache
 def rules_by_signal() -> dict[str, tuple[Rule, ...]]:
-    """The documented rules of each signal, in the order of the packs."""
+    """Return the documented rules of each signal, in the order of the packs."""
     found: dict[str, list[Rule]] = {}
     for pack in as_notes(load_packs()):
         for rule in pack.rules:
@@ -66,7 +66,7 @@ def rules_by_signal() -> dict[str, tuple[Rule, ...]]:
 
 
 def drawn(rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """Of each limit that is a line the rule that stands for it: one without further conditions, the most severe."""
+    """Return one rule for each limit that is a line, preferring no further conditions, then the highest severity."""
     best: dict[tuple[bool, float], Rule] = {}
     for rule in rules:
         if rule.reduce == "increase" or rule.scale:
@@ -78,14 +78,14 @@ def drawn(rules: Sequence[Rule]) -> tuple[Rule, ...]:
 
 
 def scaled(rules: Sequence[Rule]) -> tuple[Scaled, ...]:
-    """The limits that are multiplied by a fact of the host of which one is assumed where nobody knows it."""
+    """Return the limits that scale with a fact that has a default."""
     return tuple(
         Scaled(rule.scale, rule.healthy, rule.severity) for rule in rules if rule.scale and rule.scale in DEFAULTS
     )
 
 
 def in_view(rules: Sequence[Rule]) -> float | None:
-    """How far an axis has to reach for the lowest ceiling, or the highest floor, to be on it; a tenth of room above."""
+    """Return where an axis must end to show the lowest ceiling and every floor, with a tenth of room above."""
     floors = [rule.healthy.limit for rule in drawn(rules) if rule.healthy.worse == "lower"]
     ceilings = [rule.healthy.limit for rule in drawn(rules) if rule.healthy.worse != "lower"]
     lowest = [min(ceilings)] if ceilings else []
@@ -94,9 +94,9 @@ def in_view(rules: Sequence[Rule]) -> float | None:
 
 
 def strictest(rules: Sequence[Rule]) -> Iterator[Healthy]:
-    """The limits a healthy value keeps: the highest floor, the lowest ceiling.
+    """Yield the limits between which a value is healthy: the highest floor, the lowest ceiling.
 
-    Those of rules with further conditions are among them where there are no others.
+    Limits of rules with further conditions are used only if there are no others.
     """
     alone = [rule for rule in drawn(rules) if not rule.and_]
     lines = alone if alone or scaled(rules) else drawn(rules)
@@ -109,7 +109,7 @@ def strictest(rules: Sequence[Rule]) -> Iterator[Healthy]:
 
 
 def title(spec: PanelSpec, limits: Limits) -> str:
-    """The signal, and between which limits it is healthy: `Processor time · < 80 %`."""
+    """Return the title of a panel, the signal and its healthy range: `Processor time · < 80 %`."""
     signal = load_signals()[spec.signal]
     name = f"{signal.title}, disks of the {spec.drive}" if spec.drive else signal.title
     rules = limits.rules_of(spec)

@@ -1,4 +1,4 @@
-"""What a panel says of itself: what the counter means, where its limits come from, and where to look next."""
+"""The description and the links of a panel: what its signal means, where its limits are from, and related panels."""
 
 from collections.abc import Iterator, Sequence
 
@@ -31,9 +31,9 @@ _REDUCES = {
 
 
 def text(spec: PanelSpec, limits: Limits) -> str:
-    """The description of a panel, in Markdown."""
+    """Return the description of a panel, in Markdown."""
     signal = load_signals()[spec.signal]
-    held = limits.held(spec)
+    held = limits.judged_rules(spec)
     parts = [signal.meaning.strip()]
     if signal.instances == "each" and held:
         parts.append("Each instance is judged on its own.")
@@ -47,29 +47,29 @@ def text(spec: PanelSpec, limits: Limits) -> str:
 
 
 def links(spec: PanelSpec, uid: str, limits: Limits) -> list[dashboard.DashboardLink]:
-    """From a panel of this dashboard to the pages of its rules, and to the signals they say to look at."""
-    rules = [one.rule for one in limits.held(spec)]
+    """Return links from a panel of this dashboard to the pages of its rules, and to the panels of their `look_at`."""
+    rules = [one.rule for one in limits.judged_rules(spec)]
     to_rules = [link(f"Rule {rule.id}", rule_page(rule.id), new_tab=True) for rule in rules]
     named = dict.fromkeys(signal for rule in rules for signal in rule.look_at)
     return [*to_rules, *_see(list(named), uid)]
 
 
 def link(name: str, url: str, *, new_tab: bool = False) -> dashboard.DashboardLink:
-    """A link to an address."""
+    """Return a link to a URL."""
     made = dashboard.DashboardLink(
         name, dashboard.DashboardLinkType.LINK, url=url, target_blank=new_tab, icon="external link"
     )
-    made.placement = None  # pyright: ignore[reportAttributeAccessIssue]  # else it is put away into a menu
+    made.placement = None  # pyright: ignore[reportAttributeAccessIssue]  # the default is in a menu
     return made
 
 
 def panel_url(uid: str, panel: int) -> str:
-    """A panel by itself, at the time and for the hosts that are looked at."""
+    """Return the URL of a single panel, with the current time range and variables."""
     return f"/d/{uid}?viewPanel=panel-{panel}&{TIME_AND_VARIABLES}"
 
 
 def _see(names: Sequence[str], uid: str) -> Iterator[dashboard.DashboardLink]:
-    """Panels of the same dashboard before others, and those of all disks before those of some."""
+    """Yield a link to a panel of each signal, preferring the same dashboard, then panels without `drive`."""
     for name in names:
         found = sorted(panels_of(name), key=lambda one: (one[0] != uid, one[1].drive is not None))
         for to, spec in found[:1]:
@@ -80,24 +80,28 @@ def _limit(judged: Judged, limits: Limits) -> str:
     rule = judged.rule
     shown = load_look().severities[rule.severity]
     sources = "; ".join(f"{source.document}, {source.place}" for source in rule.sources)
-    said = "not judged" if judged.off else _told(rule)
+    verdict = "not judged" if judged.off else _conditions_text(rule)
     noted = f"; {judged.note}" if judged.note else "."
     if judged.unknown:
-        said += f"; not drawn, {judged.unknown}"
+        verdict += f"; not drawn, {judged.unknown}"
     elsewhere: dict[str, list[str]] = {}
-    for host, own in limits.apart(judged):
+    for host, own in limits.exceptions(judged):
         elsewhere.setdefault(own.note, []).append(host)
-    apart = "".join(f" On {', '.join(hosts)}: {note}" for note, hosts in elsewhere.items())
-    return f"{shown.mark} {rule.severity}: {said}{noted}{apart} From {sources}. [{rule.id}]({rule_page(rule.id)})"
+    exceptions = "".join(f" On {', '.join(hosts)}: {note}" for note, hosts in elsewhere.items())
+    return (
+        f"{shown.mark} {rule.severity}: {verdict}{noted}{exceptions} From {sources}. [{rule.id}]({rule_page(rule.id)})"
+    )
 
 
-def _told(rule: Rule) -> str:
+def _conditions_text(rule: Rule) -> str:
+    """Return when a rule is healthy and when it is crossed, in words."""
     lasting = f" for {duration_text(rule.for_)}" if rule.for_ else ""
-    extras = [f"only while {_held(one, broken=True)}" for one in rule.and_]
+    extras = [f"only while {_condition_text(one, broken=True)}" for one in rule.and_]
     if rule.phase:
         extras.append(f"in the phase {rule.phase}")
         extras += [
-            f"where phases are not known, only while {_held(one, broken=True)}" for one in rule.when_phase_unknown
+            f"where phases are not known, only while {_condition_text(one, broken=True)}"
+            for one in rule.when_phase_unknown
         ]
     if rule.reduce == "increase":
         extras.append("not drawn, it is not a limit of the value itself")
@@ -109,12 +113,12 @@ def _told(rule: Rule) -> str:
         extras.append(f"an old limit, not drawn; of today are {' and '.join(rule.superseded_by)}")
     if rule.measured_on:
         extras.append(f"measured on {rule.measured_on}")
-    told = f" ({'; '.join(extras)})" if extras else ""
-    return f"healthy while {_held(rule)}, crossed{lasting or ' at once'}{told}"
+    details = f" ({'; '.join(extras)})" if extras else ""
+    return f"healthy while {_condition_text(rule)}, crossed{lasting or ' at once'}{details}"
 
 
-def _held(condition: Condition, *, broken: bool = False) -> str:
-    """A condition in words: `the mean over 1 min is < 80 %`; or, of another signal, that it is not."""
+def _condition_text(condition: Condition, *, broken: bool = False) -> str:
+    """Return a condition in words: `the mean over 1 min is < 80 %`. With `broken`, name the signal and negate it."""
     signal = load_signals()[condition.signal]
     name = f" of {signal.title.lower()}" if broken else ""
     limit = limit_text(condition.healthy, signal.unit, condition.scale)

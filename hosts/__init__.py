@@ -1,1 +1,1 @@
-"""What plimsoll.toml says of a run and its hosts, and what logs show of them."""
+"""Settings of a run and its hosts in plimsoll.toml, and facts of hosts that logs show."""

@@ -1,4 +1,4 @@
-"""Facts of hosts that limits scale by: from plimsoll.toml, else from the log, else the documented default."""
+"""Facts of hosts that limits scale with: from plimsoll.toml, else from the log, else the documented default."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from functools import cached_property
 from rules.field_types import AnyFact, Fact
 from rules.subjects import Subject
 
-# One processor, one spindle: the documented limits are for these, where nobody gives a number.
+# The documented limits assume one processor and one spindle where the number is not known.
 DEFAULTS: Mapping[Fact, float] = {"processors": 1, "spindles": 1}
 _NAMES = {
     "processors": "processors",
@@ -16,28 +16,28 @@ _NAMES = {
     "memory_mb": "MB",
     "link_bits": "bit/s",
 }
-Drives = Mapping[Subject, str]  # what the marked disks hold
-Place = tuple[str, str | None]  # the key of a Subject: host and instance, case-folded; the host alone has None
+Drives = Mapping[Subject, str]  # what each marked disk holds: `database` or `log`
+Place = tuple[str, str | None]  # Subject.key: host and instance, case-folded; the instance is None for the host itself
 RecordedFacts = Mapping[Place, Mapping[str, float]]
 
 
 @dataclass(frozen=True)
 class GivenFacts:
-    """The facts that plimsoll.toml gives of hosts (their instance is None) and of their instances.
+    """The facts of hosts and of their instances in plimsoll.toml. The instance of a host itself is None.
 
-    `by_subject` has every host and instance that is named there, also those without a fact.
+    `by_subject` contains every host and instance that the file names, including those without facts.
     """
 
     by_subject: Mapping[Subject, Mapping[str, float]] = field(default_factory=dict[Subject, Mapping[str, float]])
 
     @cached_property
     def by_place(self) -> RecordedFacts:
-        """The same facts without regard to case."""
+        """The same facts under case-folded names."""
         return {subject.key: facts for subject, facts in self.by_subject.items()}
 
 
 class UnknownFact(LookupError):
-    """A rule needs a fact that neither the log nor plimsoll.toml gives, and for which no document has a default."""
+    """A rule needs a fact that is neither in the log nor in plimsoll.toml, and that has no documented default."""
 
     def __init__(self, fact: str, host: str) -> None:
         self.fact = fact
@@ -46,30 +46,30 @@ class UnknownFact(LookupError):
 
 @dataclass(frozen=True)
 class Facts:
-    """The one place where a fact of a host or instance is looked up.
+    """Looks up facts of hosts and instances.
 
-    plimsoll.toml (`given`) counts before the log (`recorded`), and a fact of the instance before that of its host.
+    plimsoll.toml (`given`) takes precedence over the log (`recorded`), and an instance over its host.
     """
 
     given: GivenFacts = field(default_factory=GivenFacts)
     recorded: RecordedFacts = field(default_factory=dict[Place, Mapping[str, float]])
 
     def __call__(self, subject: Subject, fact: Fact) -> float:
-        """The value of a fact, else its documented default. UnknownFact if there is neither."""
+        """Return the value of a fact, else its documented default. Raises UnknownFact if there is neither."""
         return self._value(subject, fact)[0]
 
     def known(self, subject: Subject, fact: AnyFact) -> float | None:
-        """The value of a fact that plimsoll.toml or the log gives; None where neither does. Defaults do not count."""
+        """Return the value of a fact from plimsoll.toml or the log, else None. Defaults are not used."""
         found = self._known(subject, fact)
         return found[0] if found else None
 
     def explain(self, subject: Subject, fact: Fact) -> str:
-        """The value and its origin: `4 spindles (plimsoll.toml)`."""
+        """Return the value and its origin: `4 spindles (plimsoll.toml)`."""
         value, origin = self._value(subject, fact)
         return f"{_in_words(fact, value)} ({origin})"
 
     def of_host(self, host: str) -> tuple[str, ...]:
-        """All facts of a host and its instances: `4 processors (from the log)`, `E: 6 spindles (plimsoll.toml)`."""
+        """Return all facts of a host and its instances, such as `E: 6 spindles (plimsoll.toml)`."""
         found: dict[tuple[str, str], str] = {}
         for facts in (self.given.by_place, self.recorded):
             for (name, instance), values in facts.items():
@@ -96,7 +96,7 @@ class Facts:
         return None
 
     def _origin(self, facts: RecordedFacts, place: Place, fact: str) -> str:
-        """Where a fact is from, and what the log shows where plimsoll.toml differs from it."""
+        """Return where a fact is from, with the value in the log where it differs from plimsoll.toml."""
         if facts is self.recorded:
             return "from the log"
         recorded = self.recorded.get(place, {}).get(fact)

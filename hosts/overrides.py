@@ -1,6 +1,6 @@
-"""Thresholds that plimsoll.toml sets otherwise than their documents, or switches off, each with a reason.
+"""Thresholds that plimsoll.toml changes or switches off, each with a reason.
 
-What a host's own table says of a rule counts there as a whole, whatever the general table says of it.
+The settings for a rule in a host's table replace those in the general table as a whole.
 """
 
 from collections.abc import Iterator, Mapping
@@ -57,13 +57,13 @@ class RuleSettings(Strict):
 
     @property
     def changes(self) -> bool:
-        """Whether the rule is still judged, but otherwise."""
+        """Whether the settings change the rule without switching it off."""
         return any(value is not None for value in (self.healthy, self.over, self.for_, self.per, self.often))
 
 
 @dataclass(frozen=True)
 class Override:
-    """What plimsoll.toml made of a rule on a host: the rule as documented, and what is said of it in reports."""
+    """How plimsoll.toml changes a rule on a host: the documented rule, the reason, and the note for reports."""
 
     documented: Rule
     reason: str
@@ -73,14 +73,14 @@ class Override:
 
 @dataclass(frozen=True)
 class Overrides:
-    """Everything plimsoll.toml says of rules, by rule id; hosts are case-folded."""
+    """All rule settings in plimsoll.toml, by rule id. Host names are case-folded."""
 
     general: Mapping[str, RuleSettings] = field(default_factory=dict[str, RuleSettings])
     by_host: Mapping[str, Mapping[str, RuleSettings]] = field(default_factory=dict[str, Mapping[str, RuleSettings]])
     signals: Mapping[str, Signal] = field(default_factory=dict[str, Signal])
 
     def of(self, rule: Rule, host: str) -> tuple[Rule, Override | None]:
-        """A rule as it is judged on a host, and what made it so; None where it stands as documented."""
+        """Return a rule as it is judged on a host, and the override that changed it, or None if there is none."""
         own = self.by_host.get(host.casefold(), {}).get(rule.id)
         settings = own or self.general.get(rule.id)
         if settings is None:
@@ -98,7 +98,7 @@ class Overrides:
 def mistakes(
     place: str, table: Mapping[str, RuleSettings], rules: Mapping[str, Rule], signals: Mapping[str, Signal]
 ) -> Iterator[str]:
-    """What in the table at a place does not fit the rules, one line for each."""
+    """Yield one line for each setting of a table that does not fit the rules. `place` is the path of the table."""
     for name, settings in table.items():
         rule = rules.get(name)
         if rule is None:
@@ -119,7 +119,7 @@ def mistakes(
 
 
 def _changed(rule: Rule, settings: RuleSettings, unit: str) -> Rule:
-    """The rule with what is set. Hysteresis and `where` belong to the documented limit and go with it."""
+    """Return the rule with the settings applied. A new limit drops the hysteresis and `where` of the documented one."""
     update: dict[str, object] = {}
     if settings.healthy or settings.per:
         healthy = convert_limit(settings.healthy, unit) if settings.healthy else rule.healthy

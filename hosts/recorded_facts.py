@@ -1,4 +1,4 @@
-"""What the logs themselves show of their hosts: how many processors they have, and how much memory."""
+"""Facts of hosts that can be read from their logs: the number of processors, and the installed memory."""
 
 from collections.abc import Iterator, Sequence
 
@@ -12,8 +12,8 @@ from model.series import Series
 from rules.field_types import Fact
 from rules.subjects import host_of, is_total
 
-# What shows processors one by one: an object of Performance Monitor, or a measurement of Telegraf or sysstat.
-_QUEUES = "Server Work Queues"  # one for each processor, and the Blocking Queue
+# Performance Monitor objects, and measurements of Telegraf and sysstat, with one instance per processor.
+_QUEUES = "Server Work Queues"  # its instances are one queue per processor, and the Blocking Queue
 _PROCESSORS = ("Processor", "Processor Information", _QUEUES, "cpu", "per_cpu")
 _PROCESSOR_TAGS = {
     **{measurement(name): "instance" for name in _PROCESSORS[:3]},
@@ -27,7 +27,7 @@ _USED_SHARE = ("mem_util", "pct_memused")
 
 
 def recorded_facts(logs: Sequence[Log]) -> RecordedFacts:
-    """The facts of each host that its logs show."""
+    """Return the facts of each host that its logs show."""
     seen: dict[tuple[str, str | None], dict[str, float]] = {}
     for host, fact, value in (*_processors(logs), *_memory(logs)):
         facts = seen.setdefault((host, None), {})
@@ -36,7 +36,7 @@ def recorded_facts(logs: Sequence[Log]) -> RecordedFacts:
 
 
 def _processors(logs: Sequence[Log]) -> Iterator[tuple[str, Fact, float]]:
-    """How many there are by each object that shows them, or their number as Telegraf tells it."""
+    """Yield the number of processors: the instances of each object that has them, and Telegraf's `n_cpus`."""
     found: dict[tuple[str, str], set[str]] = {}
     for log in logs:
         for series in log.series:
@@ -48,14 +48,14 @@ def _processors(logs: Sequence[Log]) -> Iterator[tuple[str, Fact, float]]:
             if instance is not None and not is_total(instance) and (shown_by != _QUEUES or instance.isdecimal()):
                 found.setdefault((host_of(series).casefold(), shown_by), set()).add(instance)
     for (host, shown_by), instances in found.items():
-        if shown_by != _QUEUES or len(instances) > 1:  # one queue may have been chosen among many
+        if shown_by != _QUEUES or len(instances) > 1:  # a single queue may be one that was selected from several
             yield host, "processors", float(len(instances))
     for series, values in _of(logs, _COUNT):
         yield series.host.casefold(), "processors", float(values.max())
 
 
 def _memory(logs: Sequence[Log]) -> Iterator[tuple[str, Fact, float]]:
-    """Installed memory in MB: as Telegraf or Windows gives it, or from what sysstat says is used, in KB and in %."""
+    """Yield installed memory in MB: from Telegraf or Windows, or from sysstat's used memory in KB and in percent."""
     for field, size in _MEMORY.items():
         for series, values in _of(logs, field):
             if series.tag("instance") is None or is_total(series.tag("instance") or ""):
@@ -64,12 +64,12 @@ def _memory(logs: Sequence[Log]) -> Iterator[tuple[str, Fact, float]]:
     for series, used in _of(logs, _USED):
         share = shares.get(series.host.casefold())
         if share is not None and share.sum() > 0:
-            # Rounded to hundredths in each row: all rows together tell it better.
+            # sysstat rounds the percentage to hundredths; the mean over all rows is more exact.
             yield series.host.casefold(), "memory_mb", float(np.round(used.mean() / (share.mean() / 100) / 2**10))
 
 
 def _of(logs: Sequence[Log], field: tuple[str, str]) -> Iterator[tuple[Series, Values]]:
-    """The series of a field that have values, with these."""
+    """Yield the series of a field that have a value above 0, with their finite values."""
     for log in logs:
         for at, series in enumerate(log.series):
             if (series.measurement, series.field) == field:

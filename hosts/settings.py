@@ -1,6 +1,6 @@
-"""plimsoll.toml: what is known of a run and its hosts beside the logs, and thresholds set otherwise.
+"""plimsoll.toml: facts of a run and its hosts that are not in the logs, and changed thresholds.
 
-What it may say is explained in docs/settings.md.
+The settings are documented in docs/settings.md.
 """
 
 import tomllib
@@ -23,7 +23,7 @@ from rules.strict_yaml import suggest
 from rules.subjects import Subject
 
 FILE_NAME = "plimsoll.toml"
-_PHASES = ("ramp-up", "steady", "ramp-down")  # which --steady makes
+_PHASES = ("ramp-up", "steady", "ramp-down")  # the phases that --steady creates
 
 
 class _Strict(BaseModel):
@@ -40,7 +40,7 @@ Moment = Annotated[datetime, BeforeValidator(_aware)]
 
 
 class PhaseSettings(_Strict):
-    """A phase of the run; both ends belong to it."""
+    """A phase of the run, including both ends."""
 
     name: str
     start: Moment = Field(alias="from")
@@ -56,7 +56,7 @@ class PhaseSettings(_Strict):
 
 
 class RunSettings(_Strict):
-    """The `[run]` table. `hosts` are computers of which there is a log, beside those with a table of their own."""
+    """The `[run]` table. `hosts` names computers in the logs that have no `[hosts.NAME]` table."""
 
     name: str | None = None
     hosts: tuple[Annotated[str, Field(min_length=1)], ...] = ()
@@ -74,13 +74,13 @@ class _Facts(_Strict):
 
 
 class InstanceFacts(_Facts):
-    """Facts of one instance of a host; `drive` says what a disk holds."""
+    """Facts of one instance of a host; `drive` is what a disk holds."""
 
     drive: Literal["database", "log"] | None = None
 
 
 class HostFacts(_Facts):
-    """Facts of a host, and of its instances where they differ; and the thresholds set for it alone."""
+    """Facts of a host, facts of its instances where they differ, and thresholds for this host only."""
 
     processors: float | None = Field(default=None, gt=0)
     clock_mhz: float | None = Field(default=None, gt=0)
@@ -97,18 +97,18 @@ class Settings(_Strict):
     rules: dict[str, RuleSettings] = {}
 
     def described_run(self) -> Run:
-        """The run as the other rooms know it."""
+        """Return the `[run]` table as a Run."""
         phases = tuple(Phase(p.name, instant(p.start), instant(p.end)) for p in self.run.phases)
         return Run(self.run.name, dict(self.run.labels), phases, self.run.simulated)
 
     @property
     def named_hosts(self) -> tuple[str, ...]:
-        """Every host that is named, once."""
+        """Every host that the file names, without duplicates."""
         by_name = {host.casefold(): host for host in reversed((*self.run.hosts, *self.hosts))}
         return tuple(reversed(by_name.values()))
 
     def facts(self) -> GivenFacts:
-        """The facts of hosts and instances; of hosts that are named alone, none."""
+        """Return the facts of hosts and instances. Hosts that are only named have an empty entry."""
         listed = {host.casefold() for host in self.hosts}
         given: dict[Subject, Mapping[str, float]] = {
             Subject(host): {} for host in self.run.hosts if host.casefold() not in listed
@@ -120,7 +120,7 @@ class Settings(_Strict):
         return GivenFacts(given)
 
     def drives(self) -> Drives:
-        """What the marked disks hold."""
+        """Return what each marked disk holds."""
         return {
             Subject(host, instance): own.drive
             for host, facts in self.hosts.items()
@@ -129,7 +129,7 @@ class Settings(_Strict):
         }
 
     def overrides(self, path: Path, rules: Mapping[str, Rule], signals: Mapping[str, Signal]) -> Overrides:
-        """The thresholds that are set otherwise. Unusable, naming the setting, if one does not fit the rules."""
+        """Return the changed thresholds. Raises Unusable, naming the setting, if one does not fit the rules."""
         wrong = [*mistakes("rules", self.rules, rules, signals)]
         by_host: dict[str, dict[str, RuleSettings]] = {}
         for host, facts in self.hosts.items():
@@ -141,12 +141,12 @@ class Settings(_Strict):
 
     @property
     def sets_rules(self) -> bool:
-        """Whether any threshold is set otherwise."""
+        """Whether any threshold is changed or switched off."""
         return bool(self.rules) or any(facts.rules for facts in self.hosts.values())
 
 
 def find(logs: Sequence[Path], named: Path | None) -> Path | None:
-    """The settings file to use: the one named, else the one beside the logs."""
+    """Return the settings file to use: the one named, else the one in the folder of the logs, else None."""
     if named is not None:
         return named
     beside = {log.parent / FILE_NAME for log in logs}
@@ -154,12 +154,12 @@ def find(logs: Sequence[Path], named: Path | None) -> Path | None:
 
 
 def load(path: Path) -> Settings:
-    """Read plimsoll.toml. Unusable, naming the file and the setting, if it is not right."""
+    """Read plimsoll.toml. Raises Unusable, naming the file and the setting, if it is invalid."""
     return parse(text_of(path), path)
 
 
 def text_of(path: Path) -> str:
-    """The text of plimsoll.toml. Unusable if it cannot be read."""
+    """Return the text of plimsoll.toml. Raises Unusable if it cannot be read."""
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
@@ -169,7 +169,7 @@ def text_of(path: Path) -> str:
 
 
 def parse(text: str, path: Path) -> Settings:
-    """The settings of a text; `path` is where it is from. Unusable, naming the setting, if it is not right."""
+    """Parse the text of `path`. Raises Unusable, naming the setting, if it is invalid."""
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -183,9 +183,9 @@ def parse(text: str, path: Path) -> Settings:
 def check_phases(
     path: Path | None, phases: Sequence[Phase], rules: Mapping[str, Rule], zone: Zone, start: int, end: int
 ) -> None:
-    """Unusable, naming each phase of the file that no rule can know, lies outside the recording, or meets another.
+    """Raise Unusable, naming each phase with an unknown name, outside the recording, or overlapping another phase.
 
-    `start` and `end` (UTC ns) are those of the recording. What reaches beyond them is let pass, as in `--steady`.
+    `start` and `end` (UTC ns) are those of the recording. A phase may extend beyond them, as with `--steady`.
     """
     wrong: list[str] = []
     known = dict.fromkeys((*_PHASES, *(rule.phase for rule in rules.values() if rule.phase)))

@@ -1,4 +1,4 @@
-"""Rules as they hold on one's own hosts, and for which hosts each needs an alert rule of its own."""
+"""Rules as they apply to the hosts in plimsoll.toml, and the hosts that need separate alert rules."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,10 +18,10 @@ _EVERY_HOST = ""
 
 @dataclass(frozen=True)
 class Judged:
-    """A rule as it holds for a host.
+    """A rule as it applies to a host.
 
-    `note` says what differs from the documented rule. A rule that is `off` is not judged there. Nor is one for
-    certain hosts only, where nothing says whether this is one of them: `unknown` says what is missing.
+    `note` says what differs from the documented rule. A rule that is `off` is not judged on the host. A rule for
+    certain hosts is not judged either if a fact of the host is missing; `unknown` then says which.
     """
 
     rule: Rule
@@ -32,10 +32,10 @@ class Judged:
 
 @dataclass(frozen=True)
 class Site:
-    """Everything plimsoll.toml says of hosts.
+    """The hosts of plimsoll.toml, with their facts, drives and overrides.
 
-    `hosts` are those it names, as it writes them. `judged` gives a rule with its overrides for one of them, or, with
-    an empty name, for every other host.
+    `hosts` are spelt as in the file. `judged` returns a rule with its overrides for a host, or, with an empty name,
+    for every host that the file does not name.
     """
 
     hosts: Sequence[str] = ()
@@ -44,7 +44,7 @@ class Site:
     drives: Drives = field(default_factory=dict[Subject, str])
 
     def held(self, rule: Rule, host: str = _EVERY_HOST) -> Judged:
-        """A rule as it holds for a host, or, without one, for every host that plimsoll.toml does not name."""
+        """Return a rule as it applies to a host, or, without one, to every host that plimsoll.toml does not name."""
         judged = self.judged(rule, host)
         if judged.off:
             return judged
@@ -64,18 +64,18 @@ class Site:
         return replace(judged, rule=found.rule, note=note)
 
     def places_with(self, facts: set[AnyFact]) -> Iterator[Subject]:
-        """The hosts and instances for which plimsoll.toml gives one of these facts."""
+        """Return the hosts and instances for which plimsoll.toml gives one of these facts."""
         return (subject for subject, given in self.facts.given.by_subject.items() if facts & set(given))
 
 
 def site_of(settings: Settings, path: Path, catalogue: Catalogue) -> Site:
-    """What a plimsoll.toml says of hosts. Unusable if a threshold in it fits no rule."""
+    """Return the Site of a plimsoll.toml. Raises Unusable if a threshold in it fits no rule."""
     overrides = settings.overrides(path, catalogue.rules, catalogue.signals)
 
     def judged(rule: Rule, host: str) -> Judged:
         changed, override = overrides.of(rule, host)
         if override and rule.id in catalogue.rules:
-            # A limit of one's own is no note, whatever supersedes the documented one.
+            # A limit set in plimsoll.toml keeps its severity even where the documented one is superseded.
             changed = changed.model_copy(update={"severity": catalogue.rules[rule.id].severity})
         return Judged(changed, f"{override.note}." if override else "", bool(override and override.off))
 
@@ -84,7 +84,7 @@ def site_of(settings: Settings, path: Path, catalogue: Catalogue) -> Site:
 
 @dataclass(frozen=True)
 class Target:
-    """The hosts that one alert rule is for: all but `excluded`, or one host, or one instance of it."""
+    """The hosts that one alert rule applies to: all but `excluded`, or one host, or one of its instances."""
 
     rule: Rule
     host: str | None = None
@@ -96,19 +96,19 @@ class Target:
 
     @property
     def name(self) -> str:
-        """The host and instance as people write them; empty for all hosts."""
+        """The host and instance for display; empty for all hosts."""
         return " ".join(part for part in (self.host, self.instance) if part)
 
 
 class Unknown(LookupError):
-    """A rule needs a fact that nobody gives; the text says which fact, and of which host."""
+    """A rule needs a fact that is not known; the text says which fact, and of which host."""
 
 
 def targets(rule: Rule, site: Site, weighing: Collection[AnyFact] = ()) -> Iterator[Target | Unknown]:
-    """One target for hosts in general, and one for each host and instance on which the rule differs.
+    """Yield one target for hosts in general, and one for each host and instance on which the rule differs.
 
-    `weighing` are the facts by which operands of the rule's signal are weighed. Where a target cannot be made, an
-    Unknown with the reason takes its place.
+    `weighing` are the facts that weight the operands of the rule's signal. If a target cannot be made, an Unknown
+    with the reason is yielded instead.
     """
     if rule.drive:
         yield from _marked(rule, site)
@@ -147,14 +147,14 @@ def _compared(judged: Judged) -> tuple[Rule, bool, bool]:
 
 
 def _missing(rule: Rule, fact: Fact, host: str) -> str:
-    """Why a rule that is for certain hosts only cannot be judged."""
+    """Return why a rule for certain hosts cannot be judged."""
     whose = f" of {host}" if host else ""
     text = f"it is for {hosts_text(rule)}, and {fact}{whose} is not known; give it in plimsoll.toml"
     return text if host else f"{text} for a host"
 
 
 def _marked(rule: Rule, site: Site) -> Iterator[Target | Unknown]:
-    """A target for each disk that plimsoll.toml marks with the drive of the rule."""
+    """Yield a target for each disk that plimsoll.toml marks with the drive of the rule."""
     marked = [subject for subject, holds in site.drives.items() if holds == rule.drive]
     if not marked:
         yield Unknown(f'it is for the disks that plimsoll.toml marks drive = "{rule.drive}", and none is')
