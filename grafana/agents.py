@@ -1,4 +1,4 @@
-"""Who records what: of signals, the part that some agents can feed."""
+"""Restricts signals to the sources that certain agents record."""
 
 from collections.abc import Collection, Mapping
 from typing import Literal
@@ -10,7 +10,7 @@ Agent = Literal["windows", "telegraf", "sysstat"]
 
 
 def recorded_by(signals: Mapping[str, Signal], agents: Collection[Agent]) -> Mapping[str, Signal]:
-    """The signals with the sources that these agents record, and those of servers that anybody may watch."""
+    """Return the signals with only the sources that these agents record, and those that any agent may record."""
     return {name: _recorded_by(name, signals, agents) for name in signals}
 
 
@@ -20,7 +20,7 @@ def _recorded_by(name: str, signals: Mapping[str, Signal], agents: Collection[Ag
 
 
 def is_recorded(name: str, signals: Mapping[str, Signal]) -> bool:
-    """Whether a signal is left with a source; one that is derived twice may have some."""
+    """Whether a signal has a source left, or, if it is derived, whether all its operands have one."""
     signal = signals[name]
     if signal.derived:
         return all(is_recorded(operand, signals) for operand in signal.derived.operands)

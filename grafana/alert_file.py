@@ -1,7 +1,7 @@
-"""Grafana's provisioning file for alerting: what it may say, and how we write it.
+"""Models of Grafana's provisioning file for alerting, and how it is written as YAML.
 
-Field names are the names in the file. Grafana reads it leniently and forgets a misspelt key; these models do not.
-Durations are Grafana's (`1m30s`), ranges are in seconds.
+Aliases are the names in the file. Grafana ignores unknown keys; these models reject them. Durations are in Grafana's
+format (`1m30s`), ranges are in seconds.
 """
 
 from typing import Annotated, Any, Literal
@@ -10,7 +10,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 EXPRESSION = "__expr__"
-LONGEST_NAME = 190  # bytes of a rule's title, or a group's name, that fit into Grafana's database
+LONGEST_NAME = 190  # bytes: the columns of Grafana's database for a rule's title and a group's name
 
 Evaluation = Literal["gt", "lt", "eq", "ne", "gte", "lte"]
 RangeEvaluation = Literal["within_range", "outside_range", "within_range_included", "outside_range_included"]
@@ -18,13 +18,13 @@ Reducer = Literal["sum", "mean", "min", "max", "count", "last", "median"]
 
 
 class Part(BaseModel):
-    """Unknown keys are errors."""
+    """Base of all models; unknown keys are errors."""
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
 
 class DataSource(Part):
-    """The data source as a query's model names it."""
+    """The data source of a query."""
 
     type: str
     uid: str
@@ -53,14 +53,14 @@ class MathModel(Part):
 
 
 class ReduceSettings(Part):
-    """What becomes of values that are not numbers."""
+    """How null and NaN are treated."""
 
     mode: Literal["", "dropNN", "replaceNN"] = ""
     replace_with_value: float | None = Field(default=None, alias="replaceWithValue")
 
 
 class ReduceModel(Part):
-    """A series made one number."""
+    """Reduces each series to one number."""
 
     ref_id: str = Field(alias="refId")
     datasource: DataSource
@@ -78,14 +78,14 @@ class Evaluator(Part):
 
 
 class ThresholdCondition(Part):
-    """`unloadEvaluator` is what must hold for a condition that held to hold no more."""
+    """A condition that, once true, stays true until `unloadEvaluator` is true."""
 
     evaluator: Evaluator
     unload_evaluator: Evaluator | None = Field(default=None, alias="unloadEvaluator")
 
 
 class ThresholdModel(Part):
-    """1 where the condition holds, else 0."""
+    """Gives 1 where the condition is true, else 0."""
 
     ref_id: str = Field(alias="refId")
     datasource: DataSource
@@ -126,7 +126,7 @@ class Query(Part):
 
 
 class NotificationSettings(Part):
-    """Where one rule's notifications go, past the policies."""
+    """Where the notifications of one rule go, instead of through the policies."""
 
     receiver: str
     group_by: list[str] | None = None
@@ -138,7 +138,7 @@ class NotificationSettings(Part):
 
 
 class AlertRule(Part):
-    """One alert rule; `condition` is the refId that decides."""
+    """One alert rule; `condition` is the refId whose value decides whether it fires."""
 
     uid: str
     title: str
@@ -168,21 +168,21 @@ class Group(Part):
 
 
 class Deleted(Part):
-    """A rule, contact point or the like that Grafana is to delete."""
+    """A rule or contact point that Grafana deletes."""
 
     org_id: int = Field(alias="orgId")
     uid: str
 
 
 class DeletedByName(Part):
-    """A mute time or template that Grafana is to delete."""
+    """A mute time or template that Grafana deletes."""
 
     org_id: int = Field(alias="orgId")
     name: str
 
 
 class Receiver(Part):
-    """One way a contact point is told."""
+    """One channel of a contact point, such as e-mail."""
 
     uid: str
     type: str
@@ -191,7 +191,7 @@ class Receiver(Part):
 
 
 class ContactPoint(Part):
-    """Who is told."""
+    """A contact point: a name and its receivers."""
 
     org_id: int = Field(alias="orgId")
     name: str
@@ -199,7 +199,7 @@ class ContactPoint(Part):
 
 
 class Route(Part):
-    """Which notifications go to whom, and how often."""
+    """A notification policy: which notifications go to which contact point, and how often."""
 
     receiver: str | None = None
     object_matchers: list[tuple[str, Literal["=", "!=", "=~", "!~"], str]] | None = None
@@ -218,11 +218,11 @@ class _OfOrg(Part):
 
 
 class Policy(Route, _OfOrg):
-    """The root of the routes."""
+    """The root of the tree of policies."""
 
 
 class Named(Part):
-    """Something of ours that Grafana reads as it is: a mute time."""
+    """A mute time, whose intervals are not checked."""
 
     org_id: int = Field(alias="orgId")
     name: str
@@ -230,7 +230,7 @@ class Named(Part):
 
 
 class Template(Part):
-    """A template of notifications."""
+    """A notification template."""
 
     org_id: int = Field(alias="orgId")
     name: str
@@ -254,7 +254,7 @@ class AlertingFile(Part):
 
 
 def written(content: AlertingFile, provenance: str) -> str:
-    """The file as text, under a comment that tells where it is from."""
+    """Return the file as text, with the provenance as a comment at the top."""
     data = content.model_dump(by_alias=True, exclude_none=True, exclude_defaults=True)
     head = "".join(f"# {line}\n" for line in provenance.splitlines())
     return head + yaml.dump(
@@ -263,16 +263,16 @@ def written(content: AlertingFile, provenance: str) -> str:
 
 
 def expanded(text: str) -> str:
-    """Text for a field in which Grafana expands environment variables: `MSSQL$X` is written `MSSQL$$X`."""
+    """Escape text for a field in which Grafana expands environment variables: `MSSQL$X` becomes `MSSQL$$X`."""
     return text.replace("$", "$$")
 
 
 def plain(text: str) -> str:
-    """Text for an annotation, which Grafana takes for a template: braces in it are braces."""
+    """Escape `{{` in text for an annotation, which Grafana executes as a template."""
     return text.replace("{{", '{{ "{{" }}')
 
 
-# Shorter than a line and of one idea: these stand on one.
+# Mappings with exactly these keys are written on one line.
 _ON_ONE_LINE = (
     {"from", "to"},
     {"type", "uid"},
@@ -297,7 +297,7 @@ def _sequence(dumper: yaml.SafeDumper, data: list[Any]) -> yaml.Node:
 
 
 def _number(dumper: yaml.SafeDumper, value: float) -> yaml.Node:
-    """A whole number without its `.0`."""
+    """Write a whole number without `.0`."""
     text = str(int(value)) if value == int(value) else f"{value:.15g}"
     return dumper.represent_scalar("tag:yaml.org,2002:int" if value == int(value) else "tag:yaml.org,2002:float", text)
 

@@ -1,8 +1,8 @@
-"""A rule as Grafana's pipeline: queries, each reduced to a number, and what is held against what.
+"""Builds the queries and expressions of an alert rule.
 
-The plain case is a query over the window, `reduce` and `threshold`. Where a rule has further conditions, or its value
-is computed, `math` stands between. Numbers that are none (no sample, a zero divisor, an increase over too short a
-time) are dropped by a `reduce` with `dropNN`, so that they are no data and not a false condition.
+The simple case is a query over the window, `reduce` and `threshold`. If a rule has further conditions, or its value
+is computed, `math` comes before the threshold. Missing values (no sample, a zero divisor, an increase over too short
+a time) are NaN and are dropped by a `reduce` with `dropNN`: they are no data, and not a false condition.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from grafana.alert_file import (
     ThresholdModel,
     TimeRange,
 )
-from grafana.influxql import Beside, Worst, span, window, worst_span, worst_window
+from grafana.influxql import JoinedWith, Worst, span, window, worst_span, worst_window
 from grafana.links import DATASOURCE_UID
 from grafana.selections import Selection, Variant
 from model.times import SECOND
@@ -30,7 +30,7 @@ from rules.healthy import Healthy
 from rules.pack_schema import Condition
 from store.quoting import number
 
-# A limit is crossed where its healthy side does not hold.
+# The comparison for a crossed limit is the negation of the healthy one.
 _CROSSED: dict[str, tuple[Evaluation, str]] = {
     "<": ("gte", ">="),
     "<=": ("gt", ">"),
@@ -44,16 +44,16 @@ _INFLUXDB = DataSource(type="influxdb", uid=DATASOURCE_UID)
 
 
 class Inexpressible(ValueError):
-    """Grafana cannot say this; the text is the reason."""
+    """A rule cannot be expressed in Grafana; the text is the reason."""
 
 
 @dataclass(frozen=True)
-class Taken:
-    """A condition with its limit as it holds for the target, where its signal is taken from, and for whom.
+class BoundCondition:
+    """A condition of a rule for one target: its limit, and the sources of its signal.
 
-    `wheres` are the further conditions of each selection's points; `window` is the length in ns after widening.
-    `weights` say how much each operand of a sum counts, where not all count once. `worst` is the side of what counts
-    where a host has a value from several alternatives.
+    `wheres` are the further conditions on each selection's points; `window` is the length in ns after widening.
+    `weights` are the factors of a sum's operands, empty if all are 1. If a host has values from several alternatives,
+    `worst` chooses the greatest or the least of them.
     """
 
     condition: Condition
@@ -67,13 +67,13 @@ class Taken:
 
 @dataclass
 class Pipeline:
-    """Queries and expressions under the refIds A, B, C, ... . `delay` is how late an evaluation looks, in ns."""
+    """Queries and expressions with the refIds A, B, C, ... . Windows end `delay` ns before the evaluation."""
 
     delay: int
     queries: list[Query] = field(default_factory=list[Query])
 
     def query(self, influxql: str, length: int) -> str:
-        """An InfluxQL query over a window of this length in ns."""
+        """Add an InfluxQL query over a window of this length in ns; return its refId."""
         if length % SECOND or self.delay % SECOND:
             raise Inexpressible("its window is not in whole seconds")
         ref = self._ref()
@@ -83,7 +83,7 @@ class Pipeline:
         return ref
 
     def reduce(self, of: str) -> str:
-        """One number for each series; what is no number is left out."""
+        """Add a reduction of each series to one number, without nulls and NaN; return its refId."""
         ref = self._ref()
         return self._expression(
             ReduceModel(
@@ -97,13 +97,13 @@ class Pipeline:
         )
 
     def math(self, expression: str) -> str:
-        """A value of other refIds: `$A / $B`."""
+        """Add an expression over other refIds, such as `$A / $B`; return its refId."""
         return self._expression(
             MathModel(refId=self._ref(), datasource=_EXPRESSION, type="math", expression=expression)
         )
 
     def threshold(self, of: str, evaluator: Evaluator, unload: Evaluator | None = None) -> str:
-        """Where a number is past a limit; with `unload`, until it is past that."""
+        """Add a threshold; return its refId. With `unload`, it stays true until that comparison is true."""
         condition = ThresholdCondition(evaluator=evaluator, unloadEvaluator=unload)
         return self._expression(
             ThresholdModel(
@@ -122,19 +122,21 @@ class Pipeline:
 
 @dataclass(frozen=True)
 class Decision:
-    """What decides: the refId of the condition, and that of the value people are told."""
+    """The refId of the condition, and that of the value for the annotations."""
 
     condition: str
     value: str
 
 
-def decide(pipeline: Pipeline, own: Taken, others: Sequence[Taken], recover: Healthy | None) -> Decision:
-    """Put a rule's own condition and its others, all of which must hold, into the pipeline.
+def decide(
+    pipeline: Pipeline, own: BoundCondition, others: Sequence[BoundCondition], recover: Healthy | None
+) -> Decision:
+    """Add a rule's own condition and the others, all of which must be true, to the pipeline.
 
-    A false condition decides whatever the others lack, as long as the subject has a value of each signal.
+    One false condition makes the result false even if others are NaN, if the subject has a sample of each signal.
     """
     value = _number(pipeline, own)
-    first = Beside(own.variant.selections[0], own.wheres[0])
+    first = JoinedWith(own.variant.selections[0], own.wheres[0])
     if not others:
         unload = Evaluator(type=_HOLDS[recover.operator], params=[recover.limit]) if recover else None
         return Decision(pipeline.threshold(value, crossed(own.healthy), unload), value)
@@ -142,13 +144,13 @@ def decide(pipeline: Pipeline, own: Taken, others: Sequence[Taken], recover: Hea
     terms = [(_crossed_text(f"${value}", inner), False)]
     for other in others:
         terms.append((_crossed_text(_value(pipeline, other, first), other.healthy), _may_lack(other)))
-    # `0 && NaN` is 0 and `NaN && 0` is NaN, so what may be no number comes last.
+    # `0 && NaN` is 0 but `NaN && 0` is NaN, so terms that may be NaN come last.
     terms.sort(key=lambda term: term[1])
     both = " && ".join(f"({text})" for text, _ in terms)
     if recover is None:
         return Decision(pipeline.threshold(pipeline.reduce(pipeline.math(both)), _TRUE), value)
     met = pipeline.math(both)
-    # Where the other conditions do not hold, the value given is one that has recovered.
+    # While the other conditions are false, the threshold gets a recovered value.
     judged = pipeline.math(f"${value} * ${met} + {number(_well(inner))} * (1 - ${met})")
     unload = Evaluator(type=_HOLDS[recover.operator], params=[recover.limit])
     return Decision(pipeline.threshold(pipeline.reduce(judged), crossed(own.healthy), unload), value)
@@ -158,12 +160,12 @@ _TRUE = Evaluator(type="gt", params=[0])
 
 
 def crossed(healthy: Healthy) -> Evaluator:
-    """What a threshold compares for a limit to be crossed: `< 80` is `gte 80`."""
+    """Return the comparison that is true where a limit is crossed: `gte 80` for `< 80`."""
     return Evaluator(type=_CROSSED[healthy.operator][0], params=[healthy.limit])
 
 
 def _inner(healthy: Healthy, recover: Healthy) -> Healthy:
-    """The one of two limits of one side that fewer values keep."""
+    """Return the stricter of a limit and the limit at which it recovers."""
     if healthy.worse == "either" and healthy != recover:
         raise Inexpressible(f"it recovers at {recover} from a limit of {healthy}, which lies on no side of it")
     choose = max if healthy.worse == "lower" else min
@@ -171,7 +173,7 @@ def _inner(healthy: Healthy, recover: Healthy) -> Healthy:
 
 
 def _well(healthy: Healthy) -> float:
-    """A value that keeps a limit."""
+    """Return a value on the healthy side of a limit."""
     return healthy.limit + {"higher": -1, "lower": 1, "either": 0}[healthy.worse]
 
 
@@ -179,29 +181,29 @@ def _crossed_text(value: str, healthy: Healthy) -> str:
     return f"{value} {_CROSSED[healthy.operator][1]} {number(healthy.limit)}"
 
 
-def _number(pipeline: Pipeline, taken: Taken) -> str:
-    """The refId of a condition's value, without what is no number."""
-    value = _value(pipeline, taken)
+def _number(pipeline: Pipeline, bound: BoundCondition) -> str:
+    """Return the refId of a condition's value, without NaN."""
+    value = _value(pipeline, bound)
     return value[1:] if value[1:].isalpha() else pipeline.reduce(pipeline.math(value))
 
 
-def _value(pipeline: Pipeline, taken: Taken, beside: Beside | None = None) -> str:
-    """A condition's value as an expression; NaN where the samples do not make one."""
-    if taken.variant.alternatives:
-        return _any(pipeline, taken)
+def _value(pipeline: Pipeline, bound: BoundCondition, joined_with: JoinedWith | None = None) -> str:
+    """Return a condition's value as an expression, which is NaN if the samples do not determine it."""
+    if bound.variant.alternatives:
+        return _any(pipeline, bound)
     operands: list[str] = []
-    for selection, where in zip(taken.variant.selections, taken.wheres, strict=True):
-        operands.append(_operand(pipeline, taken, selection, where, beside))
-        beside = beside or Beside(selection, where)
-    match taken.variant.operation:
+    for selection, where in zip(bound.variant.selections, bound.wheres, strict=True):
+        operands.append(_operand(pipeline, bound, selection, where, joined_with))
+        joined_with = joined_with or JoinedWith(selection, where)
+    match bound.variant.operation:
         case None:
             return operands[0]
         case "ratio":
             above, below = operands
-            # Adds nothing, or 0 / 0 where the divisor is zero or below.
+            # The second term is 0, or 0 / 0 if the divisor is zero or negative.
             return f"({above} / {below} + 0 / ({below} > 0))"
         case "sum":
-            weights = taken.weights or (1.0,) * len(operands)
+            weights = bound.weights or (1.0,) * len(operands)
             return f"({' + '.join(_weighed(one, weight) for one, weight in zip(operands, weights, strict=True))})"
         case "difference":
             return f"({' - '.join(operands)})"
@@ -212,31 +214,37 @@ def _weighed(operand: str, weight: float) -> str:
 
 
 def _operand(
-    pipeline: Pipeline, taken: Taken, selection: Selection, where: Sequence[str], beside: Beside | None
+    pipeline: Pipeline,
+    bound: BoundCondition,
+    selection: Selection,
+    where: Sequence[str],
+    joined_with: JoinedWith | None,
 ) -> str:
-    if beside and (beside.selection, tuple(beside.where)) == (selection, tuple(where)):
-        beside = None  # it is joined to itself
-    reduce = taken.condition.reduce
-    value = pipeline.reduce(pipeline.query(window(selection, reduce, where, beside), taken.window))
+    if joined_with and (joined_with.selection, tuple(joined_with.where)) == (selection, tuple(where)):
+        joined_with = None  # a selection needs no nulls for its own subjects
+    reduce = bound.condition.reduce
+    value = pipeline.reduce(pipeline.query(window(selection, reduce, where, joined_with), bound.window))
     if reduce != "increase":
         return f"${value}"
-    return _apart_enough(value, pipeline.reduce(pipeline.query(span(selection, where, beside), taken.window)), taken)
+    return _if_far_enough(
+        value, pipeline.reduce(pipeline.query(span(selection, where, joined_with), bound.window)), bound
+    )
 
 
-def _any(pipeline: Pipeline, taken: Taken) -> str:
-    """The value of a condition whose signal a host has from any of several sources."""
-    query = worst_window(taken.variant, taken.condition.reduce, taken.wheres, taken.worst)
-    value = pipeline.reduce(pipeline.query(query, taken.window))
-    if taken.condition.reduce != "increase":
+def _any(pipeline: Pipeline, bound: BoundCondition) -> str:
+    """Return the value of a condition whose signal has several alternative sources."""
+    query = worst_window(bound.variant, bound.condition.reduce, bound.wheres, bound.worst)
+    value = pipeline.reduce(pipeline.query(query, bound.window))
+    if bound.condition.reduce != "increase":
         return f"${value}"
-    apart = pipeline.reduce(pipeline.query(worst_span(taken.variant, taken.wheres), taken.window))
-    return _apart_enough(value, apart, taken)
+    distance = pipeline.reduce(pipeline.query(worst_span(bound.variant, bound.wheres), bound.window))
+    return _if_far_enough(value, distance, bound)
 
 
-def _apart_enough(value: str, apart: str, taken: Taken) -> str:
-    """Adds nothing, or 0 / 0 where first and last are less than half a window apart."""
-    return f"(${value} + 0 / (${apart} >= {taken.window / 2:.0f}))"
+def _if_far_enough(value: str, distance: str, bound: BoundCondition) -> str:
+    """Add 0 to the value, or 0 / 0 if first and last sample are less than half a window apart."""
+    return f"(${value} + 0 / (${distance} >= {bound.window / 2:.0f}))"
 
 
-def _may_lack(taken: Taken) -> bool:
-    return taken.condition.reduce == "increase" or taken.variant.operation == "ratio"
+def _may_lack(bound: BoundCondition) -> bool:
+    return bound.condition.reduce == "increase" or bound.variant.operation == "ratio"

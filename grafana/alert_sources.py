@@ -1,11 +1,11 @@
-"""Which sources of a rule's signals go together in an alert rule, and which Grafana cannot use."""
+"""Chooses the sources of a rule's signals that are combined in an alert rule."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from itertools import product
 
-from grafana.alert_query import Inexpressible, Taken
+from grafana.alert_query import BoundCondition, Inexpressible
 from grafana.selections import ANYWHERE, Variant, default_instance, variants
 from rules.counters import is_everywhere
 from rules.pack_schema import Condition, Pack, Rule
@@ -14,8 +14,11 @@ from rules.signal_schema import Signal
 _BY_NODE = "Processor Information"
 
 
-def tells(pack: Pack, way: Variant) -> bool:
-    """Whether samples of these sources are of hosts that the pack is for: Grafana knows no more of a host."""
+def is_for_pack(pack: Pack, way: Variant) -> bool:
+    """Whether the sources of a variant are recorded only on hosts that the pack is for.
+
+    Nothing else is known about a host in Grafana.
+    """
     if pack.applies_to is None:
         return True
     objects, measurements = pack.applies_to.objects, pack.applies_to.measurements
@@ -31,14 +34,17 @@ def tells(pack: Pack, way: Variant) -> bool:
     return False
 
 
-def further(rule: Rule) -> tuple[Condition, ...]:
-    """The further conditions where phases are not known."""
+def further_conditions(rule: Rule) -> tuple[Condition, ...]:
+    """Return the conditions of a rule besides its own, including those for unknown phases."""
     return (*rule.and_, *(rule.when_phase_unknown if rule.phase else ()))
 
 
-def together(rule: Rule, variant: Variant, signals: Mapping[str, Signal]) -> Iterator[Mapping[str, Variant]]:
-    """For each further signal of a rule a way to take it, as far as one collector records it with the rule's own."""
-    names = list(dict.fromkeys(one.signal for one in further(rule)))
+def source_combinations(rule: Rule, variant: Variant, signals: Mapping[str, Signal]) -> Iterator[Mapping[str, Variant]]:
+    """Yield combinations of variants, by signal, for the further conditions of a rule.
+
+    All sources of a combination have the same collector as the rule's own variant.
+    """
+    names = list(dict.fromkeys(one.signal for one in further_conditions(rule)))
     for ways in product(*(_ways(name, rule, variant, signals) for name in names)):
         everything = [*variant.selections, *(one for way in ways for one in way.selections)]
         if variant.alternatives or len({one.collector for one in everything} - {None}) <= 1:
@@ -52,8 +58,8 @@ def _ways(name: str, rule: Rule, variant: Variant, signals: Mapping[str, Signal]
     return (Variant(name, None, (operands[0],)),) if operands else variants(name, signals)
 
 
-def joinable(own: Variant, other: Variant) -> None:
-    """Inexpressible where Grafana cannot tell which values of two signals belong together."""
+def check_joinable(own: Variant, other: Variant) -> None:
+    """Raise Inexpressible if Grafana cannot match the values of two signals by their labels."""
     kinds = {one.kind for one in (*own.selections, *other.selections) if one.instance}
     if _BY_NODE in kinds and len(kinds) > 1:
         (others,) = kinds - {_BY_NODE}
@@ -68,8 +74,8 @@ def joinable(own: Variant, other: Variant) -> None:
         )
 
 
-def reachable(own: Taken, other: Taken) -> Taken:
-    """A signal of SQL Server, joined to one of the host, is that of the default instance."""
+def at_default_instance(own: BoundCondition, other: BoundCondition) -> BoundCondition:
+    """Restrict `other`, if it is a signal of SQL Server, to the default instance, unless `own` is one too."""
     if "objectname" in own.variant.group:
         return other
     chosen = tuple(default_instance(one) for one in other.variant.selections)

@@ -1,4 +1,4 @@
-"""Checks what Grafana is provisioned with: it forgets a misspelt key, and a wrong value stops it from starting.
+"""Checks provisioning files. Grafana itself ignores a misspelt key, and does not start with a wrong value.
 
 Each mistake is one line: file, line and column, what is wrong, what to do.
 """
@@ -16,7 +16,7 @@ from grafana.check_contact import contact_mistakes, policy_mistakes
 from grafana.check_rules import Panels, group_mistakes, rule_mistakes, uid_mistake
 from rules.strict_yaml import Document, Mistakes, Place, read, suggest
 
-# Tells for each query what is wrong with it, None if nothing is.
+# Returns an error message for each query, or None if it is valid.
 Parser = Callable[[Sequence[str]], Sequence[str | None]]
 
 _VALUES = {
@@ -25,15 +25,15 @@ _VALUES = {
     "$__interval": "1s",
     "$interval": "1s",
 }
-# The tags by which pydantic tells the models of a query apart stand in its places and not in the file.
+# pydantic includes the tags of the union of query models in the location of an error; the file has no such keys.
 _TAGS = ("influxql", "math", "reduce", "threshold")
 
 
 def mistakes(files: Mapping[str, str], parser: Parser | None = None) -> list[str]:
-    """Everything that is wrong with these files (text by path): alerting files (.yaml) and dashboards (.json).
+    """Return the mistakes in these files (text by path): alerting files (.yaml) and dashboards (.json).
 
-    They are taken as one set: uids and titles are told apart across files, links lead to the dashboards among them,
-    where there are any. `parser` is an InfluxQL parser, where there is one.
+    The files are checked as one set: uids and titles must be unique across files, and links must lead to the
+    dashboards in the set, if it has any. Without an InfluxQL `parser` queries are not parsed.
     """
     dashboards = {file: text for file, text in files.items() if file.endswith(".json")}
     found: list[str] = []
@@ -58,7 +58,7 @@ def mistakes(files: Mapping[str, str], parser: Parser | None = None) -> list[str
 
 
 def panels_of(dashboards: Mapping[str, str]) -> Panels:
-    """The ids of the panels of dashboards, those inside rows included, by uid; a file that is no JSON has none."""
+    """Return the panel ids of each dashboard by uid, including panels inside rows. Skips files that are not JSON."""
     panels: dict[str, set[int]] = {}
     for text in dashboards.values():
         try:
@@ -79,7 +79,7 @@ def _ids(panels: Any) -> Iterator[int]:
 
 
 def _of_each(loaded: Sequence[tuple[Document, AlertingFile]], panels: Panels | None) -> Iterator[str]:
-    """What is wrong with a file by itself, but for what it refers to."""
+    """Yield the mistakes in each file, including references to contact points, mute times and panels not in the set."""
     receivers = {point.name for _, content in loaded for point in content.contact_points}
     times = {one.name for _, content in loaded for one in content.mute_times}
     for document, content in loaded:
@@ -101,7 +101,7 @@ def _of_each(loaded: Sequence[tuple[Document, AlertingFile]], panels: Panels | N
 
 
 def _across(loaded: Sequence[tuple[Document, AlertingFile]]) -> Iterator[str]:
-    """What stands twice, in one file or in several."""
+    """Yield uids, titles, groups and policies that occur more than once in the set."""
     yield from _twice(loaded, "uid", lambda group, rule: rule.uid, "Grafana does not start; give each its own")
     yield from _twice(
         loaded, "title", lambda group, rule: (group.folder, rule.title), "titles are unique in a folder; rename one"
@@ -140,7 +140,7 @@ def _twice(
 
 
 def _queries(loaded: Sequence[tuple[Document, AlertingFile]]) -> Iterator[tuple[str, str]]:
-    """Every InfluxQL query of alert rules, as a parser can read it, and where it stands."""
+    """Yield the location and text of each InfluxQL query of alert rules, with macros expanded."""
     for document, content in loaded:
         for at, group in enumerate(content.groups):
             for number, rule in enumerate(group.rules):
@@ -155,25 +155,25 @@ def _queries_of_dashboards(dashboards: Mapping[str, str]) -> Iterator[tuple[str,
         try:
             yield from ((f"{file}: {where}", query) for where, query in check_json.queries(text))
         except (ValueError, LookupError, TypeError, AttributeError):
-            continue  # what is wrong with its shape is told already
+            continue  # check_json.mistakes reports the wrong structure
 
 
 def _parsed(queries: Sequence[tuple[str, str]], parser: Parser) -> Iterator[str]:
-    """What an InfluxQL parser says of them."""
+    """Yield a mistake for each query that the InfluxQL parser rejects."""
     for (where, _), wrong in zip(queries, parser([query for _, query in queries]), strict=True):
         if wrong:
             yield f"{where}: not InfluxQL: {wrong}; every evaluation would be an error"
 
 
 def expanded(query: str) -> str:
-    """A query with any values in the place of Grafana's macros, as a parser can read it."""
+    """Return a query with Grafana's macros replaced by arbitrary values, so that it can be parsed."""
     for macro, value in _VALUES.items():
         query = query.replace(macro, value)
     return query
 
 
 def _explained(document: Document, error: ValidationError) -> Iterator[str]:
-    """What does not fit the format, in words for people."""
+    """Yield a readable message for each error of pydantic."""
     for detail in error.errors():
         place: Place = tuple(part for part in detail["loc"] if part not in _TAGS)
         where = document.where(place)
@@ -189,8 +189,8 @@ def _explained(document: Document, error: ValidationError) -> Iterator[str]:
             case "literal_error":
                 yield f'{where}: {name}: "{detail["input"]}" is not one of {allowed}; correct it'
             case _:
-                said = detail["msg"]
-                yield f"{where}: {name}: {said[:1].lower()}{said[1:]}; correct it"
+                message = detail["msg"]
+                yield f"{where}: {name}: {message[:1].lower()}{message[1:]}; correct it"
 
 
 _KEYS = sorted(

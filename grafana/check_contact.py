@@ -1,4 +1,4 @@
-"""What can be wrong with contact points and policies."""
+"""Checks contact points and policies."""
 
 from collections.abc import Iterator, Sequence
 
@@ -6,13 +6,13 @@ from grafana.alert_file import ContactPoint, Policy, Route
 from grafana.check_rules import Found, bad_duration, dollar, duration_s, twice, uid_mistake, unknown
 from rules.strict_yaml import Place
 
-# What a contact point of this type cannot do without.
+# The setting that a contact point of each type requires.
 _NEEDED = {"email": "addresses", "webhook": "url"}
 _WAITS = ("group_wait", "group_interval", "repeat_interval")
 
 
 def contact_mistakes(point: ContactPoint) -> Found:
-    """One contact point."""
+    """Check one contact point."""
     if not point.name.strip():
         yield ("name",), "name is blank: Grafana does not start; give it one"
     yield from dollar(("name",), point.name)
@@ -32,7 +32,7 @@ def contact_mistakes(point: ContactPoint) -> Found:
 
 
 def policy_mistakes(policy: Policy, receivers: set[str], times: set[str]) -> Found:
-    """The root of the routes and all below it."""
+    """Check the root policy and all policies below it."""
     if policy.receiver is None:
         yield (), "the root policy has no receiver: Grafana does not start; name a contact point"
     if policy.object_matchers:

@@ -1,6 +1,6 @@
-"""Checks dashboards: Grafana forgets a misspelt key, and shows a panel that asks wrongly as one without data.
+"""Checks dashboards. Grafana itself ignores a misspelt key, and shows a panel with a wrong query as empty.
 
-Each mistake is one line: the file, where in it, what is wrong, what to do.
+Each mistake is one line: the file, the place in it, what is wrong, what to do.
 """
 
 import json
@@ -28,7 +28,7 @@ _ANNOTATION = (*_INFLUX, "queryType", "fromAnnotations", "name")
 _COLUMNS = ("titleColumn", "textColumn", "tagsColumn", "timeEndColumn")
 _FORMATS = ("time_series", "table", "logs")
 _EXPRESSION = "__expr__"
-# The transformations there are, as far as panels of ours use them, with their options. Grafana forgets others.
+# The transformations that our panels use, with their options. Grafana ignores unknown ones.
 _TRANSFORMATIONS: Mapping[str, tuple[str, ...] | None] = {
     "calculateField": ("mode", "alias", "binary", "replaceFields", "reduce", "timeSeries"),
     "convertFieldType": ("conversions",),
@@ -53,7 +53,7 @@ Json = Mapping[str, Any]
 
 
 def mistakes(file: str, text: str) -> Iterator[str]:
-    """Everything that is wrong with a dashboard."""
+    """Yield the mistakes in a dashboard."""
     try:
         data = json.loads(text)
     except ValueError as error:
@@ -62,12 +62,12 @@ def mistakes(file: str, text: str) -> Iterator[str]:
     if not isinstance(data, dict):
         yield f"{file}: not a dashboard; it is to be an object"
         return
-    for where, said in _all(data):
-        yield f"{file}: {where}: {said}"
+    for where, message in _all(data):
+        yield f"{file}: {where}: {message}"
 
 
 def queries(text: str) -> Iterator[tuple[str, str]]:
-    """Every InfluxQL query of a dashboard, and where it stands, with values in the place of macros and variables."""
+    """Yield the location and text of every InfluxQL query of a dashboard, with macros and variables replaced."""
     for question in questions(json.loads(text)):
         yield question.where, question.asked(0, _DAY_MS)
 
@@ -83,8 +83,8 @@ def _all(data: Json) -> Iterator[tuple[str, str]]:
     yield from _places(data)
     for panel in panels(data):
         where = f"panel {panel.get('id')} ({panel.get('title', '')})"
-        for said in (*_panel(panel), *_thresholds(panel), *_targets(panel, known), *_transformations(panel)):
-            yield where, said
+        for message in (*_panel(panel), *_thresholds(panel), *_targets(panel, known), *_transformations(panel)):
+            yield where, message
     yield from _variables(data)
     yield from _annotations(data)
     yield from _links(data)
@@ -102,7 +102,7 @@ def _dashboard(data: Json) -> Iterator[tuple[str, str]]:
 
 
 def _unknown_keys(data: Json) -> Iterator[tuple[str, str]]:
-    """What the SDK does not give back: keys that Grafana would forget."""
+    """Yield keys that are lost when the SDK reads and writes the dashboard: Grafana would ignore them."""
     register_default_plugins()
     known = json.loads(json.dumps(dashboard.Dashboard.from_json(dict(data)), cls=JSONEncoder))
     yield from _lost(data, known, "")
@@ -123,7 +123,7 @@ def _lost(given: Any, known: Any, where: str) -> Iterator[tuple[str, str]]:
 
 
 def _places(data: Json) -> Iterator[tuple[str, str]]:
-    """Ids that are not numbers or stand twice; panels that lie on one another or beyond the edge."""
+    """Yield panels whose id is not a number or not unique, and panels that overlap or extend beyond the edge."""
     ids = Counter(panel.get("id") for panel in panels(data))
     for number, times in ids.items():
         if not isinstance(number, int) or number < 1:
@@ -167,7 +167,7 @@ def _unknown(what: str, given: Json, known: Sequence[str]) -> Iterator[str]:
 
 
 def _transformations(panel: Json) -> Iterator[str]:
-    """What Grafana would leave out, and names that are gone before they are used."""
+    """Yield transformations and options that Grafana would ignore, and names that are lost before they are used."""
     steps = panel.get("transformations") or ()
     named: str | None = None
     for step in steps:
@@ -216,8 +216,8 @@ def _targets(panel: Json, known: Sequence[str | None]) -> Iterator[str]:
         for key in target.keys() - set(_MATH if expression else _INFLUX):
             near = suggest(key, _MATH if expression else _INFLUX)
             yield f'{where}: unknown key "{key}"{near}: Grafana would forget it; correct it'
-        for said in _expression(target, ref_ids) if expression else _query(target, known):
-            yield f"{where}: {said}"
+        for message in _expression(target, ref_ids) if expression else _query(target, known):
+            yield f"{where}: {message}"
 
 
 def _expression(target: Json, ref_ids: Sequence[str]) -> Iterator[str]:
@@ -280,8 +280,8 @@ def _variables(data: Json) -> Iterator[tuple[str, str]]:
             yield where, "asks for a range it is not given; set refresh to 2"
         if variable.get("includeAll") and not variable.get("allValue"):
             yield where, 'All is written as a list of every value; give it the allValue ".*"'
-        for said in _unknown_variables(str(variable.get("query")), known):
-            yield where, said
+        for message in _unknown_variables(str(variable.get("query")), known):
+            yield where, message
 
 
 def _annotations(data: Json) -> Iterator[tuple[str, str]]:
@@ -304,7 +304,7 @@ def _annotations(data: Json) -> Iterator[tuple[str, str]]:
 
 
 def _links(data: Json) -> Iterator[tuple[str, str]]:
-    """Links to dashboards of ours, or panels of them, that there are not."""
+    """Yield links to dashboards of ours, or to their panels, that do not exist."""
     areas = load_areas()
     there: dict[str, set[int]] = {area.uid: {panel.id for panel in area.panels} for area in areas.areas}
     others = {uid("health"), uid("runs")}

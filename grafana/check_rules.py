@@ -1,6 +1,6 @@
-"""What can be wrong with alert rules: what stops Grafana from starting, and what makes a rule silently wrong.
+"""Checks alert rules for mistakes that stop Grafana from starting, or that make a rule silently wrong.
 
-Each check yields the place inside the file and a sentence: what is wrong, and what to do.
+Each check yields the place in the file and a sentence: what is wrong, and what to do.
 """
 
 import re
@@ -24,7 +24,7 @@ from grafana.links import DATASOURCE_UID
 from rules.strict_yaml import Place, suggest
 
 Found: TypeAlias = Iterator[tuple[Place, str]]
-Panels: TypeAlias = Mapping[str, set[int]]  # the ids of its panels, by a dashboard's uid
+Panels: TypeAlias = Mapping[str, set[int]]  # panel ids by dashboard uid
 
 _UID = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _DURATION = re.compile(r"(\d+(ms|[smhdwy]))+")
@@ -37,7 +37,7 @@ _RISING = ("gt", "gte")
 _FALLING = ("lt", "lte")
 _TEN_SECONDS = 10
 _BRACES = re.compile(r"\{\{-?\s*(.*?)\s*-?\}\}")
-# How a template in an annotation may begin: a variable, a text, or a function or keyword that Grafana knows.
+# What a template in an annotation may begin with: a variable, a string, or a function or keyword of Grafana.
 _TEMPLATE = re.compile(
     r"""[$."`(]|(printf|print|println|humanize(1024|Duration|Percentage|Timestamp)?|index|len|if|else|end|range|with|"""
     r"""and|or|not|eq|ne|lt|le|gt|ge|match|title|toUpper|toLower|reReplaceAll|parseDuration|graphLink|tableLink|args|"""
@@ -46,7 +46,7 @@ _TEMPLATE = re.compile(
 
 
 def group_mistakes(group: Group) -> Found:
-    """A group's own fields."""
+    """Check the fields of a group itself."""
     for name, value in (("name", group.name), ("folder", group.folder)):
         if not value.strip():
             yield (name,), f"{name} is blank: Grafana does not start; give it one"
@@ -60,7 +60,7 @@ def group_mistakes(group: Group) -> Found:
 
 
 def rule_mistakes(rule: AlertRule, panels: Panels | None, receivers: set[str]) -> Found:
-    """One rule. `panels` are those of the dashboards, None where no dashboards are checked with it."""
+    """Check one rule. `panels` is None if no dashboards are checked with it."""
     if text := uid_mistake(rule.uid):
         yield ("uid",), text
     if not rule.title.strip():
@@ -86,14 +86,14 @@ def rule_mistakes(rule: AlertRule, panels: Panels | None, receivers: set[str]) -
 
 
 def _too_long(name: str, text: str) -> Found:
-    """A name that does not fit into Grafana's database; `$$` is one `$` there."""
+    """Check that a name fits into Grafana's database, where `$$` is stored as one `$`."""
     length = len(text.replace("$$", "$").encode())
     if length > LONGEST_NAME:
         yield (name,), f"{name} is {length} bytes long, more than {LONGEST_NAME}: Grafana does not start; shorten it"
 
 
 def uid_mistake(uid: str) -> str | None:
-    """Why Grafana would refuse a uid."""
+    """Return why Grafana would refuse a uid, or None."""
     if _UID.fullmatch(uid):
         return None
     if len(uid) > 40:
@@ -102,7 +102,7 @@ def uid_mistake(uid: str) -> str | None:
 
 
 def duration_s(text: str) -> float | None:
-    """A duration of Grafana's in seconds, None if it is none."""
+    """Parse a duration of Grafana's; return seconds, or None if it is invalid."""
     if text in ("0", ""):
         return 0.0 if text else None
     if not _DURATION.fullmatch(text):
@@ -111,23 +111,23 @@ def duration_s(text: str) -> float | None:
 
 
 def bad_duration(name: str, value: str) -> str:
-    """The sentence on a duration that is none."""
+    """Return the message for an invalid duration."""
     return f'{name} "{value}" is not a duration: Grafana does not start; write it like 30s, 5m or 1h30m'
 
 
 def dollar(place: Place, text: str) -> Found:
-    """A `$` where Grafana expands environment variables."""
+    """Check that `$` is escaped in a field in which Grafana expands environment variables."""
     if _BARE_DOLLAR.search(text):
         yield place, f'"{text}": Grafana takes $ for an environment variable here; write $$'
 
 
 def unknown(what: str, name: str, known: Sequence[str]) -> str:
-    """The sentence on a name that nothing has."""
+    """Return the message for a reference to a name that does not exist."""
     return f'there is no {what} "{name}"{suggest(name, known)}: Grafana does not start; name one that exists'
 
 
 def twice(values: Sequence[str]) -> list[str]:
-    """The values that stand more than once."""
+    """Return the values that occur more than once."""
     return [value for value, count in Counter(values).items() if count > 1]
 
 
@@ -187,7 +187,7 @@ def _influxql(query: Query, model: InfluxModel) -> Found:
 
 
 def _influxql_mistakes(query: str) -> Iterator[str]:
-    """What is wrong with a query, as far as can be told without parsing it."""
+    """Yield the mistakes in a query that can be found without parsing it."""
     outside = re.sub(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|/(?:\\.|[^/\\\s])(?:\\.|[^/\\])*/', '""', query)
     if not re.match(r"\s*SELECT\b", query, re.IGNORECASE):
         yield "a query begins with SELECT"
@@ -198,7 +198,7 @@ def _influxql_mistakes(query: str) -> Iterator[str]:
     if "$timeFilter" not in outside:
         yield "without $timeFilter it reads everything there is; add it to WHERE"
     used = [one or other for one, other in _VARIABLE.findall(outside)]
-    used += re.findall(r"(?<!\\)\$(\w+)\$/", query)  # with a backslash it is a $ of a name: `MSSQL\$X`
+    used += re.findall(r"(?<!\\)\$(\w+)\$/", query)  # an escaped $ is part of a name: `MSSQL\$X`
     for name in dict.fromkeys(name for name in used if name not in _MACROS):
         yield f"${name} is not expanded in alerts: no variable of a dashboard is; name the values"
     if re.search(r"GROUP BY[^)]*\btime\s*\(", outside, re.IGNORECASE) and not re.search(
@@ -210,7 +210,7 @@ def _influxql_mistakes(query: str) -> Iterator[str]:
 
 
 def _fields(query: str) -> list[str]:
-    """What the outermost SELECT selects."""
+    """Return the fields that the outermost SELECT selects."""
     depth, start, found = 0, len("SELECT"), []
     text = query.strip()
     for at in range(start, len(text)):
@@ -273,7 +273,7 @@ def _threshold(model: ThresholdModel, rule: AlertRule, by_ref: Mapping[str, Quer
 
 
 def _is_series(query: Query, by_ref: Mapping[str, Query], depth: int = 0) -> bool:
-    """Whether a refId gives series and not numbers."""
+    """Whether a query returns series rather than numbers."""
     match query.model:
         case InfluxModel():
             return True

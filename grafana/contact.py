@@ -1,7 +1,7 @@
-"""Who is told: contact points for e-mail and a webhook, and the policies that choose between them.
+"""Contact points for e-mail and a webhook, and the policies that choose between them.
 
-Everything is written out. An environment variable that is empty would stop Grafana from starting, so where nobody is
-named the addresses are such as reach nobody.
+Addresses are written into the file: Grafana does not start if one comes from an empty environment variable. If none
+is given, a placeholder is written that reaches nobody.
 """
 
 from grafana.alert_file import AlertingFile, ContactPoint, Policy, Receiver, Route, expanded
@@ -12,16 +12,16 @@ WEBHOOK = "plimsoll-webhook"
 NO_ADDRESS = "nobody@plimsoll.invalid"
 NO_URL = "http://plimsoll.invalid/"
 
-# How often what still fires is told again.
+# How often the notification of a firing alert is repeated.
 _REPEAT = {"critical": "1h", "warning": "4h", "info": "1d"}
 
 
 def file(emails: tuple[str, ...] = (), webhook: str | None = None) -> AlertingFile:
-    """Both contact points, and policies that tell those that are named; the e-mail address where none is."""
+    """Return both contact points, and policies that notify those given, or the e-mail placeholder if none is."""
     email = {"addresses": expanded(";".join(emails) or NO_ADDRESS)}
     hook = {"url": expanded(webhook or NO_URL), "httpMethod": "POST"}
-    told = [EMAIL] if emails or not webhook else []
-    told += [WEBHOOK] if webhook else []
+    notified = [EMAIL] if emails or not webhook else []
+    notified += [WEBHOOK] if webhook else []
     return AlertingFile(
         apiVersion=1,
         contactPoints=[
@@ -31,15 +31,15 @@ def file(emails: tuple[str, ...] = (), webhook: str | None = None) -> AlertingFi
         policies=[
             Policy(
                 orgId=ORG_ID,
-                receiver=told[0],
+                receiver=notified[0],
                 group_by=["grafana_folder", "alertname", "host"],
                 group_wait="30s",
                 group_interval="5m",
                 repeat_interval="4h",
                 routes=[
-                    _route(severity, receiver, go_on=at < len(told) - 1)
+                    _route(severity, receiver, go_on=at < len(notified) - 1)
                     for severity in _REPEAT
-                    for at, receiver in enumerate(told)
+                    for at, receiver in enumerate(notified)
                 ],
             )
         ],

@@ -1,4 +1,4 @@
-"""The dashboards as files for Grafana."""
+"""Writes the dashboards as JSON files for Grafana."""
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -16,9 +16,9 @@ _REFRESH = "30s"
 
 
 def files(docs: str = DOCS, site: Site | None = None, signals: Collection[str] | None = None) -> Mapping[str, str]:
-    """Every dashboard, or those that show any of these signals: the name of its file, and its text.
+    """Return the text of each dashboard by file name. With `signals`, areas that show none of them are left out.
 
-    `docs` is where rules' pages are. Limits are drawn as the site has them for every host.
+    `docs` is the URL of the rules' pages. Limits are drawn as the site sets them for every host.
     """
     limits = Limits(site or Site())
     made = {health.AREA: _health(limits), runs.AREA: _runs(limits)}
@@ -27,7 +27,7 @@ def files(docs: str = DOCS, site: Site | None = None, signals: Collection[str] |
         for area in load_areas().areas
         if signals is None or any(panel.signal in signals for panel in area.panels)
     }
-    # A rule without a name: what stands before the names of all.
+    # The page of a rule without a name is the common prefix of all pages.
     own, chosen = (rule_page("", base).removesuffix(".md") for base in (DOCS, docs))
     return {f"{name}.json": _written(one).replace(own, chosen) for name, one in made.items()}
 
@@ -74,7 +74,7 @@ def _dashboard(
 
 
 def _header() -> dashboard.DashboardLink:
-    """Every dashboard, at the same time and for the same hosts."""
+    """Return the link to the other dashboards, which keeps the time range and the hosts."""
     made = describe.link("Plimsoll", "")
     made.type_val, made.url = dashboard.DashboardLinkType.DASHBOARDS, None
     made.tags, made.keep_time, made.include_vars = [TAG], True, True
@@ -98,7 +98,7 @@ def _rows(area: Area, limits: Limits) -> Iterator[dashboard.Panel | dashboard.Ro
 
 
 def _placed(area: Area, row: RowSpec, y: int, limits: Limits) -> Iterator[tuple[dashboard.Panel, int]]:
-    """The panels of a row from left to right and down, each with where it ends below."""
+    """Yield the panels of a row, placed from left to right and down, each with the y coordinate of its lower edge."""
     x, bottom = 0, y
     for spec in row.panels:
         if x + spec.width > WIDTH:

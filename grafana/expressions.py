@@ -1,4 +1,4 @@
-"""Grafana's math expressions, parsed."""
+"""Parses Grafana's math expressions."""
 
 import re
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ _TOKEN = re.compile(
     r"\s*(?:(?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|\$\{?(?P<name>\w+)\}?"
     r"|(?P<sign>\|\||&&|==|!=|>=|<=|\*\*|[-+*/%<>!()]))"
 )
-# From the loosest to the tightest; operators of one level go from left to right.
+# Precedence levels, lowest first; all operators are left-associative.
 _LEVELS = (("||",), ("&&",), ("==", "!=", ">", ">=", "<", "<="), ("+", "-"), ("*", "/", "%"), ("**",))
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operator and what it is applied to, one part or two."""
+    """An operator and its one or two operands."""
 
     sign: str
     parts: "tuple[Node, ...]"
@@ -26,7 +26,7 @@ Node: TypeAlias = float | str | Operation
 
 @cache
 def parse(expression: str) -> Node:
-    """An expression as a tree of numbers, refIds (`$A`) and operators. ValueError says where it cannot be read."""
+    """Parse an expression to a tree of numbers, refIds (`$A`) and operators. Raises ValueError if it is invalid."""
     tokens, at = [], 0
     text = expression.rstrip()
     while at < len(text):
@@ -42,7 +42,7 @@ def parse(expression: str) -> Node:
 
 
 def names(node: Node) -> set[str]:
-    """The refIds an expression is over."""
+    """Return the refIds in an expression."""
     if isinstance(node, str):
         return {node[1:]}
     return {name for part in node.parts for name in names(part)} if isinstance(node, Operation) else set()

@@ -1,4 +1,4 @@
-"""The first dashboard: what is firing, how near every host is to its limits, and what is silent."""
+"""The Health dashboard: firing alerts, the distance of every host to its limits, and silent hosts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -17,18 +17,18 @@ from rules.wording import limit_text
 from store.quoting import identifier, number
 
 AREA = "health"
-SILENT = 3  # the panel of hosts that fell silent
+SILENT = 3  # the id of the panel with each host's last sample
 _POINTS = 60
 _NEAR = 80  # percent of a limit
-_STATE = 1_000_000_000  # added to the shares that are shown as words
-_TINY = "0.000001"  # InfluxDB gives 0 for a division by 0, which would be far from the limit
-_APART = "|"  # between limit and host in the names of lines that become rows
+_STATE = 1_000_000_000  # added to the shares in the column `State`, so that only these are mapped to words
+_TINY = "0.000001"  # a division by 0 gives 0 in InfluxDB, which would look far from the limit
+_SEPARATOR = "|"  # between limit and host in the names of lines that become rows
 _LIMIT_AND_HOST = {"source": "Field", "format": "regexp", "regExp": r"/^(?<Limit>.*)\|(?<host>[^|]*)$/"}
 _FIRST = "firstNotNull"
 
 
 def health_variables(limits: Limits) -> list[dashboard.VariableModel]:
-    """The data source, the hosts, and what the limits shown here scale by."""
+    """Return the variables: the data source, the hosts, and the numbers that the limits shown scale with."""
     shown = load_areas().health
     rules = [*_rules(limits)]
     signals = [*shown.hosts, *(rule.signal for rule in rules)]
@@ -37,12 +37,12 @@ def health_variables(limits: Limits) -> list[dashboard.VariableModel]:
 
 
 def health_panels(limits: Limits) -> list[dashboard.Panel | dashboard.RowPanel]:
-    """Alerts beside the distance to the limits, and hosts by signals below them."""
+    """Return the panels: alerts, the distance to the limits, the last sample of each host, and hosts by signals."""
     return [*_alerts(), _distance([*_rules(limits)]), _silent(), _hosts(limits)]
 
 
 def _alerts() -> Iterator[dashboard.Panel]:
-    """What somebody has to see to, and, apart from it, the notes: limits that only inform."""
+    """Yield the list of warnings and critical alerts, and the list of notes."""
     yield _firing(
         1,
         "Firing",
@@ -86,7 +86,7 @@ def _firing(number: int, title: str, about: str, labels: str, position: dashboar
 
 
 def _distance(rules: Sequence[Rule]) -> dashboard.Panel:
-    """Rows of host and limit, the nearest first: a state, and the share of the limit that is reached."""
+    """Return the table with a row for each host and limit, the nearest first: the state, and the share reached."""
     found = targets.Targets()
     for rule in rules:
         for query, alias in _shares(rule):
@@ -114,7 +114,7 @@ def _distance(rules: Sequence[Rule]) -> dashboard.Panel:
         interval=panels.INTERVAL,
         max_data_points=_POINTS,
         transformations=[
-            # The column `Field` has the names of lines only where labels are no columns. So the host is in the name.
+            # With labels as columns `Field` would not have the names of lines, so the host is part of the name.
             panels.rows(["lastNotNull", "max"], labels=False),
             dashboard.DataTransformerConfig("extractFields", options=_LIMIT_AND_HOST),
             _calculated("State", panels.LAST, "+", str(_STATE)),
@@ -152,7 +152,7 @@ def _distance(rules: Sequence[Rule]) -> dashboard.Panel:
 
 
 def _silent() -> dashboard.Panel:
-    """When each host was last heard of, the longest silent first."""
+    """Return the table with the time of each host's last sample, the oldest first."""
     found = targets.Targets()
     for variant in variants(load_areas().health.alive, load_signals()):
         selection = variant.selections[0]
@@ -177,14 +177,14 @@ def _silent() -> dashboard.Panel:
         options=panels.sorted_by("Last sample", desc=False),
         field_config=dashboard.FieldConfigSource(
             dashboard.FieldConfig(no_value=panels.NO_DATA, custom=common.TableFieldOptions(filterable=True)),
-            # Not for every column: with a unit of times, names of hosts are read as times and shown as NaN.
+            # Not for all columns: with a unit of time, Grafana reads host names as times and shows NaN.
             [panels.override("Last sample", {"unit": "dateTimeFromNow"})],
         ),
     )
 
 
 def _hosts(limits: Limits) -> dashboard.Panel:
-    """A row for each host, and for each signal its course and last value."""
+    """Return the table with a row for each host, and a sparkline with the last value for each signal."""
     found = targets.Targets()
     joined, renamed = list[dashboard.DataTransformerConfig](), list[dashboard.DataTransformerConfig]()
     columns, overrides = {"host": "Host"}, list[dashboard.DashboardFieldConfigSourceOverrides]()
@@ -217,7 +217,7 @@ def _hosts(limits: Limits) -> dashboard.Panel:
             *joined,
             dashboard.DataTransformerConfig("timeSeriesTable", options={}),
             dashboard.DataTransformerConfig("merge", options={}),
-            *renamed,  # merging forgets names that were given before
+            *renamed,  # after merging, which drops display names
             _first_of_each([*columns.values()][1:]),
             panels.organized(columns),
         ],
@@ -232,7 +232,7 @@ def _hosts(limits: Limits) -> dashboard.Panel:
 
 
 def _one_answer(refs: Sequence[str]) -> Iterator[dashboard.DataTransformerConfig]:
-    """Every way to take a signal as one answer: a table has a column for each answer, whatever it is called."""
+    """Yield a transformation that joins the answers of a signal's variants, which would be separate columns."""
     if len(refs) > 1:
         made = dashboard.DataTransformerConfig("joinByField", options={"byField": "Time", "mode": "outer"})
         made.filter_val = dashboard.MatcherConfig("byRefId", f"/^(?:{'|'.join(refs)})$/")
@@ -240,21 +240,21 @@ def _one_answer(refs: Sequence[str]) -> Iterator[dashboard.DataTransformerConfig
 
 
 def _named(refs: Sequence[str], heading: str) -> dashboard.DataTransformerConfig:
-    """The column of a signal: named by one refId, or by that of each line that was joined."""
+    """Return a transformation that renames the column of a signal, which Grafana names by its refIds."""
     one = f"(?:{'|'.join(refs)})"
     options = {"regex": f"/^Trend #(?:joinByField-)?{one}(?:-{one})*$/", "renamePattern": heading}
     return dashboard.DataTransformerConfig("renameByRegex", options=options)
 
 
 def _first_of_each(headings: Sequence[str]) -> dashboard.DataTransformerConfig:
-    """A row for each host: of a signal that a host has in several ways, the first."""
+    """Return a transformation to one row per host, with the first value of each signal."""
     fields: dict[str, object] = {"host": {"operation": "groupby", "aggregations": []}}
     fields |= {heading: {"operation": "aggregate", "aggregations": [_FIRST]} for heading in headings}
     return dashboard.DataTransformerConfig("groupBy", options={"fields": fields})
 
 
 def _heading(signal: str, unit: Unit, limits: Limits) -> str:
-    """The signal, its unit as the column has it, and its limits."""
+    """Return the heading of a column: the signal, its unit in the column, and its limits."""
     described = load_signals()[signal]
     spec = PanelSpec(id=1, signal=signal)
     name = described.title if described.unit == "ratio" else f"{described.title}, {unit.column or described.unit}"
@@ -272,22 +272,22 @@ def _trend(signal: str, unit: Unit, limits: Limits) -> Mapping[str, object]:
 
 
 def _shares(rule: Rule) -> Iterator[tuple[str, str]]:
-    """How much of a limit is reached, in percent: of a ceiling value by limit, of a floor limit by value.
+    """Yield, for each variant of the signal, a query for the share of the limit reached, and an alias.
 
-    A query and a name for each way to take the signal.
+    The share in percent is value / limit for a ceiling, and limit / value for a floor.
     """
     limit = number(rule.healthy.limit) + (f" * ${rule.scale}" if rule.scale else "")
     value = f"100 * {limit} / ({{}} + {_TINY})" if rule.healthy.worse == "lower" else f"100 * {{}} / ({limit})"
     for variant, query in targets.of_hosts(rule.signal, lambda selection: selection.group):
         instance = next((one.instance for one in variant.selections if one.instance), None)
         name = _name(rule) + (f" · $tag_{instance}" if instance else "")
-        yield targets.computed(query, value), f"{name}{_APART}$tag_host"
+        yield targets.computed(query, value), f"{name}{_SEPARATOR}$tag_host"
 
 
 def _rules(limits: Limits) -> Iterator[Rule]:
-    """The rules whose distance is shown. ValueError if it cannot be: nothing is a share of 0, or of an increase.
+    """Yield the rules whose distance is shown, except those that the site switches off or gives the limit 0.
 
-    Those that a site switches off are left out, and those it gives a limit without a share.
+    Raises ValueError if areas.yaml names a rule without a share, such as one with the limit 0 or on an increase.
     """
     known = {rule.id: rule for pack in load_packs() for rule in pack.rules}
     for name in load_areas().health.limits:
@@ -311,7 +311,7 @@ def _name(rule: Rule) -> str:
 
 
 def _states() -> list[dashboard.ValueMapping]:
-    """Words for shares, for those of the column `State` alone: mappings are for every column of a panel."""
+    """Return mappings from shares to words. Mappings apply to all columns, so those of `State` are offset by _STATE."""
     look = load_look().severities
 
     def between(start: float, end: float | None, words: str, color: str) -> dashboard.RangeMap:
@@ -327,7 +327,7 @@ def _states() -> list[dashboard.ValueMapping]:
 
 
 def _to_areas() -> list[dashboard.DashboardLink]:
-    """To each dashboard, for the host of a row."""
+    """Return links to each dashboard, for the host of a row."""
     host = "var-host=${__data.fields.host}&${__url_time_range}"
     return [describe.link(area.title, f"/d/{area.uid}?{host}") for area in load_areas().areas]
 

@@ -1,4 +1,4 @@
-"""Queries over selections, as InfluxQL that InfluxDB 1, 2 and 3 understand.
+"""Builds InfluxQL queries over selections, for InfluxDB 1, 2 and 3.
 
 Every query returns one field, so that Grafana gets one value for each set of labels.
 """
@@ -16,39 +16,41 @@ from store.quoting import identifier, number
 
 TIME = "$timeFilter"
 BY_INTERVAL = "time($__interval)"
-_DIVIDED = f'{TIME} AND "divisor" > 0'  # InfluxDB takes a division by 0 for 0
+_DIVIDED = f'{TIME} AND "divisor" > 0'  # a division by 0 gives 0 in InfluxDB
 _PLAIN: Mapping[str, str] = {"min": "max", "max": "min"}
 
 Worst = Literal["max", "min"]
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
-    """The subjects that a query is joined to: a selection of theirs, and the further conditions of its points."""
+class JoinedWith:
+    """The subjects that a query is joined with: a selection, and further conditions on its points."""
 
     selection: Selection
     where: Sequence[str]
 
 
-def window(selection: Selection, reduce: Reduce, where: Sequence[str] = (), beside: Beside | None = None) -> str:
-    """One value for each subject over the range of the query, for alerts; `increase` is last minus first.
+def window(
+    selection: Selection, reduce: Reduce, where: Sequence[str] = (), joined_with: JoinedWith | None = None
+) -> str:
+    """Return the query for one value of each subject over the range, for alerts; `increase` is last minus first.
 
-    An increase is no data unless first and last lie half a window apart: `span` tells how far they do. With `beside`
-    each subject of that selection has a null as well. Grafana joins two values on their labels, but where there is
-    one on each side it joins them whatever their labels are; so nobody must be without a partner of his own.
+    An increase counts only if first and last sample are half a window or more apart: see `span`. With `joined_with` the
+    result also has a null for each subject of that selection. Grafana joins values on their labels, but combines two
+    single values even if their labels differ; the nulls prevent this.
     """
     value, rest = _windowed(selection, reduce, where)
-    return _joined(f"SELECT {value}", rest, selection, beside)
+    return _joined(f"SELECT {value}", rest, selection, joined_with)
 
 
 def worst_window(variant: Variant, reduce: Reduce, wheres: Sequence[Sequence[str]], worst: Worst) -> str:
-    """What `window` gives, of all alternatives: where a host has one measurement's from several, the worst of them."""
+    """Return the query of `window` over all alternatives, with the worst value where several have the same tags."""
     parts = [_windowed(one, reduce, where) for one, where in zip(variant.selections, wheres, strict=True)]
     return _worst(parts, variant.group, worst)
 
 
 def worst_span(variant: Variant, wheres: Sequence[Sequence[str]]) -> str:
-    """What `span` gives, of all alternatives: where there are several, the shortest."""
+    """Return the query of `span` over all alternatives, with the shortest where several have the same tags."""
     parts = [_spanned(one, where) for one, where in zip(variant.selections, wheres, strict=True)]
     return _worst(parts, variant.group, "min")
 
@@ -59,14 +61,14 @@ def _worst(parts: Sequence[tuple[str, str]], group: Sequence[str], worst: Worst)
 
 
 def _windowed(selection: Selection, reduce: Reduce, where: Sequence[str]) -> tuple[str, str]:
-    value, rest = _reduced(_apart(selection), reduce, where)
+    value, rest = _reduced(_per_instance(selection), reduce, where)
     if selection.summed:
         value, rest = 'sum("each")', f' FROM (SELECT {value} AS "each"{rest}) WHERE {TIME}{_group(selection.group)}'
     return value, rest
 
 
 def _reduced(selection: Selection, reduce: Reduce, where: Sequence[str]) -> tuple[str, str]:
-    """What is selected for one value of each subject, and from where."""
+    """Return what is selected for one value of each subject, and the rest of the query."""
     value, source = _points(selection, _conditions(selection, where))
     if reduce == "increase":
         difference = f"last({value}) - first({value})"
@@ -77,24 +79,24 @@ def _reduced(selection: Selection, reduce: Reduce, where: Sequence[str]) -> tupl
     return value, f" FROM {source}{_group(selection.group)}"
 
 
-def _apart(selection: Selection) -> Selection:
-    """The instances of a sum, each by itself."""
+def _per_instance(selection: Selection) -> Selection:
+    """Return a selection of the single instances of a sum."""
     if selection.summed is None:
         return selection
     return replace(selection, group=(*selection.group, selection.summed), summed=None)
 
 
-def span(selection: Selection, where: Sequence[str] = (), beside: Beside | None = None) -> str:
-    """How far the first and the last sample of each subject lie apart over the range of the query, in ns.
+def span(selection: Selection, where: Sequence[str] = (), joined_with: JoinedWith | None = None) -> str:
+    """Return the query for the time between the first and the last sample of each subject over the range, in ns.
 
-    A subject with one sample has 0: each sample adds one to the distances between samples.
+    It is the sum of the times between samples, plus a 0 for each sample, so that a subject with one sample has 0.
     """
     value, rest = _spanned(selection, where)
-    return _joined(f"SELECT {value}", rest, selection, beside)
+    return _joined(f"SELECT {value}", rest, selection, joined_with)
 
 
 def _spanned(selection: Selection, where: Sequence[str]) -> tuple[str, str]:
-    each = _apart(selection)
+    each = _per_instance(selection)
     value, source = _points(each, _conditions(each, where))
     group = _group(each.group)
     distances = f'SELECT elapsed({value}, 1ns) * 1.0 AS "ns" FROM {source}{group}'
@@ -106,11 +108,11 @@ def _spanned(selection: Selection, where: Sequence[str]) -> tuple[str, str]:
 
 
 def panel(selection: Selection, function: Function = "mean", where: Sequence[str] = (), name: str | None = None) -> str:
-    """A line for each subject, a value for each `$__interval`, for the hosts and instances that were chosen.
+    """Return the query for a line of each subject, with a value for each `$__interval`.
 
-    `where` are further conditions, such as those of `chosen`; `name` is what the value is called.
+    `where` are further conditions, such as those of `chosen`; `name` is the name of the value.
     """
-    value, rest = _intervals(_apart(selection), function, " AND ".join([*selection.where, TIME, *where]))
+    value, rest = _intervals(_per_instance(selection), function, " AND ".join([*selection.where, TIME, *where]))
     if selection.summed:
         outer = f"{_group((BY_INTERVAL, *selection.group))} fill(none)"
         value, rest = 'sum("each")', f' FROM (SELECT {value} AS "each"{rest}) WHERE {TIME}{outer}'
@@ -119,9 +121,9 @@ def panel(selection: Selection, function: Function = "mean", where: Sequence[str
 
 
 def _intervals(selection: Selection, function: Function, conditions: str) -> tuple[str, str]:
-    """What is selected for a value of each subject and interval, and from where.
+    """Return what is selected for a value of each subject and interval, and the rest of the query.
 
-    What becomes of several growing counts is computed of their intervals, of other fields sample by sample.
+    An operation on several counters (`rate`) is computed per interval, on other fields per sample.
     """
     transform, several = selection.source.transform, selection.source.field
     source = f" FROM {identifier(selection.measurement)} WHERE {conditions}"
@@ -143,24 +145,24 @@ def _intervals(selection: Selection, function: Function, conditions: str) -> tup
 
 
 def state(selection: Selection, where: Sequence[str] = ()) -> str:
-    """The latest value of each subject in the range of the query."""
+    """Return the query for the latest value of each subject in the range."""
     return window(selection, "last", where)
 
 
 def samples_per_minute(selection: Selection, minutes: int) -> str:
-    """How many samples each host sent in the mean of the last minutes, minute by minute, 0 where it sent none."""
+    """Return the query for the samples per minute of each host, averaged over the last minutes; 0 if there are none."""
     field, measurement = identifier(selection.field), identifier(selection.measurement)
     conditions = " AND ".join([*selection.where, TIME])
     group = _group(("time(1m)", *(tag for tag in selection.group if tag in (selection.host, POLLED))))
     return f"SELECT moving_average(count({field}), {minutes}) FROM {measurement} WHERE {conditions}{group} fill(0)"
 
 
-def _joined(select: str, rest: str, selection: Selection, beside: Beside | None) -> str:
-    if beside is None:
+def _joined(select: str, rest: str, selection: Selection, joined_with: JoinedWith | None) -> str:
+    if joined_with is None:
         return select + rest
-    group, other = _group(selection.group), beside.selection
-    conditions = " AND ".join([*other.where, *beside.where, TIME])
-    # No number has this logarithm.
+    group, other = _group(selection.group), joined_with.selection
+    conditions = " AND ".join([*other.where, *joined_with.where, TIME])
+    # The logarithm of a negative number is null.
     null = f'SELECT ln(0 - count({identifier(other.field)})) AS "value" FROM {identifier(other.measurement)}'
     return f'SELECT "value" FROM ({select} AS "value"{rest}), ({null} WHERE {conditions}{group}) WHERE {TIME}{group}'
 
@@ -170,9 +172,9 @@ def _conditions(selection: Selection, where: Sequence[str]) -> str:
 
 
 def _points(selection: Selection, conditions: str) -> tuple[str, str]:
-    """The field, and what it is taken from with its conditions: a measurement, or what its samples are made into.
+    """Return the field to reduce, and its source: the measurement or a subquery, with the conditions.
 
-    Pairs of neighbours are those within the range, as rules/fields.py has them.
+    Rates are computed over pairs of neighbouring samples within the range, as in rules/fields.py.
     """
     measurement, several = identifier(selection.measurement), selection.source.field
     source, group = f"{measurement} WHERE {conditions}", _group(selection.group)
@@ -195,7 +197,7 @@ def _operated(operation: Operation, values: Sequence[str]) -> str:
 
 
 def _transformed(function: str, field: str, transform: Transform) -> str:
-    """What reducing the transformed samples gives, from reducing the samples."""
+    """Return the reduction of the transformed samples, expressed as a transform of the reduced samples."""
     match function:
         case "count":
             return f"count({field})"
@@ -207,7 +209,7 @@ def _transformed(function: str, field: str, transform: Transform) -> str:
 
 
 def _swapped(function: str, transform: Transform) -> str:
-    """The least of 100 - x is where x is greatest."""
+    """Return the function to apply before a transform with a negative scale, which swaps min and max."""
     return _PLAIN.get(function, function) if transform.scale < 0 else function
 
 

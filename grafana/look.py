@@ -1,4 +1,4 @@
-"""How Grafana shows signals and limits: units and colours under Grafana's names (look.yaml)."""
+"""look.yaml: the units and colours of signals and limits, under Grafana's names."""
 
 from functools import cache
 from importlib.resources import files
@@ -8,7 +8,7 @@ from rules.strict_yaml import read, validate
 
 
 class Unit(Strict):
-    """One of our units in Grafana."""
+    """How one unit of signals is shown in Grafana."""
 
     unit: str
     axis: str = ""
@@ -17,7 +17,7 @@ class Unit(Strict):
 
 
 class Shown(Strict):
-    """How a limit of one severity is shown: its colour, and a mark that tells it without colour."""
+    """How a limit of one severity is shown: its colour, and a mark for readers who cannot see the colour."""
 
     color: str
     mark: str
@@ -33,5 +33,5 @@ class Look(Strict):
 
 @cache
 def load_look() -> Look:
-    """look.yaml. Mistakes if it is not right."""
+    """Load look.yaml. Raises Mistakes if it is invalid."""
     return validate(read("look.yaml", files("grafana").joinpath("look.yaml").read_bytes()), Look)

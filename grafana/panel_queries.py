@@ -1,4 +1,4 @@
-"""Queries of a dashboard as Grafana sends them: with macros and variables in place."""
+"""The queries of a dashboard as Grafana sends them, with macros and variables replaced."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 _ANY = ".*"
-# What Grafana takes for an interval up to each of these, both in ms.
+# (upper bound, rounded interval) in ms, from Grafana's source: intervals below each bound are rounded to the second.
 _ROUNDED = (
     (10, 1), (15, 10), (35, 20), (75, 50), (150, 100), (350, 200), (750, 500), (1_500, 1_000), (3_500, 2_000),
     (7_500, 5_000), (12_500, 10_000), (17_500, 15_000), (25_000, 20_000), (45_000, 30_000), (90_000, 60_000),
@@ -18,9 +18,9 @@ _ROUNDED = (
 
 @dataclass(frozen=True)
 class Question:
-    """One query of a dashboard: where it stands, its text, and how many points Grafana asks for.
+    """One query of a dashboard: its location, its text, and how many points Grafana asks for.
 
-    `variables` have what the dashboard begins with, and match everything where that is All.
+    `variables` have the initial values of the dashboard, and a pattern that matches everything for "All".
     """
 
     where: str
@@ -32,13 +32,13 @@ class Question:
     target: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def asked(self, start_ms: int, end_ms: int, variables: Mapping[str, str] | None = None) -> str:
-        """As InfluxDB gets it for a range, with these variables in the place of its own."""
+        """Return the query as it is sent for a range. `variables` override those of the dashboard."""
         interval = interval_ms(end_ms - start_ms, self.points, self.least_ms)
         return expanded(self.query, start_ms, end_ms, interval, {**self.variables, **(variables or {})})
 
 
 def questions(data: Mapping[str, Any]) -> Iterator[Question]:
-    """Every InfluxQL query of a dashboard: of its panels, variables and annotations."""
+    """Yield every InfluxQL query of a dashboard: of its panels, variables and annotations."""
     begin = _values(data)
     for panel in panels(data):
         points = int(panel.get("maxDataPoints") or 1_000)
@@ -56,24 +56,24 @@ def questions(data: Mapping[str, Any]) -> Iterator[Question]:
 
 
 def panels(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Every panel, those in collapsed rows included, and the rows."""
+    """Yield every panel and row, including panels in collapsed rows."""
     for panel in data.get("panels") or ():
         yield panel
         yield from panel.get("panels") or ()
 
 
 def expanded(query: str, start_ms: int, end_ms: int, interval: int, variables: Mapping[str, str]) -> str:
-    """A query with macros and variables in place."""
+    """Return a query with macros and variables replaced."""
     text = query.replace("$timeFilter", f"time >= {start_ms}ms and time <= {end_ms}ms")
     text = text.replace("$__interval", f"{interval}ms")
     text = text.replace("${__from}", str(start_ms)).replace("${__to}", str(end_ms))
 
-    # A $ that ends a regular expression is followed by no name.
+    # A name must follow the $, as it may also be the end of a regular expression.
     return re.sub(r"\$([a-z_]\w*)", lambda found: variables.get(found[1], _ANY), text)
 
 
 def interval_ms(range_ms: int, points: int, least_ms: int) -> int:
-    """The interval Grafana chooses for a range, as its rounding has it."""
+    """Return the interval that Grafana chooses for a range, rounded as Grafana does it."""
     wanted = range_ms / points
     rounded = next((value for up_to, value in _ROUNDED if wanted < up_to), 2_592_000_000)
     return max(rounded, least_ms)

@@ -1,4 +1,4 @@
-"""Panels of a signal: lines with its limits drawn, or a table of every instance."""
+"""Builds the panel of a signal: lines with its limits, or a table of all instances."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,17 +13,17 @@ from rules.load import load_signals
 from rules.pack_schema import Rule
 
 NO_DATA = "No data: no host of this kind in this range"
-INTERVAL = "10s"  # Telegraf's; a shorter one would leave most intervals empty
+INTERVAL = "10s"  # Telegraf's interval; with a shorter one most intervals would be empty
 _POINTS = 360
 _POINTS_OF_EACH = 240
 _GAP_MS = 3_600_000  # an hour: longer than the interval of any range up to a month
-LAST = "Last *"  # Grafana's name of a column of last values
+LAST = "Last *"  # Grafana's name for a column of last values
 _AT_END = "At the end of the range"
 _SCALED: Mapping[Fact, str] = {
     "spindles": "limit for the spindles chosen",
     "processors": "limit for the processors chosen",
 }
-# Lines that Grafana computes are named by all their labels; host and instance are enough.
+# Grafana names computed lines by all their labels; this keeps the host and the instance.
 _NAMES = dashboard.DataTransformerConfig(
     "renameByRegex",
     options={"regex": '/.*host="([^"]*)"(?:.*(?:instance|interface)="([^"]*)")?.*/', "renamePattern": "$1 $2"},
@@ -31,13 +31,13 @@ _NAMES = dashboard.DataTransformerConfig(
 
 
 def panel_of(signal: str) -> tuple[str, int] | None:
-    """The dashboard's uid and the panel's id of a signal: where its rules are drawn. None if it is on no dashboard."""
+    """Return the dashboard's uid and the panel's id where the rules of a signal are drawn; None if on no dashboard."""
     home = home_of(signal)
     return (home[0], home[1].id) if home else None
 
 
 def panel(spec: PanelSpec, uid: str, position: dashboard.GridPos, limits: Limits) -> dashboard.Panel:
-    """The panel that is specified, for this dashboard."""
+    """Build a panel from its spec, for the dashboard with this uid."""
     made = _lines(spec, limits.rules_of(spec)) if spec.kind == "lines" else _table(spec)
     made.id_val = spec.id
     made.grid_pos = position
@@ -48,14 +48,14 @@ def panel(spec: PanelSpec, uid: str, position: dashboard.GridPos, limits: Limits
 
 
 def unit_of(signal: str) -> Unit:
-    """The unit of a signal as Grafana has it."""
+    """Return how the unit of a signal is shown in Grafana."""
     return load_look().units[load_signals()[signal].unit]
 
 
 def override(name: str, properties: Mapping[str, object]) -> dashboard.DashboardFieldConfigSourceOverrides:
-    """What holds for one field of a panel alone.
+    """Return an override of properties for one field of a panel.
 
-    The SDK's schema takes objects only, as the options of a matcher and as values.
+    The matcher `byNames` is used because the SDK's schema accepts only objects as options of a matcher.
     """
     values = [dashboard.DynamicConfigValue(name, value) for name, value in properties.items()]
     matcher = dashboard.MatcherConfig("byNames", {"mode": "include", "names": [name]})
@@ -63,7 +63,7 @@ def override(name: str, properties: Mapping[str, object]) -> dashboard.Dashboard
 
 
 def organized(names: Mapping[str, str], hidden: tuple[str, ...] = ()) -> dashboard.DataTransformerConfig:
-    """The columns of a table, in this order and under these names."""
+    """Return a transformation that orders, renames and hides the columns of a table."""
     options = {
         "excludeByName": dict.fromkeys(hidden, True),
         "indexByName": {name: at for at, name in enumerate(names)},
@@ -73,13 +73,13 @@ def organized(names: Mapping[str, str], hidden: tuple[str, ...] = ()) -> dashboa
 
 
 def rows(reducers: list[str], *, labels: bool = True) -> dashboard.DataTransformerConfig:
-    """A row for each line: its labels as columns, or else its name in the column `Field`."""
+    """Return a transformation to one row per line, with its labels as columns, or its name in the column `Field`."""
     options = {"mode": "seriesToRows", "reducers": reducers, "labelsToFields": labels}
     return dashboard.DataTransformerConfig("reduce", options=options)
 
 
 def sorted_by(column: str, *, desc: bool) -> table.Options:
-    """A table sorted by a column until its reader chooses another."""
+    """Return the options of a table that is initially sorted by this column."""
     return table.Options(
         show_header=True,
         sort_by=[common.TableSortByFieldState(display_name=column, desc=desc)],
@@ -101,7 +101,7 @@ def _lines(spec: PanelSpec, rules: Sequence[Rule]) -> dashboard.Panel:
 
 
 def _of_lines(spec: PanelSpec, rules: Sequence[Rule], found: targets.Targets) -> dashboard.Panel:
-    """A panel of lines over these targets, with the limits of these rules."""
+    """Build a panel of lines over these targets, with the limits of these rules."""
     unit = unit_of(spec.signal)
     floor = load_signals()[spec.signal].worse == "lower"
     defaults = dashboard.FieldConfig(
@@ -186,5 +186,5 @@ def _soft_max(spec: PanelSpec, rules: Sequence[Rule]) -> float | None:
 
 
 def _points(spec: PanelSpec) -> int:
-    """How many intervals a range has: fewer where every instance of every host is a line."""
+    """Return the maximum number of intervals in a range, which is lower if every instance of every host is a line."""
     return _POINTS_OF_EACH if load_signals()[spec.signal].instances == "each" else _POINTS

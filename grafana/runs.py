@@ -1,4 +1,4 @@
-"""Recorded runs: as regions on every dashboard, and a dashboard of their own."""
+"""Recorded runs: regions on every dashboard, and the dashboard Runs."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from store.influx import RUN
 from store.quoting import identifier
 
 AREA = "runs"
-# What one page needs of a run; `hosts_url` are its hosts as a dashboard's address names them.
+# `hosts_url` contains the hosts of a run as URL parameters of a dashboard.
 HOSTS_URL = "hosts_url"
 _OVERLAPS = 'time <= ${__to}ms AND "end_ms" >= ${__from}'
 _FIELDS = ("end_ms", "hosts", "labels", "files", "values", HOSTS_URL)
@@ -27,7 +27,7 @@ _COLUMNS = {
     "values": "Values",
     HOSTS_URL: "Hosts in links",
 }
-# InfluxDB 3 tells the tags of the last day alone, unless a time is named.
+# Without a condition on time InfluxDB 3 returns the tags of the last day only.
 _NAMES = f'SHOW TAG VALUES FROM "{RUN}" WITH KEY = "run" WHERE time > 0'
 _OPEN = "&".join(
     (
@@ -45,9 +45,9 @@ It must have begun before the other; else Grafana says `invalid timeshift`.
 
 
 def annotation() -> dashboard.AnnotationQuery:
-    """Runs as regions: those that overlap the range, whether or not they began in it."""
+    """Return the annotation that shows the runs that overlap the range as regions."""
     query = f'SELECT "title", "labels", "hosts", "end_ms" FROM "{RUN}" WHERE {_OVERLAPS}'
-    # The plugin names the columns of annotations with their measurement, and looks for these by the whole name.
+    # The plugin prefixes the columns of annotations with their measurement, and expects the full name here.
     target: dict[str, object] = {
         "refId": "runs",
         "datasource": targets.DATASOURCE,
@@ -68,28 +68,28 @@ def annotation() -> dashboard.AnnotationQuery:
 
 
 def run_variables(limits: Limits) -> list[dashboard.VariableModel]:
-    """The two runs, and how far apart they began."""
+    """Return the variables of the dashboard: the two runs, the time between their starts, and the choices of panels."""
     run = variables.query("run", "Run", _NAMES)
     baseline = variables.query("baseline", "Earlier run", _NAMES)
-    apart = (
+    seconds_between = (
         'SELECT floor(sum("ms") / 1000) FROM '
         f'(SELECT "start_ms" AS "ms" FROM "{RUN}" WHERE "run" = \'$run\'), '
         f'(SELECT "start_ms" * -1 AS "ms" FROM "{RUN}" WHERE "run" = \'$baseline\')'
     )
-    shift = variables.query("shift", "Seconds between", apart, hide=dashboard.VariableHide.HIDE_VARIABLE)
+    shift = variables.query("shift", "Seconds between", seconds_between, hide=dashboard.VariableHide.HIDE_VARIABLE)
     shift.skip_url_sync = True
     compared = [_spec(signal) for signal in load_areas().runs.compared]
     return [variables.source(), run, baseline, shift, *variables.choices(compared, limits)]
 
 
 def run_panels(limits: Limits) -> list[dashboard.Panel | dashboard.RowPanel]:
-    """The list, and the panels of two runs side by side."""
+    """Return the list of runs, and the panels of two runs side by side."""
     heading = dashboard.RowPanel(title="Two runs side by side", id_val=3, grid_pos=dashboard.GridPos(1, WIDTH, 0, 10))
     return [_list(), heading, _about(), *_pairs(limits)]
 
 
 class _Raw(Dataquery):
-    """A query that is written as it is."""
+    """A query that is written unchanged."""
 
     def __init__(self, written: dict[str, object]) -> None:
         self._written = written
@@ -156,7 +156,7 @@ def _pairs(limits: Limits) -> Iterator[dashboard.Panel]:
 
 
 def _spec(signal: str) -> PanelSpec:
-    """A signal as it is shown at home."""
+    """Return the panel that shows a signal on its own dashboard."""
     home = home_of(signal)
     if home is None:
         raise ValueError(f"areas.yaml: {signal} is compared, but on no dashboard")

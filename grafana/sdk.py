@@ -1,4 +1,4 @@
-"""Grafana's Foundation SDK, without its advice to write the newer form: provisioning takes the classic one alone."""
+"""Imports Grafana's Foundation SDK without its deprecation warnings: provisioning accepts only the classic format."""
 
 import warnings
 

@@ -1,9 +1,9 @@
-r"""Where InfluxDB has a signal: which points, and which of their tags tell subjects apart.
+r"""Where a signal is in InfluxDB: which points, and which tags identify their subjects.
 
-A signal can be taken in several ways (`variants`): from each of its sources, or, where it is derived, from sources of
-its operands that belong together. What one source gives is a `Selection`.
+A `Selection` is one source of a signal. A `Variant` is one way to get a signal: a source, or, if it is derived, an
+operation over matching sources of its operands.
 
-Tags that tell subjects apart stay as InfluxDB has them: `host` and, for counters of Windows, `source` (an agent that
+The tags that identify a subject are those in InfluxDB: `host` and, for counters of Windows, `source` (an agent that
 polls other computers writes its own name as the host and theirs as the source), the tag of the instance, and
 `objectname` for SQL Server's objects, which name the instance of the server (`MSSQL$PAYROLL:Buffer Manager`).
 """
@@ -19,7 +19,7 @@ from rules.fields import OPERATORS
 from rules.signal_schema import Fields, Signal, Source, Weight
 from store.quoting import identifier, literal, regex, string, whole
 
-POLLED = "source"  # the tag that holds the computer a counter of Windows is of
+POLLED = "source"  # the tag with the name of the computer that a Windows counter was read from
 _SQL_OBJECT = f"{SQL_DEFAULT}:"
 ANYWHERE = ("openldap", "ldap_probe", "sqlserver_performance")
 _SYSSTAT = (
@@ -27,15 +27,16 @@ _SYSSTAT = (
     *("network", "filesystem", "psi"),
 )
 _TELEGRAF_SWAP = ("total", "used", "free", "used_percent", "in", "out")
-_EACH_DISK = ("disk", "device")  # sysstat's; Telegraf's measurement of that name is of file systems, by their paths
+_EACH_DISK = ("disk", "device")  # sysstat's disks; Telegraf's measurement `disk` has file systems, by path
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """One source of a signal: which points of InfluxDB it takes, and which tags tell its subjects apart.
+    """One source of a signal in InfluxDB.
 
-    `field` is the first of several fields. `host` is the tag that holds the host, `group` every tag that queries keep,
-    `where` the conditions that pick the points. Of a sum over instances `summed` is the tag of these.
+    `field` is the field, or the first of several. `host` and `instance` are the tags with their names, `group` are all
+    tags that queries group by, and `where` are the conditions on points. For a sum over instances `summed` is the
+    tag of the instances.
     """
 
     signal: str
@@ -50,7 +51,7 @@ class Selection:
 
     @property
     def label(self) -> str:
-        r"""The source as people know it: `\System\Context Switches/sec`, `kernel.context_switches`."""
+        r"""The name of the source: `\System\Context Switches/sec`, `kernel.context_switches`."""
         if self.source.path:
             return str(self.source.path)
         several = self.source.field if isinstance(self.source.field, Fields) else None
@@ -59,14 +60,14 @@ class Selection:
 
     @property
     def kind(self) -> str:
-        """What tells this source from the others of its signal: the Perfmon object, or the measurement."""
+        """The Perfmon object or the measurement, which differs between the sources of a signal."""
         return self.source.path.object if self.source.path else self.measurement
 
     @property
     def collector(self) -> str | None:
-        """Who records it beside what else: two sources of different collectors are not of the same host.
+        """The agent that records this source. A host is recorded by one collector.
 
-        None for servers that any of them may watch.
+        None for servers that any agent may monitor.
         """
         if self.source.path:
             return "windows"
@@ -74,18 +75,18 @@ class Selection:
             return None
         if (self.measurement, self.instance or self.summed) == _EACH_DISK:
             return "sysstat"
-        # Swap space is also a measurement of Telegraf's.
+        # Telegraf has a measurement `swap` too.
         return "sysstat" if self.measurement in _SYSSTAT and self.field not in _TELEGRAF_SWAP else "telegraf"
 
     @property
     def sql_object(self) -> str | None:
-        """The object of SQL Server whose instances `objectname` tells apart."""
+        """The object of SQL Server, if the tag `objectname` identifies the server's instance."""
         path = self.source.path
         return path.object if path and path.object.startswith(_SQL_OBJECT) and "objectname" in self.group else None
 
     @property
     def alias(self) -> str:
-        """A name for each line of a panel, of the tags that differ: `$tag_source $tag_instance`."""
+        """The alias that names a line of a panel by its tags: `$tag_source $tag_instance`."""
         shown = [POLLED if POLLED in self.group else self.host]
         shown += [tag for tag in self.group if tag not in (self.host, POLLED)]
         return " ".join(f"$tag_{tag}" for tag in shown)
@@ -93,10 +94,10 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One way to take a signal: one selection, or an operation over the selections of its operands.
+    """One way to get a signal: one selection, or an operation over the selections of its operands.
 
-    Several selections without an operation are alternatives: a host has the signal from any of them.
-    `weights` say by which fact an operand counts more than once, None where it counts once.
+    Several selections without an operation are alternatives: a host may have the signal from any of them.
+    `weights` are the facts that weight the operands; None for an operand with the weight 1.
     """
 
     signal: str
@@ -106,36 +107,36 @@ class Variant:
 
     @property
     def label(self) -> str:
-        """The sources as people know them."""
+        """The names of the sources, joined by the operator or `or`."""
         sign = OPERATORS[self.operation] if self.operation else "or"
         return f" {sign} ".join(one.label for one in self.selections)
 
     @property
     def alternatives(self) -> bool:
-        """Whether a host has it from any of several sources."""
+        """Whether the selections are alternatives."""
         return self.operation is None and len(self.selections) > 1
 
     @property
     def group(self) -> tuple[str, ...]:
-        """The tags its values have: those of the selection that has most, or those of all alternatives."""
+        """The tags of its values: those of the selection with the most tags, or of all alternatives."""
         if self.operation is None:
             return tuple(dict.fromkeys(tag for one in self.selections for tag in one.group))
         return max((one.group for one in self.selections), key=len)
 
     def expression(self, ref_ids: Sequence[str]) -> str:
-        """The operation as Grafana's math over the operands' refIds: `$A + $B`."""
+        """Return the operation as a math expression of Grafana over the operands' refIds: `$A + $B`."""
         if self.operation == "ratio":
             above, below = ref_ids
-            return f"${above} / ${below} + 0 / (${below} > 0)"  # nothing is drawn where the divisor is 0 or less
+            return f"${above} / ${below} + 0 / (${below} > 0)"  # NaN, which is not drawn, where the divisor is <= 0
         return f" {OPERATORS[self.operation or 'sum']} ".join(f"${ref_id}" for ref_id in ref_ids)
 
 
 def variants(name: str, signals: Mapping[str, Signal]) -> tuple[Variant, ...]:
-    """Every way to take a signal, the best first.
+    """Return every variant of a signal, the best first.
 
-    Operands of a derived signal are taken from the same object or measurement where they have one in common.
-    ValueError if an operand is derived itself: queries and one expression do not go so deep; and for a fact, which
-    no store holds.
+    Operands of a derived signal come from the same object or measurement if they have one in common. Raises
+    ValueError if an operand is derived itself, which one expression over queries cannot express, or if the signal is a
+    fact of the host, which is not stored.
     """
     signal = signals[name]
     if signal.fact:
@@ -157,16 +158,16 @@ def variants(name: str, signals: Mapping[str, Signal]) -> tuple[Variant, ...]:
 
 
 def selections(name: str, signals: Mapping[str, Signal]) -> tuple[Selection, ...]:
-    """The sources of a signal that is not derived, the best first; but those of which a host's facts are a part."""
+    """Return the selections of a signal that is not derived, the best first, except those scaled by facts of a host."""
     signal = signals[name]
     return tuple(_selection(name, signal, source) for source in signal.sources if not source.per)
 
 
 def merged(ways: Sequence[Variant]) -> Iterator[Variant]:
-    """The ways to take a signal, as many of them as one query can ask for put into one, in their order.
+    """Yield the variants of a signal, in order, with those that one query can select merged into one.
 
-    Grafana must not get two series of the same labels. InfluxDB joins those of one measurement; those of two must
-    differ in their tags, else they stay separate. What is computed from several signals stays by itself.
+    Grafana must not get two series with the same labels. InfluxDB combines those of one measurement; those of two
+    are merged only if their tags differ. Derived variants are not merged.
     """
     together: list[list[Selection]] = []
     for way in ways:
@@ -183,7 +184,7 @@ def merged(ways: Sequence[Variant]) -> Iterator[Variant]:
 
 
 def _labelled(selection: Selection) -> Selection:
-    """A selection whose values keep the tags that pick its points."""
+    """Return the selection, grouped also by the tags in its conditions."""
     return replace(selection, group=tuple(dict.fromkeys((*selection.group, *_picked(selection)))))
 
 
@@ -192,7 +193,7 @@ def _picked(selection: Selection) -> tuple[str, ...]:
 
 
 def _tell_apart(one: Selection, other: Selection) -> bool:
-    """Whether values of the two have never the same labels, or are of one measurement."""
+    """Whether two selections never give different series with the same labels."""
     if one.measurement == other.measurement:
         return one.group == other.group
     mine, others = {*one.group, *_picked(one)}, {*other.group, *_picked(other)}
@@ -202,7 +203,7 @@ def _tell_apart(one: Selection, other: Selection) -> bool:
 
 
 def default_instance(selection: Selection) -> Selection:
-    """What is left of a selection of SQL Server's objects for the server's default instance alone."""
+    """Restrict a selection of SQL Server's objects to the server's default instance."""
     if selection.sql_object is None:
         return selection
     own = f"{identifier('objectname')} = {string(selection.sql_object)}"
@@ -248,7 +249,7 @@ def _of_measurement(name: str, source: Source) -> Selection:
 
 
 def _object(tag: str, value: str) -> str:
-    """A tag equality; an object of SQL Server is that of every instance of the server."""
+    """Return the condition on a tag. An object of SQL Server matches that of every instance of the server."""
     if tag in ("object", "objectname") and value.startswith(_SQL_OBJECT):
         pattern = rf"^({SQL_DEFAULT}|MSSQL\$[^:]+):{literal(value.removeprefix(_SQL_OBJECT))}$"
         return f"{identifier(tag)} =~ {regex(pattern)}"
@@ -256,7 +257,7 @@ def _object(tag: str, value: str) -> str:
 
 
 def _no_totals(tag: str, but: Sequence[str]) -> Iterator[str]:
-    """What `rules.finder.is_total` says, that there is an instance, and that it is none of those left out."""
+    """Yield conditions for points with an instance that is neither a total (`rules.subjects.is_total`) nor in `but`."""
     yield f"{identifier(tag)} =~ /./"
     yield f"{identifier(tag)} !~ {regex(f'(?i)({TOTAL.casefold()}|cpu-total)$|^all$')}"
     if but:
@@ -265,7 +266,7 @@ def _no_totals(tag: str, but: Sequence[str]) -> Iterator[str]:
 
 
 def _has_twin(signal: Signal, source: Source) -> bool:
-    """Whether another source of the signal is the same counter of one instance."""
+    """Whether another source of the signal is the same counter with an instance."""
     path = source.path
     others = [one.path for one in signal.sources if one.path]
     return any(path and (one.object, one.counter) == (path.object, path.counter) and one.instance for one in others)

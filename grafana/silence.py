@@ -1,7 +1,7 @@
-"""Rules for hosts that fall silent: where samples stay away no threshold is crossed, and it must be seen all the same.
+"""Alert rules for hosts that stop sending samples, and therefore no longer cross any threshold.
 
-A host is known by its samples within the look-back. One that has sent nothing for some minutes, longer where samples
-lie far apart, is silent; the rule goes on firing after that look-back, until samples come again.
+A host is known by its samples in the look-back window. It is silent if it has sent nothing for some minutes, or
+longer if its interval is long. The rule goes on firing after the look-back window, until samples arrive again.
 """
 
 import re
@@ -28,9 +28,9 @@ _SILENT = Evaluator(type="lte", params=[0])
 def rules(
     exported: Iterable[tuple[Rule, Variant]], signals: Mapping[str, Signal], delay: int, interval: int, gone_after: int
 ) -> list[AlertRule]:
-    """One rule for each Perfmon object and measurement that exported rules take their own signal from.
+    """Return one rule for each Perfmon object and measurement that the signals of exported rules are read from.
 
-    Samples lie `interval` apart. An object has its own, as hosts that send one of a measurement need not send another.
+    `interval` is the time between samples. Each object has its own rule, because a host may send one and not another.
     """
     minutes = max(_LEAST, -(-_MISSED * interval // _MINUTE))
     first: dict[tuple[str, str, str], Selection] = {}
@@ -40,7 +40,7 @@ def rules(
     found: dict[str, AlertRule] = {}
     for _, selection in sorted(first.items()):
         name = f"silence-{re.sub('[^a-z0-9]+', '-', selection.kind.casefold())}"
-        # Two collectors may call theirs alike: System of Windows, system of Telegraf.
+        # Two collectors may use the same name: `System` of Windows, `system` of Telegraf.
         name = f"{name}-{selection.collector}" if name in found else name
         found[name] = _rule(name, selection, signals[selection.signal], delay, minutes, gone_after)
     return list(found.values())

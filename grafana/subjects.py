@@ -1,4 +1,4 @@
-"""The conditions that a point of a selection is of a host or an instance."""
+"""InfluxQL conditions that select the points of a host or an instance."""
 
 from grafana.selections import POLLED, Selection
 from store.quoting import identifier, literal, whole
@@ -8,7 +8,7 @@ INSTANCE_VARIABLE = "instance"
 
 
 def chosen(selection: Selection) -> tuple[str, ...]:
-    """The conditions by which a dashboard's variables `host` and `instance` choose subjects."""
+    """Return the conditions for the subjects chosen with a dashboard's variables `host` and `instance`."""
     conditions = [f"{identifier(selection.host)} =~ /^${HOST_VARIABLE}$/"]
     if selection.instance:
         conditions.append(f"{identifier(selection.instance)} =~ /^${INSTANCE_VARIABLE}$/")
@@ -16,19 +16,19 @@ def chosen(selection: Selection) -> tuple[str, ...]:
 
 
 def only(selection: Selection, host: str, instance: str | None = None) -> str:
-    """The condition that a point is of this host, or of this instance of it; their case does not matter."""
+    """Return the condition for points of this host, or of this instance of it, ignoring case."""
     own = _is_computer(selection, host)
     return own if instance is None else f"{own} AND {_is(selection.instance or 'instance', instance)}"
 
 
 def without(selection: Selection, host: str, instance: str | None = None) -> str:
-    """The condition that a point is not of this host, or not of this instance of it."""
+    """Return the condition for points not of this host, or not of this instance of it."""
     other = _is_other_computer(selection, host)
     return other if instance is None else f"({other} OR {_is(selection.instance or 'instance', instance, '!~')})"
 
 
 def _is_computer(selection: Selection, name: str) -> str:
-    """What `rules.finder.host_of` says: an agent that polls other computers is the host of none of their points."""
+    """Same as `rules.subjects.host_of`: points that an agent polls from another computer belong to that computer."""
     own = _is(selection.host, name)
     if POLLED not in selection.group:
         return own
@@ -45,13 +45,13 @@ def _is_other_computer(selection: Selection, name: str) -> str:
 
 
 def _otherwise(name: str) -> str:
-    """The name of a computer without its domain where it has one, else with any."""
+    """Return a pattern for the other form of a name: without its domain if it has one, else with any domain."""
     short, domain, _ = _as_stored(name).partition(".")
     return literal(short) if domain else rf"{literal(short)}\..*"
 
 
 def _itself(name: str) -> str:
-    """How a computer names itself: in either way, as this computer, or not at all."""
+    """Return a pattern for the names a computer uses for itself: either form, `localhost`, or none."""
     return f"({literal(_as_stored(name))}|{_otherwise(name)}|localhost)?"
 
 
@@ -60,5 +60,5 @@ def _is(tag: str, value: str, operator: str = "=~") -> str:
 
 
 def _as_stored(value: str) -> str:
-    """The value of a tag as line protocol has it."""
+    """Return the value of a tag as it is stored by line protocol."""
     return value.replace("\n", " ").replace("\r", " ").rstrip("\\")

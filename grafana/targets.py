@@ -1,6 +1,6 @@
-"""What panels ask the data source: a target for each way to take a signal, so that hosts of every kind are on them.
+"""The queries of panels: one target for each variant of a signal, so that hosts of every kind are shown.
 
-No query has another inside: InfluxDB takes ten times as long for those.
+Queries contain no subqueries, which take InfluxDB ten times as long.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -17,13 +17,13 @@ from rules.load import load_signals
 from store.quoting import identifier
 
 DATASOURCE = common.DataSourceRef("influxdb", "${datasource}")
-DISK_VARIABLE = "{}_disk"  # the disks that hold databases, or logs, as the reader chooses them
+DISK_VARIABLE = "{}_disk"  # the variable with which the reader chooses the disks that hold databases, or logs
 _EXPRESSION = common.DataSourceRef("__expr__", "__expr__")
 
 
 @dataclass(frozen=True)
 class InfluxQuery(Dataquery):
-    """A query as Grafana's InfluxDB plugin has it. The SDK has no class for it."""
+    """A query for Grafana's InfluxDB plugin. The SDK has no class for it."""
 
     ref_id: str
     query: str
@@ -67,18 +67,18 @@ class Targets:
     _hidden: dict[str, str] = field(default_factory=dict[str, str])
 
     def next_ref_id(self) -> str:
-        """A, B, ... Z, AA, AB, ..."""
+        """Return the next of A, B, ... Z, AA, AB, ..."""
         tens, ones = divmod(len(self.all), len(ascii_uppercase))
         return (ascii_uppercase[tens - 1] if tens else "") + ascii_uppercase[ones]
 
     def ask(self, query: str, alias: str, hide: bool = False) -> str:
-        """Add a query; its refId."""
+        """Add a query; return its refId."""
         ref_id = self.next_ref_id()
         self.all.append(InfluxQuery(ref_id, query, alias, hide=hide))
         return ref_id
 
     def hidden(self, query: str, alias: str) -> str:
-        """The refId of a query that only expressions use; a query that stands there already is not added again."""
+        """Return the refId of a query that only expressions use, adding it unless it is already there."""
         if query not in self._hidden:
             self._hidden[query] = self.ask(query, alias, hide=True)
         return self._hidden[query]
@@ -89,12 +89,12 @@ class Targets:
 
     @property
     def computed(self) -> bool:
-        """Whether lines are computed: those have labels and no alias."""
+        """Whether any line is computed. Computed lines have labels but no alias."""
         return any(isinstance(one, MathQuery) for one in self.all)
 
 
 def lines(spec: PanelSpec) -> Targets:
-    """The targets of a panel of lines."""
+    """Return the targets of a panel of lines."""
     targets = Targets()
     ways = variants(spec.signal, load_signals())
     for variant in ways:
@@ -109,7 +109,7 @@ def lines(spec: PanelSpec) -> Targets:
 
 
 def last(spec: PanelSpec) -> Targets:
-    """The last value of each subject in the range."""
+    """Return targets for the last value of each subject in the range."""
     targets = Targets()
     for variant in variants(spec.signal, load_signals()):
         for selection in variant.selections:
@@ -118,10 +118,10 @@ def last(spec: PanelSpec) -> Targets:
 
 
 def of_hosts(signal: str, keep: Callable[[Selection], tuple[str, ...]]) -> Iterator[tuple[Variant, str]]:
-    """Each way to take a signal and a query for it, for the hosts that are chosen and all their instances.
+    """Yield each variant of a signal with a query for the chosen hosts and all their instances.
 
-    `keep` says by which tags its values are kept apart; the host is always one. Of servers that others watch it is the
-    watching host.
+    `keep` returns the tags to group by, in addition to the host. For a server that another host monitors, the host is
+    the monitoring one.
     """
     for variant in variants(signal, load_signals()):
         hosted = [replace(one, group=tuple(dict.fromkeys(("host", *keep(one))))) for one in variant.selections]
@@ -132,7 +132,7 @@ def of_hosts(signal: str, keep: Callable[[Selection], tuple[str, ...]]) -> Itera
 
 
 def constants(signal: str, value: str) -> Iterator[str]:
-    """A value for as long as hosts have a signal: a query for each kind of host."""
+    """Yield queries, one for each kind of host, for a constant value while hosts have the signal."""
     ways = variants(signal, load_signals())
     for selection in {way.selections[0].collector: way.selections[0] for way in reversed(ways)}.values():
         where = " AND ".join([*selection.where, TIME, *conditions(selection)])
@@ -143,15 +143,15 @@ def constants(signal: str, value: str) -> Iterator[str]:
 
 
 def computed(query: str, value: str) -> str:
-    """A query with something else made of what it selects, which is `{}` in `value`."""
+    """Return a query that selects the expression `value`, where `{}` stands for what it selected before."""
     selected, rest = _parts(query)
     return f"SELECT {value.format(f'({selected})')} FROM {rest}"
 
 
 def one_query(variant: Variant, queries: Sequence[str]) -> str | None:
-    """The queries of a variant's operands as one query. None if they do not stand in the same points.
+    """Return the queries of a variant's operands as one query, or None if they read different points.
 
-    Nor are ratios: InfluxDB takes a division by 0 for 0, Grafana for no value.
+    Returns None for ratios too, because a division by 0 is 0 in InfluxDB and no value in Grafana.
     """
     if variant.operation is None:
         return queries[0]
@@ -163,7 +163,7 @@ def one_query(variant: Variant, queries: Sequence[str]) -> str | None:
 
 
 def conditions(selection: Selection, drive: str | None = None) -> tuple[str, ...]:
-    """The conditions by which the variables of a dashboard choose among a selection."""
+    """Return the conditions for the subjects chosen with the variables of a dashboard."""
     if drive and selection.instance:
         host, _ = chosen(selection)
         return host, f"{identifier(selection.instance)} =~ /^${DISK_VARIABLE.format(drive)}$/"
@@ -171,19 +171,19 @@ def conditions(selection: Selection, drive: str | None = None) -> tuple[str, ...
 
 
 def _parts(query: str) -> tuple[str, str]:
-    """What a query selects, and where from. Names of fields hold no keyword between spaces."""
+    """Split a query at its first FROM. No field name contains ` FROM `."""
     value, _, rest = query.removeprefix("SELECT ").partition(" FROM ")
     return value, rest
 
 
 def _alias(variant: Variant, ways: Sequence[Variant]) -> str:
-    """The tags that differ and, for a source that a host may have beside a better one, what tells it from that."""
+    """Return the alias of a variant's lines, with what distinguishes it from a better variant of the same collector."""
     alias = max(variant.selections, key=lambda one: len(one.group)).alias
     first = next(way for way in ways if way.selections[0].collector == variant.selections[0].collector)
     pairs = zip(variant.selections, first.selections, strict=True)
     paths = [(own.source.path, other.source.path) for own, other in pairs]
-    apart = [_difference(own, other) for own, other in paths if own and other and own != other]
-    return f"{alias} ({', '.join(apart)})" if apart else alias
+    differences = [_difference(own, other) for own, other in paths if own and other and own != other]
+    return f"{alias} ({', '.join(differences)})" if differences else alias
 
 
 def _difference(own: CounterPath, other: CounterPath) -> str:

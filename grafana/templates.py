@@ -1,12 +1,11 @@
-"""Values that Grafana writes when a rule fires."""
+"""Templates in annotations, which Grafana fills in when a rule fires."""
 
-# Of units whose values grow long: the function of Grafana's templates that writes a value with a prefix, and what
-# follows the prefix.
+# For units with large values: the template function that writes a value with an SI or binary prefix, and the unit.
 _PREFIXED = {"bytes": ("humanize1024", "B"), "bytes/s": ("humanize", "B/s")}
 
 
 def template(ref_id: str, unit: str) -> str:
-    """The value of a refId for an annotation of Grafana's, which writes it when the rule fires."""
+    """Return the template for the value of a refId with its unit."""
     value = f"$values.{ref_id}.Value"
     if unit in _PREFIXED:
         function, rest = _PREFIXED[unit]

@@ -13,10 +13,11 @@ _PLAIN = "text"  # Grafana's name for the colour of text
 
 
 def steps(rules: Sequence[Rule], *, exact: bool = False) -> list[dashboard.Threshold]:
-    """Grafana's thresholds: between the limits nothing, outside of them the colour of the rule.
+    """Return Grafana's thresholds: transparent between the limits, and the colour of the rule beyond each limit.
 
-    Grafana draws a line below a transparent step in the colour that is under the line, so a floor is red below. Its
-    steps include their value; `exact` has them begin beyond a limit that is itself on the other side.
+    Grafana draws the line at the start of a transparent step in the colour of the step below, so the colour of a floor
+    is set below it. A step includes its first value; with `exact` it starts just after a limit that belongs to the
+    step before.
     """
     look = load_look().severities
     lines = drawn(rules)
@@ -29,12 +30,12 @@ def steps(rules: Sequence[Rule], *, exact: bool = False) -> list[dashboard.Thres
 
 
 def config(rules: Sequence[Rule]) -> dashboard.ThresholdsConfig:
-    """The thresholds of a panel."""
+    """Return the thresholds of a panel."""
     return dashboard.ThresholdsConfig(dashboard.ThresholdsMode.ABSOLUTE, steps(rules))
 
 
 def colored(rules: Sequence[Rule], scale: float) -> dashboard.ThresholdsConfig:
-    """The thresholds of a cell of scaled values: coloured beyond the limits that are a breach by themselves."""
+    """Return the thresholds of a cell of scaled values, coloured beyond limits that are a breach by themselves."""
     alone = steps([rule for rule in rules if not rule.and_ and rule.severity != "info"], exact=True)
     shown = [
         dashboard.Threshold(
@@ -46,7 +47,7 @@ def colored(rules: Sequence[Rule], scale: float) -> dashboard.ThresholdsConfig:
 
 
 def style(rules: Sequence[Rule]) -> common.GraphThresholdsStyleConfig:
-    """Lines; dashed where no limit of the panel is a breach of its own."""
+    """Return the style of the limits: lines, dashed if no limit of the panel is a breach by itself."""
     mode = common.GraphThresholdsStyleMode
     lines = drawn(rules)
     if not lines:

@@ -1,4 +1,4 @@
-"""What a reader chooses above a dashboard: the data source, hosts, instances, and numbers that limits scale by."""
+"""The variables at the top of a dashboard: the data source, hosts, instances, and numbers that limits scale with."""
 
 from collections.abc import Iterable, Sequence
 
@@ -20,12 +20,12 @@ _NO_TOTALS = "/^(?!.*_Total$)(?!cpu-total$)(?!all$).+/"
 
 
 def of_panels(panels: Sequence[PanelSpec], limits: Limits) -> list[dashboard.VariableModel]:
-    """The variables of a dashboard of these panels."""
+    """Return the variables of a dashboard with these panels."""
     return [source(), *choices(panels, limits)]
 
 
 def choices(panels: Sequence[PanelSpec], limits: Limits) -> list[dashboard.VariableModel]:
-    """Hosts, instances and numbers that these panels ask for."""
+    """Return the variables for hosts, instances, disks and numbers that these panels use."""
     found = [hosts([spec.signal for spec in panels])]
     if any(one.instance for spec in panels if not spec.drive for one in _selections([spec.signal])):
         found.append(_instances(panels))
@@ -35,7 +35,7 @@ def choices(panels: Sequence[PanelSpec], limits: Limits) -> list[dashboard.Varia
 
 
 def source() -> dashboard.VariableModel:
-    """The data source; Plimsoll's unless another is chosen."""
+    """Return the variable of the data source, by default Plimsoll's."""
     return dashboard.VariableModel(
         dashboard.VariableType.DATASOURCE,
         "datasource",
@@ -48,13 +48,13 @@ def source() -> dashboard.VariableModel:
 
 
 def hosts(signals: Iterable[str]) -> dashboard.VariableModel:
-    """The hosts that have any of these signals in the range. All of them is no restriction."""
+    """Return the variable of the hosts that have any of these signals in the range. "All" does not restrict them."""
     tags = {one.host for one in _selections(signals)}
     return _of_tags(HOST_VARIABLE, "Host", _measurements(_selections(signals)), tags)
 
 
 def number(fact: Fact) -> dashboard.VariableModel:
-    """A number that limits are multiplied by; what the documents assume unless another is given."""
+    """Return the variable of a number that limits are multiplied by. Its default is what the documents assume."""
     default = f"{DEFAULTS[fact]:g}"
     options = [dashboard.VariableOption(str(one) == default, str(one), str(one)) for one in _CHOICES]
     return dashboard.VariableModel(
@@ -69,7 +69,7 @@ def number(fact: Fact) -> dashboard.VariableModel:
 
 
 def query(name: str, label: str, influxql: str, **more: object) -> dashboard.VariableModel:
-    """A variable whose values InfluxDB is asked for whenever the range changes."""
+    """Return a variable whose values are queried from InfluxDB whenever the range changes."""
     made = dashboard.VariableModel(
         dashboard.VariableType.QUERY,
         name,
@@ -77,7 +77,7 @@ def query(name: str, label: str, influxql: str, **more: object) -> dashboard.Var
         query=influxql,
         definition=influxql,
         datasource=DATASOURCE,
-        # Grafana gives queries of variables the range of the dashboard only with this one.
+        # With other settings Grafana does not pass the range of the dashboard to the query.
         refresh=dashboard.VariableRefresh.ON_TIME_RANGE_CHANGED,
         sort=dashboard.VariableSort.ALPHABETICAL_CASE_INSENSITIVE_ASC,
     )
@@ -91,13 +91,13 @@ def _instances(panels: Sequence[PanelSpec]) -> dashboard.VariableModel:
     tags = {one.instance for one in selections if one.instance}
     made = _of_tags(INSTANCE_VARIABLE, "Instance", _measurements(selections), tags, _host_of(selections))
     made.regex = _NO_TOTALS
-    # Not in addresses: the next dashboard's instances are others, and would all be filtered out.
+    # Not in URLs: the next dashboard has other instances, and all of them would be filtered out.
     made.skip_url_sync = True
     return made
 
 
 def _disks(spec: PanelSpec) -> dashboard.VariableModel:
-    """The disks that hold such files. None is chosen for all: the limits are not those of every disk."""
+    """Return the variable of the disks that hold such files. It has no "All", as the limits are not for every disk."""
     selections = [one for one in _selections([spec.signal]) if one.instance]
     tags = {one.instance for one in selections if one.instance}
     label = f"{(spec.drive or '').capitalize()} disk"
