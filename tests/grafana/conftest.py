@@ -1,4 +1,4 @@
-"""What tests of alert rules share: a real InfluxDB that is written to and asked as Telegraf and Grafana do."""
+"""Fixtures for tests of alert rules: a real InfluxDB, written to like Telegraf does and queried like Grafana does."""
 
 import json
 import re

@@ -1,8 +1,7 @@
-"""What Grafana makes of answers before a table shows them: the transformations that our panels use, and no others.
+"""The transformations that our table panels use, reimplemented.
 
-Each is told from Grafana's sources (packages/grafana-data/src/transformations/transformers and
-public/app/features/transformers). A column has a name, by which tables are merged and labels are kept, and perhaps
-another by which it is shown.
+Each follows Grafana's source (packages/grafana-data/src/transformations/transformers and
+public/app/features/transformers). A column has a name, by which tables are merged, and may have a display name.
 """
 
 import re
@@ -37,13 +36,13 @@ class Frame:
 
 @dataclass(frozen=True)
 class Trend:
-    """A line as the value of a cell."""
+    """A series as the value of a cell."""
 
     line: tuple[Any, ...]
 
 
 def shown(panel, frames):
-    """The headings and the rows of a table panel over these answers."""
+    """Return the headings and the rows of a table panel over these answers."""
     for step in panel.get("transformations", ()):
         matches = _regex(step["filter"]["options"]).search if "filter" in step else lambda _: True
         apart = [one for one in frames if not matches(one.ref_id)]
@@ -53,14 +52,14 @@ def shown(panel, frames):
 
 
 def line(ref_id, alias, labels, values, step=10_000):
-    """A series as the plugin gives it: one frame, its value called Value and shown by the alias."""
+    """Return a series as the plugin does: one frame with a column `Value`, whose display name is the alias."""
     times = tuple(step * at for at in range(len(values)))
     columns = (Column("Time", "time", times), Column("Value", "number", tuple(values), labels, alias))
     return Frame(ref_id, columns, alias)
 
 
 def table(ref_id, columns):
-    """A table as the plugin gives it: columns shown by their own names."""
+    """Return a table as the plugin does: without display names."""
     kinds = {"Time": "time"}
     made = (Column(name, kinds.get(name, "string"), tuple(values), {}, name) for name, values in columns.items())
     return Frame(ref_id, tuple(made))
@@ -72,7 +71,7 @@ def _regex(text):
 
 
 def _reduce(frames, options):
-    """The column `Field` has display names only where labels are no columns of their own."""
+    """Reduce. The column `Field` has display names only if labels are not columns."""
     keep = options.get("labelsToFields")
     labels = list(dict.fromkeys(label for one in frames for column in one.columns for label in column.labels))
     names = {"lastNotNull": "Last *", "max": "Max"}
@@ -127,7 +126,7 @@ def _rename_by_regex(frames, options):
 
 
 def _join_by_field(frames, options):
-    """Lines keep their labels. The answer is named by the refIds of all that were joined."""
+    """Join. Lines keep their labels; the refId of the result consists of those joined."""
     if len(frames) < 2:
         return frames
     assert options["byField"] == "Time"
@@ -151,7 +150,7 @@ def _time_series_table(frames, options):
 
 
 def _merge(frames, options):
-    """By names alone: what a column was given to be shown by is forgotten."""
+    """Merge tables by the names of columns. Display names are lost."""
     if len(frames) < 2:
         return frames
     names = list(dict.fromkeys(column.name for one in frames for column in one.columns))

@@ -1,4 +1,4 @@
-"""Alert rules as they are exported: what they say, for whom they are, what is refused, what is retired."""
+"""Exported alert rules: their content and their hosts, and which rules are refused or retired."""
 
 import json
 from pathlib import Path
@@ -39,10 +39,10 @@ BY_PROCESSORS = {
     ),
     "4 processors": ("ldap-search-rate", "ldap-static-modify-rate", "ldap-bytes-sent-four-processors"),
 }
-# What Windows tells of SQL Server has its host in one tag, what the server tells of itself in another.
+# Windows counters of SQL Server have the host in one tag, SQL Server's own views have it in another.
 UNTOLD = "and its samples do not tell which those are"
 APART = "has its host in another tag (host, sql_instance)"
-# Of rules with further conditions: how many mixtures of the two are refused, and how many alerts are made.
+# For rules with further conditions: how many combinations of the two are refused, and how many alerts are made.
 MIXED = {
     "sql-page-life-critical": 2,
     "sql-node-page-life": 1,
@@ -140,7 +140,7 @@ def test_what_is_refused_says_why(shipped):
 
 
 def test_limits_for_some_hosts_over_what_every_host_has_are_no_alerts(shipped):
-    """The latency that a database's disks should keep is not that of every Windows host's."""
+    """The latency limit for a database's disks does not apply to the disks of every Windows host."""
     refused = {text.partition(":")[0] for text in map(str, shipped.refused) if text.endswith(UNTOLD)}
     assert refused == {
         *("ad-read-latency", "ad-read-latency-critical", "ad-write-latency", "ad-write-latency-critical"),
@@ -375,7 +375,7 @@ def test_sql_server_joined_to_a_host_is_its_default_instance():
 
 
 def test_each_object_and_measurement_has_a_rule_for_silence(shipped):
-    """A host that sends Processor Information alone is known by that."""
+    """A host that sends only Processor Information is watched by the rule for that object."""
     rules = rules_of(shipped, "silence.yaml")
     uids = {"silence-processor", "silence-processor-information", "silence-cpu", "silence-openldap"}
     assert uids <= {rule["uid"] for rule in rules}
@@ -414,7 +414,7 @@ def test_both_are_told_where_both_are_named():
 
 
 def test_title_that_grafana_has_no_room_for_loses_its_middle():
-    """Its end, the host, and its beginning, the rule, stay; no two become the same."""
+    """The rule at the beginning and the host at the end are kept, and titles stay unique."""
     host = "h" * 120
     rules = rules_of(exported({"id": "r" * 60, "and": [{"signal": "cpu.context_switches", "healthy": "< 1000"}]}, site=changed(host, for_=60 * SECOND)))  # fmt: skip
     own = [rule for rule in rules if rule["title"].endswith("h")]
@@ -436,7 +436,7 @@ def test_values_are_told_with_prefixes_that_people_can_read():
 
 @pytest.mark.parametrize(("interval", "minutes", "look_back"), [(10, 5, 6 * 3600), (60, 5, 6 * 3600), (600, 30, 6 * 3600), (7200, 360, 24 * 3600)])  # fmt: skip
 def test_silence_is_longer_than_samples_lie_apart(interval, minutes, look_back):
-    """Three samples must have stayed away, and the host must have been heard of long before."""
+    """Three samples must be missing, and the look-back window must be long enough for earlier samples."""
     rule = rules_of(exported({}, options=Options(interval=interval * SECOND)), "silence.yaml")[0]
     assert f", {minutes}) FROM" in queries(rule)[0]
     assert rule["data"][0]["relativeTimeRange"] == {"from": look_back + 30, "to": 30}

@@ -1,4 +1,4 @@
-"""`plimsoll grafana export`: what it writes where, what it takes from plimsoll.toml, what it says."""
+"""`plimsoll grafana export`: its files, its use of plimsoll.toml, and its messages."""
 
 import json
 import re
@@ -58,7 +58,7 @@ def rules_of(folder, pack):
 
 
 def limits(rules, rule):
-    """The limits of a rule by whom it is for."""
+    """Return the limits of a rule by host."""
     found = {}
     for one in rules:
         if one["labels"]["rule"] == rule:
@@ -67,7 +67,7 @@ def limits(rules, rule):
     return found
 
 
-EXPORTED = {}  # what the command said when it filled the folder, which it does once
+EXPORTED = {}  # the output of the command, which fills the folder only once
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture
 def exported(plimsoll, folder):
-    """The folder that was exported to, which tests leave as it is, and what the command said."""
+    """Return the folder that was exported to, which tests must not change, and the output of the command."""
     if folder not in EXPORTED:
         config = folder / "plimsoll.toml"
         config.write_text(CONFIG)
@@ -100,7 +100,7 @@ def test_what_plimsoll_toml_says_of_hosts_is_exported(exported):
 
 
 def test_limits_set_for_every_host_are_drawn_as_set(exported):
-    """Those that a host has of its own are told, and so is a rule that is switched off."""
+    """Limits of single hosts and rules that are switched off are described."""
     folder, _ = exported
 
     def panel(area, number):
@@ -154,7 +154,7 @@ def test_whatever_hosts_are_called_what_is_exported_passes_the_check(plimsoll, t
     done = plimsoll("grafana", "export", "--out", tmp_path, "--config", config, *told)
     assert "not exported: context-switches: its limit scales by memory_mb, which is not known" in done.err
     folders = [tmp_path / "rules" / "grafana", tmp_path / "dashboards" / "grafana"]
-    # A file for each pack and area; the contact and what silences; health and runs.
+    # One file per pack and area, and contact.yaml, silence.yaml, health.json and runs.json.
     files = len(load_packs()) + len(load_areas().areas) + 4
     assert plimsoll("grafana", "check", *folders).out == f"ok: {files} files\n"
     cpu = json.loads((folders[1] / "cpu.json").read_text())

@@ -1,4 +1,4 @@
-"""The checker: each fault that stops Grafana, or makes a rule silently wrong, is found in a file that has it."""
+"""The checker finds each fault that stops Grafana from starting or makes a rule silently wrong."""
 
 import copy
 from typing import Any
@@ -213,8 +213,8 @@ def broken(place, value, data=FILE):
     return data
 
 
-def said(*files, parser=None, dashboards=True):
-    """What is said of alerting files; of the dashboard beside them nothing."""
+def found_in(*files, parser=None, dashboards=True):
+    """Return the mistakes in alerting files, without those in the dashboard."""
     texts = {f"{at}.yaml": yaml.safe_dump(data, sort_keys=False) for at, data in enumerate(files)}
     if dashboards:
         texts["cpu.json"] = DASHBOARD
@@ -222,18 +222,18 @@ def said(*files, parser=None, dashboards=True):
 
 
 def test_nothing_is_said_of_a_file_that_is_right():
-    assert said(FILE) == []
+    assert found_in(FILE) == []
 
 
 @pytest.mark.parametrize(("place", "value", "expected"), CASES, ids=[f"{'.'.join(map(str, case[0]))}={str(case[1])[:20]}" for case in CASES])  # fmt: skip
 def test_each_fault_is_found(place, value, expected):
-    lines = said(broken(place, value))
+    lines = found_in(broken(place, value))
     assert any(expected in line for line in lines), lines
     assert all(line.startswith("0.yaml:") for line in lines)
 
 
 def test_a_mistake_tells_file_line_and_column():
-    (line,) = said(broken((*FIRST, "for"), "five"))
+    (line,) = found_in(broken((*FIRST, "for"), "five"))
     text = yaml.safe_dump(broken((*FIRST, "for"), "five"), sort_keys=False).splitlines()
     _, row, column, rest = line.split(":", 3)
     assert text[int(row) - 1][int(column) - 1 :].startswith("for: five")
@@ -266,13 +266,13 @@ def renamed(**changes):
     ],
 )
 def test_what_stands_in_two_files_is_found(other, expected):
-    (line,) = said(FILE, other)
+    (line,) = found_in(FILE, other)
     assert line.startswith("1.yaml:")
     assert expected in line
 
 
 def test_titles_of_two_folders_may_be_alike():
-    assert said(FILE, renamed(uid="other", folder="Else")) == []
+    assert found_in(FILE, renamed(uid="other", folder="Else")) == []
 
 
 def with_math(expression):
@@ -295,7 +295,7 @@ def with_math(expression):
     ],
 )
 def test_expressions_are_read(expression, expected):
-    lines = said(with_math(expression))
+    lines = found_in(with_math(expression))
     assert any(expected in line for line in lines), lines
 
 
@@ -305,19 +305,19 @@ def test_hysteresis_below_the_condition_is_found():
     rules["data"][3]["model"]["expression"] = "B"
     rules["data"].append(rules["data"].pop(2))
     rules["condition"] = "M"
-    (line,) = said(data)
+    (line,) = found_in(data)
     assert "Grafana applies unloadEvaluator to the condition of the rule only" in line
 
 
 def test_links_are_checked_where_dashboards_are_there():
     other = broken((*FIRST, "annotations", "__panelId__"), "99")
-    assert said(other) != []
-    assert said(other, dashboards=False) == []
-    assert said(broken((*FIRST, "annotations", "__panelId__"), "6")) == []
+    assert found_in(other) != []
+    assert found_in(other, dashboards=False) == []
+    assert found_in(broken((*FIRST, "annotations", "__panelId__"), "6")) == []
 
 
 def test_queries_are_parsed(influxql):
-    (line,) = said(broken(INFLUXQL, 'SELECT mean("x") FROM WHERE $timeFilter'), parser=influxql)
+    (line,) = found_in(broken(INFLUXQL, 'SELECT mean("x") FROM WHERE $timeFilter'), parser=influxql)
     assert "not InfluxQL" in line
 
 
@@ -342,7 +342,7 @@ def test_command_names_what_is_not_there(plimsoll, tmp_path):
 
 
 def test_mutated_export_is_found():
-    """A shipped file in which any one line is taken out or misspelt is told, unless Grafana has a default for it."""
+    """A shipped file with one line missing or misspelt is reported, unless Grafana has a default for the line."""
     text = export(load(only=["disk"]).packs, load_signals()).files["disk.yaml"]
     assert mistakes({"disk.yaml": text}) == []
     data = yaml.load(text, yaml.CSafeLoader)

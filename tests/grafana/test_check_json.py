@@ -1,4 +1,4 @@
-"""The checker of dashboards: each mistake by itself, made in a dashboard that has none."""
+"""The checker of dashboards finds each mistake when it is put into a valid dashboard."""
 
 import json
 
@@ -23,7 +23,7 @@ def changed(change, text=DISK):
 
 
 def put(*place_and_value):
-    """Puts a value where the keys and indexes before it lead."""
+    """Put a value at the path of keys and indexes before it."""
     *place, last, value = place_and_value
 
     def change(data):
@@ -111,7 +111,7 @@ def test_expressions_name_targets_of_their_panel():
 
 
 def test_tables_of_several_tags():
-    """The plugin can put their values in the wrong columns."""
+    """The plugin may put their values in the wrong columns."""
     data = json.loads(HEALTH)
     panel = next(one for one in data["panels"] if one["id"] == 3)
     panel["targets"][0]["query"] += ', "source"'
@@ -119,7 +119,7 @@ def test_tables_of_several_tags():
 
 
 def of_health(number, change):
-    """What is found where the panel of Health with this id is changed."""
+    """Return the mistakes after the panel of Health with this id is changed."""
     data = json.loads(HEALTH)
     change(next(one for one in data["panels"] if one["id"] == number))
     return found(json.dumps(data))

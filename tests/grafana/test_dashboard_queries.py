@@ -1,4 +1,4 @@
-"""The dashboards' queries, answered by a real InfluxDB: no panel is empty, and each shows what the store holds."""
+"""The dashboards' queries against a real InfluxDB: no panel is empty, and each shows what is stored."""
 
 import json
 from dataclasses import replace
@@ -38,7 +38,7 @@ SPECS = [spec for area in load_areas().areas for spec in area.panels if spec.kin
 
 
 class Filled:
-    """A bucket with an hour of every source of every signal, and two runs."""
+    """A bucket with an hour of samples for every source of every signal, and two runs."""
 
     def __init__(self, bucket):
         self._bucket = bucket
@@ -75,7 +75,7 @@ def filled(influxdb):
 
 
 def stored(filled, selection, function, width_s):
-    """What the store gives for a selection, by the tags its queries group by: values by time in ms."""
+    """Return the stored values of a selection by time (ms), for each combination of the tags it groups by."""
     source = selection.source
     if isinstance(source.field, Fields):
         return several(filled, selection, source.field, function, width_s)
@@ -100,13 +100,13 @@ def stored(filled, selection, function, width_s):
         transform = source.transform
         key = tuple(series.host if tag == "host" else series.tag(tag) or "" for tag in selection.group)
         own = {at: transform.scale * value + transform.offset for at, value in values.items()}
-        before = found.get(key, {})  # of a sum over instances, which the group leaves out
+        before = found.get(key, {})  # instances of a sum have the same key
         found[key] = {at: own.get(at, 0) + before.get(at, 0) for at in {*own, *before}}
     return found
 
 
 def several(filled, selection, fields, function, width_s):
-    """The same of several fields, each as if it were alone; the fleet's lie in the same points."""
+    """Same as `stored` for a source with several fields, all of which are in the same points."""
     source = selection.source
     flipped = {"max": "min", "min": "max"} if source.transform.scale < 0 else {}
     if not source.rate:
@@ -161,14 +161,14 @@ def answered(filled, question, group):
 
 
 def questions_of(spec):
-    """Those of the panel, on its own dashboard."""
+    """Return the queries of a panel."""
     uid = next(area.uid for area in load_areas().areas if any(one is spec for one in area.panels))
     return [question for question in QUESTIONS[uid] if question.panel.get("id") == spec.id and question.target]
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: f"{spec.signal}{' ' + spec.drive if spec.drive else ''}")
 def test_a_panel_shows_what_the_store_holds(filled, spec):
-    """Each source of the signal, in intervals as Grafana chooses them."""
+    """Each source of the signal is compared in the intervals that Grafana chooses."""
     by_query = {question.query: question for question in questions_of(spec)}
     compared = 0
     for variant in variants(spec.signal, load_signals()):
@@ -193,7 +193,7 @@ def test_a_panel_shows_what_the_store_holds(filled, spec):
 
 @pytest.mark.parametrize("uid", QUESTIONS)
 def test_no_panel_is_empty(filled, uid):
-    """Nor a variable, nor the regions of runs."""
+    """No variable and no annotation of runs is empty either."""
     found = {}
     for question in QUESTIONS[uid]:
         place = question.panel.get("id") or question.where
@@ -202,7 +202,7 @@ def test_no_panel_is_empty(filled, uid):
 
 
 def test_windows_and_linux_hosts_are_on_the_same_panels(filled):
-    """Wherever a signal is taken from both."""
+    """This holds for every signal with sources of both."""
     for spec in SPECS:
         taken = {one.collector for one in selections(spec.signal, load_signals())} if spec.signal in _plain() else set()
         if {"windows", "telegraf"} <= taken:

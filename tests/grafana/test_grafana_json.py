@@ -1,4 +1,4 @@
-"""The dashboards as files: complete, valid, and as committed."""
+"""The dashboard files are complete, valid, and as committed."""
 
 import json
 from pathlib import Path
@@ -39,7 +39,7 @@ def test_committed_files_are_what_is_built():
 
 
 def open_schema():
-    """That of the dashboard, which allows only objects where Grafana takes any value."""
+    """Return the schema of dashboards, with any value allowed where it allows only objects but Grafana takes more."""
     allowed = schema("dashboard")
     for kind, part in (("MatcherConfig", "options"), ("DynamicConfigValue", "value")):
         assert allowed["definitions"][kind]["properties"][part]["type"] == "object"
@@ -55,7 +55,7 @@ def test_schema(name):
 
 @pytest.mark.parametrize("name", FILES)
 def test_schemas_of_the_panels(name):
-    """Options and custom of each panel, which the dashboard's schema leaves open. It has none of alertlist."""
+    """`options` and `custom` of each panel fit the schema of its type. There is none for alertlist."""
     checked = 0
     for panel in panels(json.loads(FILES[name])):
         if panel["type"] in ("row", "alertlist"):
@@ -84,7 +84,7 @@ def test_every_query_is_influxql(influxql):
 
 @pytest.mark.parametrize("name", FILES)
 def test_each_answer_has_one_field(name):
-    """Two would be one line each, under one name."""
+    """Two fields would become two lines with the same name."""
     for question in questions(json.loads(FILES[name])):
         if question.target and question.target["resultFormat"] == "time_series":
             selected = question.query.removeprefix("SELECT ").split(" FROM ")[0]
@@ -92,7 +92,7 @@ def test_each_answer_has_one_field(name):
 
 
 def test_ids_are_those_of_areas_yaml():
-    """So that alerts and people's links lead to the same panel when others are added."""
+    """Alerts and bookmarks then lead to the same panel when others are added."""
     for area in load_areas().areas:
         shown = {panel["id"] for panel in panels(json.loads(FILES[f"{area.area}.json"])) if panel["type"] != "row"}
         assert shown == {spec.id for spec in area.panels}
@@ -100,7 +100,7 @@ def test_ids_are_those_of_areas_yaml():
 
 @pytest.mark.parametrize("name", FILES)
 def test_every_dashboard_has_its_header(name):
-    """Links to the others that keep time and hosts, the data source first, runs as regions."""
+    """It has links that keep time and hosts, the data source as the first variable, and regions of runs."""
     data = json.loads(FILES[name])
     link = data["links"][0]
     assert (link["type"], link["tags"], link["keepTime"], link["includeVars"]) == (

@@ -1,4 +1,4 @@
-"""Signals as InfluxQL: what is read, how names are quoted, how samples are reduced."""
+"""InfluxQL queries for signals: what is read, how names are quoted, how samples are reduced."""
 
 import pytest
 
@@ -103,7 +103,7 @@ def test_one_instance_of_a_host_is_left_out_alone():
 
 @pytest.mark.parametrize("host", ["agent", "polled", "web01", "web01.example.org", "web02", "nobody"])
 def test_a_computer_that_an_agent_polls_is_a_host_of_its_own(host, influx):
-    """As it is where runs are reviewed."""
+    """`plimsoll review` treats it in the same way."""
     places = [
         *(("agent", "Agent"), ("agent", "polled"), ("web01.example.org", "web01"), ("web02", "localhost")),
         *(("web02", "web02.example.org"), ("web02", "web01.other.org")),

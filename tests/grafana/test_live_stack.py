@@ -1,4 +1,4 @@
-"""The dashboards over the stack as users start it: this host watched live, and logs loaded beside it."""
+"""The dashboards with the stack as users start it: live data of this host, and loaded logs."""
 
 import json
 import os
@@ -29,13 +29,13 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 LOADED = [
     f"{kind.name}/{state}" for kind in sorted(EXAMPLES.iterdir()) if kind.is_dir() for state in ("healthy", "trouble")
 ]
-LIST, PAIRS = 1, 10  # panels of the dashboard of runs: the list, and the first of those that show two
-WATCHED_S = 80  # some intervals of ten seconds, and the minute that Health looks at
+LIST, PAIRS = 1, 10  # panel ids of the dashboard Runs: the list, and the first panel of a pair
+WATCHED_S = 80  # several intervals of ten seconds, and the minute that Health reads
 FILES = {data["uid"]: data for data in map(json.loads, dashboard_files.files().values())}
 
 
 class Watched:
-    """A stack that has run for a while, and the logs of examples/ in its store, each as a run."""
+    """A stack that has run for a while, with each log of examples/ loaded as a run."""
 
     def __init__(self, folder):
         self.begun = time.time_ns()
@@ -57,10 +57,10 @@ class Watched:
         subprocess.run(command, env=environment, check=True, capture_output=True)
 
     def span(self, name):
-        """The range that a run's link opens, or that of the live host."""
+        """Return the range that a run's link opens, or that of the live host."""
         if name == "live":
             time.sleep(max(0, WATCHED_S - (time.time_ns() - self.begun) / SECOND))
-            # Until an instant from which on nothing more is written of what lies before it.
+            # The range ends early enough that all its samples have been written.
             return self.begun, time.time_ns() - 5 * SECOND
         run = self.store.run(name)
         assert run
@@ -70,12 +70,12 @@ class Watched:
         self._stack.stop()
 
     def ask(self, query):
-        """The tags of each series of an answer that holds a value."""
+        """Return the tags of each series in the answer that has a value."""
         (found,) = self._grafana.ask([query])
         return [one.tags for one in found if any(value is not None for row in one.rows for value in row[1:])]
 
     def filled(self, uid, start, end, **variables):
-        """The panels of a dashboard that show something in a range."""
+        """Return the panels of a dashboard that are not empty in a range."""
         answers = defaultdict(dict)
         for question in questions(FILES[uid]):
             if question.target:
@@ -95,7 +95,7 @@ class Watched:
 
 
 def all_have(*operands):
-    """Whether a computed target has a value: where labels of each operand are among those of the others."""
+    """Whether a computed target has a value, which needs operands with matching labels."""
     return any(
         all(one.items() <= other.items() or other.items() <= one.items() for one, other in combinations(labels, 2))
         for labels in product(*operands)
@@ -116,7 +116,7 @@ def watched(tmp_path_factory):
 
 
 def recorded(watched, start, end):
-    """The signals that are in the store in a range."""
+    """Return the signals with stored samples in a range."""
     series = watched.store.series(start, end).series
     counts = {
         one.key: len(samples.times) for one, samples in zip(series, watched.store.read(series, start, end), strict=True)
@@ -128,7 +128,7 @@ def recorded(watched, start, end):
 
 @pytest.mark.parametrize("name", [*LOADED, "live"])
 def test_no_panel_that_applies_is_empty(watched, name):
-    """Nor does a panel show what was not recorded."""
+    """A panel without recorded signals is empty."""
     start, end = watched.span(name)
     found = recorded(watched, start, end)
     shown = 0

@@ -1,4 +1,4 @@
-"""Panels of signals: their limits, as the packs have them, and what they say of themselves."""
+"""Panels of signals: their limits are those of the packs, and their descriptions are complete."""
 
 import json
 
@@ -15,13 +15,13 @@ from rules.load import load_packs, load_signals
 from rules.wording import limit_text
 from tests.each import each
 
-# What is a fact of a host is in no store, and on no panel.
+# Facts of hosts are not stored, so no panel shows them.
 RULES = [rule for pack in load_packs() for rule in pack.rules if not load_signals()[rule.signal].fact]
 DATA = {json.loads(text)["uid"]: json.loads(text) for text in dashboard_files.files().values()}
 
 
 def home(signal):
-    """The panel of a signal."""
+    """Return the panel of a signal."""
     found = panel_of(signal)
     assert found
     uid, number = found
@@ -57,7 +57,7 @@ def test_each_rule_has_a_panel_that_draws_its_limit(rule):
 
 @each(RULES, lambda rule: rule.id)
 def test_each_rule_is_described_and_linked(rule):
-    """Where the limit comes from, document and place, and the rule's page."""
+    """The description names document and place of the limit, and there is a link to the rule's page."""
     panel = shown(rule)
     for source in rule.sources:
         assert f"{source.document}, {source.place}" in panel["description"]
@@ -182,7 +182,7 @@ def test_limit_with_conditions_is_in_the_title_only_where_there_is_no_other():
 
 
 def test_a_rule_for_some_hosts_is_told_and_not_drawn_for_all():
-    """Nobody says how many processors a host has: no line is everybody's. Of pools the line is a note's."""
+    """With the number of processors unknown no limit is drawn. For pools only the limit of a note is drawn."""
     sent = home("ldap.bytes_sent")
     assert values(sent) == [None]
     assert "not drawn, it is for hosts with 2 processors, and processors is not known" in sent["description"]

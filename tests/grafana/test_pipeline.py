@@ -1,4 +1,4 @@
-"""The interpreter of Grafana's pipeline: expressions, reducers, thresholds and states, as Grafana documents them."""
+"""The interpreter of Grafana's pipeline: expressions, reducers, thresholds and states behave as documented by Grafana."""
 
 import math
 
@@ -134,7 +134,7 @@ def a_rule(**what):
 
 
 def stepped(rule, *found):
-    """The state of the host after each evaluation, ten seconds apart; None where it is not found."""
+    """Return the state of the host after each evaluation, ten seconds apart; None if it has no instance."""
     instances = Instances(rule, 10 * SECOND)
     for at, results in enumerate(found):
         instances.step(at * 10 * SECOND, results)

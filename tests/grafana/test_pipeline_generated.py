@@ -1,9 +1,9 @@
-"""The alert rules exported for generated rules give, on generated data in a real InfluxDB, the states of rules/evaluate.
+"""Exported alert rules have the same states as rules/evaluate, for generated rules and data in a real InfluxDB.
 
-Step by step, with gaps, hosts that vanish, flapping, resets of counters, hysteresis, further conditions, instances,
-limits that scale. Three things Grafana does otherwise, told in docs/grafana.md, are expected exactly where they come up:
-silence does not end pending, a condition whose other signal is silent is not judged, not even as false, and where every
-subject was silent, what had fired goes on only past the limit itself, not down to where it recovers.
+States are compared at every evaluation, with gaps, hosts that vanish, flapping, resets of counters, hysteresis, further
+conditions, instances, and limits that scale. Three differences described in docs/grafana.md are expected, exactly where
+they occur: silence does not end pending; a condition whose other signal is silent is not judged, not even as false; and
+after a silence of every subject, a rule that had fired goes on firing only past the limit itself.
 """
 
 import random
@@ -64,7 +64,7 @@ class Case:
 
 
 def a_case(number):
-    """A random case, the same each time."""
+    """Return a pseudorandom case, the same for each seed."""
     chance = random.Random(number)
     kind, reduce = chance.choice(KINDS), chance.choice(REDUCES)
     each = chance.random() < 0.3
@@ -129,7 +129,7 @@ def a_rule(chance, kind, reduce):
     limit = {"count": 3, "increase": 5}.get(reduce, {"ratio": 1, "sum": 110, "difference": 0}.get(kind, 50))
     if reduce == "sum":
         limit *= 4
-    # Off the quarters that values lie on, so that rounding decides nothing, and on them, so that the limit itself does.
+    # Values are multiples of 0.25: limits between them are safe from rounding, limits on them test the limit itself.
     limit += chance.choice((0, 0.0371)) if kind not in ("rate", "ratio", "grown") else 0.0371
     rule = {
         "id": "r",
@@ -149,7 +149,7 @@ def a_rule(chance, kind, reduce):
 
 
 def samples(chance, kind, interval, offset, *, steady):
-    """A sample for each row, some of them missing: values that wander, jump and flap around 50."""
+    """Return values that wander, jump and flap around 50, with some missing."""
     times = np.arange(START - 20 + offset, START + 10 * STEPS, interval, dtype=np.int64) * SECOND
     level, values = 50.0, np.empty(len(times))
     for at in range(len(times)):
@@ -186,13 +186,13 @@ def escaped(text):
 
 
 def truths(case, subject, **changes):
-    """What the evaluator makes of the rule at every evaluation, as if it had these fields."""
+    """Return the evaluator's result for the rule, with these fields changed, at every evaluation."""
     judge, rule = case.judge, case.rule.model_copy(update={"recover": None, **changes})
     return judge.track(rule, subject, judge.origins(rule.signal)[subject.key][1], AT)
 
 
 def unheard(case, subject):
-    """Where a signal of the rule has no sample at all, so that Grafana gets no value for the subject."""
+    """Return where a signal of the rule has no sample, so that Grafana gets no value for the subject."""
     missing = np.zeros(STEPS, dtype=bool)
     rule = case.rule
     for condition in (rule, *rule.and_, *(rule.when_phase_unknown if rule.phase else ())):
@@ -216,7 +216,7 @@ def unheard(case, subject):
 
 
 def expected(case, subjects):
-    """The states of the subjects of one alert rule as Grafana's, and whether each is what the evaluator says."""
+    """Return the expected states in Grafana of the subjects of one alert rule, and whether each equals the evaluator's."""
     enter = {one: truths(case, one).truths for one in subjects}
     stay = {
         one: truths(case, one, healthy=case.rule.recover).truths if case.rule.recover else enter[one]
@@ -225,7 +225,7 @@ def expected(case, subjects):
     missing = {one: unheard(case, one) for one in subjects}
     status = {one: Status() for one in subjects}
     states = {one: np.zeros(STEPS, dtype=np.int8) for one in subjects}
-    kept = dict.fromkeys(subjects, False)  # whether Grafana kept a state because it found nothing at all
+    kept = dict.fromkeys(subjects, False)  # whether Grafana kept a state because it found no data at all
     for at in range(STEPS):
         staying = {one: (enter if kept[one] else stay)[one][at] for one in subjects}
         lacking = {one: missing[one][at] or _lacks(enter[one][at], stay[one][at], status[one]) for one in subjects}
@@ -247,7 +247,7 @@ def _lacks(enter, stay, status):
 
 
 def shown_by(case, influx):
-    """The states that the exported alert rules give: for each of them, those of its subjects at every evaluation."""
+    """Return, for each exported alert rule, the states of its subjects at every evaluation."""
     pack = Pack(pack="p", title="t", about="a", rules=(case.rule,))
     site = Site([subject.host for subject in case.facts], facts=Facts(GivenFacts(case.facts)))
     options = Options(every=10 * SECOND, delay=DELAY, interval=15 * SECOND)

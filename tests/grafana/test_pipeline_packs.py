@@ -1,7 +1,7 @@
-"""Every alert rule that is exported, from every source, gives on the cases of its rule what the evaluator gives.
+"""Every exported alert rule, for every source, gives the evaluator's results on the cases of its rule.
 
-The samples of a case are put into a real InfluxDB as the source would have recorded them: with its tags, before its
-transform, growing where it is a count.
+The samples of a case are written to a real InfluxDB as the source would have recorded them: with its tags, before its
+transform, and as a growing count if it is a counter.
 """
 
 from functools import cache
@@ -35,7 +35,7 @@ RULES = [(pack, rule) for pack in load_packs() for rule in pack.rules]
 
 
 def fires(rule, case):
-    """Whether the rule fires where phases are not known; None without data throughout."""
+    """Whether the rule fires without known phases; None if it never has data."""
     track = _judged(rule, case.model_copy(update={"phase": None}), SIGNALS)
     if track is None or not track.judged:
         return None
@@ -43,7 +43,7 @@ def fires(rule, case):
 
 
 def recorded(selection: Selection, rule, case, start):
-    """The samples of a case as lines, as a source records them; those of the alert's own selections are told apart."""
+    """Yield the samples of a case as line protocol, as the sources of the alert would record them."""
     source, values = selection.source, case.series.get(selection.signal, ())
     tags = {selection.host: HOST, **source.tags}
     if source.path:
@@ -53,7 +53,7 @@ def recorded(selection: Selection, rule, case, start):
     if selection.instance:
         tags[selection.instance] = case.instance
     parts = [{selection.summed: name} for name in ("0", "1")] if selection.summed else [{}]
-    # Differences of counts that grew by fractions are not exact; the limit itself must stay on its side.
+    # Differences of fractional counts are not exact, and a value at the limit must stay on its side.
     derived = SIGNALS[rule.signal].derived
     away = 1e-9 if bool(case.fires) == (rule.healthy.worse != "lower") else -1e-9
     nudge = 1 + (away if selection.signal == (derived.operands[0] if derived else rule.signal) else 0)
@@ -63,7 +63,7 @@ def recorded(selection: Selection, rule, case, start):
         if value is None:
             continue
         raw = (value - source.transform.offset) / source.transform.scale
-        # All of it is in the first of several fields; what it is divided by is 1, or grows by that every second.
+        # The first of several fields has the whole value; a divisor is 1, or grows by 1 every second.
         own = [raw, *[1.0 if several and several.operation == "ratio" else 0.0] * (len(counts) - 1)]
         if source.rate:
             own[0] *= nudge
@@ -78,7 +78,7 @@ def recorded(selection: Selection, rule, case, start):
 
 
 def selections_of(alert, rule):
-    """The selections that an alert rule reads: those whose measurement and field stand in its queries."""
+    """Return the selections that an alert rule reads: those whose measurement and field are in its queries."""
     queries = " ".join(asked(alert))
     names = dict.fromkeys(one.signal for one in rule.conditions)
     leaves = [leaf for name in names for leaf in operands(name, SIGNALS)]
@@ -100,9 +100,9 @@ def site_of(rule, facts, instance):
 
 @cache
 def alerts_of(pack_and_rule, facts, instance, interval):
-    """The alert rules of a rule for a host with these facts; its own where there are any."""
+    """Return the alert rules of a rule for a host with these facts, preferring those for this host only."""
     pack, rule = RULES[pack_and_rule]
-    # For every host: which hosts a pack is for is not a matter of its rules.
+    # Without applies_to, which would refuse rules on signals of every host.
     anywhere = pack.model_copy(update={"applies_to": None})
     made = alert_rules(rule, anywhere, SIGNALS, site_of(rule, facts, instance), Options(interval=interval))
     alerts = [one[0] for one in made if not isinstance(one, Refused)]
@@ -115,11 +115,11 @@ def alerts_of(pack_and_rule, facts, instance, interval):
 
 
 def pairs(cases, alerts, met):
-    """Which case of a rule is run against which of its alert rules, so that not every pair is.
+    """Choose which cases of a rule are run against which of its alert rules.
 
-    Every case is; and the queries of each alert are with a case that fires and one that does not, be it of another rule
-    that asks the same, such as the critical one beside a warning. `alerts` are those of each case, `met` what has been
-    run.
+    Every case is run, and the queries of each alert are run with a case that fires and one that does not. These may be
+    cases of another rule with the same queries, such as the critical one for a warning. `alerts` are those of each
+    case, `met` what has been run.
     """
     for number, (case, fired) in enumerate(cases):
         made = alerts[number]
@@ -135,7 +135,7 @@ def asked(alert):
 
 @pytest.fixture(scope="module")
 def judged(influx):
-    """What each alert rule made of its cases: the rule, the case, the alert, what is expected and how it came out."""
+    """Return for each pair the rule, the case, the alert, the expected outcome and the actual one."""
     plans, lines, met = [], [], set()
     for number, (_, rule) in enumerate(RULES):
         expected = {case.name: fires(rule, case) for case in rule.cases}
@@ -155,8 +155,8 @@ def judged(influx):
 
 
 def outcome(influx, alert, case, start, rows):
-    """Whether the alert fires, which is not evaluated any further then; None where it never has a value."""
-    # Long cases are of rules that take long to fire: every other minute does for them.
+    """Whether the alert fires, evaluated until it does; None if it never has a value."""
+    # Rules with long cases take long to fire, so evaluating every other minute is enough.
     every = EVERY if rows * case.interval < 15 * EVERY else 2 * EVERY
     times = np.arange(start, start + rows * case.interval + every, every) + DELAY
     judged = None
@@ -184,7 +184,7 @@ def test_alert_rules_make_of_cases_what_the_evaluator_does(judged):
 
 
 def test_a_host_that_falls_silent_is_told_and_others_are_not(influx):
-    """One host stops after 20 minutes; the other goes on. The rule that fires goes on when its look-back is over."""
+    """One host stops after 20 minutes, the other does not. The alert goes on firing after the look-back window."""
     text = export(load_packs(), SIGNALS).files["silence.yaml"]
     rules = AlertingFile.model_validate(yaml.load(text, yaml.CSafeLoader)).groups[0].rules
     (rule,) = [one for one in rules if one.uid == "silence-cpu"]

@@ -1,4 +1,4 @@
-"""The worked cases of docs/evaluation.md, put into a real InfluxDB and judged by the alert rules exported for them."""
+"""The worked cases of docs/evaluation.md, written to a real InfluxDB and judged by exported alert rules."""
 
 import json
 import math
@@ -24,19 +24,19 @@ CASES = json.loads((TESTS / "data" / "evaluation-vectors.json").read_text())["ca
 VECTORS = runpy.run_path(str(TESTS / "rules" / "test_vectors.py"))
 START = 1_700_000_400  # a multiple of every grid used
 DELAY = 30 * SECOND
-# Grafana's names of states; what has no data keeps the state it had.
+# Grafana's names of states; a subject without data keeps its state.
 SHOWN = {"ok": State.NORMAL, "no-data": State.NORMAL, "pending": State.PENDING, "firing": State.ALERTING, "firing*": State.ALERTING}  # fmt: skip
-# What Grafana says otherwise, case by case, and why; docs/grafana.md tells it to users.
+# The cases with other states in Grafana, and why; docs/grafana.md describes them.
 DIFFERENT = {
-    # Silence does not end pending in Grafana, and where every host is silent it does not stop the clock either.
+    # Silence does not end pending in Grafana, and if every host is silent it does not stop the clock either.
     "gap-while-pending": {70: State.PENDING, **dict.fromkeys(range(80, 190, 10), State.ALERTING)},
-    # Grafana knows no phases: the rule is judged at all times, and says so.
+    # Grafana knows no phases, so the rule is judged at all times.
     "phase-known": {**dict.fromkeys(range(0, 20, 10), State.PENDING), **dict.fromkeys(range(20, 120, 10), State.ALERTING)},
 }  # fmt: skip
 
 
 def exported(case):
-    """The alert rule of a case, its signals taken from a measurement of its own."""
+    """Return the alert rule of a case, with a separate measurement for its signals."""
     signals = {
         name: signal if signal.derived else signal.model_copy(update={"sources": (moved(signal.sources[0], case),)})
         for name, signal in VECTORS["signals_of"](case).items()
@@ -82,7 +82,7 @@ def test_worked_case(case, influx):
 
 
 def value_refs(rule):
-    """The refId that the annotations tell people."""
+    """Return the refIds whose values are in the annotations."""
     return {rule.annotations["value"].partition("$values.")[2].partition(".")[0]}
 
 

@@ -1,4 +1,4 @@
-"""Tables as Grafana shows them: their columns, and a row for each subject."""
+"""Tables as Grafana shows them have the right columns, and a row for each subject."""
 
 import json
 import re
@@ -17,7 +17,7 @@ def panel(uid, number):
 
 
 def lines(one, hosts):
-    """A line for each host and target, as the plugin names it."""
+    """Return a line for each host and target, as the plugin names it."""
     for target in one["targets"]:
         tags = re.findall(r'"([^"]+)"', target["query"].rpartition(" GROUP BY ")[2])
         for host in hosts:
@@ -30,7 +30,7 @@ def named(alias, labels):
 
 
 def heading(one, name):
-    """The heading that an override of a property is for."""
+    """Return the heading of the column that an override of a property applies to."""
     return [
         override["matcher"]["options"]["names"][0]
         for override in one["fieldConfig"]["overrides"]
@@ -65,7 +65,7 @@ def test_hosts_have_a_row_each_whatever_they_have_in_several_ways(hosts):
 def test_hosts_of_different_kinds_share_columns():
     one = panel("plimsoll-health", 4)
     first = {}
-    for target in one["targets"]:  # a way to take each signal, at first, and then the others
+    for target in one["targets"]:
         first.setdefault('FROM "win' in target["query"], []).append(target["refId"])
     answers = [it for it in lines(one, ["WIN"]) if it.ref_id in first[True]]
     answers += [it for it in lines(one, ["LINUX"]) if it.ref_id in first[False]]

@@ -1,4 +1,4 @@
-"""Thresholds that plimsoll.toml sets otherwise or switches off, drives and processors, through the command line."""
+"""Thresholds that plimsoll.toml changes or switches off, drives and processors, tested with the command line."""
 
 import json
 import re
@@ -40,7 +40,7 @@ rules:
 
 @pytest.fixture
 def run(plimsoll, tmp_path):
-    """Reviews constant columns of ten minutes under a plimsoll.toml; gives the outcome, the JSON and the report."""
+    """Review ten minutes of constant columns with a plimsoll.toml; return the outcome, the JSON and the report."""
 
     def call(columns, toml, *arguments, host="WEB01"):
         names = ",".join(rf'"\\{host}\{path}"' for path in columns)

@@ -1,4 +1,4 @@
-"""What the logs themselves show of a host."""
+"""Facts of a host that its logs show."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from model.times import Zone
 
 @pytest.mark.parametrize(("queues", "processors"), [(["0"], None), (["0", "1", "Blocking Queue"], 2)])
 def test_work_queues_count_processors_unless_there_is_only_one(queues, processors):
-    """One for each processor, and the Blocking Queue; a single one may have been chosen among many."""
+    """There is one queue per processor, and the Blocking Queue. A single one may have been selected from several."""
     name = "Server Work Queues"
     series = tuple(
         Series("WEB01", measurement(name), (("instance", queue), ("objectname", name)), "Queue_Length")

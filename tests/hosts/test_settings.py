@@ -1,4 +1,4 @@
-"""plimsoll.toml: facts and phases, and mistakes in it."""
+"""plimsoll.toml: facts, phases, and mistakes."""
 
 import pytest
 

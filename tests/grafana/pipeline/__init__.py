@@ -1,1 +1,1 @@
-"""An interpreter of what Grafana does with an alert rule: queries, expressions, states."""
+"""An interpreter of Grafana's alert rules: queries, expressions, states."""

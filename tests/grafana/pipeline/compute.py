@@ -1,4 +1,4 @@
-"""Grafana's math expressions computed over results that are joined on their labels."""
+"""Computes Grafana's math expressions over results, which are joined on their labels."""
 
 import math
 import operator
@@ -23,7 +23,7 @@ _COMPUTE: Mapping[str, Callable[[float, float], float]] = {
 
 
 def compute(node: Node, variables: Mapping[str, Results]) -> Results:
-    """The results of an expression."""
+    """Return the results of an expression."""
     if isinstance(node, str):
         return list(variables[node[1:]])
     if not isinstance(node, Operation):
@@ -35,9 +35,9 @@ def compute(node: Node, variables: Mapping[str, Results]) -> Results:
 
 
 def union(left: Results, right: Results) -> list[tuple[Labels, Value, Value]]:
-    """Which values belong together: those of which one has all the labels of the other.
+    """Join values: two belong together if one has all the labels of the other.
 
-    With one value on each side and labels that do not fit, both are combined all the same, and the labels are lost.
+    If there is one value on each side and their labels differ, they are combined as well, without labels.
     """
     if not left or not right:
         return []
@@ -89,7 +89,7 @@ def _applied(sign: str, labels: Labels, left: Value, right: Value) -> Value:
 
 
 def _two(sign: str, left: float | None, right: float | None) -> float | None:
-    """Null makes null, and NaN makes NaN, but `0 && x` is 0 and `1 || x` is 1 whatever x is; NaN is not 0."""
+    """Apply an operator. Null and NaN propagate, except that `0 && x` is 0 and `1 || x` is 1. NaN counts as not 0."""
     if left is None or right is None:
         return None
     if sign == "||" and left != 0:

@@ -1,7 +1,7 @@
-"""What Grafana makes of an alert rule: a small interpreter of its pipeline, over answers of a real InfluxDB.
+"""Evaluates alert rules like Grafana does, over answers of a real InfluxDB.
 
-Query, reduce, math and threshold give a result for each set of labels; the instances of the rule take it in. It knows
-what exported rules use, and nothing else.
+Query, reduce, math and threshold give a result for each set of labels, which changes the state of the rule's instance
+with these labels. Only what exported rules use is implemented.
 """
 
 import math
@@ -32,7 +32,7 @@ _STATEMENTS_AT_ONCE = 50
 def run(
     rule: AlertRule, every: int, times: Sequence[int], ask: Ask
 ) -> Iterator[tuple[int, Mapping[Key, Instance], Mapping[str, Results]]]:
-    """Evaluate a rule at each of these instants (UTC ns): the instances after it, and what each refId gave.
+    """Evaluate a rule at each of these instants (UTC ns); yield the instances after it, and the results of each refId.
 
     `ask` answers InfluxQL statements in order, each with its series.
     """
@@ -52,7 +52,7 @@ def run(
 def evaluate(
     rule: AlertRule, tables: Mapping[str, Sequence[Table]], loaded: set[Key]
 ) -> tuple[Mapping[Key, Result], Mapping[str, Results]]:
-    """One evaluation: what was found for each set of labels, and what each refId gave."""
+    """Evaluate a rule once; return the result for each set of labels, and the results of each refId."""
     values: dict[str, Results] = {}
     try:
         for query in rule.data:
@@ -79,7 +79,7 @@ def _outcome(
 
 
 def _reduced(model: ReduceModel, value: Value) -> Value | None:
-    """A series as a number. Under dropNN what is no number is dropped, a number that is none with it."""
+    """Reduce a series to a number. With dropNN, null and NaN are dropped, also where the input is a number already."""
     mode = model.settings.mode if model.settings else ""
     other = model.settings.replace_with_value if model.settings else None
     match value:
@@ -108,7 +108,7 @@ def _numbers(values: Sequence[float | None], mode: str, other: float | None) -> 
 
 
 def _strict(reduce: Callable[[list[float]], float]) -> Callable[[list[float | None]], float | None]:
-    """A null or NaN makes NaN of all."""
+    """Return a reducer that gives NaN if any value is null or NaN."""
 
     def strictly(values: list[float | None]) -> float | None:
         known = [value for value in values if value is not None and not math.isnan(value)]
@@ -133,7 +133,7 @@ _REDUCERS: Mapping[str, Callable[[list[float | None]], float | None]] = {
 
 
 def _held(condition: ThresholdCondition, value: Value, loaded: bool) -> Value:
-    """1 where the condition holds. What is loaded holds until its unloadEvaluator does. NaN passes `ne` alone."""
+    """Return 1 if the condition is true. If loaded, it stays true until its unloadEvaluator is. NaN is only `ne`."""
     if not isinstance(value, Number) or value.value is None:
         return value
     if loaded and condition.unload_evaluator:

@@ -1,4 +1,4 @@
-"""The queries of an alert rule as InfluxDB gets them, and its answers as Grafana reads them."""
+"""The queries of an alert rule as they are sent to InfluxDB, and the answers as Grafana reads them."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ _DEFAULT_INTERVAL_MS = 1000
 
 
 class Table(NamedTuple):
-    """A series of an answer: its tags, and rows whose first cell is the time (UTC ns)."""
+    """A series of an answer: its tags, and rows that begin with the time (UTC ns)."""
 
     tags: Mapping[str, str]
     columns: Sequence[str]
@@ -21,7 +21,7 @@ class Table(NamedTuple):
 
 
 def statement(query: Query, at: int) -> str:
-    """The InfluxQL of a query for an evaluation at an instant (UTC ns), its macros expanded."""
+    """Return the InfluxQL of a query for an evaluation at an instant (UTC ns), with macros expanded."""
     model, past = query.model, query.relative_time_range
     if not isinstance(model, InfluxModel) or past is None:
         raise Failed(f"{query.ref_id} is no query over a range")
@@ -37,7 +37,7 @@ def statement(query: Query, at: int) -> str:
 
 
 def results(tables: Iterable[Table]) -> Results:
-    """The answer as series; one value column only, or their labels collide."""
+    """Return the answer as series. Raises Failed if a table has more than one value column."""
     found: list[Series] = []
     for table in tables:
         if len(table.columns) != 2:

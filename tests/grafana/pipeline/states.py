@@ -1,4 +1,4 @@
-"""The states Grafana keeps of an alert rule, one for each set of labels, and how an evaluation changes them."""
+"""The states of an alert rule in Grafana, one for each set of labels, and how an evaluation changes them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ _STALE_AFTER = 2  # evaluations, where the rule does not say
 
 
 class State(StrEnum):
-    """What Grafana shows."""
+    """A state as Grafana shows it."""
 
     NORMAL = "Normal"
     PENDING = "Pending"
@@ -25,7 +25,7 @@ class State(StrEnum):
 
 
 class Result(StrEnum):
-    """What an evaluation found for one set of labels."""
+    """The result of an evaluation for one set of labels."""
 
     NORMAL = "Normal"
     ALERTING = "Alerting"
@@ -35,9 +35,9 @@ class Result(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """The state of one set of labels, since when, and when it was last evaluated (UTC ns).
+    """The state of one set of labels, when it began, and when it was last evaluated (UTC ns).
 
-    `kept` is whether the last evaluation found no data or failed, and the state is another than that.
+    `kept` is true if the last evaluation had no data or failed and an earlier state was kept.
     """
 
     state: State
@@ -47,7 +47,7 @@ class Instance:
 
 
 def key(labels: Labels) -> Key:
-    """Labels as what instances are kept by."""
+    """Return labels as a dictionary key."""
     return frozenset(labels.items())
 
 
@@ -66,17 +66,17 @@ class Instances:
 
     @property
     def loaded(self) -> set[Key]:
-        """Those to which a threshold applies its unloadEvaluator: not what is merely kept."""
+        """The instances to which a threshold applies its unloadEvaluator, which excludes kept states."""
         on = (State.PENDING, State.ALERTING)
         return {key for key, one in self.by_labels.items() if one.state in on and not one.kept}
 
     def step(self, at: int, found: Mapping[Key, Result]) -> None:
-        """Take in an evaluation. Where it found nothing at all, or failed, `found` has that under no labels."""
+        """Apply an evaluation. If it has no data at all, or failed, `found` has this result under empty labels."""
         whole = next(iter(found.values())) if len(found) == 1 and frozenset() in found else None
-        apart = (whole == Result.NO_DATA and self.rule.no_data_state == "NoData") or (
+        own_instance = (whole == Result.NO_DATA and self.rule.no_data_state == "NoData") or (
             whole == Result.ERROR and self.rule.exec_err_state == "Error"
         )
-        if whole is not None and whole in (Result.NO_DATA, Result.ERROR) and not apart and self.by_labels:
+        if whole is not None and whole in (Result.NO_DATA, Result.ERROR) and not own_instance and self.by_labels:
             found = dict.fromkeys(self.by_labels, whole)
         for labels, result in found.items():
             before = self.by_labels.get(labels, Instance(State.NORMAL, at, at))
@@ -86,7 +86,7 @@ class Instances:
         self.by_labels = {labels: one for labels, one in self.by_labels.items() if not self._gone(one, at)}
 
     def _gone(self, one: Instance, at: int) -> bool:
-        """A series that is not found keeps its state, its clock running, until it has been missing for too long."""
+        """Whether a series has been missing for too long. Until then it keeps its state, and its clock runs on."""
         missing = self.every if one.state in (State.NO_DATA, State.ERROR) else self._missing
         return one.evaluated != at and at - one.evaluated >= missing
 
@@ -123,8 +123,8 @@ class Instances:
             case _:
                 return replace(one, state=State.NORMAL, since=at)
 
-    def _mapped(self, one: Instance, at: int, said: str, own: State) -> Instance:
-        match said:
+    def _mapped(self, one: Instance, at: int, setting: str, own: State) -> Instance:
+        match setting:
             case "Alerting":
                 return self._alerting(one, at)
             case "OK":

@@ -1,4 +1,4 @@
-"""What flows through Grafana's pipeline: series, numbers, scalars, or the word that there is no data."""
+"""The values in Grafana's pipeline: series, numbers, scalars, or no data."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,12 +8,12 @@ Labels: TypeAlias = Mapping[str, str]
 
 
 class Failed(Exception):
-    """The evaluation is an error: the text is what Grafana would show."""
+    """The evaluation is an error; the text is Grafana's message."""
 
 
 @dataclass(frozen=True)
 class Series:
-    """Values over time (ns) under labels; None where there is null."""
+    """A labelled series of values over time (ns); None is null."""
 
     labels: Labels
     times: tuple[int, ...]
@@ -22,7 +22,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Number:
-    """One value under labels; a scalar has none. None is null."""
+    """One labelled value; a scalar has no labels. None is null."""
 
     labels: Labels
     value: float | None
@@ -40,5 +40,5 @@ Results: TypeAlias = list[Value]
 
 
 def is_no_data(results: Results) -> bool:
-    """Whether nothing is left."""
+    """Whether the results contain no values."""
     return all(isinstance(one, NoData) for one in results)
