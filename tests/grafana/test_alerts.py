@@ -112,7 +112,7 @@ def test_every_rule_is_exported_or_refused_by_name(shipped):
     assert len(named) > 30
 
 
-def test_what_is_refused_says_why(shipped):
+def test_refusals_have_a_reason(shipped):
     others = [text for text in map(str, shipped.refused) if not text.endswith((APART, UNTOLD))]
     assert set(others) == {
         "sql-page-life-climbs: it is for the phase ramp-up, and where phases are not known it never fires",
@@ -153,7 +153,7 @@ def test_limits_for_some_hosts_over_what_every_host_has_are_no_alerts(shipped):
     assert not [query for query in linux if '"win_' in query]
 
 
-def test_what_windows_and_what_sql_server_tells_are_not_mixed_in_an_alert(shipped):
+def test_windows_counters_and_sql_server_views_are_not_mixed_in_an_alert(shipped):
     refused = [text for text in map(str, shipped.refused) if text.endswith(APART)]
     of_each = {rule: [text for text in refused if text.startswith(f"{rule} from ")] for rule in MIXED}
     assert {rule: len(texts) for rule, texts in of_each.items()} == MIXED
@@ -197,7 +197,7 @@ def test_where_low_is_bad_the_lowest_of_a_hosts_sources_counts():
     assert query.startswith('SELECT min("value")')
 
 
-def test_sources_whose_values_would_have_the_same_labels_are_rules_apart():
+def test_sources_with_the_same_labels_have_separate_rules():
     rules = rules_of(exported({"signal": "cpu.context_switches", "healthy": "< 15000"}))
     assert [rule["title"] for rule in rules] == ["r", "r: task.cswch_per_s"]
     assert len({rule["uid"] for rule in rules}) == 2
@@ -232,7 +232,7 @@ def test_recovery_unloads_where_it_is_reached():
     assert found["unloadEvaluator"] == {"type": "lt", "params": [70]}
 
 
-def test_what_people_are_told():
+def test_annotations():
     rule = {"sources": [{"document": "D", "place": "P1"}, {"document": "E", "place": "P2"}], "measured_on": "one disk"}
     made = rules_of(exported(rule, options=Options(panel_of=lambda signal: ("plimsoll-cpu", 3))))[0]
     assert made["annotations"] == {
@@ -404,7 +404,7 @@ def test_contact_points_work_with_nothing_configured():
     assert data["policies"][0]["receiver"] == "plimsoll-email"
 
 
-def test_both_are_told_where_both_are_named():
+def test_both_contact_points_are_notified_if_both_are_given():
     options = Options(emails=("a@x.example", "b@x.example"), webhook="http://h.example/$in")
     data = yaml.load(exported({}, options=options).files["contact.yaml"], yaml.CSafeLoader)
     assert data["contactPoints"][0]["receivers"][0]["settings"]["addresses"] == "a@x.example;b@x.example"
@@ -428,14 +428,14 @@ def test_braces_of_names_and_reasons_are_no_templates():
     assert rule["annotations"]["note"] == 'as {{ "{{" }} $labels.x }} said'
 
 
-def test_values_are_told_with_prefixes_that_people_can_read():
+def test_values_have_readable_prefixes():
     rule = rules_of(exported({"signal": "memory.available", "healthy": "> 4194304"}))[0]
     assert rule["annotations"]["value"] == "{{ humanize1024 $values.B.Value }}B"
     assert rule["annotations"]["limit"] == "> 4 MB (mean over 1 min)"
 
 
 @pytest.mark.parametrize(("interval", "minutes", "look_back"), [(10, 5, 6 * 3600), (60, 5, 6 * 3600), (600, 30, 6 * 3600), (7200, 360, 24 * 3600)])  # fmt: skip
-def test_silence_is_longer_than_samples_lie_apart(interval, minutes, look_back):
+def test_silence_is_longer_than_the_interval(interval, minutes, look_back):
     """Three samples must be missing, and the look-back window must be long enough for earlier samples."""
     rule = rules_of(exported({}, options=Options(interval=interval * SECOND)), "silence.yaml")[0]
     assert f", {minutes}) FROM" in queries(rule)[0]

@@ -161,7 +161,7 @@ def test_whatever_hosts_are_called_what_is_exported_passes_the_check(plimsoll, t
     assert "not drawn, it is for each of the memory_mb of a host" in cpu["panels"][1]["description"]
 
 
-def test_what_is_refused_is_told_by_name(exported):
+def test_what_is_refused_is_listed_by_name(exported):
     _, done = exported
     lines = done.err.splitlines()
     told = (
@@ -197,7 +197,7 @@ def test_the_next_export_retires_a_rule_that_is_no_more_and_leaves_files_of_othe
     assert plimsoll("grafana", "check", folder / "rules" / "grafana").status == 0
 
 
-def test_interval_that_is_no_duration_is_told(plimsoll, tmp_path):
+def test_interval_that_is_no_duration_is_refused(plimsoll, tmp_path):
     done = plimsoll("grafana", "export", "--out", tmp_path, "--interval", "often")
     assert done.status == 2
     assert done.err.startswith('plimsoll: --interval: "often" is not a duration')

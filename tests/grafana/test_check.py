@@ -221,7 +221,7 @@ def found_in(*files, parser=None, dashboards=True):
     return [line for line in mistakes(texts, parser) if not line.startswith("cpu.json")]
 
 
-def test_nothing_is_said_of_a_file_that_is_right():
+def test_a_valid_file_has_no_mistakes():
     assert found_in(FILE) == []
 
 
@@ -232,7 +232,7 @@ def test_each_fault_is_found(place, value, expected):
     assert all(line.startswith("0.yaml:") for line in lines)
 
 
-def test_a_mistake_tells_file_line_and_column():
+def test_a_mistake_has_file_line_and_column():
     (line,) = found_in(broken((*FIRST, "for"), "five"))
     text = yaml.safe_dump(broken((*FIRST, "for"), "five"), sort_keys=False).splitlines()
     _, row, column, rest = line.split(":", 3)
@@ -240,7 +240,7 @@ def test_a_mistake_tells_file_line_and_column():
     assert rest.startswith(" rule cpu-high: ")
 
 
-def test_a_key_that_stands_twice_is_found():
+def test_a_duplicate_key_is_found():
     lines = mistakes({"a.yaml": "apiVersion: 1\ngroups: []\ngroups: []\n"})
     assert lines == ['a.yaml:3:1: "groups" stands here a second time']
 
@@ -265,7 +265,7 @@ def renamed(**changes):
         ({"apiVersion": 1, "policies": FILE["policies"]}, "there is one tree of policies"),
     ],
 )
-def test_what_stands_in_two_files_is_found(other, expected):
+def test_duplicates_across_files_are_found(other, expected):
     (line,) = found_in(FILE, other)
     assert line.startswith("1.yaml:")
     assert expected in line
@@ -327,7 +327,7 @@ def test_what_is_exported_is_right_with_the_dashboards_it_leads_to(plimsoll, tmp
     assert (done.status, done.err) == (0, "")
 
 
-def test_command_tells_each_mistake_and_ends_with_2(plimsoll, tmp_path):
+def test_command_lists_each_mistake_and_exits_with_2(plimsoll, tmp_path):
     file = tmp_path / "a.yaml"
     file.write_text("apiVersion: 1\ngroop: []\n")
     done = plimsoll("grafana", "check", file)

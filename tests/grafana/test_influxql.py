@@ -124,7 +124,7 @@ def test_a_computer_that_an_agent_polls_is_a_host_of_its_own(host, influx):
     assert inside == {place for place, name in zip(places, of_host, strict=True) if name == host}
 
 
-def test_sql_server_is_told_apart_by_its_objects():
+def test_sql_server_instances_are_identified_by_their_objects():
     own, telegraf = selections("sql.page_life_expectancy", SIGNALS)
     assert own.group == ("host", "source", "objectname")
     assert '"objectname" =~ /^(SQLServer|MSSQL\\$[^:]+):Buffer Manager$/' in window(own, "last")

@@ -181,7 +181,7 @@ def test_limit_with_conditions_is_in_the_title_only_where_there_is_no_other():
     assert home("server.queue_length")["title"] == "Server work queue length · ≤ 3 requests"
 
 
-def test_a_rule_for_some_hosts_is_told_and_not_drawn_for_all():
+def test_a_rule_for_some_hosts_is_described_and_not_drawn_for_all():
     """With the number of processors unknown no limit is drawn. For pools only the limit of a note is drawn."""
     sent = home("ldap.bytes_sent")
     assert values(sent) == [None]
@@ -189,7 +189,7 @@ def test_a_rule_for_some_hosts_is_told_and_not_drawn_for_all():
     assert "○ info: healthy while the last value of 1 min is ≤ 120 MB" in home("memory.pool_nonpaged")["description"]
 
 
-def test_what_holds_where_phases_are_not_known_is_told():
+def test_conditions_for_unknown_phases_are_described():
     said = "where phases are not known, only while the increase over 10 min of page life expectancy is not ≥ 300 s"
     assert said in home("sql.page_life_expectancy")["description"]
 
@@ -202,7 +202,7 @@ def test_limits_are_written_in_full():
     assert limit_text(Healthy("<=", 3), "requests", "spindles") == "≤ 3 requests × spindles"
 
 
-def test_health_keeps_notes_apart_from_what_fires():
+def test_health_lists_notes_separately_from_alerts():
     found = {panel["title"]: panel for panel in panels(DATA["plimsoll-health"])}
     assert found["Firing"]["options"]["alertInstanceLabelFilter"] == '{severity!="info"}'
     assert found["Notes"]["options"]["alertInstanceLabelFilter"] == '{severity="info"}'

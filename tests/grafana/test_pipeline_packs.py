@@ -183,7 +183,7 @@ def test_alert_rules_make_of_cases_what_the_evaluator_does(judged):
     assert not wrong, "\n".join(wrong[:20]) + f"\n{len(wrong)} of {len(judged)}"
 
 
-def test_a_host_that_falls_silent_is_told_and_others_are_not(influx):
+def test_only_the_host_that_falls_silent_is_reported(influx):
     """One host stops after 20 minutes, the other does not. The alert goes on firing after the look-back window."""
     text = export(load_packs(), SIGNALS).files["silence.yaml"]
     rules = AlertingFile.model_validate(yaml.load(text, yaml.CSafeLoader)).groups[0].rules

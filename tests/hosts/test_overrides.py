@@ -70,7 +70,7 @@ AGREED_NOTE = (
 )
 
 
-def test_a_limit_set_otherwise_is_judged_and_told_beside_the_documented_one(run):
+def test_a_changed_limit_is_judged_and_reported_with_the_documented_one(run):
     done, found, report = run({CPU: 85}, AGREED)
     rule = the_rule(found, "cpu-busy")
     assert (rule["state"], rule["threshold"]["limit"], rule["threshold"]["documented"]) == ("held", 90, 80)
@@ -88,7 +88,7 @@ def test_a_limit_set_otherwise_is_judged_and_told_beside_the_documented_one(run)
     assert f"† Processor time: {AGREED_NOTE}" in held
 
 
-def test_a_crossing_of_a_limit_set_otherwise_says_so(run):
+def test_a_breach_of_a_changed_limit_says_so(run):
     done, found, report = run({CPU: 88}, AGREED.replace("90", "85"))
     assert the_rule(found, "cpu-busy")["state"] == "crossed"
     assert "threshold < 85 %" in done.out
@@ -224,7 +224,7 @@ def test_rules_for_drives_are_judged_only_for_those_marked(drives):
 
 
 @pytest.mark.parametrize("toml", ["", '[hosts.WEB01.instances."2 E:"]\ndrive = "log"\n'])
-def test_without_a_marked_drive_one_finding_says_what_to_tell(drives, toml):
+def test_without_a_marked_drive_one_finding_says_what_to_set(drives, toml):
     said = 'tell which drives hold the database in plimsoll.toml (drive = "database")'
     done, found, report = drives(toml)
     (rule,) = found["rules"]
