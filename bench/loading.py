@@ -4,8 +4,8 @@
 
 Every way writes into a bucket of its own in one real InfluxDB, in turn; medians. `ready-made` posts the very line
 protocol that ingest makes, encoded beforehand, on one connection; `plimsoll ingest` is the whole command from start
-to exit, reading the log included, with its peak of memory. influxdb-client's DataFrame path wants pandas, and writes a
-twentieth of the rows; Telegraf's csv parser writes every column as a field of one measurement.
+to exit, reading the log included, with its peak of memory. influxdb-client is given points, and writes a twentieth of
+the rows; Telegraf's csv parser writes every column as a field of one measurement.
 """
 
 import argparse
@@ -30,7 +30,7 @@ from native.influx import InfluxDB
 from store.influx_server import Address, Server
 from store.line_protocol import request_bodies
 
-_DATAFRAME_SHARE = 20
+_POINTS_SHARE = 20
 _TELEGRAF = """\
 [agent]
   interval = "1s"
@@ -86,26 +86,22 @@ def whole_command(path: Path, address: Address) -> None:
     subprocess.run(command, env=env, check=True, capture_output=True)
 
 
-def data_frame(log: Log, address: Address) -> None:
-    """A frame per object, as people do it: a column per field, tags as columns."""
-    import pandas as pd  # noqa: PLC0415
-
-    rows = len(log.times) // _DATAFRAME_SHARE
-    index = pd.to_datetime(log.times[:rows], utc=True)
-    groups: dict[tuple[str, object], dict[str, object]] = {}
+def points(log: Log, address: Address) -> None:
+    """A point per object and row, as people do it: its counters are fields, its instance is a tag."""
+    rows = len(log.times) // _POINTS_SHARE
+    times = log.times[:rows].tolist()
+    groups: dict[tuple[str, tuple[tuple[str, str], ...]], dict[str, list[float | None]]] = {}
     for at, series in enumerate(log.series):
-        groups.setdefault((series.measurement, series.tags), {})[series.field] = log.column(at)[:rows]
+        groups.setdefault((series.measurement, series.tags), {})[series.field] = log.columns[at][:rows].to_list()
     client = InfluxDBClient(address.url, address.token, org=address.org)
     writing = client.write_api(write_options=SYNCHRONOUS)
     for (measurement, tags), fields in groups.items():
-        names = dict(tags)
-        frame = pd.DataFrame({**fields, "host": log.hosts[0], **names}, index=index)
-        writing.write(
-            address.bucket,
-            record=frame,
-            data_frame_measurement_name=measurement,
-            data_frame_tag_columns=["host", *names],
-        )
+        named = {"host": log.hosts[0], **dict(tags)}
+        record = [
+            {"measurement": measurement, "tags": named, "time": time, "fields": dict(zip(fields, row, strict=True))}
+            for time, row in zip(times, zip(*fields.values(), strict=True), strict=True)
+        ]
+        writing.write(address.bucket, record=record)
     client.close()
 
 
@@ -134,7 +130,7 @@ def main() -> None:
         ways: dict[str, tuple[float, Callable[[Address], object]]] = {
             "ready-made": (1, lambda address: ready_made(pieces, address)),
             "plimsoll ingest": (1, lambda address: whole_command(path, address)),
-            "influxdb-client, DataFrames": (1 / _DATAFRAME_SHARE, lambda address: data_frame(log, address)),
+            "influxdb-client, points": (1 / _POINTS_SHARE, lambda address: points(log, address)),
             "Telegraf's csv parser": (1, lambda address: telegraf(path, address, folder)),
         }
         if asked.only:

@@ -381,7 +381,7 @@ def _known(files: Mapping[str, str]) -> set[str]:
     """The uids of the rules in files that were exported before, those they had retired included."""
     uids: set[str] = set()
     for text in files.values():
-        data = yaml.safe_load(text) or {}
+        data = yaml.load(text, yaml.CSafeLoader) or {}
         uids |= {rule["uid"] for group in data.get("groups", ()) for rule in group["rules"]}
         uids |= {rule["uid"] for rule in data.get("deleteRules", ())}
     return uids

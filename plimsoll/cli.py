@@ -1,4 +1,4 @@
-"""The command line: its commands, and what its exit statuses are. What each takes stands in options/."""
+"""The command line: its commands and exit statuses. Their options are in options/, their work in commands/."""
 
 import io
 import os
@@ -18,9 +18,9 @@ _TERMINATED = 128 + signal.SIGTERM
 
 app = typer.Typer(
     name="plimsoll",
-    help="Holds performance counters against their documented thresholds.",
-    epilog="Exit status: 0 done and healthy (or nothing asked to fail), 1 a threshold was crossed at or above "
-    "--fail-on, 2 the input or the call was unusable, 3 a server could not be reached.",
+    help="Checks performance counters against their documented thresholds.",
+    epilog="Exit status: 0 done, 1 a threshold of the severity given with --fail-on or above was crossed, or a case of "
+    "rules test failed, 2 the input or the call was unusable, 3 a server could not be reached or does not run.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -38,9 +38,9 @@ app.add_typer(grafana.app, name="grafana")
 app.add_typer(stack.app, name="stack")
 
 
-def _tell_version(asked: bool) -> None:
+def _print_version(asked: bool) -> None:
     if asked:
-        from importlib.metadata import version  # noqa: PLC0415  only here
+        from importlib.metadata import version  # noqa: PLC0415  slow, and needed only here
 
         print(f"plimsoll {version('plimsoll')}")
         raise typer.Exit
@@ -49,26 +49,26 @@ def _tell_version(asked: bool) -> None:
 @app.callback()
 def plimsoll_command(
     version: Annotated[
-        bool, typer.Option("--version", help="Tell the version, and end.", callback=_tell_version, is_eager=True)
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Holds performance counters against their documented thresholds."""
+    """Checks performance counters against their documented thresholds."""
 
 
 def main() -> None:
-    """Run the command line; the process ends with its exit status."""
-    # As an interrupt does, it ends what is open, so that no half-written file stays behind.
+    """Run the command line, and exit with its status."""
+    # SystemExit, as from Ctrl-C, unwinds the stack: no partial file is left behind.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
-    # Either may have been closed by who called us.
-    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  it is open till the end
-    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  it is open till the end
+    # The caller may have closed either of them.
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  open until the process ends
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  open until the process ends
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # What a console of another code page cannot show is no reason to fail.
+            # Characters that the console's code page lacks must not end the program.
             stream.reconfigure(errors="replace")
     try:
         status = app(standalone_mode=False)
-        if status == INTERRUPTED:  # typer has caught it
+        if status == INTERRUPTED:  # typer caught the interrupt
             raise KeyboardInterrupt
         sys.stdout.flush()
         sys.exit(status)
@@ -83,7 +83,7 @@ def main() -> None:
         print("plimsoll: interrupted", file=sys.stderr)
         sys.exit(INTERRUPTED)
     except BrokenPipeError:
-        # Who reads our output went away; Python would complain once more when it flushes at exit.
+        # The program that reads our output has ended. Without this, Python's flush at exit would fail, too.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except OSError as error:
@@ -93,9 +93,9 @@ def main() -> None:
         sys.exit(UNUSABLE)
 
 
-def _sentence(said: str) -> str:
-    """What typer says of a call, in one line; without a command that is the help, which stays as it is."""
-    if "Usage:" in said:
-        return said
-    line = " ".join(said.split())
+def _sentence(message: str) -> str:
+    """Typer's message in one line, but for the help, which it gives where no command is named."""
+    if "Usage:" in message:
+        return message
+    line = " ".join(message.split())
     return f"plimsoll: {line}{'' if line.endswith(('.', '?', '!')) else '.'} See plimsoll --help."

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
+from yaml.constructor import SafeConstructor
 
 from model.errors import Unusable
 
@@ -109,9 +110,8 @@ def _build(file: str, node: yaml.Node, place: Place, marks: dict[Place, tuple[in
 
 
 def _scalar(node: yaml.Node) -> Any:
-    loader = yaml.SafeLoader("")
     try:
-        return loader.construct_object(node, deep=True)
+        return SafeConstructor().construct_object(node, deep=True)
     except (yaml.YAMLError, ValueError, TypeError):
         return node.value
 

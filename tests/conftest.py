@@ -22,7 +22,10 @@ from tests.telegraf import wine
 
 REAL_LOGS = Path(__file__).parents[2] / "shared" / "logs"
 # Below those that a connection may be given before a server has them; none twice, since it may be long until then.
-_PORTS = iter(random.sample(range(20_000, 32_000), 12_000))
+# Of processes that run these tests side by side (pytest-xdist), each has ports of its own.
+_WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+_WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+_PORTS = iter(random.sample(ports := range(20_000 + _WORKER, 32_000, _WORKERS), len(ports)))
 
 
 class Outcome(NamedTuple):

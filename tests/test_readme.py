@@ -1,8 +1,8 @@
-"""The commands that README.md shows work as they stand there.
+"""The commands that README.md shows work as they stand there; what it and CONTRIBUTING.md name exists.
 
 Every line of its ```sh blocks is either a call of start.py, which is compared with what start.py takes
 (running it here would run these tests again), or a call of plimsoll, which is run: in the order of the
-page, in one folder, after `plimsoll demo`. A command that is meant to end otherwise says so behind it:
+page, in one folder, after `plimsoll demo`, which alone is run as a program of its own. A command that is meant to end otherwise says so behind it:
 `# exit status 1`.
 """
 
@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sysconfig
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,7 @@ STORES = ("stack", "ingest", "runs")  # commands that want the real servers
 PLIMSOLL = [line for line in LINES if line.startswith("plimsoll ")]
 
 
-def plimsoll(line: str, folder: Path) -> "subprocess.CompletedProcess[str]":
+def run(line: str, folder: Path) -> "subprocess.CompletedProcess[str]":
     program = shutil.which("plimsoll", path=sysconfig.get_path("scripts"))
     assert program, "plimsoll is not installed in this environment"
     command = [program, *shlex.split(line, comments=True)[1:]]
@@ -51,10 +52,10 @@ def after_the_demo(tmp_path_factory):
             patch.setenv(variable, str(folder / "state"))
         for variable in ("INFLUX_URL", "INFLUX_TOKEN"):
             patch.delenv(variable, raising=False)
-        demo = plimsoll("plimsoll demo", folder)
+        demo = run("plimsoll demo", folder)
         assert demo.returncode == 0, demo.stderr
         yield folder
-        plimsoll("plimsoll stack stop", folder)
+        run("plimsoll stack stop", folder)
 
 
 def test_every_line_is_a_command_this_test_knows():
@@ -68,8 +69,15 @@ def test_start_py_takes_what_the_page_gives_it_and_the_page_shows_all_it_takes()
     assert {arguments[0] for arguments in given if arguments} == set(re.findall(r"\[([a-z]+)", usage))
 
 
+@pytest.fixture
+def called(plimsoll, after_the_demo, monkeypatch):
+    """Calls a line in this process, in the folder of the demo."""
+    monkeypatch.chdir(after_the_demo)
+    return lambda line: plimsoll(*shlex.split(line, comments=True)[1:])
+
+
 @pytest.mark.parametrize("line", PLIMSOLL)
-def test_plimsoll_command_works(after_the_demo, line):
+def test_plimsoll_command_works(called, after_the_demo, line):
     expected = re.search(r"# exit status (\d)", line)
     words = shlex.split(line, comments=True)
     if words[1] in STORES or any(word.startswith(("run:", "live:")) for word in words):
@@ -77,23 +85,44 @@ def test_plimsoll_command_works(after_the_demo, line):
         built("telegraf")
     if words[1:] == ["stack", "start"]:
         line += f" --port {free_port()}"  # its own may be taken here
-    done = plimsoll(line, after_the_demo)
+    done = called(line)
     end = time.monotonic() + 25  # Telegraf collects every ten seconds
-    while words[2:] == ["live:"] and done.returncode and time.monotonic() < end:
+    while words[2:] == ["live:"] and done.status and time.monotonic() < end:
         time.sleep(1)
-        done = plimsoll(line, after_the_demo)
-    assert done.returncode == (int(expected[1]) if expected else 0), done.stderr
-    assert "Traceback" not in done.stderr
+        done = called(line)
+    assert done.status == (int(expected[1]) if expected else 0), done.err
     for option, value in itertools.pairwise(words):
         if option in ("--out", "--json") and value != "-":
             assert (after_the_demo / value).exists(), f"{option} wrote nothing"
 
 
-def test_files_the_page_names_exist():
-    for target in re.findall(r"\]\(([^)#:]+)", README):
-        assert (ROOT / target).exists(), target
-    for room in re.findall(r"^\| `([a-z./]+)` \|", README, re.M):
-        assert (ROOT / room).exists(), room
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
+def test_paths_that_a_page_names_exist(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    shell = "".join(re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S)) if page == "CONTRIBUTING.md" else ""
+    named = {
+        *re.findall(r"\]\(([^)#:]+)", text),  # links
+        *re.findall(r"`([\w.*-]+/[\w./*-]*)`", text),
+        *re.findall(r"^\| `([\w.-]+)` \|", text, re.M) * (page == "README.md"),  # the last table has files as well
+        *re.findall(r"[\w.-]+/[\w./-]+", shell),
+    }
+    named = {path for path in named if not path.startswith("demo-run/")}
+    assert [path for path in sorted(named) if not any(ROOT.glob(path))] == []
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
+def test_headings_that_a_page_links_to_exist(page):
+    for target, heading in re.findall(r"\]\(([\w./-]*)#([\w-]+)\)", (ROOT / page).read_text(encoding="utf-8")):
+        linked = (ROOT / (target or page)).read_text(encoding="utf-8")
+        headings = {
+            re.sub(r"[^\w -]", "", line.lower()).replace(" ", "-") for line in re.findall(r"^#+ (.*)", linked, re.M)
+        }
+        assert heading in headings, f"{target}#{heading}"
+
+
+def test_the_arrows_between_rooms_are_those_that_are_checked():
+    layers = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"][0]["layers"]
+    assert " > ".join(layer.replace(" | ", ", ") for layer in layers) in (ROOT / "CONTRIBUTING.md").read_text()
 
 
 def test_rules_the_page_quotes_are_in_the_packs():

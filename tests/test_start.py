@@ -74,7 +74,7 @@ class Bench:
         shutil.rmtree(self.start_py.VENV, ignore_errors=True)
         self.start_py.VENV.mkdir()
 
-    def _call(self, command):
+    def _call(self, command, output=None):
         self.calls.append(command)
         return 1 if any(word in command for word in self.failing) else 0
 
@@ -182,22 +182,35 @@ def test_a_moved_checkout_gets_a_venv_of_its_own(bench, monkeypatch, tmp_path):
 def test_every_check_runs_whatever_the_first_says_and_pytest_gets_the_arguments(bench, capsys):
     status, _, _ = bench.run("test", "-k", "start", failing=("check", "basedpyright"))
     assert status == 1
-    assert bench.calls[2:] == [
+    checks = bench.calls[2:]
+    assert ["basedpyright"] in checks
+    assert [check for check in checks if check != ["basedpyright"]] == [
         ["ruff", "check", "."],
         ["ruff", "format", "--check", "."],
-        ["basedpyright"],
         ["lint-imports"],
-        ["pytest", "-k", "start"],
+        ["pytest", "-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder", "-k", "start"],
     ]
     assert capsys.readouterr().err.splitlines()[-1] == "Failed: ruff check ., basedpyright"
+
+
+def test_what_the_check_in_the_background_prints_is_shown(bench, capfd, monkeypatch):
+    def call(command, output=None):
+        (output or sys.stdout.buffer).write(f"{command[0]} speaks\n".encode())
+        return 0
+
+    monkeypatch.setattr(bench.start_py, "call", call)
+    assert bench.start_py.test([]) == 0
+    assert capfd.readouterr().err.splitlines()[-3:] == ["== basedpyright", "basedpyright speaks", "All checks passed"]
 
 
 def pins(lock: str) -> set[str]:
     return set(re.findall(r"^([a-z][^\\\n]*)", (ROOT / lock).read_text(encoding="utf-8"), re.M))
 
 
-def test_the_test_lock_holds_all_the_other_pins():
-    assert pins("requirements.txt") < pins("requirements-test.txt")
+def test_the_test_lock_includes_the_other_and_repeats_nothing_of_it():
+    assert "\n-r requirements.txt\n" in (ROOT / "requirements-test.txt").read_text(encoding="utf-8")
+    names = [{pin.partition("==")[0] for pin in pins(lock)} for lock in LOCKS]
+    assert not names[0] & names[1]
 
 
 def test_locks_pin_what_pyproject_asks_for_and_name_no_registry():
@@ -207,7 +220,7 @@ def test_locks_pin_what_pyproject_asks_for_and_name_no_registry():
     asked = project["project"]["dependencies"] + groups["build"]
     tests = [one for one in groups["test"] if isinstance(one, str)]
     for lock, wanted in (("requirements.txt", asked), ("requirements-test.txt", asked + tests)):
-        pinned = {pin.partition("==")[0] for pin in pins(lock)}
+        pinned = {pin.partition("==")[0] for one in LOCKS[: LOCKS.index(lock) + 1] for pin in pins(one)}
         names = {name.group().replace(".", "-") for one in wanted if (name := re.match(r"[a-z0-9.-]+", one))}
         assert names <= pinned, f"{lock}: its first lines say how to make it anew"
         assert "://" not in (ROOT / lock).read_text(encoding="utf-8")

@@ -1,1 +1,1 @@
-"""A module for each command. They are imported when they are called, so that none waits for what it does not use."""
+"""What each command does: a module per command, imported only when it is called, which keeps start-up fast."""

@@ -3,19 +3,19 @@
 from pathlib import Path
 
 from demo.runs import write_runs
-from plimsoll.commands.review import Asked, review_named
-from plimsoll.console import plain, say, stdout
-from plimsoll.files import write_text
-from plimsoll.sources import Named
+from plimsoll.commands.review import Options, review_inputs
+from plimsoll.console import escaped, print_line, stdout
+from plimsoll.inputs import Inputs
+from plimsoll.outputs import write_text
 from report import terminal
 from report.html.render import render
 
 
 def run(out: Path) -> None:
-    """Write the simulated runs, review each, and leave a report beside its logs."""
+    """Write the simulated runs, review each, and write a report beside its logs."""
     for folder in write_runs(out):
         report = folder / "report.html"
-        result, _ = review_named(Named((str(folder),)), Asked())
+        result = review_inputs(Inputs((str(folder),)), Options())
         terminal.show(result, stdout())
         write_text(report, render(result))
-        say(f"\nReport: {plain(str(report))}\n")
+        print_line(f"\nReport: {escaped(str(report))}\n")

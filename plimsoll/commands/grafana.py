@@ -17,7 +17,7 @@ from model.errors import Unusable
 from model.remark import counted
 from model.times import parse_duration
 from native.programs import INFLUXQL
-from plimsoll.files import write_text
+from plimsoll.outputs import write_text
 from rules.counters import signals_of
 from rules.load import load as load_rules
 from rules.strict_yaml import Mistakes
@@ -27,7 +27,7 @@ DASHBOARDS = Path("dashboards", "grafana")
 
 
 def options(emails: tuple[str, ...], webhook: str | None, interval: str, docs: str | None) -> alerts.Options:
-    """What the export is told on the command line. Unusable if the interval is no duration."""
+    """The options of the export. Unusable if the interval is not a duration."""
     try:
         length = parse_duration(interval)
     except ValueError as error:
@@ -37,30 +37,31 @@ def options(emails: tuple[str, ...], webhook: str | None, interval: str, docs: s
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """What is exported: packs that are added, or alone; and rules over what these agents record, all where empty."""
+class Selection:
+    """What to export: packs to add, or the only packs; and only what these agents record, if any are named."""
 
     packs: Sequence[str] = ()
     only: Sequence[str] = ()
     agents: Collection[Agent] = ()
 
 
-def export(out: Path, config: Path | None, options: alerts.Options, chosen: Chosen) -> None:
+def export(out: Path, config: Path | None, options: alerts.Options, selection: Selection) -> None:
     """Write alert rules to OUT/rules/grafana and dashboards to OUT/dashboards/grafana.
 
-    What is refused is told on stderr. A rule that stood there and is no more is listed for Grafana to delete.
+    Rules that Grafana cannot express are named on stderr. Rules of an earlier export that no longer exist are listed
+    for Grafana to delete.
     """
-    catalogue = load_rules(chosen.packs, chosen.only)
-    signals = recorded_by(catalogue.signals, chosen.agents) if chosen.agents else catalogue.signals
+    catalogue = load_rules(selection.packs, selection.only)
+    signals = recorded_by(catalogue.signals, selection.agents) if selection.agents else catalogue.signals
     settings = load(config) if config else Settings()
     site = site_of(settings, config or Path("plimsoll.toml"), catalogue)
-    previous = _ours(out / RULES, "*.yaml", alerts.GENERATED)
+    previous = _exported(out / RULES, "*.yaml", alerts.GENERATED)
     options = replace(options, panel_of=panel_of, by_hand=catalogue.by_hand)
     made = alerts.export(catalogue.packs, signals, site, options, previous)
     shown = [name for name in signals_of(catalogue.packs, signals) if is_recorded(name, signals)]
-    dashboards = dashboard_files.files(options.docs, site, shown if chosen.only or chosen.agents else None)
+    dashboards = dashboard_files.files(options.docs, site, shown if selection.only or selection.agents else None)
     _write(out / RULES, made.files, previous)
-    _write(out / DASHBOARDS, dashboards, _ours(out / DASHBOARDS, "*.json", '"uid": "plimsoll-'))
+    _write(out / DASHBOARDS, dashboards, _exported(out / DASHBOARDS, "*.json", '"uid": "plimsoll-'))
     for refused in made.refused:
         print(f"not exported: {refused}", file=sys.stderr)
     print(f"{counted(made.rules, 'alert rule')} to {out / RULES}")
@@ -68,7 +69,7 @@ def export(out: Path, config: Path | None, options: alerts.Options, chosen: Chos
 
 
 def check(paths: list[Path]) -> None:
-    """Check files, or all of a folder. Mistakes tells all that is wrong with them."""
+    """Check files, or all files of folders. Raises Mistakes, with every mistake found."""
     named = paths or [path for path in (RULES, DASHBOARDS) if path.is_dir()]
     if not named:
         raise Unusable(f"there is no {RULES} here; name files or folders, or write them with plimsoll grafana export")
@@ -88,7 +89,7 @@ def check(paths: list[Path]) -> None:
 
 
 def _parser() -> Parser | None:
-    """InfluxQL's own parser, where it has been built."""
+    """InfluxQL's own parser, if it has been built."""
     if not INFLUXQL.path.is_file():
         return None
 
@@ -99,8 +100,8 @@ def _parser() -> Parser | None:
     return faults
 
 
-def _ours(folder: Path, pattern: str, sign: str) -> dict[str, str]:
-    """The files of a folder that an export wrote, by name."""
+def _exported(folder: Path, pattern: str, sign: str) -> dict[str, str]:
+    """The text of each file in a folder that an export wrote, by file name. `sign` is in each of them."""
     files = [path for path in sorted(folder.glob(pattern)) if path.is_file()]
     try:
         texts = {path.name: path.read_text(encoding="utf-8", errors="replace") for path in files}
@@ -110,7 +111,7 @@ def _ours(folder: Path, pattern: str, sign: str) -> dict[str, str]:
 
 
 def _write(folder: Path, files: Mapping[str, str], previous: Mapping[str, str]) -> None:
-    """Write the files of a folder; those we wrote before and write no more are removed."""
+    """Write the files of a folder, and remove those of the previous export that are no longer written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name in set(previous) - set(files):

@@ -14,15 +14,15 @@ from model.errors import Unusable
 from model.remark import counted
 from model.run import Recording, Run, StoredRun
 from model.times import Zone
-from plimsoll.console import plain, say, tell
-from plimsoll.sources import Named, Read, read, refuse_bare
-from plimsoll.stores import opened
+from plimsoll.console import escaped, print_line, print_remarks
+from plimsoll.inputs import Found, Inputs, read, refuse_empty
+from plimsoll.open_store import open_store
 from rules.load import load as load_rules
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What is to be said of the run, as typed."""
+class Options:
+    """The name and description of the run, as typed."""
 
     name: str
     labels: tuple[str, ...] = ()
@@ -30,27 +30,30 @@ class Wanted:
     merge: bool = False
 
 
-def run(named: Named, wanted: Wanted) -> None:
-    """Load the logs of a run into a store. Unusable if some of it was refused."""
-    if named.run is not None or named.hosts is not None:
-        raise Unusable(f"{named.places[0]}: is in a store already; name logs")
-    labels = dict(map(_label, wanted.labels))
-    found = read(named)
+def run(inputs: Inputs, options: Options) -> None:
+    """Load the logs of a run into a store. Unusable if the store refused some of the points."""
+    if inputs.run is not None or inputs.hosts is not None:
+        raise Unusable(f"{inputs.sources[0]}: is in a store already; name logs")
+    labels = dict(map(_label, options.labels))
+    found = read(inputs)
     logs, remarks = found.logs, found.remarks
-    refuse_bare(found)
+    refuse_empty(found)
     refuse_unnamed(logs)
-    stored = _described(wanted, labels, found, named.shown_in)
-    with opened(named.store) as store, _bar() as bar:
-        task = bar.add_task(wanted.name, total=stored.values)
-        loaded = load(store, stored, logs, merge=wanted.merge, progress=lambda done: bar.update(task, completed=done))
+    stored = _run_to_store(options, labels, found, inputs.requested_zone)
+    with open_store(inputs.store) as store, _bar() as bar:
+        task = bar.add_task(options.name, total=stored.values)
+        loaded = load(store, stored, logs, merge=options.merge, progress=lambda done: bar.update(task, completed=done))
         where = store.name
-    tell([*(remark for log in logs for remark in log.remarks), *remarks, *loaded.remarks])
-    say(_told(stored, loaded, where))
+    print_remarks([*(remark for log in logs for remark in log.remarks), *remarks, *loaded.remarks])
+    print_line(_summary(stored, loaded, where))
     if loaded.refused:
-        raise Unusable(f'{counted(loaded.refused, "point")} of run "{wanted.name}" refused by {where}: it is not whole')
+        raise Unusable(
+            f'{counted(loaded.refused, "point")} of run "{options.name}" refused by {where}: it is not whole'
+        )
 
 
-def _told(run: StoredRun, loaded: Loaded, where: str) -> str:
+def _summary(run: StoredRun, loaded: Loaded, where: str) -> str:
+    """What was loaded, and the command that reviews it."""
     whole = f"{counted(run.values, 'value')} of {', '.join(run.hosts)} in {counted(len(run.recordings), 'log')}"
     if not loaded.values:
         what = f"is in {where} already: {whole}"
@@ -58,32 +61,36 @@ def _told(run: StoredRun, loaded: Loaded, where: str) -> str:
         what = f"is in {where} now: {whole}, {loaded.before:,} of them from an earlier call"
     else:
         what = f"is in {where}: {whole}"
-    return f'Run "{plain(run.name)}" {plain(what)}\n[dim]plimsoll review {plain(shlex.quote(f"run:{run.name}"))}[/]'
+    return (
+        f'Run "{escaped(run.name)}" {escaped(what)}\n[dim]plimsoll review {escaped(shlex.quote(f"run:{run.name}"))}[/]'
+    )
 
 
 def _label(text: str) -> tuple[str, str]:
+    """The name and value of a label written `name=value`. Unusable if it is not."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip() or not text.isprintable():
         raise Unusable(f'--label "{text}": write it like logon_rate=36')
     return name.strip(), value.strip()
 
 
-def _described(wanted: Wanted, labels: dict[str, str], found: Read, zone: Zone | None) -> StoredRun:
+def _run_to_store(options: Options, labels: dict[str, str], found: Found, zone: Zone | None) -> StoredRun:
+    """The run with its recordings and plimsoll.toml. Unusable if its name, its phases or the logs cannot be used."""
     logs = found.logs
-    # No tag of InfluxDB's ends in a backslash.
-    plain = wanted.name.strip() == wanted.name and wanted.name.isprintable() and not wanted.name.endswith("\\")
-    if not wanted.name or not plain:
-        raise Unusable(f'--run "{wanted.name}": give a name without spaces at its ends, line ends, or a last \\')
+    # InfluxDB takes no tag that ends in a backslash.
+    valid = options.name.strip() == options.name and options.name.isprintable() and not options.name.endswith("\\")
+    if not options.name or not valid:
+        raise Unusable(f'--run "{options.name}": give a name without spaces at its ends, line ends, or a last \\')
     if not any(len(log.times) for log in logs):
         raise Unusable(f"{', '.join(str(log.path) for log in logs)}: no samples; there is nothing to load")
-    path = settings.find([log.file or log.path for log in logs], wanted.config)
+    path = settings.find([log.file or log.path for log in logs], options.config)
     text = settings.text_of(path) if path else None
     given = settings.parse(text, path).described_run() if text and path else Run()
     if given.phases:
         filled = [log for log in logs if len(log.times)]
         start, end = min(int(log.times[0]) for log in filled), max(int(log.times[-1]) for log in filled)
         settings.check_phases(path, given.phases, load_rules().rules, zone or filled[0].zone, start, end)
-    run = replace(given, name=wanted.name, labels={**given.labels, **labels})
+    run = replace(given, name=options.name, labels={**given.labels, **labels})
     try:
         recordings = tuple(Recording.of(log, log.digest or "") for log in logs)
     except OSError as error:

@@ -4,21 +4,21 @@ import re
 from importlib.resources import files
 from pathlib import Path
 
-from model.errors import Unusable
-from plimsoll.console import plain, say
-from plimsoll.files import write_text
+from model.errors import Unusable, printable
+from plimsoll.console import escaped, print_line
+from plimsoll.outputs import write_text
 from rules import json_schema
 from rules.load import YAML, load_packs
 
-# Named in the first line of what is written.
+# The first line of the template names this file.
 SCHEMA = "plimsoll-pack.schema.json"
 _TEMPLATE = "new_pack.yaml"
 
 
 def run(path: Path) -> None:
-    """Write a pack to begin with, and beside it the schema that its first line names.
+    """Write an example pack, and beside it the JSON schema that its first line names.
 
-    Unusable if there is a file of that name, or it cannot be one of a pack.
+    Unusable if the file exists already, or if its name is not that of a pack.
     """
     if path.suffix not in YAML:
         raise Unusable(f"{path}: a pack is a .yaml file; write it like {path.stem or 'mine'}.yaml")
@@ -37,14 +37,16 @@ def run(path: Path) -> None:
     name = _name(path)
     template = files("rules").joinpath(_TEMPLATE).read_text(encoding="utf-8")
     text = (
-        template.replace("my-pack", name).replace("my_pack", name.replace("-", "_")).replace("FILE", plain(str(path)))
+        template.replace("my-pack", name)
+        .replace("my_pack", name.replace("-", "_"))
+        .replace("FILE", printable(str(path)))
     )
     write_text(beside, schema)
     write_text(path, text)
-    say(f"{plain(str(path))}: an example to change; check it with plimsoll rules check {plain(str(path))}")
+    print_line(f"{escaped(str(path))}: an example to change; check it with plimsoll rules check {escaped(str(path))}")
 
 
 def _name(path: Path) -> str:
-    """The name of the pack of a file: that of the file, as far as a pack may have it and no shipped one has."""
+    """A pack's name from its file's: lower case and hyphens; `my-` is put before the name of a shipped pack."""
     name = re.sub(r"[^a-z0-9]+", "-", path.stem.casefold()).strip("-") or "mine"
     return f"my-{name}" if name in {pack.pack for pack in load_packs()} else name

@@ -11,12 +11,12 @@ from hosts.recorded_facts import recorded_facts
 from ingest.together import refuse_unnamed
 from model.errors import Unusable
 from model.log import Log
-from model.run import StoredRun
+from model.run import Phase
 from model.time_arguments import steady_phases
 from model.times import Zone
-from plimsoll.console import STDOUT, plain, say, spare, stdout, tell, write_json
-from plimsoll.files import write_text
-from plimsoll.sources import Named, read, refuse_bare
+from plimsoll.console import escaped, print_line, print_remarks, stdout
+from plimsoll.inputs import Found, Inputs, read, refuse_empty
+from plimsoll.outputs import STDOUT, refuse_overwriting, write_json, write_text
 from report import terminal
 from report.json_document import document
 from report.junit import junit
@@ -28,8 +28,8 @@ from rules.load import load
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What is to be judged, as typed: `packs` are added to those that ship, `only` stand in for them."""
+class Options:
+    """How to judge, as typed: `packs` are added to the shipped ones, `only` replace them."""
 
     packs: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Outputs:
-    """What is to be written, and from which severity on the exit status is 1."""
+    """The files to write, and the lowest severity for which the exit status is 1."""
 
     report: Path | None = None
     json: Path | None = None
@@ -47,16 +47,17 @@ class Outputs:
     fail_on: str | None = None
 
 
-def run(named: Named, asked: Asked, outputs: Outputs) -> int:
-    """Review a run; the exit status."""
+def run(inputs: Inputs, options: Options, outputs: Outputs) -> int:
+    """Review a run and write the results; returns the exit status."""
     for option, path in (("--out", outputs.report), ("--junit", outputs.junit)):
         if path == STDOUT:
             raise Unusable(f"{option} - is not supported: name a file, it is written as a whole or not at all")
-    result, zone = review_named(named, asked)
-    others = [*named.names, *([asked.config] if asked.config else [])]
-    spare(result.logs, outputs.report, outputs.json, outputs.junit, others=others)
+    result = review_inputs(inputs, options)
+    zone = inputs.requested_zone
+    also_read = [*inputs.names, *([options.config] if options.config else [])]
+    refuse_overwriting(result.logs, outputs.report, outputs.json, outputs.junit, also_read=also_read)
     if outputs.report is not None:
-        from report.html.render import render  # noqa: PLC0415  only a report needs templates
+        from report.html.render import render  # noqa: PLC0415  only the HTML report needs jinja2
 
         write_text(outputs.report, render(result, zone))
     if outputs.json is not None:
@@ -66,37 +67,30 @@ def run(named: Named, asked: Asked, outputs: Outputs) -> int:
     if outputs.json != STDOUT:
         terminal.show(result, stdout(), zone)
         if outputs.report is not None:
-            say(f"\nReport: {plain(str(outputs.report))}")
-    tell(result.remarks)
+            print_line(f"\nReport: {escaped(str(outputs.report))}")
+    print_remarks(result.remarks)
     return _status(result, outputs.fail_on)
 
 
-def review_named(named: Named, asked: Asked) -> tuple[Review, Zone | None]:
-    """The review of the logs that were named, and the zone it is to be shown in."""
-    found = read(named)
-    logs, stored = found.logs, found.run
-    refuse_bare(found)
-    refuse_unnamed(logs)
-    catalogue = load(asked.packs, asked.only)
-    # Those of the shipped packs may be set otherwise as well: other reviews are by them.
-    rules = {**load().rules, **catalogue.rules} if asked.only else catalogue.rules
-    zone = named.shown_in or next((log.zone for log in logs if log.zone.known), logs[0].zone)
-    path, given = _settings(named, asked.config, logs, stored)
+def review_inputs(inputs: Inputs, options: Options) -> Review:
+    """Read the inputs, their plimsoll.toml and the packs, and judge them."""
+    found = read(inputs)
+    refuse_empty(found)
+    refuse_unnamed(found.logs)
+    catalogue = load(options.packs, options.only)
+    # plimsoll.toml may also set rules and phases of the shipped packs, which another review of these logs uses.
+    rules = {**load().rules, **catalogue.rules} if options.only else catalogue.rules
+    path, given = _settings(inputs, options.config, found)
     described = given.described_run()
-    run_ = stored.run if stored else described
-    phases = described.phases or run_.phases
-    start, end = _span(logs)
-    if asked.steady is not None:
-        phases = steady_phases(asked.steady, zone, start, end)
+    run_ = found.run.run if found.run else described
+    zone = inputs.requested_zone or next((log.zone for log in found.logs if log.zone.known), found.logs[0].zone)
+    start, end = _span(found.logs)
+    if options.steady is not None:
+        phases: Sequence[Phase] = steady_phases(options.steady, zone, start, end)
     else:
+        phases = described.phases or run_.phases
         settings.check_phases(path, phases, rules, zone, start, end)
-    # What was collected live was read for the time asked for.
-    first, last = named.when.resolve(zone, start, end) if named.hosts is None else (None, None)
-    if (first or start) > (last or end) or (first or start) > end or (last or end) < start:
-        raise Unusable(
-            f"nothing was recorded from {zone.clock(first or start)} to {zone.clock(last or end)}; "
-            f"the logs reach from {zone.clock(start)} to {zone.clock(end)}"
-        )
+    first, last = _part(inputs, zone, start, end)
     question = Question(
         catalogue.packs,
         catalogue.signals,
@@ -108,28 +102,42 @@ def review_named(named: Named, asked: Asked) -> tuple[Review, Zone | None]:
         drives=given.drives(),
         expected_hosts=given.named_hosts if found.whole else (),
     )
-    return review(logs, run_, question, Facts(given.facts(), recorded_facts(logs)), found.remarks), named.shown_in
+    return review(found.logs, run_, question, Facts(given.facts(), recorded_facts(found.logs)), found.remarks)
 
 
-def _settings(
-    named: Named, config: Path | None, logs: Sequence[Log], stored: StoredRun | None
-) -> tuple[Path | None, settings.Settings]:
-    """What is known beside the logs, and where it stands: the file named, else what lay beside them."""
-    if config is None and stored is not None:
-        where = Path(named.places[0])
-        return where, settings.parse(stored.settings or "", where)
-    path = settings.find([log.file or log.path for log in logs], config) if named.hosts is None else config
+def _settings(inputs: Inputs, config: Path | None, found: Found) -> tuple[Path | None, settings.Settings]:
+    """The settings and where they are from: --config, else those stored with the run, else a file beside the logs."""
+    if config is None and found.run is not None:
+        source = Path(inputs.sources[0])
+        return source, settings.parse(found.run.settings or "", source)
+    path = config if inputs.hosts is not None else settings.find([log.file or log.path for log in found.logs], config)
     return path, settings.load(path) if path else settings.Settings()
 
 
 def _span(logs: Sequence[Log]) -> tuple[int, int]:
+    """The first and last time in the logs (UTC ns). Unusable if there are no samples."""
     filled = [log for log in logs if len(log.times)]
     if not filled:
         raise Unusable(f"{', '.join(str(log.path) for log in logs)}: no samples; there is nothing to judge")
     return min(int(log.times[0]) for log in filled), max(int(log.times[-1]) for log in filled)
 
 
+def _part(inputs: Inputs, zone: Zone, start: int, end: int) -> tuple[int | None, int | None]:
+    """The part of the run to judge, from --from, --to and --last (UTC ns; None: open). Unusable if it is empty."""
+    if inputs.hosts is not None:  # only that part was read
+        return None, None
+    first, last = inputs.when.resolve(zone, start, end)
+    begin, finish = first or start, last or end
+    if begin > finish or begin > end or finish < start:
+        raise Unusable(
+            f"nothing was recorded from {zone.clock(begin)} to {zone.clock(finish)}; "
+            f"the logs reach from {zone.clock(start)} to {zone.clock(end)}"
+        )
+    return first, last
+
+
 def _status(result: Review, fail_on: str | None) -> int:
+    """The exit status. Unusable if --fail-on is given and it is not known whether the run was healthy."""
     if fail_on is None:
         return 0
     failing = ("critical",) if fail_on == "critical" else ("critical", "warning")

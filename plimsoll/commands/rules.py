@@ -6,7 +6,7 @@ from pathlib import Path
 from model.errors import Unusable
 from model.remark import counted
 from model.times import duration_text
-from plimsoll.console import STDOUT, write_json
+from plimsoll.outputs import STDOUT, write_json
 from report.rule_page import explain, threshold_text
 from rules.cases import run_case
 from rules.document import document
@@ -17,7 +17,7 @@ _COLUMNS = ("rule", "severity", "signal", "healthy", "for", "sources")
 
 
 def list_rules(catalogue: Catalogue, json: Path | None) -> None:
-    """A line for each rule, pack by pack."""
+    """Print a line for each rule, pack by pack."""
     packs, signals = catalogue.packs, catalogue.signals
     if json is not None:
         write_json(json, document(packs, signals).model_dump_json(by_alias=True, indent=2))
@@ -47,13 +47,13 @@ def list_rules(catalogue: Catalogue, json: Path | None) -> None:
 
 
 def check(catalogue: Catalogue) -> None:
-    """Say that the packs that were named are right, or all of them: what is not right is not loaded."""
+    """Say that the packs are right: loading them has checked them."""
     packs = catalogue.named
     print(f"ok: {counted(sum(len(pack.rules) for pack in packs), 'rule')} in {counted(len(packs), 'pack')}")
 
 
 def explain_rule(name: str, catalogue: Catalogue) -> None:
-    """Print everything that is to be said of a rule. Unusable if there is none of that name."""
+    """Print what is known about a rule. Unusable if there is no rule of that name."""
     by_id = {rule.id: (rule, pack) for pack in catalogue.packs for rule in pack.rules}
     if name not in by_id:
         raise Unusable(f'rule "{name}" is not known{suggest(name, list(by_id))}; plimsoll rules list names them all')
@@ -61,7 +61,7 @@ def explain_rule(name: str, catalogue: Catalogue) -> None:
 
 
 def test(catalogue: Catalogue) -> int:
-    """Run every case of the packs that were named, or of all, and tell which failed; the exit status."""
+    """Run the cases of the packs that were named, else of all, and print those that failed; returns the exit status."""
     packs = catalogue.named
     cases = failed = 0
     for pack in packs:

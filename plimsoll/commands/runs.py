@@ -9,21 +9,22 @@ from ingest.load import unload
 from model.errors import Unusable
 from model.remark import counted
 from model.times import duration_text, iso
-from plimsoll.console import STDOUT, plain, say, stdout, write_json
-from plimsoll.stores import opened
+from plimsoll.console import escaped, print_line, stdout
+from plimsoll.open_store import open_store
+from plimsoll.outputs import STDOUT, write_json
 from store.protocol import RunSummary
 
 
 def list_runs(url: str | None, json: Path | None) -> None:
     """List the runs of a store, the latest first."""
-    with opened(url) as store:
+    with open_store(url) as store:
         runs, where = store.runs(), store.name
     if json is not None:
         write_json(json, json_module.dumps([_as_json(one) for one in runs], ensure_ascii=False, indent=2))
     if json == STDOUT:
         return
     if not runs:
-        say(f"{plain(where)} has no runs; plimsoll ingest LOG --run NAME loads one")
+        print_line(f"{escaped(where)} has no runs; plimsoll ingest LOG --run NAME loads one")
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("run", "from (UTC)", "lasted", "hosts", "labels", "values"):
@@ -37,13 +38,13 @@ def list_runs(url: str | None, json: Path | None) -> None:
             ", ".join(one.hosts),
             labels,
         )
-        table.add_row(*map(plain, row), _values(one))
+        table.add_row(*map(escaped, row), _values(one))
     stdout().print(table)
 
 
 def show(name: str, url: str | None, json: Path | None) -> None:
-    """Tell what is known of a run: when, hosts, labels, phases, files."""
-    with opened(url) as store:
+    """Print what a store knows about a run: span, hosts, labels, phases, files."""
+    with open_store(url) as store:
         run = store.run(name)
         summary = next((one for one in store.runs() if one.name == name), None)
         where = store.name
@@ -68,7 +69,7 @@ def show(name: str, url: str | None, json: Path | None) -> None:
     if json == STDOUT:
         return
     zone = run.recordings[0].zone
-    say(f"[bold]{plain(name)}[/]{' (simulated)' if run.run.simulated else ''}")
+    print_line(f"[bold]{escaped(name)}[/]{' (simulated)' if run.run.simulated else ''}")
     facts = [
         ("span", f"{zone.span(run.start, run.end)} {zone.label(run.start)}, {duration_text(run.end - run.start)}"),
         ("hosts", ", ".join(run.hosts)),
@@ -77,20 +78,22 @@ def show(name: str, url: str | None, json: Path | None) -> None:
         ("values", _values(summary)),
     ]
     for label, text in facts:
-        say(f"  {label:<9} {plain(text)}", hang=12)
+        print_line(f"  {label:<9} {escaped(text)}", indent=12)
     for one in run.recordings:
         size = f"{counted(len(one.times), 'row')} × {counted(len(one.series), 'counter')}"
-        say(f"  file      {plain(one.path)}: {one.format}, {size}\n            [dim]sha256 {one.sha256}[/]", hang=12)
+        print_line(
+            f"  file      {escaped(one.path)}: {one.format}, {size}\n            [dim]sha256 {one.sha256}[/]", indent=12
+        )
     for remark in run.remarks:
-        say(f"  [dim]{plain(str(remark))}[/]", hang=4)
+        print_line(f"  [dim]{escaped(str(remark))}[/]", indent=4)
 
 
 def delete(name: str, url: str | None) -> None:
     """Delete a run and every value it wrote."""
-    with opened(url) as store:
+    with open_store(url) as store:
         run = unload(store, name)
         where = store.name
-    say(f'Run "{plain(name)}" is no longer in {plain(where)}: {counted(run.values, "value")} deleted')
+    print_line(f'Run "{escaped(name)}" is no longer in {escaped(where)}: {counted(run.values, "value")} deleted')
 
 
 def _values(one: RunSummary) -> str:

@@ -15,34 +15,35 @@ from model.perfmon import CounterPath
 from model.remark import Remark, counted
 from model.series import Series
 from model.times import SECOND, Zone, duration_text, iso
-from plimsoll.console import STDOUT, plain, say, spare, tell, write_json
-from plimsoll.sources import Named, read
+from plimsoll.console import escaped, print_line, print_remarks
+from plimsoll.inputs import Inputs, read
+from plimsoll.outputs import STDOUT, refuse_overwriting, write_json
 
 _MOST_SHOWN = 12
 _MOST_SPANS = 5
 
 
-def run(named: Named, json: Path | None) -> None:
-    """Tell what is in each log. Unusable if a time is given for what is shown as a whole."""
-    if named.hosts is None and named.when:
-        raise Unusable(f"--from, --to and --last are for live:HOST; {named.places[0]} is shown as a whole")
-    found = read(named)
+def run(inputs: Inputs, json: Path | None) -> None:
+    """Print what is in each log. Unusable if a time is given for logs or runs, which are shown as a whole."""
+    if inputs.hosts is None and inputs.when:
+        raise Unusable(f"--from, --to and --last are for live:HOST; {inputs.sources[0]} is shown as a whole")
+    found = read(inputs)
     logs, remarks = found.logs, found.remarks
-    spare(logs, json, others=named.names)
+    refuse_overwriting(logs, json, also_read=inputs.names)
     if json is not None:
-        # What is said of several logs together stands with the first.
+        # Remarks on all logs together go into the first document.
         together = [remarks, *([] for _ in logs[1:])]
         documents = [as_json(log, more) for log, more in zip(logs, together, strict=True)]
         write_json(json, json_module.dumps(documents, ensure_ascii=False, indent=2))
     if json != STDOUT:
         for log in logs:
-            show(log, named.shown_in or log.zone)
-    tell([*(remark for log in logs for remark in log.remarks), *remarks])
+            show(log, inputs.requested_zone or log.zone)
+    print_remarks([*(remark for log in logs for remark in log.remarks), *remarks])
 
 
 def show(log: Log, zone: Zone) -> None:
     """Print what a log holds: who recorded it and when, then objects with their counters and instances."""
-    say(f"[bold]{plain(str(log.path))}[/]")
+    print_line(f"[bold]{escaped(str(log.path))}[/]")
     size = f"{counted(len(log.times), 'row')} × {counted(len(log.series), 'counter')}"
     facts = [
         ("format", log.format),
@@ -54,11 +55,11 @@ def show(log: Log, zone: Zone) -> None:
         ("size", f"{size}: {counted(log.present, 'value')}, {log.missing:,} missing"),
     ]
     for name, value in facts:
-        say(f"  {name:<9} {plain(value)}", hang=12)
+        print_line(f"  {name:<9} {escaped(value)}", indent=12)
     for name, content in sorted(objects(log).items()):
-        inside = f" ({plain(_some(_families(content.instances)))})" if content.instances else ""
-        say(f"  [bold]{plain(name)}[/]{inside}", hang=6)
-        say(f"    [dim]{plain(_some(list(content.counters)))}[/]", hang=4)
+        inside = f" ({escaped(_some(_families(content.instances)))})" if content.instances else ""
+        print_line(f"  [bold]{escaped(name)}[/]{inside}", indent=6)
+        print_line(f"    [dim]{escaped(_some(list(content.counters)))}[/]", indent=4)
 
 
 def _span(log: Log, zone: Zone) -> str:
@@ -80,13 +81,13 @@ def _gaps(log: Log, zone: Zone) -> str:
     return "; ".join(_first(gaps)) or "none"
 
 
-def _first(told: list[str]) -> list[str]:
-    more = len(told) - _MOST_SPANS
-    return [*told[:_MOST_SPANS], f"{more} more"] if more > 0 else told
+def _first(texts: list[str]) -> list[str]:
+    more = len(texts) - _MOST_SPANS
+    return [*texts[:_MOST_SPANS], f"{more} more"] if more > 0 else texts
 
 
 def _families(instances: dict[str, None]) -> list[str]:
-    """Instances in the order of their numbers; those that differ in theirs alone stand together: `svchost × 58`."""
+    """Instances in the order of their numbers; those that differ only in a number are one entry: `svchost × 58`."""
     families: list[str] = []
     for stem, group in groupby(sorted(instances, key=_natural), key=_stem):
         members = list(group)
@@ -102,7 +103,7 @@ def _natural(instance: str) -> list[tuple[int, str]]:
 
 
 def _stem(instance: str) -> str:
-    """An instance without the number that tells it from its like."""
+    """An instance without its number: `svchost` for `svchost#3`."""
     if instance.isdecimal():
         return ""
     return "pid_…" if instance.startswith("pid_") else re.sub(r"#\d+$", "", instance)
@@ -122,7 +123,7 @@ class Content:
 
 
 def objects(log: Log) -> dict[str, Content]:
-    """Each object's counters and instances; for logs that know no objects, each measurement's fields and devices."""
+    """Each object's counters and instances; for logs without objects, each measurement's fields and devices."""
     found: dict[str, Content] = defaultdict(Content)
     for series in log.series:
         object_, counter, instance = _parts(series)
@@ -140,7 +141,7 @@ def _parts(series: Series) -> tuple[str, str, str | None]:
 
 
 def as_json(log: Log, more: Sequence[Remark] = ()) -> dict[str, Any]:
-    """What a log holds, for other programs: schema plimsoll.log/1. `more` are remarks beside its own."""
+    """What a log holds, for other programs: schema plimsoll.log/1. `more` are remarks added to its own."""
     filled = len(log.times) > 0
     return {
         "schema": "plimsoll.log/1",

@@ -9,40 +9,41 @@ from model.errors import Unusable
 from model.times import SECOND, parse_duration
 from native import folders, settings
 from native.stack import Stack, Status
-from plimsoll.console import STDOUT, plain, say, write_json
+from plimsoll.console import escaped, print_line
+from plimsoll.outputs import STDOUT, write_json
 
 NOT_RUNNING = 3
-_SHORTEST_RETENTION_S = 3600  # InfluxDB takes none shorter
-_FOR_EVER = "forever"
+_SHORTEST_RETENTION_S = 3600  # InfluxDB's minimum
+_FOREVER = "forever"
 
 
 def start(folder: Path | None, port: int | None, retention: str | None) -> None:
-    """Build what is not built, start what does not run, and tell where it is."""
+    """Build what is not built, start what is not running, and print where it is."""
     stack = _stack(folder)
     stack.start(port, None if retention is None else _seconds(retention))
-    _tell(stack.status())
-    say(f"[dim]tokens and password: {plain(str(stack.influxdb.env_file))}[/]")
+    _print(stack.status())
+    print_line(f"[dim]tokens and password: {escaped(str(stack.influxdb.env_file))}[/]")
 
 
 def stop(folder: Path | None) -> None:
-    """Stop what runs."""
+    """Stop what is running."""
     stack = _stack(folder)
     stopped = stack.stop() if stack.folder.is_dir() else []
-    say(f"stopped: {', '.join(stopped)}" if stopped else "nothing was running")
+    print_line(f"stopped: {', '.join(stopped)}" if stopped else "nothing was running")
 
 
 def status(folder: Path | None, json: Path | None) -> int:
-    """Tell what runs; 0 if all does, else 3."""
+    """Print what is running; returns 0 if both servers are, else 3."""
     found = _stack(folder).status()
     if json is not None:
         write_json(json, json_module.dumps(_as_json(found), indent=2))
     if json != STDOUT:
-        _tell(found)
+        _print(found)
     return 0 if found.running else NOT_RUNNING
 
 
 def env(out: Path) -> None:
-    """Write the settings and secrets that docker compose needs. Unusable if the file is there."""
+    """Write the settings and secrets that docker compose needs. Unusable if the file exists already."""
     if out.exists():
         raise Unusable(
             f"{out}: is there already, and its secrets may be in use; name another file, or move it away to begin anew"
@@ -50,7 +51,7 @@ def env(out: Path) -> None:
     settings.write(
         out, settings.for_docker(), "Made by plimsoll stack env: what docker-compose.yml needs. Keep it secret"
     )
-    say(f"{plain(str(out))}: written, readable by you alone; next: docker compose up -d")
+    print_line(f"{escaped(str(out))}: written, readable by you alone; next: docker compose up -d")
 
 
 def _stack(folder: Path | None) -> Stack:
@@ -58,31 +59,31 @@ def _stack(folder: Path | None) -> Stack:
 
 
 def _seconds(retention: str) -> int:
-    if retention == _FOR_EVER:
+    if retention == _FOREVER:
         return 0
     try:
         seconds = parse_duration(retention) // SECOND
     except ValueError:
-        raise Unusable(f'--retention "{retention}": write it like 90d or 12h, or {_FOR_EVER}') from None
+        raise Unusable(f'--retention "{retention}": write it like 90d or 12h, or {_FOREVER}') from None
     if seconds < _SHORTEST_RETENTION_S:
         raise Unusable(f"--retention {retention}: InfluxDB keeps data for at least 1h")
     return seconds
 
 
-def _tell(found: Status) -> None:
+def _print(found: Status) -> None:
     for part in found.parts:
         if running := part.running:
             since = f"pid {running.pid}, since {running.since}"
-            say(f"[bold]{part.title:<8}[/] {running.version} running, {since}; log {plain(str(part.log))}")
+            print_line(f"[bold]{part.title:<8}[/] {running.version} running, {since}; log {escaped(str(part.log))}")
         else:
-            say(f"[bold]{part.title:<8}[/] not running")
+            print_line(f"[bold]{part.title:<8}[/] not running")
     if found.url:
         silent = "" if found.answers or not found.parts[0].running else ", which does not answer"
-        say(f"{found.url}{silent}; {found.bytes_used / 1e6:,.1f} MB in {plain(str(found.folder))}")
+        print_line(f"{found.url}{silent}; {found.bytes_used / 1e6:,.1f} MB in {escaped(str(found.folder))}")
 
 
 def _as_json(found: Status) -> dict[str, Any]:
-    """What runs, for other programs: schema plimsoll.stack/1."""
+    """What is running, as JSON of the schema plimsoll.stack/1."""
     return {
         "schema": "plimsoll.stack/1",
         "running": found.running,

@@ -1,1 +1,1 @@
-"""What each command takes, and its help. The work is imported when it is called: help must not wait for polars."""
+"""The arguments, options and help of each command. Nothing slow, such as polars, is imported to show help."""

@@ -10,32 +10,36 @@ from plimsoll.options.shared import OnlyOption, PackOption, path_option
 
 
 class Source(StrEnum):
-    """The agents whose names for things signals know."""
+    """The agents whose recordings signals can be read from."""
 
     WINDOWS = "windows"
     TELEGRAF = "telegraf"
     SYSSTAT = "sysstat"
 
 
-app = typer.Typer(help="Files for Grafana.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    help="Write and check alert rules and dashboards for Grafana.", no_args_is_help=True, rich_markup_mode=None
+)
 
 
 @app.command("export")
 def grafana_export_command(
     out: Annotated[
         Path,
-        path_option("--out", "The folder in which rules/grafana and dashboards/grafana are written."),
+        path_option("--out", "The folder to write rules/grafana and dashboards/grafana to."),
     ] = Path(),
     config: Annotated[
         Path | None,
-        path_option("--config", "Host facts and thresholds set otherwise (plimsoll.toml)."),
+        path_option("--config", "A plimsoll.toml with host facts and changed thresholds."),
     ] = None,
     email: Annotated[
-        list[str] | None, typer.Option("--email", help="Who is told by e-mail; repeat for more.", show_default=False)
+        list[str] | None,
+        typer.Option("--email", help="An e-mail address to notify; repeat for more.", show_default=False),
     ] = None,
-    webhook: Annotated[str | None, typer.Option("--webhook", help="An address that is told as well.")] = None,
+    webhook: Annotated[str | None, typer.Option("--webhook", help="A URL to notify.")] = None,
     interval: Annotated[
-        str, typer.Option("--interval", help="How far samples lie apart; short windows are widened to twice that.")
+        str,
+        typer.Option("--interval", help="The sampling interval; windows shorter than twice this are widened to it."),
     ] = "10s",
     packs: PackOption = None,
     only: OnlyOption = None,
@@ -43,29 +47,32 @@ def grafana_export_command(
         list[Source] | None,
         typer.Option(
             "--source",
-            help="Rules over what this agent records, and no others; repeat for more.",
+            help="Only rules and panels over what this agent records; repeat for more.",
             show_default=False,
         ),
     ] = None,
     docs: Annotated[
-        str | None, typer.Option("--docs", help="Where the rules' pages are. Default: in Grafana's public folder.")
+        str | None,
+        typer.Option(
+            "--docs", help="The URL that links to a rule's page begin with. Default: Grafana's public folder."
+        ),
     ] = None,
 ) -> None:
-    """Write Grafana's alert rules and dashboards; what Grafana cannot express is told, with the reason."""
+    """Write alert rules and dashboards as files for Grafana. Rules that Grafana cannot express are named on stderr."""
     from plimsoll.commands import grafana
 
-    chosen = grafana.Chosen(packs or (), only or (), [one.value for one in source or ()])
-    grafana.export(out, config, grafana.options(tuple(email or ()), webhook, interval, docs), chosen)
+    selection = grafana.Selection(packs or (), only or (), [one.value for one in source or ()])
+    grafana.export(out, config, grafana.options(tuple(email or ()), webhook, interval, docs), selection)
 
 
 @app.command("check")
 def grafana_check_command(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(help="Files or folders. Default: those of this folder that are exported.", metavar="PATH"),
+        typer.Argument(help="Files or folders. Default: rules/grafana and dashboards/grafana here.", metavar="PATH"),
     ] = None,
 ) -> None:
-    """Check what Grafana is provisioned with: every mistake is told with its place, and the exit status is 2."""
+    """Check files for Grafana. Every mistake is printed with its place; the exit status is then 2."""
     from plimsoll.commands import grafana
 
     grafana.check(paths or [])

@@ -1,4 +1,4 @@
-"""What is done with logs: `plimsoll demo`, `show`, `convert`, `review` and `ingest`."""
+"""The commands on logs: `plimsoll demo`, `show`, `convert`, `review` and `ingest`."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -24,14 +24,14 @@ from plimsoll.options.shared import (
 
 
 class FailOn(StrEnum):
-    """The severity from which a breach makes the exit status 1."""
+    """The lowest severity for which the exit status is 1."""
 
     WARNING = "warning"
     CRITICAL = "critical"
 
 
 class Target(StrEnum):
-    """What a log can be converted to."""
+    """The formats a log can be converted to."""
 
     CSV = "csv"
     PARQUET = "parquet"
@@ -41,7 +41,7 @@ class Target(StrEnum):
 def demo_command(
     out: Annotated[Path, path_option("--out", "The folder to write to.")] = Path("demo-run"),
 ) -> None:
-    """Write logs of a simulated messaging system, with enough memory and with too little, and review them."""
+    """Write logs of a simulated system, with enough memory and with too little, and review them."""
     from plimsoll.commands import demo
 
     demo.run(out)
@@ -59,24 +59,35 @@ def show_command(
     store: StoreOption = None,
     json: JsonOption = None,
 ) -> None:
-    """Tell what is in a log: host, zone, interval, span, counters, remarks. Times are for live:HOST."""
+    """Show what is in a log: host, time zone, interval, span, counters, remarks.
+
+    --from, --to and --last are only for live:HOST.
+    """
     from model.time_arguments import TimeRange
     from plimsoll.commands import show
-    from plimsoll.sources import Named
+    from plimsoll.inputs import Inputs
 
-    named = Named(tuple(logs), zone, format_, encoding, tuple(names or ()), store, TimeRange(from_, to, last))
-    show.run(named, json)
+    inputs = Inputs(tuple(logs), zone, format_, encoding, tuple(names or ()), store, TimeRange(from_, to, last))
+    show.run(inputs, json)
 
 
 def convert_command(
-    log: Annotated[str, typer.Argument(help="A log; - for standard input.", metavar="LOG", show_default=False)],
-    as_: Annotated[Target, typer.Option("--as", help="csv (PDH-CSV), parquet (wide) or lp (InfluxDB line protocol).")],
+    log: Annotated[
+        str, typer.Argument(help="A log; - for standard input; run:NAME; live:HOST.", metavar="LOG", show_default=False)
+    ],
+    as_: Annotated[
+        Target,
+        typer.Option(
+            "--as",
+            help="csv (as Performance Monitor writes it), parquet (a column each) or lp (InfluxDB line protocol).",
+        ),
+    ],
     out: Annotated[Path, path_option("--out", "The file to write.", show_default=False)],
     counter: Annotated[
         list[str] | None,
         typer.Option(
             "--counter",
-            help="Keep counters whose path fits; * is any text: 'Processor(*)\\% Processor Time'. Repeat for more.",
+            help="Keep counters whose path matches; * is any text: 'Processor(*)\\% Processor Time'. Repeat for more.",
             show_default=False,
         ),
     ] = None,
@@ -93,11 +104,11 @@ def convert_command(
     """Write a log in another format, whole or in part."""
     from model.time_arguments import TimeRange
     from plimsoll.commands import convert
-    from plimsoll.sources import Named
+    from plimsoll.inputs import Inputs
 
-    wanted = convert.Wanted(tuple(counter or ()), every)
-    named = Named((log,), zone, format_, encoding, tuple(names or ()), store, TimeRange(from_, to, last))
-    convert.run(named, as_.value, out, wanted)
+    options = convert.Options(as_.value, out, tuple(counter or ()), every)
+    inputs = Inputs((log,), zone, format_, encoding, tuple(names or ()), store, TimeRange(from_, to, last))
+    convert.run(inputs, options)
 
 
 def review_command(
@@ -108,14 +119,14 @@ def review_command(
     to: ToOption = None,
     last: LastOption = None,
     steady: Annotated[
-        str | None, typer.Option("--steady", metavar="FROM/TO", help="When the run was in steady state: 10:22/12:00.")
+        str | None, typer.Option("--steady", metavar="FROM/TO", help="When the load was steady: 10:22/12:00.")
     ] = None,
     zone: ZoneOption = None,
     config: Annotated[
         Path | None,
         path_option(
             "--config",
-            "Run, phases, host facts and thresholds set otherwise. Default: plimsoll.toml beside the logs.",
+            "Phases, host facts and changed thresholds. Default: plimsoll.toml beside the logs.",
         ),
     ] = None,
     out: Annotated[Path | None, path_option("--out", "Write the report as one HTML file.")] = None,
@@ -125,28 +136,28 @@ def review_command(
     ] = None,
     fail_on: Annotated[
         FailOn | None,
-        typer.Option("--fail-on", help="Exit with 1 if a threshold of this severity or above was crossed."),
+        typer.Option("--fail-on", help="Exit with status 1 if a threshold of this severity or above was crossed."),
     ] = None,
     format_: FormatOption = None,
     encoding: EncodingOption = None,
     names: NamesOption = None,
     store: StoreOption = None,
 ) -> None:
-    """Hold a run's counters against their documented thresholds."""
+    """Check the counters of a run against their documented thresholds."""
     from model.time_arguments import TimeRange
     from plimsoll.commands import review
-    from plimsoll.sources import Named
+    from plimsoll.inputs import Inputs
 
-    named = Named(tuple(logs), zone, format_, encoding, tuple(names or ()), store, TimeRange(from_, to, last))
-    asked = review.Asked(tuple(pack or ()), tuple(only or ()), steady, config)
+    inputs = Inputs(tuple(logs), zone, format_, encoding, tuple(names or ()), store, TimeRange(from_, to, last))
+    options = review.Options(tuple(pack or ()), tuple(only or ()), steady, config)
     outputs = review.Outputs(out, json, junit, fail_on.value if fail_on else None)
-    raise typer.Exit(review.run(named, asked, outputs))
+    raise typer.Exit(review.run(inputs, options, outputs))
 
 
 def ingest_command(
     logs: Annotated[
         list[str],
-        typer.Argument(help="Logs, or folders of them; - for standard input.", metavar="LOG...", show_default=False),
+        typer.Argument(help="Logs or folders of logs; - for standard input.", metavar="LOG...", show_default=False),
     ],
     run: Annotated[str, typer.Option("--run", help="The name of the run.", show_default=False)],
     label: Annotated[
@@ -155,19 +166,19 @@ def ingest_command(
     ] = None,
     store: StoreOption = None,
     merge: Annotated[
-        bool, typer.Option("--merge", help="Load though the store has data of the same hosts and times.")
+        bool, typer.Option("--merge", help="Load even if the store has data of the same hosts and times.")
     ] = False,
     config: Annotated[
-        Path | None, path_option("--config", "Labels, phases, host facts. Default: plimsoll.toml beside the logs.")
+        Path | None, path_option("--config", "Labels, phases and host facts. Default: plimsoll.toml beside the logs.")
     ] = None,
     zone: ZoneOption = None,
     format_: FormatOption = None,
     encoding: EncodingOption = None,
     names: NamesOption = None,
 ) -> None:
-    """Load the logs of a run into a store; a call that was cut off goes on where it was."""
+    """Load the logs of a run into a store. Repeat a call that was interrupted: it continues."""
     from plimsoll.commands import ingest
-    from plimsoll.sources import Named
+    from plimsoll.inputs import Inputs
 
-    named = Named(tuple(logs), zone, format_, encoding, tuple(names or ()), store)
-    ingest.run(named, ingest.Wanted(run, tuple(label or ()), config, merge))
+    inputs = Inputs(tuple(logs), zone, format_, encoding, tuple(names or ()), store)
+    ingest.run(inputs, ingest.Options(run, tuple(label or ()), config, merge))

@@ -8,16 +8,18 @@ import typer
 
 from plimsoll.options.shared import JsonOption, OnlyOption, PackOption, not_empty, path_option
 
-app = typer.Typer(help="What is judged by: packs of rules.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    help="List, check, explain and write rules; a pack is a file of rules.", no_args_is_help=True, rich_markup_mode=None
+)
 
 PacksArgument = Annotated[
     list[str] | None,
-    typer.Argument(help="Packs by name, or .yaml files of one's own, as with --pack. Default: all.", metavar="PACK"),
+    typer.Argument(help="Shipped packs by name, or .yaml files. Default: all shipped packs.", metavar="PACK"),
 ]
 
 
 class Form(StrEnum):
-    """For which collector counters are written."""
+    """The program that is to record the counters."""
 
     LIST = "list"
     LOGMAN = "logman"
@@ -26,9 +28,7 @@ class Form(StrEnum):
 
 @app.command("list")
 def rules_list_command(pack: PackOption = None, only: OnlyOption = None, json: JsonOption = None) -> None:
-    """List rules: severity, signal, threshold (… stands for further conditions), how long it is crossed before the
-    rule fires, and how many documents it is from.
-    """
+    """List rules: severity, signal, threshold (…: further conditions), duration, number of sources."""
     from plimsoll.commands import rules
     from rules.load import load
 
@@ -37,7 +37,7 @@ def rules_list_command(pack: PackOption = None, only: OnlyOption = None, json: J
 
 @app.command("check")
 def rules_check_command(packs: PacksArgument = None, pack: PackOption = None, only: OnlyOption = None) -> None:
-    """Check packs: every mistake is told with file, line and column, and the exit status is 2."""
+    """Check packs. Every mistake is printed with file, line and column; the exit status is then 2."""
     from plimsoll.commands import rules
     from rules.load import load
 
@@ -50,7 +50,7 @@ def rules_explain_command(
     pack: PackOption = None,
     only: OnlyOption = None,
 ) -> None:
-    """Explain a rule: what is counted, the threshold, why, which documents it is from, what to look at next."""
+    """Explain a rule: the counter, the threshold, why it is there, its sources, what to look at next."""
     from plimsoll.commands import rules
     from rules.load import load
 
@@ -61,7 +61,7 @@ def rules_explain_command(
 def rules_new_command(
     path: Annotated[Path, typer.Argument(help="The file to write: mine.yaml.", metavar="FILE", show_default=False)],
 ) -> None:
-    """Write a pack to begin with: an example with comments, and beside it the JSON schema for editors."""
+    """Write an example pack with comments, and beside it the JSON schema for editors."""
     from plimsoll.commands import new_pack
 
     new_pack.run(path)
@@ -69,7 +69,7 @@ def rules_new_command(
 
 @app.command("test")
 def rules_test_command(packs: PacksArgument = None, pack: PackOption = None, only: OnlyOption = None) -> None:
-    """Run the cases of packs; the exit status is 1 if one does not come out as it expects."""
+    """Run the test cases in packs. The exit status is 1 if one fails."""
     from plimsoll.commands import rules
     from rules.load import load
 
@@ -92,7 +92,7 @@ def rules_counters_command(
         list[str] | None,
         typer.Option(
             "--instance",
-            help="A named instance of SQL Server, beside the default one: PAYROLL. Repeat for more.",
+            help="Add a named instance of SQL Server: PAYROLL. Repeat for more.",
             show_default=False,
         ),
     ] = None,
@@ -100,17 +100,18 @@ def rules_counters_command(
         str | None,
         typer.Option(
             "--interval",
-            help="How far samples lie apart. Default: 15s with logman, that of the agent with telegraf.",
+            help="The sampling interval. Default: 15s for logman, the agent's own for telegraf.",
             callback=not_empty,
         ),
     ] = None,
     out: Annotated[Path | None, path_option("--out", "The file to write. Default: stdout.", show_default=False)] = None,
 ) -> None:
-    """Print the counters of Windows that rules need, for what is to record them; docs/collect.md tells how.
+    """List the Windows counters to record, in a form for typeperf, logman or Telegraf.
 
-    They are those of every signal, those of a pack of one's own among them; with --only those that these packs need.
+    These are the counters of every signal, also of your own packs; with --only, those of the packs named. How to
+    record them is in docs/collect.md.
     """
     from plimsoll.commands import counters
 
-    wanted = counters.Wanted(tuple(pack or ()), tuple(only or ()), form, tuple(instance or ()), interval)
-    counters.run(wanted, out)
+    options = counters.Options(tuple(pack or ()), tuple(only or ()), form, tuple(instance or ()), interval)
+    counters.run(options, out)

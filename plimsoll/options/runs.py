@@ -6,14 +6,14 @@ import typer
 
 from plimsoll.options.shared import JsonOption, StoreOption
 
-app = typer.Typer(help="The runs in a store.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(help="List, show and delete the runs in a store.", no_args_is_help=True, rich_markup_mode=None)
 
 RunArgument = Annotated[str, typer.Argument(help="The name of a run.", metavar="RUN", show_default=False)]
 
 
 @app.command("list")
 def runs_list_command(store: StoreOption = None, json: JsonOption = None) -> None:
-    """List the runs of a store, the latest first."""
+    """List the runs in a store, the latest first."""
     from plimsoll.commands import runs
 
     runs.list_runs(store, json)
@@ -21,7 +21,7 @@ def runs_list_command(store: StoreOption = None, json: JsonOption = None) -> Non
 
 @app.command("show")
 def runs_show_command(run: RunArgument, store: StoreOption = None, json: JsonOption = None) -> None:
-    """Tell what is known of a run: when, hosts, labels, phases, files."""
+    """Show what is known about a run: span, hosts, labels, phases, files."""
     from plimsoll.commands import runs
 
     runs.show(run, store, json)
@@ -29,7 +29,7 @@ def runs_show_command(run: RunArgument, store: StoreOption = None, json: JsonOpt
 
 @app.command("delete")
 def runs_delete_command(run: RunArgument, store: StoreOption = None) -> None:
-    """Delete a run and every value it wrote, but for those that other runs wrote too."""
+    """Delete a run and its values, except those that another run holds, too."""
     from plimsoll.commands import runs
 
     runs.delete(run, store)

@@ -6,30 +6,35 @@ from typing import Annotated, Any
 
 import typer
 
-_NOT_OF_LOGS = {"idna", "punycode", "raw-unicode-escape", "unicode-escape"}  # Python has them as encodings of text
+_NOT_OF_LOGS = {
+    "idna",
+    "punycode",
+    "raw-unicode-escape",
+    "unicode-escape",
+}  # not of text files
 
 
 def not_empty(value: str | None) -> str | None:
-    """A value as it is. BadParameter if it is empty, as where a variable of the shell is not set."""
+    """The value unchanged. BadParameter if it is empty, as when a shell variable is not set."""
     if value == "":
         raise typer.BadParameter("it is empty; give it a value, or leave the option out.")
     return value
 
 
 def _path(text: str) -> Path:
-    """The path of a file or folder. BadParameter if none is named: an empty text would be the current folder."""
+    """The path of a file or folder. BadParameter if the text is empty: Path('') would be the current folder."""
     if not text:
         raise typer.BadParameter("no file is named.")
     return Path(text)
 
 
-def path_option(name: str, help_: str, *, show_default: bool = True) -> Any:  # as typer.Option is
+def path_option(name: str, help_: str, *, show_default: bool = True) -> Any:  # like typer.Option
     """An option that names a file or folder."""
     return typer.Option(name, help=help_, parser=_path, metavar="<path>", show_default=show_default)
 
 
 def text_encoding(value: str | None) -> str | None:
-    """The name of an encoding that a log's header may have. BadParameter if it is none."""
+    """The name of a text encoding, unchanged. BadParameter if Python does not know it."""
     if value is None:
         return None
     not_empty(value)
@@ -45,8 +50,8 @@ def text_encoding(value: str | None) -> str | None:
 LogArgument = Annotated[
     list[str],
     typer.Argument(
-        help="Logs, or folders of them; - for standard input; run:NAME for a run in a store; live:HOST for what was "
-        "collected.",
+        help="Logs or folders of logs; - for standard input; run:NAME for a run in a store; live:HOST for what was "
+        "collected from a host, live: for all hosts.",
         metavar="LOG...",
         show_default=False,
     ),
@@ -55,8 +60,8 @@ StoreOption = Annotated[
     str | None,
     typer.Option(
         "--store",
-        help="The address of an InfluxDB 2 (http://127.0.0.1:8086, with ?org= and &bucket=); its token is taken from "
-        "INFLUX_TOKEN. Default: INFLUX_URL, .env, or the stack that runs here.",
+        help="The address of an InfluxDB 2 (http://127.0.0.1:8086, with ?org= and &bucket= if needed); its token "
+        "is read from INFLUX_TOKEN. Default: INFLUX_URL, .env, or what plimsoll stack started.",
         show_default=False,
         callback=not_empty,
     ),
@@ -65,7 +70,7 @@ ZoneOption = Annotated[
     str | None,
     typer.Option(
         "--zone",
-        help="The zone of logs that do not say theirs, and to show times in: Europe/Berlin, +01:00.",
+        help="The time zone of logs that do not name theirs, and to show times in: Europe/Berlin, +01:00.",
         callback=not_empty,
     ),
 ]
@@ -73,42 +78,51 @@ FromOption = Annotated[
     str | None,
     typer.Option(
         "--from",
-        help="From this time on: 10:22, 2008-01-15T10:22, or -15m for so long before the end (with live:HOST, ago).",
+        help="Leave out what is before this time: 10:22, 2008-01-15T10:22, or -15m for 15 minutes before the end (with "
+        "live:HOST, before now).",
         callback=not_empty,
     ),
 ]
 ToOption = Annotated[
     str | None,
-    typer.Option("--to", help="Up to this time; a clock time is the first after --from.", callback=not_empty),
+    typer.Option(
+        "--to", help="Leave out what is after this time; a clock time is the first after --from.", callback=not_empty
+    ),
 ]
 LastOption = Annotated[
     str | None,
     typer.Option(
         "--last",
         metavar="TIME",
-        help="So long before the end, or with live:HOST before now: 15m, 2h. Stands for --from and --to.",
+        help="Only the end, or with live:HOST the time before now: 15m, 2h. Instead of --from and --to.",
         callback=not_empty,
     ),
 ]
 FormatOption = Annotated[
     str | None,
-    typer.Option("--format", help="Which format the logs are of; one of any other is refused.", callback=not_empty),
+    typer.Option(
+        "--format", help="The format the logs must have, such as PDH-CSV; others are refused.", callback=not_empty
+    ),
 ]
 EncodingOption = Annotated[
     str | None,
-    typer.Option("--encoding", help="The code page of a header, such as cp1250.", callback=text_encoding),
+    typer.Option(
+        "--encoding",
+        help="The encoding of the header, such as cp1250, if it is read wrongly.",
+        callback=text_encoding,
+    ),
 ]
 NamesOption = Annotated[
     list[Path] | None,
-    path_option("--names", "A .yaml file of counter names in another language.", show_default=False),
+    path_option("--names", "A .yaml file that translates counter names; repeat for more.", show_default=False),
 ]
-JsonOption = Annotated[Path | None, path_option("--json", "Write the result for other programs; - for stdout.")]
+JsonOption = Annotated[Path | None, path_option("--json", "Write the result as JSON; - for stdout.")]
 PackOption = Annotated[
     list[str] | None,
     typer.Option(
         "--pack",
-        help="Add a pack of one's own (a .yaml file), or name one that ships: it is then judged at full strength. "
-        "Repeat for more.",
+        help="Add a pack of your own (a .yaml file), or judge a shipped pack at full strength, even where newer limits "
+        "replace it. Repeat for more.",
         show_default=False,
     ),
 ]
@@ -116,7 +130,7 @@ OnlyOption = Annotated[
     list[str] | None,
     typer.Option(
         "--only",
-        help="This pack (name or .yaml file) instead of those that ship; repeat for more.",
+        help="Use this pack (name or .yaml file) instead of the shipped ones; repeat for more.",
         show_default=False,
     ),
 ]

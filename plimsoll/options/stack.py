@@ -8,7 +8,7 @@ import typer
 from plimsoll.options.shared import JsonOption, path_option
 
 app = typer.Typer(
-    help="The real Telegraf and InfluxDB on this machine, where there is no Docker.",
+    help="Run Telegraf and InfluxDB on this machine without Docker.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -17,7 +17,7 @@ StackFolderOption = Annotated[
     Path | None,
     path_option(
         "--folder",
-        "Where data, settings and logs are. Default: plimsoll/stack in the user's state folder.",
+        "The folder of data, settings and logs. Default: plimsoll/stack in your state folder.",
         show_default=False,
     ),
 ]
@@ -32,18 +32,22 @@ def stack_start_command(
             "--port",
             min=1,
             max=65535,
-            help="InfluxDB's port. Default: the last one, at first 8086.",
+            help="InfluxDB's port. Default: the one used last, at first 8086.",
             show_default=False,
         ),
     ] = None,
     retention: Annotated[
         str | None,
         typer.Option(
-            "--retention", help="How long InfluxDB keeps data: 90d, forever. Default: as before, at first forever."
+            "--retention",
+            help="How long InfluxDB keeps data: 90d, forever. Default: the one used last, at first forever.",
         ),
     ] = None,
 ) -> None:
-    """Start both, on 127.0.0.1 alone. They are built first where they are not yet, which takes some minutes."""
+    """Start Telegraf and InfluxDB, reachable from this machine only.
+
+    The first call builds them, which takes some ten minutes.
+    """
     from plimsoll.commands import stack
 
     stack.start(folder, port, retention)
@@ -51,7 +55,7 @@ def stack_start_command(
 
 @app.command("stop")
 def stack_stop_command(folder: StackFolderOption = None) -> None:
-    """Stop both, and wait until they have stopped."""
+    """Stop Telegraf and InfluxDB, and wait until they have stopped."""
     from plimsoll.commands import stack
 
     stack.stop(folder)
@@ -59,7 +63,7 @@ def stack_stop_command(folder: StackFolderOption = None) -> None:
 
 @app.command("status")
 def stack_status_command(folder: StackFolderOption = None, json: JsonOption = None) -> None:
-    """Tell what runs, where, since when, and the room it takes; the exit status is 3 unless both run."""
+    """Show what is running, where, since when, and its disk space. The exit status is 3 unless both run."""
     from plimsoll.commands import stack
 
     raise typer.Exit(stack.status(folder, json))
@@ -69,7 +73,7 @@ def stack_status_command(folder: StackFolderOption = None, json: JsonOption = No
 def stack_env_command(
     out: Annotated[Path, path_option("--out", "The file to write.")] = Path(".env"),
 ) -> None:
-    """Write the settings and new secrets that docker compose needs; a file that is there is left alone."""
+    """Write the settings and new secrets for docker compose; an existing file is never overwritten."""
     from plimsoll.commands import stack
 
     stack.env(out)

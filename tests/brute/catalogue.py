@@ -139,7 +139,7 @@ def packs(folder: Path = PACKS) -> list[Pack]:
 @cache
 def pack(path: Path) -> Pack:
     """The pack of a file."""
-    data: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    data: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
     applies = data.get("applies_to")
     own = data.get("signals", {})
     units = {name: signal["unit"] for name, signal in (signals() | own).items()}
@@ -155,7 +155,7 @@ def pack(path: Path) -> Pack:
 @cache
 def signals(folder: Path = SIGNALS) -> dict[str, dict[str, Any]]:
     """Every signal, as the files have it."""
-    parts = [yaml.safe_load(path.read_bytes())["signals"] for path in sorted(folder.glob("*.yaml"))]
+    parts = [yaml.load(path.read_bytes(), yaml.CSafeLoader)["signals"] for path in sorted(folder.glob("*.yaml"))]
     return {name: signal for part in parts for name, signal in part.items()}
 
 

@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.each import each
+
 from .catalogue import PACKS, Condition, pack, share, signals
 from .catalogue import _condition as of_units
 from .judging import grid, judged, moments, run_states
@@ -23,12 +25,12 @@ VECTORS = json.loads((Path(__file__).parents[1] / "data" / "evaluation-vectors.j
     "cases"
 ]
 SECOND = 1000
-RULES = [(path, rule) for path in sorted(PACKS.glob("*.yaml")) for rule in yaml.safe_load(path.read_text())["rules"]]
-CASES = [
-    pytest.param(path, rule["id"], case, id=f"{rule['id']}-{case['name']}")
-    for path, rule in RULES
-    for case in rule["cases"]
+RULES = [
+    (path, rule)
+    for path in sorted(PACKS.glob("*.yaml"))
+    for rule in yaml.load(path.read_text(), yaml.CSafeLoader)["rules"]
 ]
+CASES = [(path, rule["id"], case) for path, rule in RULES for case in rule["cases"]]
 _ITEM = re.compile(r"(_|[+-]?[0-9.]+)(?:([+-][0-9.]+)?x(\d+))?")
 
 
@@ -103,8 +105,9 @@ def said_of(case):
     return {"state": made.state, "crossed_s": crossed, "share_of_time": round(made.share_of_time, 6)}
 
 
-@pytest.mark.parametrize(("path", "rule", "case"), CASES)
-def test_a_case_of_a_rule(path, rule, case):
+@each(CASES, lambda one: f"{one[1]}: {one[2]['name']}")
+def test_a_case_of_a_rule(one):
+    path, rule, case = one
     judged = next(one for one in pack(path).rules if one.id == rule)
     every = {"10s": 10}.get(case.get("interval", "10s")) or int(case["interval"][:-1]) * {"s": 1, "m": 60}[
         case["interval"][-1]

@@ -11,8 +11,8 @@ import pytest
 from demo.examples import EXPECTED, HEALTHY, SYSTEMS, TROUBLE, write_examples
 from demo.tables import Combined, simulate
 from model.times import iso
-from plimsoll.commands.review import Asked, review_named
-from plimsoll.sources import Named
+from plimsoll.commands.review import Options, review_inputs
+from plimsoll.inputs import Inputs
 from review.findings import Outcome
 from review.review import Review
 
@@ -35,8 +35,7 @@ EACH = pytest.mark.parametrize("system", [system.folder for system in SYSTEMS])
 
 
 def reviewed(folder: Path) -> Review:
-    found, _ = review_named(Named((str(folder),)), Asked())
-    return found
+    return review_inputs(Inputs((str(folder),)), Options())
 
 
 def judged(found: Review) -> set[str]:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 
 import pytest
 import yaml
@@ -52,7 +53,7 @@ rules:
 
 
 def rules_of(folder, pack):
-    data = yaml.safe_load((folder / "rules" / "grafana" / f"{pack}.yaml").read_text())
+    data = yaml.load((folder / "rules" / "grafana" / f"{pack}.yaml").read_text(), yaml.CSafeLoader)
     return [rule for group in data["groups"] for rule in group["rules"]]
 
 
@@ -66,12 +67,22 @@ def limits(rules, rule):
     return found
 
 
+EXPORTED = {}  # what the command said when it filled the folder, which it does once
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("exported")
+
+
 @pytest.fixture
-def exported(plimsoll, tmp_path):
-    """The folder that was exported to, and what the command said."""
-    config = tmp_path / "plimsoll.toml"
-    config.write_text(CONFIG)
-    return tmp_path, plimsoll("grafana", "export", "--out", tmp_path, "--config", config, "--email", "a@x.example")
+def exported(plimsoll, folder):
+    """The folder that was exported to, which tests leave as it is, and what the command said."""
+    if folder not in EXPORTED:
+        config = folder / "plimsoll.toml"
+        config.write_text(CONFIG)
+        EXPORTED[folder] = plimsoll("grafana", "export", "--out", folder, "--config", config, "--email", "a@x.example")
+    return folder, EXPORTED[folder]
 
 
 def test_what_plimsoll_toml_says_of_hosts_is_exported(exported):
@@ -135,7 +146,7 @@ reason = "a limit that has no share"
 """
 
 
-@pytest.mark.parametrize("interval", ["10s", "15s", "60s", "10m"])
+@pytest.mark.parametrize("interval", ["10s", "10m"])
 def test_whatever_hosts_are_called_what_is_exported_passes_the_check(plimsoll, tmp_path, interval):
     config = tmp_path / "plimsoll.toml"
     config.write_text(HOSTS)
@@ -175,20 +186,15 @@ def test_what_is_refused_is_told_by_name(exported):
     ) in lines
 
 
-def test_a_rule_that_is_no_more_is_retired_by_the_next_export(exported, plimsoll):
-    folder, _ = exported
-    assert plimsoll("grafana", "export", "--out", folder).status == 0
-    retired = yaml.safe_load((folder / "rules" / "grafana" / "retired.yaml").read_text())["deleteRules"]
-    assert any(one["uid"].startswith("sql-database-reads-") for one in retired)
-    assert plimsoll("grafana", "check", folder / "rules" / "grafana").status == 0
-
-
-def test_files_of_others_are_left_alone(exported, plimsoll):
-    folder, _ = exported
+def test_the_next_export_retires_a_rule_that_is_no_more_and_leaves_files_of_others_alone(exported, plimsoll, tmp_path):
+    folder = shutil.copytree(exported[0], tmp_path / "again")
     own = folder / "rules" / "grafana" / "own.yaml"
     own.write_text("apiVersion: 1\n")
     assert plimsoll("grafana", "export", "--out", folder).status == 0
     assert own.read_text() == "apiVersion: 1\n"
+    retired = yaml.load((folder / "rules" / "grafana" / "retired.yaml").read_text(), yaml.CSafeLoader)["deleteRules"]
+    assert any(one["uid"].startswith("sql-database-reads-") for one in retired)
+    assert plimsoll("grafana", "check", folder / "rules" / "grafana").status == 0
 
 
 def test_interval_that_is_no_duration_is_told(plimsoll, tmp_path):
@@ -199,17 +205,16 @@ def test_interval_that_is_no_duration_is_told(plimsoll, tmp_path):
 
 def queries(folder):
     files = (folder / "rules" / "grafana").glob("*.yaml")
-    found = [yaml.safe_load(path.read_text()) for path in files]
+    found = [yaml.load(path.read_text(), yaml.CSafeLoader) for path in files]
     rules = [rule for data in found for group in data.get("groups", ()) for rule in group["rules"]]
     return [query["model"]["query"] for rule in rules for query in rule["data"] if "query" in query["model"]]
 
 
 def test_a_shop_of_one_kind_of_agent_gets_the_rules_of_that_kind(plimsoll, tmp_path):
     assert plimsoll("grafana", "export", "--out", tmp_path, "--source", "windows").status == 0
-    assert queries(tmp_path)
-    assert not [
-        one for one in queries(tmp_path) if re.search(r'FROM "(cpu|cpu_util|kernel|mem_util|diskio|disk)"', one)
-    ]
+    asked = queries(tmp_path)
+    assert asked
+    assert not [one for one in asked if re.search(r'FROM "(cpu|cpu_util|kernel|mem_util|diskio|disk)"', one)]
     folders = [tmp_path / "rules" / "grafana", tmp_path / "dashboards" / "grafana"]
     assert plimsoll("grafana", "check", *folders).status == 0
 

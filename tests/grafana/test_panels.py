@@ -13,6 +13,7 @@ from grafana.panels import panel_of
 from rules.healthy import Healthy
 from rules.load import load_packs, load_signals
 from rules.wording import limit_text
+from tests.each import each
 
 # What is a fact of a host is in no store, and on no panel.
 RULES = [rule for pack in load_packs() for rule in pack.rules if not load_signals()[rule.signal].fact]
@@ -35,7 +36,7 @@ def values(panel):
     return [step["value"] for step in panel["fieldConfig"]["defaults"]["thresholds"]["steps"]]
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+@each(RULES, lambda rule: rule.id)
 def test_each_rule_has_a_panel_that_draws_its_limit(rule):
     panel = shown(rule)
     defaults = panel["fieldConfig"]["defaults"]
@@ -54,7 +55,7 @@ def test_each_rule_has_a_panel_that_draws_its_limit(rule):
         assert defaults["custom"]["thresholdsStyle"]["mode"] in ("line", "dashed")
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+@each(RULES, lambda rule: rule.id)
 def test_each_rule_is_described_and_linked(rule):
     """Where the limit comes from, document and place, and the rule's page."""
     panel = shown(rule)
@@ -66,7 +67,7 @@ def test_each_rule_is_described_and_linked(rule):
     assert page in [link["url"] for link in panel["links"]]
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+@each(RULES, lambda rule: rule.id)
 def test_where_a_rule_says_to_look_is_linked(rule):
     urls = " ".join(link["url"] for link in shown(rule)["links"])
     for name in rule.look_at:

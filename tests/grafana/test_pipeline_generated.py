@@ -29,8 +29,8 @@ from rules.subjects import Subject
 from tests.grafana.pipeline.evaluate import run
 from tests.grafana.pipeline.states import State as Shown
 
-CASES = 240
-AGREE = 225
+CASES = 120
+AGREE = 110
 START = 1_700_000_400
 STEPS = 40
 DELAY = 30 * SECOND

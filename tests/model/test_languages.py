@@ -33,12 +33,14 @@ def text_of(language):
 
 @cache
 def names_in(language):
-    return yaml.safe_load(text_of(language))
+    return yaml.load(text_of(language), yaml.CSafeLoader)
 
 
 @cache
 def canonical():
-    objects = yaml.safe_load(files("model").joinpath("perfmon.yaml").read_text(encoding="utf-8"))["objects"]
+    objects = yaml.load(files("model").joinpath("perfmon.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)[
+        "objects"
+    ]
     return {name: set(entry["counters"]) for name, entry in objects.items()}
 
 
@@ -46,7 +48,7 @@ def canonical():
 def needed():
     """The counters of the localised objects that signals are taken from, by object."""
     parts = [
-        yaml.safe_load(one.read_bytes())
+        yaml.load(one.read_bytes(), yaml.CSafeLoader)
         for one in files("rules").joinpath("signals").iterdir()
         if one.name.endswith(".yaml")
     ]
@@ -84,7 +86,7 @@ class TestLanguage:
 
     def test_no_name_is_there_twice(self, language):
         # From the nodes: a loader would silently keep the last of two equal keys.
-        for mapping in mappings(yaml.compose(text_of(language), yaml.SafeLoader)):
+        for mapping in mappings(yaml.compose(text_of(language), yaml.CSafeLoader)):
             keys = Counter(key.value.casefold() for key, _ in mapping.value)
             assert [key for key, times in keys.items() if times > 1] == []
         # And once what objects share is merged in.

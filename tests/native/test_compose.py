@@ -20,7 +20,7 @@ from native.programs import INFLUXDB, TELEGRAF
 from native.settings import for_docker
 
 ROOT = Path(__file__).parents[2]
-SERVICES = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
+SERVICES = yaml.load((ROOT / "docker-compose.yml").read_text(), yaml.CSafeLoader)["services"]
 VARIABLE = re.compile(r"(?<!\$)\$\{(\w+)(:[-?])?([^}]*)\}")
 
 
@@ -66,7 +66,7 @@ def test_the_file_is_valid_with_the_env_file_that_is_generated(docker_compose, p
     done = docker_compose(env_file)
     assert done.returncode == 0, done.stderr
     read = settings.read(env_file)
-    environment = yaml.safe_load(done.stdout)["services"]["influxdb"]["environment"]
+    environment = yaml.load(done.stdout, yaml.CSafeLoader)["services"]["influxdb"]["environment"]
     assert environment["DOCKER_INFLUXDB_INIT_ADMIN_TOKEN"] == read[settings.ADMIN_TOKEN]
 
 
@@ -102,7 +102,7 @@ def test_every_variable_has_a_default_or_is_generated():
 
 
 def test_every_folder_and_file_that_is_mounted_exists():
-    volumes = set(yaml.safe_load((ROOT / "docker-compose.yml").read_text())["volumes"])
+    volumes = set(yaml.load((ROOT / "docker-compose.yml").read_text(), yaml.CSafeLoader)["volumes"])
     for service in SERVICES:
         for source, target, mode in mounts(service):
             if source[0] in "./":
@@ -195,7 +195,9 @@ def test_telegraf_starts_as_it_does_in_its_container(bucket, telegraf, tmp_path)
 
 def asked_as_grafana(bucket, query):
     """What InfluxDB answers to a request such as Grafana makes by dashboards/provisioning/datasource.yaml."""
-    (source,) = yaml.safe_load((ROOT / "dashboards" / "provisioning" / "datasource.yaml").read_text())["datasources"]
+    (source,) = yaml.load((ROOT / "dashboards" / "provisioning" / "datasource.yaml").read_text(), yaml.CSafeLoader)[
+        "datasources"
+    ]
     environment = {"$INFLUX_URL": bucket.url, "$INFLUX_BUCKET": bucket.bucket}
     token_file = "/run/plimsoll/token"
     assert token_file.rpartition("/")[0] in [target for _, target, _ in mounts("grafana")]

@@ -6,6 +6,7 @@ import pytest
 
 from report.rule_page import explain
 from rules.load import load_packs, load_signals
+from tests.each import each
 
 PACK = """\
 pack: own
@@ -101,8 +102,9 @@ def test_check_tells_all_mistakes(plimsoll, own):
     assert "signal: string should match pattern" in done.err
 
 
-@pytest.mark.parametrize(("pack", "rule"), [pytest.param(*both, id=both[1].id) for both in RULES])
-def test_everything_a_rule_says_is_explained(pack, rule):
+@each(RULES, lambda both: both[1].id)
+def test_everything_a_rule_says_is_explained(both):
+    pack, rule = both
     signals = load_signals()
     text = explain(rule, pack, signals)
     signal = signals[rule.signal]

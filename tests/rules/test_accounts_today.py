@@ -10,10 +10,11 @@ import pytest
 import yaml
 
 from rules.load import load_packs, load_signals
+from tests.each import each
 
 TABLE = Path(__file__).parents[1] / "data" / "limits-today.csv"
 ROWS = {row["id"]: row for row in csv.DictReader(TABLE.read_text(encoding="utf-8").splitlines())}
-ACCOUNTS = yaml.safe_load(files("rules").joinpath("accounts-today.yaml").read_bytes())["accounts"]
+ACCOUNTS = yaml.load(files("rules").joinpath("accounts-today.yaml").read_bytes(), yaml.CSafeLoader)["accounts"]
 ACCOUNTED = [row for account in ACCOUNTS.values() for row in account["rows"]]
 SIGNALS = load_signals()
 RULES = [rule for pack in load_packs() for rule in pack.rules if rule.limits]
@@ -49,7 +50,7 @@ COMPUTED = {
     "LNX-022": 0.1125,
     "LNX-027": -0.05,  # the other side of an absolute value
 }
-each_rule = pytest.mark.parametrize("rule", [pytest.param(rule, id=rule.id) for rule in RULES])
+each_rule = each(RULES, lambda rule: rule.id)
 
 
 def numbers(text):
@@ -73,7 +74,7 @@ def test_there_are_100_present_day_limits_and_38_of_the_first_tier():
     assert sum(row["tier"] == "1" for row in ROWS.values()) == 38
 
 
-@pytest.mark.parametrize("row", ROWS)
+@each(ROWS, str)
 def test_a_row_is_carried_out_by_a_rule_or_accounted_for_and_not_both(row):
     carried = [rule.id for rule in RULES if row in rule.limits]
 

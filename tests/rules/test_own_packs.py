@@ -255,11 +255,17 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "said"), MISTAKES)
+OTHERS = [("rules", "test"), ("review", "{log}", "--pack")]  # which read packs as `rules check` does
+
+
 @pytest.mark.parametrize(
-    "command", [("rules", "check"), ("rules", "test"), ("review", "{log}", "--pack")], ids=" ".join
+    ("command", "old", "new", "said"),
+    [
+        *((("rules", "check"), *one) for one in MISTAKES),
+        *((command, *one) for command in OTHERS for one in (MISTAKES[0], MISTAKES[-1])),
+    ],
 )
-def test_a_mistake_is_told_with_its_place_and_what_to_do(plimsoll, log, pack, old, new, said, command):
+def test_a_mistake_is_told_with_its_place_and_what_to_do(plimsoll, log, pack, command, old, new, said):
     path = pack(old, new)
     done = plimsoll(*(part.format(log=log) for part in command), path)
     assert (done.status, done.out) == (2, "")

@@ -5,10 +5,10 @@ from collections import Counter
 from importlib.resources import files
 from pathlib import Path
 
-import pytest
 import yaml
 
 from rules.load import load_packs, load_signals
+from tests.each import each
 
 TODAY = Path(__file__).parents[1] / "data" / "limits-today.csv"
 DOCUMENTS = {
@@ -22,10 +22,10 @@ DOCUMENTS = {
 SIGNALS = load_signals()
 PACKS = load_packs()
 RULES = [(pack, rule) for pack in PACKS for rule in pack.rules]
-OBJECTS = yaml.safe_load(files("model").joinpath("perfmon.yaml").read_bytes())["objects"]
+OBJECTS = yaml.load(files("model").joinpath("perfmon.yaml").read_bytes(), yaml.CSafeLoader)["objects"]
 PATHS = [(name, source.path) for name, signal in SIGNALS.items() for source in signal.sources if source.path]
 
-each_rule = pytest.mark.parametrize("rule", [pytest.param(rule, id=rule.id) for _, rule in RULES])
+each_rule = each((rule for _, rule in RULES), lambda rule: rule.id)
 
 
 def test_every_pack_file_is_loaded_under_its_own_name():
@@ -66,17 +66,18 @@ def test_a_limit_lies_on_the_side_on_which_its_signal_is_bad(rule):
     assert "either" in (worse, rule.healthy.worse) or worse == rule.healthy.worse or rule.reduce == "increase"
 
 
-@pytest.mark.parametrize("pack", [pytest.param(pack, id=pack.pack) for pack in PACKS if pack.applies_to])
+@each((pack for pack in PACKS if pack.applies_to), lambda pack: pack.pack)
 def test_the_objects_a_pack_applies_to_are_known(pack):
     for name in pack.applies_to.objects:
         assert any(known == name or (name.endswith("*") and known.startswith(name[:-1])) for known in OBJECTS), name
 
 
-@pytest.mark.parametrize(("signal", "path"), [pytest.param(*one, id=str(one[1])) for one in PATHS])
-def test_every_perfmon_source_is_written_in_the_case_of_windows(signal, path):
+@each(PATHS, lambda one: f"{one[0]} {one[1]}")
+def test_every_perfmon_source_is_written_in_the_case_of_windows(one):
     """A source whose counter is not in the table would match no series the readers make."""
-    assert path.object in OBJECTS, f"{signal}: {path.object} is not in model/perfmon.yaml"
-    assert path.counter in OBJECTS[path.object]["counters"], f"{signal}: {path} is not in model/perfmon.yaml"
+    _, path = one
+    assert path.object in OBJECTS, f"{path.object} is not in model/perfmon.yaml"
+    assert path.counter in OBJECTS[path.object]["counters"], f"{path} is not in model/perfmon.yaml"
 
 
 def test_a_source_with_every_instance_belongs_to_a_signal_that_keeps_instances_or_adds_them_up():

@@ -76,9 +76,9 @@ def test_a_live_host_is_seen_in_every_signal_and_a_busy_loop_as_a_breach(
     ]
     begun = time.time_ns()
     with running(command, environment), slapd.load():
-        time.sleep(20)
+        time.sleep(12)
         loops = [
-            multiprocessing.Process(target=busy, args=(time.monotonic() + 35,)) for _ in range(os.cpu_count() or 1)
+            multiprocessing.Process(target=busy, args=(time.monotonic() + 30,)) for _ in range(os.cpu_count() or 1)
         ]
         since = time.time_ns()
         for loop in loops:
@@ -88,7 +88,7 @@ def test_a_live_host_is_seen_in_every_signal_and_a_busy_loop_as_a_breach(
             time.sleep(0.5)
         for loop in loops:
             loop.join()
-        time.sleep(max(0, 120 - (time.time_ns() - begun) / SECOND))
+        time.sleep(max(0, 75 - (time.time_ns() - begun) / SECOND))
 
     found = store.series(begun, time.time_ns())
     samples = dict(zip([one.key for one in found.series], store.read(found.series, begun, time.time_ns()), strict=True))
@@ -101,7 +101,7 @@ def test_a_live_host_is_seen_in_every_signal_and_a_busy_loop_as_a_breach(
         assert subjects, name
         for _, origin in subjects.values():
             for series in series_of(origin):
-                assert len(samples[series.key].times) >= 8, name
+                assert len(samples[series.key].times) >= 5, name
 
     for name, value in {**environment, "INFLUX_TOKEN": bucket.token}.items():
         monkeypatch.setenv(name, value)
@@ -111,8 +111,8 @@ def test_a_live_host_is_seen_in_every_signal_and_a_busy_loop_as_a_breach(
     outcome = plimsoll("review", f"live:{host}", *asked, "--json", "-", "--fail-on", "warning")
     assert outcome.status == 1, outcome.err
     crossed = {rule["rule"]: rule for rule in json.loads(outcome.out)["rules"] if rule["state"] == "crossed"}
-    (breach,) = crossed["cpu-busy"]["breaches"]
-    assert breach["worst"] > 80
+    # More than one where this machine is busy with something else, too.
+    assert all(breach["worst"] > 80 for breach in crossed["cpu-busy"]["breaches"])
 
 
 def stamp(instant):

@@ -26,7 +26,7 @@ from tests.grafana.pipeline.values import Failed, NoData, Number, Results, Serie
 
 Ask = Callable[[Sequence[str]], Sequence[Sequence[Table]]]
 
-_STATEMENTS_AT_ONCE = 400
+_STATEMENTS_AT_ONCE = 50
 
 
 def run(

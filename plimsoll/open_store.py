@@ -1,4 +1,4 @@
-"""The store a command works on: the one named, the environment's, or that of the stack that runs here."""
+"""Opens the store: the one named with --store, in the environment or in .env, else the native stack's."""
 
 import os
 from collections.abc import Generator, Mapping
@@ -15,28 +15,28 @@ from store.influx import InfluxStore
 from store.influx_address import Address, bad_address
 from store.influx_server import Server
 
-ENV_FILE = Path(".env")  # docker compose's own, where the stack runs in Docker
+ENV_FILE = Path(".env")  # docker compose reads it, too
 
 
 @contextmanager
-def opened(url: str | None) -> Generator[InfluxStore]:
-    """The store to work on. Unusable if none is known, or its token is not."""
+def open_store(url: str | None) -> Generator[InfluxStore]:
+    """The store at a URL, or the one `store_address` finds. Unusable if there is none, or no token for it."""
     console = Console(stderr=True, emoji=False)
 
-    def waiting(text: str) -> None:
+    def print_progress(text: str) -> None:
         console.print(text, soft_wrap=True, highlight=False, markup=False, style="dim")
 
-    server = Server(address(url, os.environ), waiting=waiting)
+    server = Server(store_address(url, os.environ), waiting=print_progress)
     try:
         yield InfluxStore(server)
     finally:
         server.close()
 
 
-def address(url: str | None, environment: Mapping[str, str]) -> Address:
-    """Where the store is, and with which token: the URL's settings, else the environment's, else the stack's here.
+def store_address(url: str | None, environment: Mapping[str, str]) -> Address:
+    """The address, organisation, bucket and token: from the URL, else the environment, else the stack's settings.
 
-    The stack's token is for the stack alone. Unusable if there is no store, or no token for it.
+    The stack's token is sent to the stack only. Unusable if there is no store, or no token for it.
     """
     named = url or environment.get("INFLUX_URL")
     stack = _stack(needed=not (named and environment.get("INFLUX_TOKEN")))
@@ -51,7 +51,7 @@ def address(url: str | None, environment: Mapping[str, str]) -> Address:
     except ValueError:
         raise bad_address(whole) from None
     place = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
-    # Who writes https for a stack without TLS is told that, not that a token is missing.
+    # https for a stack without TLS: use its token, so that the error is about TLS and not about a missing token.
     is_stack = stack.get("INFLUX_URL", "").rstrip("/") in (place, place.replace("https:", "http:", 1))
     known = {**(stack if is_stack else {}), **environment}
     asked = {name: values[-1] for name, values in parse_qs(parts.query).items()}
@@ -68,9 +68,9 @@ def address(url: str | None, environment: Mapping[str, str]) -> Address:
 
 
 def _stack(*, needed: bool) -> dict[str, str]:
-    """The settings of the stack in Docker whose folder this is, else of the native one.
+    """The stack's settings: from .env if it names an InfluxDB, else those of the native stack.
 
-    Unusable if they cannot be read, though not if another store is named.
+    Unusable if they cannot be read and are needed.
     """
     try:
         docker = _pairs(ENV_FILE) if ENV_FILE.is_file() else {}
@@ -82,7 +82,7 @@ def _stack(*, needed: bool) -> dict[str, str]:
 
 
 def _pairs(path: Path) -> dict[str, str]:
-    """The settings of a file of NAME=value lines that need not all be ours."""
+    """The settings of a file of NAME=value lines; other lines are ignored."""
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:

@@ -1,0 +1,35 @@
+"""Runs one test for each of many cases and tells of all that fail, by name."""
+
+import functools
+import inspect
+
+
+def each(cases, named):
+    """Call the test with every case as its first argument; it fails with a line for each case that failed.
+
+    For tables of hundreds of rows, where a test of its own for each would take longer to list than to run. `named`
+    gives the name of a case.
+    """
+    cases = list(cases)
+
+    def decorated(test):
+        signature = inspect.signature(test)
+        fixtures = list(signature.parameters.values())[1:]
+
+        @functools.wraps(test)
+        def run(**given):
+            failed = []
+            for case in cases:
+                try:
+                    test(case, **given)
+                except Exception as error:
+                    why = str(error) if isinstance(error, AssertionError) else repr(error)
+                    failed.append(f"{named(case)}: {why}")
+            assert cases, "there is no case"
+            assert not failed, f"{len(failed)} of {len(cases)} failed:\n" + "\n".join(failed)
+
+        del run.__wrapped__  # pytest would take the case for a fixture
+        vars(run)["__signature__"] = signature.replace(parameters=fixtures)
+        return run
+
+    return decorated
