@@ -256,7 +256,7 @@ def _object(tag: str, value: str) -> str:
 
 
 def _no_totals(tag: str, but: Sequence[str]) -> Iterator[str]:
-    """What `rules.finder.is_total` says, that there is an instance, and that it is none of those left out."""
+    """What `rules.subjects.is_total` says, that there is an instance, and that it is none of those left out."""
     yield f"{identifier(tag)} =~ /./"
     yield f"{identifier(tag)} !~ {regex(f'(?i)({TOTAL.casefold()}|cpu-total)$|^all$')}"
     if but:

@@ -28,7 +28,7 @@ def without(selection: Selection, host: str, instance: str | None = None) -> str
 
 
 def _is_computer(selection: Selection, name: str) -> str:
-    """What `rules.finder.host_of` says: an agent that polls other computers is the host of none of their points."""
+    """What `rules.subjects.host_of` says: an agent that polls other computers is the host of none of their points."""
     own = _is(selection.host, name)
     if POLLED not in selection.group:
         return own
