@@ -4,8 +4,8 @@ import re
 from pathlib import PurePath
 from typing import NamedTuple
 
+from ingest.office import DOCUMENT, SPREADSHEET
 from ingest.shared.text import Text
-from ingest.unpack import DOCUMENT, SPREADSHEET
 from model.errors import Empty, NoLog, Unusable
 
 _RELOG = "relog FILE.blg -f CSV -o FILE.csv"
