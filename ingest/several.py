@@ -1,4 +1,4 @@
-"""Several recordings of one run: what is worth knowing before they are looked at as one."""
+"""Several recordings of one run: overlaps, clocks that differ, and hosts with two names."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ def remarks_on(logs: Sequence[Log]) -> list[Remark]:
 
 
 def refuse_unnamed(logs: Sequence[Log]) -> None:
-    """Unusable if recordings of computers that are not named overlap and differ: nothing tells these apart."""
+    """Unusable if recordings of computers that are not named overlap and differ: they cannot be distinguished."""
     unnamed = [log for log in logs if len(log.times) and UNNAMED in log.hosts]
     for pair in _meeting(unnamed):
         first, second = (unnamed[at] for at in pair)
