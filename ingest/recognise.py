@@ -108,8 +108,8 @@ _KINDS = (
 )
 _HEAD = 4096
 _LONG_HEAD = 1 << 20
-# A header of counters, wherever it stands, or a row as Windows writes it.
-_HEADER = re.compile(rb"\(PDH-[CT]SV.4\.0\)[^\n]*[,;\t|][^\n,;\t\w]{0,8}\\", re.IGNORECASE)
+# A header of counters anywhere, or as R changes its names; and a row as Windows writes it.
+_HEADER = re.compile(rb"\(PDH-[CT]SV.{1,2}4\.0\)[^\n]*[,;\t|][^\n,;\t\w]{0,8}\\|X\.PDH\.[CT]SV\.4\.0\.", re.IGNORECASE)
 _ROW = re.compile(rb'^"?\d\d/\d\d/\d{4} \d\d:\d\d:\d\d\.\d{3}"?' + _NUMBERS, re.MULTILINE)
 _MEASURED = re.compile(rb'\s*[\[{].*(?:"sysstat"|CounterSamples|"CookedValue")', re.DOTALL)
 _WANTED = (
