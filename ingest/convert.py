@@ -31,7 +31,7 @@ _MILLISECOND = 1_000_000
 class Part:
     """Which part of a log is wanted.
 
-    `counters` are paths in which `*` stands for any text, without regard to case; none means all.
+    `counters` are paths, in any case, in which `*` matches any text; none means all.
     `start` and `end` (UTC ns) both belong to the part; `every` keeps each n-th of its rows. Times are told in
     `zone`, by default the log's own.
     """

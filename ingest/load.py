@@ -37,7 +37,7 @@ def load(
 ) -> Loaded:
     """Load a run, or go on where an earlier call was cut off; a run that is there already stays as it is.
 
-    `progress` is told how many values are dealt with. Unusable, before anything is written, if a log does
+    `progress` is called with the number of values done. Unusable, before anything is written, if a log does
     not say its zone, if two counters could not be told apart once they are written, if the name is another
     run's, if rows are older than the store keeps them, or if the store has data of the same host and time and
     `merge` is not said.

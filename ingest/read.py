@@ -1,4 +1,4 @@
-"""Reading a log: the format is told by the content, never by the file's name."""
+"""Reads a log. The content decides the format, never the file's name."""
 
 import re
 from collections.abc import Sequence

@@ -4,8 +4,8 @@ import re
 from pathlib import PurePath
 from typing import NamedTuple
 
+from ingest.office import DOCUMENT, SPREADSHEET
 from ingest.shared.text import Text
-from ingest.unpack import DOCUMENT, SPREADSHEET
 from model.errors import Empty, NoLog, Unusable
 
 _RELOG = "relog FILE.blg -f CSV -o FILE.csv"
@@ -108,8 +108,8 @@ _KINDS = (
 )
 _HEAD = 4096
 _LONG_HEAD = 1 << 20
-# A header of counters, wherever it stands, or a row as Windows writes it.
-_HEADER = re.compile(rb"\(PDH-[CT]SV.4\.0\)[^\n]*[,;\t|][^\n,;\t\w]{0,8}\\", re.IGNORECASE)
+# A header of counters anywhere, or as R changes its names; and a row as Windows writes it.
+_HEADER = re.compile(rb"\(PDH-[CT]SV.{1,2}4\.0\)[^\n]*[,;\t|][^\n,;\t\w]{0,8}\\|X\.PDH\.[CT]SV\.4\.0\.", re.IGNORECASE)
 _ROW = re.compile(rb'^"?\d\d/\d\d/\d{4} \d\d:\d\d:\d\d\.\d{3}"?' + _NUMBERS, re.MULTILINE)
 _MEASURED = re.compile(rb'\s*[\[{].*(?:"sysstat"|CounterSamples|"CookedValue")', re.DOTALL)
 _WANTED = (

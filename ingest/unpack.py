@@ -10,13 +10,14 @@ import sys
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import IO, TypeAlias
 
-from model.errors import NoLog, Unusable, printable
+from ingest.office import of_office
+from model.errors import Unusable, printable
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -29,29 +30,10 @@ _ALTOGETHER = 16  # what all logs in a file may unpack to, as a multiple of what
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _END_OF_TAR = bytes(1024)
 _ENCRYPTED = 1
-# tarfile and zipfile raise the last three where a header holds a damaged number, or an empty name.
 _BROKEN = (
-    OSError,
-    EOFError,
-    zlib.error,
-    lzma.LZMAError,
-    zstd.ZstdError,
-    zipfile.BadZipFile,
-    tarfile.TarError,
-    RuntimeError,
-    ValueError,
-    OverflowError,
-    IndexError,
+    *(OSError, EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError, zipfile.BadZipFile, tarfile.TarError),
+    *(RuntimeError, ValueError, OverflowError, IndexError),  # tarfile and zipfile, of damaged headers
 )
-# The cells of a spreadsheet, and what the header of a log has in one of them.
-_SHEET = re.compile(r"xl/sharedStrings\.xml|xl/worksheets/.*\.xml|content\.xml")
-_CELL = re.compile(rb"<(c|t|v|is|si|text:p)\b")
-_COUNTER = re.compile(rb"PDH-[CT]SV|\\[^\\<>]+\\[^\\<>]|Processor Time")
-SPREADSHEET = (
-    "a spreadsheet; save its sheet as CSV there and see that no time lost its seconds, or better take the log as it "
-    "was recorded"
-)
-DOCUMENT = "a document, not a log; where a log stands in it, save that as text"
 # Files that a Macintosh adds to an archive.
 _OF_A_MAC = re.compile(r"__MACOSX/|(.*/)?(\._|\.DS_Store$)")
 
@@ -195,7 +177,8 @@ def _members(archive: Content, kind: str, room: _Room, depth: int) -> Iterator[C
     except _BROKEN as error:
         raise Unusable(f"{name}: is a damaged {kind} archive ({error}); make it again") from None
     if any(inner in ("[Content_Types].xml", "mimetype") for inner, _ in entries):
-        raise _office(name, entries, room)
+        texts = [(inner, opener) for inner, opener in entries if inner == "mimetype" or inner.endswith(".xml")]
+        raise of_office(name, ((inner, _member(name, opener, room)) for inner, opener in texts))
     entries = [(inner, opener) for inner, opener in entries if not _OF_A_MAC.match(inner)]
     if not entries:
         raise Unusable(f"{name}: is a {kind} archive with no file in it")
@@ -212,18 +195,6 @@ def _members(archive: Content, kind: str, room: _Room, depth: int) -> Iterator[C
     if kind == "TAR" and archive.data[-len(_END_OF_TAR) :] != _END_OF_TAR:
         said = f"{name}: the archive breaks off before its end, so that files may be missing; copy or make it again"
         yield replace(archive, data=b"", member=True, refused=Unusable(said))
-
-
-def _office(name: str, entries: Sequence[_Entry], room: _Room) -> Unusable:
-    """Why a file of an office program is refused. NoLog if it has no sheet, or its sheets hold no counter."""
-    is_spreadsheet = any(inner.startswith("xl/") for inner, _ in entries) or any(
-        b"spreadsheet" in _member(name, opener, room) for inner, opener in entries if inner == "mimetype"
-    )
-    if not is_spreadsheet:
-        return NoLog(f"{name}: is {DOCUMENT}")
-    texts = [_member(name, opener, room) for inner, opener in entries if _SHEET.match(inner)]
-    is_other = any(map(_CELL.search, texts)) and not any(map(_COUNTER.search, texts))
-    return (NoLog if is_other else Unusable)(f"{name}: is {SPREADSHEET}")
 
 
 def _member(name: str, opener: Callable[[], IO[bytes]], room: _Room) -> bytes:

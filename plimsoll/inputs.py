@@ -10,8 +10,8 @@ from ingest.find_logs import find_logs, skipped_folders
 from ingest.open import STDIN
 from ingest.read import read_logs, refusal
 from ingest.reading import Reading
+from ingest.several import remarks_on
 from ingest.shared.zones import by_windows
-from ingest.together import remarks_on
 from model.errors import Unusable, printable
 from model.log import Log
 from model.names import Names, shipped

@@ -15,7 +15,7 @@ class _Part(BaseModel):
 
 
 class FilePart(_Part):
-    """One recording, counted as it stands: time rows, counter columns, cells present and missing."""
+    """One recording, and how many time rows, counter columns, and cells with and without a sample it has."""
 
     path: str = Field(description="As it was named on the command line; live:HOST for what was collected.")
     sha256: str | None = Field(description="Of its bytes; null for what was collected.")
@@ -23,8 +23,8 @@ class FilePart(_Part):
     hosts: list[str]
     start: str | None
     end: str | None
-    zone: str | None = Field(description="The recorder's zone; null where the log does not say it.")
-    interval_s: float | None = Field(description="Median distance of rows; null with fewer than two.")
+    zone: str | None = Field(description="The recorder's time zone; null if the log does not give it.")
+    interval_s: float | None = Field(description="Median time between rows; null with fewer than two rows.")
     samples: int = Field(description="Time rows.")
     series: int = Field(description="Counter columns.")
     values: int = Field(description="Cells that hold a sample.")
@@ -38,7 +38,7 @@ class LogPart(_Part):
     hosts: list[str]
     start: str | None
     end: str | None
-    zone: str | None = Field(description="The zone times are shown in; null where no log says its zone.")
+    zone: str | None = Field(description="The time zone of the other outputs; null if no log gives one.")
     interval_s: float | None = Field(description="The shortest interval of any file.")
     samples: int
     series: int
@@ -47,7 +47,7 @@ class LogPart(_Part):
 
 
 class RunPart(_Part):
-    """What plimsoll.toml says of the run."""
+    """What plimsoll.toml says about the run."""
 
     name: str | None
     labels: dict[str, str]
@@ -72,7 +72,7 @@ class RemarkPart(_Part):
     file: str | None
     line: int | None
     counter: str | None
-    count: int = Field(description="How many cells, rows or columns it stands for.")
+    count: int = Field(description="How many cells, rows or columns it is about.")
 
 
 class PackPart(_Part):
@@ -85,7 +85,7 @@ class PackPart(_Part):
 
 
 class OverridePart(_Part):
-    """Why plimsoll.toml sets a threshold otherwise or switches it off, and how the documents have it."""
+    """Why plimsoll.toml changes a threshold or switches it off, and the documented values."""
 
     reason: str
     healthy: str = Field(description="As documented, before it was scaled by a host fact.")
@@ -109,7 +109,7 @@ class ThresholdPart(_Part):
     )
     phase: str | None
     scale: str | None
-    override: OverridePart | None = Field(description="Null where the threshold stands as documented.")
+    override: OverridePart | None = Field(description="Null if plimsoll.toml does not change the threshold.")
 
 
 class ProcessPart(_Part):
@@ -118,10 +118,10 @@ class ProcessPart(_Part):
     instance: str
     mean_while: float = Field(description="While the threshold was crossed.")
     mean_otherwise: float | None = Field(
-        description="In the rest of `phase`, outside all breaches of the rule; null where phases are not known, where "
-        "the breach does not lie within one, or where nothing is left of it."
+        description="In the rest of `phase`, outside all breaches of the rule; null if phases are not known, if no "
+        "single phase contains the breach, or if nothing is left of it."
     )
-    phase: str | None = Field(description="The phase the breach lies in, where that is what mean_otherwise is of.")
+    phase: str | None = Field(description="The phase that contains the breach, if mean_otherwise is of its rest.")
     unit: str
 
 
@@ -132,7 +132,7 @@ class BreachPart(_Part):
     end: str
     fired_at: str
     duration_s: float
-    worst: float = Field(description="Of the reduced values, as the mean.")
+    worst: float = Field(description="Of the reduced values; so is the mean.")
     mean: float
     processes: list[ProcessPart] = Field(
         description="The three that used most, most first; empty where processes were not recorded, and for breaches "
@@ -185,15 +185,15 @@ class RulePart(_Part):
         "does-not-apply",
         "off",
     ] = Field(
-        description="Take one you do not know as not judged. often-crossed: it never fired, and was crossed for for_s "
-        "in total and for the share `often` of the judged time; it counts as crossed. too-short: recorded so briefly "
-        "that nothing could be crossed for long enough to count."
+        description="Treat an unknown state as not judged. often-crossed: it never fired, but was crossed for at least "
+        "for_s in total and for the share `often` of the judged time; it counts as crossed. too-short: the recording "
+        "is shorter than the threshold must be crossed to count."
     )
-    needs: str | None = Field(description="What must be known before it can be judged; null where nothing is lacking.")
+    needs: str | None = Field(description="What must be known before it can be judged; null if nothing is missing.")
     severity: Literal["info", "warning", "critical"]
     threshold: ThresholdPart
     worst: float | None = Field(
-        description="Of the values as the threshold reduces them, not of the samples; null without data."
+        description="Of the values as reduced by the threshold, not of the samples; null without data."
     )
     breaches: list[BreachPart]
     brief_crossings: BriefPart
@@ -201,11 +201,11 @@ class RulePart(_Part):
     share_of_time: float | None = Field(description="True evaluations over evaluations with data.")
     evaluations: int = Field(description="Evaluations with data.")
     stretch_s: float | None = Field(
-        description="The longest time judged without a break: where it is shorter than for_s nothing could count as "
+        description="The longest time judged without a break; if it is shorter than for_s, nothing could count as "
         "crossed. Null without data."
     )
     superseded_by: list[str] = Field(
-        description="The rules of today that were judged on this host: beside them this one is a note (info)."
+        description="The current rules that were judged on this host instead; they make this old limit a note (info)."
     )
     notes: list[str]
     summary: str
@@ -220,7 +220,7 @@ class GroupPart(_Part):
     severity: Literal["info", "warning", "critical"] = Field(description="That of its worst rule.")
     hosts: list[str] = Field(description="The worst first.")
     rules: list[str] = Field(description="The worst first.")
-    not_counted: list[str] = Field(description="Old limits, crossed or not, that a rule of today stands in for.")
+    not_counted: list[str] = Field(description="Old limits that a current rule supersedes, crossed or not.")
     sentence: str
 
 

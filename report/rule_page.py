@@ -55,7 +55,7 @@ def signal_text(name: str, signals: Signals) -> str:
         return f"{head}\n\nIt is {_derivation(signal.derived, signals)}."
     if signal.fact:
         return f"{head}\n\nIt is `{signal.fact}` of the host, as plimsoll.toml gives it, throughout."
-    taken = "SeriesOrigin from" if len(signal.sources) == 1 else "SeriesOrigin from the first of these that is recorded"
+    taken = "Taken from" if len(signal.sources) == 1 else "Taken from the first of these that is recorded"
     if signal.instances == "sum":
         taken = "Added up over the instances of the host that have data. " + taken
     return f"{head}\n\n{taken}:\n\n" + "\n".join(f"- {source_text(source)}" for source in signal.sources)

@@ -32,8 +32,7 @@ def to_utc(local: Times, zone: Zone, lines: Sequence[int], remarks: Remarks, hea
     change of daylight saving time: back, or forward over a whole hour in the small hours of a Sunday
     in spring or autumn. Each is remarked.
 
-    Rows behind a line of `headers`, where the header stands again, are of a recording of their own, for
-    which its offset holds anew.
+    After each line of `headers`, where the header is repeated, another recording begins, with the header's offset.
 
     Raises:
         Unusable: If hours are counted to 12 and nothing tells morning from afternoon.
@@ -71,7 +70,7 @@ def in_order(
 
 
 def _refuse_half_days(local: Times, lines: Sequence[int], remarks: Remarks) -> None:
-    """As where a script formats times with `hh`."""
+    """Unusable if hours are counted to 12 without AM and PM, as in a script that formats times with `hh`."""
     hours = local // HOUR % 24
     back = (np.diff(local) < 0) & (np.diff(local // DAY) == 0) & (hours[:-1] == 12) & (hours[1:] == 1)
     if back.any() and hours.min() >= 1 and hours.max() <= 12:
@@ -83,13 +82,13 @@ def _refuse_half_days(local: Times, lines: Sequence[int], remarks: Remarks) -> N
 
 
 def _begun_again(lines: Sequence[int], headers: Sequence[int]) -> Set[int]:
-    """The rows before which a header stands, beside the first of all."""
+    """The rows that follow a repeated header."""
     found = np.searchsorted(np.asarray(lines), headers) if headers else []
     return {int(at) for at in found} - {0, len(lines)}
 
 
 def _by_offset(local: Times, name: str, rule: timezone, lines: Sequence[int], remarks: Remarks) -> Times:
-    """By the offset of a header, up to where the clock was changed."""
+    """Instants by the offset of a header, with the changes of the clock after it."""
     offset = rule.utcoffset(None) // timedelta(microseconds=1) * 1000
     if is_steady(name):
         return local - offset
@@ -100,7 +99,7 @@ def _by_offset(local: Times, name: str, rule: timezone, lines: Sequence[int], re
 def _changes(local: Times, lines: Sequence[int], remarks: Remarks, begun_again: Set[int] = frozenset()) -> Times | int:
     """What to add to each row for the changes of daylight saving time before it.
 
-    Where a recording begins again a step back may be that to another file, unless clocks change at that time.
+    A step back where a recording begins again may be due to another file, unless clocks change at that time.
     """
     steps = np.diff(local)
     interval = sampling_interval(local)
@@ -125,7 +124,7 @@ def _changes(local: Times, lines: Sequence[int], remarks: Remarks, begun_again: 
 
 
 def _is_spring(before: int, after: int, tolerance: int) -> bool:
-    """Whether what is missing is one whole hour of a clock, at a time when clocks are put forward."""
+    """Whether exactly one whole hour of the clock is missing, at a time when clocks are put forward."""
     first = utc(before + tolerance).replace(minute=0, second=0, microsecond=0)
     whole = _close(before, first, tolerance) and _close(after, first + timedelta(hours=1), tolerance)
     return whole and _may_change(before + tolerance)
@@ -142,7 +141,7 @@ def _close(local: int, moment: datetime, tolerance: int) -> bool:
 
 
 def _by_name(local: Times, name: str, offset: int, lines: Sequence[int], remarks: Remarks) -> Times:
-    """By the rules of a zone that is only named in a header, or by the header's offset where these do not hold."""
+    """Instants by the rules of the zone that a header names, or by the header's offset if the rows contradict them."""
     rule = rule_of(name)
     ruled = ruled_by(local, rule, offset) if rule else None
     if rule is None or ruled is None:
@@ -157,7 +156,7 @@ def _by_name(local: Times, name: str, offset: int, lines: Sequence[int], remarks
     steps, interval = np.diff(local), sampling_interval(local)
     for at in np.flatnonzero(np.diff(ruled.offsets)).tolist():
         change = int(ruled.offsets[at + 1] - ruled.offsets[at])
-        if steps[at] < change:  # rows that are not in the order of time are told as such
+        if steps[at] < change:  # rows out of order are remarked elsewhere
             continue
         by = duration_text(abs(change))
         how, then = ("skips", "earlier") if change > 0 else ("goes back by", "later")
@@ -168,19 +167,19 @@ def _by_name(local: Times, name: str, offset: int, lines: Sequence[int], remarks
             f"the clock {how} {by}{pause}, as the rules of {rule.key} say: later rows are {by} {then}",
             line=lines[at + 1],
         )
-    _tell_doubtful(ruled, lines, remarks)
+    _remark_doubtful(ruled, lines, remarks)
     return local - ruled.offsets
 
 
 def _by_rules(local: Times, rule: tzinfo, lines: Sequence[int], remarks: Remarks) -> Times:
-    """By the rules of a zone that people have named, whatever the rows seem to say."""
+    """Instants by the rules of a zone that the caller named."""
     if (ruled := ruled_by(local, rule, None)) is None:
         return local
-    _tell_doubtful(ruled, lines, remarks)
+    _remark_doubtful(ruled, lines, remarks)
     return local - ruled.offsets
 
 
-def _tell_doubtful(ruled: Ruled, lines: Sequence[int], remarks: Remarks) -> None:
+def _remark_doubtful(ruled: Ruled, lines: Sequence[int], remarks: Remarks) -> None:
     for at, until in ruled.doubtful:
         remarks.add(
             Kind.GUESSED,

@@ -43,7 +43,7 @@ def _words(raw: bytes) -> bytes:
 class _Script:
     """What the languages say that share a code page, and how their zones begin in English.
 
-    Where letters are `unmixed`, none stands beside one of ASCII; else none stands between two that are not.
+    If letters are `unmixed`, none is next to an ASCII letter; otherwise none is between two that are not ASCII.
     """
 
     pages: tuple[str, ...]
@@ -83,7 +83,7 @@ def _likelihood(raw: bytes, page: str, script: _Script, zone: str) -> float:
     lower = text.lower()
     at_home = any(f"({name}" in zone for name in script.zones)
     found = 10.0 * sum(lower.count(word) for word in script.words)
-    # Words have much in common, so most letters stand between the same two many times.
+    # Words have much in common, so most letters have the same neighbours many times.
     letters = Counter(_LETTER.findall(f" {text} "))
     for (before, char, after), count in islice(letters.items(), _MOST_LETTERS):
         found += count * (2 if char >= _WIDE else 1) * _weight(before, char, after, script, at_home)

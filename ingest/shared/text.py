@@ -22,7 +22,7 @@ _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "
 
 @dataclass(frozen=True)
 class Text:
-    """A text file as ASCII-compatible bytes, and where it came from.
+    """A text file as ASCII-compatible bytes, with its path.
 
     `data` is the file as it stands, mapped into memory, or bytes that were made from it. `encoding`
     is set where the file says it (a byte order mark), where its zero bytes are those of UTF-16, or
@@ -67,7 +67,7 @@ class Text:
         """What to hand to a parser: where its bytes are taken as they stand the file, opened again by its name."""
         if isinstance(self.data, bytes):
             return self.data
-        # A parser has its own mind about names such as `~/x` and `file:x`; one that is no text cannot be handed on.
+        # polars expands names such as `~/x` and `file:x`, and takes none that is not text.
         whole = self.path.absolute()
         return whole if str(whole).isprintable() else self.data[:]
 

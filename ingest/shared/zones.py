@@ -1,4 +1,4 @@
-"""Time zones by the names that Windows writes into headers: what they say of a clock, beside its bias."""
+"""Time zones by the names that Windows writes into headers, and the rules behind them."""
 
 import re
 from collections.abc import Mapping, Sequence, Set
@@ -16,20 +16,20 @@ from model.times import Zone, offset_text
 _SEASON = re.compile(r" (Standard|Daylight) Time$")
 _UTC = re.compile(r"UTC[+-](0\d|1[0-4])(:[0-5]\d)?")
 _OFFSET = re.compile(r"\(?(?:UTC ?)?([+-])(\d{1,2})(?::?(\d{2}))?\)?(?!\w)")
-# Logs are of these years, and in each zone one of these days is of its standard and the other of its daylight time.
+# The years of logs: in each, one of these days is in standard time and the other in daylight time.
 _DAYS = [datetime(year, month, 15) for year in range(2000, 2038) for month in (1, 7)]
 
 
 def stated(name: str, bias_minutes: int, given: Zone | None, remarks: Remarks) -> Zone:
     """The zone of a header that gives a name and a bias (UTC = local + bias): the bias counts.
 
-    Where the name tells an offset of which the bias is exactly the opposite, or a zone that never was at
-    the bias, this is remarked, and `given` counts instead if it is as far ahead of UTC as the name tells.
+    It is remarked if the bias is exactly the opposite of the offset in the name, or if the zone never has that bias.
+    Then `given` is used instead if it agrees with the name.
     """
     zone = Zone.from_bias(name, bias_minutes)
-    told, rule = _told(name), rule_of(name)
+    told, rule = _offsets_in_name(name), rule_of(name)
     is_opposite = bias_minutes in told
-    is_zone = rule is not None or is_steady(name)  # of any other name only the offset in winter is known
+    is_zone = rule is not None or is_steady(name)  # other names give only the offset in winter
     if -bias_minutes in told or not (is_opposite or is_zone):
         return zone
     is_at = f"UTC{offset_text(-bias_minutes)}"
@@ -49,21 +49,21 @@ def stated(name: str, bias_minutes: int, given: Zone | None, remarks: Remarks) -
 
 
 def by_windows(name: str) -> Zone | None:
-    """The zone that Windows calls so, `GMT Standard Time` or `UTC-11`, if zones.yaml or the name itself tells it."""
+    """The zone with this name in Windows, such as `GMT Standard Time` or `UTC-11`; None if it is not known."""
     if is_steady(name):
-        (minutes,) = _told(name)
+        (minutes,) = _offsets_in_name(name)
         return Zone.from_bias(name, -minutes)
     rule = rule_of(name)
     return Zone(name, rule) if rule else None
 
 
 def is_steady(name: str) -> bool:
-    """Whether clocks of a zone are never changed."""
+    """Whether a zone has no daylight saving time."""
     return name in _steady_zones() or _UTC.fullmatch(name) is not None
 
 
 def rule_of(name: str) -> ZoneInfo | None:
-    """The rules of a zone of Windows' that zones.yaml knows; None of any other, and where no rules are installed."""
+    """The rules of a zone by its name in Windows; None if zones.yaml does not list it, or no rules are installed."""
     zone, changes = _SEASON.subn("", name)
     key: str | None = _file()["changing"].get(zone) if changes else None  # GMT by itself has no summer time
     try:
@@ -72,8 +72,8 @@ def rule_of(name: str) -> ZoneInfo | None:
         return None
 
 
-def _told(name: str) -> Set[int]:
-    """How many minutes ahead of UTC a zone is by its name: several where clocks are changed, none if unknown."""
+def _offsets_in_name(name: str) -> Set[int]:
+    """Minutes ahead of UTC by the name of a zone: several with daylight saving time, none if unknown."""
     if match := _OFFSET.match(name):
         sign, hours, minutes = match.groups(default="0")
         return {int(f"{sign}{int(hours) * 60 + int(minutes)}")}
@@ -84,13 +84,13 @@ def _told(name: str) -> Set[int]:
 
 
 def _agree(told: Set[int], given: Set[int]) -> bool:
-    """Whether one is the other, or the part of it that holds in one season."""
+    """Whether two zones have the same offsets, or one has those of one season of the other."""
     return told <= given or given <= told
 
 
 @cache
 def _offsets(rule: tzinfo) -> Set[int]:
-    """Minutes ahead of UTC of a zone in the years that logs are of."""
+    """Minutes ahead of UTC of a zone, in the years of logs."""
     found = {rule.utcoffset(day) for day in _DAYS}
     return {offset // timedelta(minutes=1) for offset in found if offset is not None}
 
@@ -102,6 +102,6 @@ def _file() -> dict[str, Any]:
 
 @cache
 def _steady_zones() -> Mapping[str, int]:
-    """Minutes ahead of UTC of zones whose clocks are never changed."""
+    """Minutes ahead of UTC of zones without daylight saving time."""
     by_offset: Mapping[int, Sequence[str]] = _file()["unchanging"]
     return {name: minutes for minutes, names in by_offset.items() for name in names}

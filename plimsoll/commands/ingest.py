@@ -9,7 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from hosts import settings
 from ingest.load import Loaded, load
-from ingest.together import refuse_unnamed
+from ingest.several import refuse_unnamed
 from model.errors import Unusable
 from model.remark import counted
 from model.run import Recording, Run, StoredRun

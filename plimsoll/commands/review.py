@@ -8,7 +8,7 @@ from hosts import settings
 from hosts.facts import Facts
 from hosts.overrides import Overrides
 from hosts.recorded_facts import recorded_facts
-from ingest.together import refuse_unnamed
+from ingest.several import refuse_unnamed
 from model.errors import Unusable
 from model.log import Log
 from model.run import Phase

@@ -3,26 +3,22 @@
 import re
 from codecs import BOM_UTF8
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
+from ingest.formats.perfmon.cells import Cells
 from ingest.formats.perfmon.layout import TIME, Layout, Rows, wall_clock
-from ingest.shared.cells import split
+from ingest.formats.perfmon.left_out import LeftOut
 from model.errors import Unusable
-from model.remark import MAX_SHOWN, Kind, Remarks, and_more, counted, short
+from model.remark import counted, short
 
-_HOPELESS = 50
 _JOINT = "\x1f"  # between cells; in no number or time
-_MOST_STRANGE = 0.1
 _TIME = re.compile(r"\s*\d\d?\s*/\s*\d\d?\s*/\s*\+?\d{4}\s*\d\d?\s*:\s*\d\d?\s*:\s*\d[\d.\s]*")
 _DAY_FIRST = re.compile(r"\s*(?:1[3-9]|2\d|3[01])/(?:0\d|1[0-2])/\d{4} ")
 # A last row that ends within its time.
 _CUT_TIME = re.compile(r"[\d/]{0,10}( [\d:.]*)?")
-# Cells of which some are quoted and some are not.
-_MIXED = r'(?:"[^"]*"|[^"{0}]*)(?:{0}(?:"[^"]*"|[^"{0}]*))*'
 # Text that cannot be part of a row: it begins with a letter, and holds no quotes, paths or cells with numbers.
 _WORDS = re.compile(r"""\s*[^\s\d"(\\.:/+-](?!.*(?:["\0]|\\\\|[,;\t] *[\d.-]))""")
 # A cell in which another row goes on, as where a block of the file is lost: a date or time, two points, control
@@ -40,7 +36,7 @@ _NO_TIME = (
     '"{}" is not a time as Perfmon writes it (MM/DD/YYYY HH:MM:SS.mmm); a spreadsheet may have cut it: export the log '
     "again with relog"
 )
-_DAMAGED = "the row has a quote too many or too few{}"
+_DAMAGED = "the row has a quote too many or too few"
 
 
 class Piece(NamedTuple):
@@ -56,15 +52,6 @@ class Piece(NamedTuple):
     next_has_return: bool
 
 
-@dataclass
-class _Strange:
-    """Cells of one column that are not numbers: where the first one is, and how many there are."""
-
-    line: int
-    text: str
-    count: int = 0
-
-
 def says_typeperf(line: str) -> bool:
     """Whether a line is what typeperf prints as it ends."""
     return line.startswith(_TYPEPERF_SAYS)
@@ -76,34 +63,17 @@ def are_words(line: str) -> bool:
 
 
 class ByLine:
-    """Reads pieces of a log line by line, and keeps count of what is left out."""
+    """Reads pieces of a log line by line. `headers` are the lines where the header stands again."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, left_out: LeftOut) -> None:
         self._layout = layout
-        self._separator = layout.separator
         self._header = layout.header.decode("utf-8", errors="replace").strip()
         self._sign = self._header.lstrip('"').partition(" ")[0]
-        self._mixed = re.compile(_MIXED.format(re.escape(self._separator)))
+        self._cells = Cells(layout.separator)
         self.headers: list[int] = []
-        self._kept = 0
-        self._present = 0
+        self._left_out = left_out
         self._after_return = True
         self._lost_cells = False
-        # Lines with what is said of them, and of rows why the log is refused if there are many.
-        self._others: list[tuple[int, str]] = []
-        self._left_out: list[tuple[int, str, str]] = []
-        self._day_first: list[tuple[int, str]] = []
-        self._strange: dict[int, _Strange] = {}
-
-    @property
-    def is_hopeless(self) -> bool:
-        """Whether there are many lines and no row yet."""
-        return not self._kept and len(self._left_out) > _HOPELESS
-
-    def count(self, rows: Rows) -> None:
-        """Count rows that were read."""
-        self._kept += len(rows.numbers)
-        self._present += len(rows.numbers) * rows.numbers.width - sum(rows.numbers.null_count().row(0))
 
     def read(self, piece: Piece, first_line: int) -> Rows:
         """The rows of a piece. Unusable if another log begins in it."""
@@ -122,10 +92,10 @@ class ByLine:
             if row:
                 rows.append(row)
                 numbers.append(first_line + at)
-            if self.is_hopeless:
+            if self._left_out.is_hopeless:
                 break
         found = self._parsed(rows, numbers)
-        self.count(found)
+        self._left_out.count(found)
         return found
 
     def _torn(self, lines: Sequence[str], written: Sequence[int], next_has_return: bool) -> set[int]:
@@ -149,54 +119,26 @@ class ByLine:
         width = self._layout.width
         if "\0" in line:
             reason = "the row holds zero bytes: left out, as part of another row may follow them"
-            self._leave_out(number, reason, "the row holds zero bytes; copy or record the log again")
+            self._left_out.add_row(number, reason, "the row holds zero bytes; copy or record the log again")
             return None
-        cells = self._cells(line)
+        cells = self._cells.split(line)
         if cells and len(cells) == self._layout.quoted:
             cells += [""] * (width - len(cells))
         is_bare = is_open and line[-1] not in '" '
         if is_last and (cells is None or len(cells) < width or is_bare):
-            whole = self._whole_cells(line, is_open=is_open)
+            whole = self._cells.whole(line, is_open=is_open)
             if whole is not None and len(whole) < width and (len(whole) > 1 or _begins_with_a_time(line)):
                 return self._cut(whole, number)
         if cells is None or len(cells) != width or not _TIME.fullmatch(cells[0]):
             self._take_other(line, cells, number)
             return None
         if _DAY_FIRST.match(cells[0]):
-            self._day_first.append((number, short(cells[0])))
+            self._left_out.add_day_first(number, short(cells[0]))
         if is_torn and '"' not in line:
             reason = "the line ends otherwise than those around it, so that it may be cut"
-            self._leave_out(number, f"{reason}: left out", f"{reason}; record the log again")
+            self._left_out.add_row(number, f"{reason}: left out", f"{reason}; record the log again")
             return None
         return cells
-
-    def _cells(self, line: str) -> list[str] | None:
-        """The cells of a line; None if its quotes are damaged."""
-        if '"' not in line:
-            return line.split(self._separator)
-        if line[0] == '"' and line[-1] == '"':
-            cells = line[1:-1].split(f'"{self._separator}"')
-            if line.count('"') == 2 * len(cells):
-                return cells
-        return split(line, self._separator) if self._mixed.fullmatch(line) else None
-
-    def _whole_cells(self, line: str, *, is_open: bool) -> list[str] | None:
-        """The cells of the file's last row that are not cut; None if the row was not cut short, or is damaged.
-
-        A row that has its line end was cut only if it ends within quotes.
-        """
-        if line[0] == '"':
-            *whole, rest = line[1:].split(f'"{self._separator}"')
-            closed = rest.removesuffix(self._separator)
-            if closed.endswith('"'):
-                if not is_open:
-                    return None
-                whole.append(closed[:-1])
-            return None if any('"' in cell for cell in (*whole, rest.rstrip(f'"{self._separator}'))) else whole
-        cells = self._cells(line)
-        if not is_open or cells is None:
-            return None
-        return cells if line[-1] == '"' else cells[:-1]
 
     def _cut(self, whole: list[str], number: int) -> list[str] | None:
         width = self._layout.width
@@ -208,39 +150,36 @@ class ByLine:
             row = [*whole, *[""] * (width - len(whole))]
         else:
             told, row = "the last row is cut short before its first value: left out", None
-        self._others.append((number, told))
+        self._left_out.add_line(number, told)
         return row
 
     def _take_header(self, line: str, number: int) -> None:
         if line.strip() != self._header:
             raise self._another(number, "here")
         self.headers.append(number)
-        self._others.append((number, "the header stands here again"))
+        self._left_out.add_line(number, "the header stands here again")
 
     def _take_other(self, line: str, cells: list[str] | None, number: int) -> None:
         """Take a line that is not a row. Unusable if it names counters."""
         if says_typeperf(line.strip()):
-            self._others.append((number, f'typeperf\'s closing line "{line.strip()}"'))
+            self._left_out.add_line(number, f'typeperf\'s closing line "{line.strip()}"')
             return
         if "\\\\" in line and _COUNTER.search(line) and self._header not in line:
             raise self._another(number, "here" if _COUNTER.search(line[:64]) else "within this line")
         width = self._layout.width
         if are_words(line):
-            self._others.append((number, f'"{short(line.strip())}" is no row: left out'))
+            self._left_out.add_line(number, f'"{short(line.strip())}" is no row: left out')
         elif cells and len(cells) == width:
             said = short(cells[0])
-            self._leave_out(number, f'"{said}" is not a time: the row is left out', _NO_TIME.format(said))
+            self._left_out.add_row(number, f'"{said}" is not a time: the row is left out', _NO_TIME.format(said))
         elif cells is None:
             self._lost_cells = True
-            self._leave_out(number, _DAMAGED.format(": left out"), _DAMAGED.format("; export the log again with relog"))
+            self._left_out.add_row(number, f"{_DAMAGED}: left out", f"{_DAMAGED}; export the log again with relog")
         else:
             self._lost_cells = True
             has = counted(len(cells), "cell")
             reason = f"the row has {has} where the header has {width}: left out"
-            self._leave_out(number, reason, _NO_MATCH.format(counted(width, "cell"), len(cells)))
-
-    def _leave_out(self, number: int, told: str, refusal: str) -> None:
-        self._left_out.append((number, told, refusal))
+            self._left_out.add_row(number, reason, _NO_MATCH.format(counted(width, "cell"), len(cells)))
 
     def _another(self, number: int, place: str) -> Unusable:
         before = "this line" if place == "here" else "its header"
@@ -256,7 +195,7 @@ class ByLine:
         doubtful: set[int] = set()
         for row in np.flatnonzero(local.is_null().to_numpy()).tolist():
             said = short(rows[row][0])
-            self._leave_out(lines[row], f'"{said}" is not a time: the row is left out', _NO_TIME.format(said))
+            self._left_out.add_row(lines[row], f'"{said}" is not a time: the row is left out', _NO_TIME.format(said))
             doubtful.add(row)
         parsed: dict[int, dict[int, float]] = {}
         is_missing = np.isnan(frame.to_numpy()) if len(rows) else np.zeros((0, 0), dtype=bool)
@@ -272,12 +211,12 @@ class ByLine:
                 elif self._layout.counters[at].startswith("\\") and _TWO_ROWS.search(text[:200]):
                     doubtful.add(row)
                     reason = f'"{short(text)}" may be where another row goes on'
-                    self._leave_out(lines[row], f"{reason}: left out", f"{reason}; record the log again")
+                    self._left_out.add_row(lines[row], f"{reason}: left out", f"{reason}; record the log again")
                     break
                 else:
                     strange.append((at, text))
             for at, text in strange if row not in doubtful else ():
-                self._strange.setdefault(at, _Strange(lines[row], text)).count += 1
+                self._left_out.add_cell(at, lines[row], text)
         for at, values in parsed.items():
             frame.replace_column(at, frame.to_series(at).scatter(list(values), list(values.values())))
         if not doubtful:
@@ -293,42 +232,6 @@ class ByLine:
         schema = self._layout.schema
         return pl.read_csv(text, has_header=False, separator=_JOINT, quote_char=None, schema=schema, ignore_errors=True)
 
-    def tell(self, remarks: Remarks) -> None:
-        """Remark each row and cell that is left out. Unusable if too many are for the rest to be certain."""
-        file = self._layout.file
-        self._left_out.sort()
-        if len(self._left_out) > self._kept:
-            number, _, refusal = self._left_out[0]
-            raise Unusable(f"{file}:{number}: {refusal}")
-        if len(self._day_first) > 1:
-            number, said = self._day_first[0]
-            raise Unusable(
-                f'{file}:{number}: "{said}" has the day before the month, and of other rows it cannot be told; '
-                "export the log again with relog"
-            )
-        _tell_some(sorted(self._others), "line", remarks)
-        _tell_some([(number, told) for number, told, _ in self._left_out], "row", remarks)
-        count = sum(found.count for found in self._strange.values())
-        if count > self._present:
-            first = min(found.line for found in self._strange.values())
-            raise Unusable(
-                f"{file}:{first}: {count:,} cells from here on are not numbers and {self._present:,} are; Perfmon "
-                "writes numbers with a decimal point: export the log again as it was recorded (relog, not a "
-                "spreadsheet)"
-            )
-        for at, found in sorted(self._strange.items()):
-            told = f'"{short(found.text)}" is not a number: no sample{and_more(found.count)}'
-            counter = self._layout.counters[at]
-            remarks.add(Kind.SKIPPED, told, line=found.line, counter=counter, count=found.count)
-
-    def unread(self, columns: Sequence[pl.Series]) -> list[int]:
-        """The columns with so many cells that are not numbers that the rest says little of the counter."""
-        return [
-            at
-            for at, found in sorted(self._strange.items())
-            if found.count > _MOST_STRANGE * (found.count + len(columns[at]) - columns[at].null_count())
-        ]
-
 
 def _begins_with_a_time(line: str) -> bool:
     text = line.strip('"')
@@ -341,10 +244,3 @@ def _number(text: str) -> float | None:
         return None if "_" in text else float(text)
     except ValueError:
         return None
-
-
-def _tell_some(reasons: list[tuple[int, str]], noun: str, remarks: Remarks) -> None:
-    for at, reason in reasons[:MAX_SHOWN]:
-        remarks.add(Kind.SKIPPED, reason, line=at)
-    if (more := len(reasons) - MAX_SHOWN) > 0:
-        remarks.add(Kind.SKIPPED, f"{counted(more, f'more {noun}')} like these: left out", count=more)

@@ -32,7 +32,7 @@ class Layout:
 
     @property
     def quoted(self) -> int:
-        """The number of quoted cells in a quoted row: a column without a name stands behind a last separator."""
+        """The number of quoted cells in a quoted row: a last separator makes a column without a name."""
         return self.width - (self.counters[-1] == "")
 
     @cached_property

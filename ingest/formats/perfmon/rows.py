@@ -10,6 +10,7 @@ import polars as pl
 
 from ingest.formats.perfmon.by_line import ByLine, Piece
 from ingest.formats.perfmon.layout import Layout, Rows
+from ingest.formats.perfmon.left_out import LeftOut
 from ingest.formats.perfmon.regular import ends_in_a_bare_cell, read_regular
 from ingest.shared.text import Text
 from ingest.unpack import Data
@@ -49,7 +50,8 @@ def read_rows(text: Text, layout: Layout, remarks: Remarks) -> Table:
         rows = read_regular(text.source, layout.offset, len(data), layout.first_line, layout)
         if rows:
             return Table(rows.local, _finite(rows.numbers, layout, remarks), rows.lines)
-    by_line = ByLine(layout)
+    left_out = LeftOut(layout)
+    by_line = ByLine(layout, left_out)
     parts: list[Rows] = []
     line = layout.first_line
     end = _end(data, layout.offset)
@@ -59,22 +61,22 @@ def read_rows(text: Text, layout: Layout, remarks: Remarks) -> Table:
         if not piece.is_open and (not is_small or len(piece.data) < end - layout.offset):
             rows = read_regular(piece.data, 0, len(piece.data), line, layout)
         if rows:
-            by_line.count(rows)
+            left_out.count(rows)
         else:
             rows = by_line.read(piece, line)
         parts.append(rows)
-        if by_line.is_hopeless:
+        if left_out.is_hopeless:
             break
         line += piece.data.count(b"\n")
     if zeros := data[end:].count(b"\0"):
         told = f"the file ends with {counted(zeros, 'zero byte')}, as after a crash: left out"
         remarks.add(Kind.SKIPPED, told, line=line - (data[end - 1 : end] != b"\n"))
-    by_line.tell(remarks)
+    left_out.tell(remarks)
     local = pl.concat([part.local for part in parts]) if parts else pl.Series([], dtype=pl.Datetime("ns"))
     numbers = pl.concat([part.numbers for part in parts]) if parts else pl.DataFrame(schema=layout.schema).drop("time")
     lines = [line for part in parts for line in part.lines]
     columns = _finite(numbers, layout, remarks)
-    return Table(local, columns, lines, by_line.headers, by_line.unread(columns))
+    return Table(local, columns, lines, by_line.headers, left_out.unread(columns))
 
 
 def _finite(numbers: pl.DataFrame, layout: Layout, remarks: Remarks) -> list[pl.Series]:

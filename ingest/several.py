@@ -1,4 +1,4 @@
-"""Several recordings of one run: what is worth knowing before they are looked at as one."""
+"""Several recordings of one run: overlaps, clocks that differ, and hosts with two names."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +11,7 @@ import numpy as np
 from ingest.shared.clock_rules import QUARTER
 from model.errors import Unusable
 from model.log import Log
-from model.remark import MAX_SHOWN, Kind, Remark, counted, short
+from model.remark import MAX_SHOWN, Kind, Remark, counted
 from model.series import UNNAMED
 from model.times import SECOND, duration_text
 
@@ -26,7 +26,7 @@ def remarks_on(logs: Sequence[Log]) -> list[Remark]:
 
 
 def refuse_unnamed(logs: Sequence[Log]) -> None:
-    """Unusable if recordings of computers that are not named overlap and differ: nothing tells these apart."""
+    """Unusable if recordings of computers that are not named overlap and differ: they cannot be distinguished."""
     unnamed = [log for log in logs if len(log.times) and UNNAMED in log.hosts]
     for pair in _meeting(unnamed):
         first, second = (unnamed[at] for at in pair)
@@ -47,17 +47,20 @@ def _some(remarks: Iterator[Remark]) -> Iterator[Remark]:
 
 def _overlaps(logs: Sequence[Log]) -> Iterator[Remark]:
     columns = cache(lambda at: _columns(logs[at]))
-    pairs = _meeting(logs)
-    by_hosts: dict[frozenset[str], list[tuple[int, int]]] = defaultdict(list)
-    for pair in pairs:
-        by_hosts[frozenset.intersection(*(_hosts(logs[at]) for at in pair))].append(pair)
-    for together in by_hosts.values():
-        if len(together) > MAX_SHOWN:
-            places = sorted({at for pair in together for at in pair})
-            yield from _overlap_of_many([logs[at] for at in places], [columns(at) for at in places])
-            continue
-        for one, other in together:
-            yield from _overlap(logs[one], logs[other], columns(one), columns(other))
+    pairs = iter(_meeting(logs))
+    told = 0
+    for one, other in pairs:
+        remark = _overlap(logs[one], logs[other], columns(one), columns(other))
+        if remark:
+            yield remark
+            told += 1
+        if told == MAX_SHOWN:
+            break
+    if more := len(list(pairs)):
+        text = f"{counted(more, 'more pair')} of recordings of one host overlap"
+        yield Remark(
+            Kind.REPAIRED, f"{text}: values that are in both count once, as in the log named first", count=more
+        )
 
 
 def _columns(log: Log, host: str | None = None) -> Mapping[object, int]:
@@ -65,24 +68,21 @@ def _columns(log: Log, host: str | None = None) -> Mapping[object, int]:
     return {one.key: at for at, one in enumerate(log.series) if host in (None, one.host)}
 
 
-def _hosts(log: Log) -> frozenset[str]:
-    return frozenset(host.casefold() for host in log.hosts)
-
-
 def _overlap(
     first: Log, second: Log, its_columns: Mapping[object, int], other_columns: Mapping[object, int]
-) -> Iterator[Remark]:
+) -> Remark | None:
     met = _met(first, second, its_columns, other_columns)
     if met and met.between:
         rows = f"{counted(met.between, 'row')} of {counted(met.counters, 'counter')} lie between those of {first.path}"
-        yield Remark(Kind.NOTED, f"{rows}, at times of their own: all count", file=str(second.path), count=met.between)
-    elif met and met.common:
+        return Remark(Kind.NOTED, f"{rows}, at times of their own: all count", file=str(second.path), count=met.between)
+    if met and met.common:
         rows = f"{counted(met.common, 'row')} of {counted(met.counters, 'counter')} stand in {first.path} too"
         if met.differing:
             text = f"{rows}, {counted(met.differing, 'value')} of them different: those of {first.path} count"
         else:
             text = f"{rows}: counted once"
-        yield Remark(Kind.REPAIRED, text, file=str(second.path), count=met.common)
+        return Remark(Kind.REPAIRED, text, file=str(second.path), count=met.common)
+    return None
 
 
 class _Met(NamedTuple):
@@ -110,43 +110,6 @@ def _met(
 def _within(log: Log, other: Log) -> int:
     """How many rows of a log are of the other's span."""
     return int(np.count_nonzero((log.times >= other.times[0]) & (log.times <= other.times[-1])))
-
-
-def _overlap_of_many(logs: Sequence[Log], columns: Sequence[Mapping[object, int]]) -> Iterator[Remark]:
-    """One remark on recordings of the same hosts, in time that grows with their size and not with their pairs."""
-    holders: dict[object, list[int]] = defaultdict(list)
-    for at, of_log in enumerate(columns):
-        for key in of_log:
-            holders[key].append(at)
-    alike: dict[tuple[int, ...], list[object]] = defaultdict(list)
-    for key, places in holders.items():
-        alike[tuple(places)].append(key)
-    values = differing = 0
-    spans: list[int] = []
-    files: set[int] = set()
-    for places, keys in alike.items():
-        times = np.concatenate([logs[at].times for at in places])
-        holder = np.repeat(places, [len(logs[at].times) for at in places])
-        order = np.argsort(times, kind="stable")
-        again = order[1:][(np.diff(times[order]) == 0) & (np.diff(holder[order]) != 0)]
-        if not len(again):
-            continue
-        rows = order[np.isin(times[order], times[again])]
-        starts = np.flatnonzero(np.diff(times[rows], prepend=-1) > 0)
-        values += len(again) * len(keys)
-        spans += (int(times[again[0]]), int(times[again[-1]]))
-        files.update(holder[rows].tolist())
-        for key in keys:
-            column = np.concatenate([logs[at].column(columns[at][key]) for at in places])[rows]
-            differing += int(np.count_nonzero(np.fmax.reduceat(column, starts) > np.fmin.reduceat(column, starts)))
-    if not values:
-        return
-    hosts = ", ".join(dict.fromkeys(host for host in logs[0].hosts if host.casefold() in _hosts(logs[1])))
-    what = f"{counted(len(files), 'recording')} of {short(hosts)} overlap, {logs[0].zone.span(min(spans), max(spans))}"
-    text = f"{what}: {counted(values, 'value')} that stand in several are counted once"
-    if differing:
-        text += f", {differing:,} of them different: those of the log that was named first count"
-    yield Remark(Kind.REPAIRED, text, count=values)
 
 
 def _meeting(logs: Sequence[Log]) -> list[tuple[int, int]]:

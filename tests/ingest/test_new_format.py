@@ -1,0 +1,50 @@
+"""The worked example of docs/new-format.md reads what the page says it reads."""
+
+import json
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from ingest.formats.registry import FORMATS
+from ingest.reading import Reading
+from ingest.shared.text import Text
+from model.errors import Unusable
+from model.times import iso
+
+PAGE = (Path(__file__).parents[2] / "docs" / "new-format.md").read_text(encoding="utf-8")
+CODE, REGISTRY = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+ROWS, EXPECTED, REFUSED = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
+
+
+@pytest.fixture
+def format_():
+    module = {"__name__": "json_lines"}
+    exec(CODE, module)
+    return SimpleNamespace(**module)
+
+
+def test_it_reads_its_rows(format_):
+    text = Text.of(Path("input.jsonl"), ROWS.encode())
+    assert format_.sniff(text)
+    assert not any(one.sniff(text) for one in FORMATS)
+    log, expected = format_.read(text, Reading()), json.loads(EXPECTED)
+    assert log.format == expected["format"]
+    assert [iso(int(time)) for time in log.times] == expected["times"]
+    assert [(one.host, one.path) for one in log.series] == [(one["host"], one["path"]) for one in expected["series"]]
+    assert [column.to_list() for column in log.columns] == [one["values"] for one in expected["series"]]
+
+
+def test_it_refuses_a_row_that_is_cut(format_):
+    with pytest.raises(Unusable) as refused:
+        format_.read(Text.of(Path("input.jsonl"), ROWS.encode()[:-40]), Reading())
+    assert str(refused.value) == json.loads(REFUSED)["refused"]
+
+
+def test_the_registry_is_as_shown():
+    shown = re.findall(r"^    ([\w.]+),$", REGISTRY, re.MULTILINE)
+    source = Path(__file__).parents[2] / "ingest" / "formats" / "registry.py"
+    kept = re.search(r"FORMATS: .*?\n\)", source.read_text(encoding="utf-8"), re.DOTALL)
+    assert kept is not None
+    assert shown == [*re.findall(r"^    ([\w.]+),$", kept[0], re.MULTILINE), "json_lines"]
