@@ -13,7 +13,7 @@ SPREADSHEET = (
     "a spreadsheet; save its sheet as CSV there and see that no time lost its seconds, or better take the log as it "
     "was recorded"
 )
-DOCUMENT = "a document, not a log; where a log stands in it, save that as text"
+DOCUMENT = "a document, not a log; if a log is in it, save that as text"
 
 
 def of_office(name: str, members: Iterable[tuple[str, bytes]]) -> Unusable:

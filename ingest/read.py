@@ -77,7 +77,7 @@ def _read(content: Content, how: Reading) -> Log:
         said.add(Kind.UNREAD, "the log holds no samples")
     elif not log.present:
         said.add(
-            Kind.UNREAD, f"no value stands in any of {counted(len(log.times), 'row')}; were its counters recorded?"
+            Kind.UNREAD, f"there is no value in any of {counted(len(log.times), 'row')}; were its counters recorded?"
         )
     return replace(log, file=content.path, sha256=content.sha256, remarks=tuple(said))
 

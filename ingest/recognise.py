@@ -71,7 +71,7 @@ _KINDS = (
         rb"PerformanceCounter|CookedValue|CounterSamples|GetCounter|Readings|\A\\\\[^\n\\]+\\[^\n]+\\|"
         rb"\n(?=[^\n]*\d\d?:\d\d)[^\n]*\\\\[^\\\n]+\\[^\n]+\\",
     ),
-    _Kind(rb"Error:", "an error that stands where a log should be; record the log again", rb"(?i)counter|performance"),
+    _Kind(rb"Error:", "an error message instead of a log; record the log again", rb"(?i)counter|performance"),
     _Kind(
         rb"\\[^,;\t\n]+\r?(\n|$)",
         "a list of counters without values; record a log of them with: typeperf -cf FILE -f CSV -o LOG.csv",
@@ -82,7 +82,7 @@ _KINDS = (
         f"the rows of sadf without their header; write them again with: {_SADF}",
         rb"\A[^;\n]+;-?\d+;(?:\d{4}-\d\d-\d\d|\d{9,11};|\d\d:\d\d:\d\d)",
     ),
-    _Kind(rb"[<{[]", "a page, a document or settings; where a log stands in it, save that as text", False),
+    _Kind(rb"[<{[]", "a page, a document or settings; if a log is in it, save that as text", False),
     _Kind(
         rb'"?Reported on[ \t,:"]*\\\\',
         "an export of Windows NT 4's Performance Monitor, which is not read; put (PDH-CSV 4.0) and a path such as "

@@ -1,6 +1,7 @@
 """Limits as packs write them, with the operator of the healthy side: `< 80`, `> 3600 s`, `= 0`."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -10,9 +11,10 @@ from numpy.typing import NDArray
 from model.log import Values
 
 Worse = Literal["higher", "lower", "either"]
+Operator = Literal["<", "<=", ">", ">=", "="]
 _TEXT = re.compile(r"(<=|>=|[<>=≤≥])\s*(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([^\W\d_]\S*|[%/]\S*)?")
-_PLAIN = {"≤": "<=", "≥": ">="}
-_SIGNS = {written: sign for sign, written in _PLAIN.items()}
+_OPERATORS: Mapping[str, Operator] = {"<": "<", "<=": "<=", "≤": "<=", ">": ">", ">=": ">=", "≥": ">=", "=": "="}
+_SIGNS: Mapping[str, str] = {"<=": "≤", ">=": "≥"}
 _SEPARATED = re.compile(r"\d,\d")
 
 
@@ -23,7 +25,7 @@ class Healthy:
     `unit` is the unit that the text names, None once the limit is in the unit of its signal.
     """
 
-    operator: Literal["<", "<=", ">", ">=", "="]
+    operator: Operator
     limit: float
     unit: str | None = None
 
@@ -36,8 +38,7 @@ class Healthy:
             raise ValueError(
                 f'"{text}" is not a limit; write it {comma}like "< 80", "<= 25 ms", "> 3600 s", ">= 4 GB" or "= 0"'
             )
-        operator = _PLAIN.get(match[1], match[1])
-        return cls(operator, float(match[2]), match[3])  # pyright: ignore[reportArgumentType]
+        return cls(_OPERATORS[match[1]], float(match[2]), match[3])
 
     @property
     def worse(self) -> Worse:

@@ -149,7 +149,7 @@ def _by_name(local: Times, name: str, offset: int, lines: Sequence[int], remarks
     if ruled.against is not None:
         remarks.add(
             Kind.NOTED,
-            f"the clock was not changed as the rules of {rule.key} say: its rows are read as they stand",
+            f"the clock was not changed as the rules of {rule.key} say: its rows are read as they are written",
             line=lines[ruled.against],
         )
         return local - offset

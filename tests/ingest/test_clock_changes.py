@@ -105,7 +105,9 @@ def test_a_clock_that_goes_on_over_its_zone_s_change_is_believed(name, minutes):
         wrong, remarks = recorded(moments, f"{name} Standard Time", key, clock=clock)
         assert not wrong, (name, at)
         (remark,) = remarks
-        assert remark.text == f"the clock was not changed as the rules of {key} say: its rows are read as they stand"
+        assert (
+            remark.text == f"the clock was not changed as the rules of {key} say: its rows are read as they are written"
+        )
 
 
 @pytest.mark.parametrize("name", CHANGING)

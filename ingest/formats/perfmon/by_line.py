@@ -29,8 +29,8 @@ _TYPEPERF_SAYS = ("Exiting, please wait", "The command completed successfully", 
 # Behind the last row typeperf blanks out "please wait" with wide spaces: of Shift JIS, of GBK and EUC, and of Big5.
 _WIDE_SPACES = re.compile(rb'(?<=")[ \t]*(?:(?:\x81\x40|\xa1\xa1|\xa1\x40)[ \t]*)+(?=\r?$)', re.MULTILINE)
 _NO_MATCH = (
-    "the header has {} but the row has {}, so values cannot be told apart by their counter; record the log again, or "
-    "mend the header or the rows"
+    "the header has {} but the row has {}, so it is not certain which value is of which counter; record the log "
+    "again, or correct the header or the rows"
 )
 _NO_TIME = (
     '"{}" is not a time as Perfmon writes it (MM/DD/YYYY HH:MM:SS.mmm); a spreadsheet may have cut it: export the log '
@@ -63,7 +63,7 @@ def are_words(line: str) -> bool:
 
 
 class ByLine:
-    """Reads pieces of a log line by line. `headers` are the lines where the header stands again."""
+    """Reads pieces of a log line by line. `headers` are the lines where the header is repeated."""
 
     def __init__(self, layout: Layout, left_out: LeftOut) -> None:
         self._layout = layout
@@ -157,7 +157,7 @@ class ByLine:
         if line.strip() != self._header:
             raise self._another(number, "here")
         self.headers.append(number)
-        self._left_out.add_line(number, "the header stands here again")
+        self._left_out.add_line(number, "the header is here again")
 
     def _take_other(self, line: str, cells: list[str] | None, number: int) -> None:
         """Take a line that is not a row. Unusable if it names counters."""

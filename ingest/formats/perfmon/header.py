@@ -73,7 +73,7 @@ def refuse_another_beside(text: Text, cells: Sequence[str]) -> None:
     """Unusable if another log was put beside the first, in the same lines."""
     if beside := [at for at, cell in enumerate(cells) if at and cell.startswith("(PDH-")]:
         raise Unusable(
-            f"{text.path}:{text.first_line[0]}: another log stands beside the first, from column {beside[0] + 1} on; "
+            f"{text.path}:{text.first_line[0]}: another log is beside the first, from column {beside[0] + 1} on; "
             "put each into its own file"
         )
 

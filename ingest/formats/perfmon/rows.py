@@ -28,7 +28,7 @@ _LINE = re.compile(rb"\S[^\n]*\n")  # a line that is not blank
 class Table:
     """All rows of a log.
 
-    Behind each line of `headers`, where the header stands again, another recording begins. In the columns of `unread`
+    Behind each line of `headers`, where the header is repeated, another recording begins. In the columns of `unread`
     many cells are not numbers.
     """
 
