@@ -9,6 +9,7 @@ from mutate import mutated
 from ingest.formats.perfmon import regular, rows
 from ingest.read import read_log
 from model.errors import Unusable
+from model.remark import Kind
 
 LOGS = [path.read_bytes() for path in sorted((Path(__file__).parent / "cases").glob("[!n]*/*/input.*"))]
 HEADER = r'"(PDH-CSV 4.0) (UTC)(0)","\\H\System\Threads","\\H\Memory\Available Bytes"'
@@ -191,3 +192,17 @@ def test_many_columns_that_are_no_counters_are_told_in_few_words(tmp_path):
     assert np.array_equal(log.column(0), [1.0])
     assert str(log.remarks[-1]).endswith("80 more columns like these: left out")
     assert len(log.remarks) == 21
+
+
+@pytest.mark.parametrize("damaged", [50, 51, 80])
+@pytest.mark.parametrize("first", [0, 120])
+def test_rows_behind_many_damaged_ones_are_read(tmp_path, first, damaged):
+    rows = [f'"01/15/2008 {10 + at // 3600}:{at // 60 % 60:02}:{at % 60:02}.000","{at}","{at}.5"' for at in range(300)]
+    for at in range(first, first + damaged):
+        rows[at] += ',"7"'
+    path = tmp_path / "log.csv"
+    path.write_text("\r\n".join([HEADER, *rows, ""]), encoding="utf-8", newline="")
+    log = read_log(path)
+    assert len(log.times) == 300 - damaged
+    assert log.column(0)[-1] == 299
+    assert sum(remark.count or 1 for remark in log.remarks if remark.kind == Kind.SKIPPED) == damaged

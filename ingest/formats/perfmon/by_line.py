@@ -92,8 +92,6 @@ class ByLine:
             if row:
                 rows.append(row)
                 numbers.append(first_line + at)
-            if self._left_out.is_hopeless:
-                break
         found = self._parsed(rows, numbers)
         self._left_out.count(found)
         return found

@@ -36,7 +36,7 @@ class LeftOut:
 
     @property
     def is_hopeless(self) -> bool:
-        """Whether many rows are left out, and none was read."""
+        """Whether many rows are left out, and no piece of the file so far had a row that was read."""
         return not self._kept and len(self._rows) > _HOPELESS
 
     def count(self, rows: Rows) -> None:
