@@ -188,7 +188,7 @@ def test_every_check_runs_whatever_the_first_says_and_pytest_gets_the_arguments(
         ["ruff", "check", "."],
         ["ruff", "format", "--check", "."],
         ["lint-imports"],
-        ["pytest", "-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder", "-k", "start"],
+        ["pytest", "-n", str(2 * (os.cpu_count() or 1)), "--dist", "loadfile", "--no-loadscope-reorder", "-k", "start"],
     ]
     assert capsys.readouterr().err.splitlines()[-1] == "Failed: ruff check ., basedpyright"
 

@@ -260,6 +260,20 @@ def test_values_that_are_no_numbers_are_not_healthy_where_they_are_many(strange,
     assert (told in first) == is_told
 
 
+@pytest.mark.parametrize(("rows", "is_told"), [(1, False), (70, True)])
+@pytest.mark.parametrize("damage", ["a cell too many", "zero bytes"])
+def test_rows_that_are_left_out_are_not_healthy_where_they_are_many(rows, damage, is_told, plimsoll, tmp_path):
+    log = a_log(tmp_path, lambda _: 20, minutes=30)
+    lines = log.read_text().splitlines()
+    part = [f'{line},"1"' for line in lines[40 : 40 + rows]]
+    if damage == "zero bytes":
+        part = ["\0" * len("\n".join(part))]
+    log.write_text("\n".join([*lines[:40], *part, *lines[40 + rows :], ""]))
+    first = plimsoll("review", log).out.splitlines()[0]
+    assert first.startswith("Not known." if is_told else "Healthy.")
+    assert ("could not be read" in first) == is_told
+
+
 @pytest.mark.parametrize(("below", "is_told"), [(1, False), (30, True)])
 def test_values_below_zero_are_not_healthy_where_they_are_many(below, is_told, plimsoll, tmp_path):
     log = a_log(tmp_path, lambda _: 20)

@@ -3,14 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
 from ingest.formats.perfmon.layout import Layout, Rows
 from model.errors import Unusable
 from model.remark import MAX_SHOWN, Kind, Remarks, and_more, counted, short
+from model.sampling import sampling_interval
+from model.times import SECOND
 
 _HOPELESS = 50
-_MOST_STRANGE = 0.1
+_MOST_LEFT_OUT = 0.1  # of the rows, or of the cells of a column
+_LONGEST_HOLE = 300 * SECOND  # most thresholds count once they are crossed for five minutes
 
 
 @dataclass
@@ -88,13 +92,29 @@ class LeftOut:
             counter = self._layout.counters[at]
             remarks.add(Kind.SKIPPED, told, line=found.line, counter=counter, count=found.count)
 
-    def unread(self, columns: Sequence[pl.Series]) -> list[int]:
-        """The columns with so many cells that are not numbers that the rest says little of the counter."""
+    def unread(self, columns: Sequence[pl.Series], local: pl.Series, lines: Sequence[int]) -> list[int]:
+        """The columns of which so much is left out that a threshold may have been crossed there.
+
+        That is all columns where many rows are left out, or those of five minutes on end; else those with many cells
+        that are not numbers. `local` and `lines` are the times and lines of the rows that are read.
+        """
+        if len(self._rows) > _MOST_LEFT_OUT * (len(self._rows) + self._kept) or self._has_hole(local, lines):
+            return list(range(len(columns)))
         return [
             at
             for at, found in sorted(self._strange.items())
-            if found.count > _MOST_STRANGE * (found.count + len(columns[at]) - columns[at].null_count())
+            if found.count > _MOST_LEFT_OUT * (found.count + len(columns[at]) - columns[at].null_count())
         ]
+
+    def _has_hole(self, local: pl.Series, lines: Sequence[int]) -> bool:
+        """Whether rows that are left out lie in a pause that is longer than the sampling interval by five minutes."""
+        times = local.cast(pl.Int64).to_numpy()
+        interval = sampling_interval(np.sort(times)) if self._rows and len(times) > 1 else None
+        if interval is None:
+            return False
+        behind = np.searchsorted(np.asarray(lines), [number for number, _, _ in self._rows])
+        inside = behind[(behind > 0) & (behind < len(times))]
+        return bool((times[inside] - times[inside - 1] >= interval + _LONGEST_HOLE).any())
 
 
 def _tell_some(reasons: list[tuple[int, str]], noun: str, remarks: Remarks) -> None:

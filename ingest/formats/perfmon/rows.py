@@ -76,7 +76,7 @@ def read_rows(text: Text, layout: Layout, remarks: Remarks) -> Table:
     numbers = pl.concat([part.numbers for part in parts]) if parts else pl.DataFrame(schema=layout.schema).drop("time")
     lines = [line for part in parts for line in part.lines]
     columns = _finite(numbers, layout, remarks)
-    return Table(local, columns, lines, by_line.headers, left_out.unread(columns))
+    return Table(local, columns, lines, by_line.headers, left_out.unread(columns, local, lines))
 
 
 def _finite(numbers: pl.DataFrame, layout: Layout, remarks: Remarks) -> list[pl.Series]:

@@ -223,12 +223,13 @@ class _Sorter:
         """
         for unfit in self._skipped.unfit.values():
             fitting = [block for block in self._blocks.values() if block.section in unfit.sections]
-            if (rows := sum(len(block.rows) for block in fitting)) < unfit.count:
-                unfit.fitting = rows
+            unfit.kept = sum(len(block.rows) for block in fitting)
+            if unfit.kept < unfit.count:
+                unfit.fitting, unfit.kept = unfit.kept, 0
                 for block in fitting:
                     block.rows.clear()
                     block.lines.clear()
-        self._skipped.remark(self._remarks)
+        self._skipped.remark(self._remarks, sum(len(block.rows) for block in self._blocks.values()))
         left = [block for block in self._blocks.values() if block.rows]
         if not left:
             self._skipped.refuse()

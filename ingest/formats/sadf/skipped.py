@@ -9,6 +9,7 @@ from model.errors import Unusable
 from model.remark import Kind, Remarks, counted, short
 
 _MOST_REMARKS = 20
+_MOST_LEFT_OUT = 0.1  # of the rows of a section
 AGAIN = "write the file again with sadf -d FILE -- -A"
 _WITHOUT_H = "write the file without -h: sadf -d FILE -- -A"
 HEADER_NAMES = r"hostname\W{1,9}interval\W{1,9}timestamp"  # also of a header that was edited
@@ -18,7 +19,7 @@ HEADER_NAMES = r"hostname\W{1,9}interval\W{1,9}timestamp"  # also of a header th
 class Unfit:
     """Rows that do not fit their header: the line and cells of the first, and how many there are.
 
-    `fitting` counts rows of the same sections that fit and are left out all the same.
+    `fitting` counts rows of the same sections that fit and are left out all the same, `kept` those that are read.
     """
 
     sections: Sequence[Section]
@@ -26,6 +27,7 @@ class Unfit:
     cells: int
     count: int = 0
     fitting: int = 0
+    kept: int = 0
 
 
 @dataclass
@@ -46,8 +48,8 @@ class Skipped:
         """Count a row that does not fit its header."""
         self.unfit.setdefault(header, Unfit(sections, line, cells)).count += 1
 
-    def remark(self, remarks: Remarks) -> None:
-        """Remark all lines but those of unread sections, whose headers are remarked already."""
+    def remark(self, remarks: Remarks, rows: int) -> None:
+        """Remark all lines but those of unread sections, whose headers are remarked already. `rows` are read."""
         for (text, _), number in list(self.events.items())[:_MOST_REMARKS]:
             remarks.add(Kind.NOTED, text, line=number)
         if (more := len(self.events) - _MOST_REMARKS) > 0:
@@ -55,12 +57,16 @@ class Skipped:
         if self.not_rows:
             count = len(self.not_rows)
             told = f"{counted(count, 'line')} left out: not a row, or the header before it is damaged"
-            remarks.add(Kind.SKIPPED, told, line=self.not_rows[0], count=count)
+            kind = Kind.UNREAD if count > _MOST_LEFT_OUT * (count + rows) else Kind.SKIPPED
+            remarks.add(kind, told, line=self.not_rows[0], count=count)
         for header, unfit in self.unfit.items():
             told = f"{counted(unfit.count, 'row')} with {unfit.cells} cells under a header of {_cells(header)} left out"
             if unfit.fitting:
                 told += f", and the {counted(unfit.fitting, 'other row')} of the section, which may fit by chance"
-            remarks.add(Kind.SKIPPED, told, line=unfit.line, count=unfit.count + unfit.fitting)
+            count = unfit.count + unfit.fitting
+            # A threshold may have been crossed in them: the run is not known to be healthy.
+            kind = Kind.UNREAD if count > _MOST_LEFT_OUT * (count + unfit.kept) else Kind.SKIPPED
+            remarks.add(kind, told, line=unfit.line, count=count)
 
     def refuse(self) -> None:
         """Raise Unusable with the reason why no rows are left, where that is known."""
