@@ -1,4 +1,4 @@
-"""What a file is that no format takes, what to do about it, and whether it is a recording all the same."""
+"""Files that no format reads: what each is, what to do about it, and whether it is a recording."""
 
 import re
 from pathlib import PurePath
@@ -108,7 +108,7 @@ _KINDS = (
 )
 _HEAD = 4096
 _LONG_HEAD = 1 << 20
-# A header of counters anywhere, or as R changes its names; and a row as Windows writes it.
+# A header of counters on any line, also with the names that the language R makes of it; a row as Windows writes it.
 _HEADER = re.compile(rb"\(PDH-[CT]SV.{1,2}4\.0\)[^\n]*[,;\t|][^\n,;\t\w]{0,8}\\|X\.PDH\.[CT]SV\.4\.0\.", re.IGNORECASE)
 _ROW = re.compile(rb'^"?\d\d/\d\d/\d{4} \d\d:\d\d:\d\d\.\d{3}"?' + _NUMBERS, re.MULTILINE)
 _MEASURED = re.compile(rb'\s*[\[{].*(?:"sysstat"|CounterSamples|"CookedValue")', re.DOTALL)
@@ -154,7 +154,7 @@ def refused(text: Text) -> Unusable:
     what, recording = (kind.what, kind.recording) if kind else (None, False)
     if isinstance(recording, bytes):
         recording = re.search(recording, head, re.DOTALL) is not None
-    # Of a binary file that nobody can make out, the name says what it was to be.
+    # A binary file of an unknown kind is what its name says.
     is_binary_log = b"\0" in head and suffix(str(text.path)) in _LOGS
     if is_binary_log and head.strip(b"\0") and suffix(str(text.path)) == ".blg":
         what = _BLG

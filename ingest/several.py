@@ -86,7 +86,7 @@ def _overlap(
 
 
 class _Met(NamedTuple):
-    """Of two recordings the counters and rows both have, or how many rows of one lie between those of the other."""
+    """The counters and rows that two recordings share, or how many rows of one lie between rows of the other."""
 
     counters: int
     common: int = 0

@@ -52,8 +52,8 @@ class Review:
 
     @cached_property
     def doubts(self) -> tuple[Doubt, ...]:
-        """Why the run is not known to be healthy although nothing was crossed; the most serious first."""
-        return (
+        """Why the run is not known to be healthy although nothing was crossed; the most serious first, each once."""
+        found = (
             *unread(self.remarks),
             *missing(self.missing_hosts),
             *bad_values(self.bad_counters),
@@ -62,6 +62,7 @@ class Review:
             *unrecognised_names(self.maybe_needed),
             *too_short(self.findings),
         )
+        return tuple(dict.fromkeys(found))  # two rules of one signal give the same sentence
 
     @cached_property
     def coverage(self) -> Coverage:

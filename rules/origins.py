@@ -58,7 +58,7 @@ class FactOrigin:
 
 
 Origin: TypeAlias = RecordedOrigin | DerivedOrigin | TotalOrigin | FactOrigin
-# By the key of the subject.
+# The subjects of a signal and where their samples come from, by the key of the subject.
 Origins: TypeAlias = Mapping[tuple[str, str | None], tuple[Subject, Origin]]
 
 

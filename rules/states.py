@@ -79,7 +79,7 @@ def run(times: Times, enter: Truths, stay: Truths, hold: int, status: Status | N
             before = status
             status = step(status, int(times[at]), Truth(int(enter[at])), Truth(int(stay[at])), hold)
             if _is_active(status) != _is_active(before):
-                until = at + 1  # the next evaluation uses the other of enter and stay
+                until = at + 1  # the next evaluation uses `stay` instead of `enter`, or the reverse
             elif status.state == State.PENDING and status.since is not None:
                 until = min(last, max(at + 1, int(np.searchsorted(times, status.since + hold))))
             else:

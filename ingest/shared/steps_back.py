@@ -12,7 +12,7 @@ RESTARTED = "the clock was set back at a restart, or files are joined out of ord
 
 
 def tell(steps: Iterable[tuple[str, int, int]], remarks: Remarks) -> None:
-    """Remark steps: of each what it is, its line and how far it goes back (ns)."""
+    """Remark steps back in time. Each is given as a text, its line, and how far it goes back (ns)."""
     found: dict[str, list[tuple[int, int]]] = {}
     for what, line, back in steps:
         found.setdefault(what, []).append((line, back))

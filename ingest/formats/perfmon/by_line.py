@@ -110,7 +110,7 @@ class ByLine:
         """The cells of a row; None if the line is left out."""
         line = line.rstrip("\r")
         if line[-1:].isspace() and line.rstrip().endswith('"'):
-            line = line.rstrip()  # typeperf's, too, behind its last row
+            line = line.rstrip()  # typeperf writes spaces behind its last row
         if line.lstrip(' "').startswith(self._sign):
             self._take_header(line, number)
             return None
@@ -198,7 +198,7 @@ class ByLine:
         parsed: dict[int, dict[int, float]] = {}
         is_missing = np.isnan(frame.to_numpy()) if len(rows) else np.zeros((0, 0), dtype=bool)
         blanks = [row.count(" ") + row.count("") for row in rows]
-        # Blanks are always missing: where more is, there are cells that are not numbers, or not as polars reads them.
+        # Where more values are missing than cells are blank, cells hold text, or numbers that polars refuses.
         for row in np.flatnonzero(is_missing.sum(axis=1) != blanks).tolist():
             strange: list[tuple[int, str]] = []
             for at in np.flatnonzero(is_missing[row]).tolist():
@@ -237,7 +237,7 @@ def _begins_with_a_time(line: str) -> bool:
 
 
 def _number(text: str) -> float | None:
-    """A number as C writes it, which Python's float takes as well."""
+    """The number that a cell holds, in any form that Python reads; None if it holds none."""
     try:
         return None if "_" in text else float(text)
     except ValueError:

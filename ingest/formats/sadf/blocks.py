@@ -16,7 +16,7 @@ _HEADER = "# hostname;interval;timestamp"
 _COLUMNS = re.compile(rf"(;[\w%][\w%/.-]*(\*|{re.escape(MANY)})?)*")
 _NAMES = re.compile(HEADER_NAMES)
 _ROW = re.compile(r"[^;]*;\d+;\d")
-_NOT_IN_A_ROW = ("\0", ";timestamp", "RESTART", ";COM ")  # what a torn row may end in: another line follows it
+_NOT_IN_A_ROW = ("\0", ";timestamp", "RESTART", ";COM ")  # the beginnings of other lines, which a torn row may end in
 _EVENT = re.compile(r"[^;]*;-1;([^;]*);(?:LINUX-)?(RESTART|COM )\s*(.*)")
 _TWO_DECIMALS = re.compile(r"[.,]\d\d$")
 
@@ -70,8 +70,8 @@ def _decoded(text: Text, remarks: Remarks) -> str:
 class _Sorter:
     """The blocks so far, and the header above the current line.
 
-    `_sections` are the header's sections that are read; none where the header is unknown. Their rows go to `_block`
-    where all have the same number of cells, and through `_splitter` where a row holds several sections.
+    `_sections` are the sections of the header that are read, empty if the header is unknown. Rows of one section go to
+    `_block`; `_splitter` splits rows of several sections.
     """
 
     def __init__(self, path: Path, remarks: Remarks) -> None:
