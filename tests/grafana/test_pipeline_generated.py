@@ -30,7 +30,7 @@ from tests.grafana.pipeline.evaluate import run
 from tests.grafana.pipeline.states import State as Shown
 
 CASES = 120
-AGREE = 110
+AGREE = 113
 START = 1_700_000_400
 STEPS = 40
 DELAY = 30 * SECOND
