@@ -37,6 +37,11 @@ def print_line(text: str, *, indent: int = 0) -> None:
         _print(stdout(), Text.from_markup(printable(line), emoji=False), indent)
 
 
+def print_notice(text: str) -> None:
+    """Print a sentence about what the command is waiting for, on stderr."""
+    Console(stderr=True, emoji=False).print(text, soft_wrap=True, highlight=False, markup=False, style="dim")
+
+
 def print_remarks(remarks: Sequence[Remark]) -> None:
     """Print the first twenty remarks to stderr; the report and the JSON hold all of them."""
     console = Console(stderr=True, emoji=False)

@@ -1,24 +1,29 @@
 """`plimsoll runs`."""
 
 import json as json_module
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.table import Table
 
-from ingest.load import unload
+from ingest.load import find
+from ingest.unload import unload
 from model.errors import Unusable
 from model.remark import counted
 from model.times import duration_text, iso
-from plimsoll.console import escaped, print_line, stdout
+from plimsoll.console import escaped, print_line, print_notice, stdout
+from plimsoll.inputs import nothing_known
 from plimsoll.open_store import open_store
 from plimsoll.outputs import STDOUT, write_json
+from store.lease import LIFE_S, described
 from store.protocol import RunSummary
+from store.run_states import Claim, State
 
 
 def list_runs(url: str | None, json: Path | None) -> None:
     """List the runs of a store, the latest first."""
     with open_store(url) as store:
-        runs, where = store.runs(), store.name
+        runs, claims, where = store.runs(), store.claims(LIFE_S), store.name
     if json is not None:
         write_json(json, json_module.dumps([_as_json(one) for one in runs], ensure_ascii=False, indent=2))
     if json == STDOUT:
@@ -38,18 +43,19 @@ def list_runs(url: str | None, json: Path | None) -> None:
             ", ".join(one.hosts),
             labels,
         )
-        table.add_row(*map(escaped, row), _values(one))
+        table.add_row(*map(escaped, row), escaped(_values(one, claims)))
     stdout().print(table)
 
 
 def show(name: str, url: str | None, json: Path | None) -> None:
     """Print what a store knows about a run: span, hosts, labels, phases, files."""
     with open_store(url) as store:
-        run = store.run(name)
-        summary = next((one for one in store.runs() if one.name == name), None)
-        where = store.name
-    if run is None or summary is None:
+        run, summary = store.run(name), find(store, name)
+        claims, where = store.claims(LIFE_S), store.name
+    if summary is None:
         raise Unusable(f'run "{name}" is not in {where}; plimsoll runs list tells which are')
+    if run is None:
+        raise Unusable(f"{where}: {nothing_known(name)}")
     files = [
         {
             "path": one.path,
@@ -75,7 +81,7 @@ def show(name: str, url: str | None, json: Path | None) -> None:
         ("hosts", ", ".join(run.hosts)),
         ("labels", ", ".join(f"{key}={value}" for key, value in run.run.labels.items()) or "none"),
         *(("phase", f"{one.name} {zone.span(one.start, one.end)}") for one in run.run.phases),
-        ("values", _values(summary)),
+        ("values", _values(summary, claims)),
     ]
     for label, text in facts:
         print_line(f"  {label:<9} {escaped(text)}", indent=12)
@@ -88,18 +94,33 @@ def show(name: str, url: str | None, json: Path | None) -> None:
         print_line(f"  [dim]{escaped(str(remark))}[/]", indent=4)
 
 
-def delete(name: str, url: str | None) -> None:
+def delete(name: str, url: str | None, *, force: bool) -> None:
     """Delete a run and every value it wrote."""
     with open_store(url) as store:
-        run = unload(store, name)
+        unloaded = unload(store, name, force=force, notify=print_notice)
         where = store.name
-    print_line(f'Run "{escaped(name)}" is no longer in {escaped(where)}: {counted(run.values, "value")} deleted')
+    if not unloaded.known:
+        print_line(
+            f'Run "{escaped(name)}" is no longer in {escaped(where)}. What it had written was not known: if values are '
+            "left, load its logs again under this name, with --merge, and delete it again"
+        )
+        return
+    values = counted(unloaded.run.values, "value")
+    print_line(f'Run "{escaped(name)}" is no longer in {escaped(where)}: {values} deleted')
 
 
-def _values(one: RunSummary) -> str:
-    if not one.complete:
-        return f"{one.loaded:,} of {one.values:,}"
-    return f"{one.values:,}, {counted(one.refused, 'point')} refused" if one.refused else f"{one.values:,}"
+def _values(one: RunSummary, claims: Sequence[Claim]) -> str:
+    """How many values a run has, and what became of it if it does not have all of them."""
+    work = next((claim for claim in claims if claim.run == one.name and claim.alive), None)
+    if work:
+        return f"{one.loaded:,} of {one.values:,}: {described(work, short=True)}"
+    match one.state:
+        case State.DELETING:
+            return f"incomplete, of {one.values:,}: a deletion was cut off; delete it again, or load it again"
+        case State.LOADING:
+            return f"incomplete, {one.loaded:,} of {one.values:,}: loading was cut off; load it again, or delete it"
+        case State.COMPLETE:
+            return f"{one.values:,}, {counted(one.refused, 'point')} refused" if one.refused else f"{one.values:,}"
 
 
 def _as_json(one: RunSummary) -> dict[str, object]:
@@ -113,5 +134,6 @@ def _as_json(one: RunSummary) -> dict[str, object]:
         "values": one.values,
         "loaded": one.loaded,
         "refused": one.refused,
+        "state": str(one.state),
         "complete": one.complete,
     }
