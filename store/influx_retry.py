@@ -82,7 +82,7 @@ class Retry:
             if found := tls_error(error, self._address):
                 raise found from None
             return f"does not answer ({last_cause(error)})", 0
-        busy = error.status == HTTPStatus.TOO_MANY_REQUESTS or HTTPStatus.INTERNAL_SERVER_ERROR <= (error.status or 0)
+        busy = error.status == HTTPStatus.TOO_MANY_REQUESTS or (error.status or 0) >= HTTPStatus.INTERNAL_SERVER_ERROR
         if not busy or error.status in _NOT_POSSIBLE:
             raise error
         wished = (error.headers or {}).get("Retry-After", "")
