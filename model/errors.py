@@ -1,9 +1,22 @@
 """Errors whose text is meant for the user."""
 
+from collections.abc import Iterable, Iterator
+
+_MOST_MISTAKES = 100
+
 
 def printable(text: str) -> str:
     """Text from a log or a caller, safe for a terminal: characters that do not print become U+FFFD."""
     return text if text.isprintable() else "".join(char if char.isprintable() else "\ufffd" for char in text)
+
+
+def first_of(mistakes: Iterable[str]) -> Iterator[str]:
+    """The first hundred mistakes, and a line that says that there are more. The others are not even worked out."""
+    for at, mistake in enumerate(mistakes):
+        if at == _MOST_MISTAKES:
+            yield "more mistakes follow; correct these first"
+            return
+        yield mistake
 
 
 class Unusable(Exception):
