@@ -39,7 +39,7 @@ class _Loader(Composer, yaml.CSafeLoader):
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         """The next node. An alias counts as often as it is used, with all that it stands for."""
-        event = self.peek_event()
+        event: Any = self.peek_event()
         anchor = getattr(event, "anchor", None)
         if isinstance(event, yaml.AliasEvent):
             values, levels = self._sizes.get(event.anchor, (1, 1))
