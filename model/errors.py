@@ -19,6 +19,11 @@ def printable(text: str) -> str:
     return "".join(char if _is_seen(char) else char.encode("unicode_escape").decode() for char in text)
 
 
+def printable_lines(text: str) -> str:
+    """Text from outside for people, with its line ends; in all else as `printable` has it."""
+    return text if text.isprintable() and not _BLANK.search(text) else "\n".join(map(printable, text.split("\n")))
+
+
 def _is_seen(char: str) -> bool:
     return (char.isprintable() or category(char) == "Zs") and not _BLANK.match(char)
 

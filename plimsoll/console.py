@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
-from model.errors import printable
+from model.errors import printable, printable_lines
 from model.remark import Remark
 from model.styled import Line, Part
 
@@ -58,7 +58,7 @@ def write_lines(lines: Iterable[Line]) -> None:
 
 def write_plain(text: str) -> None:
     """Print a text of several lines without styles."""
-    print("\n".join(map(printable, text.removesuffix("\n").split("\n"))))
+    print(printable_lines(text.removesuffix("\n")))
 
 
 def write_error(line: str) -> None:
