@@ -12,11 +12,12 @@ _BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uf
 def printable(text: str) -> str:
     r"""Text from outside in one line, for people: characters that cannot be seen are shown as `\x1b` or `\u202e`.
 
-    These are line ends, control characters, marks of direction, and letters and spaces without a width.
+    These are line ends, control characters, marks of direction, and letters and spaces without a width. Spaces of
+    another width become plain ones.
     """
     if text.isprintable() and not _BLANK.search(text):
         return text
-    return "".join(char if _is_seen(char) else char.encode("unicode_escape").decode() for char in text)
+    return "".join(map(_seen, text))
 
 
 def printable_lines(text: str) -> str:
@@ -24,8 +25,10 @@ def printable_lines(text: str) -> str:
     return text if text.isprintable() and not _BLANK.search(text) else "\n".join(map(printable, text.split("\n")))
 
 
-def _is_seen(char: str) -> bool:
-    return (char.isprintable() or category(char) == "Zs") and not _BLANK.match(char)
+def _seen(char: str) -> str:
+    if category(char) == "Zs":
+        return " "
+    return char if char.isprintable() and not _BLANK.match(char) else char.encode("unicode_escape").decode()
 
 
 def first_of(mistakes: Iterable[str]) -> Iterator[str]:
