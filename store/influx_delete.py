@@ -39,8 +39,16 @@ class _Place(NamedTuple):
         return dict(self.tags).get("host", "")
 
 
-def remove(server: Server, recording: Recording, keep: Sequence[Recording], *, whole: bool) -> None:
+def remove(
+    server: Server,
+    recording: Recording,
+    keep: Sequence[Recording],
+    *,
+    whole: bool,
+    before_each: Callable[[], None],
+) -> None:
     """Remove the samples of a recording, except those that recordings in `keep` contain too."""
+    before_each()
     _restore_points(server)
     if not len(recording.times):
         return
@@ -58,6 +66,7 @@ def remove(server: Server, recording: Recording, keep: Sequence[Recording], *, w
         ours = {place: {field: len(times()) for field, times in columns[place].items()} for place in places}
         # All our points exist, so if the counts match there are no others.
         if whole and all(counts == ours.get(place) and not kept[place] for place, counts in stored.items()):
+            before_each()
             server.delete(start, end, f"_measurement={identifier(measurement)} AND host={identifier(host)}")
             continue
         types = {} if whole else _types(server, measurement)
@@ -68,6 +77,7 @@ def remove(server: Server, recording: Recording, keep: Sequence[Recording], *, w
                     # Plimsoll writes floats, so InfluxDB refused its values for a field of another type.
                     own = {field: times for field, times in own.items() if "float" in types.get(field, ())}
                 if own:
+                    before_each()
                     _remove_among_others(server, place, own, stored)
 
 
