@@ -4,14 +4,12 @@ import json as json_module
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.table import Table
-
 from ingest.load import find
 from ingest.unload import unload
 from model.errors import Unusable
 from model.remark import counted
 from model.times import duration_text, iso
-from plimsoll.console import escaped, print_line, print_notice, stdout
+from plimsoll.console import print_line, print_notice, print_table
 from plimsoll.inputs import nothing_known
 from plimsoll.open_store import open_store
 from plimsoll.outputs import STDOUT, write_json
@@ -29,22 +27,20 @@ def list_runs(url: str | None, json: Path | None) -> None:
     if json == STDOUT:
         return
     if not runs:
-        print_line(f"{escaped(where)} has no runs; plimsoll ingest LOG --run NAME loads one")
+        print_line(f"{where} has no runs; plimsoll ingest LOG --run NAME loads one")
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("run", "from (UTC)", "lasted", "hosts", "labels", "values"):
-        table.add_column(name, overflow="fold", justify="right" if name == "values" else "left")
-    for one in runs:
-        labels = ", ".join(f"{name}={value}" for name, value in one.labels.items())
-        row = (
+    rows = [
+        (
             one.name,
             iso(one.start)[:16].replace("T", " "),
             duration_text(one.end - one.start),
             ", ".join(one.hosts),
-            labels,
+            ", ".join(f"{name}={value}" for name, value in one.labels.items()),
+            _values(one, claims),
         )
-        table.add_row(*map(escaped, row), escaped(_values(one, claims)))
-    stdout().print(table)
+        for one in runs
+    ]
+    print_table(("run", "from (UTC)", "lasted", "hosts", "labels", "values"), rows)
 
 
 def show(name: str, url: str | None, json: Path | None) -> None:
@@ -75,7 +71,7 @@ def show(name: str, url: str | None, json: Path | None) -> None:
     if json == STDOUT:
         return
     zone = run.recordings[0].zone
-    print_line(f"[bold]{escaped(name)}[/]{' (simulated)' if run.run.simulated else ''}")
+    print_line((name, "bold"), " (simulated)" if run.run.simulated else "")
     facts = [
         ("span", f"{zone.span(run.start, run.end)} {zone.label(run.start)}, {duration_text(run.end - run.start)}"),
         ("hosts", ", ".join(run.hosts)),
@@ -84,14 +80,13 @@ def show(name: str, url: str | None, json: Path | None) -> None:
         ("values", _values(summary, claims)),
     ]
     for label, text in facts:
-        print_line(f"  {label:<9} {escaped(text)}", indent=12)
+        print_line(f"  {label:<9} {text}", indent=12)
     for one in run.recordings:
         size = f"{counted(len(one.times), 'row')} × {counted(len(one.series), 'counter')}"
-        print_line(
-            f"  file      {escaped(one.path)}: {one.format}, {size}\n            [dim]sha256 {one.sha256}[/]", indent=12
-        )
+        print_line(f"  file      {one.path}: {one.format}, {size}", indent=12)
+        print_line((f"            sha256 {one.sha256}", "dim"), indent=12)
     for remark in run.remarks:
-        print_line(f"  [dim]{escaped(str(remark))}[/]", indent=4)
+        print_line((f"  {remark}", "dim"), indent=4)
 
 
 def delete(name: str, url: str | None, *, force: bool) -> None:
@@ -101,12 +96,12 @@ def delete(name: str, url: str | None, *, force: bool) -> None:
         where = store.name
     if not unloaded.known:
         print_line(
-            f'Run "{escaped(name)}" is no longer in {escaped(where)}. What it had written was not known: if values are '
+            f'Run "{name}" is no longer in {where}. What it had written was not known: if values are '
             "left, load its logs again under this name, with --merge, and delete it again"
         )
         return
     values = counted(unloaded.run.values, "value")
-    print_line(f'Run "{escaped(name)}" is no longer in {escaped(where)}: {values} deleted')
+    print_line(f'Run "{name}" is no longer in {where}: {values} deleted')
 
 
 def _values(one: RunSummary, claims: Sequence[Claim]) -> str:

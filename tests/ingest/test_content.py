@@ -218,7 +218,7 @@ def test_all_that_is_in_an_archive_has_a_limit(tmp_path):
     path = zipped(tmp_path / "x.zip", **{f"{at}.csv": bytes(1000) for at in range(20)})
     with opened(path, most=1000) as contents:
         refused = [content for content in contents if content.refused]
-    assert [content.name for content in refused] == [f"{path}/{at}.csv" for at in range(16, 20)]
+    assert [content.name for content in refused] == [f"{path}/{at}.csv" for at in range(2, 20)]
 
 
 def test_an_old_archive_without_a_sign(tmp_path):
@@ -268,7 +268,7 @@ def test_what_is_wrong_is_told_in_one_line_whatever_the_name(tmp_path):
     path.write_bytes(b"hello")
     with pytest.raises(Unusable) as refused:
         read_log(path)
-    assert str(refused.value).startswith(f"{tmp_path}/a\ufffdb.csv: not a log")
+    assert str(refused.value).startswith(f"{tmp_path}/a\\nb.csv: not a log")
     assert "\n" not in str(refused.value)
 
 
@@ -327,7 +327,7 @@ def test_files_of_an_archive_have_the_same_names_in_all_that_is_said(tmp_path):
 def test_the_name_of_a_file_in_an_archive_stays_in_its_line(tmp_path):
     path = tarred(tmp_path / "x.tar", name="a\nb.csv", data=LOG.read_bytes())
     ((log,), _) = read_logs(path)
-    assert str(log.path) == f"{path}/a\ufffdb.csv"
+    assert str(log.path) == f"{path}/a\\nb.csv"
 
 
 @pytest.mark.parametrize("name", ["~/log.csv", "file:log.csv", "log[1].csv", "$HOME.csv"])
