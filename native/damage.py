@@ -22,7 +22,7 @@ def damage(folder: Path, log: str) -> Unusable | None:
     if _NEWER.search(log):
         return Unusable(
             f"{folder}: a newer InfluxDB wrote the data there; start it with the Plimsoll that wrote it, or "
-            "move the folder away to start afresh"
+            f"move {folder} away to start afresh"
         )
     if _IN_USE in log:
         return Unusable(f"{accounts}: another InfluxDB has it open; stop that, and start again")
