@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from model.errors import Unreachable, Unusable
 from native import settings as names
 from native.background import Background
-from native.damage import ACCOUNTS, damage
+from native.damage import ACCOUNTS, damage, damaged, is_cut_off
 from native.influx_api import Refused, set_up
 from native.listener import listens
 from native.programs import INFLUXDB
@@ -128,10 +128,12 @@ class InfluxDB:
         return settings | {names.URL: _url(int(bound[1]) if bound else port)}
 
     def _check_accounts(self, settings: dict[str, str]) -> None:
-        """Raise Unusable if InfluxDB would begin anew although it was set up here, and so lose sight of its data."""
+        """Raise Unusable if InfluxDB would begin anew, or with a part of its accounts, although it was set up here."""
         if settings.get(names.TOKEN_INGEST) and not (self._accounts.is_file() and self._accounts.stat().st_size):
             state = "is empty" if self._accounts.is_file() else "is not there"
             raise Unusable(f"{self._accounts}: {state}, and the data in {self.folder} needs it; {self._remedy}")
+        if self._accounts.is_file() and is_cut_off(self._accounts):
+            raise damaged(self._accounts, "a part of it is missing")
 
     def _damage(self) -> Unusable | None:
         log = self.background.log

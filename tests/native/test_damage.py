@@ -41,6 +41,17 @@ def overwrite(path, start, content):
         file.write(content)
 
 
+def cut_by_a_page(path):
+    """Cut off the last page that is in use."""
+    content = path.read_bytes()
+    pages = max(int.from_bytes(content[at + 56 : at + 64], "little") for at in (0, 4096))
+    os.truncate(path, (pages - 1) * 4096)
+
+
+def a_letter(path):
+    path.write_bytes(path.read_bytes().replace(b"initial migration", b"initial migratiom"))
+
+
 def of_a_newer_influxdb(path):
     database = sqlite3.connect(path)
     database.execute("INSERT INTO migrations (name) VALUES ('9999_of_the_future')")
@@ -51,11 +62,13 @@ def of_a_newer_influxdb(path):
 DAMAGES = {
     "missing": ("influxd.bolt", lambda path: path.unlink(), "is not there"),
     "empty": ("influxd.bolt", lambda path: os.truncate(path, 0), "is empty"),
+    "cut off by a page in use": ("influxd.bolt", cut_by_a_page, "a part of it is missing"),
     "cut off in the header": ("influxd.bolt", lambda path: os.truncate(path, 100), "is damaged"),
     "half of it": ("influxd.bolt", lambda path: os.truncate(path, path.stat().st_size // 2), "is damaged"),
     "something else": ("influxd.bolt", lambda path: path.write_bytes(bytes_of(1, 100_000)), "is damaged"),
     "zeros in the header": ("influxd.bolt", lambda path: overwrite(path, 0, bytes(8192)), "is damaged"),
     "many pages": ("influxd.bolt", lambda path: overwrite(path, 4 * 4096, bytes_of(2, 8 * 4096)), "is damaged"),
+    "a letter": ("influxd.bolt", a_letter, "is damaged"),
     "sqlite": ("influxd.sqlite", lambda path: path.write_bytes(bytes_of(4, 5000)), "is damaged"),
     "newer": ("influxd.sqlite", of_a_newer_influxdb, "a newer InfluxDB wrote the data"),
 }
