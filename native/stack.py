@@ -64,7 +64,7 @@ class Stack:
         return Background("telegraf", self.folder)
 
     @property
-    def _watch(self) -> Background:
+    def watch(self) -> Background:
         """The process that ends Telegraf if InfluxDB ends."""
         return Background("watch", self.folder)
 
@@ -99,7 +99,7 @@ class Stack:
                 stopped.append(TELEGRAF.title)
             if self.influxdb.stop():
                 stopped.append(INFLUXDB.title)
-            self._watch.stop()
+            self.watch.stop()
             return stopped
 
     def status(self) -> Status:
@@ -129,9 +129,9 @@ class Stack:
         self.telegraf.check(TELEGRAF.title)
 
     def _start_watch(self) -> None:
-        self._watch.stop()
+        self.watch.stop()
         command = [sys.executable, "-P", "-m", "native.watch", str(self.folder)]
-        self._watch.start(command, os.environ, version="")
+        self.watch.start(command, os.environ, version="")
 
 
 def _size(folder: Path) -> int:

@@ -164,7 +164,7 @@ def test_telegraf_ends_with_influxdb_and_sends_it_nothing(stack, plimsoll):
 
 def test_the_watch_ends_with_the_stack(stack):
     stack.start()
-    watch = stack._watch.running()
+    watch = stack.watch.running()
     assert watch
     stack.stop()
-    wait_for(lambda: not stack._watch.running())
+    wait_for(lambda: not stack.watch.running())
