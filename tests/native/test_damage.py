@@ -10,6 +10,7 @@ import time
 import pytest
 
 from native.influx import InfluxDB
+from native.stack import Stack
 from tests.conftest import built, free_port
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="servers are not run in the background on Windows")
@@ -28,7 +29,8 @@ def sound(tmp_path_factory):
 @pytest.fixture
 def folder(sound, tmp_path):
     """A copy of it."""
-    return shutil.copytree(sound, tmp_path / "stack")
+    yield shutil.copytree(sound, tmp_path / "stack")
+    Stack(tmp_path / "stack").stop()
 
 
 def bytes_of(seed, count):

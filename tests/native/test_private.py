@@ -23,7 +23,9 @@ def refused(plimsoll, influxdb, telegraf):
 
     def start(folder):
         before = sorted(folder.rglob("*"))
-        done = plimsoll("stack", "start", "--folder", folder)
+        done = plimsoll("stack", "start", "--folder", folder, "--port", free_port())
+        if done.status == 0:
+            plimsoll("stack", "stop", "--folder", folder)
         assert (done.status, done.out) == (2, "")
         assert sorted(folder.rglob("*")) == before
         assert "choose another with --folder" in done.err
