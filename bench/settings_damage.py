@@ -13,6 +13,7 @@ import io
 import multiprocessing
 import os
 import random
+import re
 import shutil
 import signal
 import sys
@@ -53,9 +54,8 @@ _PIECES = [
 ]
 
 
-def damaged(kind, random_):
-    """Return a file of this kind with one to eight pieces deleted, doubled, moved, overwritten or put in."""
-    source = random_.choice(FILES[kind])
+def damaged(source, random_):
+    """Return a file with one to eight pieces deleted, doubled, moved, overwritten or put in."""
     data = source.read_bytes()
     if source.suffix == ".md":
         data = data.split(b"```toml\n")[1].split(b"```")[0]
@@ -70,13 +70,21 @@ def damaged(kind, random_):
     return data
 
 
-def calls(kind, path, log):
-    """The calls that read a file of this kind."""
-    return {
-        "pack": [("rules", "check", path), ("review", log, "--pack", path), ("rules", "explain", "x", "--pack", path)],
-        "names": [("show", log, "--names", path)],
-        "settings": [("review", log, "--config", path)],
-    }[kind]
+def _calls(kind, source, path, log):
+    """The calls that read a file of this kind. Shipped packs replace themselves, settings are of their log."""
+    if kind == "names":
+        return [("show", log, "--names", path)]
+    if kind == "settings":
+        return [("review", source.parent if source.suffix == ".toml" else log, "--config", path)]
+    names = re.findall(r"- id: (\S+)", source.read_text(encoding="utf-8"))
+    return [
+        ("rules", "check", path),
+        ("rules", "list", "--only", path),
+        ("rules", "explain", names[0], "--only", path),
+        ("rules", "counters", "--only", path),
+        ("review", LOG, "--only", path),
+        ("review", log, "--pack", path),
+    ]
 
 
 def _one(job):
@@ -85,9 +93,9 @@ def _one(job):
     random_ = random.Random(seed)
     kind = random_.choice([*FILES])
     path = folder / f"{seed}.{'toml' if kind == 'settings' else 'yaml'}"
-    path.write_bytes(damaged(kind, random_))
-    log = LOG if kind != "names" and random_.random() < 0.3 else folder / "log.csv"
-    call = random_.choice(calls(kind, path, log))
+    source = random_.choice(FILES[kind])
+    path.write_bytes(damaged(source, random_))
+    call = random_.choice(_calls(kind, source, path, folder / "log.csv"))
     err = folder / f"{seed}.err"
     start = time.monotonic()
     child = os.fork()
