@@ -15,9 +15,9 @@ class Excess(yaml.MarkedYAMLError):
     """The text is beyond a limit: `problem` says which, `problem_mark` where."""
 
 
-def compose(text: str | bytes) -> yaml.Node | None:
+def compose(text: str | bytes, most_values: int = MOST_VALUES) -> yaml.Node | None:
     """The root node of a YAML text. Excess if it is beyond a limit, yaml.YAMLError if it is not YAML."""
-    loader = _Loader(text)
+    loader = _Loader(text, most_values)
     try:
         return loader.get_single_node()
     finally:
@@ -30,9 +30,10 @@ class _Loader(Composer, yaml.CSafeLoader):
     Python's Composer is used with C's parser: the composer of C cannot be stopped, and crashes on deep nesting.
     """
 
-    def __init__(self, text: str | bytes) -> None:
+    def __init__(self, text: str | bytes, most_values: int) -> None:
         yaml.CSafeLoader.__init__(self, text)
         Composer.__init__(self)
+        self._most_values = most_values
         self._values = 0
         self._levels: list[int] = []  # of each node that is being composed: the levels found below it
         self._sizes: dict[str, tuple[int, int]] = {}  # of each anchor: its values and levels
@@ -64,8 +65,8 @@ class _Loader(Composer, yaml.CSafeLoader):
         self._values += values
         if len(self._levels) + levels > MOST_LEVELS:
             raise Excess(None, None, f"nested too deeply: more than {MOST_LEVELS} levels", event.start_mark)
-        if self._values > MOST_VALUES:
-            said = f"more than {MOST_VALUES:,} values, counting an alias as all it stands for; split the file"
+        if self._values > self._most_values:
+            said = f"more than {self._most_values:,} values, counting an alias as all it stands for; split the file"
             raise Excess(None, None, said, event.start_mark)
         if isinstance(event, yaml.AliasEvent) and self._levels:
             self._levels[-1] = max(self._levels[-1], levels)

@@ -69,7 +69,7 @@ _HINTS = {
 }
 
 
-def read(file: str, text: str | bytes, hint: str = "") -> Document:
+def read(file: str, text: str | bytes, hint: str = "", most_values: int = bounded_yaml.MOST_VALUES) -> Document:
     """Parse one YAML file. Raises Mistakes if it is not YAML, is beyond a limit or has a key twice.
 
     `hint` is added to the message if the file is not a mapping or not text at all.
@@ -77,7 +77,7 @@ def read(file: str, text: str | bytes, hint: str = "") -> Document:
     marks: dict[Place, tuple[int, int]] = {}
     wrong: list[str] = []
     try:
-        root = bounded_yaml.compose(text)
+        root = bounded_yaml.compose(text, most_values)
         data = _build(file, root, (), marks, wrong) if root else None
     except bounded_yaml.Excess as error:
         raise Mistakes([f"{file}{_at(error.problem_mark)}: {error.problem}"]) from None
