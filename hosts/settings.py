@@ -3,6 +3,7 @@
 The settings are documented in docs/settings.md.
 """
 
+import os
 import tomllib
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -28,6 +29,9 @@ FILE_NAME = "plimsoll.toml"
 _PHASES = ("ramp-up", "steady", "ramp-down")  # the phases that --steady creates
 
 
+_YEARS = range(1980, 2200)  # of computers; the nanoseconds of other years overflow
+
+
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -35,6 +39,8 @@ class _Strict(BaseModel):
 def _aware(value: object) -> object:
     if isinstance(value, datetime) and value.tzinfo is None:
         raise ValueError("has no offset; write it like 2008-01-15T10:02:00+01:00")
+    if isinstance(value, datetime) and value.year not in _YEARS:
+        raise ValueError(f"is in the year {value.year}; write a time of the recording")
     return value
 
 
@@ -152,7 +158,8 @@ def find(logs: Sequence[Path], named: Path | None) -> Path | None:
     if named is not None:
         return named
     beside = {log.parent / FILE_NAME for log in logs}
-    return next(iter(beside)) if len(beside) == 1 and next(iter(beside)).is_file() else None
+    # Also one that cannot be read, such as a broken link: it is refused when it is read, and not passed over.
+    return next(iter(beside)) if len(beside) == 1 and os.path.lexists(next(iter(beside))) else None
 
 
 def load(path: Path) -> Settings:

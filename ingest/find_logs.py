@@ -34,9 +34,16 @@ def find_logs(named: Sequence[Path]) -> Iterator[tuple[Path, bool]]:
         except OSError as error:
             raise Unusable(f"{path}: cannot be read: {error.strerror or error}") from None
         for one in found:
-            if not (in_folder and _is_ignored(one)) and one.resolve() not in seen:
-                seen.add(one.resolve())
+            if not (in_folder and _is_ignored(one)) and (target := _target(one)) not in seen:
+                seen.add(target)
                 yield one, in_folder
+
+
+def _target(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):  # Python 3.11 and 3.12 have it for a link to itself
+        return path.absolute()
 
 
 def _is_ignored(path: Path) -> bool:

@@ -64,6 +64,7 @@ def load(
     loading = None
     try:
         with leased(store, run.name, Work.LOADING, notify=notify) as lease:
+            store.recover()
             listed = find(store, run.name)
             earlier = store.run(run.name) if listed else None
             if earlier:

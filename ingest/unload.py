@@ -1,11 +1,12 @@
 """Deletes a run from a store."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ingest.load import find, recordings
 from ingest.loadable import meet
 from model.errors import Unusable
+from model.run import StoredRun
 from store.lease import Lease, LeaseEnded, leased
 from store.protocol import RunSummary, Store
 from store.run_states import State, Work
@@ -13,10 +14,13 @@ from store.run_states import State, Work
 
 @dataclass(frozen=True)
 class Unloaded:
-    """A run that was deleted. `known`: the store knew what it had written, and all of that is deleted."""
+    """What became of a run. `known`: the store knew what it had written, and that is deleted.
 
-    run: RunSummary
+    `shared` has the runs, in words, of the same hosts and times: values that they contain, too, have stayed.
+    """
+
     known: bool
+    shared: tuple[str, ...]
 
 
 def unload(store: Store, name: str, *, force: bool = False, notify: Callable[[str], None] = lambda _: None) -> Unloaded:
@@ -29,35 +33,36 @@ def unload(store: Store, name: str, *, force: bool = False, notify: Callable[[st
         Unusable: There is no such run, or another command loads or deletes it.
         LeaseEnded: Another command took the run over.
     """
-    first = _listed(store, name)
-    known = True
+    _refuse_unknown(store, name)
+    known, shared = True, ()
     with leased(store, name, Work.DELETING, force=force, notify=notify) as lease:
         # A run has a second generation if saving it was cut off.
         while listed := find(store, name):
-            known &= _unload(store, listed, lease)
-    return Unloaded(first, known)
+            run = store.run(name)
+            known &= run is not None
+            if run is not None:
+                beside = [one for one in store.runs() if one.name != name and meet(one, run)]
+                shared = tuple(f'run "{one.name}"' for one in beside)
+                _remove(store, listed, run, beside, lease)
+            store.forget(listed)
+    return Unloaded(known, shared)
 
 
-def _unload(store: Store, listed: RunSummary, lease: Lease) -> bool:
-    """Delete one generation. Whether the store knew what it had written."""
-    run = store.run(listed.name)
-    if run is not None:
-        try:
-            lease.check()
-            store.mark(listed, State.DELETING, loaded=0, refused=listed.refused)
-            runs = [one for one in store.runs() if one.name != listed.name and meet(one, run)]
-            keep = [held for one in runs for held in recordings(store, one.name)]
-            whole = listed.complete and not listed.refused
-            # What the command that was taken over from was sending may have arrived since.
-            for is_whole in (whole, False) if lease.took_over else (whole,):
-                for recording in run.recordings:
-                    store.remove(recording, keep, whole=is_whole, before_each=lease.check)
-            lease.check()
-        except LeaseEnded:
-            _mark_incomplete(store, listed.name)
-            raise
-    store.forget(listed)
-    return run is not None
+def _remove(store: Store, listed: RunSummary, run: StoredRun, beside: Sequence[RunSummary], lease: Lease) -> None:
+    """Remove the values of one generation that no run beside it contains."""
+    try:
+        lease.check()
+        store.mark(listed, State.DELETING, loaded=0, refused=listed.refused)
+        keep = [held for one in beside for held in recordings(store, one.name)]
+        whole = listed.complete and not listed.refused
+        # What the command that was taken over from was sending may have arrived since.
+        for is_whole in (whole, False) if lease.took_over else (whole,):
+            for recording in run.recordings:
+                store.remove(recording, keep, whole=is_whole, before_each=lease.check)
+        lease.check()
+    except LeaseEnded:
+        _mark_incomplete(store, listed.name)
+        raise
 
 
 def _mark_incomplete(store: Store, name: str) -> None:
@@ -66,9 +71,7 @@ def _mark_incomplete(store: Store, name: str) -> None:
         store.mark(listed, State.DELETING, loaded=0, refused=listed.refused)
 
 
-def _listed(store: Store, name: str) -> RunSummary:
-    found = find(store, name)
-    if found is None:
+def _refuse_unknown(store: Store, name: str) -> None:
+    if not find(store, name):
         names = ", ".join(one.name for one in store.runs()) or "none"
         raise Unusable(f'run "{name}" is not in {store.name}; it has {names}')
-    return found

@@ -1,6 +1,7 @@
 """Compressed logs and archives: what comes out of them."""
 
 import io
+import posixpath
 import re
 import tarfile
 import zipfile
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from ingest.office import of_office
+from ingest.recognise import is_called_a_log
 from ingest.streams import BROKEN, UNPACKERS, Data, reader
 from model.errors import Unusable, printable
 
@@ -185,13 +187,30 @@ def _member_of_zip(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes
 
 def _entries_of_tar(data: Data) -> Iterator[_Entry]:
     archive = tarfile.TarFile(fileobj=reader(data))
+    links: list[tarfile.TarInfo] = []
+    names: set[str] = set()
     for at, entry in enumerate(archive):
         if at == _MOST_FILES:
             raise TooMuch
+        names.add(entry.name)
         if entry.isfile():
             yield _Entry(entry.name, partial(_member_of_tar, archive, entry), entry.size)
+        elif not entry.isdir() and is_called_a_log(entry.name):
+            links.append(entry)
+    # A link to another file of the archive is read as that file.
+    yield from (_Entry(one.name, partial(_no_file, one), 0) for one in links if _target(one) not in names)
     if data[archive.offset :].strip(b"\0"):  # tarfile takes the first header that it cannot read for the end
         raise tarfile.ReadError("more follows the last file that can be told")
+
+
+def _target(link: tarfile.TarInfo) -> str:
+    """What a link leads to: a hard link has a name of the archive, a symbolic one a path from its own folder."""
+    folder = posixpath.dirname(link.name) if link.issym() else ""
+    return posixpath.normpath(posixpath.join(folder, link.linkname))
+
+
+def _no_file(entry: tarfile.TarInfo) -> IO[bytes]:
+    raise tarfile.ReadError(f"it is a link to {entry.linkname}" if entry.linkname else "it is no file")
 
 
 def _member_of_tar(archive: tarfile.TarFile, entry: tarfile.TarInfo) -> IO[bytes]:

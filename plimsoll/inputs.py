@@ -162,12 +162,13 @@ def _incomplete(listed: RunSummary, run: StoredRun, lost: int) -> Iterator[Remar
         case State.COMPLETE if not lost:
             return
         case State.COMPLETE:
-            why = "the store has lost them: call plimsoll ingest again"
+            why = "the store has lost them; call plimsoll ingest again"
         case State.LOADING:
-            why = "it was loaded in part: call plimsoll ingest again"
+            why = "it was loaded in part; call plimsoll ingest again"
         case State.DELETING:
-            why = "its deletion was cut off: call plimsoll runs delete or plimsoll ingest again"
-    yield Remark(Kind.UNREAD, f'run "{run.name}" lacks {lost:,} of {counted(run.values, "value")}: {why}')
+            why = "its deletion was cut off; call plimsoll runs delete or plimsoll ingest again"
+    what = f"lacks {lost:,} of {counted(run.values, 'value')}" if lost else "is not known to be whole"
+    yield Remark(Kind.UNREAD, f'run "{run.name}" {what} ({why})')
 
 
 def _read_live(inputs: Inputs, hosts: Sequence[str]) -> Found:

@@ -36,8 +36,10 @@ def doubts_text(doubts: Sequence[Doubt]) -> str:
 
 
 def unread(remarks: Iterable[Remark]) -> Iterator[Doubt]:
-    """Recordings that could not be read."""
-    names = [PurePath(one.file).name if one.file else one.text for one in remarks if one.kind == Kind.UNREAD]
+    """Recordings that could not be read, and runs of which values are missing."""
+    not_read = [one for one in remarks if one.kind == Kind.UNREAD]
+    yield from (Doubt(one.text) for one in not_read if not one.file)
+    names = [PurePath(one.file).name for one in not_read if one.file]
     if names:
         which = names[0] if len(names) == 1 else f"{counted(len(names), 'recording')} ({listed(names, _MOST_NAMED)})"
         yield Doubt(f"{which} could not be read", "see the remarks")

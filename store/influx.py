@@ -65,6 +65,10 @@ class InfluxStore(InfluxRuns, InfluxClaims):
         """Remove the samples of a recording, except those that others contain too."""
         influx_delete.remove(self._server, recording, keep, whole=whole, before_each=before_each)
 
+    def recover(self) -> None:
+        """Finish what an interrupted removal left to do."""
+        influx_delete.restore_points(self._server)
+
     def oldest(self) -> int | None:
         """The limit of the bucket's retention at the time of the call."""
         return self._server.oldest()

@@ -51,7 +51,7 @@ def remove(
 ) -> None:
     """Remove the samples of a recording, except those that recordings in `keep` contain too."""
     before_each()
-    _restore_points(server)
+    restore_points(server)
     if not len(recording.times):
         return
     columns = _columns(recording)
@@ -159,7 +159,9 @@ def _remove_among_others(server: Server, place: _Place, own: dict[str, Times], s
     _save_points(server, certain, either, int(every[-1]) if len(every) else 0)
     for first, last in stretches:
         server.delete(first, last, _predicate(place))
-    _restore_points(server)
+    # Not from what is saved: if this was paused for long, another command may have restored that before the delete.
+    _write_back(server, certain, either)
+    _forget_saved(server)
 
 
 def _save_points(server: Server, certain: Sequence[str], either: Sequence[str], time: int) -> None:
@@ -173,19 +175,31 @@ def _save_points(server: Server, certain: Sequence[str], either: Sequence[str], 
         raise Unusable(f"{server.url}: InfluxDB refuses to save the points of others first: nothing more was deleted")
 
 
-def _restore_points(server: Server) -> None:
-    """Restore saved points, including those of an interrupted call."""
+def restore_points(server: Server) -> None:
+    """Restore the points of others that an interrupted removal has saved, and may have deleted."""
     found = False
     for table in server.query(f'SELECT "lines", "sure" FROM "{KEPT}" WHERE {time_range(*EVER)} GROUP BY "part"'):
         for _, lines, is_sure in table.rows:
             found = True
-            refused, why = server.post(lines.encode())
-            if refused and is_sure:
-                raise Unusable(
-                    f'{server.url}: InfluxDB refuses points that must be restored ({why}); they are saved in "{KEPT}"'
-                )
+            _write_back(server, *(([lines], []) if is_sure else ([], [lines])))
     if found:
-        server.delete(*EVER, f"_measurement={identifier(KEPT)}")
+        _forget_saved(server)
+
+
+def _write_back(server: Server, certain: Sequence[str], either: Sequence[str]) -> None:
+    """Write points of others again. Of those that were written with several types, InfluxDB accepts one."""
+    for text in _parts(certain):
+        refused, why = server.post(text.encode())
+        if refused:
+            raise Unusable(
+                f'{server.url}: InfluxDB refuses points that must be restored ({why}); they are saved in "{KEPT}"'
+            )
+    for text in _parts(either):
+        server.post(text.encode())
+
+
+def _forget_saved(server: Server) -> None:
+    server.delete(*EVER, f"_measurement={identifier(KEPT)}")
 
 
 def _parts(lines: Sequence[str]) -> Iterator[str]:

@@ -108,6 +108,10 @@ class Store(Protocol):
         """
         ...
 
+    def recover(self) -> None:
+        """Finish what an interrupted removal left to do, so that all samples of others are there."""
+        ...
+
     def oldest(self) -> int | None:
         """The instant before which nothing is kept; None if everything is kept."""
         ...

@@ -11,13 +11,15 @@ from hosts import settings
 from ingest.load import Loaded, load
 from ingest.several import refuse_unnamed
 from model.errors import Unusable
-from model.remark import counted
+from model.remark import counted, short
 from model.run import Recording, Run, StoredRun
 from model.times import Zone
 from plimsoll.console import print_line, print_notice, print_remarks
 from plimsoll.inputs import Found, Inputs, read, refuse_empty
 from plimsoll.open_store import open_store
 from rules.load import load as load_rules
+
+_LONGEST_NAME = 200
 
 
 @dataclass(frozen=True)
@@ -84,9 +86,13 @@ def _run_to_store(options: Options, labels: dict[str, str], found: Found, zone: 
     """The run with its recordings and plimsoll.toml. Unusable if its name, its phases or the logs cannot be used."""
     logs = found.logs
     # InfluxDB takes no tag that ends in a backslash.
-    valid = options.name.strip() == options.name and options.name.isprintable() and not options.name.endswith("\\")
-    if not options.name or not valid:
-        raise Unusable(f'--run "{options.name}": give a name without spaces at its ends, line ends, or a last \\')
+    name = options.name
+    valid = name.strip() == name and name.isprintable() and not name.endswith("\\") and len(name) <= _LONGEST_NAME
+    if not name or not valid:
+        raise Unusable(
+            f'--run "{short(name)}": give a name of 1 to {_LONGEST_NAME} characters that can be seen, without spaces '
+            "at its ends or a last \\"
+        )
     if not any(len(log.times) for log in logs):
         raise Unusable(f"{', '.join(str(log.path) for log in logs)}: no samples; there is nothing to load")
     path = settings.find([log.file or log.path for log in logs], options.config)

@@ -100,20 +100,21 @@ def delete(name: str, url: str | None, *, force: bool) -> None:
             "left, load its logs again under this name, with --merge, and delete it again"
         )
         return
-    values = counted(unloaded.run.values, "value")
-    print_line(f'Run "{name}" is no longer in {where}: {values} deleted')
+    stays = f", except what {' and '.join(unloaded.shared)} contains, too" if unloaded.shared else ""
+    print_line(f'Run "{name}" is no longer in {where}, nor are its values{stays}')
 
 
 def _values(one: RunSummary, claims: Sequence[Claim]) -> str:
     """How many values a run has, and what became of it if it does not have all of them."""
     work = next((claim for claim in claims if claim.run == one.name and claim.alive), None)
     if work:
-        return f"{one.loaded:,} of {one.values:,}: {described(work, short=True)}"
+        return f"{one.values:,}, {one.loaded:,} confirmed: {described(work, short=True)}"
     match one.state:
         case State.DELETING:
-            return f"incomplete, of {one.values:,}: a deletion was cut off; delete it again, or load it again"
+            return f"{one.values:,}, incomplete: a deletion was cut off; delete it again, or load it again"
         case State.LOADING:
-            return f"incomplete, {one.loaded:,} of {one.values:,}: loading was cut off; load it again, or delete it"
+            confirmed = f"{one.values:,}, {one.loaded:,} confirmed"
+            return f"{confirmed}, incomplete: loading was cut off; load it again, or delete it"
         case State.COMPLETE:
             return f"{one.values:,}, {counted(one.refused, 'point')} refused" if one.refused else f"{one.values:,}"
 

@@ -260,7 +260,7 @@ def commands(bucket, monkeypatch):
 @pytest.mark.parametrize("other", ["load", "delete", "force"])
 @pytest.mark.parametrize("goes_on", [True, False])
 def test_paused_at_any_request_and_overtaken(commands, work, other, goes_on):
-    for requests in range(1, 37, 3 if goes_on else 7):
+    for requests in range(1, 40, 3 if goes_on else 4):
         life = commands()
         life.begin()
         if work == "delete":

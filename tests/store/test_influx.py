@@ -309,6 +309,8 @@ def test_a_removal_that_is_cut_off_loses_nothing_of_others(influx, monkeypatch):
         patch.setattr(type(influx), "delete", cut_off)
         with pytest.raises(KeyboardInterrupt):
             store.remove(of_log)
+    store.recover()
+    assert stored(store)["a", "y"] == [7, 8]
     store.remove(of_log)
     assert stored(store) == {("a", "y"): [7, 8]}
     assert store.series(*EVER).text == 1
