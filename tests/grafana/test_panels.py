@@ -36,6 +36,11 @@ def values(panel):
     return [step["value"] for step in panel["fieldConfig"]["defaults"]["thresholds"]["steps"]]
 
 
+def drawn(rule):
+    """Return the limit of a rule in the unit of its panel."""
+    return rule.healthy.limit * load_look().units[load_signals()[rule.signal].unit].scale
+
+
 @each(RULES, lambda rule: rule.id)
 def test_each_rule_has_a_panel_that_draws_its_limit(rule):
     panel = shown(rule)
@@ -47,11 +52,11 @@ def test_each_rule_has_a_panel_that_draws_its_limit(rule):
     elif rule.reduce == "increase" or (rule.where and not rule.where_unknown):
         assert "not drawn" in panel["description"]
     elif rule.scale:
-        line = f"* 0 + {rule.healthy.limit:.12g} * ${rule.scale}"
+        line = f"* 0 + {drawn(rule):.12g} * ${rule.scale}"
         assert any(line in target.get("query", "") for target in panel["targets"])
-        assert rule.healthy.limit not in values(panel)
+        assert drawn(rule) not in values(panel)
     else:
-        assert rule.healthy.limit in values(panel)
+        assert drawn(rule) in values(panel)
         assert defaults["custom"]["thresholdsStyle"]["mode"] in ("line", "dashed")
 
 
@@ -82,7 +87,7 @@ def test_no_line_is_not_a_limit(uid):
     specs = {spec.id: spec for area in load_areas().areas if area.uid == uid for spec in area.panels}
     for panel in panels(DATA[uid]):
         if panel["id"] in specs and panel["type"] == "timeseries":
-            limits = [rule.healthy.limit for rule in Limits().rules_of(specs[panel["id"]])]
+            limits = [drawn(rule) for rule in Limits().rules_of(specs[panel["id"]])]
             assert set(values(panel)) - {None} <= set(limits)
 
 
@@ -146,8 +151,8 @@ def test_every_panel_of_lines_has_unit_legend_and_words_for_no_data(uid):
         defaults, legend = panel["fieldConfig"]["defaults"], panel["options"]["legend"]
         assert defaults["unit"]
         assert defaults["noValue"]
-        assert legend["displayMode"] == "table"
-        assert {"mean", "lastNotNull"} < set(legend["calcs"])
+        shape = legend["displayMode"], legend["placement"], "lastNotNull" in legend["calcs"]
+        assert shape in (("table", "right", True), ("list", "bottom", False))
         assert panel["description"]
         assert panel["interval"] == "10s"
 
