@@ -178,7 +178,7 @@ def expected(filled, variant, function, width_s):
         shared = [at for at in values if all(at in one for one in others)]
         shared = [at for at in shared if variant.operation != "ratio" or others[0][at] > 0]
         tags = frozenset((tag, value) for tag, value in zip(variant.group, key, strict=True) if value)
-        found[tags] = {at: reduce(combine, (one[at] for one in others), values[at]) for at in shared}
+        found[tags] = {at: reduce(combine or operator.add, (one[at] for one in others), values[at]) for at in shared}
     return {tags: values for tags, values in found.items() if values}
 
 
@@ -196,8 +196,9 @@ def test_a_panel_shows_what_the_store_holds(filled, spec):
     if not any(question.target.get("hide") for question in asked):
         groups = [*zip(asked, layers(ways), strict=True)]
     else:  # operands of an expression
-        every = dict.fromkeys(one for way in ways for one in way.selections)
-        operands = [Variant(one.signal, None, (one,)) for one in every]
+        every = [one for way in ways for one in way.selections]
+        distinct = [one for at, one in enumerate(every) if one not in every[:at]]
+        operands = [Variant(one.signal, None, (one,)) for one in distinct]
         groups = [(question, [operand]) for question, operand in zip(asked, operands, strict=True)]
     scale = load_look().units[load_signals()[spec.signal].unit].scale
     for question, some in groups:
@@ -219,7 +220,8 @@ def test_no_panel_is_empty(filled, uid):
     found = {}
     for question in QUESTIONS[uid]:
         place = question.panel.get("id") or question.where
-        found[place] = found.get(place, 0) + len(filled.asked(question, run="after", baseline="before"))
+        variables = {"run": "after", "baseline": "before", "start": str(END_S * 1_000)}
+        found[place] = found.get(place, 0) + len(filled.asked(question, **variables))
     assert [place for place, series in found.items() if not series] == []
 
 
@@ -275,7 +277,7 @@ def test_distance_is_a_share_of_the_limit(filled):
         (falling, "sql.page_life_expectancy", lambda value: 100 * 3600 / (value + 0.0036)),
     ):
         selection = selections(signal, load_signals())[0]
-        expected = stored(filled, selection, "mean", 60)[
+        expected = stored(filled, selection, "mean", 300)[
             tuple("WEB01" if t != "objectname" else "SQLServer:Buffer Manager" for t in selection.group)
         ]
         assert any(
@@ -298,7 +300,10 @@ class TestRuns:
         assert run[HOSTS_URL] == "var-host=WEB01&var-host=web02"
         assert (run["time"], run["end_ms"]) == ((START_S + 1_800) * 1_000, (END_S - 10) * 1_000)
         panel = next(one for one in self.RUNS["panels"] if one["id"] == 1)
-        urls = [link["url"] for link in panel["fieldConfig"]["defaults"]["links"]]
+        (links,) = [
+            it["value"] for one in panel["fieldConfig"]["overrides"] for it in one["properties"] if it["id"] == "links"
+        ]
+        urls = [link["url"] for link in links]
         assert len(urls) == len(load_areas().areas) + 2
         for url in urls:
             assert (
@@ -312,9 +317,31 @@ class TestRuns:
         assert [row[columns.index("title")] for row in rows] == ["after"]
         assert filled.ask(question.asked((END_S + 60) * 1_000, (END_S + 120) * 1_000)) == []
 
-    def test_the_earlier_run_is_shifted_by_the_seconds_between(self, filled):
-        ((_, _, rows),) = filled.asked(self.question("variable shift"), run="after", baseline="before")
-        assert rows[0][1] == 1_800
+    def asked(self, filled, name, **variables):
+        """Return the values of a variable."""
+        found = filled.asked(self.question(f"variable {name}"), **variables)
+        return [row[1] for _, _, rows in found for row in rows]
+
+    def test_both_runs_begin_with_the_range(self, filled):
+        """The latest run is on the left, and the one before it on the right, however late the range is."""
+        assert self.asked(filled, "run") == ["after", "before"]
+        (start,) = self.asked(filled, "start", run="after")
+        assert start == (START_S + 1_800) * 1_000
+        assert self.asked(filled, "baseline", start=str(start)) == ["before"]
+        later = {"run": "after", "baseline": "before", "start": str(start), "shift": "2890"}
+        begin = (START_S + 1_800 + 2_890 * 60) * 1_000
+        shifts = {"shift": 2_890, "run_days": 2, "run_minutes": 10, "baseline_days": 2, "baseline_minutes": 40}
+        for name, shift in shifts.items():
+            (((_, value),),) = (
+                rows for _, _, rows in filled.ask(self.question(f"variable {name}").asked(begin, 0, later))
+            )
+            assert value == shift
+
+    def test_a_range_that_begins_before_the_run_is_not_shifted(self, filled):
+        assert self.asked(filled, "shift", run="after") == [0]
         pairs = [one for one in self.RUNS["panels"] if one["type"] == "timeseries"]
-        assert [one.get("timeShift") for one in pairs] == [None, "${shift}s"] * (len(pairs) // 2)
+        assert [one["timeShift"] for one in pairs] == [
+            "${run_days}d-${run_minutes}m",
+            "${baseline_days}d-${baseline_minutes}m",
+        ] * (len(pairs) // 2)
         assert {one["gridPos"]["x"] for one in pairs} == {0, 12}

@@ -121,7 +121,10 @@ def test_runs_have_what_links_need_under_the_names_they_use():
     names = ["Time", *(name.strip().removesuffix("::tag").strip('"') for name in selected.split(","))]
     heads, _ = shown(one, [table("A", {name: [1] for name in names})])
     assert heads == ["Run", "From", "To", "Hosts", "Labels", "Files", "Values", "Hosts in links"]
-    for link in one["fieldConfig"]["defaults"]["links"]:
+    (links,) = [
+        it["value"] for found in one["fieldConfig"]["overrides"] for it in found["properties"] if it["id"] == "links"
+    ]
+    for link in links:
         assert set(re.findall(r"__data\.fields\.(\w+)", link["url"])) <= set(names)
 
 
