@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from dashboards.areas import Function
-from grafana.selections import POLLED, Selection, Variant
+from grafana.selections import OBJECT, POLLED, Selection, Variant
 from rules.field_types import Operation, Reduce
 from rules.fields import OPERATORS
 from rules.signal_schema import Fields, Transform
@@ -43,9 +43,16 @@ def window(
     return _joined(f"SELECT {value}", rest, selection, joined_with)
 
 
-def worst_window(variant: Variant, reduce: Reduce, wheres: Sequence[Sequence[str]], worst: Worst) -> str:
-    """Return the query of `window` over all alternatives, with the worst value where several have the same tags."""
+def worst_window(
+    variant: Variant, reduce: Reduce, wheres: Sequence[Sequence[str]], worst: Worst, *, absolute: bool = False
+) -> str:
+    """Return the query of `window` over all alternatives, with the worst value where several have the same tags.
+
+    With `absolute` values have no sign.
+    """
     parts = [_windowed(one, reduce, where) for one, where in zip(variant.selections, wheres, strict=True)]
+    if absolute:
+        parts = [(f"abs({value})", rest) for value, rest in parts]
     return _worst(parts, variant.group, worst)
 
 
@@ -165,12 +172,23 @@ def state(selection: Selection, value: str, where: Sequence[str] = ()) -> str:
     return f"SELECT {selected if value == '{}' else value.format(f'({selected})')}{rest}"
 
 
-def samples_per_minute(selection: Selection, minutes: int) -> str:
-    """Return the query for the samples per minute of each host, averaged over the last minutes; 0 if there are none."""
-    field, measurement = identifier(selection.field), identifier(selection.measurement)
-    conditions = " AND ".join([*selection.where, TIME])
-    group = _group(("time(1m)", *(tag for tag in selection.group if tag in (selection.host, POLLED))))
-    return f"SELECT moving_average(count({field}), {minutes}) FROM {measurement} WHERE {conditions}{group} fill(0)"
+def samples_per_minute(selections: Sequence[Selection], minutes: int) -> str:
+    """Return the query for the samples per minute of each host, averaged over the last minutes; 0 if there are none.
+
+    Several selections are of objects of Windows, each of which has its own values.
+    """
+    tags = list(dict.fromkeys(tag for one in selections for tag in one.group if tag in (one.host, POLLED)))
+    tags += [OBJECT] if len(selections) > 1 else []
+    group = f"{_group(('time(1m)', *tags))} fill(0)"
+    counts = [
+        (f"count({identifier(one.field)})", f"{identifier(one.measurement)} WHERE {_conditions(one, ())}{group}")
+        for one in selections
+    ]
+    if len(counts) == 1:
+        ((count, rest),) = counts
+        return f"SELECT moving_average({count}, {minutes}) FROM {rest}"
+    asked = ", ".join(f'(SELECT {count} AS "samples" FROM {rest})' for count, rest in counts)
+    return f'SELECT moving_average(sum("samples"), {minutes}) FROM {asked} WHERE {TIME}{group}'
 
 
 def _joined(select: str, rest: str, selection: Selection, joined_with: JoinedWith | None) -> str:

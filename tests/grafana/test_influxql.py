@@ -166,6 +166,6 @@ def test_every_query_is_influxql(influxql):
             queries += [
                 window(one, how) for how in ("mean", "min", "max", "last", "sum", "count", "median", "increase")
             ]
-            queries += [span(one), state(one, "{}"), panel(one, where=chosen(one)), samples_per_minute(one, 5)]
+            queries += [span(one), state(one, "{}"), panel(one, where=chosen(one)), samples_per_minute([one], 5)]
     plain = [query.replace("$timeFilter", "time > 0").replace("$__interval", "1s") for query in queries]
     assert [fault for fault in influxql(plain) if fault] == []
