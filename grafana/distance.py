@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from dashboards.areas import load_areas
-from dashboards.limits import Limits
+from dashboards.limits import Limits, shortly
 from grafana import describe, panels, targets
 from grafana.alert_sources import is_for_pack
 from grafana.look import load_look
@@ -21,7 +21,6 @@ from hosts.facts import DEFAULTS
 from rules.load import load_packs, load_signals
 from rules.pack_schema import Rule
 from rules.subjects import Subject
-from rules.wording import limit_text
 from store.quoting import number
 
 Where = Callable[[Selection], tuple[str, ...]]
@@ -259,7 +258,7 @@ def _limit(level: Level) -> str:
     rule = level.rule
     signal = load_signals()[rule.signal]
     if level.factor.startswith("$"):
-        per = f"{limit_text(rule.healthy, signal.unit)} × {level.factor} {rule.scale}"
+        per = f"{shortly(rule.healthy, signal.unit)} × {level.factor} {rule.scale}"
     else:
-        per = limit_text(rule.healthy.scaled(float(level.factor or 1)), signal.unit)
+        per = shortly(rule.healthy.scaled(float(level.factor or 1)), signal.unit)
     return f"{signal.title} {per}"
