@@ -261,4 +261,4 @@ def _limit(level: Level) -> str:
         per = f"{shortly(rule.healthy, signal.unit)} × {level.factor} {rule.scale}"
     else:
         per = shortly(rule.healthy.scaled(float(level.factor or 1)), signal.unit)
-    return f"{signal.title} {per}"
+    return f"{signal.title} {per}" if rule.healthy.limit else f"{signal.title}, none allowed"

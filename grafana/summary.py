@@ -9,6 +9,7 @@ from grafana import distance, panels, targets
 from grafana.look import load_look
 from grafana.sdk import common, dashboard, stat
 
+_SENTENCE = "${__data.fields.Host}: ${__data.fields.Limit}"
 _FIRST = 7  # the id of the first panel
 _WIDTH = 4  # of a count
 _NAMED = 3  # of the limits crossed the most
@@ -60,8 +61,9 @@ def _worst() -> dashboard.Panel:
             common.BigValueTextMode.VALUE_AND_NAME,
         ),
         field_config=dashboard.FieldConfigSource(
-            dashboard.FieldConfig(unit="none", no_value="No limit was crossed", mappings=distance.states()),
-            [panels.override("State", {"displayName": "${__data.fields.Host}: ${__data.fields.Limit}"})],
+            dashboard.FieldConfig(no_value="No limit was crossed"),
+            # Not for all columns: `503 responses` would be mapped as the number 503.
+            [panels.override("State", {"displayName": _SENTENCE, "mappings": distance.states()})],
         ),
     )
 
