@@ -36,7 +36,13 @@ def config(rules: Sequence[Rule], scale: float) -> dashboard.ThresholdsConfig:
 
 def colored(rules: Sequence[Rule], scale: float) -> dashboard.ThresholdsConfig:
     """Return the thresholds of a cell of scaled values, coloured beyond limits that are a breach by themselves."""
-    alone = steps([rule for rule in rules if not rule.and_ and rule.severity != "info"], scale, exact=True)
+    judged = [rule for rule in rules if not rule.and_ and rule.severity != "info"]
+    # Red is for limits that hold for every host, at all times.
+    lowered = [
+        rule.model_copy(update={"severity": "warning"}) if rule.where or rule.when_phase_unknown else rule
+        for rule in judged
+    ]
+    alone = steps(lowered, scale, exact=True)
     shown = [dashboard.Threshold(one.value, _PLAIN if one.color == NONE else one.color) for one in alone]
     return dashboard.ThresholdsConfig(dashboard.ThresholdsMode.ABSOLUTE, shown)
 
