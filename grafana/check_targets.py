@@ -8,7 +8,7 @@ from typing import Any
 from grafana.links import DATASOURCE_UID
 from rules.strict_yaml import suggest
 
-VARIABLE = re.compile(r"\$(?:\{(\w+)|(\w+))")
+VARIABLE = re.compile(r"(?<!\\)\$(?:\{(\w+)|(\w+))")  # an escaped $ is part of a name: `MSSQL\$X`
 _MACROS = ("timeFilter", "interval")
 INFLUX = ("refId", "datasource", "query", "rawQuery", "resultFormat", "alias", "hide")
 _MATH = ("refId", "datasource", "type", "expression", "hide")
