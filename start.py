@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import traceback
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO
@@ -180,6 +181,10 @@ def main(arguments: list[str]) -> int:
         say("start.py: %s; mend that or delete .venv, then run this again" % error)
     except KeyboardInterrupt:
         return 130
+    except Exception:
+        say("start.py: this is a defect of Plimsoll; please report it with these lines:")
+        traceback.print_exc()
+        return 70
     return 2
 
 

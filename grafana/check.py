@@ -25,6 +25,7 @@ _VALUES = {
     "$__interval": "1s",
     "$interval": "1s",
 }
+_MOST_VALUES = 2_000_000  # an export for many hosts holds far more than a pack
 # pydantic includes the tags of the union of query models in the location of an error; the file has no such keys.
 _TAGS = ("influxql", "math", "reduce", "threshold")
 
@@ -44,12 +45,12 @@ def mistakes(files: Mapping[str, str], parser: Parser | None = None) -> list[str
         if file in dashboards:
             continue
         try:
-            document = read(file, text)
+            document = read(file, text, most_values=_MOST_VALUES)
             loaded.append((document, AlertingFile.model_validate(document.data)))
         except Mistakes as error:
             found += error.lines
         except ValidationError as error:
-            found += _explained(read(file, text), error)
+            found += _explained(read(file, text, most_values=_MOST_VALUES), error)
     found += _of_each(loaded, panels_of(dashboards) if dashboards else None)
     found += _across(loaded)
     if parser:
@@ -63,7 +64,7 @@ def panels_of(dashboards: Mapping[str, str]) -> Panels:
     for text in dashboards.values():
         try:
             data = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(data, dict) and data.get("uid"):
             panels[str(data["uid"])] = set(_ids(data.get("panels", ())))
@@ -154,7 +155,7 @@ def _queries_of_dashboards(dashboards: Mapping[str, str]) -> Iterator[tuple[str,
     for file, text in dashboards.items():
         try:
             yield from ((f"{file}: {where}", query) for where, query in check_json.queries(text))
-        except (ValueError, LookupError, TypeError, AttributeError):
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             continue  # check_json.mistakes reports the wrong structure
 
 

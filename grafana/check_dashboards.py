@@ -58,6 +58,9 @@ def mistakes(file: str, text: str) -> Iterator[str]:
     except ValueError as error:
         yield f"{file}: not JSON: {error}; correct it"
         return
+    except RecursionError:
+        yield f"{file}: nested too deeply for a dashboard"
+        return
     if not isinstance(data, dict):
         yield f"{file}: not a dashboard; it is to be an object"
         return

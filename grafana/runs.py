@@ -8,7 +8,7 @@ from dashboards.limits import Limits, title
 from grafana import describe, panels, targets, variables
 from grafana.look import load_look
 from grafana.sdk import Dataquery, common, dashboard, text
-from store.influx import RUN
+from store.influx_runs import RUN
 from store.quoting import identifier
 
 AREA = "runs"

@@ -11,9 +11,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from hosts.bounded_toml import Excess, loads
 from hosts.facts import Drives, GivenFacts
 from hosts.overrides import Overrides, RuleSettings, mistakes
-from model.errors import Unusable, printable
+from model import user_files
+from model.errors import Unusable, first_of, printable
 from model.run import Phase, Run
 from model.time_arguments import lies_outside
 from model.times import Zone, instant
@@ -130,10 +132,10 @@ class Settings(_Strict):
 
     def overrides(self, path: Path, rules: Mapping[str, Rule], signals: Mapping[str, Signal]) -> Overrides:
         """Return the changed thresholds. Raises Unusable, naming the setting, if one does not fit the rules."""
-        wrong = [*mistakes("rules", self.rules, rules, signals)]
+        tables = [("rules", self.rules), *((f"hosts.{host}.rules", facts.rules) for host, facts in self.hosts.items())]
+        wrong = [*first_of(one for place, table in tables for one in mistakes(place, table, rules, signals))]
         by_host: dict[str, dict[str, RuleSettings]] = {}
         for host, facts in self.hosts.items():
-            wrong += mistakes(f"hosts.{host}.rules", facts.rules, rules, signals)
             by_host.setdefault(host.casefold(), {}).update(facts.rules)
         if wrong:
             raise Unusable(*(f"{path}: {one}" for one in wrong))
@@ -160,24 +162,26 @@ def load(path: Path) -> Settings:
 
 def text_of(path: Path) -> str:
     """Return the text of plimsoll.toml. Raises Unusable if it cannot be read."""
+    data = user_files.read(path)
     try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise Unusable(f"{path}: cannot be read: {error.strerror}") from None
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise Unusable(f"{path}: not valid TOML: {error}") from None
+        line = data.count(b"\n", 0, error.start) + 1
+        raise Unusable(f"{path}:{line}: not valid TOML: it is not text in UTF-8; save it as that") from None
 
 
 def parse(text: str, path: Path) -> Settings:
     """Parse the text of `path`. Raises Unusable, naming the setting, if it is invalid."""
     try:
-        data = tomllib.loads(text)
+        data = loads(text)
+    except Excess as error:
+        raise Unusable(f"{path}:{error.line}: {error}") from None
     except tomllib.TOMLDecodeError as error:
         raise Unusable(f"{path}: not valid TOML: {error}") from None
     try:
         return Settings.model_validate(data)
     except ValidationError as error:
-        raise Unusable(*(_explain(path, detail) for detail in error.errors())) from None
+        raise Unusable(*first_of(_explain(path, detail) for detail in error.errors())) from None
 
 
 def check_phases(

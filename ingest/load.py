@@ -1,28 +1,40 @@
-"""Loading a run's logs into a store, once and to the end, however often it is cut off; and taking it out again."""
+"""Loads the logs of a run into a store. A call that was cut off is continued by the same call."""
 
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ingest import loadable
 from ingest.shared.same_time import one_row_a_time
 from model.errors import Unusable
 from model.log import Log
 from model.remark import Kind, Remark, counted
 from model.run import Recording, StoredRun
-from model.times import duration_text
-from store.line_protocol import same_when_written
+from model.series import Series
+from store.lease import Lease, LeaseEnded, leased
+from store.line_protocol import as_stored
 from store.protocol import RunSummary, Store
+from store.run_states import State, Work
 
 VALUES_AT_ONCE = 1_000_000
+_TRIES = 3
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """What became of a run: values dealt with by this call, and by calls before it; points the store refused."""
+    """What became of a run.
+
+    `values` were written by this call and `before` by earlier ones; `missing` were no longer in the store, and were
+    written again. `refused` points were refused by the store.
+    """
 
     values: int
     before: int
+    missing: int
     refused: int
     remarks: tuple[Remark, ...] = ()
 
@@ -34,164 +46,165 @@ def load(
     *,
     merge: bool = False,
     progress: Callable[[int], None] = lambda _: None,
+    notify: Callable[[str], None] = lambda _: None,
 ) -> Loaded:
-    """Load a run, or go on where an earlier call was cut off; a run that is there already stays as it is.
+    """Load a run, or what an earlier call left to load, and count what is there.
 
-    `progress` is called with the number of values done. Unusable, before anything is written, if a log does
-    not say its zone, if two counters could not be told apart once they are written, if the name is another
-    run's, if rows are older than the store keeps them, or if the store has data of the same host and time and
-    `merge` is not said.
+    `progress` is called with the number of values done; `notify` gets a sentence when another command is waited for.
+
+    Raises:
+        Unusable: Before anything is written, if a log does not have a known time zone, if two counters would be the
+            same series once written, if the name is another run's, if rows are older than the store keeps them, if the
+            store has data of the same host and time and `merge` is not given, or if another command loads or deletes
+            the run.
+        LeaseEnded: Another command took the run over. What was written since is removed.
     """
-    _zones_known(logs)
-    _series_differ(logs)
-    listed = {one.name: one for one in store.runs()}.get(run.name)
-    earlier = store.run(run.name) if listed else None
+    loadable.refuse_unloadable(logs)
     remarks: list[Remark] = []
-    if earlier is not None and listed is not None:
-        if other := _difference(earlier, run):
-            raise Unusable(
-                f'run "{run.name}" is in {store.name} already, {other}; delete it first, or choose another name'
-            )
-        run = earlier
-    else:
-        _old_rows(store, logs)
-        remarks += _others(store, run, merge)
-        store.save(run)
-    before = listed.loaded if listed else 0
-    loaded, refused = before, listed.refused if listed else 0
-    reasons: dict[str, int] = {}
-    progress(loaded)
-    if not (listed and listed.complete):
+    loading = None
+    try:
+        with leased(store, run.name, Work.LOADING, notify=notify) as lease:
+            listed = find(store, run.name)
+            earlier = store.run(run.name) if listed else None
+            if earlier:
+                loadable.refuse_different(store, earlier, run)
+            else:
+                loadable.refuse_old(store, logs)
+                remarks += loadable.others(store, run, merge=merge)
+            if listed is None or earlier is None or listed.state is State.DELETING:
+                # A new generation: a delete that was cut off, and may yet continue, is of the old one.
+                listed = store.save(run)
+            loading = _Loading(store, lease, listed, logs, progress)
+            loaded = loading.finish()
+            return replace(loaded, remarks=(*remarks, *loaded.remarks))
+    except LeaseEnded:
+        if loading:
+            _take_back(store, run, loading, notify)
+        raise
+
+
+@dataclass
+class _Loading:
+    """A load on its way. `run` is what the store lists; `unsure` was written since the lease was last checked."""
+
+    store: Store
+    lease: Lease
+    run: RunSummary
+    logs: Sequence[Log]
+    progress: Callable[[int], None]
+    unsure: deque[Log] = field(default_factory=deque)
+    reasons: Counter[str] = field(default_factory=Counter)
+
+    def finish(self) -> Loaded:
+        """Write what is not there, count it, and mark the run as complete."""
+        self.lease.check()
+        before = self.run.loaded
+        self.progress(before)
+        if not self.run.complete:
+            self._write(self.logs, skip=before)
+        written = self.run.loaded - before
+        missing = 0 if self.run.refused else self._restore()
+        if not self.run.complete:
+            self._mark(State.COMPLETE, self.run.values, self.run.refused)
+        remarks = tuple(
+            Remark(Kind.SKIPPED, f"{counted(count, 'point')} refused by {self.store.name}: {why}", count=count)
+            for why, count in self.reasons.items()
+        )
+        return Loaded(written, before, missing, self.run.refused, remarks)
+
+    def _write(self, logs: Sequence[Log], skip: int = 0) -> None:
+        """Write all values but the first `skip`, which were written before."""
         passed = 0
         # Of recordings that overlap the first one counts, so it is written last.
         for log in reversed(logs):
             todo: list[Log] = []
             for batch in _batches(log):
                 passed += batch.present
-                if passed > loaded:
+                if passed > skip:
                     todo.append(batch)
-            for written in store.write(todo):
-                loaded += written.values
-                refused += written.refused
-                if written.refused:
-                    reasons[written.why] = reasons.get(written.why, 0) + written.refused
-                store.progress(run, loaded, refused)
-                progress(loaded)
-        if loaded < run.values:  # rows of the same time were one
-            store.progress(run, run.values, refused)
-    remarks += [
-        Remark(Kind.SKIPPED, f"{counted(count, 'point')} refused by {store.name}: {why}", count=count)
-        for why, count in reasons.items()
-    ]
-    return Loaded(loaded - before, before, refused, tuple(remarks))
+            with closing(self.store.write(self._noted(todo))) as answers:
+                for written in answers:
+                    if written.refused:
+                        self.reasons[written.why] += written.refused
+                    loaded = min(self.run.loaded + written.values, self.run.values)
+                    self._mark(State.LOADING, loaded, self.run.refused + written.refused)
+                    self.unsure.popleft()
+                    self.progress(loaded)
+
+    def _noted(self, batches: Sequence[Log]) -> Iterator[Log]:
+        for batch in batches:
+            self.unsure.append(batch)
+            yield batch
+
+    def _restore(self) -> int:
+        """Write what the store has lost, until it is there; how many values that were."""
+        lost = 0
+        for _ in range(_TRIES):
+            lacks = [_missing(self.store, log) for log in self.logs]
+            if not any(lacks):
+                return lost
+            lost = lost or sum(lacks)
+            self._mark(State.LOADING, self.run.values - sum(lacks), 0)
+            # Logs before the last one that lacks values are written over it where they overlap.
+            last = max(at for at, count in enumerate(lacks) if count)
+            self._write(self.logs[: last + 1])
+        raise Unusable(
+            f'{self.store.name}: {counted(lost, "value")} of run "{self.run.name}" were acknowledged, but are not '
+            "there; see the log of the server, and call again"
+        )
+
+    def _mark(self, state: State, loaded: int, refused: int) -> None:
+        self.lease.check()
+        self.run = self.store.mark(self.run, state, loaded=loaded, refused=refused)
 
 
-def unload(store: Store, name: str) -> StoredRun:
-    """Delete a run: every sample it wrote that no other run holds, and then the run. Unusable if there is none."""
-    runs = store.runs()
-    run = store.run(name) if name.isprintable() else None
-    if run is None:
-        names = ", ".join(one.name for one in runs) or "none"
-        raise Unusable(f'run "{name}" is not in {store.name}; it has {names}')
-    whole = any(one.name == name and one.complete and not one.refused for one in runs)
-    keep = [
-        recording
-        for other in runs
-        if other.name != name and _meet(other, run)
-        for recording in _held(store, other.name)
-    ]
-    for recording in run.recordings:
-        store.remove(recording, keep, whole=whole)
-    store.forget(name)
-    return run
+def _take_back(store: Store, run: StoredRun, loading: _Loading, notify: Callable[[str], None]) -> None:
+    """Remove what was written after another command had taken the run over, unless a run contains it."""
+    try:
+        with leased(store, run.name, Work.DELETING, notify=notify) as lease:
+            runs = store.runs()
+            if any(one.generation == loading.run.generation for one in runs):
+                return  # it is listed as incomplete
+            keep = [held for one in runs if loadable.meet(one, run) for held in recordings(store, one.name)]
+            for batch in loading.unsure:
+                store.remove(Recording.of(batch, ""), keep, whole=False, before_each=lease.check)
+    except Unusable as error:
+        count = sum(batch.present for batch in loading.unsure)
+        raise Unusable(
+            f'run "{run.name}" was taken over by another command, and up to {counted(count, "value")} written since '
+            f"could not be removed ({error}); load it again, or delete it"
+        ) from None
 
 
-def _held(store: Store, name: str) -> tuple[Recording, ...]:
+def find(store: Store, name: str) -> RunSummary | None:
+    """The run of a name in the list of a store."""
+    return next((one for one in store.runs() if one.name == name), None)
+
+
+def recordings(store: Store, name: str) -> tuple[Recording, ...]:
+    """The recordings of a run that is in the store."""
     run = store.run(name)
     return run.recordings if run else ()
 
 
-def _meet(one: RunSummary, run: StoredRun) -> bool:
-    hosts = {host.casefold() for host in one.hosts}
-    return one.start <= run.end and run.start <= one.end and any(host.casefold() in hosts for host in run.hosts)
-
-
-def _zones_known(logs: Sequence[Log]) -> None:
-    for log in logs:
-        if not log.zone.known:
-            raise Unusable(f"{log.path}: does not say its time zone; name it with --zone, such as --zone Europe/Berlin")
-
-
-def _series_differ(logs: Sequence[Log]) -> None:
-    places = [(log, series) for log in logs for series in log.series]
-    for other, one in same_when_written([series for _, series in places]):
-        log, series = places[other]
-        first, like = places[one]
-        raise Unusable(
-            f"{log.path}: {series.path} would be stored as {like.path} of {first.path}: a store keeps no backslash at "
-            "the end of a name, and no line end in it; load what is left after plimsoll convert --counter"
-        )
-
-
-def _difference(earlier: StoredRun, run: StoredRun) -> str | None:
-    """How a run of the same name differs from this one; None if it is the same."""
-    had, has = ([one.sha256 for one in each.recordings] for each in (earlier, run))
-    if had != has:
-        names = ", ".join(one.path for one in earlier.recordings)
-        return f"of other files ({names})"
-    for old, new in zip(earlier.recordings, run.recordings, strict=True):
-        if not np.array_equal(old.times, new.times):
-            return f"with {old.path} read in another zone ({old.zone.name})"
-        if old.series != new.series:
-            return f"with other names for the counters of {old.path}"
-    if earlier.run.labels != run.run.labels:
-        labels = ", ".join(f"{name}={value}" for name, value in earlier.run.labels.items())
-        return f"with other labels ({labels or 'none'})"
-    if (earlier.run, earlier.settings) != (run.run, run.settings):
-        return "with another plimsoll.toml"
-    return None
-
-
-def _old_rows(store: Store, logs: Sequence[Log]) -> None:
-    oldest = store.oldest()
-    if oldest is None:
-        return
-    for log in logs:
-        old = int(np.searchsorted(log.times, oldest))
-        if old:
-            since = log.zone.clock(oldest)
-            raise Unusable(
-                f"{log.path}: {counted(old, 'row')} of {len(log.times):,} are older than {store.name} keeps them "
-                f"(from {since} on): lengthen its retention, or load what is left after "
-                f'plimsoll convert --from "{since}"'
-            )
-
-
-def _others(store: Store, run: StoredRun, merge: bool) -> Iterator[Remark]:
-    """What the store has of the same hosts and times. Unusable if that is not to be merged."""
-    runs = store.runs()
-    for host in run.hosts:
-        spans = [one.times for one in run.recordings if len(one.times) and _of_host(one, host)]
-        if not spans:
-            continue
-        start, end = min(int(times[0]) for times in spans), max(int(times[-1]) for times in spans)
-        found = store.series(start, end, [host]).series
-        if not found:
-            continue
-        names = [
-            f'run "{one.name}"' for one in runs if _meet(one, run) and host.casefold() in map(str.casefold, one.hosts)
-        ]
-        whose = f"{host} has {len(found):,} series over these {duration_text(end - start)} in {store.name} already"
-        if not merge:
-            raise Unusable(
-                f"{whose}, of {' and '.join(names) or 'live collection'}; load over them with --merge, "
-                "or is --zone not right?"
-            )
-        yield Remark(Kind.NOTED, f"{whose}: values of the same counter and time are replaced", count=len(found))
-
-
-def _of_host(recording: Recording, host: str) -> bool:
-    return any(series.host.casefold() == host.casefold() for series in recording.series)
+def _missing(store: Store, log: Log) -> int:
+    """How many values of a log the store does not have, though it keeps them that long."""
+    log = one_row_a_time(log)
+    if not len(log.times):
+        return 0
+    start = max(int(log.times[0]), store.oldest() or int(log.times[0]))
+    held: dict[object, tuple[Series, NDArray[np.bool_]]] = {}
+    for series, column in zip(map(as_stored, log.series), log.columns, strict=True):
+        has = column.is_not_null().to_numpy() & (log.times >= start)
+        held[series.key] = (series, has | held[series.key][1]) if series.key in held else (series, has)
+    known, end = [*held.values()], int(log.times[-1])
+    counts = store.counts([series for series, _ in known], start, end)
+    # More than there should be are others' as well: then only the times tell.
+    odd = [(series, has) for (series, has), count in zip(known, counts, strict=True) if count != has.sum()]
+    found = store.read([series for series, _ in odd], start, end)
+    return sum(
+        int((~np.isin(log.times[has], samples.times)).sum()) for (_, has), samples in zip(odd, found, strict=True)
+    )
 
 
 def _batches(log: Log) -> Iterator[Log]:

@@ -8,7 +8,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO
 
-from ingest.unpack import Content, Data, TooMuch, gigabytes, read_all, unpacked
+from ingest.streams import Data
+from ingest.unpack import Content, TooMuch, gigabytes, read_all, unpacked
 from model.errors import Unusable
 
 STDIN = Path("-")

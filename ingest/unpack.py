@@ -1,46 +1,38 @@
 """Compressed logs and archives: what comes out of them."""
 
-import bz2
-import gzip
 import io
-import lzma
-import mmap
 import re
-import sys
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import IO, TypeAlias
+from typing import IO, NamedTuple
 
 from ingest.office import of_office
+from ingest.streams import BROKEN, UNPACKERS, Data, reader
 from model.errors import Unusable, printable
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
 
 _BLOCK = 1 << 20
 _DEEPEST = 4  # how many times over a log may be packed
-_ALTOGETHER = 16  # what all logs in a file may unpack to, as a multiple of what one may
+_ALTOGETHER = 2  # what all that is in a file may unpack to, as a multiple of what one log may
+_RATIO = 100  # and as a multiple of what was read of the file; logs are packed to a third or a twentieth
+_ALWAYS = 256 << 20  # what may be unpacked whatever the ratio
+_MOST_FILES = 10_000  # in an archive
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _END_OF_TAR = bytes(1024)
 _ENCRYPTED = 1
-_BROKEN = (
-    *(OSError, EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError, zipfile.BadZipFile, tarfile.TarError),
-    *(RuntimeError, ValueError, OverflowError, IndexError),  # tarfile and zipfile, of damaged headers
-)
 # Files that a Macintosh adds to an archive.
 _OF_A_MAC = re.compile(r"__MACOSX/|(.*/)?(\._|\.DS_Store$)")
 
-Data: TypeAlias = bytes | mmap.mmap
 
-# The name of a file in an archive, and what opens it.
-_Entry: TypeAlias = tuple[str, Callable[[], IO[bytes]]]
+class _Entry(NamedTuple):
+    """A file in an archive: its name, what opens it, and its size there."""
+
+    name: str
+    opener: Callable[[], IO[bytes]]
+    packed: int
 
 
 @dataclass(frozen=True)
@@ -60,32 +52,48 @@ class Content:
 
 
 class TooMuch(Exception):
-    """A stream is longer than it may be."""
+    """A stream is longer than it may be, or an archive holds more files."""
 
 
 @dataclass
 class _Room:
-    """How many bytes one log may unpack to, and how many are left for all in the file."""
+    """How many bytes one log may unpack to, how many were unpacked, and from how many of the file, which is so large.
+
+    What is packed several times over counts each time it is unpacked.
+    """
 
     most: int
-    left: int
+    size: int
+    unpacked: int = 0
+    read: int = 0
+
+    def check(self, name: str, reading: int = 0) -> None:
+        """Unusable if too much was unpacked, with `reading` bytes of the file read for it besides those before."""
+        if self.unpacked > self.most * _ALTOGETHER:
+            said = f"the file unpacks to more than {gigabytes(self.most * _ALTOGETHER)} altogether"
+        elif self.unpacked > max(_ALWAYS, _RATIO * min(self.read + reading, self.size)):
+            said = f"unpacks to more than {_RATIO} times its size, which no log does"
+        else:
+            return
+        raise Unusable(f"{name}: {said}; unpack it yourself to read it")
 
 
 def unpacked(content: Content, most: int) -> Iterator[Content]:
-    """The logs in bytes that may be packed. Unusable if one cannot be unpacked, or is larger than `most` bytes."""
-    return _inside(content, _Room(most, most * _ALTOGETHER), 0)
+    """The logs in bytes that may be packed.
+
+    Unusable if one cannot be unpacked or is larger than `most` bytes, or if all that is unpacked is too much.
+    """
+    return _inside(content, _Room(most, len(content.data)), 0)
 
 
 def read_all(stream: IO[bytes] | io.BufferedIOBase, most: int) -> bytes:
     """All bytes of a stream. TooMuch if there are more than `most`."""
-    blocks: list[bytes] = []
-    size = 0
+    data = io.BytesIO()
     while block := stream.read(_BLOCK):
-        size += len(block)
-        if size > most:
+        if data.tell() + len(block) > most:
             raise TooMuch
-        blocks.append(block)
-    return b"".join(blocks)
+        data.write(block)
+    return data.getvalue()
 
 
 def gigabytes(size: int) -> str:
@@ -93,65 +101,18 @@ def gigabytes(size: int) -> str:
     return f"{size / 2**30:.3g} GB"
 
 
-class _Streams(io.BufferedIOBase):
-    """Compressed streams one after the other, with zero bytes between and after them.
-
-    Reading raises one of _BROKEN if anything else follows. Python's own files take that for the end, and rows would be
-    lost without a word.
-    """
-
-    def __init__(
-        self, packed: io.BytesIO, begin: Callable[[], bz2.BZ2Decompressor] | Callable[[], lzma.LZMADecompressor]
-    ) -> None:
-        self._packed = packed
-        self._begin = begin
-        self._stream = begin()
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        """At most so many bytes; none only at the end."""
-        data = b""
-        while not data:
-            packed = b""
-            if self._stream.eof:
-                packed = self._following()
-                if not packed:
-                    break
-                self._stream = self._begin()
-            elif self._stream.needs_input:
-                packed = self._packed.read(io.DEFAULT_BUFFER_SIZE)
-                if not packed:
-                    raise EOFError
-            data = self._stream.decompress(packed, -1 if size is None else size)
-        return data
-
-    def _following(self) -> bytes:
-        """What follows the end of a stream and its zero bytes."""
-        packed = self._stream.unused_data or self._packed.read(io.DEFAULT_BUFFER_SIZE)
-        while packed and not packed.strip(b"\0"):
-            packed = self._packed.read(io.DEFAULT_BUFFER_SIZE)
-        return packed.lstrip(b"\0")
-
-
-_UNPACKERS: dict[bytes, Callable[[io.BytesIO], io.BufferedIOBase]] = {
-    b"\x1f\x8b": lambda packed: gzip.GzipFile(fileobj=packed),
-    b"\x28\xb5\x2f\xfd": zstd.ZstdFile,
-    b"BZh": lambda packed: _Streams(packed, bz2.BZ2Decompressor),
-    b"\xfd7zXZ\x00": lambda packed: _Streams(packed, lzma.LZMADecompressor),
-    b"\x5d\x00\x00": lambda packed: _Streams(packed, lzma.LZMADecompressor),
-}
-
-
 def _inside(content: Content, room: _Room, depth: int) -> Iterator[Content]:
     head = content.data[:6]
-    unpacker = next((unpacker for sign, unpacker in _UNPACKERS.items() if head.startswith(sign)), None)
+    unpacker = next((unpacker for sign, unpacker in UNPACKERS.items() if head.startswith(sign)), None)
     kind = None if unpacker else _archive(content.data)
     if unpacker is None and kind is None:
         yield content
     elif depth == _DEEPEST:
         raise Unusable(f"{content.name}: is packed more than {_DEEPEST} times over; unpack it yourself")
     elif unpacker:
-        with unpacker(io.BytesIO(content.data[:])) as stream:
-            data = _limited(content.name, stream, room)
+        packed = reader(content.data)
+        with unpacker(packed) as stream:
+            data = _limited(content.name, stream, room, _read_of_file(packed.tell, depth))
         yield from _inside(replace(content, data=data), room, depth + 1)
     else:
         yield from _members(content, kind or "", room, depth + 1)
@@ -173,21 +134,23 @@ def _archive(data: Data) -> str | None:
 def _members(archive: Content, kind: str, room: _Room, depth: int) -> Iterator[Content]:
     name = archive.name
     try:
-        entries = _entries_of_zip(archive.data[:]) if kind == "ZIP" else _entries_of_tar(archive.data[:])
-    except _BROKEN as error:
+        entries = list((_entries_of_zip if kind == "ZIP" else _entries_of_tar)(archive.data))
+    except TooMuch:
+        raise Unusable(f"{name}: holds more than {_MOST_FILES:,} files; unpack it and name the logs") from None
+    except BROKEN as error:
         raise Unusable(f"{name}: is a damaged {kind} archive ({error}); make it again") from None
-    if any(inner in ("[Content_Types].xml", "mimetype") for inner, _ in entries):
-        texts = [(inner, opener) for inner, opener in entries if inner == "mimetype" or inner.endswith(".xml")]
-        raise of_office(name, ((inner, _member(name, opener, room)) for inner, opener in texts))
-    entries = [(inner, opener) for inner, opener in entries if not _OF_A_MAC.match(inner)]
+    if any(entry.name in ("[Content_Types].xml", "mimetype") for entry in entries):
+        texts = [entry for entry in entries if entry.name == "mimetype" or entry.name.endswith(".xml")]
+        raise of_office(name, ((entry.name, _member(name, entry, room, depth)) for entry in texts))
+    entries = [entry for entry in entries if not _OF_A_MAC.match(entry.name)]
     if not entries:
         raise Unusable(f"{name}: is a {kind} archive with no file in it")
     several = archive.member or len(entries) > 1
-    for within, opener in entries:
-        called = str(Path(f"{name}/{printable(within)}"))  # as readers' messages spell it, without a ./
+    for entry in entries:
+        called = str(Path(f"{name}/{printable(entry.name)}"))  # as readers' messages spell it, without a ./
         inner = replace(archive, name=called, data=b"", member=several)
         try:
-            yield from _inside(replace(inner, data=_member(inner.name, opener, room)), room, depth)
+            yield from _inside(replace(inner, data=_member(inner.name, entry, room, depth)), room, depth)
         except Unusable as error:
             if not several:
                 raise
@@ -197,21 +160,21 @@ def _members(archive: Content, kind: str, room: _Room, depth: int) -> Iterator[C
         yield replace(archive, data=b"", member=True, refused=Unusable(said))
 
 
-def _member(name: str, opener: Callable[[], IO[bytes]], room: _Room) -> bytes:
+def _member(name: str, entry: _Entry, room: _Room, depth: int) -> bytes:
     try:
-        with opener() as stream:
-            return _limited(name, stream, room)
-    except _BROKEN as error:
+        with entry.opener() as stream:
+            return _limited(name, stream, room, _read_of_file(lambda: entry.packed, depth - 1))
+    except BROKEN as error:
         raise Unusable(f"{name}: cannot be unpacked ({error}); unpack the archive yourself") from None
 
 
-def _entries_of_zip(data: bytes) -> list[_Entry]:
-    archive = zipfile.ZipFile(io.BytesIO(data))
-    return [
-        (entry.filename, partial(_member_of_zip, archive, entry))
-        for entry in archive.infolist()
-        if not entry.filename.endswith(("/", "\\"))  # folders; Windows' own end in a backslash
-    ]
+def _entries_of_zip(data: Data) -> Iterator[_Entry]:
+    archive = zipfile.ZipFile(reader(data))
+    if len(archive.infolist()) > _MOST_FILES:
+        raise TooMuch
+    for entry in archive.infolist():
+        if not entry.filename.endswith(("/", "\\")):  # folders; Windows' own end in a backslash
+            yield _Entry(entry.filename, partial(_member_of_zip, archive, entry), entry.compress_size)
 
 
 def _member_of_zip(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes]:
@@ -220,25 +183,37 @@ def _member_of_zip(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes
     return archive.open(entry)
 
 
-def _entries_of_tar(data: bytes) -> list[_Entry]:
-    archive = tarfile.TarFile(fileobj=io.BytesIO(data))
-    entries = archive.getmembers()
+def _entries_of_tar(data: Data) -> Iterator[_Entry]:
+    archive = tarfile.TarFile(fileobj=reader(data))
+    for at, entry in enumerate(archive):
+        if at == _MOST_FILES:
+            raise TooMuch
+        if entry.isfile():
+            yield _Entry(entry.name, partial(_member_of_tar, archive, entry), entry.size)
     if data[archive.offset :].strip(b"\0"):  # tarfile takes the first header that it cannot read for the end
         raise tarfile.ReadError("more follows the last file that can be told")
-    return [(entry.name, partial(_member_of_tar, archive, entry)) for entry in entries if entry.isfile()]
 
 
 def _member_of_tar(archive: tarfile.TarFile, entry: tarfile.TarInfo) -> IO[bytes]:
     return archive.extractfile(entry) or io.BytesIO()
 
 
-def _limited(name: str, stream: IO[bytes] | io.BufferedIOBase, room: _Room) -> bytes:
-    most = min(room.most, room.left)
+def _read_of_file(read: Callable[[], int], depth: int) -> Callable[[], int]:
+    """How many bytes of the file itself were read: none where what is unpacked is in memory already."""
+    return read if depth == 0 else lambda: 0
+
+
+def _limited(name: str, stream: IO[bytes] | io.BufferedIOBase, room: _Room, read: Callable[[], int]) -> bytes:
+    data = io.BytesIO()
+    room.check(name, read())
     try:
-        data = read_all(stream, most)
-    except TooMuch:
-        raise Unusable(f"{name}: unpacks to more than {gigabytes(most)}; unpack it yourself to read it") from None
-    except _BROKEN as error:
+        while block := stream.read(_BLOCK):
+            if data.tell() + len(block) > room.most:
+                raise Unusable(f"{name}: unpacks to more than {gigabytes(room.most)}; unpack it yourself to read it")
+            data.write(block)
+            room.unpacked += len(block)
+            room.check(name, read())
+    except BROKEN as error:
         raise Unusable(f"{name}: is damaged: {error or 'it ends too soon'}; copy or compress it again") from None
-    room.left -= len(data)
-    return data
+    room.read += read()
+    return data.getvalue()

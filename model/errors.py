@@ -1,9 +1,43 @@
 """Errors whose text is meant for the user."""
 
+import re
+from collections.abc import Iterable, Iterator
+from unicodedata import category
+
+_MOST_MISTAKES = 100
+# Characters that Unicode counts as printable, and that are drawn as nothing.
+_BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
+
 
 def printable(text: str) -> str:
-    """Text from a log or a caller, safe for a terminal: characters that do not print become U+FFFD."""
-    return text if text.isprintable() else "".join(char if char.isprintable() else "\ufffd" for char in text)
+    r"""Text from outside in one line, for people: characters that cannot be seen are shown as `\x1b` or `\u202e`.
+
+    These are line ends, control characters, marks of direction, and letters and spaces without a width. Spaces of
+    another width become plain ones.
+    """
+    if text.isprintable() and not _BLANK.search(text):
+        return text
+    return "".join(map(_seen, text))
+
+
+def printable_lines(text: str) -> str:
+    """Text from outside for people, with its line ends; in all else as `printable` has it."""
+    return text if text.isprintable() and not _BLANK.search(text) else "\n".join(map(printable, text.split("\n")))
+
+
+def _seen(char: str) -> str:
+    if category(char) == "Zs":
+        return " "
+    return char if char.isprintable() and not _BLANK.match(char) else char.encode("unicode_escape").decode()
+
+
+def first_of(mistakes: Iterable[str]) -> Iterator[str]:
+    """The first hundred mistakes, and a line that says that there are more. The others are not even worked out."""
+    for at, mistake in enumerate(mistakes):
+        if at == _MOST_MISTAKES:
+            yield "more mistakes follow; correct these first"
+            return
+        yield mistake
 
 
 class Unusable(Exception):

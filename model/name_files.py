@@ -14,7 +14,8 @@ from typing import Any, NamedTuple, TypeGuard
 
 import yaml
 
-from model.errors import Unusable
+from model import bounded_yaml, user_files
+from model.errors import Unusable, first_of
 from model.perfmon import generic_object
 
 _FIELDS = ("language", "objects", "counters", "unchanged")
@@ -80,7 +81,7 @@ def own_language(path: Path) -> Language:
     reading = _Reading(path)
     language = reading.language(_root(path))
     if reading.wrong:
-        raise Unusable(*reading.wrong)
+        raise Unusable(*first_of(reading.wrong))
     if not language.objects and not any(language.counters.values()):
         raise Unusable(f"{path}: holds no names of objects or counters; {_EXAMPLE}")
     return language
@@ -88,16 +89,14 @@ def own_language(path: Path) -> Language:
 
 def _root(path: Path) -> yaml.Node | None:
     try:
-        return yaml.compose(path.read_bytes(), yaml.CSafeLoader)
-    except OSError as error:
-        raise Unusable(f"{path}: cannot be read: {error.strerror or error}") from None
+        return bounded_yaml.compose(user_files.read(path))
+    except bounded_yaml.Excess as error:
+        raise Unusable(f"{path}{_place(error.problem_mark)}: {error.problem}") from None
     except yaml.MarkedYAMLError as error:
         where = f"{path}{_place(error.problem_mark)}" if error.problem_mark else str(path)
         raise Unusable(f"{where}: not valid YAML: {error.problem or error.context}; {_EXAMPLE}") from None
     except yaml.reader.ReaderError as error:
         raise Unusable(f"{path}: not valid YAML: {error.reason} at byte {error.position + 1}; {_EXAMPLE}") from None
-    except RecursionError:
-        raise Unusable(f"{path}: is nested too deeply for a file of names; {_EXAMPLE}") from None
 
 
 def _place(mark: Any) -> str:
@@ -199,9 +198,6 @@ class _Reading:
             yaml.SafeLoader("").flatten_mapping(node)
         except yaml.MarkedYAMLError as error:
             self._mistake(node, f"not valid YAML: {error.problem}")
-            return
-        except RecursionError:
-            self._mistake(node, "not valid YAML: it is merged into itself")
             return
         # Merged keys come first, so the mapping's own values replace them.
         yield from {key.value: (key, value) for key, value in node.value if isinstance(key, yaml.ScalarNode)}.values()

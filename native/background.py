@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import BinaryIO
 
 from model.errors import Unreachable, Unusable
 
@@ -60,12 +61,17 @@ class Background:
             return None
         return running
 
+    def wait_for_end(self) -> None:
+        """Wait until the program has ended."""
+        with suppress(FileNotFoundError), self.mark.open("rb") as mark:
+            _lock(mark.fileno(), shared=True, wait=True)
+
     def start(self, command: Sequence[str], environment: Mapping[str, str], version: str) -> Running:
         """Start the program, which must not be running. The old log becomes .log.1."""
         if self.log.is_file():
             self.log.replace(self.log.with_name(f"{self.log.name}.1"))
         new_mark = self.mark.with_name(f"{self.mark.name}.new")
-        with new_mark.open("wb") as mark, self.log.open("wb") as log:
+        with _own_file(new_mark) as mark, _own_file(self.log) as log:
             _lock(mark.fileno())
             process = subprocess.Popen(
                 command,
@@ -78,6 +84,8 @@ class Background:
                 # So that Ctrl-C in this terminal does not reach it.
                 start_new_session=True,
                 pass_fds=(mark.fileno(),),
+                # Its files are for this user alone.
+                umask=0o077,
             )
             try:
                 since = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
@@ -139,7 +147,7 @@ def one_at_a_time(folder: Path) -> Generator[None]:
     """Lock a folder, creating it if needed, so that only one process starts or stops programs in it."""
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        lock = (folder / "lock").open("wb")
+        lock = _own_file(folder / "lock")
     except OSError as error:
         raise Unusable(f"{folder}: cannot be written: {error.strerror}; choose another with --folder") from None
     with lock:
@@ -148,14 +156,19 @@ def one_at_a_time(folder: Path) -> Generator[None]:
         yield
 
 
-def _lock(descriptor: int, *, shared: bool = False) -> bool:
-    """Lock an open file, exclusively or shared, without waiting; False if it is locked already."""
+def _own_file(path: Path) -> BinaryIO:
+    """Open a file for writing that only its owner can read, as far as it is new."""
+    return open(path, "wb", opener=lambda name, flags: os.open(name, flags, 0o600))
+
+
+def _lock(descriptor: int, *, shared: bool = False, wait: bool = False) -> bool:
+    """Lock an open file, exclusively or shared; False if it is locked already and this is not to `wait`."""
     if sys.platform == "win32":
         raise Unusable("servers are not run in the background on Windows; use docker compose")
     import fcntl  # noqa: PLC0415 - Windows has none
 
     try:
-        fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB))
     except BlockingIOError:
         return False
     return True

@@ -4,6 +4,7 @@ import os
 import re
 import socket
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -11,7 +12,9 @@ from urllib.parse import urlsplit
 from model.errors import Unreachable, Unusable
 from native import settings as names
 from native.background import Background
+from native.damage import ACCOUNTS, damage, damaged, is_cut_off
 from native.influx_api import Refused, set_up
+from native.listener import listens
 from native.programs import INFLUXDB
 
 HOST = "127.0.0.1"
@@ -53,7 +56,7 @@ class InfluxDB:
         or as long as last requested.
 
         Raises:
-            Unusable: The port is taken, or the settings do not match the data.
+            Unusable: The port is taken, the data is damaged, or the settings do not match it.
             Unreachable: It does not start; no process is left running.
         """
         running = self.background.running()
@@ -67,10 +70,21 @@ class InfluxDB:
             if not running:
                 settings = self._launch(settings, _port(settings) if port is None else port)
             return self._prepare(settings, retention_s)
-        except BaseException:
+        except BaseException as error:
             if not running:
                 self.background.stop()
+            if isinstance(error, Unreachable) and (found := self._damage()):
+                raise found from None
             raise
+
+    def check_listens(self, url: str) -> None:
+        """Raise ConnectionError unless the process that was started in this folder listens at an address.
+
+        It is to be called on a connection, before a secret is sent: whoever else has the port does not get it.
+        """
+        running = self.background.running()
+        if running is None or not listens(running.pid, HOST, urlsplit(url).port or 0):
+            raise ConnectionError("another program listens there than plimsoll stack started; no token was sent to it")
 
     def stop(self) -> bool:
         """Stop it and wait until its data is on disk; False if it was not running."""
@@ -86,13 +100,14 @@ class InfluxDB:
     @property
     def _accounts(self) -> Path:
         """InfluxDB's file of users, buckets and tokens."""
-        return self.folder / "influxd.bolt"
+        return self.folder / ACCOUNTS
 
     @property
     def _remedy(self) -> str:
         return f"put the file back, or start afresh without the data: plimsoll stack stop, then move {self.folder} away"
 
     def _launch(self, settings: dict[str, str], port: int) -> dict[str, str]:
+        self._check_accounts(settings)
         _check_free(port)
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         settings = settings or names.generated(_url(port))
@@ -112,9 +127,21 @@ class InfluxDB:
         bound = re.search(r"\bport=(\d+)", listening)
         return settings | {names.URL: _url(int(bound[1]) if bound else port)}
 
+    def _check_accounts(self, settings: dict[str, str]) -> None:
+        """Raise Unusable if InfluxDB would begin anew, or with a part of its accounts, although it was set up here."""
+        if settings.get(names.TOKEN_INGEST) and not (self._accounts.is_file() and self._accounts.stat().st_size):
+            state = "is empty" if self._accounts.is_file() else "is not there"
+            raise Unusable(f"{self._accounts}: {state}, and the data in {self.folder} needs it; {self._remedy}")
+        if self._accounts.is_file() and is_cut_off(self._accounts):
+            raise damaged(self._accounts, "a part of it is missing")
+
+    def _damage(self) -> Unusable | None:
+        log = self.background.log
+        return damage(self.folder, log.read_text("utf-8", "replace")) if log.is_file() else None
+
     def _prepare(self, settings: dict[str, str], retention_s: int | None) -> dict[str, str]:
         try:
-            settings = set_up(settings, retention_s)
+            settings = set_up(settings, retention_s, partial(self.check_listens, settings[names.URL]))
         except Refused as error:
             if error.status == HTTPStatus.UNAUTHORIZED:
                 raise Unusable(

@@ -4,8 +4,10 @@ import http.client
 import json
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
@@ -24,8 +26,26 @@ RIGHTS = {
     names.TOKEN_INGEST: ("plimsoll ingest: read and write", READ | WRITE),
 }
 
-# Bypass proxies, as the server is on this machine.
-_DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+class _Connection(http.client.HTTPConnection):
+    """A connection that is checked before anything is sent."""
+
+    def __init__(self, *arguments: Any, check: Callable[[], None], **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._check = check
+
+    def connect(self) -> None:
+        super().connect()
+        self._check()
+
+
+class _Handler(urllib.request.HTTPHandler):
+    def __init__(self, check: Callable[[], None]) -> None:
+        super().__init__()
+        self._check = check
+
+    def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(partial(_Connection, check=self._check), req)
 
 
 class Refused(Exception):
@@ -46,10 +66,14 @@ class Bucket:
 
 @dataclass(frozen=True)
 class Api:
-    """An InfluxDB's HTTP API, called with a token."""
+    """An InfluxDB's HTTP API, called with a token.
+
+    `check` is called on each connection before anything is sent; it raises OSError if another server answers.
+    """
 
     url: str
     token: str = ""
+    check: Callable[[], None] = lambda: None
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
         """Call the API and return the answer. Refused if that is an error, Unreachable if there is none."""
@@ -59,7 +83,9 @@ class Api:
             headers["Content-Type"] = "application/json"
         request = urllib.request.Request(self.url + path, data, headers, method=method)
         try:
-            with _DIRECT.open(request, timeout=30) as response:
+            # Bypass proxies, as the server is on this machine.
+            opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _Handler(self.check))
+            with opener.open(request, timeout=30) as response:
                 answer = response.read()
         except urllib.error.HTTPError as error:
             raise Refused(error.code, _said(error.read())) from None
@@ -90,7 +116,10 @@ class Api:
         try:
             return {found["token"] for found in self.call("GET", "/api/v2/authorizations")["authorizations"]}
         except Refused as error:
-            if error.status == HTTPStatus.UNAUTHORIZED and Api(self.url).call("GET", "/api/v2/setup")["allowed"]:
+            if (
+                error.status == HTTPStatus.UNAUTHORIZED
+                and Api(self.url, check=self.check).call("GET", "/api/v2/setup")["allowed"]
+            ):
                 return set()
             raise
 
@@ -102,12 +131,14 @@ class Api:
         return self.call("POST", "/api/v2/authorizations", body)["token"]
 
 
-def set_up(settings: dict[str, str], retention_s: int | None = None) -> dict[str, str]:
+def set_up(
+    settings: dict[str, str], retention_s: int | None = None, check: Callable[[], None] = lambda: None
+) -> dict[str, str]:
     """Create the user, bucket and tokens that are missing, and return the settings with the three tokens.
 
-    `retention_s` is how long the bucket keeps data: 0 for ever, None leaves it unchanged.
+    `retention_s` is how long the bucket keeps data: 0 for ever, None leaves it unchanged. `check` is as in `Api`.
     """
-    no_token = Api(settings[names.URL])
+    no_token = Api(settings[names.URL], check=check)
     if no_token.call("GET", "/api/v2/setup")["allowed"]:
         first = {
             "username": settings[names.USERNAME],
@@ -117,7 +148,7 @@ def set_up(settings: dict[str, str], retention_s: int | None = None) -> dict[str
             "bucket": settings[names.BUCKET],
         }
         no_token.call("POST", "/api/v2/setup", first)
-    api = Api(settings[names.URL], settings[names.ADMIN_TOKEN])
+    api = Api(settings[names.URL], settings[names.ADMIN_TOKEN], check)
     bucket = api.bucket(settings[names.BUCKET])
     if retention_s is not None:
         api.call("PATCH", f"/api/v2/buckets/{bucket.id}", {"retentionRules": retention_rules(retention_s)})

@@ -1,9 +1,11 @@
 """Runs Telegraf and InfluxDB on this machine, with the configuration of live hosts."""
 
 import os
+import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from native import folders
@@ -12,6 +14,7 @@ from native.background import Background, Running, one_at_a_time
 from native.build import build
 from native.influx import InfluxDB
 from native.influx_api import Api
+from native.private import check_private
 from native.programs import INFLUXDB, TELEGRAF
 
 _STARTING = "[agent] Config:"
@@ -60,17 +63,28 @@ class Stack:
         """Its Telegraf's process."""
         return Background("telegraf", self.folder)
 
+    @property
+    def watch(self) -> Background:
+        """The process that ends Telegraf if InfluxDB ends."""
+        return Background("watch", self.folder)
+
     def start(self, port: int | None = None, retention_s: int | None = None) -> None:
-        """Start the servers that are not running. If one fails, those started by this call are stopped again."""
+        """Start the servers that are not running. If one fails, those started by this call are stopped again.
+
+        Unusable if others could change what is in the folder.
+        """
+        check_private(self.folder)
         # InfluxDB first: it needs more tools, so a missing one is reported at once.
         for program in (INFLUXDB, TELEGRAF):
             build(program)
         with one_at_a_time(self.folder):
+            check_private(self.folder)  # again, as somebody may have made it meanwhile
             had = self.influxdb.background.running()
             settings = self.influxdb.start(port, retention_s)
             try:
                 if not self.telegraf.running():
                     self._start_telegraf(settings)
+                self._start_watch()
             except BaseException:
                 self.telegraf.stop()
                 if not had:
@@ -85,6 +99,7 @@ class Stack:
                 stopped.append(TELEGRAF.title)
             if self.influxdb.stop():
                 stopped.append(INFLUXDB.title)
+            self.watch.stop()
             return stopped
 
     def status(self) -> Status:
@@ -96,7 +111,7 @@ class Stack:
             Part(INFLUXDB.title, influxdb.running(), influxdb.log),
             Part(TELEGRAF.title, self.telegraf.running(), self.telegraf.log),
         )
-        answers = bool(parts[0].running) and Api(url).healthy()
+        answers = bool(parts[0].running) and Api(url, check=partial(self.influxdb.check_listens, url)).healthy()
         return Status(self.folder, parts, url, answers, _size(self.folder))
 
     def _start_telegraf(self, settings: dict[str, str]) -> None:
@@ -112,6 +127,11 @@ class Stack:
         # A plugin that rejects the configuration ends Telegraf shortly after this line.
         time.sleep(_SETTLES_WITHIN_S)
         self.telegraf.check(TELEGRAF.title)
+
+    def _start_watch(self) -> None:
+        self.watch.stop()
+        command = [sys.executable, "-P", "-m", "native.watch", str(self.folder)]
+        self.watch.start(command, os.environ, version="")
 
 
 def _size(folder: Path) -> int:

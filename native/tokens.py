@@ -34,14 +34,30 @@ def provide(settings: Mapping[str, str], folder: Path) -> list[str]:
     return made
 
 
+def with_files(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment, with the content of the file that NAME_FILE names as NAME. Unusable if one cannot be read."""
+    found = dict(environment)
+    for name in names.REQUIRED:
+        if path := environment.get(f"{name}_FILE"):
+            try:
+                found[name] = Path(path).read_text("utf-8").strip()
+            except (OSError, UnicodeDecodeError) as error:
+                raise Unusable(f"{path}: cannot be read: {error}") from None
+    return found
+
+
 def main(arguments: Sequence[str]) -> int:
     """Create the tokens. Returns the exit status: 0 if all three exist."""
-    missing = [name for name in names.REQUIRED if not os.environ.get(name)]
-    if missing or len(arguments) != 1:
-        print(f"usage: native.tokens FOLDER, with {', '.join(names.REQUIRED)} in the environment", file=sys.stderr)
-        return 2
     try:
-        made = provide(os.environ, Path(arguments[0]))
+        settings = with_files(os.environ)
+        if len(arguments) != 1 or not all(map(settings.get, names.REQUIRED)):
+            print(
+                f"usage: native.tokens FOLDER, with {', '.join(names.REQUIRED)} in the environment; a name with _FILE "
+                "gives the file of its value",
+                file=sys.stderr,
+            )
+            return 2
+        made = provide(settings, Path(arguments[0]))
     except (Refused, Unreachable, Unusable) as error:
         print(f"native.tokens: {error}", file=sys.stderr)
         return 3

@@ -1,5 +1,18 @@
-"""`python -m plimsoll`."""
+"""`python -m plimsoll`, and the program `plimsoll`."""
 
-from plimsoll.cli import main
+import sys
 
-main()
+from plimsoll import defects
+
+
+def main() -> None:
+    """Run the command line, and exit with its status, also where it cannot be imported."""
+    try:
+        from plimsoll import cli  # noqa: PLC0415  an incomplete installation must not end with status 1
+    except Exception as error:
+        sys.exit(defects.report(error))
+    cli.main()
+
+
+if __name__ == "__main__":
+    main()

@@ -4,11 +4,13 @@ import io
 import os
 import signal
 import sys
+from contextlib import suppress
 from typing import Annotated
 
 import typer
 
-from model.errors import Unreachable, Unusable
+from model.errors import Unreachable, Unusable, printable
+from plimsoll import defects
 from plimsoll.options import grafana, logs, rules, runs, stack
 
 UNUSABLE = 2
@@ -20,7 +22,8 @@ app = typer.Typer(
     name="plimsoll",
     help="Checks performance counters against their documented thresholds.",
     epilog="Exit status: 0 done, 1 a threshold of the severity given with --fail-on or above was crossed, or a case of "
-    "rules test failed, 2 the input or the call was unusable, 3 a server could not be reached or does not run.",
+    "rules test failed, 2 the input or the call was unusable, 3 a server could not be reached or does not run, "
+    "70 a defect of Plimsoll.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -73,14 +76,15 @@ def main() -> None:
         sys.stdout.flush()
         sys.exit(status)
     except (Unusable, Unreachable) as error:
-        for line in str(error).splitlines():
-            print(f"plimsoll: {line}", file=sys.stderr)
+        for line in str(error).split("\n"):
+            _say(f"plimsoll: {line}")
         sys.exit(UNREACHABLE if isinstance(error, Unreachable) else UNUSABLE)
     except typer.TyperException as error:
-        print(_sentence(error.format_message()), file=sys.stderr)
+        for line in _lines(error.format_message()):
+            _say(line)
         sys.exit(error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
-        print("plimsoll: interrupted", file=sys.stderr)
+        _say("plimsoll: interrupted")
         sys.exit(INTERRUPTED)
     except BrokenPipeError:
         # The program that reads our output has ended. Without this, Python's flush at exit would fail, too.
@@ -88,14 +92,23 @@ def main() -> None:
         sys.exit(0)
     except OSError as error:
         what = f"{error.filename}: cannot be used" if error.filename else "standard output: cannot be written"
-        print(f"plimsoll: {what}: {error.strerror or error}", file=sys.stderr)
+        _say(f"plimsoll: {what}: {error.strerror or error}")
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(UNUSABLE)
+    except SystemExit:
+        raise
+    except BaseException as error:  # those of polars are no Exception
+        sys.exit(defects.report(error))
 
 
-def _sentence(message: str) -> str:
+def _say(line: str) -> None:
+    with suppress(OSError):  # stderr may be a pipe that nobody reads any more
+        print(printable(line), file=sys.stderr)
+
+
+def _lines(message: str) -> list[str]:
     """Typer's message in one line, but for the help, which it gives where no command is named."""
     if "Usage:" in message:
-        return message
+        return message.split("\n")
     line = " ".join(message.split())
-    return f"plimsoll: {line}{'' if line.endswith(('.', '?', '!')) else '.'} See plimsoll --help."
+    return [f"plimsoll: {line}{'' if line.endswith(('.', '?', '!')) else '.'} See plimsoll --help."]

@@ -1,50 +1,94 @@
-"""Printing: results to stdout, remarks to stderr. Long lines are wrapped on a terminal only."""
+"""Printing: results to stdout, remarks to stderr. Long lines are wrapped on a terminal only.
+
+Everything that a command prints goes through this module, where characters that cannot be seen are shown as what they
+are. No text is parsed as markup: a style is given beside its text.
+"""
 
 import re
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 
 from rich.cells import cell_len
 from rich.console import Console
-from rich.markup import escape
+from rich.table import Table
 from rich.text import Text
 
-from model.errors import printable
+from model.errors import printable, printable_lines
 from model.remark import Remark
+from model.styled import Line, Part
 
 _MOST_REMARKS = 20
 _REMARK = "remark: "
 
 
-class _Stdout(Console):
+class _Console(Console):
     def on_broken_pipe(self) -> None:
         """Raise BrokenPipeError: the program that reads our output has ended. rich would exit with status 1."""
         raise BrokenPipeError
 
 
-def stdout() -> Console:
+def _stdout() -> Console:
     """A console for results. It shows names as they are: `:cd:` is not replaced by an emoji."""
-    return _Stdout(emoji=False)
+    return _Console(emoji=False)
 
 
-def escaped(text: str) -> str:
-    """Text from outside, such as a file or host name, made safe for `print_line`: no markup, no line ends."""
-    return escape(printable(text))
+def print_line(*parts: Part, indent: int = 0) -> None:
+    """Print a line of a result. `indent` is that of the lines it is wrapped into on a terminal."""
+    _print(_stdout(), _text(parts), indent)
 
 
-def print_line(text: str, *, indent: int = 0) -> None:
-    """Print a line of a result, in rich's markup. `indent` is that of the lines it is wrapped into on a terminal."""
-    for line in text.split("\n"):
-        _print(stdout(), Text.from_markup(printable(line), emoji=False), indent)
+def print_lines(lines: Iterable[Line]) -> None:
+    """Print a result line by line; they are not wrapped."""
+    console = _stdout()
+    for line in lines:
+        console.print(_text(line), soft_wrap=True, highlight=False)
+
+
+def print_plain(text: str) -> None:
+    """Print a text of several lines without styles."""
+    print(printable_lines(text.removesuffix("\n")))
+
+
+def print_error(line: str) -> None:
+    """Print a line to stderr."""
+    with suppress(BrokenPipeError):
+        print(printable(line), file=sys.stderr)
+
+
+def print_notice(text: str) -> None:
+    """Print a sentence about what the command is waiting for, on stderr."""
+    with suppress(BrokenPipeError):
+        _Console(stderr=True, emoji=False).print(_text([(text, "dim")]), soft_wrap=True, highlight=False)
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table; the cells of its last column are aligned to the right."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in columns:
+        table.add_column(name, overflow="fold", justify="right" if name == columns[-1] else "left")
+    for row in rows:
+        table.add_row(*(_text([cell]) for cell in row))
+    _stdout().print(table)
+
+
+def _text(parts: Iterable[Part]) -> Text:
+    text = Text()
+    for part in parts:
+        said, style = (part, "") if isinstance(part, str) else part
+        text.append(printable(said), style)
+    return text
 
 
 def print_remarks(remarks: Sequence[Remark]) -> None:
     """Print the first twenty remarks to stderr; the report and the JSON hold all of them."""
-    console = Console(stderr=True, emoji=False)
+    console = _Console(stderr=True, emoji=False)
     texts = [printable(str(remark)) for remark in remarks[:_MOST_REMARKS]]
     if (more := len(remarks) - _MOST_REMARKS) > 0:
         texts.append(f"{more} more; --json has them all")
-    for text in texts:
-        _print(console, Text(f"{_REMARK}{text}", style="dim"), len(_REMARK))
+    with suppress(BrokenPipeError):  # nobody reads stderr any more; the results are still wanted
+        for text in texts:
+            _print(console, Text(f"{_REMARK}{text}", style="dim"), len(_REMARK))
 
 
 def _print(console: Console, text: Text, indent: int) -> None:

@@ -1,7 +1,7 @@
 """The inputs of a command: logs by their paths, a run in a store as `run:NAME`, live hosts as `live:HOST`."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -15,11 +15,13 @@ from ingest.shared.zones import by_windows
 from model.errors import Unusable, printable
 from model.log import Log
 from model.names import Names, shipped
-from model.remark import Kind, Remark
+from model.remark import Kind, Remark, counted
 from model.run import StoredRun
 from model.time_arguments import TimeRange
 from model.times import SECOND, Zone
 from plimsoll.console import print_remarks
+from store.protocol import RunSummary
+from store.run_states import State
 
 RUN = "run:"
 LIVE = "live:"
@@ -133,22 +135,39 @@ def _read_files(inputs: Inputs) -> Found:
 def _read_run(inputs: Inputs, name: str) -> Found:
     # Imported here, as reading files needs no store.
     from plimsoll.open_store import open_store  # noqa: PLC0415
-    from store.logs import logs_of  # noqa: PLC0415
+    from store.logs import logs_of, lost_values  # noqa: PLC0415
 
     with open_store(inputs.store) as store:
         run = store.run(name)
         listed = {one.name: one for one in store.runs()}
-        if run is None:
+        if name not in listed:
             raise Unusable(f'run "{printable(name)}" is not in {store.name}; it has {", ".join(listed) or "no runs"}')
-        remarks = [*run.remarks]
-        if not listed[name].complete:
-            done = f"{listed[name].loaded:,} of {listed[name].values:,} values"
-            remarks.append(
-                Remark(Kind.SKIPPED, f'run "{name}" was loaded in part ({done}): call plimsoll ingest again')
-            )
-        if refused := listed[name].refused:
-            remarks.append(Remark(Kind.SKIPPED, f'{refused:,} points of run "{name}" were refused when it was loaded'))
-        return Found(logs_of(store, run), remarks, run, whole=run.whole)
+        if run is None:
+            raise Unusable(f"{store.name}: {nothing_known(name)}")
+        logs = logs_of(store, run)
+        remarks = [*run.remarks, *_incomplete(listed[name], run, lost_values(run, logs))]
+        return Found(logs, remarks, run, whole=run.whole)
+
+
+def nothing_known(name: str) -> str:
+    """The error for a run of which nothing but its name is left."""
+    return f'run "{name}" is incomplete: what it wrote is not known; load its logs again, with --merge, or delete it'
+
+
+def _incomplete(listed: RunSummary, run: StoredRun, lost: int) -> Iterator[Remark]:
+    """A remark if values of the run are not in the store. What is not there cannot be judged."""
+    match listed.state:
+        case State.COMPLETE if listed.refused:
+            why = f"the store refused {counted(listed.refused, 'point')} when it was loaded"
+        case State.COMPLETE if not lost:
+            return
+        case State.COMPLETE:
+            why = "the store has lost them: call plimsoll ingest again"
+        case State.LOADING:
+            why = "it was loaded in part: call plimsoll ingest again"
+        case State.DELETING:
+            why = "its deletion was cut off: call plimsoll runs delete or plimsoll ingest again"
+    yield Remark(Kind.UNREAD, f'run "{run.name}" lacks {lost:,} of {counted(run.values, "value")}: {why}')
 
 
 def _read_live(inputs: Inputs, hosts: Sequence[str]) -> Found:

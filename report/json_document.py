@@ -1,11 +1,12 @@
 """Fills the JSON document of a review."""
 
 import math
+import os
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
-from model.errors import printable
 from model.log import Log
 from model.times import SECOND, iso
 from report.json_schema import (
@@ -74,7 +75,7 @@ def document(review: Review) -> ReviewDocument:
             RemarkPart(
                 kind=r.kind.value,
                 text=r.text,
-                file=None if r.file is None else printable(r.file),
+                file=None if r.file is None else _text(r.file),
                 line=r.line,
                 counter=r.counter,
                 count=r.count,
@@ -86,6 +87,11 @@ def document(review: Review) -> ReviewDocument:
         rules=[_rule(finding) for finding in review.findings],
         statistics=[_statistic(one, review.host_of(one.series)) for one in review.statistics],
     )
+
+
+def _text(path: str | Path) -> str:
+    """A path as it is, but for bytes that are not UTF-8, which JSON cannot hold."""
+    return os.fsencode(path).decode(errors="replace")
 
 
 def _counts(findings: Sequence[Finding]) -> dict[str, int]:
@@ -101,7 +107,7 @@ def _counts(findings: Sequence[Finding]) -> dict[str, int]:
 def _file(review: Review, log: Log, digest: str | None) -> FilePart:
     filled = len(log.times) > 0
     return FilePart(
-        path=printable(str(log.path)),
+        path=_text(log.path),
         sha256=digest,
         format=log.format,
         hosts=list(review.hosts_of(log)),

@@ -5,11 +5,11 @@ the rule was not judged for any instance. `time` is how long the threshold was c
 holds one case, the verdict: an error where the run is not known to be good.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from model.errors import printable_lines
 from model.times import SECOND, Zone, utc
 from report.wording import lasted, reason, threshold, used_by
 from review.doubts import doubts_text
@@ -18,8 +18,6 @@ from review.review import Review
 from review.sentences import breach_sentence, in_phase, place, worst_text
 from review.verdict import Verdict
 
-# Characters that XML 1.0 does not allow, not even escaped.
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SKIPPED = {
     Outcome.TOO_SHORT: "recorded too briefly to judge",
     Outcome.NO_DATA: "no data: recorded, but without samples that could be judged",
@@ -76,7 +74,7 @@ def junit(review: Review, zone: Zone | None = None) -> str:
     _count(root, everything)
     root.set("tests", str(len(everything) + 1))
     root.set("errors", str(len(root.findall("testsuite/testcase/error"))))
-    _remove_invalid_characters(root)
+    _show_invisible_characters(root)
     indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
 
@@ -163,8 +161,9 @@ def _reasons(case: _Case, why: str) -> str:
     return "; ".join(reasons)
 
 
-def _remove_invalid_characters(root: Element) -> None:
+def _show_invisible_characters(root: Element) -> None:
+    """Most control characters are not allowed in XML 1.0, not even escaped."""
     for element in root.iter():
-        element.text = element.text and _NOT_XML.sub("", element.text)
+        element.text = element.text and printable_lines(element.text)
         for name, value in element.items():
-            element.set(name, _NOT_XML.sub("", value))
+            element.set(name, printable_lines(value))

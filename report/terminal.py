@@ -3,11 +3,8 @@
 import math
 from collections.abc import Iterable, Iterator, Sequence
 
-from rich.console import Console
-from rich.markup import escape
-
-from model.errors import printable
 from model.remark import counted, listed, short
+from model.styled import Line, Part
 from model.times import Zone
 from model.value_text import percent, quantity
 from report.wording import (
@@ -47,40 +44,42 @@ _PLACE_WIDTH = 36
 _SEE_REPORT = "--out writes a report with all of them"
 
 
-def show(review: Review, console: Console, zone: Zone | None = None) -> None:
-    """Print a review. Times are in `zone`, by default the log's own."""
-    for line in lines(review, zone or review.zone):
-        for part in line.split("\n"):
-            console.print(printable(part), soft_wrap=True, highlight=False)
-
-
-def lines(review: Review, zone: Zone) -> Iterator[str]:
-    """The review line by line, in rich's markup."""
-    style = _VERDICT_STYLE[review.verdict]
-    yield f"[{style}]{verdict_text(review.verdict)}[/] {escape(review.answer)}"
-    yield f"{crossed_summary(review.findings)} · {escape(review.coverage.text)}"
-    yield f"[dim]{escape(scope(review, zone))}[/]"
+def lines(review: Review, zone: Zone | None = None) -> Iterator[Line]:
+    """The review line by line. Times are in `zone`, by default the log's own."""
+    zone = zone or review.zone
+    yield (verdict_text(review.verdict), _VERDICT_STYLE[review.verdict]), f" {review.answer}"
+    yield (f"{crossed_summary(review.findings)} · {review.coverage.text}",)
+    yield (_dim(scope(review, zone)),)
     if review.groups:
-        yield "\n[bold]Crossed[/]"
+        yield from _title("Crossed")
         yield from _crossed(review, zone)
     for outcome, title in ((Outcome.TOO_SHORT, "Recorded too briefly to judge"), (Outcome.HELD, "Held")):
         if found := review.of(outcome):
-            yield f"\n[bold]{title}[/]"
+            yield from _title(title)
             yield from _table(found, zone)
     yield from _unjudged(review)
     yield from _packs(review)
 
 
-def _crossed(review: Review, zone: Zone) -> Iterator[str]:
+def _title(text: str) -> Iterator[Line]:
+    yield ()
+    yield ((text, "bold"),)
+
+
+def _dim(text: str) -> Part:
+    return text, "dim"
+
+
+def _crossed(review: Review, zone: Zone) -> Iterator[Line]:
     for group in review.groups[:_MOST_IN_FULL]:
         yield from _group(group, len(review.hosts), zone)
     for group in review.groups[_MOST_IN_FULL : _MOST_IN_FULL + _MOST_IN_A_LINE]:
         yield _head(group, len(review.hosts))
     if (more := len(review.groups) - _MOST_IN_FULL - _MOST_IN_A_LINE) > 0:
-        yield f"[dim]{counted(more, 'more signal')} crossed; {_SEE_REPORT}[/]"
+        yield (_dim(f"{counted(more, 'more signal')} crossed; {_SEE_REPORT}"),)
 
 
-def _head(group: Group, hosts: int) -> str:
+def _head(group: Group, hosts: int) -> Line:
     colour, mark, worst = _COLOURS[group.severity], MARKS[group.severity], group.worst
     where = place(worst)
     if len(group.hosts) > 1:
@@ -88,30 +87,32 @@ def _head(group: Group, hosts: int) -> str:
     elif (instances := group.instances_on(host_of(worst))) > 1:
         where = f"{where} (worst of {instances:,})"
     return (
-        f"[{colour}]{mark} {group.severity}[/]  [bold]{escape(f'{worst.signal.title} · {where}')}[/]  "
-        f"worst {worst_text(worst, worst_crossed(worst))}  threshold {threshold(worst)}"
+        (f"{mark} {group.severity}", colour),
+        "  ",
+        (f"{worst.signal.title} · {where}", "bold"),
+        f"  worst {worst_text(worst, worst_crossed(worst))}  threshold {threshold(worst)}",
     )
 
 
-def _group(group: Group, hosts: int, zone: Zone) -> Iterator[str]:
+def _group(group: Group, hosts: int, zone: Zone) -> Iterator[Line]:
     worst = group.worst
     sources = "; ".join(f"{source.document}, {source.place}" for source in worst.rule.sources)
     yield _head(group, hosts)
-    yield f"    {escape(_when(worst, zone))}"
+    yield (f"    {_when(worst, zone)}",)
     longest = max(worst.counted, key=lambda one: one.duration)
     if processes := used_by(worst, longest.start):
-        yield f"    {escape(processes)}"
-    yield f"    {escape(worst.rule.summary)}  [dim]{escape(sources)}[/]"
+        yield (f"    {processes}",)
+    yield f"    {worst.rule.summary}  ", _dim(sources)
     places = list(dict.fromkeys(place(one) for one in group.findings))
     if len(places) > 1:
-        yield f"    also {escape(listed(places[1:], 6))}"
+        yield (f"    also {listed(places[1:], 6)}",)
     for rule in group.rules[1:]:
         other = next(one for one in group.findings if one.rule.id == rule.id)
-        yield f"    [dim]{escape(f'{rule.id} ({rule.severity}, {threshold(other)}): {crossed_clause(other)}')}[/]"
+        yield (_dim(f"    {rule.id} ({rule.severity}, {threshold(other)}): {crossed_clause(other)}"),)
     for note in worst.notes:
-        yield f"    [dim]{escape(note)}[/]"
+        yield (_dim(f"    {note}"),)
     if old := old_limits_in_brief(group):
-        yield f"    [dim]{escape(old)}[/]"
+        yield (_dim(f"    {old}"),)
 
 
 def _when(finding: Finding, zone: Zone) -> str:
@@ -121,7 +122,7 @@ def _when(finding: Finding, zone: Zone) -> str:
     return f"{spans}{in_phase(finding)}"
 
 
-def _table(found: Sequence[Finding], zone: Zone) -> Iterator[str]:
+def _table(found: Sequence[Finding], zone: Zone) -> Iterator[Line]:
     """A line for each signal, nearest to its limit first: the rule and subject that came nearest."""
     by_signal: dict[str, list[Finding]] = {}
     for finding in sorted(found, key=nearness):
@@ -130,16 +131,16 @@ def _table(found: Sequence[Finding], zone: Zone) -> Iterator[str]:
     rows = [_row(group) for group in groups[:_MOST_HELD]]
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
     for row, group in zip(rows, groups, strict=False):
-        cells = (escape(cell.ljust(width)) for cell, width in zip(row, widths, strict=True))
-        yield ("  " + "  ".join(cells)).rstrip()
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        yield (("  " + "  ".join(cells)).rstrip(),)
         nearest = group[0]
         if nearest.brief and nearest.outcome == Outcome.HELD:
-            yield f"      {escape(f'crossed briefly: {spans_text(nearest.brief, zone, _MOST_SPANS)}')}"
+            yield (f"      crossed briefly: {spans_text(nearest.brief, zone, _MOST_SPANS)}",)
         reasons = dict.fromkeys(reason(one) for one in group if one.outcome == Outcome.TOO_SHORT and one.undecided)
         for note in (*reasons, *_overridden(group)):
-            yield f"      [dim]{escape(note)}[/]"
+            yield (_dim(f"      {note}"),)
     if (more := len(groups) - _MOST_HELD) > 0:
-        yield f"  [dim]{counted(more, 'more signal')}; {_SEE_REPORT}[/]"
+        yield (_dim(f"  {counted(more, 'more signal')}; {_SEE_REPORT}"),)
 
 
 def _overridden(alike: Sequence[Finding]) -> Iterator[str]:
@@ -170,22 +171,22 @@ def _value(finding: Finding) -> float:
     return finding.worst if math.isnan(finding.nearest) else finding.nearest
 
 
-def _unjudged(review: Review) -> Iterator[str]:
+def _unjudged(review: Review) -> Iterator[Line]:
     for outcome, title in _UNJUDGED:
         found = review.of(outcome)
         if not found:
             continue
-        yield f"\n[bold]{title}[/]"
+        yield from _title(title)
         if outcome in (Outcome.NOT_JUDGED, Outcome.OFF):
             by_reason: dict[str, dict[str, None]] = {}
             for one in found:
                 by_reason.setdefault(reason(one), {})[f"{one.signal.title} ({one.rule.id}, {place(one)})"] = None
             for why, names in list(by_reason.items())[:_MOST_NAMES]:
-                yield f"  [dim]{escape(f'{listed(list(names), 4)}: {why}')}[/]"
+                yield (_dim(f"  {listed(list(names), 4)}: {why}"),)
             if (more := len(by_reason) - _MOST_NAMES) > 0:
-                yield f"  [dim]{counted(more, 'more reason')}; {_SEE_REPORT}[/]"
+                yield (_dim(f"  {counted(more, 'more reason')}; {_SEE_REPORT}"),)
         else:
-            yield f"  [dim]{escape(listed(list(_titles(found, len(review.hosts))), _MOST_NAMES))}[/]"
+            yield (_dim(f"  {listed(list(_titles(found, len(review.hosts))), _MOST_NAMES)}"),)
 
 
 def _titles(found: Iterable[Finding], hosts: int) -> Iterator[str]:
@@ -197,13 +198,14 @@ def _titles(found: Iterable[Finding], hosts: int) -> Iterator[str]:
         yield f"{title} ({listed(list(names), 3)})" if len(names) < hosts else title
 
 
-def _packs(review: Review) -> Iterator[str]:
+def _packs(review: Review) -> Iterator[Line]:
     """Which packs were applied to which hosts, and why the others were not."""
     used = [applied for applied in review.applied if applied.hosts]
     unused = [applied for applied in review.applied if not applied.hosts]
     everywhere = len(review.hosts)
     where = (a.pack.pack if len(a.hosts) == everywhere else f"{a.pack.pack} ({listed(a.hosts, 3)})" for a in used)
-    yield f"\n[dim]Judged by the packs {escape(', '.join(where))}.[/]"
+    yield ()
+    yield (_dim(f"Judged by the packs {', '.join(where)}."),)
     if unused:
         names = ", ".join(applied.pack.pack for applied in unused)
-        yield f"[dim]Do not apply, as nothing of theirs is recorded: {escape(names)}.[/]"
+        yield (_dim(f"Do not apply, as nothing of theirs is recorded: {names}."),)

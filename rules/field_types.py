@@ -3,7 +3,7 @@
 import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, WithJsonSchema
 
 from model.perfmon import CounterPath
 from model.times import parse_duration
@@ -21,6 +21,8 @@ EACH = "*"  # the instance of a path that stands for every instance except total
 
 Identifier = Annotated[str, Field(pattern=IDENTIFIER)]
 SignalName = Annotated[str, Field(pattern=SIGNAL_NAME)]
+# YAML ends a text that is written on lines of its own (`summary: >`) with a line end.
+Sentence = Annotated[str, StringConstraints(strip_whitespace=True)]
 
 
 def _limit(value: object) -> object:

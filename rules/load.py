@@ -6,6 +6,7 @@ from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
 
+from model import user_files
 from model.errors import Unusable
 from rules.checks import UniqueNames, check_rule, check_signals
 from rules.pack_schema import Pack, Rule
@@ -154,7 +155,4 @@ def _text(name: str, shipped: Mapping[str, tuple[str, bytes]]) -> tuple[str, byt
             f'pack "{name}" is not known{suggest(name, list(shipped))}; '
             f"choose from {', '.join(shipped)}, or give the path of a .yaml file"
         )
-    try:
-        return name, Path(name).read_bytes()
-    except OSError as error:
-        raise Unusable(f"{name}: cannot be read: {error.strerror}; give the path of a pack{_HOW}") from None
+    return name, user_files.read(Path(name), f"; give the path of a pack{_HOW}")

@@ -17,6 +17,7 @@ from rules.field_types import (
     Limit,
     Reduce,
     Samples,
+    Sentence,
     Severity,
     Share,
     SignalName,
@@ -49,8 +50,8 @@ class Condition(Strict):
 class Citation(Strict):
     """The source of a limit: a document, or the people who agreed on it."""
 
-    document: str = Field(description="Title, author, year: enough to find it.")
-    place: str = Field(description="Where in the document.")
+    document: Sentence = Field(description="Title, author, year: enough to find it.")
+    place: Sentence = Field(description="Where in the document.")
     quote: str | None = Field(default=None, description="The wording there.")
 
 
@@ -92,7 +93,7 @@ class Rule(Condition):
         default=(), alias="and", description="Conditions that must be crossed at the same time."
     )
     severity: Severity = Field(description="How a crossing counts: `warning` and `critical` make a run not healthy.")
-    summary: str = Field(description="What a crossing means, in a sentence.")
+    summary: Sentence = Field(description="What a crossing means, in a sentence.")
     look_at: tuple[SignalName, ...] = Field(default=(), description="Signals to look at next.")
     measured_on: str | None = Field(default=None, description="The machine that the limit was measured on.")
     why: str = Field(default="", description="The reason for the limit, and which parts of the rule are our own.")
@@ -156,7 +157,7 @@ class Pack(Strict):
     """Rules for one kind of system."""
 
     pack: Identifier = Field(description="Its name, unique among all packs: `own`.")
-    title: str = Field(description="Its name in reports.")
+    title: Sentence = Field(description="Its name in reports.")
     about: str = Field(description="What it covers, and where its limits come from.")
     applies_to: AppliesTo | None = Field(default=None, description="The hosts it is for; by default every host.")
     signals: dict[SignalName, Signal] = Field(

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from rules.field_types import EACH, Fact, Operation, Path, SignalName, Strict
+from rules.field_types import EACH, Fact, Operation, Path, Sentence, SignalName, Strict
 
 
 class Transform(Strict):
@@ -142,7 +142,7 @@ class Derivation(Strict):
 class Signal(Strict):
     """A quantity that rules, charts and reports use. It has one origin: `sources`, `derived` or `fact`."""
 
-    title: str = Field(description="Its name in charts and reports.")
+    title: Sentence = Field(description="Its name in charts and reports.")
     unit: str = Field(
         description="The unit of its values: `s`, `ms`, `bytes`, `bytes/s`, `%`, `/s`, `ratio`, or what is counted "
         "(`requests`)."

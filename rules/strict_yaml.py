@@ -9,7 +9,9 @@ import yaml
 from pydantic import BaseModel, ValidationError
 from yaml.constructor import SafeConstructor
 
-from model.errors import Unusable
+from model import bounded_yaml
+from model.errors import Unusable, first_of
+from model.remark import short
 
 Model = TypeVar("Model", bound=BaseModel)
 Place = tuple[str | int, ...]
@@ -17,6 +19,7 @@ Place = tuple[str | int, ...]
 # The names of rules and packs, and those of signals.
 IDENTIFIER = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 SIGNAL_NAME = r"^[a-z0-9_]+(\.[a-z0-9_]+)+$"
+_MOST_SHOWN = 80
 _LIKE = {IDENTIFIER: "; write it like cpu-busy", SIGNAL_NAME: "; write it like disk.read_latency"}
 
 
@@ -24,7 +27,7 @@ class Mistakes(Unusable):
     """All mistakes in one or more files, one line each."""
 
     def __init__(self, lines: Iterable[str]) -> None:
-        self.lines = tuple(lines)
+        self.lines = tuple(first_of(lines))
         super().__init__(*self.lines)
 
 
@@ -66,53 +69,59 @@ _HINTS = {
 }
 
 
-def read(file: str, text: str | bytes, hint: str = "") -> Document:
-    """Parse one YAML file. Raises Mistakes if it is not YAML, or has a key twice.
+def read(file: str, text: str | bytes, hint: str = "", most_values: int = bounded_yaml.MOST_VALUES) -> Document:
+    """Parse one YAML file. Raises Mistakes if it is not YAML, is beyond a limit or has a key twice.
 
     `hint` is added to the message if the file is not a mapping or not text at all.
     """
     marks: dict[Place, tuple[int, int]] = {}
-    twice: list[str] = []
+    wrong: list[str] = []
     try:
-        root = yaml.compose(text, yaml.CSafeLoader)
-        data = _build(file, root, (), marks, twice) if root else None
+        root = bounded_yaml.compose(text, most_values)
+        data = _build(file, root, (), marks, wrong) if root else None
+    except bounded_yaml.Excess as error:
+        raise Mistakes([f"{file}{_at(error.problem_mark)}: {error.problem}"]) from None
     except yaml.MarkedYAMLError as error:
-        mark, problem = error.problem_mark, error.problem or ""
-        where = f"{file}:{mark.line + 1}:{mark.column + 1}" if mark else f"{file}:1:1"
+        problem = error.problem or ""
         todo = next((f"; {todo}" for message, todo in _HINTS.items() if message in problem), "")
-        raise Mistakes([f"{where}: not valid YAML: {problem}{todo}"]) from None
+        raise Mistakes([f"{file}{_at(error.problem_mark)}: not valid YAML: {problem}{todo}"]) from None
     except (yaml.YAMLError, UnicodeDecodeError):
         raise Mistakes([f"{file}:1:1: not valid YAML: it is not text in UTF-8; save it as that{hint}"]) from None
-    except RecursionError:
-        raise Mistakes([f"{file}:1:1: not valid YAML: it is nested too deeply, or a part of it holds itself"]) from None
-    if twice:
-        raise Mistakes(twice)
+    if wrong:
+        raise Mistakes(wrong)
     if not isinstance(data, dict):
         raise Mistakes([f"{file}:1:1: expected names and values, found {_kind(data)}{hint}"])
     return Document(file, data, marks)
 
 
-def _build(file: str, node: yaml.Node, place: Place, marks: dict[Place, tuple[int, int]], twice: list[str]) -> Any:
+def _build(file: str, node: yaml.Node, place: Place, marks: dict[Place, tuple[int, int]], wrong: list[str]) -> Any:
     marks.setdefault(place, (node.start_mark.line + 1, node.start_mark.column + 1))
     if isinstance(node, yaml.MappingNode):
         data = {}
         for key_node, value_node in node.value:
+            if not isinstance(key_node, yaml.ScalarNode):
+                wrong.append(f"{file}{_at(key_node.start_mark)}: expected a name, found {_kind(key_node.value)}")
+                continue
             key = _scalar(key_node)
-            mark = (key_node.start_mark.line + 1, key_node.start_mark.column + 1)
             if key in data:
-                twice.append(f'{file}:{mark[0]}:{mark[1]}: "{key}" stands here a second time')
-            marks[(*place, key)] = mark
-            data[key] = _build(file, value_node, (*place, key), marks, twice)
+                wrong.append(f'{file}{_at(key_node.start_mark)}: "{_shown(key)}" stands here a second time')
+            marks[(*place, key)] = (key_node.start_mark.line + 1, key_node.start_mark.column + 1)
+            data[key] = _build(file, value_node, (*place, key), marks, wrong)
         return data
     if isinstance(node, yaml.SequenceNode):
-        return [_build(file, item, (*place, at), marks, twice) for at, item in enumerate(node.value)]
+        return [_build(file, item, (*place, at), marks, wrong) for at, item in enumerate(node.value)]
     return _scalar(node)
+
+
+def _at(mark: Any) -> str:
+    """`:line:column` of a mark; of the file's beginning where a mistake has none."""
+    return f":{mark.line + 1}:{mark.column + 1}" if mark else ":1:1"
 
 
 def _scalar(node: yaml.Node) -> Any:
     try:
         return SafeConstructor().construct_object(node, deep=True)
-    except (yaml.YAMLError, ValueError, TypeError):
+    except (yaml.YAMLError, ValueError, TypeError, LookupError, AttributeError, OverflowError):  # `!!int x` and others
         return node.value
 
 
@@ -121,9 +130,10 @@ def validate(document: Document, model: type[Model]) -> Model:
     try:
         return model.model_validate(document.data)
     except ValidationError as error:
-        details = error.errors()
+        details = error.errors(include_url=False)
         # pydantic also reports a list as too short if all its items are wrong.
-        real = (d for d in details if d["type"] != "too_short" or not any(_inside(o["loc"], d["loc"]) for o in details))
+        outer = {detail["loc"][:length] for detail in details for length in range(len(detail["loc"]))}
+        real = (detail for detail in details if detail["type"] != "too_short" or detail["loc"] not in outer)
         raise Mistakes(_explain(document, model, detail) for detail in real) from None
 
 
@@ -143,7 +153,7 @@ def _explain(document: Document, model: type[BaseModel], detail: Any) -> str:
             return document.mistake(place, f'"{name}" is missing')
         case "literal_error":
             expected = detail["ctx"]["expected"]
-            given = str(detail["input"])
+            given = _shown(detail["input"])
             options = [option.strip(" '") for option in expected.replace(" or ", ", ").split(",")]
             return document.mistake(
                 place, f'{name}: "{given}" is not one of {", ".join(options)}{suggest(given, options)}'
@@ -163,10 +173,6 @@ def _explain(document: Document, model: type[BaseModel], detail: Any) -> str:
 
 def _lowered(text: str) -> str:
     return text[:1].lower() + text[1:]
-
-
-def _inside(place: Place, outer: Place) -> bool:
-    return len(place) > len(outer) and place[: len(outer)] == outer
 
 
 def _fields(model: type[BaseModel], place: Place) -> list[str]:
@@ -204,4 +210,8 @@ def _kind(value: Any) -> str:
         case list():
             return "a list"
         case _:
-            return f'"{value}"'
+            return f'"{_shown(value)}"'
+
+
+def _shown(value: Any) -> str:
+    return short(str(value), _MOST_SHOWN)

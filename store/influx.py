@@ -1,51 +1,41 @@
 """The store in a bucket of InfluxDB 2, with the names that Telegraf gives."""
 
-import base64
-import json
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any, NamedTuple
-from urllib.parse import quote
+from typing import NamedTuple
 
 import numpy as np
 
-from model.errors import Unusable
 from model.log import Log
-from model.run import Recording, StoredRun
+from model.run import Recording
 from model.samples import Samples, joined
 from model.series import Series
-from store import influx_delete
-from store.influx_server import EVER, Server, Table
-from store.line_protocol import as_stored, parse_key, point, request_bodies, value
-from store.protocol import Buckets, FoundSeries, RunSummary, WriteResult
-from store.quoting import has_tags, identifier, string, time_range
-from store.run_document import dumps, loads
+from store import influx_claims, influx_delete, influx_runs
+from store.influx_claims import InfluxClaims
+from store.influx_runs import InfluxRuns
+from store.influx_server import Table
+from store.line_protocol import as_stored, parse_key, request_bodies
+from store.protocol import Buckets, FoundSeries, WriteResult
+from store.quoting import has_tags, identifier, time_range
 
-# Runs are kept in the same bucket as their series, under the same retention and tokens.
-# Dashboards show RUN as annotations; DOCUMENT holds the run's document in parts.
-RUN = "plimsoll_run"
-DOCUMENT = "plimsoll_run_document"
-_OWN = (RUN, DOCUMENT, influx_delete.KEPT)
+_OWN = (*influx_runs.MEASUREMENTS, influx_claims.CLAIM, influx_delete.KEPT)
 
 _CONNECTIONS = 2
 _PLACES_AT_ONCE = 20  # one query for 1000 tag sets takes four times as long as 50 queries for 20
 _PART_BYTES = 48 * 1024  # InfluxDB documents 64 KB as the longest string
 
 
-class InfluxStore:
+class InfluxStore(InfluxRuns, InfluxClaims):
     """Series and runs in one bucket. See `store.protocol.Store`."""
-
-    def __init__(self, server: Server) -> None:
-        self._server = server
 
     @property
     def name(self) -> str:
         """The address with the bucket: `http://127.0.0.1:8086/plimsoll`."""
         return f"{self._server.url}/{self._server.address.bucket}"
 
-    def write(self, batches: Iterable[Log]) -> Iterator[WriteResult]:
+    def write(self, batches: Iterable[Log]) -> Generator[WriteResult]:
         """Write each batch; the next one is encoded while the last one is being sent."""
         in_flight: deque[tuple[int, list[Future[tuple[int, str]]]]] = deque()
         pool = ThreadPoolExecutor(_CONNECTIONS)
@@ -57,16 +47,23 @@ class InfluxStore:
                     yield _written(*in_flight.popleft())
             while in_flight:
                 yield _written(*in_flight.popleft())
-        except BaseException:
+        except (KeyboardInterrupt, SystemExit):
             # An interrupt must not wait for a server that is away.
             self._server.give_up()
             raise
         finally:
             pool.shutdown(cancel_futures=True)
 
-    def remove(self, recording: Recording, keep: Sequence[Recording] = (), *, whole: bool = True) -> None:
+    def remove(
+        self,
+        recording: Recording,
+        keep: Sequence[Recording] = (),
+        *,
+        whole: bool = True,
+        before_each: Callable[[], None] = lambda: None,
+    ) -> None:
         """Remove the samples of a recording, except those that others contain too."""
-        influx_delete.remove(self._server, recording, keep, whole=whole)
+        influx_delete.remove(self._server, recording, keep, whole=whole, before_each=before_each)
 
     def oldest(self) -> int | None:
         """The limit of the bucket's retention at the time of the call."""
@@ -124,79 +121,15 @@ class InfluxStore:
                     parts[_series(table, name).key].append(found)
         return [_joined_buckets(parts.get(_key(one), [])) for one in series]
 
-    def save(self, run: StoredRun) -> None:
-        """Save a run: the document first, so that every listed run can be read."""
-        text = base64.b64encode(dumps(run)).decode()
-        parts = [text[at : at + _PART_BYTES] for at in range(0, len(text), _PART_BYTES)]
-        lines = [
-            _point(DOCUMENT, {"run": run.name, "part": f"{at:06}"}, {"data": part, "parts": len(parts)}, run.start)
-            for at, part in enumerate(parts)
-        ]
-        self.forget(run.name)
-        self._post(lines)
-        self._post(
-            [
-                _point(
-                    RUN,
-                    {"run": run.name},
-                    {
-                        "title": run.name,
-                        "start_ms": run.start // 1_000_000,
-                        "end_ms": -(-run.end // 1_000_000),
-                        "hosts": ", ".join(run.hosts),
-                        # Grafana's links cannot split a list.
-                        "hosts_url": "&".join(f"var-host={quote(host, safe='')}" for host in run.hosts),
-                        "labels": ", ".join(f"{name}={value}" for name, value in run.run.labels.items()),
-                        "labels_json": json.dumps(run.run.labels),
-                        "files": len(run.recordings),
-                        "values": run.values,
-                        "loaded": 0,
-                        "refused": 0,
-                    },
-                    run.start,
-                )
-            ]
-        )
-
-    def progress(self, run: StoredRun, loaded: int, refused: int) -> None:
-        """Save how far loading has come."""
-        self._post([_point(RUN, {"run": run.name}, {"loaded": loaded, "refused": refused}, run.start)])
-
-    def runs(self) -> list[RunSummary]:
-        """All runs, latest first."""
-        found = [
-            _summary(table) for table in self._query(f'SELECT * FROM "{RUN}" WHERE {time_range(*EVER)} GROUP BY "run"')
-        ]
-        return sorted(found, key=lambda one: (-one.start, one.name))
-
-    def run(self, name: str) -> StoredRun | None:
-        """A run, from the parts of its document. Unusable if a part is missing or cannot be read."""
-        if not name.isprintable():
-            return None
-        where = f'{time_range(*EVER)} AND "run" = {string(name)}'
-        query = f'SELECT "data", "parts" FROM "{DOCUMENT}" WHERE {where} GROUP BY "part"'
-        parts = {table.tags["part"]: table.rows[0][1:] for table in self._query(query)}
-        if not parts or name not in {run.name for run in self.runs()}:
-            return None
-        try:
-            if len(parts) != next(iter(parts.values()))[1]:
-                raise ValueError(f"{len(parts)} of its parts are there")
-            return loads(base64.b64decode("".join(parts[at][0] for at in sorted(parts))))
-        except (ValueError, KeyError, TypeError) as error:
-            raise Unusable(
-                f'{self.name}: what is stored of run "{name}" cannot be read: {error}; '
-                "load its logs again under another name"
-            ) from None
-
-    def forget(self, name: str) -> None:
-        """Remove a run from the list, then its document."""
-        for measurement in (RUN, DOCUMENT):
-            self._server.delete(*EVER, f"_measurement={identifier(measurement)} AND run={identifier(name)}")
-
-    def _post(self, lines: Sequence[str]) -> None:
-        refused, why = self._server.post("".join(lines).encode())
-        if refused:
-            raise Unusable(f"{self.name}: InfluxDB refuses the document of the run: {why}")
+    def counts(self, series: Sequence[Series], start: int, end: int) -> list[int]:
+        """How many samples each series has in a range."""
+        found: dict[object, int] = defaultdict(int)
+        for measurement, where, names in self._wanted(series, start, end):
+            fields = ", ".join(f"count({identifier(name)}::field)" for name in names)
+            for table in self._query(f"SELECT {fields} FROM {identifier(measurement)} WHERE {where} GROUP BY *"):
+                for name, count in zip(names, table.rows[0][1:], strict=True):
+                    found[_series(table, name).key] += count or 0
+        return [found[_key(one)] for one in series]
 
     def _query(self, influxql: str) -> Iterator[Table]:
         return self._server.query(influxql)
@@ -242,11 +175,6 @@ class _Wanted(NamedTuple):
     fields: list[str]
 
 
-def _point(measurement: str, tags: dict[str, str], fields: dict[str, str | int], time: int) -> str:
-    written = {name: value(one, "string" if isinstance(one, str) else "integer") for name, one in fields.items()}
-    return point(measurement, tags, written, time)
-
-
 def _written(values: int, posts: Iterable[Future[tuple[int, str]]]) -> WriteResult:
     answers = [post.result() for post in posts]
     return WriteResult(values, sum(refused for refused, _ in answers), next((why for _, why in answers if why), ""))
@@ -281,18 +209,3 @@ def _joined_buckets(parts: list[Buckets]) -> Buckets:
     times, first = np.unique(np.concatenate([part.times for part in parts]), return_index=True)
     columns = [[part.minimum for part in parts], [part.maximum for part in parts], [part.mean for part in parts]]
     return Buckets(times, *(np.concatenate(one)[first] for one in columns))
-
-
-def _summary(table: Table) -> RunSummary:
-    row: dict[str, Any] = dict(zip(table.columns, table.rows[-1], strict=True))
-    return RunSummary(
-        table.tags["run"],
-        row["start_ms"] * 1_000_000,
-        row["end_ms"] * 1_000_000,
-        tuple(row["hosts"].split(", ")),
-        json.loads(row["labels_json"]),
-        row["files"],
-        row["values"],
-        row["loaded"],
-        row["refused"],
-    )

@@ -1,8 +1,7 @@
 """Deletes exactly what a recording wrote to InfluxDB, which can only delete whole points in a range of time.
 
 If all points of a host in the range belong to the recording, one delete per measurement is enough. Otherwise each run
-of the recording's points is deleted, and points that contain other fields too are written again without the
-recording's fields.
+of the recording's points is deleted, and what others have in it is written again.
 """
 
 from collections import defaultdict
@@ -24,6 +23,9 @@ from store.quoting import has_tags, identifier, time_range
 KEPT = "plimsoll_kept"
 _PART_CHARACTERS = 16 * 1024  # at most four bytes each, so within InfluxDB's 64 KB for a string
 
+# To write so many points again takes less time than one more delete.
+_FEWER_THAN_A_DELETE = 1000
+
 _Tags: TypeAlias = tuple[tuple[str, str], ...]
 _Columns: TypeAlias = Mapping[str, Callable[[], Times]]
 
@@ -39,8 +41,16 @@ class _Place(NamedTuple):
         return dict(self.tags).get("host", "")
 
 
-def remove(server: Server, recording: Recording, keep: Sequence[Recording], *, whole: bool) -> None:
+def remove(
+    server: Server,
+    recording: Recording,
+    keep: Sequence[Recording],
+    *,
+    whole: bool,
+    before_each: Callable[[], None],
+) -> None:
     """Remove the samples of a recording, except those that recordings in `keep` contain too."""
+    before_each()
     _restore_points(server)
     if not len(recording.times):
         return
@@ -58,6 +68,7 @@ def remove(server: Server, recording: Recording, keep: Sequence[Recording], *, w
         ours = {place: {field: len(times()) for field, times in columns[place].items()} for place in places}
         # All our points exist, so if the counts match there are no others.
         if whole and all(counts == ours.get(place) and not kept[place] for place, counts in stored.items()):
+            before_each()
             server.delete(start, end, f"_measurement={identifier(measurement)} AND host={identifier(host)}")
             continue
         types = {} if whole else _types(server, measurement)
@@ -68,6 +79,7 @@ def remove(server: Server, recording: Recording, keep: Sequence[Recording], *, w
                     # Plimsoll writes floats, so InfluxDB refused its values for a field of another type.
                     own = {field: times for field, times in own.items() if "float" in types.get(field, ())}
                 if own:
+                    before_each()
                     _remove_among_others(server, place, own, stored)
 
 
@@ -127,8 +139,10 @@ def _remove_among_others(server: Server, place: _Place, own: dict[str, Times], s
         for at, (_, values) in enumerate(points)
     ]
     touched = np.array([len(rest) < len(values) for rest, (_, values) in zip(rests, points, strict=True)], dtype=bool)
-    stretches = [(int(times[first]), int(times[last])) for first, last in _stretches(touched)]
-    again = [(place, points[at][0], rests[at]) for at in np.flatnonzero(touched).tolist() if rests[at]]
+    ranges = [*_stretches(touched)]
+    stretches = [(int(times[first]), int(times[last])) for first, last in ranges]
+    deleted = (at for first, last in ranges for at in range(first, last + 1))
+    again = [(place, points[at][0], rests[at]) for at in deleted if rests[at]]
     # A delete by tags also deletes points that have further tags.
     for wider in stored:
         if set(place.tags) < set(wider.tags):
@@ -211,9 +225,11 @@ def _points(server: Server, place: _Place, start: int, end: int) -> Iterator[tup
 
 
 def _stretches(mine: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
-    """The first and last index of each run of true values."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], mine, [False]]).astype(np.int8)))
-    yield from zip(edges[::2].tolist(), (edges[1::2] - 1).tolist(), strict=True)
+    """The first and last index of each run of true values; shorter runs of false values between them are included."""
+    at = np.flatnonzero(mine)
+    for run in np.split(at, np.flatnonzero(np.diff(at) > _FEWER_THAN_A_DELETE) + 1):
+        if len(run):
+            yield int(run[0]), int(run[-1])
 
 
 def _predicate(place: _Place) -> str:

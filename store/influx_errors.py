@@ -19,7 +19,7 @@ def refusal(error: ApiException, address: Address) -> Unusable:
     text, url = server_message(error), address.url
     match error.status:
         case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
-            advice = "the token is wrong or may not do this; give one in INFLUX_TOKEN"
+            advice = f"the token in {address.token_place} is wrong or may not do this"
         case HTTPStatus.NOT_FOUND:
             advice = f'is there a bucket "{address.bucket}" in organisation "{address.org}"?'
         case HTTPStatus.BAD_REQUEST if _TLS_REQUIRED.search(text) and url.startswith("http:"):

@@ -14,12 +14,8 @@ from model.times import duration_text
 from store.influx_address import Address, bad_address
 from store.influx_errors import NO_TLS, last_cause, server_message, tls_error, unanswered_advice
 
-_BUSY = (
-    HTTPStatus.TOO_MANY_REQUESTS,
-    HTTPStatus.BAD_GATEWAY,
-    HTTPStatus.SERVICE_UNAVAILABLE,
-    HTTPStatus.GATEWAY_TIMEOUT,
-)
+# Of the server's errors (5xx, which a stalled InfluxDB answers too) these never end.
+_NOT_POSSIBLE = (HTTPStatus.NOT_IMPLEMENTED, HTTPStatus.HTTP_VERSION_NOT_SUPPORTED)
 _FIRST_PAUSE_S = 0.5
 _LONGEST_PAUSE_S = 15.0
 
@@ -86,7 +82,8 @@ class Retry:
             if found := tls_error(error, self._address):
                 raise found from None
             return f"does not answer ({last_cause(error)})", 0
-        if error.status not in _BUSY:
+        busy = error.status == HTTPStatus.TOO_MANY_REQUESTS or (error.status or 0) >= HTTPStatus.INTERNAL_SERVER_ERROR
+        if not busy or error.status in _NOT_POSSIBLE:
             raise error
         wished = (error.headers or {}).get("Retry-After", "")
         why = f"answers {error.status} ({server_message(error) or HTTPStatus(error.status).phrase})"

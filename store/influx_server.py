@@ -19,6 +19,7 @@ from urllib3.exceptions import HTTPError
 from model.errors import Unreachable, Unusable
 from model.log import Times, Values
 from store.influx_address import Address
+from store.influx_connection import check_connections
 from store.influx_errors import last_cause, refusal, server_message
 from store.influx_retry import Answer, Retry
 
@@ -65,6 +66,8 @@ class Server:
         )
         assert self._client.api_client is not None
         self._api = self._client.api_client
+        if address.check:
+            check_connections(self._api.rest_client.pool_manager, address.check)
         self._write = self._client.write_api(write_options=SYNCHRONOUS)
 
     def post(self, lines: bytes) -> tuple[int, str]:
@@ -159,8 +162,8 @@ class Server:
     def _query_error(self, text: str, influxql: str) -> Unusable:
         if text.startswith("database not found"):
             return Unusable(
-                f'{self.url}: there is no bucket "{self.address.bucket}" that the token may read; '
-                "give one that may in INFLUX_TOKEN"
+                f'{self.url}: there is no bucket "{self.address.bucket}" that the token in '
+                f"{self.address.token_place} may read"
             )
         return Unusable(f"{self.url}: {text} (query: {influxql[:200]})")
 

@@ -58,10 +58,11 @@ def request_bodies(log: Log) -> Iterator[bytes]:
         yield b"".join(held)
 
 
-def point(measurement: str, tags: Mapping[str, str], fields: Mapping[str, str], time: int) -> str:
-    """One line of line protocol; `fields` are values as `value` writes them."""
+def point(measurement: str, tags: Mapping[str, str], fields: Mapping[str, str], time: int | None = None) -> str:
+    """One line of line protocol; `fields` are values as `value` writes them. A server adds a time that is missing."""
     head = _escaped(measurement, ", ") + "".join(f",{_tag(name)}={_tag(text)}" for name, text in tags.items())
-    return f"{head} {','.join(f'{_tag(name)}={text}' for name, text in fields.items())} {time}\n"
+    written = ",".join(f"{_tag(name)}={text}" for name, text in fields.items())
+    return f"{head} {written}\n" if time is None else f"{head} {written} {time}\n"
 
 
 def value(one: str | float | bool, kind: str) -> str:

@@ -24,6 +24,22 @@ def logs_of(store: Store, run: StoredRun) -> list[Log]:
     return [_log(store, recording) for recording in run.recordings]
 
 
+def lost_values(run: StoredRun, logs: Sequence[Log]) -> int:
+    """How many values of a run are not in its logs as they were read back."""
+    return sum(
+        max(0, count - (len(column) - column.null_count()))
+        for recording, log in zip(run.recordings, logs, strict=True)
+        for count, column in zip(_stored(recording, log), log.columns, strict=True)
+    )
+
+
+def _stored(recording: Recording, log: Log) -> Sequence[int]:
+    """How many samples a store keeps of each column: one for each time."""
+    if log.times_differ:
+        return recording.present
+    return [len(np.unique(recording.held(at))) for at in range(len(recording.series))]
+
+
 def live(store: Store, start: int, end: int, hosts: Sequence[str], zone: Zone) -> tuple[list[Log], list[Remark]]:
     """Live data in a range: a log for each host and sampling interval, and remarks.
 

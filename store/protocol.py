@@ -1,6 +1,6 @@
 """The interface of stores. `tests/store/test_contract.py` tests it for every implementation."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -10,6 +10,7 @@ from model.log import Log, Times, Values
 from model.run import Recording, StoredRun
 from model.samples import Samples
 from model.series import Series
+from store.run_states import Claim, State
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,8 @@ class Buckets:
 class RunSummary:
     """A run in a list.
 
-    `start` and `end` are UTC ns. `loaded` of its `values` have been processed, including `refused` ones.
+    `start` and `end` are UTC ns. `loaded` of its `values` have been processed, including `refused` ones. `generation`
+    is unique for each time that the run was saved.
     """
 
     name: str
@@ -58,13 +60,15 @@ class RunSummary:
     labels: Mapping[str, str]
     files: int
     values: int
-    loaded: int
-    refused: int
+    loaded: int = 0
+    refused: int = 0
+    state: State = State.LOADING
+    generation: str = ""
 
     @property
     def complete(self) -> bool:
-        """Whether loading finished."""
-        return self.loaded >= self.values
+        """Whether all its values are there, but for refused ones."""
+        return self.state is State.COMPLETE
 
 
 class Store(Protocol):
@@ -82,18 +86,25 @@ class Store(Protocol):
         """The name of the store for people: its address or file."""
         ...
 
-    def write(self, batches: Iterable[Log]) -> Iterator[WriteResult]:
+    def write(self, batches: Iterable[Log]) -> Generator[WriteResult]:
         """Write the samples of each batch, and yield after each is committed, in order.
 
         Columns of the same series are merged: at each time the first value that is present counts.
         """
         ...
 
-    def remove(self, recording: Recording, keep: Sequence[Recording] = (), *, whole: bool = True) -> None:
+    def remove(
+        self,
+        recording: Recording,
+        keep: Sequence[Recording] = (),
+        *,
+        whole: bool = True,
+        before_each: Callable[[], None] = lambda: None,
+    ) -> None:
         """Remove the samples of a recording, except those that recordings in `keep` contain too.
 
         Nothing else is removed. `whole`: all of the recording was written and none refused; otherwise only samples
-        that can be its own are removed.
+        that can be its own are removed. `before_each` is called before each part is removed, and may raise.
         """
         ...
 
@@ -117,22 +128,45 @@ class Store(Protocol):
         """Minimum, maximum and mean of each series in buckets of `width` ns, which begin at multiples of it."""
         ...
 
-    def save(self, run: StoredRun) -> None:
-        """Save a run, with nothing loaded yet."""
+    def counts(self, series: Sequence[Series], start: int, end: int) -> list[int]:
+        """How many samples each series has in a range."""
         ...
 
-    def progress(self, run: StoredRun, loaded: int, refused: int) -> None:
-        """Save how many values of a run have been processed, and how many of these were refused."""
+    def save(self, run: StoredRun) -> RunSummary:
+        """Save a run in place of one of the same name, in a new generation: loading, with nothing loaded yet."""
+        ...
+
+    def mark(self, run: RunSummary, state: State, *, loaded: int, refused: int) -> RunSummary:
+        """Save the next state of a run: how many values have been processed, and how many of these were refused.
+
+        It changes nothing if the run was forgotten, or saved again. ValueError if the state cannot follow the run's.
+        """
         ...
 
     def runs(self) -> list[RunSummary]:
-        """All runs, latest first."""
+        """All runs, latest first. `save` that is cut off may leave two generations of a run: one is listed."""
         ...
 
     def run(self, name: str) -> StoredRun | None:
-        """The run of a name; None if there is none."""
+        """The run of a name; None if there is none, or nothing but its name is left of it."""
         ...
 
-    def forget(self, name: str) -> None:
-        """Remove a run from the list, but not its samples."""
+    def forget(self, run: RunSummary) -> None:
+        """Remove a run from the list, but not its samples. It changes nothing if the run was saved again."""
+        ...
+
+    def claim(self, claim: Claim) -> None:
+        """Write a claim, with the time by the store's clock as `since`. `store.lease` says what claims are for."""
+        ...
+
+    def beat(self, claim: Claim) -> None:
+        """Save that the holder of a claim is alive. It does not bring back a claim that was withdrawn."""
+        ...
+
+    def claims(self, life_s: float) -> list[Claim]:
+        """All claims; those whose holder was not heard of for `life_s` are not alive."""
+        ...
+
+    def withdraw(self, holder: str) -> None:
+        """Remove the claim of a holder."""
         ...

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ingest.shared.code_pages import guess_code_page
-from ingest.unpack import Data
+from ingest.streams import Data
 from model.errors import NoLog, Unusable
 
 _HEAD = 1 << 20

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ingest.convert import WRITERS, Part
 from model.errors import Unusable
-from plimsoll.console import escaped, print_line, print_remarks
+from plimsoll.console import print_line, print_remarks
 from plimsoll.inputs import Inputs, read
 from plimsoll.outputs import STDOUT, is_stdout, refuse_overwriting
 
@@ -37,5 +37,5 @@ def run(inputs: Inputs, options: Options) -> None:
     part = Part(options.counters, start, end, options.every, zone).of(log)
     size, more_remarks = WRITERS[options.target](part, out)
     if not is_stdout(out):
-        print_line(f"{escaped(str(out))}: {size}")
+        print_line(f"{out}: {size}")
     print_remarks([*log.remarks, *remarks, *more_remarks])

@@ -1,14 +1,13 @@
 """`plimsoll rules counters`."""
 
 import re
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from model.errors import Unusable
 from model.remark import counted
 from model.times import SECOND, parse_duration
-from plimsoll.console import escaped, print_line
+from plimsoll.console import print_error, print_line, print_plain
 from plimsoll.outputs import STDOUT, is_stdout, refuse_overwriting, write_text
 from rules.collect import listing, logman, telegraf
 from rules.counters import Counters, counters, signals_of
@@ -42,16 +41,16 @@ def run(options: Options, out: Path | None) -> None:
     else:
         text = listing.text(needed)
         for note in needed.notes:  # a list has no comments
-            print(f"remark: {note}", file=sys.stderr)
+            print_error(f"remark: {note}")
     if out is None or out == STDOUT:
-        print(text, end="")
+        print_plain(text)
         return
     refuse_overwriting((), out, also_read=[Path(name) for name in (*options.packs, *options.only)])
     # Windows' own programs read the other two forms.
     write_text(out, text if options.form == "telegraf" else text.replace("\n", "\r\n"))
     if not is_stdout(out):
         objects = counted(len(needed.by_object()), "object")
-        print_line(f"{escaped(str(out))}: {counted(len(needed.recorded), 'counter')} of {objects}")
+        print_line(f"{out}: {counted(len(needed.recorded), 'counter')} of {objects}")
 
 
 def _needed(options: Options) -> Counters:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from demo.runs import write_runs
 from plimsoll.commands.review import Options, review_inputs
-from plimsoll.console import escaped, print_line, stdout
+from plimsoll.console import print_lines
 from plimsoll.inputs import Inputs
 from plimsoll.outputs import write_text
 from report import terminal
@@ -16,6 +16,6 @@ def run(out: Path) -> None:
     for folder in write_runs(out):
         report = folder / "report.html"
         result = review_inputs(Inputs((str(folder),)), Options())
-        terminal.show(result, stdout())
+        print_lines(terminal.lines(result))
         write_text(report, render(result))
-        print_line(f"\nReport: {escaped(str(report))}\n")
+        print_lines([(), (f"Report: {report}",), ()])

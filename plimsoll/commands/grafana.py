@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from model.errors import Unusable
 from model.remark import counted
 from model.times import parse_duration
 from native.programs import INFLUXQL
+from plimsoll.console import print_error, print_line
 from plimsoll.outputs import write_text
 from rules.counters import signals_of
 from rules.load import load as load_rules
@@ -63,9 +63,9 @@ def export(out: Path, config: Path | None, options: alerts.Options, selection: S
     _write(out / RULES, made.files, previous)
     _write(out / DASHBOARDS, dashboards, _exported(out / DASHBOARDS, "*.json", '"uid": "plimsoll-'))
     for refused in made.refused:
-        print(f"not exported: {refused}", file=sys.stderr)
-    print(f"{counted(made.rules, 'alert rule')} to {out / RULES}")
-    print(f"{counted(len(dashboards), 'dashboard')} to {out / DASHBOARDS}")
+        print_error(f"not exported: {refused}")
+    print_line(f"{counted(made.rules, 'alert rule')} to {out / RULES}")
+    print_line(f"{counted(len(dashboards), 'dashboard')} to {out / DASHBOARDS}")
 
 
 def check(paths: list[Path]) -> None:
@@ -85,7 +85,7 @@ def check(paths: list[Path]) -> None:
                 raise Unusable(f"{one}: cannot be read: {error}") from None
     if wrong := mistakes(files, _parser()):
         raise Mistakes(wrong)
-    print(f"ok: {counted(len(files), 'file')}")
+    print_line(f"ok: {counted(len(files), 'file')}")
 
 
 def _parser() -> Parser | None:

@@ -14,7 +14,7 @@ from model.errors import Unusable
 from model.remark import counted
 from model.run import Recording, Run, StoredRun
 from model.times import Zone
-from plimsoll.console import escaped, print_line, print_remarks
+from plimsoll.console import print_line, print_notice, print_remarks
 from plimsoll.inputs import Found, Inputs, read, refuse_empty
 from plimsoll.open_store import open_store
 from rules.load import load as load_rules
@@ -42,10 +42,18 @@ def run(inputs: Inputs, options: Options) -> None:
     stored = _run_to_store(options, labels, found, inputs.requested_zone)
     with open_store(inputs.store) as store, _bar() as bar:
         task = bar.add_task(options.name, total=stored.values)
-        loaded = load(store, stored, logs, merge=options.merge, progress=lambda done: bar.update(task, completed=done))
+        loaded = load(
+            store,
+            stored,
+            logs,
+            merge=options.merge,
+            progress=lambda done: bar.update(task, completed=done),
+            notify=print_notice,
+        )
         where = store.name
     print_remarks([*(remark for log in logs for remark in log.remarks), *remarks, *loaded.remarks])
-    print_line(_summary(stored, loaded, where))
+    print_line(f'Run "{stored.run.name}" {_summary(stored, loaded, where)}')
+    print_line((f"plimsoll review {shlex.quote(f'run:{stored.run.name}')}", "dim"))
     if loaded.refused:
         raise Unusable(
             f'{counted(loaded.refused, "point")} of run "{options.name}" refused by {where}: it is not whole'
@@ -53,17 +61,15 @@ def run(inputs: Inputs, options: Options) -> None:
 
 
 def _summary(run: StoredRun, loaded: Loaded, where: str) -> str:
-    """What was loaded, and the command that reviews it."""
+    """What was loaded, and where it is."""
     whole = f"{counted(run.values, 'value')} of {', '.join(run.hosts)} in {counted(len(run.recordings), 'log')}"
+    if loaded.missing:
+        return f"is in {where} now: {whole}, {loaded.missing:,} of which it had lost"
     if not loaded.values:
-        what = f"is in {where} already: {whole}"
-    elif loaded.before:
-        what = f"is in {where} now: {whole}, {loaded.before:,} of them from an earlier call"
-    else:
-        what = f"is in {where}: {whole}"
-    return (
-        f'Run "{escaped(run.name)}" {escaped(what)}\n[dim]plimsoll review {escaped(shlex.quote(f"run:{run.name}"))}[/]'
-    )
+        return f"is in {where} already: {whole}"
+    if loaded.before:
+        return f"is in {where} now: {whole}, {loaded.before:,} of them from an earlier call"
+    return f"is in {where}: {whole}"
 
 
 def _label(text: str) -> tuple[str, str]:

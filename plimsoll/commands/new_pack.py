@@ -5,7 +5,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from model.errors import Unusable, printable
-from plimsoll.console import escaped, print_line
+from plimsoll.console import print_line
 from plimsoll.outputs import write_text
 from rules import json_schema
 from rules.load import YAML, load_packs
@@ -43,7 +43,7 @@ def run(path: Path) -> None:
     )
     write_text(beside, schema)
     write_text(path, text)
-    print_line(f"{escaped(str(path))}: an example to change; check it with plimsoll rules check {escaped(str(path))}")
+    print_line(f"{path}: an example to change; check it with plimsoll rules check {path}")
 
 
 def _name(path: Path) -> str:

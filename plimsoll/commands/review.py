@@ -14,7 +14,7 @@ from model.log import Log
 from model.run import Phase
 from model.time_arguments import steady_phases
 from model.times import Zone
-from plimsoll.console import escaped, print_line, print_remarks, stdout
+from plimsoll.console import print_line, print_lines, print_remarks
 from plimsoll.inputs import Found, Inputs, read, refuse_empty
 from plimsoll.outputs import STDOUT, refuse_overwriting, write_json, write_text
 from report import terminal
@@ -65,9 +65,10 @@ def run(inputs: Inputs, options: Options, outputs: Outputs) -> int:
     if outputs.junit is not None:
         write_text(outputs.junit, junit(result, zone))
     if outputs.json != STDOUT:
-        terminal.show(result, stdout(), zone)
+        print_lines(terminal.lines(result, zone))
         if outputs.report is not None:
-            print_line(f"\nReport: {escaped(str(outputs.report))}")
+            print_line()
+            print_line(f"Report: {outputs.report}")
     print_remarks(result.remarks)
     return _status(result, outputs.fail_on)
 

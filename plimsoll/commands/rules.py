@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from model.errors import Unusable
+from model.errors import Unusable, printable
 from model.remark import counted
 from model.times import duration_text
+from plimsoll.console import print_line, print_lines, print_plain
 from plimsoll.outputs import STDOUT, write_json
 from report.rule_page import explain, threshold_text
 from rules.cases import run_case
@@ -28,7 +29,7 @@ def list_rules(catalogue: Catalogue, json: Path | None) -> None:
             (
                 rule.id,
                 rule.severity,
-                signals[rule.signal].title,
+                printable(signals[rule.signal].title),
                 threshold_text(rule, signals),
                 duration_text(rule.for_) if rule.for_ else "at once",
                 str(len(rule.sources)),
@@ -39,17 +40,15 @@ def list_rules(catalogue: Catalogue, json: Path | None) -> None:
     }
     every = [_COLUMNS, *(row for of_pack in rows.values() for row in of_pack)]
     widths = [max(len(row[at]) for row in every) for at in range(len(_COLUMNS))]
-    print("  " + _line(_COLUMNS, widths))
+    print_lines([(f"  {_line(_COLUMNS, widths)}",)])
     for pack in packs:
-        print(f"{pack.pack}: {pack.title}")
-        for row in rows[pack.pack]:
-            print("  " + _line(row, widths))
+        print_lines([(f"{pack.pack}: {pack.title}",), *((f"  {_line(row, widths)}",) for row in rows[pack.pack])])
 
 
 def check(catalogue: Catalogue) -> None:
     """Say that the packs are right: loading them has checked them."""
     packs = catalogue.named
-    print(f"ok: {counted(sum(len(pack.rules) for pack in packs), 'rule')} in {counted(len(packs), 'pack')}")
+    print_line(f"ok: {counted(sum(len(pack.rules) for pack in packs), 'rule')} in {counted(len(packs), 'pack')}")
 
 
 def explain_rule(name: str, catalogue: Catalogue) -> None:
@@ -57,7 +56,7 @@ def explain_rule(name: str, catalogue: Catalogue) -> None:
     by_id = {rule.id: (rule, pack) for pack in catalogue.packs for rule in pack.rules}
     if name not in by_id:
         raise Unusable(f'rule "{name}" is not known{suggest(name, list(by_id))}; plimsoll rules list names them all')
-    print(explain(*by_id[name], catalogue.signals), end="")
+    print_plain(explain(*by_id[name], catalogue.signals))
 
 
 def test(catalogue: Catalogue) -> int:
@@ -70,9 +69,9 @@ def test(catalogue: Catalogue) -> int:
                 cases += 1
                 if wrong := run_case(rule, case, catalogue.signals):
                     failed += 1
-                    print(f'{catalogue.files[pack.pack]}: rule {rule.id}: case "{case.name}": {wrong}')
+                    print_line(f'{catalogue.files[pack.pack]}: rule {rule.id}: case "{case.name}": {wrong}')
     rules = sum(len(pack.rules) for pack in packs)
-    print(f"{counted(cases, 'case')} of {counted(rules, 'rule')}, {failed} failed")
+    print_line(f"{counted(cases, 'case')} of {counted(rules, 'rule')}, {failed} failed")
     return 1 if failed else 0
 
 

@@ -1,55 +1,57 @@
 """`plimsoll runs`."""
 
 import json as json_module
+from collections.abc import Sequence
 from pathlib import Path
 
-from rich.table import Table
-
-from ingest.load import unload
+from ingest.load import find
+from ingest.unload import unload
 from model.errors import Unusable
 from model.remark import counted
 from model.times import duration_text, iso
-from plimsoll.console import escaped, print_line, stdout
+from plimsoll.console import print_line, print_notice, print_table
+from plimsoll.inputs import nothing_known
 from plimsoll.open_store import open_store
 from plimsoll.outputs import STDOUT, write_json
+from store.lease import LIFE_S, described
 from store.protocol import RunSummary
+from store.run_states import Claim, State
 
 
 def list_runs(url: str | None, json: Path | None) -> None:
     """List the runs of a store, the latest first."""
     with open_store(url) as store:
-        runs, where = store.runs(), store.name
+        runs, claims, where = store.runs(), store.claims(LIFE_S), store.name
     if json is not None:
         write_json(json, json_module.dumps([_as_json(one) for one in runs], ensure_ascii=False, indent=2))
     if json == STDOUT:
         return
     if not runs:
-        print_line(f"{escaped(where)} has no runs; plimsoll ingest LOG --run NAME loads one")
+        print_line(f"{where} has no runs; plimsoll ingest LOG --run NAME loads one")
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("run", "from (UTC)", "lasted", "hosts", "labels", "values"):
-        table.add_column(name, overflow="fold", justify="right" if name == "values" else "left")
-    for one in runs:
-        labels = ", ".join(f"{name}={value}" for name, value in one.labels.items())
-        row = (
+    rows = [
+        (
             one.name,
             iso(one.start)[:16].replace("T", " "),
             duration_text(one.end - one.start),
             ", ".join(one.hosts),
-            labels,
+            ", ".join(f"{name}={value}" for name, value in one.labels.items()),
+            _values(one, claims),
         )
-        table.add_row(*map(escaped, row), _values(one))
-    stdout().print(table)
+        for one in runs
+    ]
+    print_table(("run", "from (UTC)", "lasted", "hosts", "labels", "values"), rows)
 
 
 def show(name: str, url: str | None, json: Path | None) -> None:
     """Print what a store knows about a run: span, hosts, labels, phases, files."""
     with open_store(url) as store:
-        run = store.run(name)
-        summary = next((one for one in store.runs() if one.name == name), None)
-        where = store.name
-    if run is None or summary is None:
+        run, summary = store.run(name), find(store, name)
+        claims, where = store.claims(LIFE_S), store.name
+    if summary is None:
         raise Unusable(f'run "{name}" is not in {where}; plimsoll runs list tells which are')
+    if run is None:
+        raise Unusable(f"{where}: {nothing_known(name)}")
     files = [
         {
             "path": one.path,
@@ -69,37 +71,51 @@ def show(name: str, url: str | None, json: Path | None) -> None:
     if json == STDOUT:
         return
     zone = run.recordings[0].zone
-    print_line(f"[bold]{escaped(name)}[/]{' (simulated)' if run.run.simulated else ''}")
+    print_line((name, "bold"), " (simulated)" if run.run.simulated else "")
     facts = [
         ("span", f"{zone.span(run.start, run.end)} {zone.label(run.start)}, {duration_text(run.end - run.start)}"),
         ("hosts", ", ".join(run.hosts)),
         ("labels", ", ".join(f"{key}={value}" for key, value in run.run.labels.items()) or "none"),
         *(("phase", f"{one.name} {zone.span(one.start, one.end)}") for one in run.run.phases),
-        ("values", _values(summary)),
+        ("values", _values(summary, claims)),
     ]
     for label, text in facts:
-        print_line(f"  {label:<9} {escaped(text)}", indent=12)
+        print_line(f"  {label:<9} {text}", indent=12)
     for one in run.recordings:
         size = f"{counted(len(one.times), 'row')} × {counted(len(one.series), 'counter')}"
-        print_line(
-            f"  file      {escaped(one.path)}: {one.format}, {size}\n            [dim]sha256 {one.sha256}[/]", indent=12
-        )
+        print_line(f"  file      {one.path}: {one.format}, {size}", indent=12)
+        print_line((f"            sha256 {one.sha256}", "dim"), indent=12)
     for remark in run.remarks:
-        print_line(f"  [dim]{escaped(str(remark))}[/]", indent=4)
+        print_line((f"  {remark}", "dim"), indent=4)
 
 
-def delete(name: str, url: str | None) -> None:
+def delete(name: str, url: str | None, *, force: bool) -> None:
     """Delete a run and every value it wrote."""
     with open_store(url) as store:
-        run = unload(store, name)
+        unloaded = unload(store, name, force=force, notify=print_notice)
         where = store.name
-    print_line(f'Run "{escaped(name)}" is no longer in {escaped(where)}: {counted(run.values, "value")} deleted')
+    if not unloaded.known:
+        print_line(
+            f'Run "{name}" is no longer in {where}. What it had written was not known: if values are '
+            "left, load its logs again under this name, with --merge, and delete it again"
+        )
+        return
+    values = counted(unloaded.run.values, "value")
+    print_line(f'Run "{name}" is no longer in {where}: {values} deleted')
 
 
-def _values(one: RunSummary) -> str:
-    if not one.complete:
-        return f"{one.loaded:,} of {one.values:,}"
-    return f"{one.values:,}, {counted(one.refused, 'point')} refused" if one.refused else f"{one.values:,}"
+def _values(one: RunSummary, claims: Sequence[Claim]) -> str:
+    """How many values a run has, and what became of it if it does not have all of them."""
+    work = next((claim for claim in claims if claim.run == one.name and claim.alive), None)
+    if work:
+        return f"{one.loaded:,} of {one.values:,}: {described(work, short=True)}"
+    match one.state:
+        case State.DELETING:
+            return f"incomplete, of {one.values:,}: a deletion was cut off; delete it again, or load it again"
+        case State.LOADING:
+            return f"incomplete, {one.loaded:,} of {one.values:,}: loading was cut off; load it again, or delete it"
+        case State.COMPLETE:
+            return f"{one.values:,}, {counted(one.refused, 'point')} refused" if one.refused else f"{one.values:,}"
 
 
 def _as_json(one: RunSummary) -> dict[str, object]:
@@ -113,5 +129,6 @@ def _as_json(one: RunSummary) -> dict[str, object]:
         "values": one.values,
         "loaded": one.loaded,
         "refused": one.refused,
+        "state": str(one.state),
         "complete": one.complete,
     }

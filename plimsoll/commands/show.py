@@ -15,7 +15,7 @@ from model.perfmon import CounterPath
 from model.remark import Remark, counted
 from model.series import Series
 from model.times import SECOND, Zone, duration_text, iso
-from plimsoll.console import escaped, print_line, print_remarks
+from plimsoll.console import print_line, print_remarks
 from plimsoll.inputs import Inputs, read
 from plimsoll.outputs import STDOUT, refuse_overwriting, write_json
 
@@ -43,7 +43,7 @@ def run(inputs: Inputs, json: Path | None) -> None:
 
 def show(log: Log, zone: Zone) -> None:
     """Print what a log holds: who recorded it and when, then objects with their counters and instances."""
-    print_line(f"[bold]{escaped(str(log.path))}[/]")
+    print_line((str(log.path), "bold"))
     size = f"{counted(len(log.times), 'row')} × {counted(len(log.series), 'counter')}"
     facts = [
         ("format", log.format),
@@ -55,11 +55,11 @@ def show(log: Log, zone: Zone) -> None:
         ("size", f"{size}: {counted(log.present, 'value')}, {log.missing:,} missing"),
     ]
     for name, value in facts:
-        print_line(f"  {name:<9} {escaped(value)}", indent=12)
+        print_line(f"  {name:<9} {value}", indent=12)
     for name, content in sorted(objects(log).items()):
-        inside = f" ({escaped(_some(_families(content.instances)))})" if content.instances else ""
-        print_line(f"  [bold]{escaped(name)}[/]{inside}", indent=6)
-        print_line(f"    [dim]{escaped(_some(list(content.counters)))}[/]", indent=4)
+        inside = f" ({_some(_families(content.instances))})" if content.instances else ""
+        print_line("  ", (name, "bold"), inside, indent=6)
+        print_line((f"    {_some(list(content.counters))}", "dim"), indent=4)
 
 
 def _span(log: Log, zone: Zone) -> str:

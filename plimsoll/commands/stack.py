@@ -9,7 +9,7 @@ from model.errors import Unusable
 from model.times import SECOND, parse_duration
 from native import folders, settings
 from native.stack import Stack, Status
-from plimsoll.console import escaped, print_line
+from plimsoll.console import print_line
 from plimsoll.outputs import STDOUT, write_json
 
 NOT_RUNNING = 3
@@ -22,7 +22,7 @@ def start(folder: Path | None, port: int | None, retention: str | None) -> None:
     stack = _stack(folder)
     stack.start(port, None if retention is None else _seconds(retention))
     _print(stack.status())
-    print_line(f"[dim]tokens and password: {escaped(str(stack.influxdb.env_file))}[/]")
+    print_line((f"tokens and password: {stack.influxdb.env_file}", "dim"))
 
 
 def stop(folder: Path | None) -> None:
@@ -51,7 +51,7 @@ def env(out: Path) -> None:
     settings.write(
         out, settings.for_docker(), "Made by plimsoll stack env: what docker-compose.yml needs. Keep it secret"
     )
-    print_line(f"{escaped(str(out))}: written, readable by you alone; next: docker compose up -d")
+    print_line(f"{out}: written, readable by you alone; next: docker compose up -d")
 
 
 def _stack(folder: Path | None) -> Stack:
@@ -74,12 +74,12 @@ def _print(found: Status) -> None:
     for part in found.parts:
         if running := part.running:
             since = f"pid {running.pid}, since {running.since}"
-            print_line(f"[bold]{part.title:<8}[/] {running.version} running, {since}; log {escaped(str(part.log))}")
+            print_line((f"{part.title:<8}", "bold"), f" {running.version} running, {since}; log {part.log}")
         else:
-            print_line(f"[bold]{part.title:<8}[/] not running")
+            print_line((f"{part.title:<8}", "bold"), " not running")
     if found.url:
         silent = "" if found.answers or not found.parts[0].running else ", which does not answer"
-        print_line(f"{found.url}{silent}; {found.bytes_used / 1e6:,.1f} MB in {escaped(str(found.folder))}")
+        print_line(f"{found.url}{silent}; {found.bytes_used / 1e6:,.1f} MB in {found.folder}")
 
 
 def _as_json(found: Status) -> dict[str, Any]:

@@ -28,8 +28,14 @@ def runs_show_command(run: RunArgument, store: StoreOption = None, json: JsonOpt
 
 
 @app.command("delete")
-def runs_delete_command(run: RunArgument, store: StoreOption = None) -> None:
+def runs_delete_command(
+    run: RunArgument,
+    store: StoreOption = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Also if another command loads or deletes the run: that one then stops.")
+    ] = False,
+) -> None:
     """Delete a run and its values, except those that another run holds, too."""
     from plimsoll.commands import runs
 
-    runs.delete(run, store)
+    runs.delete(run, store, force=force)

@@ -12,6 +12,7 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
+from model.errors import printable_lines
 from model.remark import counted
 from model.times import Zone, duration_text
 from model.value_text import number, percent
@@ -113,10 +114,23 @@ def _data(charts: Charts | None) -> Markup:
     if charts is not None:
         charts.choose_resolutions()
         content = charts.data()
-    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(_shown_in(content), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return Markup(text)
+
+
+def _shown_in(value: Any) -> Any:
+    """The data with each text, also a name, as `_shown` has it."""
+    match value:
+        case str():
+            return printable_lines(value)
+        case dict():
+            return {printable_lines(name): _shown_in(inner) for name, inner in value.items()}
+        case list() | tuple():
+            return [_shown_in(inner) for inner in value]
+        case _:
+            return value
 
 
 @dataclass(frozen=True)
@@ -182,12 +196,18 @@ def _template() -> Template:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=_shown,
     )
     filters: dict[str, Any] = {"number": number, "percent": percent, "words": duration_text, "counted": counted}
     functions: dict[str, Any] = {"threshold": threshold, "place": place, "how_long": how_long, "worst": _worst}
     environment.filters.update(filters)
     environment.globals.update(functions)
     return environment.get_template("report.html.j2")
+
+
+def _shown(value: object) -> object:
+    """What an expression of the template shows: a text's invisible characters as what they are, but for line ends."""
+    return value if isinstance(value, Markup) else printable_lines(str(value))
 
 
 def _worst(finding: Finding) -> str:

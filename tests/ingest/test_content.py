@@ -7,11 +7,13 @@ import io
 import lzma
 import sys
 import tarfile
+import tracemalloc
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from ingest import unpack
 from ingest.open import opened
 from ingest.read import read_log, read_logs
 from model.errors import Unusable
@@ -218,7 +220,83 @@ def test_all_that_is_in_an_archive_has_a_limit(tmp_path):
     path = zipped(tmp_path / "x.zip", **{f"{at}.csv": bytes(1000) for at in range(20)})
     with opened(path, most=1000) as contents:
         refused = [content for content in contents if content.refused]
-    assert [content.name for content in refused] == [f"{path}/{at}.csv" for at in range(16, 20)]
+    assert [content.name for content in refused] == [f"{path}/{at}.csv" for at in range(2, 20)]
+
+
+@pytest.fixture
+def little_room(monkeypatch):
+    """What any file may unpack to is 1 MB, so that small bombs do."""
+    monkeypatch.setattr(unpack, "_ALWAYS", 1 << 20)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstd.compress, bz2.compress, lzma.compress, alone])
+@pytest.mark.parametrize("packed_as", ["log.csv", "in.zip", "in.zip in a zip", "in.tar"])
+def test_a_bomb_is_refused_in_little_memory(tmp_path, little_room, pack, packed_as):
+    data = pack(bytes(100_000_000))
+    if packed_as == "in.tar":
+        data = tar("log.csv", data)
+    elif packed_as != "log.csv":
+        data = zip_("log.csv", data)
+        data = data if packed_as == "in.zip" else zip_("in.zip", data)
+    path = tmp_path / "bomb"
+    path.write_bytes(data)
+    tracemalloc.start()
+    with pytest.raises(
+        Unusable, match="unpacks to more than 100 times its size, which no log does; unpack it yourself"
+    ):
+        read_logs(path)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 30_000_000
+
+
+def test_a_log_that_packs_well_is_read(tmp_path, little_room):
+    header, row = LOG.read_bytes().splitlines(keepends=True)[:2]
+    rows = (row.replace(b"10:00:0", b"1%d:%02d:%d" % (at // 360, at // 6 % 60, at % 6)) for at in range(3_600))
+    path = tmp_path / "log.csv.gz"
+    path.write_bytes(gzip.compress(b"".join([header, *rows])))
+    assert len(read_log(path).times) == 3_600
+
+
+def test_logs_beside_a_bomb_are_read(tmp_path, little_room):
+    path = zipped(tmp_path / "x.zip", **{"0.csv": LOG.read_bytes(), "bomb.csv": bytes(50_000_000)})
+    ((log,), (remark,)) = read_logs(path)
+    assert (str(log.path), remark.file) == (f"{path}/0.csv", f"{path}/bomb.csv")
+
+
+def test_an_archive_of_very_many_files_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(unpack, "_MOST_FILES", 20)
+    logs = {f"{at}.csv": LOG.read_bytes() for at in range(21)}
+    several = io.BytesIO()
+    with tarfile.open(fileobj=several, mode="w") as archive:
+        for name in logs:
+            archive.addfile(tarfile.TarInfo(name))
+    (tmp_path / "x.tar").write_bytes(several.getvalue())
+    for path in (zipped(tmp_path / "x.zip", **logs), tmp_path / "x.tar"):
+        with pytest.raises(Unusable, match="holds more than 20 files; unpack it and name the logs"):
+            read_logs(path)
+
+
+def test_a_size_that_an_archive_declares_is_not_believed(tmp_path):
+    data = LOG.read_bytes()
+    path = zipped(tmp_path / "x.zip", **{"log.csv": data})
+    honest, size = path.read_bytes(), len(data).to_bytes(4, "little")
+    path.write_bytes(honest.replace(size, (4_000_000_000).to_bytes(4, "little")))
+    assert len(read_log(path).times) == 5
+    path.write_bytes(honest.replace(size, (100).to_bytes(4, "little")))
+    with pytest.raises(Unusable, match="is damaged: Bad CRC-32"):
+        read_logs(path)
+
+
+def test_a_mapped_archive_is_read_without_a_copy(tmp_path):
+    path = zipped(tmp_path / "x.zip", **{"log.csv": LOG.read_bytes()})
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_STORED) as archive:
+        archive.writestr("__MACOSX/big", bytes(50_000_000))
+    tracemalloc.start()
+    assert len(read_log(path).times) == 5
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 10_000_000
 
 
 def test_an_old_archive_without_a_sign(tmp_path):
@@ -268,7 +346,7 @@ def test_what_is_wrong_is_told_in_one_line_whatever_the_name(tmp_path):
     path.write_bytes(b"hello")
     with pytest.raises(Unusable) as refused:
         read_log(path)
-    assert str(refused.value).startswith(f"{tmp_path}/a\ufffdb.csv: not a log")
+    assert str(refused.value).startswith(f"{tmp_path}/a\\nb.csv: not a log")
     assert "\n" not in str(refused.value)
 
 
@@ -327,7 +405,7 @@ def test_files_of_an_archive_have_the_same_names_in_all_that_is_said(tmp_path):
 def test_the_name_of_a_file_in_an_archive_stays_in_its_line(tmp_path):
     path = tarred(tmp_path / "x.tar", name="a\nb.csv", data=LOG.read_bytes())
     ((log,), _) = read_logs(path)
-    assert str(log.path) == f"{path}/a\ufffdb.csv"
+    assert str(log.path) == f"{path}/a\\nb.csv"
 
 
 @pytest.mark.parametrize("name", ["~/log.csv", "file:log.csv", "log[1].csv", "$HOME.csv"])

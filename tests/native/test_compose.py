@@ -20,14 +20,19 @@ from native.programs import INFLUXDB, TELEGRAF
 from native.settings import for_docker
 
 ROOT = Path(__file__).parents[2]
-SERVICES = yaml.load((ROOT / "docker-compose.yml").read_text(), yaml.CSafeLoader)["services"]
+FILE = yaml.load((ROOT / "docker-compose.yml").read_text(), yaml.CSafeLoader)
+SERVICES, SECRETS = FILE["services"], FILE["secrets"]
+SECRET = {settings.PASSWORD, settings.ADMIN_TOKEN, settings.GRAFANA_PASSWORD}
 VARIABLE = re.compile(r"(?<!\$)\$\{(\w+)(:[-?])?([^}]*)\}")
 
 
 @pytest.fixture
-def docker_compose(installed):
+def docker_compose(installed, tmp_path):
     """Has docker-compose check the file with an environment file; its status, and what it said."""
     program = installed("docker-compose", "docker-compose")
+    # Debian's docker-compose is older than secrets from the environment.
+    checked = tmp_path / "docker-compose.yml"
+    checked.write_text(yaml.safe_dump({**FILE, "secrets": {name: {"file": os.devnull} for name in SECRETS}}))
 
     def config(env_file):
         return subprocess.run(
@@ -38,7 +43,7 @@ def docker_compose(installed):
                 "--project-directory",
                 str(ROOT),
                 "-f",
-                str(ROOT / "docker-compose.yml"),
+                str(checked),
                 "config",
             ],
             capture_output=True,
@@ -66,8 +71,40 @@ def test_the_file_is_valid_with_the_env_file_that_is_generated(docker_compose, p
     done = docker_compose(env_file)
     assert done.returncode == 0, done.stderr
     read = settings.read(env_file)
-    environment = yaml.load(done.stdout, yaml.CSafeLoader)["services"]["influxdb"]["environment"]
-    assert environment["DOCKER_INFLUXDB_INIT_ADMIN_TOKEN"] == read[settings.ADMIN_TOKEN]
+    services = yaml.load(done.stdout, yaml.CSafeLoader)["services"]
+    assert services["influxdb"]["environment"]["DOCKER_INFLUXDB_INIT_USERNAME"] == read[settings.USERNAME]
+    assert not any(read[name] in done.stdout for name in SECRET)
+
+
+def test_secrets_are_files_in_the_services_that_need_them():
+    assert sorted(source["environment"] for source in SECRETS.values()) == sorted(SECRET)
+    given = {name: set(service.get("secrets", ())) for name, service in SERVICES.items() if service.get("secrets")}
+    influxdb = {"influx-password", "influx-admin-token"}
+    assert given == {"influxdb": influxdb, "tokens": influxdb, "grafana": {"grafana-password"}}
+    for name, service in SERVICES.items():
+        files = {value for value in service.get("environment", {}).values() if "/run/secrets/" in value}
+        assert files == {f"/run/secrets/{secret}" for secret in given.get(name, ())}
+
+
+def test_tokens_are_made_with_the_secrets_in_files(influxdb, tmp_path, monkeypatch, capsys):
+    values = {
+        settings.URL: influxdb.url,
+        settings.ORG: influxdb.org,
+        settings.BUCKET: influxdb.bucket,
+        settings.USERNAME: "plimsoll",
+        "INFLUX_PASSWORD_FILE": "unused here",
+        "INFLUX_ADMIN_TOKEN_FILE": influxdb.admin_token,
+    }
+    assert values.keys() >= SERVICES["tokens"]["environment"].keys()
+    for name, value in values.items():
+        if name.endswith("_FILE"):
+            (tmp_path / name).write_text(f"{value}\n")
+        monkeypatch.setenv(name, str(tmp_path / name) if name.endswith("_FILE") else value)
+    assert tokens.main([str(tmp_path / "volumes")]) == 0
+    assert (tmp_path / "volumes" / "ingest" / "token").is_file()
+    monkeypatch.setenv("INFLUX_ADMIN_TOKEN_FILE", str(tmp_path / "gone"))
+    assert tokens.main([str(tmp_path / "volumes")]) == 3
+    assert f"{tmp_path / 'gone'}: cannot be read" in capsys.readouterr().err
 
 
 def test_without_it_one_is_told_how_to_make_it(docker_compose, tmp_path):
@@ -88,15 +125,14 @@ def test_an_env_file_that_is_there_is_left_alone(plimsoll, tmp_path):
 
 def test_no_two_installations_share_a_secret():
     one, other = for_docker(), for_docker()
-    secret = {name for name in one if one[name] != other[name]}
-    assert secret == {settings.PASSWORD, settings.ADMIN_TOKEN, settings.GRAFANA_PASSWORD}
-    assert all(re.fullmatch(r"[\w-]{32,}", one[name]) for name in secret)
+    assert {name for name in one if one[name] != other[name]} == SECRET
+    assert all(re.fullmatch(r"[\w-]{32,}", one[name]) for name in SECRET)
 
 
 def test_every_variable_has_a_default_or_is_generated():
     used = {found[0]: found[1] for found in VARIABLE.findall((ROOT / "docker-compose.yml").read_text())}
     generated = set(for_docker())
-    assert {name for name, kind in used.items() if kind == ":?"} == generated - {settings.URL}
+    assert {name for name, kind in used.items() if kind == ":?"} == generated - {settings.URL} - SECRET
     assert {name for name, kind in used.items() if kind == ":-"}.isdisjoint(generated)
     assert "" not in used.values()
 
@@ -120,9 +156,11 @@ def test_ports_are_open_to_this_machine_alone():
 
 
 def test_the_versions_are_those_that_are_tested_here():
-    assert SERVICES["influxdb"]["image"] == f"influxdb:{INFLUXDB.version}"
-    assert SERVICES["telegraf"]["image"] == f"telegraf:{TELEGRAF.version}"
-    assert re.fullmatch(r"grafana/grafana:13\.\d+\.\d+", SERVICES["grafana"]["image"])
+    digest = "@sha256:[0-9a-f]{64}"
+    assert re.fullmatch(f"influxdb:{INFLUXDB.version}{digest}", SERVICES["influxdb"]["image"])
+    assert re.fullmatch(f"telegraf:{TELEGRAF.version}{digest}", SERVICES["telegraf"]["image"])
+    assert re.fullmatch(rf"grafana/grafana:13\.\d+\.\d+{digest}", SERVICES["grafana"]["image"])
+    assert re.search(rf"^FROM python:3\.\d+\.\d+-\S+{digest}$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
 
 
 def test_each_token_reaches_the_one_who_needs_it_alone():

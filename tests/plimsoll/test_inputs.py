@@ -8,9 +8,6 @@ import time
 
 import pytest
 
-from model.errors import Unusable
-from native import folders
-from plimsoll.open_store import store_address
 from store.influx_address import Address
 from store.influx_server import Server
 
@@ -22,72 +19,6 @@ def nothing_known(monkeypatch, tmp_path):
     for name in ("XDG_STATE_HOME", "LOCALAPPDATA", "HOME"):
         monkeypatch.setenv(name, str(tmp_path / "state"))
     monkeypatch.chdir(tmp_path)
-
-
-@pytest.fixture
-def stack():
-    """The settings of a native stack."""
-    folder = folders.stack()
-    folder.mkdir(parents=True)
-    names = ("INFLUX_ORG", "INFLUX_BUCKET", "INFLUX_USERNAME", "INFLUX_PASSWORD", "INFLUX_ADMIN_TOKEN")
-    lines = [f"{name}={name.lower()}" for name in (*names, "INFLUX_TOKEN_INGEST")]
-    (folder / "influxdb.env").write_text("\n".join(["INFLUX_URL=http://127.0.0.1:8086", *lines]) + "\n")
-
-
-def test_the_stack_that_runs_here_is_the_store(stack):
-    found = store_address(None, {})
-    assert (found.url, found.org, found.token) == ("http://127.0.0.1:8086", "influx_org", "influx_token_ingest")
-
-
-def test_an_env_file_that_is_not_ours_does_not_hide_the_stack(stack, tmp_path):
-    (tmp_path / ".env").write_text("DATABASE_URL=x\n")
-    assert store_address(None, {}).url == "http://127.0.0.1:8086"
-
-
-def test_an_env_file_of_ours_is_read_however_it_is_written(tmp_path):
-    (tmp_path / ".env").write_text('\ufeffexport INFLUX_URL="http://10.0.0.1:8086"\n# more\nINFLUX_TOKEN=t\n', "utf-8")
-    found = store_address(None, {})
-    assert (found.url, found.token) == ("http://10.0.0.1:8086", "t")
-
-
-def test_the_stacks_token_is_for_the_stack_alone(stack):
-    with pytest.raises(Unusable, match="no token"):
-        store_address("http://influx.example.org:8086", {})
-    for scheme in ("http", "https"):
-        assert store_address(f"{scheme}://127.0.0.1:8086/", {}).token == "influx_token_ingest"
-
-
-def test_a_stack_whose_settings_are_lost_is_in_nobodys_way(stack):
-    (folders.stack() / "influxd.bolt").touch()
-    (folders.stack() / "influxdb.env").unlink()
-    for url in (None, "http://127.0.0.1:8086"):
-        with pytest.raises(Unusable, match=r"influxdb\.env: is not there"):
-            store_address(url, {})
-    assert store_address("http://h:1", {"INFLUX_TOKEN": "t"}).url == "http://h:1"
-
-
-def test_the_token_of_a_stack_with_tls_is_not_sent_without(tmp_path):
-    (tmp_path / ".env").write_text("INFLUX_URL=https://10.0.0.1:8086\nINFLUX_TOKEN=t\n")
-    with pytest.raises(Unusable, match="no token"):
-        store_address("http://10.0.0.1:8086", {})
-
-
-def test_the_address_says_org_and_bucket():
-    found = store_address("http://h:1?org=o&bucket=b", {"INFLUX_TOKEN": "t", "INFLUX_ORG": "x"})
-    assert (found.url, found.org, found.bucket) == ("http://h:1", "o", "b")
-
-
-def test_a_password_in_the_address_is_not_shown():
-    with pytest.raises(Unusable) as refused:
-        store_address("http://user:secret@h:1", {})
-    assert "secret" not in str(refused.value)
-
-
-@pytest.mark.parametrize("token", ["a\nb", "€"])
-def test_what_is_no_token_is_told_and_not_shown(token):
-    with pytest.raises(Unusable, match="INFLUX_TOKEN") as refused:
-        store_address("http://h:1", {"INFLUX_TOKEN": token})
-    assert token not in str(refused.value)
 
 
 @pytest.mark.parametrize("url", ["http://a b/", "nonsense", "http://[::1"])

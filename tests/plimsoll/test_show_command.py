@@ -97,7 +97,7 @@ def test_names_in_a_language_of_ones_own(plimsoll, tmp_path):
 
 def test_the_name_of_a_log_is_shown_in_one_line_whatever_is_in_it(plimsoll, tmp_path):
     log = a_log(tmp_path / "[red]a\nb\x1b[1m.csv", [row(0, 1, 2, 3)])
-    assert plimsoll("show", log).out.splitlines()[0] == f"{tmp_path}/[red]a\ufffdb\ufffd[1m.csv"
+    assert plimsoll("show", log).out.splitlines()[0] == f"{tmp_path}/[red]a\\nb\\x1b[1m.csv"
 
 
 def test_json_does_not_take_the_place_of_the_log(plimsoll, tmp_path):

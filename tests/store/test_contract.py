@@ -1,5 +1,6 @@
 """What every store does. A new implementation is added to the `store` fixture, and to nothing else."""
 
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from model.remark import Kind, Remark
 from model.run import Phase, Recording, Run, StoredRun
 from model.series import Series
 from model.times import SECOND, Zone
+from store.run_states import Claim, State, Work
 
 START = 1_700_000_000 * SECOND
 EVER = (START - 10**15, START + 10**15)
@@ -245,16 +247,64 @@ def test_a_long_manifest_is_kept_whole(store):
 def test_runs_are_listed_the_latest_first_with_what_is_loaded(store):
     early, late = log({cpu(): [1.0, 2.0]}), log({cpu("DB1"): [1.0]}, start=START + 3600 * SECOND)
     runs = [stored(early, name="early", labels={"k": "v"}), stored(late, name="late, and 'odd' = \"name\"")]
-    for run in runs:
-        store.save(run)
-    store.progress(runs[0], 2, 1)
+    saved = [store.save(run) for run in runs]
+    store.mark(store.mark(saved[0], State.LOADING, loaded=2, refused=1), State.COMPLETE, loaded=2, refused=1)
     first, second = store.runs()
     assert (first.name, first.complete) == (runs[1].name, False)
     assert (second.name, second.complete, second.loaded, second.refused) == ("early", True, 2, 1)
     assert (second.start, second.hosts, second.labels, second.files) == (START, ("WEB1",), {"k": "v"}, 1)
-    store.forget(runs[1].name)
+    store.forget(saved[1])
     assert [one.name for one in store.runs()] == ["early"]
     assert store.run(runs[1].name) is None
+
+
+def test_what_an_overtaken_command_still_writes_concerns_no_other_run(store):
+    run = stored(log({cpu(): [1.0]}))
+    deleted = store.save(run)
+    store.forget(deleted)
+    store.mark(deleted, State.COMPLETE, loaded=1, refused=0)
+    assert (store.runs(), store.run("night")) == ([], None)
+    again = store.save(run)
+    store.mark(deleted, State.COMPLETE, loaded=1, refused=0)
+    store.forget(deleted)
+    assert store.runs() == [again]
+    assert again.state is State.LOADING
+    assert store.run("night") is not None
+
+
+def test_a_run_that_is_saved_again_is_listed_once(store):
+    first = store.save(stored(log({cpu(): [1.0]})))
+    store.mark(first, State.DELETING, loaded=0, refused=0)
+    second = store.save(stored(log({cpu("DB1"): [1.0, 2.0]}, start=START + 3600 * SECOND)))
+    assert store.runs() == [second]
+    found = store.run("night")
+    assert found is not None
+    assert found.hosts == ("DB1",)
+
+
+def test_samples_are_counted(store):
+    write(store, log({cpu(): [1.0, None, 3.0, 4.0], cpu(instance="0"): [1.0, 2.0, 3.0, 4.0]}))
+    write(store, log({cpu("web1"): [5.0]}, start=START + 15 * SECOND))
+    asked = [cpu(), cpu(instance="0"), cpu("DB1"), cpu(field="No_Such")]
+    assert store.counts(asked, START + 10 * SECOND, START + 20 * SECOND) == [2, 2, 0, 0]
+
+
+def test_a_claim_lives_as_long_as_its_holder_is_heard_of(store):
+    claim = Claim("night", "h1", Work.LOADING, 'root@"build", 7')
+    store.claim(claim)
+    store.claim(Claim("it's, day", "h2", Work.DELETING, "x"))
+    written, other = sorted(store.claims(60), key=lambda one: one.holder)
+    assert (written.run, written.work, written.who, written.alive) == ("night", Work.LOADING, claim.who, True)
+    assert (other.run, other.work) == ("it's, day", Work.DELETING)
+    time.sleep(0.2)
+    assert not any(one.alive for one in store.claims(0.1))
+    store.beat(claim)
+    beaten = next(one for one in store.claims(60) if one.holder == "h1")
+    assert (beaten.since, beaten.heard > written.heard) == (written.since, True)
+    store.withdraw("h1")
+    store.beat(claim)
+    assert [one.holder for one in store.claims(60)] == ["h2"]
+    assert store.series(*EVER).series == []
 
 
 def test_what_is_kept_of_runs_is_no_series(store):

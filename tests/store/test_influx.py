@@ -140,7 +140,7 @@ def busy():
         server.shutdown()
 
 
-@pytest.mark.parametrize("status", [429, 502, 503, 504])
+@pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
 def test_a_busy_server_is_asked_again(busy, status):
     handler, server = busy
     handler.answers[:] = [(status, {}), (status, {})]

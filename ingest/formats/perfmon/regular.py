@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from polars.exceptions import PanicException, PolarsError
 
 from ingest.formats.perfmon.layout import TIME, Layout, Rows, wall_clock
-from ingest.unpack import Data
+from ingest.streams import Data
 
 # polars warns on stderr of a quote that encloses a line end. Here that shows as a wrong number of rows.
 warnings.filterwarnings("ignore", "CSV malformed", UserWarning)

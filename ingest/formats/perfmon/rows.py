@@ -13,7 +13,7 @@ from ingest.formats.perfmon.layout import Layout, Rows
 from ingest.formats.perfmon.left_out import LeftOut
 from ingest.formats.perfmon.regular import ends_in_a_bare_cell, read_regular
 from ingest.shared.text import Text
-from ingest.unpack import Data
+from ingest.streams import Data
 from model.remark import Kind, Remarks, and_more, counted
 
 # Larger files are read in pieces only: a file that is read at once is held in memory meanwhile.
