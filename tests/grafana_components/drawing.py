@@ -1,0 +1,66 @@
+"""Draws dashboards in Chromium, and returns what the components report."""
+
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page, sync_playwright
+
+CHROMIUM = Path("/usr/bin/chromium")
+WIDTH = 1600
+_HEIGHT = 1000
+_ARGUMENTS = ("--no-sandbox", "--disable-quic", "--disable-background-networking", "--disable-component-update")
+
+Report = Mapping[str, Any]
+
+
+@dataclass
+class Drawing:
+    """A page that draws dashboards."""
+
+    page: Page
+    complaints: list[str] = field(default_factory=list[str])
+
+    def draw(self, dashboard: Mapping[str, Any], start_ms: int, end_ms: int, **more: Any) -> dict[str, Any]:
+        """Draw a dashboard for a range. Returns the report, with what the browser complained of."""
+        self.complaints.clear()
+        self.page.set_viewport_size({"width": WIDTH, "height": _HEIGHT})
+        wanted = {"dashboard": dashboard, "from": start_ms, "to": end_ms, "width": WIDTH, **more}
+        report = self.page.evaluate("wanted => window.plimsoll.open(wanted)", wanted)
+        return {**report, "complaints": [*self.complaints]}
+
+    def picture(self, path: Path) -> None:
+        """Save a picture of the whole dashboard."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._show_all()
+        self.page.screenshot(path=path)
+
+    def pictures_of_panels(self, folder: Path) -> None:
+        """Save a picture of each panel, named by its id."""
+        folder.mkdir(parents=True, exist_ok=True)
+        self._show_all()
+        for element in self.page.query_selector_all("[data-panel]"):
+            element.screenshot(path=folder / f"{element.get_attribute('data-panel')}.png")
+
+    def _show_all(self) -> None:
+        # Chromium does not paint long tables outside the window.
+        height = self.page.evaluate("document.documentElement.scrollHeight")
+        self.page.set_viewport_size({"width": WIDTH, "height": height})
+
+
+@contextmanager
+def drawing(address: str) -> Generator[Drawing]:
+    """Open the page in Chromium."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=_ARGUMENTS)
+        page = browser.new_page(viewport={"width": WIDTH, "height": _HEIGHT}, timezone_id="UTC", locale="en-US")
+        made = Drawing(page)
+        page.on(
+            "console", lambda said: made.complaints.append(f"{said.type}: {said.text} {said.location.get('url', '')}")
+        )
+        page.on("pageerror", lambda error: made.complaints.append(str(error)))
+        page.goto(address)
+        yield made
+        browser.close()
