@@ -7,7 +7,7 @@ import { influxql } from './templating.js';
 import { transform } from './transformations.js';
 
 /** Returns all that a panel shows, and what was found on the way: queries, errors, and what matches nothing. */
-export async function load(panel, { range, replace, theme, width }) {
+export async function load(panel, { range, replace, theme, width, dataOf }) {
   const errors = [];
   const [shifted, shiftError] = shift(panel, range, replace);
   if (shiftError) errors.push(shiftError);
@@ -20,6 +20,10 @@ export async function load(panel, { range, replace, theme, width }) {
   for (const target of (panel.targets ?? []).filter((one) => one.expression !== undefined)) {
     refs[target.refId] = compute(target, refs);
   }
+  for (const target of (panel.targets ?? []).filter((one) => one.panelId !== undefined)) {
+    const source = await dataOf(target.panelId);
+    refs[target.refId] = target.withTransforms ? source.transformed : source.answered;
+  }
   const answered = (panel.targets ?? []).filter((target) => !target.hide).flatMap((target) => refs[target.refId] ?? []);
   const { frames, missing } = await transform(panel.transformations, answered, (text) => replace(text));
   const fieldConfig = configOf(panel);
@@ -28,6 +32,8 @@ export async function load(panel, { range, replace, theme, width }) {
   return {
     range: shifted,
     intervalMs,
+    answered,
+    transformed: frames,
     errors,
     queries: answers.map(({ query, series, ms, error }, at) => ({ what: asked[at].refId, query, ms, error, values: valuesIn(series) })),
     unmatched: [...missing, ...overridesFor(fieldConfig, frames, panel.type)],

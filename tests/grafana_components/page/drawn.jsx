@@ -67,12 +67,18 @@ function Table({ panel, data, frames, width, height }) {
   );
 }
 
-function Values({ panel, data, width, height, replace, theme }) {
-  const { options = {}, type } = panel;
-  const values = getFieldDisplayValues({
+/** The values that a panel of values shows, with their colours. */
+export function valuesOf(panel, data, replace, theme) {
+  const { options = {} } = panel;
+  return getFieldDisplayValues({
     fieldConfig: data.fieldConfig, reduceOptions: { calcs: ['lastNotNull'], ...options.reduceOptions }, replaceVariables: replace, theme, data: data.frames,
     sparkline: options.graphMode === 'area', timeZone: 'utc',
   });
+}
+
+function Values({ panel, data, width, height, replace, theme }) {
+  const { options = {}, type } = panel;
+  const values = valuesOf(panel, data, replace, theme);
   const orientation = options.orientation && options.orientation !== 'auto' ? options.orientation : type === 'bargauge' ? VizOrientation.Horizontal : VizOrientation.Auto;
   const one = ({ value: shown, width: w, height: h, alignmentFactors }) => {
     if (type === 'bargauge') return <BarGauge {...{ theme, width: w, height: h, orientation, alignmentFactors }} value={shown.display} field={shown.field} display={shown.view?.getFieldDisplayProcessor(shown.colIndex)} displayMode={options.displayMode} showUnfilled={options.showUnfilled} />;

@@ -27,13 +27,17 @@ async function open({ dashboard, from, to, given = {}, opened = false, width = 1
   const { variables, queries } = await evaluate(dashboard, range, given);
   const replace = replacer(variables, range, unknown);
   const annotations = await annotationsOf(dashboard, range, replace, queries);
-  const scene = { range, variables, replace, annotations };
   const theme = createTheme({ colors: { mode } });
   const { placed } = place(dashboard, width - 32, opened);
   const waiting = new Map(placed.filter(({ panel }) => panel.type !== 'row').map((one) => [one.panel.id, one]));
   const loaded = new Map();
+  const arrivals = new Map([...waiting.keys()].map((id) => [id, Promise.withResolvers()]));
+  const scene = { range, variables, replace, annotations, dataOf: (id) => arrivals.get(id)?.promise ?? Promise.reject(new Error(`there is no panel ${id}`)) };
   await new Promise((resolve) => {
-    const done = (panel, data) => loaded.set(panel.id, data).size === waiting.size && resolve();
+    const done = (panel, data) => {
+      arrivals.get(panel.id).resolve(data);
+      if (loaded.set(panel.id, data).size === waiting.size) resolve();
+    };
     document.body.style.width = `${width}px`;
     root = createRoot(document.getElementById('root'));
     root.render(

@@ -1,6 +1,6 @@
 // What the components drew, in words and numbers: fields as they were given to them, plots, legends and cells as they are on the page.
 import { FieldType, formattedValueToString, getFieldDisplayName, getFieldSeriesColor } from '@grafana/data';
-import { drawable, wantsData } from './drawn.jsx';
+import { drawable, valuesOf, wantsData } from './drawn.jsx';
 import { plots } from './uplot.js';
 
 const MOST_ROWS = 500;
@@ -27,6 +27,7 @@ export function reportOf({ panel, row, ...box }, data, scene, theme) {
     links: (panel.links ?? []).map((link) => ({ title: scene.replace(link.title), href: scene.replace(link.url) })),
     plots: [...plots].filter((plot) => element.contains(plot.root)).map(plotOf),
     legend: [...element.querySelectorAll('.viz-layout-legend-ignore, [class*="LegendRow"], tbody tr')].map((one) => [...one.querySelectorAll('td')].map((cell) => cell.textContent)),
+    values: ['stat', 'bargauge'].includes(panel.type) && shown.length ? valuesOf(panel, data, scene.replace, theme).map(({ display }) => ({ text: formattedValueToString(display), title: display.title, color: theme.visualization.getColorByName(display.color ?? 'text') })) : [],
     table: panel.type === 'table' ? tableOf(element) : undefined,
     texts: textsIn(element),
   };
@@ -53,11 +54,14 @@ function fieldOf(field, frame, all, theme) {
     colorMode: color?.mode,
     color: field.type === FieldType.number ? getFieldSeriesColor(field, theme).color : undefined,
     links: field.getLinks?.({ valueRowIndex: 0 }).map(({ href, title }) => ({ href, title })) ?? [],
-    gaps: field.type === FieldType.frame ? field.values.slice(0, MOST_ROWS).map(gapsOf) : undefined,
+    trends: field.type === FieldType.frame ? field.values.slice(0, MOST_ROWS).map(trendOf) : undefined,
   };
 }
 
-const gapsOf = (frame) => (frame ? (frame.fields.find((field) => field.type === FieldType.number)?.values.filter((value) => value === null || !Number.isFinite(value)).length ?? 0) : null);
+function trendOf(frame) {
+  const values = frame?.fields.find((field) => field.type === FieldType.number)?.values;
+  return values ? { values: values.length, nulls: values.filter((value) => !Number.isFinite(value)).length, zeros: values.filter((value) => value === 0).length } : null;
+}
 
 function plotOf(plot) {
   const scales = Object.entries(plot.scales).map(([key, { min, max }]) => [key, { min, max }]);
@@ -84,7 +88,14 @@ function tableOf(element) {
 
 function cellOf(cell) {
   const inner = [...cell.querySelectorAll('*')].findLast((one) => one.childElementCount === 0 && one.textContent.trim()) ?? cell;
-  return { text: cell.textContent.trim(), cut: isCut(cell), links: cell.querySelectorAll('a[href]').length, color: getComputedStyle(inner).color, clickable: Boolean(cell.querySelector('a, [style*="cursor"]')) };
+  return {
+    text: cell.textContent.trim(),
+    cut: isCut(cell),
+    plot: Boolean(cell.querySelector('.uplot')),
+    clickable: Boolean(cell.querySelector('a')),
+    color: getComputedStyle(inner).color,
+    background: getComputedStyle(cell).backgroundColor,
+  };
 }
 
 const isCut = (cell) => [cell, ...cell.querySelectorAll('*')].some((one) => one.scrollWidth > one.clientWidth + 1 && one.clientWidth > 0 && getComputedStyle(one).overflowX !== 'visible');
