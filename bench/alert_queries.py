@@ -30,7 +30,7 @@ from store.influx_server import Address, Server
 
 STEP = 10 * SECOND
 LIMIT_MS = 300
-_START_S = 1_790_000_000 // 3_600 * 3_600
+START_S = 1_790_000_000 // 3_600 * 3_600
 
 
 def fill(made: dict[str, str], hosts: int, hours: int) -> int:
@@ -39,7 +39,7 @@ def fill(made: dict[str, str], hosts: int, hours: int) -> int:
     store = InfluxStore(server)
     written = 0
     for hour in range(hours):
-        start = (_START_S + hour * 3_600) * SECOND
+        start = (START_S + hour * 3_600) * SECOND
         logs = [fleet.log(host, fleet.times(start, start + 3_600 * SECOND)) for host in fleet.hosts(hosts)]
         written += sum(one.values for one in store.write(logs))
         print(f"\r{written:,} values, hour {hour + 1} of {hours}", end="", file=sys.stderr)
@@ -67,7 +67,7 @@ def answer_ms(made: dict[str, str], query: str) -> float:
 
 def measure(made: dict[str, str], hours: int, repeats: int) -> bool:
     """Run all queries and print their times. Returns whether the 95th percentile is within the limit."""
-    start_ms, end_ms = _START_S * 1_000, (_START_S + hours * 3_600) * 1_000
+    start_ms, end_ms = START_S * 1_000, (START_S + hours * 3_600) * 1_000
     took: dict[str, list[tuple[float, str]]] = defaultdict(list)
     for name, text in files().items():
         for question in questions(json.loads(text)):

@@ -4,9 +4,10 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from playwright.sync_api import Page, sync_playwright
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 CHROMIUM = Path("/usr/bin/chromium")
 WIDTH = 1600
@@ -20,7 +21,7 @@ Report = Mapping[str, Any]
 class Drawing:
     """A page that draws dashboards."""
 
-    page: Page
+    page: "Page"
     complaints: list[str] = field(default_factory=list[str])
 
     def draw(self, dashboard: Mapping[str, Any], start_ms: int, end_ms: int, **more: Any) -> dict[str, Any]:
@@ -31,10 +32,10 @@ class Drawing:
         report = self.page.evaluate("wanted => window.plimsoll.open(wanted)", wanted)
         return {**report, "complaints": [*self.complaints]}
 
-    def picture(self, path: Path) -> None:
-        """Save a picture of the whole dashboard."""
+    def picture(self, path: Path, height: int | None = None) -> None:
+        """Save a picture of the whole dashboard, or of its upper part."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._show_all()
+        self._show_all(height)
         self.page.screenshot(path=path)
 
     def pictures_of_panels(self, folder: Path) -> None:
@@ -44,15 +45,17 @@ class Drawing:
         for element in self.page.query_selector_all("[data-panel]"):
             element.screenshot(path=folder / f"{element.get_attribute('data-panel')}.png")
 
-    def _show_all(self) -> None:
+    def _show_all(self, height: int | None = None) -> None:
         # Chromium does not paint long tables outside the window.
-        height = self.page.evaluate("document.documentElement.scrollHeight")
-        self.page.set_viewport_size({"width": WIDTH, "height": height})
+        whole = self.page.evaluate("document.documentElement.scrollHeight")
+        self.page.set_viewport_size({"width": WIDTH, "height": height or whole})
 
 
 @contextmanager
 def drawing(address: str) -> Generator[Drawing]:
     """Open the page in Chromium."""
+    from playwright.sync_api import sync_playwright
+
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=_ARGUMENTS)
         page = browser.new_page(viewport={"width": WIDTH, "height": _HEIGHT}, timezone_id="UTC", locale="en-US")
