@@ -1,7 +1,6 @@
 """What must hold for every dashboard as it is drawn. Each check yields in words what does not."""
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,12 +20,6 @@ _RAW_NAME = re.compile(r"^Value( \d+)?$|Trend\b|#[A-Z]+\b|\{.*\}|\$|undefined|^[
 _UNRESOLVED = re.compile(r"\$\{?\w|undefined|\bnull\b|NaN")
 _AREAS = {area.uid for area in load_areas().areas}
 _UIDS = _AREAS | {"plimsoll-health", "plimsoll-runs"}
-
-
-def all_checks(reports: Reports) -> list[str]:
-    """Return what any of the checks finds."""
-    found = [f"{check.__name__}: {what}" for check in CHECKS for what in check(reports)]
-    return list(dict.fromkeys(found))
 
 
 def without_errors(reports: Reports) -> Iterator[str]:
@@ -58,9 +51,10 @@ def named_for_people(reports: Reports) -> Iterator[str]:
     for name, report in reports.items():
         for panel in report["panels"]:
             fields = [field for frame in panel["frames"] for field in frame["fields"] if field["type"] != "time"]
-            yield from (f"{name}: {_called(panel)}: {one['name']}" for one in fields if _RAW_NAME.search(one["name"]))
+            # The name of a value may contain variables of its row.
+            names = [value["title"] or "" for value in panel["values"]] or [field["name"] for field in fields]
+            yield from (f"{name}: {_called(panel)}: {one}" for one in names if _RAW_NAME.search(one))
             if panel["type"] == "timeseries":
-                names = [field["name"] for field in fields]
                 twice = sorted({one for one in names if names.count(one) > 1})
                 yield from (f"{name}: {_called(panel)}: several lines are called {one}" for one in twice)
 
@@ -133,16 +127,6 @@ def _off(spec: PanelSpec, panel: Report) -> Iterator[str]:
 
 def _called(panel: Report) -> str:
     return f"{panel['id']} {panel['title']}"
-
-
-def queries_on_opening(reports: Reports) -> Mapping[str, int]:
-    """Return how many queries each range took: of variables, annotations and panels that are not in closed rows."""
-    counts: dict[str, int] = defaultdict(int)
-    for name, report in reports.items():
-        counts[name] = len(report["queries"]) + sum(
-            len(panel["queries"]) for panel in report["panels"] if not panel["collapsed"]
-        )
-    return counts
 
 
 CHECKS = (

@@ -58,6 +58,7 @@ def main() -> None:
                     empty = sum(panel["empty"] for panel in report["panels"])
                     print(
                         f"{folder}: {len(report['panels'])} panels, {empty} empty, {len(report['complaints'])} complaints, "
+                        f"{report['opening']} queries on opening, "
                         f"{time.monotonic() - begun:.1f} s"
                     )
 

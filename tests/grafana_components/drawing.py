@@ -25,12 +25,14 @@ class Drawing:
     complaints: list[str] = field(default_factory=list[str])
 
     def draw(self, dashboard: Mapping[str, Any], start_ms: int, end_ms: int, **more: Any) -> dict[str, Any]:
-        """Draw a dashboard for a range. Returns the report, with what the browser complained of."""
+        """Draw a dashboard for a range. Returns the report, with what the browser complained of and how many queries
+        opening the dashboard takes.
+        """
         self.complaints.clear()
         self.page.set_viewport_size({"width": WIDTH, "height": _HEIGHT})
         wanted = {"dashboard": dashboard, "from": start_ms, "to": end_ms, "width": WIDTH, **more}
         report = self.page.evaluate("wanted => window.plimsoll.open(wanted)", wanted)
-        return {**report, "complaints": [*self.complaints]}
+        return {**report, "complaints": [*self.complaints], "opening": _queries_on_opening(report)}
 
     def picture(self, path: Path, height: int | None = None) -> None:
         """Save a picture of the whole dashboard, or of its upper part."""
@@ -49,6 +51,12 @@ class Drawing:
         # Chromium does not paint long tables outside the window.
         whole = self.page.evaluate("document.documentElement.scrollHeight")
         self.page.set_viewport_size({"width": WIDTH, "height": height or whole})
+
+
+def _queries_on_opening(report: Report) -> int:
+    """Return the number of queries of variables, annotations and the panels that are not in closed rows."""
+    shown = [panel for panel in report["panels"] if not panel["collapsed"]]
+    return len(report["queries"]) + sum(len(panel["queries"]) for panel in shown)
 
 
 @contextmanager

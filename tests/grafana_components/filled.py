@@ -24,7 +24,8 @@ from tests.grafana_components import live
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 RUNS = [
-    f"{kind.name}/{state}" for kind in sorted(EXAMPLES.iterdir()) if kind.is_dir() for state in ("healthy", "trouble")
+    *sorted(f"{folder.parent.name}/{folder.name}" for folder in EXAMPLES.glob("*/trouble")),
+    *(f"{kind}/healthy" for kind in ("messaging", "windows-today", "linux-today", "sql-server-today")),
 ]
 LIVE = "live"
 _LIVE_S = 1_800
