@@ -1,7 +1,7 @@
 """What readers stumbled over once, and must not meet again. Each check yields in words what it finds."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import Any
 
@@ -9,14 +9,14 @@ from tests.grafana_components.checks import Report, Reports
 
 _RED = {"rgb(196, 22, 42)", "#C4162A"}  # the colour of critical limits, semi-dark-red in the light theme
 _MARKS = "▲◆○"
-_NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
+_NUMBER = re.compile(r"(-?\d[\d,]*(?:\.\d+)?)\s*[^\d\s]*")
+_FREE = {"Labels"}  # what users wrote may be longer than any column
 _WITHOUT_SEPARATORS = re.compile(r"(?<![\d.,#:/-])\d{5,}(?![\d:-])")
 _TWO_SPACES = re.compile(r"\d\s{2,}\S")
 _OVERLONG = re.compile(r"\d\.\d{3,}")
 _NO_UNIT = re.compile(r"[=<>≤≥]\s*0\s*/s")
 _BINARY = re.compile(r"\b[KMGT]iB\b")
 _DECIMAL = re.compile(r"\b[KMGT]B\b")
-_PARAMETER = re.compile(r"\b(?:var-)?[\w-]+=[^\s=&]+(?:&|$)|\bvar-\w+=")
 
 
 def silence_is_not_zero(reports: Reports) -> Iterator[str]:
@@ -46,13 +46,11 @@ def _faults(panel: Report) -> Iterator[str]:
         yield f"headings are cut off: {', '.join(cut)}"
     for column, own in cells.items():
         texts = [cell["text"] for cell in own if cell["cut"] and not cell["plot"]]
-        if texts:
+        if texts and column not in _FREE:
             yield f"{column} is cut off: {texts[0]}"
     linked = [column for column, own in cells.items() if any(cell["clickable"] for cell in own)]
     if len(linked) > 1:
         yield f"{len(linked)} columns are links: {', '.join(linked)}"
-    several = {field["name"]: len(field["links"]) for frame in panel["frames"] for field in frame["fields"]}
-    yield from (f"{column} has {count} links" for column, count in several.items() if count > 1)
     numbers = {column: _numbers(own) for column, own in cells.items()}
     for (one, first), (other, second) in combinations(numbers.items(), 2):
         if first and second and len(set(first)) > 2 and _repeats(first, second):
@@ -64,8 +62,8 @@ def _faults(panel: Report) -> Iterator[str]:
 
 
 def _numbers(cells: Any) -> list[float] | None:
-    found = [_NUMBER.search(cell["text"]) for cell in cells]
-    return [float(one[0].replace(",", "")) for one in found if one] if all(found) else None
+    found = [_NUMBER.fullmatch(cell["text"]) for cell in cells]
+    return [float(one[1].replace(",", "")) for one in found if one] if all(found) else None
 
 
 def _repeats(first: list[float], second: list[float]) -> bool:
@@ -97,31 +95,46 @@ def units_are_written_one_way(reports: Reports) -> Iterator[str]:
 
 
 def runs_are_comparable(reports: Reports) -> Iterator[str]:
-    """On opening, Runs has two runs, each panel shows the hosts of its run, and both sides of a pair have one axis."""
+    """Runs has two runs, each panel shows hosts of its run alone, and both panels of a pair have one axis."""
     for name, report in reports.items():
-        variables = report["variables"]
-        if "baseline" not in variables:
-            continue
-        sides = [variables[one]["value"] for one in ("run", "baseline")]
-        if sides[0] == sides[1]:
-            yield f"{name}: both runs are {sides[0]}"
-        rows: dict[float, list[Report]] = {}
-        for panel in report["panels"]:
-            if panel["type"] == "timeseries":
-                rows.setdefault(panel["box"]["top"], []).append(panel)
-        for pair in rows.values():
-            scales = {
-                tuple(sorted((key, ends["min"], ends["max"]) for key, ends in plot["scales"].items() if key != "x"))
-                for panel in pair
-                for plot in panel["plots"]
-            }
-            if len(scales) > 1:
-                yield f"{name}: {pair[0]['title']}: the axes of both sides differ"
-        for panel in report["panels"]:
-            cells = [cell["text"] for row in (panel["table"] or {"rows": []})["rows"] for cell in row]
-            raw = next((text for text in cells if "var-" in text), None)
-            if raw:
-                yield f"{name}: {panel['title']}: shows a part of an address: {raw!r}"
+        if "baseline" in report["variables"]:
+            yield from (f"{name}: {what}" for what in _incomparable(report))
+
+
+def _incomparable(report: Report) -> Iterator[str]:
+    run, baseline = (report["variables"][one]["value"] for one in ("run", "baseline"))
+    if run == baseline:
+        yield f"both runs are {run}"
+    listed = next(panel for panel in report["panels"] if panel["table"])
+    hosts = _hosts_of_runs(listed)
+    pairs: dict[float, list[Report]] = {}
+    for panel in report["panels"]:
+        if panel["type"] == "timeseries":
+            pairs.setdefault(panel["box"]["top"], []).append(panel)
+    for pair in pairs.values():
+        for panel, shown in zip(sorted(pair, key=lambda one: one["box"]["left"]), (run, baseline), strict=True):
+            names = [
+                field["name"] for frame in panel["frames"] for field in frame["fields"] if field["type"] == "number"
+            ]
+            others = [one for one in names if not one.startswith(hosts[shown])]
+            if others:
+                yield f"{panel['title']}: {others[0]} is no host of {shown}"
+        scales = {_axes(plot) for panel in pair for plot in panel["plots"]}
+        if len(scales) > 1:
+            yield f"{pair[0]['title']}: the axes of both sides differ"
+    raw = next((cell["text"] for row in listed["table"]["rows"] for cell in row if "var-" in cell["text"]), None)
+    if raw:
+        yield f"{listed['title']}: shows a part of an address: {raw!r}"
+
+
+def _hosts_of_runs(listed: Report) -> Mapping[str, tuple[str, ...]]:
+    columns = [column["text"] for column in listed["table"]["columns"]]
+    rows = [dict(zip(columns, (cell["text"] for cell in row), strict=True)) for row in listed["table"]["rows"]]
+    return {row["Run"]: tuple(row["Hosts"].split(", ")) for row in rows}
+
+
+def _axes(plot: Report) -> tuple[tuple[str, float, float], ...]:
+    return tuple(sorted((key, ends["min"], ends["max"]) for key, ends in plot["scales"].items() if key != "x"))
 
 
 def red(report: Report, above: float = float("inf")) -> list[str]:

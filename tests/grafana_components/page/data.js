@@ -35,7 +35,7 @@ export async function load(panel, { range, replace, theme, width, dataOf }) {
     answered,
     transformed: frames,
     errors,
-    queries: answers.map(({ query, series, ms, error }, at) => ({ what: asked[at].refId, query, ms, error, values: valuesIn(series) })),
+    queries: answers.map(({ query, series, ms, error }, at) => ({ what: asked[at].refId, hidden: Boolean(asked[at].hide), query, ms, error, values: valuesIn(series) })),
     unmatched: [...missing, ...overridesFor(fieldConfig, frames, panel.type)],
     fieldConfig,
     frames: drawn,
