@@ -81,6 +81,13 @@ def axes_apart(runs: Dashboard) -> None:
                 defaults["custom"].pop(name, None)
 
 
+def colors_of_limits(dashboard: Dashboard) -> None:
+    """Lines in all colours of Grafana's palette."""
+    for panel in _all(dashboard):
+        if panel["type"] == "timeseries":
+            panel["fieldConfig"]["defaults"]["color"] = {"mode": "palette-classic-by-name"}
+
+
 def two_spaces(dashboard: Dashboard) -> None:
     """Units behind two spaces, and numbers without separators."""
     for panel in _all(dashboard):

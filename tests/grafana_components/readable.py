@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from colorsys import rgb_to_hls
 from itertools import combinations
 from typing import Any
 
@@ -94,6 +95,24 @@ def units_are_written_one_way(reports: Reports) -> Iterator[str]:
                 yield f"{name}: {title}: the values are in other units: {binary!r}"
 
 
+def lines_are_not_limits(reports: Reports) -> Iterator[str]:
+    """No line is orange or red as limits are."""
+    for name, report in reports.items():
+        for panel in report["panels"]:
+            fields = [field for frame in panel["frames"] for field in frame["fields"] if panel["type"] == "timeseries"]
+            warm = [
+                one["name"] for one in fields if one["color"] and _is_warm(one["color"]) and "limit" not in one["name"]
+            ]
+            if warm:
+                yield f"{name}: {panel['title']}: {warm[0]} is orange or red"
+
+
+def _is_warm(color: str) -> bool:
+    red, green, blue = (int(color[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    hue, _, saturation = rgb_to_hls(red, green, blue)
+    return saturation > 0.4 and not 0.12 < hue < 0.93
+
+
 def runs_are_comparable(reports: Reports) -> Iterator[str]:
     """Runs has two runs, each panel shows hosts of its run alone, and both panels of a pair have one axis."""
     for name, report in reports.items():
@@ -164,4 +183,10 @@ def _most(panel: Report) -> float:
     return max((field["max"] for field in fields if field["max"] is not None), default=0.0)
 
 
-CHECKS = (silence_is_not_zero, tables_are_plain, units_are_written_one_way, runs_are_comparable)
+CHECKS = (
+    silence_is_not_zero,
+    tables_are_plain,
+    units_are_written_one_way,
+    lines_are_not_limits,
+    runs_are_comparable,
+)

@@ -85,6 +85,7 @@ PUT_BACK = [
     (defects.the_same_run_twice, "runs", LIVE, readable.runs_are_comparable, "both runs are"),
     (defects.addresses_in_cells, "runs", LIVE, readable.runs_are_comparable, "a part of an address"),
     (defects.axes_apart, "runs", _MESSAGING, readable.runs_are_comparable, "the axes of both sides differ"),
+    (defects.colors_of_limits, "cpu", LIVE, readable.lines_are_not_limits, "is orange or red"),
     (defects.two_spaces, "cpu", _WINDOWS, readable.units_are_written_one_way, "two spaces"),
     (defects.binary_multiples, "memory", _WINDOWS, readable.units_are_written_one_way, "in other units"),
 ]
