@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections import defaultdict
 from pathlib import Path
+from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
@@ -56,8 +57,11 @@ def answer_ms(made: dict[str, str], query: str) -> float:
     }
     request = Request(address, data=urlencode({"q": query}).encode(), headers=headers)
     start = time.perf_counter()
-    with urlopen(request, timeout=120) as response:
-        body = response.read()
+    try:
+        with urlopen(request, timeout=120) as response:
+            body = response.read()
+    except HTTPError as error:
+        raise SystemExit(f"{error.read().decode()}: {query}") from None
     took = (time.perf_counter() - start) * 1_000
     answer = json.loads(body)["results"][0]
     if "error" in answer:

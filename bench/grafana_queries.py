@@ -3,9 +3,10 @@
     python bench/grafana_queries.py [FOLDER...] [--hosts 20] [--hours 24] [--repeats 3] [--keep FOLDER]
 
 FOLDER has the JSON files of dashboards, by default dashboards/grafana; several are compared, such as those of two
-checkouts. Starts an InfluxDB (build it with `python3 -m native.build influxd`) and writes a sample of each signal every
-10 s, as Telegraf does. Panels in closed rows send no query, nor do queries that are hidden and that no expression uses.
-With --keep, the data is kept in a folder and reused, also by bench/alert_queries.py.
+checkouts: run it in the newer one, which knows the variables of both. Starts an InfluxDB (build it with
+`python3 -m native.build influxd`) and writes a sample of each signal every 10 s, as Telegraf does. Panels in closed
+rows send no query, nor do queries that are hidden and that no expression uses. With --keep, the data is kept in a
+folder and reused, also by bench/alert_queries.py.
 """
 
 import argparse
