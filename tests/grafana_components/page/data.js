@@ -16,7 +16,7 @@ export async function load(panel, { range, replace, theme, width, dataOf }) {
   const answers = await Promise.all(
     asked.map((target) => ask(withMacros(replace(target.query, {}, influxql), shifted, intervalMs), `panel ${panel.id} ${target.refId}`)),
   );
-  const refs = Object.fromEntries(asked.map((target, at) => [target.refId, framesOf(target, answers[at].series)]));
+  const refs = Object.fromEntries(asked.map((target, at) => [target.refId, framesOf({ ...target, alias: replace(target.alias ?? '') }, answers[at].series)]));
   for (const target of (panel.targets ?? []).filter((one) => one.expression !== undefined)) {
     refs[target.refId] = compute(target, refs);
   }

@@ -2,6 +2,8 @@
 import { dateTime } from '@grafana/data';
 
 const REFERENCE = /\$(\w+)|\[\[(\w+?)(?::(\w+))?\]\]|\$\{(\w+)((?:\.[^:}]+|\["[^"]*"\][^:}]*)*)(?::([^}]+))?\}/g;
+// A group of a regular expression, and what the data source replaces in names of lines.
+const OF_OTHERS = /^\$(\d|tag_|(col|m|measurement)$)/;
 const list = (value) => (Array.isArray(value) ? value : [value]);
 const escaped = (text) => String(text).replace(/[\\^$*+?.()|[\]{}/]/g, '\\$&');
 
@@ -50,7 +52,7 @@ export function replacer(variables, range, unknown = new Set()) {
         const variable = variables.get(name);
         return variable.custom !== undefined && typeof wanted !== 'string' ? variable.custom : form(variable.value, variable, text);
       }
-      if (!/^\$\d/.test(whole)) unknown.add(whole); // $1 is a group of a regular expression
+      if (!OF_OTHERS.test(whole)) unknown.add(whole);
       return whole;
     });
 }
