@@ -1,97 +1,69 @@
-"""Measures how fast InfluxDB answers the queries of all dashboards, over 24 hours of 20 hosts.
+"""Measures what opening a dashboard costs: how many queries Grafana sends, and how fast InfluxDB answers them.
 
-    python bench/grafana_queries.py [--hosts 20] [--hours 24] [--repeats 3] [--keep FOLDER]
+    python bench/grafana_queries.py [FOLDER...] [--hosts 20] [--hours 24] [--repeats 3] [--keep FOLDER]
 
-Starts an InfluxDB (build it with `python3 -m native.build influxd`), writes a sample of each signal every 10 s, runs
-each query as Grafana sends it, and prints for each dashboard how many queries it has, how many of them it sends on
-opening, the time of the answers (ms) and the slowest query. With --keep, the data is kept in a folder and reused.
+FOLDER has the JSON files of dashboards, by default dashboards/grafana; several are compared, such as those of two
+checkouts: run it in the newer one, which knows the variables of both. Starts an InfluxDB (build it with
+`python3 -m native.build influxd`) and writes a sample of each signal every 10 s, as Telegraf does. Panels in closed
+rows send no query, nor do queries that are hidden and that no expression uses. With --keep, the data is kept in a
+folder and reused, also by bench/alert_queries.py.
 """
 
 import argparse
 import json
+import re
 import statistics
-import sys
 import tempfile
-import time
-from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from urllib.parse import urlencode
-from urllib.request import Request, urlopen
+from typing import Any
 
-import fleet
+import alert_queries
 
-from grafana.dashboard_files import files
-from grafana.panel_queries import questions
-from model.times import SECOND
-from native import settings
+from grafana.panel_queries import Question, questions
 from native.influx import InfluxDB
-from store.influx import InfluxStore
-from store.influx_server import Address, Server
 
-STEP = 10 * SECOND
-LIMIT_MS = 300
-_START_S = 1_790_000_000 // 3_600 * 3_600
+DASHBOARDS = Path(__file__).parents[1] / "dashboards" / "grafana"
 
 
-def fill(made: dict[str, str], hosts: int, hours: int) -> int:
-    """Write the samples of a fleet. Returns how many."""
-    server = Server(Address(made[settings.URL], made[settings.ORG], made[settings.BUCKET], made[settings.TOKEN_INGEST]))
-    store = InfluxStore(server)
-    written = 0
-    for hour in range(hours):
-        start = (_START_S + hour * 3_600) * SECOND
-        logs = [fleet.log(host, fleet.times(start, start + 3_600 * SECOND)) for host in fleet.hosts(hosts)]
-        written += sum(one.values for one in store.write(logs))
-        print(f"\r{written:,} values, hour {hour + 1} of {hours}", end="", file=sys.stderr)
-    print(file=sys.stderr)
-    return written
+def on_opening(data: Mapping[str, Any]) -> Iterator[Question]:
+    """Yield the queries that Grafana sends when a dashboard is opened."""
+    closed = {panel["id"] for row in data["panels"] if row.get("collapsed") for panel in row.get("panels", ())}
+    for question in questions(data):
+        if question.panel.get("id") not in closed and not _unused(question):
+            yield question
 
 
-def answer_ms(made: dict[str, str], query: str) -> float:
-    """The time of an answer up to its last byte (ms)."""
-    address = f"{made[settings.URL]}/query?{urlencode({'db': made[settings.BUCKET], 'epoch': 'ms'})}"
-    headers = {
-        "Authorization": f"Token {made[settings.TOKEN_GRAFANA]}",
-        "Content-Type": "application/x-www-form-urlencoded",
-    }
-    request = Request(address, data=urlencode({"q": query}).encode(), headers=headers)
-    start = time.perf_counter()
-    with urlopen(request, timeout=120) as response:
-        body = response.read()
-    took = (time.perf_counter() - start) * 1_000
-    answer = json.loads(body)["results"][0]
-    if "error" in answer:
-        raise SystemExit(f"{answer['error']}: {query}")
+def _unused(question: Question) -> bool:
+    used = " ".join(target.get("expression", "") for target in question.panel.get("targets", ()))
+    ref = question.target.get("refId", "")
+    return bool(question.target.get("hide")) and not re.search(rf"\$\{{?{ref}\b", used)
+
+
+def measure(made: dict[str, str], folder: Path, hours: int, repeats: int) -> dict[str, list[float]]:
+    """Answer the queries of each dashboard in a folder. Returns their times (ms) by the name of the dashboard."""
+    start_ms = alert_queries.START_S * 1_000
+    end_ms = start_ms + hours * 3_600_000
+    took: dict[str, list[float]] = {}
+    for path in sorted(folder.glob("*.json")):
+        asked = [question.asked(start_ms, end_ms) for question in on_opening(json.loads(path.read_text("utf-8")))]
+        took[path.stem] = [min(alert_queries.answer_ms(made, query) for _ in range(repeats)) for query in asked]
     return took
 
 
-def measure(made: dict[str, str], hours: int, repeats: int) -> bool:
-    """Run all queries and print their times. Returns whether the 95th percentile is within the limit."""
-    start_ms, end_ms = _START_S * 1_000, (_START_S + hours * 3_600) * 1_000
-    took: dict[str, list[tuple[float, str]]] = defaultdict(list)
-    opening: Counter[str] = Counter()
-    for name, text in files().items():
-        data = json.loads(text)
-        closed = {panel["id"] for row in data["panels"] for panel in row.get("panels") or ()}
-        for question in questions(data):
-            opening[name] += question.panel.get("id") not in closed
-            query = question.asked(start_ms, end_ms)
-            for _ in range(repeats):
-                took[name].append((answer_ms(made, query), question.where))
-    p95 = 0.0
-    print(f"{'dashboard':<22}{'queries':>8}{'opening':>8}{'p50':>8}{'p95':>8}{'max':>8}  ms; slowest")
-    for name, found in [*took.items(), ("all", [one for each in took.values() for one in each])]:
-        times = sorted(ms for ms, _ in found)
-        p95 = statistics.quantiles(times, n=20)[-1]
-        slowest = max(found)[1]
-        count, opened = len(times) // repeats, opening[name] or opening.total()
-        print(f"{name:<22}{count:>8}{opened:>8}{statistics.median(times):>8.0f}{p95:>8.0f}{times[-1]:>8.0f}  {slowest}")
-    return p95 <= LIMIT_MS
+def show(folder: Path, took: Mapping[str, list[float]]) -> None:
+    """Print a line for each dashboard, and one for all."""
+    print(f"{folder}\n{'dashboard':<18}{'queries':>8}{'p50':>8}{'p95':>8}{'max':>8}{'sum':>8}  ms")
+    for name, times in [*took.items(), ("all", [one for each in took.values() for one in each])]:
+        p95 = statistics.quantiles(times, n=20, method="inclusive")[-1]
+        found = (statistics.median(times), p95, max(times), sum(times))
+        print(f"{name:<18}{len(times):>8}" + "".join(f"{one:>8.0f}" for one in found))
 
 
 def main() -> None:
     """Fill an InfluxDB unless it was kept, and measure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER")
     parser.add_argument("--hosts", type=int, default=20)
     parser.add_argument("--hours", type=int, default=24)
     parser.add_argument("--repeats", type=int, default=3)
@@ -102,10 +74,10 @@ def main() -> None:
         done = kept / "filled"
         with InfluxDB(kept) as made:
             if not done.exists():
-                fill(made, options.hosts, options.hours)
+                alert_queries.fill(made, options.hosts, options.hours)
                 done.touch()
-            within = measure(made, options.hours, options.repeats)
-    raise SystemExit(0 if within else 1)
+            for one in options.folders or [DASHBOARDS]:
+                show(one, measure(made, one, options.hours, options.repeats))
 
 
 if __name__ == "__main__":
