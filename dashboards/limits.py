@@ -121,7 +121,7 @@ def title(spec: PanelSpec, limits: Limits) -> str:
 
 def shortly(healthy: Healthy, unit: str) -> str:
     """Return a limit with three digits, or all before the decimal point: `≤ 217 /s`, `none`."""
-    if healthy.operator == "=" and not healthy.limit:
+    if healthy.operator in ("=", "<=") and not healthy.limit:
         return "none"
     decimals = max(0, 2 - math.floor(math.log10(abs(healthy.limit)))) if healthy.limit else 0
     return limit_text(replace(healthy, limit=round(healthy.limit, decimals)), unit)

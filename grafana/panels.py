@@ -6,6 +6,7 @@ from dashboards.areas import PanelSpec
 from dashboards.homes import home_of
 from dashboards.limits import Limits, Scaled, in_view, scaled, title
 from grafana import describe, targets, thresholds
+from grafana.computed import renamed
 from grafana.look import Unit, load_look
 from grafana.sdk import common, dashboard, table, timeseries
 from rules.field_types import Severity
@@ -25,11 +26,6 @@ _SMALL = 10
 _LEGEND_WIDTH = 270  # pixels: room for most names and two values
 LAST = "Last *"  # Grafana's name for a column of last values
 _AT_END = "At the end of the range"
-# Grafana names computed lines by all their labels; this keeps the host and the instance.
-_COMPUTED = dashboard.DataTransformerConfig(
-    "renameByRegex",
-    options={"regex": '/.*host="([^"]*)"(?:.*(?:instance|interface)="([^"]*)")?.*/', "renamePattern": "$1 $2"},
-)
 # Of several tags that may have the name of the computer, the last one that is not empty is kept; see `targets.alias`.
 _CHOSEN = tuple(
     dashboard.DataTransformerConfig("renameByRegex", options={"regex": regex, "renamePattern": ""})
@@ -206,7 +202,7 @@ def _table(spec: PanelSpec) -> dashboard.Panel:
 
 def _names(found: targets.Targets) -> list[dashboard.DataTransformerConfig] | None:
     if found.computed:
-        return [_COMPUTED]
+        return renamed(found.computed)
     return [*_CHOSEN] if found.chosen else None
 
 

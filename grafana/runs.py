@@ -40,6 +40,7 @@ _FIRST_PAIR = 10  # the panels of the first signal are 10 and 11
 _ABOUT = """\
 **Left**: the run chosen as *Run*, from its start. **Right**: the run chosen as *Earlier run*, from its own start.
 Both are as long as the range of the dashboard: the link *Show here* in the list makes it that of a run.
+Axes follow each run's own values, unless these are percentages or below the limits: compare the numbers.
 """
 
 

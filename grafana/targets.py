@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from string import ascii_uppercase
 
 from dashboards.areas import Function, PanelSpec
+from grafana.computed import Computed, groups, naming_tags, operands
 from grafana.influxql import TIME, by_interval, panel_parts, state
 from grafana.merged_queries import layers, mergeable, merged_query, tags_of
 from grafana.sdk import Dataquery, common
@@ -75,9 +76,10 @@ class SharedQuery(Dataquery):
 
 @dataclass
 class Targets:
-    """The targets of a panel, in order."""
+    """The targets of a panel, in order. Computed lines have labels but no alias."""
 
     all: list[Dataquery] = field(default_factory=list[Dataquery])
+    computed: list[Computed] = field(default_factory=list[Computed])
     _hidden: dict[str, str] = field(default_factory=dict[str, str])
 
     def next_ref_id(self) -> str:
@@ -96,14 +98,11 @@ class Targets:
             self._hidden[query] = self.ask(query, alias, hide=True)
         return self._hidden[query]
 
-    def compute(self, expression: str) -> None:
-        """Add an expression."""
-        self.all.append(MathQuery(self.next_ref_id(), expression))
-
-    @property
-    def computed(self) -> bool:
-        """Whether any line is computed. Computed lines have labels but no alias."""
-        return any(isinstance(one, MathQuery) for one in self.all)
+    def compute(self, expression: str, tags: tuple[str, ...], suffix: str) -> None:
+        """Add an expression, whose lines are named by these tags and the suffix."""
+        own = self.next_ref_id()
+        self.all.append(MathQuery(own, expression))
+        self.computed.append(Computed(own, tags, suffix))
 
     @property
     def chosen(self) -> bool:
@@ -129,10 +128,9 @@ def lines(spec: PanelSpec, value: str = "{}") -> Targets:
         for at, layer in enumerate(layers(ways)):
             targets.ask(merged_query(layer, ask, value), alias(layer) + (_kinds(layer) if at else ""))
         return targets
-    for way in ways:
-        operands = [Variant(one.signal, None, (one,)) for one in way.selections]
-        ref_ids = [targets.hidden(merged_query([one], ask, value), alias([one])) for one in operands]
-        targets.compute(way.expression(ref_ids))
+    for alike, suffix in groups(ways):
+        ref_ids = [targets.hidden(merged_query(one, ask, value), alias(one)) for one in operands(alike)]
+        targets.compute(alike[0].expression(ref_ids), naming_tags(alike[0]), suffix)
     return targets
 
 

@@ -19,6 +19,7 @@ Reports = Mapping[str, Report]  # by the name of the range
 
 _RULES = Path(__file__).parents[2] / "docs" / "rules"
 _RAW_NAME = re.compile(r"^Value( \d+)?$|Trend\b|#[A-Z]+\b|\{.*\}|\$|undefined|^[A-Z]{1,2}$|\bjoinByField\b")
+_QUERIES = re.compile(r"/\^\(\?:([A-Z|]+)\) ")  # in a pattern, the queries whose lines it renames
 _UNRESOLVED = re.compile(r"\$\{?\w|undefined|\bnull\b|NaN")
 _AREAS = {area.uid for area in load_areas().areas}
 _UIDS = _AREAS | {"plimsoll-health", "plimsoll-runs"}
@@ -62,15 +63,24 @@ def named_for_people(reports: Reports) -> Iterator[str]:
 
 
 def matching_something(reports: Reports) -> Iterator[str]:
-    """Each override and transformation matches something in some range. Pairs of Runs are copies of other panels."""
+    """Each override and transformation matches something in some range, if the queries that it names found anything.
+
+    Pairs of Runs are copies of other panels.
+    """
     always: dict[str, set[str]] = {}
     for report in reports.values():
         for panel in report["panels"]:
             if panel["frames"] and (report["uid"] in _AREAS or panel["type"] != "timeseries"):
-                here = {f"{_called(panel)}: {what}" for what in panel["unmatched"]}
+                found = {frame["refId"] for frame in panel["frames"]}
+                here = {f"{_called(panel)}: {what}" for what in panel["unmatched"] if _concerns(what, found)}
                 always[panel["id"]] = always[panel["id"]] & here if panel["id"] in always else here
     for unmatched in always.values():
         yield from sorted(unmatched)
+
+
+def _concerns(unmatched: str, found: set[str]) -> bool:
+    named = _QUERIES.search(unmatched)
+    return named is None or not found.isdisjoint(named[1].split("|"))
 
 
 def leading_somewhere(reports: Reports) -> Iterator[str]:

@@ -71,7 +71,7 @@ def addresses_in_cells(runs: Dashboard) -> None:
 
 
 def axes_apart(runs: Dashboard) -> None:
-    """Each side of a pair with an axis of its own."""
+    """Each side of a pair with an axis without fixed bounds, which percentages have."""
     for panel in _all(runs):
         if panel["type"] == "timeseries":
             defaults = panel["fieldConfig"]["defaults"]

@@ -14,7 +14,7 @@ _NUMBER = re.compile(r"(-?\d[\d,]*(?:\.\d+)?)\s*[^\d\s]*")
 _FREE = {"Labels"}  # what users wrote may be longer than any column
 _WITHOUT_SEPARATORS = re.compile(r"(?<![\d.,#:/-])\d{5,}(?![\d:-])")
 _TWO_SPACES = re.compile(r"\d\s{2,}\S")
-_OVERLONG = re.compile(r"\d\.\d{3,}")
+_OVERLONG = re.compile(r"[1-9]\d*\.\d{3,}|0\.0*[1-9]\d{3,}|\d{2,}\.\d{2,}")  # more than three significant digits
 _NO_UNIT = re.compile(r"[=<>≤≥]\s*0\s*/s")
 _BINARY = re.compile(r"\b[KMGT]iB\b")
 _DECIMAL = re.compile(r"\b[KMGT]B\b")
@@ -114,7 +114,10 @@ def _is_warm(color: str) -> bool:
 
 
 def runs_are_comparable(reports: Reports) -> Iterator[str]:
-    """Runs has two runs, each panel shows hosts of its run alone, and both panels of a pair have one axis."""
+    """Runs has two runs, each panel shows hosts of its run alone, and the axes of a pair begin alike.
+
+    Where they end follows each run's own values, as Grafana's panels cannot share an axis. Percentages alone end alike.
+    """
     for name, report in reports.items():
         if "baseline" in report["variables"]:
             yield from (f"{name}: {what}" for what in _incomparable(report))
@@ -152,8 +155,12 @@ def _hosts_of_runs(listed: Report) -> Mapping[str, tuple[str, ...]]:
     return {row["Run"]: tuple(row["Hosts"].split(", ")) for row in rows}
 
 
-def _axes(plot: Report) -> tuple[tuple[str, float, float], ...]:
-    return tuple(sorted((key, ends["min"], ends["max"]) for key, ends in plot["scales"].items() if key != "x"))
+def _axes(plot: Report) -> tuple[tuple[str, float, float | None], ...]:
+    """Return the units of the axes, where they begin, and where those of percentages end."""
+    scales = [(key, ends) for key, ends in plot["scales"].items() if key != "x"]
+    return tuple(
+        sorted((key, ends["min"], ends["max"] if key.startswith("percent/") else None) for key, ends in scales)
+    )
 
 
 def red(report: Report, above: float = float("inf")) -> list[str]:
