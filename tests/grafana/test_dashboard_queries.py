@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 from dashboards.areas import load_areas
-from grafana import dashboard_files, targets
+from grafana import computed, dashboard_files, targets
 from grafana.look import load_look
 from grafana.merged_queries import layers
 from grafana.panel_queries import interval_ms, questions
 from grafana.runs import HOSTS_URL
-from grafana.selections import Variant, selections, variants
+from grafana.selections import selections, variants
 from model.run import Recording, Run, StoredRun
 from model.times import SECOND
 from rules.fields import combined_samples
@@ -196,10 +196,9 @@ def test_a_panel_shows_what_the_store_holds(filled, spec):
     if not any(question.target.get("hide") for question in asked):
         groups = [*zip(asked, layers(ways), strict=True)]
     else:  # operands of an expression
-        every = [one for way in ways for one in way.selections]
+        every = [sources for alike, _ in computed.groups(ways) for sources in computed.operands(alike)]
         distinct = [one for at, one in enumerate(every) if one not in every[:at]]
-        operands = [Variant(one.signal, None, (one,)) for one in distinct]
-        groups = [(question, [operand]) for question, operand in zip(asked, operands, strict=True)]
+        groups = [*zip(asked, distinct, strict=True)]
     scale = load_look().units[load_signals()[spec.signal].unit].scale
     for question, some in groups:
         width_s = interval_ms((END_S - START_S) * 1_000, question.points, question.least_ms) // 1_000

@@ -10,10 +10,11 @@ from tests.grafana_components.filled import kept
 from tests.grafana_components.site import serving
 
 _ROOT = Path(__file__).parents[2]
+_TWO_RUNS = {"run": ["windows-today/trouble"], "baseline": ["windows-today/healthy"], "host": ["APPSRV01"]}
 _PICTURES = (
     ("health", "windows-today/trouble", {}, 1_040),
     ("sql-server", "sql-server-today/trouble", {"host": ["SQL01"]}, 1_060),
-    ("runs", "messaging/trouble", {"run": ["messaging/trouble"], "baseline": ["messaging/healthy"]}, 1_100),
+    ("runs", "windows-today/trouble", _TWO_RUNS, 1_060),
 )
 
 
