@@ -1,6 +1,7 @@
 """Panels of signals: their limits are those of the packs, and their descriptions are complete."""
 
 import json
+import re
 
 import pytest
 
@@ -218,3 +219,45 @@ def test_health_lists_notes_separately_from_alerts():
 
 def test_a_signal_on_no_dashboard_has_no_panel():
     assert panel_of("no.such_signal") is None
+
+
+@pytest.mark.parametrize(
+    ("signal", "field", "labels", "name"),
+    [
+        ("network.to_disk_bytes", "net", "WEB01", "WEB01"),  # so Grafana calls a line with a single label
+        ("network.to_disk_bytes", "net", '{host="WEB01"}', "WEB01"),
+        ("disk.size_percent", "free", '{host="web01", path="/srv"}', "web01 /srv"),
+        (
+            "network.sent_utilization",
+            "win_net",
+            '{host="MON01", instance="NIC 1", source="WEB01"}',
+            "WEB01 NIC 1",
+        ),
+        (
+            "network.sent_utilization",
+            "win_net_adapter",
+            '{host="WEB01", instance="NIC 1", source="WEB01"}',
+            "WEB01 NIC 1 (Network Adapter)",
+        ),
+        (
+            "sql.node_page_life_per_4gb",
+            "sqlserver_performance",
+            '{instance="0", sql_instance="DB01:PAYROLL"}',
+            "DB01:PAYROLL 0",
+        ),
+    ],
+)
+def test_computed_lines_are_named_by_host_and_instance(signal, field, labels, name):
+    panel = home(signal)
+    asked = {target["refId"] for target in panel["targets"] if f'"{field}"' in target.get("query", "")}
+    computed = [target["refId"] for target in panel["targets"] if {*asked} & {*_operands(target)}]
+    assert len(computed) == 1
+    shown = f"{computed[0]} {labels}"
+    for step in panel["transformations"]:
+        pattern = re.sub(r"\$(\d)", r"\\\1", step["options"]["renamePattern"])
+        shown = re.sub(step["options"]["regex"].strip("/"), pattern, shown, count=1)
+    assert shown == name
+
+
+def _operands(target):
+    return re.findall(r"\$([A-Z]+)", target.get("expression", ""))
