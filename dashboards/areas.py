@@ -72,7 +72,7 @@ class Health(Strict):
     title: str
     about: str
     hosts: tuple[SignalName, ...]
-    limits: tuple[Identifier, ...]
+    limits: tuple[tuple[Identifier, ...], ...]
     alive: SignalName
 
 

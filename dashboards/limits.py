@@ -4,8 +4,9 @@ A limit is drawn as a line only if it is a fixed value of the signal that the pa
 host fact is drawn for the number that the reader chooses (`Scaled`). A limit on an increase is only described.
 """
 
+import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from dashboards.areas import PanelSpec
@@ -113,9 +114,17 @@ def title(spec: PanelSpec, limits: Limits) -> str:
     signal = load_signals()[spec.signal]
     name = f"{signal.title}, disks of the {spec.drive}" if spec.drive else signal.title
     rules = limits.rules_of(spec)
-    kept = [limit_text(healthy, signal.unit) for healthy in strictest(rules)]
-    kept += [limit_text(one.healthy, signal.unit, one.fact) for one in scaled(rules)]
+    kept = [shortly(healthy, signal.unit) for healthy in strictest(rules)]
+    kept += [f"{shortly(one.healthy, signal.unit)} × ${one.fact} {one.fact}" for one in scaled(rules)[:1]]
     return f"{name} · {', '.join(kept)}" if kept else name
+
+
+def shortly(healthy: Healthy, unit: str) -> str:
+    """Return a limit with three digits, or all before the decimal point: `≤ 217 /s`, `none`."""
+    if healthy.operator in ("=", "<=") and not healthy.limit:
+        return "none"
+    decimals = max(0, 2 - math.floor(math.log10(abs(healthy.limit)))) if healthy.limit else 0
+    return limit_text(replace(healthy, limit=round(healthy.limit, decimals)), unit)
 
 
 def _weight(rule: Rule) -> tuple[bool, int]:

@@ -233,7 +233,9 @@ def _operand(
 
 def _any(pipeline: Pipeline, bound: BoundCondition) -> str:
     """Return the value of a condition whose signal has several alternative sources."""
-    query = worst_window(bound.variant, bound.condition.reduce, bound.wheres, bound.worst)
+    # Of a limit of 0 that is broken on both sides, the worst value is the one furthest from 0.
+    absolute = bound.healthy.worse == "either"
+    query = worst_window(bound.variant, bound.condition.reduce, bound.wheres, bound.worst, absolute=absolute)
     value = pipeline.reduce(pipeline.query(query, bound.window))
     if bound.condition.reduce != "increase":
         return f"${value}"

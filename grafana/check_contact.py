@@ -1,13 +1,23 @@
 """Checks contact points and policies."""
 
+import re
 from collections.abc import Iterator, Sequence
 
-from grafana.alert_file import ContactPoint, Policy, Route
+from grafana.alert_file import ContactPoint, Policy, Receiver, Route
 from grafana.check_rules import Found, bad_duration, dollar, duration_s, twice, uid_mistake, unknown
-from rules.strict_yaml import Place
+from rules.strict_yaml import Place, suggest
 
-# The setting that a contact point of each type requires.
+# The settings of a contact point of each type, and the one that it requires. Grafana ignores others.
+_SETTINGS = {
+    "email": ("addresses", "singleEmail", "message", "subject"),
+    "webhook": (
+        *("url", "httpMethod", "username", "password", "authorization_scheme", "authorization_credentials"),
+        *("maxAlerts", "title", "message", "tlsConfig", "hmacConfig", "headers", "payload", "http_config"),
+    ),
+}
 _NEEDED = {"email": "addresses", "webhook": "url"}
+_ADDRESS = re.compile(r"[^@\s]+@[^@\s]+")
+_URL = re.compile(r"https?://[^\s/]+\S*")
 _WAITS = ("group_wait", "group_interval", "repeat_interval")
 
 
@@ -29,6 +39,22 @@ def contact_mistakes(point: ContactPoint) -> Found:
         for name, value in receiver.settings.items():
             if isinstance(value, str):
                 yield from dollar((*place, "settings", name), value)
+        yield from ((((*place, "settings", name)), text) for name, text in _settings(receiver))
+
+
+def _settings(receiver: Receiver) -> Iterator[tuple[str, str]]:
+    """Yield settings that Grafana ignores, and addresses that cannot be reached."""
+    known = _SETTINGS.get(receiver.type)
+    for name in receiver.settings if known else ():
+        if name not in (known or ()):
+            yield name, f'{receiver.type} has no setting "{name}"{suggest(name, known or ())}; correct it'
+    addresses, url = receiver.settings.get("addresses"), receiver.settings.get("url")
+    if receiver.type == "email" and isinstance(addresses, str):
+        for one in filter(None, map(str.strip, re.split("[;,\n]", addresses))):
+            if not _ADDRESS.fullmatch(one):
+                yield "addresses", f'"{one}" is no e-mail address; correct it'
+    if receiver.type == "webhook" and isinstance(url, str) and url.strip() and not _URL.fullmatch(url):
+        yield "url", f'"{url}" is no URL; write it like http://host/path'
 
 
 def policy_mistakes(policy: Policy, receivers: set[str], times: set[str]) -> Found:
@@ -55,11 +81,22 @@ def _route(route: Route, place: Place, receivers: set[str], times: set[str]) -> 
         for one in given:
             if one not in times:
                 yield (*place, name), unknown("mute time", one, sorted(times))
+    for at, (_, sign, value) in enumerate(route.object_matchers or ()):
+        if sign in ("=~", "!~") and not _is_pattern(value):
+            yield (*place, "object_matchers", at, 2), f'"{value}" is no regular expression; correct it'
     for at, (label, _, value) in enumerate(route.object_matchers or ()):
         for part, text in enumerate((label, value)):
             yield from dollar((*place, "object_matchers", at, part * 2), text)
     for at, one in enumerate(route.routes or ()):
         yield from _route(one, (*place, "routes", at), receivers, times)
+
+
+def _is_pattern(text: str) -> bool:
+    try:
+        re.compile(text)
+    except re.error:
+        return False
+    return True
 
 
 def _intervals(route: Route) -> Iterator[tuple[str, Sequence[str]]]:

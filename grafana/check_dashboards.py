@@ -11,6 +11,7 @@ from itertools import combinations
 from typing import Any
 
 from dashboards.areas import WIDTH, load_areas, uid
+from grafana.check_targets import INFLUX, target_mistakes, unknown_variables
 from grafana.links import DATASOURCE_UID
 from grafana.panel_queries import panels, questions
 from grafana.sdk import JSONEncoder, dashboard, register_default_plugins
@@ -18,27 +19,25 @@ from rules.strict_yaml import suggest
 
 SCHEMA_VERSION = 42
 _UID = re.compile(r"[A-Za-z0-9_-]{1,40}")
-_VARIABLE = re.compile(r"\$(?:\{(\w+)|(\w+))")
-_MACROS = ("timeFilter", "interval")
 _LINK = re.compile(r"/d/([A-Za-z0-9_-]+)(?:\?[^ ]*?viewPanel=panel-(\d+))?")
 _OWN = "plimsoll-"
-_INFLUX = ("refId", "datasource", "query", "rawQuery", "resultFormat", "alias", "hide")
-_MATH = ("refId", "datasource", "type", "expression", "hide")
-_ANNOTATION = (*_INFLUX, "queryType", "fromAnnotations", "name")
+_ANNOTATION = (*INFLUX, "queryType", "fromAnnotations", "name")
 _COLUMNS = ("titleColumn", "textColumn", "tagsColumn", "timeEndColumn")
-_FORMATS = ("time_series", "table", "logs")
-_EXPRESSION = "__expr__"
 # The transformations that our panels use, with their options. Grafana ignores unknown ones.
 _TRANSFORMATIONS: Mapping[str, tuple[str, ...] | None] = {
     "calculateField": ("mode", "alias", "binary", "replaceFields", "reduce", "timeSeries"),
     "convertFieldType": ("conversions",),
     "extractFields": ("source", "format", "regExp", "delimiter", "jsonPaths", "replace", "keepTime"),
+    "filterByValue": ("type", "match", "filters"),
+    "filterFieldsByName": ("include", "exclude"),
     "groupBy": ("fields",),
+    "groupingToMatrix": ("columnField", "rowField", "valueField", "emptyValue"),
     "joinByField": ("byField", "mode"),
     "merge": (),
     "organize": ("excludeByName", "indexByName", "renameByName", "includeByName"),
     "reduce": ("reducers", "fields", "mode", "includeTimeField", "labelsToFields"),
     "renameByRegex": ("regex", "renamePattern"),
+    "sortBy": ("sort",),
     "timeSeriesTable": None,  # options by refId
 }
 _ALERTS = (
@@ -83,10 +82,12 @@ def _all(data: Json) -> Iterator[tuple[str, str]]:
         yield "dashboard", f"does not have the form of one: {error}; correct it"
         return
     known = [variable.get("name") for variable in data.get("templating", {}).get("list", ())]
+    ids = [panel.get("id", 0) for panel in panels(data)]
     yield from _places(data)
     for panel in panels(data):
         where = f"panel {panel.get('id')} ({panel.get('title', '')})"
-        for message in (*_panel(panel), *_thresholds(panel), *_targets(panel, known), *_transformations(panel)):
+        targets = target_mistakes(panel, known, ids)
+        for message in (*_panel(panel), *_thresholds(panel), *targets, *_transformations(panel)):
             yield where, message
     yield from _variables(data)
     yield from _annotations(data)
@@ -184,7 +185,7 @@ def _transformations(panel: Json) -> Iterator[str]:
             yield f"merge forgets the names that {named} gives; give them after it"
         named = kind if kind in ("organize", "renameByRegex") else named
         for pattern in (options.get("regExp"), options.get("regex"), (step.get("filter") or {}).get("options")):
-            if pattern is not None and not re.fullmatch("/.*/", pattern):
+            if pattern is not None and not re.fullmatch("/.*/g?", pattern):
                 yield f'"{pattern}" stands for itself; a regular expression is between slashes'
     if any(step.get("options", {}).get("labelsToFields") for step in steps if step.get("id") == "reduce"):
         hidden = any("Field" in step["options"].get("excludeByName", {}) for step in steps if step["id"] == "organize")
@@ -207,66 +208,6 @@ def _thresholds(panel: Json) -> Iterator[str]:
             yield "thresholds do not rise: Grafana takes the wrong colour; put them in order"
 
 
-def _targets(panel: Json, known: Sequence[str | None]) -> Iterator[str]:
-    targets = panel.get("targets") or ()
-    ref_ids = [str(target.get("refId", "")) for target in targets]
-    for ref_id, times in Counter(ref_ids).items():
-        if times > 1 or not ref_id:
-            yield f'refId "{ref_id}" is blank or stands {times} times; give each target its own'
-    for target in targets:
-        where = f"target {target.get('refId')}"
-        expression = target.get("datasource", {}).get("uid") == _EXPRESSION
-        for key in target.keys() - set(_MATH if expression else _INFLUX):
-            near = suggest(key, _MATH if expression else _INFLUX)
-            yield f'{where}: unknown key "{key}"{near}: Grafana would forget it; correct it'
-        for message in _expression(target, ref_ids) if expression else _query(target, known):
-            yield f"{where}: {message}"
-
-
-def _expression(target: Json, ref_ids: Sequence[str]) -> Iterator[str]:
-    if target.get("type") != "math":
-        yield f'type "{target.get("type")}" is not math; correct it'
-    for braced, plain in _VARIABLE.findall(str(target.get("expression", ""))):
-        if (braced or plain) not in ref_ids:
-            yield f"${braced or plain} is no target of this panel; name one"
-
-
-def _query(target: Json, known: Sequence[str | None]) -> Iterator[str]:
-    query = str(target.get("query", ""))
-    yield from _source(target, known)
-    if not query.strip() or target.get("rawQuery") is not True:
-        yield "has no query, or rawQuery is not true: Grafana builds a query of its own; write both"
-    if target.get("resultFormat") not in _FORMATS:
-        yield f'resultFormat "{target.get("resultFormat")}" is not one of {", ".join(_FORMATS)}; correct it'
-    if "$timeFilter" not in query and " ORDER BY time " not in query:
-        yield "its query has no $timeFilter, so it reads everything there is; add it"
-    if "time($__interval)" in query and "fill(none)" not in query:
-        yield "intervals without samples are filled; end it with fill(none)"
-    if target.get("resultFormat") == "table" and query.partition(" GROUP BY ")[2].count(",") > 0:
-        yield "tables of several tags can have them in the wrong columns; ask for time_series"
-    yield from _unknown_variables(query, known)
-    tags = set(re.findall(r"\$tag_(\w+)", str(target.get("alias", ""))))
-    for tag in sorted(tags - set(re.findall(r'"([^"]+)"', query.rpartition(" GROUP BY ")[2]))):
-        yield f'its alias names the tag "{tag}", by which the query does not group; group by it'
-
-
-def _source(target: Json, known: Sequence[str | None]) -> Iterator[str]:
-    source = target.get("datasource") or {}
-    name = str(source.get("uid", ""))
-    variable = _VARIABLE.fullmatch(name.rstrip("}"))
-    if source.get("type") != "influxdb" or not (variable or name == DATASOURCE_UID):
-        yield f'its data source is "{name}"; take ${{datasource}} or {DATASOURCE_UID}'
-    elif variable and (variable[1] or variable[2]) not in known:
-        yield f"its data source is the variable {name}, which the dashboard does not have; add it"
-
-
-def _unknown_variables(text: str, known: Sequence[str | None]) -> Iterator[str]:
-    for braced, plain in _VARIABLE.findall(text):
-        name = braced or plain
-        if name not in known and name not in _MACROS and not name.startswith("__"):
-            yield f"${name} is no variable of the dashboard; add it, or correct the name"
-
-
 def _variables(data: Json) -> Iterator[tuple[str, str]]:
     found: list[Json] = data.get("templating", {}).get("list", [])
     known = [variable.get("name") for variable in found]
@@ -281,9 +222,11 @@ def _variables(data: Json) -> Iterator[tuple[str, str]]:
             continue
         if "$timeFilter" in str(variable.get("query")) and variable.get("refresh") != 2:
             yield where, "asks for a range it is not given; set refresh to 2"
-        if variable.get("includeAll") and not variable.get("allValue"):
+        # Where disks are marked, a list of hosts keeps out those that have only disks.
+        listed = any(str(name).endswith("_disk") for name in known)
+        if variable.get("includeAll") and not variable.get("allValue") and not listed:
             yield where, 'All is written as a list of every value; give it the allValue ".*"'
-        for message in _unknown_variables(str(variable.get("query")), known):
+        for message in unknown_variables(str(variable.get("query")), known):
             yield where, message
 
 

@@ -65,7 +65,12 @@ def link(name: str, url: str, *, new_tab: bool = False) -> dashboard.DashboardLi
 
 def panel_url(uid: str, panel: int) -> str:
     """Return the URL of a single panel, with the current time range and variables."""
-    return f"/d/{uid}?viewPanel=panel-{panel}&{TIME_AND_VARIABLES}"
+    return f"/d/{panel_path(uid, panel)}&{TIME_AND_VARIABLES}"
+
+
+def panel_path(uid: str, panel: int) -> str:
+    """Return what names a single panel in a URL."""
+    return f"{uid}?viewPanel=panel-{panel}"
 
 
 def _see(names: Sequence[str], uid: str) -> Iterator[dashboard.DashboardLink]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from dashboards.areas import Function
-from grafana.selections import POLLED, Selection, Variant
+from grafana.selections import OBJECT, POLLED, Selection, Variant
 from rules.field_types import Operation, Reduce
 from rules.fields import OPERATORS
 from rules.signal_schema import Fields, Transform
@@ -43,9 +43,16 @@ def window(
     return _joined(f"SELECT {value}", rest, selection, joined_with)
 
 
-def worst_window(variant: Variant, reduce: Reduce, wheres: Sequence[Sequence[str]], worst: Worst) -> str:
-    """Return the query of `window` over all alternatives, with the worst value where several have the same tags."""
+def worst_window(
+    variant: Variant, reduce: Reduce, wheres: Sequence[Sequence[str]], worst: Worst, *, absolute: bool = False
+) -> str:
+    """Return the query of `window` over all alternatives, with the worst value where several have the same tags.
+
+    With `absolute` values have no sign.
+    """
     parts = [_windowed(one, reduce, where) for one, where in zip(variant.selections, wheres, strict=True)]
+    if absolute:
+        parts = [(f"abs({value})", rest) for value, rest in parts]
     return _worst(parts, variant.group, worst)
 
 
@@ -107,17 +114,22 @@ def _spanned(selection: Selection, where: Sequence[str]) -> tuple[str, str]:
     return value, rest
 
 
-def panel(selection: Selection, function: Function = "mean", where: Sequence[str] = (), name: str | None = None) -> str:
+def panel(selection: Selection, function: Function = "mean", where: Sequence[str] = ()) -> str:
     """Return the query for a line of each subject, with a value for each `$__interval`.
 
-    `where` are further conditions, such as those of `chosen`; `name` is the name of the value.
+    `where` are further conditions, such as those of `chosen`.
     """
+    value, rest = panel_parts(selection, function, where)
+    return f"SELECT {value}{rest}"
+
+
+def panel_parts(selection: Selection, function: Function, where: Sequence[str] = ()) -> tuple[str, str]:
+    """Return what the query of `panel` selects, and the rest of it."""
     value, rest = _intervals(_per_instance(selection), function, " AND ".join([*selection.where, TIME, *where]))
     if selection.summed:
-        outer = f"{_group((BY_INTERVAL, *selection.group))} fill(none)"
-        value, rest = 'sum("each")', f' FROM (SELECT {value} AS "each"{rest}) WHERE {TIME}{outer}'
-    named = f"{value} AS {identifier(name)}" if name else value
-    return f"SELECT {named}{rest}"
+        inner = f'(SELECT {value} AS "each"{rest})'
+        value, rest = 'sum("each")', f" FROM {inner} WHERE {TIME}{by_interval(selection.group)}"
+    return value, rest
 
 
 def _intervals(selection: Selection, function: Function, conditions: str) -> tuple[str, str]:
@@ -127,34 +139,56 @@ def _intervals(selection: Selection, function: Function, conditions: str) -> tup
     """
     transform, several = selection.source.transform, selection.source.field
     source = f" FROM {identifier(selection.measurement)} WHERE {conditions}"
-    by_interval = f"{_group((BY_INTERVAL, *selection.group))} fill(none)"
+    grouped = by_interval(selection.group)
     if not selection.source.rate:
         value, taken = _points(selection, conditions)
-        return _transformed(function, value, transform), f" FROM {taken}{by_interval}"
+        return _transformed(function, value, transform), f" FROM {taken}{grouped}"
     grown = [
         f"non_negative_derivative({_swapped(function, transform)}({identifier(name)}), 1s)"
         for name in selection.source.fields or (selection.field,)
     ]
     if not isinstance(several, Fields):
-        return _scaled(grown[0], transform), source + by_interval
+        return _scaled(grown[0], transform), source + grouped
     value = _operated(several.operation, grown)
     if several.operation != "ratio":
-        return _scaled(f"({value})" if transform.scale != 1 else value, transform), source + by_interval
-    inner = f'SELECT {value} AS "value", {grown[1]} AS "divisor"{source}{by_interval}'
+        return _scaled(f"({value})" if transform.scale != 1 else value, transform), source + grouped
+    inner = f'SELECT {value} AS "value", {grown[1]} AS "divisor"{source}{grouped}'
     return _scaled('"value"', transform), f" FROM ({inner}) WHERE {_DIVIDED}{_group(selection.group)}"
 
 
-def state(selection: Selection, where: Sequence[str] = ()) -> str:
-    """Return the query for the latest value of each subject in the range."""
-    return window(selection, "last", where)
+def by_interval(tags: Sequence[str]) -> str:
+    """Return the end of a query for a value of each subject and interval. Intervals without samples have none."""
+    return f"{_group((BY_INTERVAL, *tags))} fill(none)"
 
 
-def samples_per_minute(selection: Selection, minutes: int) -> str:
-    """Return the query for the samples per minute of each host, averaged over the last minutes; 0 if there are none."""
-    field, measurement = identifier(selection.field), identifier(selection.measurement)
-    conditions = " AND ".join([*selection.where, TIME])
-    group = _group(("time(1m)", *(tag for tag in selection.group if tag in (selection.host, POLLED))))
-    return f"SELECT moving_average(count({field}), {minutes}) FROM {measurement} WHERE {conditions}{group} fill(0)"
+def by_tags(tags: Sequence[str]) -> str:
+    """Return the end of a query that groups by tags alone."""
+    return _group(tags) if tags else ""
+
+
+def state(selection: Selection, value: str, where: Sequence[str] = ()) -> str:
+    """Return the query for the expression `value`, where `{}` is the latest value of each subject in the range."""
+    selected, rest = _windowed(selection, "last", where)
+    return f"SELECT {selected if value == '{}' else value.format(f'({selected})')}{rest}"
+
+
+def samples_per_minute(selections: Sequence[Selection], minutes: int) -> str:
+    """Return the query for the samples per minute of each host, averaged over the last minutes; 0 if there are none.
+
+    Several selections are of objects of Windows, each of which has its own values.
+    """
+    tags = list(dict.fromkeys(tag for one in selections for tag in one.group if tag in (one.host, POLLED)))
+    tags += [OBJECT] if len(selections) > 1 else []
+    group = f"{_group(('time(1m)', *tags))} fill(0)"
+    counts = [
+        (f"count({identifier(one.field)})", f"{identifier(one.measurement)} WHERE {_conditions(one, ())}{group}")
+        for one in selections
+    ]
+    if len(counts) == 1:
+        ((count, rest),) = counts
+        return f"SELECT moving_average({count}, {minutes}) FROM {rest}"
+    asked = ", ".join(f'(SELECT {count} AS "samples" FROM {rest})' for count, rest in counts)
+    return f'SELECT moving_average(sum("samples"), {minutes}) FROM {asked} WHERE {TIME}{group}'
 
 
 def _joined(select: str, rest: str, selection: Selection, joined_with: JoinedWith | None) -> str:

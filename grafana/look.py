@@ -11,8 +11,8 @@ class Unit(Strict):
     """How one unit of signals is shown in Grafana."""
 
     unit: str
+    small: str | None = None
     axis: str = ""
-    column: str | None = None
     scale: float = 1.0
 
 
@@ -29,6 +29,7 @@ class Look(Strict):
     units: dict[str, Unit]
     severities: dict[Severity, Shown]
     run: str
+    line: str
 
 
 @cache

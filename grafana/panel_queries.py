@@ -68,7 +68,8 @@ def expanded(query: str, start_ms: int, end_ms: int, interval: int, variables: M
     text = text.replace("$__interval", f"{interval}ms")
     text = text.replace("${__from}", str(start_ms)).replace("${__to}", str(end_ms))
 
-    # A name must follow the $, as it may also be the end of a regular expression.
+    # A name must follow the $, as it may also be the end of a regular expression. Numbers are in braces.
+    text = re.sub(r"\$\{([a-z]\w*)\}", lambda found: variables.get(found[1], _ANY).replace(_ANY, "0"), text)
     return re.sub(r"\$([a-z_]\w*)", lambda found: variables.get(found[1], _ANY), text)
 
 

@@ -6,27 +6,30 @@ from dashboards.areas import PanelSpec
 from dashboards.homes import home_of
 from dashboards.limits import Limits, Scaled, in_view, scaled, title
 from grafana import describe, targets, thresholds
+from grafana.computed import renamed
 from grafana.look import Unit, load_look
 from grafana.sdk import common, dashboard, table, timeseries
-from rules.field_types import Fact
+from rules.field_types import Severity
 from rules.load import load_signals
 from rules.pack_schema import Rule
+from store.quoting import number
 
-NO_DATA = "No data: no host of this kind in this range"
+NO_DATA = "No host recorded this in the range"
+NOTHING = "No host recorded any of this in the range"
+DASH = "–"
 INTERVAL = "10s"  # Telegraf's interval; with a shorter one most intervals would be empty
 _POINTS = 360
 _POINTS_OF_EACH = 240
 _GAP_MS = 3_600_000  # an hour: longer than the interval of any range up to a month
+_WIDE = 12
+_SMALL = 10
+_LEGEND_WIDTH = 270  # pixels: room for most names and two values
 LAST = "Last *"  # Grafana's name for a column of last values
 _AT_END = "At the end of the range"
-_SCALED: Mapping[Fact, str] = {
-    "spindles": "limit for the spindles chosen",
-    "processors": "limit for the processors chosen",
-}
-# Grafana names computed lines by all their labels; this keeps the host and the instance.
-_NAMES = dashboard.DataTransformerConfig(
-    "renameByRegex",
-    options={"regex": '/.*host="([^"]*)"(?:.*(?:instance|interface)="([^"]*)")?.*/', "renamePattern": "$1 $2"},
+# Of several tags that may have the name of the computer, the last one that is not empty is kept; see `targets.alias`.
+_CHOSEN = tuple(
+    dashboard.DataTransformerConfig("renameByRegex", options={"regex": regex, "renamePattern": ""})
+    for regex in (r"/^(?:[^| ]*\|)+(?=[^| ])/", r"/\|+| +(?= |$)/g")
 )
 
 
@@ -52,6 +55,26 @@ def unit_of(signal: str) -> Unit:
     return load_look().units[load_signals()[signal].unit]
 
 
+def scaled_value(scale: float) -> str:
+    """Return the expression for a scaled value, where `{}` is the value."""
+    return "{}" if scale == 1 else f"{{}} * {number(scale)}"
+
+
+def dash() -> dashboard.SpecialValueMap:
+    """Return the mapping of cells without a value to a dash without the colour of a limit."""
+    result = dashboard.ValueMappingResult(text=DASH, color="text")
+    return dashboard.SpecialValueMap(
+        dashboard.DashboardSpecialValueMapOptions(dashboard.SpecialValueMatch.NULL_AND_NAN, result)
+    )
+
+
+def calculated(name: str, left: str, operator: str, right: str) -> dashboard.DataTransformerConfig:
+    """Return a transformation that adds a column calculated from two."""
+    binary = {"left": left, "operator": operator, "right": right}
+    options = {"mode": "binary", "alias": name, "binary": binary, "replaceFields": False}
+    return dashboard.DataTransformerConfig("calculateField", options=options)
+
+
 def override(name: str, properties: Mapping[str, object]) -> dashboard.DashboardFieldConfigSourceOverrides:
     """Return an override of properties for one field of a panel.
 
@@ -67,7 +90,8 @@ def organized(names: Mapping[str, str], hidden: tuple[str, ...] = ()) -> dashboa
     options = {
         "excludeByName": dict.fromkeys(hidden, True),
         "indexByName": {name: at for at, name in enumerate(names)},
-        "renameByName": dict(names),
+        # A name that stays is left out: a display name that is given twice would hide that of the panel.
+        "renameByName": {name: new for name, new in names.items() if name != new},
     }
     return dashboard.DataTransformerConfig("organize", options=options)
 
@@ -88,15 +112,15 @@ def sorted_by(column: str, *, desc: bool) -> table.Options:
 
 
 def _lines(spec: PanelSpec, rules: Sequence[Rule]) -> dashboard.Panel:
-    found = targets.lines(spec)
+    scale = unit_of(spec.signal).scale
+    found = targets.lines(spec, scaled_value(scale))
     limits = scaled(rules)
     for limit in limits:
-        value = f"{limit.healthy.limit:.12g} * ${limit.fact}"
-        for query in targets.constants(spec.signal, value):
-            found.ask(query, _SCALED[limit.fact])
+        query = targets.constant(spec.signal, f"{limit.healthy.limit * scale:.12g} * ${limit.fact}")
+        found.ask(query, _of_fact(limit))
     made = _of_lines(spec, rules, found)
     if made.field_config:
-        made.field_config.overrides += map(_limit_line, limits)
+        made.field_config.overrides += map(_limit_line, dict.fromkeys(limit.severity for limit in limits))
     return made
 
 
@@ -105,12 +129,13 @@ def _of_lines(spec: PanelSpec, rules: Sequence[Rule], found: targets.Targets) ->
     unit = unit_of(spec.signal)
     floor = load_signals()[spec.signal].worse == "lower"
     defaults = dashboard.FieldConfig(
-        unit=spec.unit or unit.unit,
+        unit=spec.unit or _unit(unit, rules),
         min_val=None if spec.below_zero else 0,
         max_val=spec.max,
         no_value=NO_DATA,
-        color=dashboard.FieldColor(dashboard.FieldColorModeId.PALETTE_CLASSIC_BY_NAME),
-        thresholds=thresholds.config(rules),
+        # Colour is for trouble: other palettes have the orange and red of the limits.
+        color=dashboard.FieldColor(dashboard.FieldColorModeId.SHADES, fixed_color=load_look().line),
+        thresholds=thresholds.config(rules, unit.scale),
         custom=common.GraphFieldConfig(
             draw_style=common.GraphDrawStyle.LINE,
             line_width=1,
@@ -121,7 +146,7 @@ def _of_lines(spec: PanelSpec, rules: Sequence[Rule], found: targets.Targets) ->
             insert_nulls=_GAP_MS,
             thresholds_style=thresholds.style(rules),
             axis_label=unit.axis or None,
-            axis_soft_max=_soft_max(spec, rules),
+            axis_soft_max=_soft_max(spec, rules, unit.scale),
         ),
     )
     return dashboard.Panel(
@@ -130,21 +155,29 @@ def _of_lines(spec: PanelSpec, rules: Sequence[Rule], found: targets.Targets) ->
         targets=found.all,
         interval=INTERVAL,
         max_data_points=_points(spec),
-        transformations=[_NAMES] if found.computed else None,
+        transformations=_names(found),
         options=timeseries.Options(
-            legend=common.VizLegendOptions(
-                display_mode=common.LegendDisplayMode.TABLE,
-                placement=common.LegendPlacement.BOTTOM,
-                show_legend=True,
-                calcs=["mean", "min" if floor else "max", "lastNotNull"],
-                sort_by="Min" if floor else "Max",
-                sort_desc=not floor,
-            ),
+            legend=_legend(spec, floor=floor),
             tooltip=common.VizTooltipOptions(
                 mode=common.TooltipDisplayMode.MULTI, sort=common.SortOrder.DESCENDING, max_height=400
             ),
         ),
         field_config=dashboard.FieldConfigSource(defaults),
+    )
+
+
+def _legend(spec: PanelSpec, *, floor: bool) -> common.VizLegendOptions:
+    """Return the legend: beside wide panels with the worst and the last value, the worst first; else names only."""
+    if spec.width < _WIDE:
+        return common.VizLegendOptions(common.LegendDisplayMode.LIST, common.LegendPlacement.BOTTOM, show_legend=True)
+    return common.VizLegendOptions(
+        display_mode=common.LegendDisplayMode.TABLE,
+        placement=common.LegendPlacement.RIGHT,
+        show_legend=True,
+        width=_LEGEND_WIDTH,
+        calcs=["min" if floor else "max", "lastNotNull"],
+        sort_by="Min" if floor else "Max",
+        sort_desc=not floor,
     )
 
 
@@ -157,7 +190,7 @@ def _table(spec: PanelSpec) -> dashboard.Panel:
     return dashboard.Panel(
         "table",
         datasource=targets.DATASOURCE,
-        targets=targets.last(spec).all,
+        targets=targets.last(spec, scaled_value(unit_of(spec.signal).scale)).all,
         transformations=[
             rows(["lastNotNull"]),
             organized({"source": "Host", "instance": "Instance", LAST: _AT_END}, hidden=("Field", "host")),
@@ -167,21 +200,41 @@ def _table(spec: PanelSpec) -> dashboard.Panel:
     )
 
 
-def _limit_line(limit: Scaled) -> dashboard.DashboardFieldConfigSourceOverrides:
-    color = load_look().severities[limit.severity].color
-    return override(
-        _SCALED[limit.fact],
-        {
-            "color": {"mode": "fixed", "fixedColor": color},
-            "custom.lineStyle": {"fill": "dash", "dash": [10, 10]},
-        },
+def _names(found: targets.Targets) -> list[dashboard.DataTransformerConfig] | None:
+    if found.computed:
+        return renamed(found.computed)
+    return [*_CHOSEN] if found.chosen else None
+
+
+def _of_fact(limit: Scaled) -> str:
+    """Return the name of the line of a scaled limit, with the number that the reader chose."""
+    return f"{limit.severity} limit for ${limit.fact} {limit.fact}"
+
+
+def _limit_line(severity: Severity) -> dashboard.DashboardFieldConfigSourceOverrides:
+    color = {"mode": "fixed", "fixedColor": load_look().severities[severity].color}
+    style = {"fill": "dash", "dash": [10, 10]}
+    return dashboard.DashboardFieldConfigSourceOverrides(
+        matcher=dashboard.MatcherConfig("byRegexp", f"/^{severity} limit for /"),
+        properties=[
+            dashboard.DynamicConfigValue("color", color),
+            dashboard.DynamicConfigValue("custom.lineStyle", style),
+        ],
     )
 
 
-def _soft_max(spec: PanelSpec, rules: Sequence[Rule]) -> float | None:
+def _unit(unit: Unit, rules: Sequence[Rule]) -> str:
+    """Return Grafana's name for a unit: that with more decimals where the limits are small."""
+    if unit.small and rules and all(rule.healthy.limit < _SMALL for rule in rules):
+        return unit.small
+    return unit.unit
+
+
+def _soft_max(spec: PanelSpec, rules: Sequence[Rule], scale: float) -> float | None:
     if spec.max is not None:
         return None
     reach = in_view(rules) if spec.limit_in_view else None
+    reach = None if reach is None else reach * scale
     return max((value for value in (spec.soft_max, reach) if value is not None), default=None)
 
 

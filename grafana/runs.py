@@ -27,8 +27,8 @@ _COLUMNS = {
     "values": "Values",
     HOSTS_URL: "Hosts in links",
 }
-# Without a condition on time InfluxDB 3 returns the tags of the last day only.
-_NAMES = f'SHOW TAG VALUES FROM "{RUN}" WITH KEY = "run" WHERE time > 0'
+_LATEST = f'SELECT "run"::tag, "end_ms" FROM "{RUN}"{{}} ORDER BY time DESC'
+_OF = f'FROM "{RUN}" WHERE "run" = \'${{}}\''
 _OPEN = "&".join(
     (
         "from=${__data.fields.Time.numeric}",
@@ -38,9 +38,9 @@ _OPEN = "&".join(
 )
 _FIRST_PAIR = 10  # the panels of the first signal are 10 and 11
 _ABOUT = """\
-**Left**: the run chosen as *Run*, if the dashboard's range is that of the run: use its link *Show here* in the list.
-**Right**: the same stretch of the run chosen as *Earlier run*, counted from its own start.
-It must have begun before the other; else Grafana says `invalid timeshift`.
+**Left**: the run chosen as *Run*, from its start. **Right**: the run chosen as *Earlier run*, from its own start.
+Both are as long as the range of the dashboard: the link *Show here* in the list makes it that of a run.
+Axes follow each run's own values, unless these are percentages or below the limits: compare the numbers.
 """
 
 
@@ -68,18 +68,24 @@ def annotation() -> dashboard.AnnotationQuery:
 
 
 def run_variables(limits: Limits) -> list[dashboard.VariableModel]:
-    """Return the variables of the dashboard: the two runs, the time between their starts, and the choices of panels."""
-    run = variables.query("run", "Run", _NAMES)
-    baseline = variables.query("baseline", "Earlier run", _NAMES)
-    seconds_between = (
-        'SELECT floor(sum("ms") / 1000) FROM '
-        f'(SELECT "start_ms" AS "ms" FROM "{RUN}" WHERE "run" = \'$run\'), '
-        f'(SELECT "start_ms" * -1 AS "ms" FROM "{RUN}" WHERE "run" = \'$baseline\')'
-    )
-    shift = variables.query("shift", "Seconds between", seconds_between, hide=dashboard.VariableHide.HIDE_VARIABLE)
-    shift.skip_url_sync = True
+    """Return the variables of the dashboard: the two runs, how far back they are, and the choices of panels."""
+    hidden = {"hide": dashboard.VariableHide.HIDE_VARIABLE, "skip_url_sync": True}
+    unsorted = {"sort": dashboard.VariableSort.DISABLED}
+    run = variables.query("run", "Run", _LATEST.format(""), **unsorted)
+    start = variables.query("start", "Start", f'SELECT "start_ms" {_OF.format("run")}', **hidden)
+    baseline = variables.query("baseline", "Earlier run", _LATEST.format(" WHERE time < ${start}ms"), **unsorted)
+    # Panels shift their range back, so that it begins with the run; not forward, which Grafana cannot.
+    since = '${__from} - "start_ms"'
+    minutes = f"floor(({since} + abs({since})) / 120000)"
+    further = 'floor((${start} - "start_ms") / 60000) + ${shift}'
+    shift = variables.query("shift", "Minutes back", f"SELECT {minutes} {_OF.format('run')}", **hidden)
+    parts = [
+        variables.query(f"{name}_{unit}", f"{name}, {unit} back", f"SELECT {value} {_OF.format(name)}", **hidden)
+        for name, total in (("run", minutes), ("baseline", further))
+        for unit, value in (("days", f"floor(({total}) / 1440)"), ("minutes", f"({total}) % 1440"))
+    ]
     compared = [_spec(signal) for signal in load_areas().runs.compared]
-    return [variables.source(), run, baseline, shift, *variables.choices(compared, limits)]
+    return [variables.source(), run, start, baseline, shift, *parts, *variables.choices(compared, limits)]
 
 
 def run_panels(limits: Limits) -> list[dashboard.Panel | dashboard.RowPanel]:
@@ -108,7 +114,7 @@ def _list() -> dashboard.Panel:
         id_val=1,
         title="Recorded runs",
         description=(
-            "Every run that was loaded, the latest first. A cell leads to each dashboard at the time and for the "
+            "Every run that was loaded, the latest first. Its name leads to each dashboard at the time and for the "
             "hosts of its run; dashboards show runs as regions as well."
         ),
         grid_pos=dashboard.GridPos(10, WIDTH, 0, 0),
@@ -125,9 +131,14 @@ def _list() -> dashboard.Panel:
         field_config=dashboard.FieldConfigSource(
             dashboard.FieldConfig(
                 no_value="No runs yet: plimsoll ingest LOG --run NAME",
-                links=links,
                 custom=common.TableFieldOptions(filterable=True),
-            )
+            ),
+            [
+                panels.override(_COLUMNS["run"], {"links": links}),
+                panels.override(
+                    _COLUMNS[HOSTS_URL], {"custom.hideFrom": {"viz": True, "legend": False, "tooltip": False}}
+                ),
+            ],
         ),
     )
 
@@ -146,12 +157,13 @@ def _about() -> dashboard.Panel:
 def _pairs(limits: Limits) -> Iterator[dashboard.Panel]:
     for at, signal in enumerate(load_areas().runs.compared):
         spec = _spec(signal)
-        for column, (name, shift) in enumerate((("$run", None), ("$baseline", "${shift}s"))):
+        for column, run in enumerate(("run", "baseline")):
             position = dashboard.GridPos(8, WIDTH // 2, column * WIDTH // 2, 14 + 8 * at)
             made = panels.panel(spec, uid(AREA), position, limits)
             made.id_val = _FIRST_PAIR + 2 * at + column
-            made.title = f"{title(spec, limits)} · {name}"
-            made.time_shift = shift
+            made.title = f"{title(spec, limits)} · ${run}"
+            # Two numbers, as Grafana takes few digits.
+            made.time_shift = f"${{{run}_days}}d-${{{run}_minutes}}m"
             yield made
 
 

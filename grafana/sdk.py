@@ -7,7 +7,7 @@ with warnings.catch_warnings():
     from grafana_foundation_sdk.cog.encoder import JSONEncoder
     from grafana_foundation_sdk.cog.plugins import register_default_plugins
     from grafana_foundation_sdk.cog.variants import Dataquery
-    from grafana_foundation_sdk.models import common, dashboard, table, text, timeseries
+    from grafana_foundation_sdk.models import common, dashboard, stat, table, text, timeseries
 
 __all__ = [
     "Dataquery",
@@ -15,6 +15,7 @@ __all__ = [
     "common",
     "dashboard",
     "register_default_plugins",
+    "stat",
     "table",
     "text",
     "timeseries",

@@ -20,6 +20,7 @@ from rules.signal_schema import Fields, Signal, Source, Weight
 from store.quoting import identifier, literal, regex, string, whole
 
 POLLED = "source"  # the tag with the name of the computer that a Windows counter was read from
+OBJECT = "objectname"  # the tag with the Perfmon object
 _SQL_OBJECT = f"{SQL_DEFAULT}:"
 ANYWHERE = ("openldap", "ldap_probe", "sqlserver_performance")
 _SYSSTAT = (
@@ -82,14 +83,7 @@ class Selection:
     def sql_object(self) -> str | None:
         """The object of SQL Server, if the tag `objectname` identifies the server's instance."""
         path = self.source.path
-        return path.object if path and path.object.startswith(_SQL_OBJECT) and "objectname" in self.group else None
-
-    @property
-    def alias(self) -> str:
-        """The alias that names a line of a panel by its tags: `$tag_source $tag_instance`."""
-        shown = [POLLED if POLLED in self.group else self.host]
-        shown += [tag for tag in self.group if tag not in (self.host, POLLED)]
-        return " ".join(f"$tag_{tag}" for tag in shown)
+        return path.object if path and path.object.startswith(_SQL_OBJECT) and OBJECT in self.group else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +183,7 @@ def _labelled(selection: Selection) -> Selection:
 
 
 def _picked(selection: Selection) -> tuple[str, ...]:
-    return ("objectname",) if selection.source.path else tuple(selection.source.tags)
+    return (OBJECT,) if selection.source.path else tuple(selection.source.tags)
 
 
 def _tell_apart(one: Selection, other: Selection) -> bool:
@@ -206,8 +200,8 @@ def default_instance(selection: Selection) -> Selection:
     """Restrict a selection of SQL Server's objects to the server's default instance."""
     if selection.sql_object is None:
         return selection
-    own = f"{identifier('objectname')} = {string(selection.sql_object)}"
-    group = tuple(tag for tag in selection.group if tag != "objectname")
+    own = f"{identifier(OBJECT)} = {string(selection.sql_object)}"
+    group = tuple(tag for tag in selection.group if tag != OBJECT)
     return replace(selection, group=group, where=(own, *selection.where[1:]))
 
 
@@ -223,9 +217,9 @@ def _of_path(name: str, signal: Signal, source: Source) -> Selection:
     if source.path is None:
         raise ValueError(f"{name}: not a counter path")
     path = source.path
-    group, where = ["host", POLLED], [_object("objectname", path.object)]
+    group, where = ["host", POLLED], [_object(OBJECT, path.object)]
     if path.object.startswith(_SQL_OBJECT):
-        group.append("objectname")
+        group.append(OBJECT)
     instance = None
     if path.instance == EACH:
         instance = "instance"

@@ -1,23 +1,24 @@
-"""The queries of panels: one target for each variant of a signal, so that hosts of every kind are shown.
+"""The queries of panels: one for all sources of a signal, so that hosts of every kind are shown."""
 
-Queries contain no subqueries, which take InfluxDB ten times as long.
-"""
-
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from string import ascii_uppercase
 
-from dashboards.areas import PanelSpec
-from grafana.influxql import TIME, panel, state
+from dashboards.areas import Function, PanelSpec
+from grafana.computed import Computed, groups, naming_tags, operands
+from grafana.influxql import TIME, by_interval, panel_parts, state
+from grafana.merged_queries import layers, mergeable, merged_query, tags_of
 from grafana.sdk import Dataquery, common
-from grafana.selections import Selection, Variant, variants
+from grafana.selections import OBJECT, POLLED, Selection, Variant, variants
 from grafana.subjects import chosen
-from model.perfmon import CounterPath
 from rules.load import load_signals
 from store.quoting import identifier
 
 DATASOURCE = common.DataSourceRef("influxdb", "${datasource}")
+SHARED = common.DataSourceRef("datasource", "-- Dashboard --")
 DISK_VARIABLE = "{}_disk"  # the variable with which the reader chooses the disks that hold databases, or logs
+SEPARATOR = "|"
+_HOST = "host"
 _EXPRESSION = common.DataSourceRef("__expr__", "__expr__")
 
 
@@ -59,23 +60,37 @@ class MathQuery(Dataquery):
         return {"refId": self.ref_id, "datasource": _EXPRESSION, "type": "math", "expression": self.expression}
 
 
+@dataclass(frozen=True)
+class SharedQuery(Dataquery):
+    """The data of another panel of the dashboard, as that panel shows it with `transformed`."""
+
+    ref_id: str
+    panel: int
+    transformed: bool = False
+
+    def to_json(self) -> dict[str, object]:
+        """As it stands in a dashboard."""
+        shared: dict[str, object] = {"refId": self.ref_id, "datasource": SHARED, "panelId": self.panel}
+        return {**shared, "withTransforms": self.transformed}
+
+
 @dataclass
 class Targets:
-    """The targets of a panel, in order."""
+    """The targets of a panel, in order. Computed lines have labels but no alias."""
 
     all: list[Dataquery] = field(default_factory=list[Dataquery])
+    computed: list[Computed] = field(default_factory=list[Computed])
     _hidden: dict[str, str] = field(default_factory=dict[str, str])
 
     def next_ref_id(self) -> str:
         """Return the next of A, B, ... Z, AA, AB, ..."""
-        tens, ones = divmod(len(self.all), len(ascii_uppercase))
-        return (ascii_uppercase[tens - 1] if tens else "") + ascii_uppercase[ones]
+        return ref_id(len(self.all))
 
     def ask(self, query: str, alias: str, hide: bool = False) -> str:
         """Add a query; return its refId."""
-        ref_id = self.next_ref_id()
-        self.all.append(InfluxQuery(ref_id, query, alias, hide=hide))
-        return ref_id
+        own = self.next_ref_id()
+        self.all.append(InfluxQuery(own, query, alias, hide=hide))
+        return own
 
     def hidden(self, query: str, alias: str) -> str:
         """Return the refId of a query that only expressions use, adding it unless it is already there."""
@@ -83,83 +98,86 @@ class Targets:
             self._hidden[query] = self.ask(query, alias, hide=True)
         return self._hidden[query]
 
-    def compute(self, expression: str) -> None:
-        """Add an expression."""
-        self.all.append(MathQuery(self.next_ref_id(), expression))
+    def compute(self, expression: str, tags: tuple[str, ...], suffix: str) -> None:
+        """Add an expression, whose lines are named by these tags and the suffix."""
+        own = self.next_ref_id()
+        self.all.append(MathQuery(own, expression))
+        self.computed.append(Computed(own, tags, suffix))
 
     @property
-    def computed(self) -> bool:
-        """Whether any line is computed. Computed lines have labels but no alias."""
-        return any(isinstance(one, MathQuery) for one in self.all)
+    def chosen(self) -> bool:
+        """Whether an alias has several tags that a transformation chooses from."""
+        return any(isinstance(one, InfluxQuery) and SEPARATOR in one.alias for one in self.all)
 
 
-def lines(spec: PanelSpec) -> Targets:
-    """Return the targets of a panel of lines."""
+def ref_id(at: int) -> str:
+    """Return A, B, ... Z, AA, AB, ..."""
+    tens, ones = divmod(at, len(ascii_uppercase))
+    return (ascii_uppercase[tens - 1] if tens else "") + ascii_uppercase[ones]
+
+
+def lines(spec: PanelSpec, value: str = "{}") -> Targets:
+    """Return the targets of a panel of lines of the expression `value`, where `{}` is the value of the signal."""
     targets = Targets()
     ways = variants(spec.signal, load_signals())
-    for variant in ways:
-        queries = [panel(one, spec.function, conditions(one, spec.drive)) for one in variant.selections]
-        query = one_query(variant, queries)
-        if query is not None:
-            targets.ask(query, _alias(variant, ways))
-            continue
-        aliases = [one.alias for one in variant.selections]
-        targets.compute(variant.expression([*map(targets.hidden, queries, aliases)]))
+
+    def ask(one: Selection) -> tuple[str, str]:
+        return panel_parts(one, spec.function, conditions(one, spec.drive))
+
+    if all(map(mergeable, ways)):
+        for at, layer in enumerate(layers(ways)):
+            targets.ask(merged_query(layer, ask, value), alias(layer) + (_kinds(layer) if at else ""))
+        return targets
+    for alike, suffix in groups(ways):
+        ref_ids = [targets.hidden(merged_query(one, ask, value), alias(one)) for one in operands(alike)]
+        targets.compute(alike[0].expression(ref_ids), naming_tags(alike[0]), suffix)
     return targets
 
 
-def last(spec: PanelSpec) -> Targets:
-    """Return targets for the last value of each subject in the range."""
+def last(spec: PanelSpec, value: str) -> Targets:
+    """Return targets for the expression `value`, where `{}` is the last value of each subject in the range."""
     targets = Targets()
     for variant in variants(spec.signal, load_signals()):
         for selection in variant.selections:
-            targets.ask(state(selection, conditions(selection, spec.drive)), selection.alias)
+            targets.ask(state(selection, value, conditions(selection, spec.drive)), alias([variant]))
     return targets
 
 
-def of_hosts(signal: str, keep: Callable[[Selection], tuple[str, ...]]) -> Iterator[tuple[Variant, str]]:
-    """Yield each variant of a signal with a query for the chosen hosts and all their instances.
+def of_hosts(
+    ways: Sequence[Variant],
+    value: str,
+    function: Function = "mean",
+    keep: Callable[[Selection], tuple[str, ...]] = lambda _: (),
+    where: Callable[[Selection], tuple[str, ...]] = lambda _: (),
+    grown: bool = False,
+) -> tuple[str, tuple[str, ...]]:
+    """Return the query for the expression `value` of a signal of the chosen hosts, and the tags that it groups by.
 
-    `keep` returns the tags to group by, in addition to the host. For a server that another host monitors, the host is
-    the monitoring one.
+    `{}` in the expression is the value of the signal. `keep` returns the tags to group by in addition to the host, and
+    `where` further conditions. With `grown` the value is what a counter gained since the interval before. For a server
+    that another host monitors, the host is the monitoring one.
     """
-    for variant in variants(signal, load_signals()):
-        hosted = [replace(one, group=tuple(dict.fromkeys(("host", *keep(one))))) for one in variant.selections]
-        query = one_query(variant, [panel(one, "mean", chosen(one)[:1]) for one in hosted])
-        if query is None:
-            raise ValueError(f"{signal} is computed by Grafana, so it is not one query")
-        yield variant, query
+
+    def of_host(one: Selection) -> Selection:
+        return replace(one, group=tuple(dict.fromkeys(("host", *keep(one)))))
+
+    def ask(one: Selection) -> tuple[str, str]:
+        selected, rest = panel_parts(one, function, (*chosen(one)[:1], *where(one)))
+        return f"non_negative_difference({selected})" if grown else selected, rest
+
+    hosted = [replace(way, selections=tuple(map(of_host, way.selections))) for way in ways]
+    return merged_query(hosted, ask, value), tags_of(hosted)
 
 
-def constants(signal: str, value: str) -> Iterator[str]:
-    """Yield queries, one for each kind of host, for a constant value while hosts have the signal."""
-    ways = variants(signal, load_signals())
-    for selection in {way.selections[0].collector: way.selections[0] for way in reversed(ways)}.values():
-        where = " AND ".join([*selection.where, TIME, *conditions(selection)])
-        yield (
-            f"SELECT max({identifier(selection.field)}) * 0 + {value} FROM {identifier(selection.measurement)} "
-            f"WHERE {where} GROUP BY time($__interval) fill(none)"
-        )
-
-
-def computed(query: str, value: str) -> str:
-    """Return a query that selects the expression `value`, where `{}` stands for what it selected before."""
-    selected, rest = _parts(query)
-    return f"SELECT {value.format(f'({selected})')} FROM {rest}"
-
-
-def one_query(variant: Variant, queries: Sequence[str]) -> str | None:
-    """Return the queries of a variant's operands as one query, or None if they read different points.
-
-    Returns None for ratios too, because a division by 0 is 0 in InfluxDB and no value in Grafana.
-    """
-    if variant.operation is None:
-        return queries[0]
-    parts = [_parts(query) for query in queries]
-    if len({rest for _, rest in parts}) > 1 or variant.operation == "ratio":
-        return None
-    sign = " + " if variant.operation == "sum" else " - "
-    return f"SELECT {sign.join(value for value, _ in parts)} FROM {parts[0][1]}"
+def constant(signal: str, value: str) -> str:
+    """Return the query for a constant value while hosts have the signal."""
+    firsts = [way.selections[0] for way in reversed(variants(signal, load_signals()))]
+    asked: list[str] = []
+    for one in {one.collector: one for one in firsts}.values():
+        where = " AND ".join([*one.where, TIME, *conditions(one)])
+        rest = f"FROM {identifier(one.measurement)} WHERE {where}{by_interval(())}"
+        asked.append(f'(SELECT max({identifier(one.field)}) * 0 + {value} AS "value" {rest})')
+    return f'SELECT max("value") FROM {", ".join(asked)} WHERE {TIME}{by_interval(())}'
 
 
 def conditions(selection: Selection, drive: str | None = None) -> tuple[str, ...]:
@@ -170,23 +188,26 @@ def conditions(selection: Selection, drive: str | None = None) -> tuple[str, ...
     return chosen(selection)
 
 
-def _parts(query: str) -> tuple[str, str]:
-    """Split a query at its first FROM. No field name contains ` FROM `."""
-    value, _, rest = query.removeprefix("SELECT ").partition(" FROM ")
-    return value, rest
+def alias(ways: Sequence[Variant]) -> str:
+    """Return the alias that names lines by their tags: `$tag_host $tag_instance`.
+
+    Where the computer is in one of several tags, these are separated by SEPARATOR, and transformations of the panel
+    choose the last one that is not empty.
+    """
+    every = [one for way in ways for one in way.selections]
+    # InfluxDB returns the tag `host` of all sources where some are grouped by it, so others are preferred.
+    hosts = sorted({one.host for one in every}, key=lambda tag: tag != _HOST)
+    if all(POLLED in one.group for one in every):
+        hosts = [POLLED]
+    elif any(POLLED in one.group for one in every):
+        hosts = [hosts[0], POLLED, *hosts[1:]]
+    instances = dict.fromkeys(f"$tag_{one.instance}" for one in every if one.instance)
+    objects = [f"$tag_{OBJECT}"] if OBJECT in tags_of(ways) else []
+    # A subject has one of several tags for instances; the others are empty.
+    parts = [SEPARATOR.join(f"$tag_{tag}" for tag in hosts), *objects, "".join(instances)]
+    return " ".join(filter(None, parts))
 
 
-def _alias(variant: Variant, ways: Sequence[Variant]) -> str:
-    """Return the alias of a variant's lines, with what distinguishes it from a better variant of the same collector."""
-    alias = max(variant.selections, key=lambda one: len(one.group)).alias
-    first = next(way for way in ways if way.selections[0].collector == variant.selections[0].collector)
-    pairs = zip(variant.selections, first.selections, strict=True)
-    paths = [(own.source.path, other.source.path) for own, other in pairs]
-    differences = [_difference(own, other) for own, other in paths if own and other and own != other]
-    return f"{alias} ({', '.join(differences)})" if differences else alias
-
-
-def _difference(own: CounterPath, other: CounterPath) -> str:
-    if own.object != other.object:
-        return own.object
-    return own.counter if own.counter != other.counter else str(own.instance)
+def _kinds(ways: Sequence[Variant]) -> str:
+    """Return what distinguishes lines from those of better sources: ` (LogicalDisk)`."""
+    return f" ({', '.join(dict.fromkeys(one.kind for way in ways for one in way.selections))})"

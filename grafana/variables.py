@@ -16,6 +16,7 @@ from store.quoting import identifier
 
 ALL = "$__all"
 _CHOICES = (1, 2, 3, 4, 6, 8, 10, 12, 16, 24, 32, 48, 64)
+_NOT_SYSTEM = "([^:]*|.*[^Cc]:)"
 _NO_TOTALS = "/^(?!.*_Total$)(?!cpu-total$)(?!all$).+/"
 
 
@@ -26,10 +27,14 @@ def of_panels(panels: Sequence[PanelSpec], limits: Limits) -> list[dashboard.Var
 
 def choices(panels: Sequence[PanelSpec], limits: Limits) -> list[dashboard.VariableModel]:
     """Return the variables for hosts, instances, disks and numbers that these panels use."""
-    found = [hosts([spec.signal for spec in panels])]
+    marked = [spec for spec in panels if spec.drive]
+    found = [hosts([spec.signal for spec in panels if not spec.drive])]
+    if marked:
+        # Other hosts have disks too, so "All" is written as a list of these.
+        found[0].all_value = None
     if any(one.instance for spec in panels if not spec.drive for one in _selections([spec.signal])):
         found.append(_instances(panels))
-    found += [_disks(spec) for spec in panels if spec.drive]
+    found += [_disks(spec) for spec in marked]
     facts: set[Fact] = {one.fact for spec in panels for one in scaled(limits.rules_of(spec))}
     return [*found, *(number(fact) for fact in sorted(facts))]
 
@@ -97,13 +102,13 @@ def _instances(panels: Sequence[PanelSpec]) -> dashboard.VariableModel:
 
 
 def _disks(spec: PanelSpec) -> dashboard.VariableModel:
-    """Return the variable of the disks that hold such files. It has no "All", as the limits are not for every disk."""
+    """Return the variable of the disks that hold such files. "All" are those without the system drive."""
     selections = [one for one in _selections([spec.signal]) if one.instance]
     tags = {one.instance for one in selections if one.instance}
     label = f"{(spec.drive or '').capitalize()} disk"
     name = DISK_VARIABLE.format(spec.drive)
     made = _of_tags(name, label, _measurements(selections), tags, _host_of(selections))
-    made.include_all, made.all_value, made.current = False, None, None
+    made.all_value = _NOT_SYSTEM
     made.regex = _NO_TOTALS
     return made
 

@@ -4,6 +4,7 @@ Each follows Grafana's source (packages/grafana-data/src/transformations/transfo
 public/app/features/transformers). A column has a name, by which tables are merged, and may have a display name.
 """
 
+import operator
 import re
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -66,7 +67,7 @@ def table(ref_id, columns):
 
 
 def _regex(text):
-    found = re.fullmatch(r"/(.*)/", text)
+    found = re.fullmatch(r"/(.*)/g?", text)
     return re.compile(re.sub(r"\(\?<(?=\w)", "(?P<", found[1] if found else f"^{text}$"))
 
 
@@ -98,8 +99,8 @@ def _calculate_field(frames, options):
     binary = options["binary"]
     by_name = {one.shown: one.values for one in frame.columns}
     left, right = (by_name.get(binary[side]) or (float(binary[side]),) * frame.rows for side in ("left", "right"))
-    sign = {"+": 1, "-": -1}[binary["operator"]]
-    made = Column(options["alias"], "number", tuple(a + sign * b for a, b in zip(left, right, strict=True)))
+    operate = {"+": operator.add, "*": operator.mul}[binary["operator"]]
+    made = Column(options["alias"], "number", tuple(map(operate, left, right)))
     return [replace(frame, columns=(*frame.columns, made))]
 
 
@@ -123,20 +124,6 @@ def _rename_by_regex(frames, options):
         return replace(column, given=column.shown[: found.start()] + given + column.shown[found.end() :])
 
     return [replace(one, columns=tuple(map(renamed, one.columns))) for one in frames]
-
-
-def _join_by_field(frames, options):
-    """Join. Lines keep their labels; the refId of the result consists of those joined."""
-    if len(frames) < 2:
-        return frames
-    assert options["byField"] == "Time"
-    times = sorted({time for one in frames for time in one.columns[0].values})
-    columns = [replace(frames[0].columns[0], values=tuple(times))]
-    for one in frames:
-        for column in one.columns[1:]:
-            at = dict(zip(one.columns[0].values, column.values, strict=True))
-            columns.append(replace(column, name=one.name, values=tuple(map(at.get, times))))
-    return [Frame("joinByField-" + "-".join(one.ref_id for one in frames), tuple(columns))]
 
 
 def _time_series_table(frames, options):
@@ -169,6 +156,9 @@ def _merge(frames, options):
     return [Frame("merge", _columns(names, rows))]
 
 
+_AGGREGATE = {"max": max, "firstNotNull": lambda values: next(iter(values), None)}
+
+
 def _group_by(frames, options):
     made = []
     for one in frames:
@@ -178,18 +168,36 @@ def _group_by(frames, options):
         groups: dict[tuple[Any, ...], list[int]] = {}
         for at in range(one.rows):
             groups.setdefault(tuple(it.values[at] for it in keys), []).append(at)
+        (kind,) = {kind for it in values for kind in fields[it.shown]["aggregations"]}
         rows = [
-            [*key, *(next((it.values[at] for at in ats if it.values[at] is not None), None) for it in values)]
+            [*key, *(_AGGREGATE[kind]([it.values[at] for at in ats if it.values[at] is not None]) for it in values)]
             for key, ats in groups.items()
         ]
-        assert all(fields[it.shown]["aggregations"] == ["firstNotNull"] for it in values)
-        made.append(Frame("", _columns([*(it.name for it in keys), *(f"{it.shown} (firstNotNull)" for it in values)], rows)))  # fmt: skip
+        heads = [*(it.name for it in keys), *(f"{it.shown} ({kind})" for it in values)]
+        made.append(Frame("", _columns(heads, rows)))
     return made
 
 
 def _convert_field_type(frames, options):
     kinds = {one["targetField"]: one["destinationType"] for one in options["conversions"]}
-    return [replace(one, columns=tuple(replace(it, kind=kinds.get(it.shown, it.kind)) for it in one.columns)) for one in frames]  # fmt: skip
+
+    def one(column):
+        kind = kinds.get(column.shown, column.kind)
+        values = tuple(map(float, column.values)) if column.shown in kinds and kind == "number" else column.values
+        return replace(column, kind=kind, values=values)
+
+    return [replace(frame, columns=tuple(map(one, frame.columns))) for frame in frames]
+
+
+def _grouping_to_matrix(frames, options):
+    (frame,) = frames
+    by_name = {one.shown: one.values for one in frame.columns}
+    heads, rows, values = (by_name[options[name]] for name in ("columnField", "rowField", "valueField"))
+    cells = dict(zip(zip(rows, heads, strict=True), values, strict=True))
+    first = f"{options['rowField']}\\{options['columnField']}"
+    columns = list(dict.fromkeys(heads))
+    table = [[row, *(cells.get((row, head)) for head in columns)] for row in dict.fromkeys(rows)]
+    return [Frame("", _columns([first, *columns], table))]
 
 
 def _columns(names, rows):
@@ -202,9 +210,9 @@ _STEPS = {
     "calculateField": _calculate_field,
     "organize": _organize,
     "renameByRegex": _rename_by_regex,
-    "joinByField": _join_by_field,
     "timeSeriesTable": _time_series_table,
     "merge": _merge,
     "groupBy": _group_by,
+    "groupingToMatrix": _grouping_to_matrix,
     "convertFieldType": _convert_field_type,
 }

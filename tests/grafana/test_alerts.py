@@ -199,7 +199,7 @@ def test_where_low_is_bad_the_lowest_of_a_hosts_sources_counts():
 
 def test_sources_with_the_same_labels_have_separate_rules():
     rules = rules_of(exported({"signal": "cpu.context_switches", "healthy": "< 15000"}))
-    assert [rule["title"] for rule in rules] == ["r", "r: task.cswch_per_s"]
+    assert [rule["title"] for rule in rules] == ["r (1 of 2)", "r (2 of 2)"]
     assert len({rule["uid"] for rule in rules}) == 2
 
 
@@ -241,6 +241,8 @@ def test_annotations():
         '{{ printf "%.6g" $values.B.Value }} %; healthy is < 80 %.',
         "value": '{{ printf "%.6g" $values.B.Value }} %',
         "limit": "< 80 % (mean over 1 min)",
+        "counters": r"\Processor(_Total)\% Processor Time or \Processor Information(_Total)\% Processor Time or "
+        r"\System\% Total Processor Time or cpu.usage_idle + usage_iowait or cpu_util.pct_idle + pct_iowait",
         "source": "D, P1; E, P2",
         "runbook_url": "/public/plimsoll/rules/r.md",
         "note": "Measured on one disk.",
@@ -272,9 +274,10 @@ def test_rules_that_are_not_of_one_kind_do_not_exclude_each_other(critical):
 
 def test_conditions_are_joined_within_one_collector():
     rules = rules_of(exported({"and": [{"signal": "cpu.context_switches", "healthy": "< 1000"}]}))
-    assert [rule["title"] for rule in rules][-2:] == [
-        "r: cpu.usage_idle + usage_iowait & kernel.context_switches",
-        "r: cpu_util.pct_idle + pct_iowait & task.cswch_per_s",
+    assert [rule["title"] for rule in rules][-2:] == ["r (4 of 5)", "r (5 of 5)"]
+    assert [rule["annotations"]["counters"] for rule in rules][-2:] == [
+        "cpu.usage_idle + usage_iowait & kernel.context_switches",
+        "cpu_util.pct_idle + pct_iowait & task.cswch_per_s",
     ]
     assert all(expressions(rule) == ["($B >= 80) && ($D >= 1000)"] for rule in rules)
 
@@ -377,9 +380,17 @@ def test_sql_server_joined_to_a_host_is_its_default_instance():
 def test_each_object_and_measurement_has_a_rule_for_silence(shipped):
     """A host that sends only Processor Information is watched by the rule for that object."""
     rules = rules_of(shipped, "silence.yaml")
-    uids = {"silence-processor", "silence-processor-information", "silence-cpu", "silence-openldap"}
-    assert uids <= {rule["uid"] for rule in rules}
-    assert all("fill(0)" in queries(rule)[0] for rule in rules)
+    asked = {rule["uid"]: queries(rule)[0] for rule in rules}
+    assert {"silence-windows", "silence-cpu", "silence-openldap"} <= set(asked)
+    assert all("fill(0)" in query for query in asked.values())
+    assert all(f"'{one}'" in asked["silence-windows"] for one in ("Processor", "Processor Information", "Memory"))
+    assert asked["silence-windows"].endswith('"host", "source", "objectname" fill(0)')
+
+
+def test_each_pack_has_a_folder_and_short_titles(shipped):
+    groups = [group for text in shipped.files.values() for group in yaml.load(text, yaml.CSafeLoader).get("groups", ())]
+    assert {group["folder"] for group in groups} == {f"Plimsoll/{group['name']}" for group in groups}
+    assert max(len(rule["title"]) for group in groups for rule in group["rules"]) <= 60
 
 
 def test_rules_that_are_no_more_are_deleted_in_grafana():
@@ -419,7 +430,7 @@ def test_title_that_grafana_has_no_room_for_loses_its_middle():
     rules = rules_of(exported({"id": "r" * 60, "and": [{"signal": "cpu.context_switches", "healthy": "< 1000"}]}, site=changed(host, for_=60 * SECOND)))  # fmt: skip
     own = [rule for rule in rules if rule["title"].endswith("h")]
     assert len({rule["title"] for rule in own}) == len(own) > 1
-    assert all(rule["title"].startswith("r" * 60 + ": ") for rule in own)
+    assert all(rule["title"].startswith("r" * 60 + " on ") for rule in own)
     assert max(len(rule["title"].encode()) for rule in own) <= 190
 
 

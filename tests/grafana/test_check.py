@@ -185,6 +185,13 @@ CASES = [
     (("contactPoints", 0, "receivers", 0, "settings"), GONE, '"settings" is missing'),
     (("contactPoints", 0, "receivers", 0, "settings"), {}, "webhook needs url"),
     (("contactPoints", 0, "receivers", 0, "settings", "url"), "${HOOK}", "takes $ for an environment variable"),
+    (("contactPoints", 0, "receivers", 0, "settings", "url"), "pager/in", "is no URL"),
+    (("contactPoints", 0, "receivers", 0, "settings", "ulr"), "http://x/", 'no setting "ulr" (did you mean "url"?)'),
+    (
+        ("contactPoints", 0, "receivers", 0),
+        {"uid": "a", "type": "email", "settings": {"addresses": "a@x.example;ops"}},
+        '"ops" is no e-mail address',
+    ),
     (("contactPoints", 0, "receivers", 0, "type"), "email", "email needs addresses"),
     (("policies", 0, "receiver"), "nobody", 'there is no contact point "nobody"'),
     (("policies", 0, "receiver"), GONE, "the root policy has no receiver"),

@@ -8,7 +8,7 @@ from grafana import dashboard_files
 from grafana.check_dashboards import mistakes
 
 DISK = dashboard_files.files()["disk.json"]
-NETWORK = dashboard_files.files()["network.json"]
+SQL_SERVER = dashboard_files.files()["sql-server.json"]
 HEALTH = dashboard_files.files()["health.json"]
 
 
@@ -69,7 +69,7 @@ def test_a_good_one_has_none():
             ),
             "thresholds do not rise",
         ),
-        (put("panels", 0, "targets", 1, "refId", "A"), 'refId "A" is blank or stands 2 times'),
+        (lambda data: data["panels"][0]["targets"].append(data["panels"][0]["targets"][0]), 'refId "A" is blank or stands 2 times'),
         (put("panels", 0, "targets", 0, "querry", "x"), 'unknown key "querry" (did you mean "query"?)'),
         (put("panels", 0, "targets", 0, "rawQuery", False), "rawQuery is not true"),
         (put("panels", 0, "targets", 0, "resultFormat", "series"), 'resultFormat "series" is not one of'),
@@ -103,8 +103,9 @@ def test_mistake(change, said):
 
 
 def test_expressions_name_targets_of_their_panel():
-    data = json.loads(NETWORK)
-    panel = next(one for one in data["panels"] if one["id"] == 3)
+    data = json.loads(SQL_SERVER)
+    row = next(one for one in data["panels"] if one["title"] == "NUMA nodes")
+    panel = next(one for one in row["panels"] if one["id"] == 31)
     target = next(one for one in panel["targets"] if "expression" in one)
     target["expression"] = "$A / $ZZ"
     assert any("$ZZ is no target of this panel" in line for line in found(json.dumps(data)))
@@ -133,7 +134,8 @@ def of_health(number, change):
         (2, put("transformations", 0, "options", "labelsToFields", True), "Field is the same in each row"),
         (2, put("transformations", 1, "options", "regExp", "(?<Limit>.*)"), "is between slashes"),
         (3, put("fieldConfig", "defaults", "unit", "dateTimeFromNow"), "names in other columns would be NaN"),
-        (4, lambda panel: panel["transformations"].sort(key=lambda one: one["id"] != "renameByRegex"), "merge forgets the names that renameByRegex gives"),
+        (6, lambda panel: panel["transformations"].sort(key=lambda one: one["id"] != "organize"), "merge forgets the names that organize gives"),
+        (7, put("targets", 0, "panelId", 99), "it shows the data of panel 99, which is not there"),
     ],
 )  # fmt: skip
 def test_mistakes_in_tables_and_lists(number, change, said):

@@ -32,8 +32,8 @@ def test_window_is_read_without_grouping_by_time():
 
 def test_panel_follows_interval_and_variables():
     disk = selections("disk.reads", SIGNALS)[-1]
-    assert panel(disk, "max", chosen(disk), "reads").startswith(
-        'SELECT non_negative_derivative(max("reads"), 1s) AS "reads" FROM "diskio" WHERE "name" =~ /./'
+    assert panel(disk, "max", chosen(disk)).startswith(
+        'SELECT non_negative_derivative(max("reads"), 1s) FROM "diskio" WHERE "name" =~ /./'
     )
     assert panel(disk, "max", chosen(disk)).endswith(
         '$timeFilter AND "host" =~ /^$host$/ AND "name" =~ /^$instance$/ GROUP BY time($__interval), "host", "name" fill(none)'
@@ -166,6 +166,6 @@ def test_every_query_is_influxql(influxql):
             queries += [
                 window(one, how) for how in ("mean", "min", "max", "last", "sum", "count", "median", "increase")
             ]
-            queries += [span(one), state(one), panel(one, where=chosen(one)), samples_per_minute(one, 5)]
+            queries += [span(one), state(one, "{}"), panel(one, where=chosen(one)), samples_per_minute([one], 5)]
     plain = [query.replace("$timeFilter", "time > 0").replace("$__interval", "1s") for query in queries]
     assert [fault for fault in influxql(plain) if fault] == []

@@ -1,6 +1,7 @@
 """Panels of signals: their limits are those of the packs, and their descriptions are complete."""
 
 import json
+import re
 
 import pytest
 
@@ -36,6 +37,11 @@ def values(panel):
     return [step["value"] for step in panel["fieldConfig"]["defaults"]["thresholds"]["steps"]]
 
 
+def drawn(rule):
+    """Return the limit of a rule in the unit of its panel."""
+    return rule.healthy.limit * load_look().units[load_signals()[rule.signal].unit].scale
+
+
 @each(RULES, lambda rule: rule.id)
 def test_each_rule_has_a_panel_that_draws_its_limit(rule):
     panel = shown(rule)
@@ -47,11 +53,11 @@ def test_each_rule_has_a_panel_that_draws_its_limit(rule):
     elif rule.reduce == "increase" or (rule.where and not rule.where_unknown):
         assert "not drawn" in panel["description"]
     elif rule.scale:
-        line = f"* 0 + {rule.healthy.limit:.12g} * ${rule.scale}"
+        line = f"* 0 + {drawn(rule):.12g} * ${rule.scale}"
         assert any(line in target.get("query", "") for target in panel["targets"])
-        assert rule.healthy.limit not in values(panel)
+        assert drawn(rule) not in values(panel)
     else:
-        assert rule.healthy.limit in values(panel)
+        assert drawn(rule) in values(panel)
         assert defaults["custom"]["thresholdsStyle"]["mode"] in ("line", "dashed")
 
 
@@ -82,7 +88,7 @@ def test_no_line_is_not_a_limit(uid):
     specs = {spec.id: spec for area in load_areas().areas if area.uid == uid for spec in area.panels}
     for panel in panels(DATA[uid]):
         if panel["id"] in specs and panel["type"] == "timeseries":
-            limits = [rule.healthy.limit for rule in Limits().rules_of(specs[panel["id"]])]
+            limits = [drawn(rule) for rule in Limits().rules_of(specs[panel["id"]])]
             assert set(values(panel)) - {None} <= set(limits)
 
 
@@ -146,8 +152,8 @@ def test_every_panel_of_lines_has_unit_legend_and_words_for_no_data(uid):
         defaults, legend = panel["fieldConfig"]["defaults"], panel["options"]["legend"]
         assert defaults["unit"]
         assert defaults["noValue"]
-        assert legend["displayMode"] == "table"
-        assert {"mean", "lastNotNull"} < set(legend["calcs"])
+        shape = legend["displayMode"], legend["placement"], "lastNotNull" in legend["calcs"]
+        assert shape in (("table", "right", True), ("list", "bottom", False))
         assert panel["description"]
         assert panel["interval"] == "10s"
 
@@ -213,3 +219,45 @@ def test_health_lists_notes_separately_from_alerts():
 
 def test_a_signal_on_no_dashboard_has_no_panel():
     assert panel_of("no.such_signal") is None
+
+
+@pytest.mark.parametrize(
+    ("signal", "field", "labels", "name"),
+    [
+        ("network.to_disk_bytes", "net", "WEB01", "WEB01"),  # so Grafana calls a line with a single label
+        ("network.to_disk_bytes", "net", '{host="WEB01"}', "WEB01"),
+        ("disk.size_percent", "free", '{host="web01", path="/srv"}', "web01 /srv"),
+        (
+            "network.sent_utilization",
+            "win_net",
+            '{host="MON01", instance="NIC 1", source="WEB01"}',
+            "WEB01 NIC 1",
+        ),
+        (
+            "network.sent_utilization",
+            "win_net_adapter",
+            '{host="WEB01", instance="NIC 1", source="WEB01"}',
+            "WEB01 NIC 1 (Network Adapter)",
+        ),
+        (
+            "sql.node_page_life_per_4gb",
+            "sqlserver_performance",
+            '{instance="0", sql_instance="DB01:PAYROLL"}',
+            "DB01:PAYROLL 0",
+        ),
+    ],
+)
+def test_computed_lines_are_named_by_host_and_instance(signal, field, labels, name):
+    panel = home(signal)
+    asked = {target["refId"] for target in panel["targets"] if f'"{field}"' in target.get("query", "")}
+    computed = [target["refId"] for target in panel["targets"] if {*asked} & {*_operands(target)}]
+    assert len(computed) == 1
+    shown = f"{computed[0]} {labels}"
+    for step in panel["transformations"]:
+        pattern = re.sub(r"\$(\d)", r"\\\1", step["options"]["renamePattern"])
+        shown = re.sub(step["options"]["regex"].strip("/"), pattern, shown, count=1)
+    assert shown == name
+
+
+def _operands(target):
+    return re.findall(r"\$([A-Z]+)", target.get("expression", ""))

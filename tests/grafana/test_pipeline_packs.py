@@ -183,6 +183,26 @@ def test_alert_rules_make_of_cases_what_the_evaluator_does(judged):
     assert not wrong, "\n".join(wrong[:20]) + f"\n{len(wrong)} of {len(judged)}"
 
 
+def test_an_object_that_falls_silent_is_reported_with_its_host(influx):
+    """The host goes on sending another object."""
+    text = export(load_packs(), SIGNALS).files["silence.yaml"]
+    rules = AlertingFile.model_validate(yaml.load(text, yaml.CSafeLoader)).groups[0].rules
+    (rule,) = [one for one in rules if one.uid == "silence-windows"]
+    start, minute = 1_560_000_000 // 60 * 60 * SECOND, 60 * SECOND
+    sent = [("System", "win_system", "Percent_Total_Processor_Time", 20), ("Memory", "win_mem", "Available_Bytes", 40)]
+    for name, measurement, field, minutes in sent:
+        tags = {"host": "OBJ", "source": "OBJ", "objectname": name}
+        influx.write(point(measurement, tags, {field: "9.0"}, start + at * 10 * SECOND) for at in range(minutes * 6))
+    times = [start + at * minute + DELAY for at in range(10, 38)]
+    firing = set()
+    for at, instances, _ in run(rule, minute, times, influx.ask):
+        for labels, one in instances.items():
+            if labels and one.state == Shown.ALERTING:
+                firing.add((dict(labels)["objectname"], (at - start) // minute))
+    assert {name for name, _ in firing} == {"System"}
+    assert 24 <= min(at for _, at in firing) <= 26
+
+
 def test_only_the_host_that_falls_silent_is_reported(influx):
     """One host stops after 20 minutes, the other does not. The alert goes on firing after the look-back window."""
     text = export(load_packs(), SIGNALS).files["silence.yaml"]

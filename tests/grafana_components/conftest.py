@@ -1,0 +1,61 @@
+"""Dashboards drawn in Chromium from a real InfluxDB with live hosts and recorded runs."""
+
+import json
+import os
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from grafana import dashboard_files
+from tests.conftest import lacking
+from tests.grafana_components import filled as filling
+from tests.grafana_components import packages
+from tests.grafana_components.drawing import CHROMIUM, drawing
+from tests.grafana_components.site import serving
+
+ROOT = Path(__file__).parents[2]
+PICTURES = Path(os.environ.get("PLIMSOLL_PICTURES") or ROOT / "build" / "grafana")
+
+
+@pytest.fixture(scope="session")
+def filled(influxdb):
+    """An InfluxDB with live hosts and recorded runs."""
+    return filling.fill(influxdb.fresh())
+
+
+@pytest.fixture(scope="session")
+def browser(filled, tmp_path_factory):
+    """Draws dashboards in Chromium."""
+    if not CHROMIUM.exists():
+        lacking(str(CHROMIUM), "install Debian's chromium")
+    if lacks := packages.missing():
+        lacking(*lacks.split(" is not here; "))
+    built = tmp_path_factory.mktemp("page")
+    packages.bundle(built)
+    with serving(built, filled.bucket) as address, drawing(address) as page:
+        yield page
+
+
+@pytest.fixture(scope="session")
+def dashboards():
+    """The dashboards by the names of their files."""
+    return {Path(name).stem: json.loads(text) for name, text in dashboard_files.files().items()}
+
+
+@pytest.fixture(scope="session")
+def drawn(browser, filled, dashboards):
+    """Draws a dashboard for a range once. Returns its report, which is saved with a picture."""
+
+    @cache
+    def draw(name, span):
+        given = {"run": [span]} if name == "runs" and span in filling.RUNS else {}
+        report = browser.draw(dashboards[name], *filled.ranges[span], given=given, opened=True)
+        folder = PICTURES / name
+        browser.picture(folder / f"{span.replace('/', '-')}.png")
+        (folder / f"{span.replace('/', '-')}.json").write_text(
+            json.dumps(report, indent=1, ensure_ascii=False), "utf-8"
+        )
+        return report
+
+    return draw

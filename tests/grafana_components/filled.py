@@ -1,0 +1,95 @@
+"""An InfluxDB with live hosts, and with each log of examples/ loaded as a run."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Generator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date, timedelta
+from pathlib import Path
+
+from demo.runs import FACTS
+from model.times import SECOND
+from native.influx import InfluxDB
+from store.influx import InfluxStore
+from store.influx_server import Address, Server
+from tests.conftest import Bucket
+from tests.grafana_components import live
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+RUNS = [
+    *sorted(f"{folder.parent.name}/{folder.name}" for folder in EXAMPLES.glob("*/trouble")),
+    *(f"{kind}/healthy" for kind in ("messaging", "windows-today", "linux-today", "sql-server-today")),
+]
+LIVE = "live"
+_LIVE_S = 1_800
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A bucket, and the ranges (ms) of what is in it: the live hosts, and each run."""
+
+    bucket: Bucket
+    ranges: Mapping[str, tuple[int, int]]
+
+
+def fill(bucket: Bucket) -> Filled:
+    """Write the live hosts' last half hour, and load the runs as users do."""
+    store = InfluxStore(Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.token)))
+    end = time.time_ns() // SECOND // 10 * 10
+    with ThreadPoolExecutor(2) as pool:
+        loading = pool.map(lambda name: _load(bucket, name), RUNS)
+        assert sum(written.refused for written in store.write(live.logs((end - _LIVE_S) * SECOND, end * SECOND))) == 0
+        list(loading)
+    ranges = {LIVE: ((end - _LIVE_S) * 1_000, end * 1_000)}
+    for name in RUNS:
+        run = store.run(name)
+        assert run, name
+        ranges[name] = run.start // 1_000_000, run.end // 1_000_000
+    return Filled(bucket, ranges)
+
+
+def _load(bucket: Bucket, name: str) -> None:
+    environment = {
+        **os.environ,
+        "INFLUX_URL": bucket.url,
+        "INFLUX_ORG": bucket.org,
+        "INFLUX_BUCKET": bucket.bucket,
+        "INFLUX_TOKEN": bucket.token,
+    }
+    command = [sys.executable, "-m", "plimsoll", "ingest", ".", "--run", name]
+    with tempfile.TemporaryDirectory() as folder:
+        _copy(EXAMPLES / name, Path(folder), days_earlier=1 if name.endswith("healthy") else 0)
+        done = subprocess.run(command, env=environment, check=False, capture_output=True, text=True, cwd=folder)
+    assert done.returncode == 0, done.stderr
+
+
+def _copy(source: Path, target: Path, days_earlier: int) -> None:
+    """Copy a run. Both runs of an example have the same hosts and times, so that one has to be earlier."""
+    found = re.search(r"from = (\d{4}-\d\d-\d\d)", (source / FACTS).read_text("utf-8"))
+    assert found
+    day = date.fromisoformat(found[1])
+    for path in source.iterdir():
+        text = path.read_text("utf-8")
+        for form in ("%Y-%m-%d", "%m/%d/%Y"):
+            text = text.replace(f"{day:{form}}", f"{day - timedelta(days_earlier):{form}}")
+        (target / path.name).write_text(text, "utf-8")
+
+
+@contextmanager
+def kept(folder: Path) -> Generator[Filled]:
+    """An InfluxDB whose data is kept in a folder, filled the first time."""
+    note = folder / "filled.json"
+    with InfluxDB(folder) as made:
+        if note.exists():
+            yield Filled(Bucket.first(made), {name: tuple(ends) for name, ends in json.loads(note.read_text()).items()})
+        else:
+            filled = fill(Bucket.first(made))
+            note.write_text(json.dumps(dict(filled.ranges)))
+            yield filled
