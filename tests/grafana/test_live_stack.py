@@ -85,6 +85,8 @@ class Watched:
         for panel in panels(FILES[uid]):
             for target in panel.get("targets", ()):
                 found = answers[panel["id"]]
+                if "panelId" in target:
+                    continue  # it shows the answers of another panel
                 if "query" in target:
                     shows = not target.get("hide") and found[target["refId"]]
                 else:

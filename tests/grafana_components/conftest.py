@@ -18,13 +18,14 @@ ROOT = Path(__file__).parents[2]
 PICTURES = Path(os.environ.get("PLIMSOLL_PICTURES") or ROOT / "build" / "grafana")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def filled(influxdb):
     """An InfluxDB with live hosts and recorded runs."""
     return filling.fill(influxdb.fresh())
 
 
-@pytest.fixture(scope="session")
+# Of a module, as Playwright runs once at a time in a process.
+@pytest.fixture(scope="module")
 def browser(filled, tmp_path_factory):
     """Draws dashboards in Chromium."""
     if not CHROMIUM.exists():
@@ -37,13 +38,13 @@ def browser(filled, tmp_path_factory):
         yield page
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def dashboards():
     """The dashboards by the names of their files."""
     return {Path(name).stem: json.loads(text) for name, text in dashboard_files.files().items()}
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def drawn(browser, filled, dashboards):
     """Draws a dashboard for a range once. Returns its report, which is saved with a picture."""
 
