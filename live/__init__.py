@@ -1,0 +1,1 @@
+"""`plimsoll up`: the collector, the write endpoint, the alert loop and notifications."""

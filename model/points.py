@@ -1,0 +1,32 @@
+"""Points: samples of many series at a few times, as a live agent sends them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from model.log import Times, Values
+from model.series import Series
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """A batch of samples, in any order.
+
+    `series` are the series of the batch; `which[i]` is the index in it of sample i, at `times[i]` (UTC ns) with the
+    finite value `values[i]`. If a series has two samples at one time, the last counts. Whoever makes many batches uses
+    the same Series objects again, so that a store can recognise them quickly.
+    """
+
+    series: Sequence[Series]
+    which: NDArray[np.int32]
+    times: Times
+    values: Values
+
+    def __post_init__(self) -> None:
+        if not len(self.which) == len(self.times) == len(self.values):
+            raise ValueError("which, times and values differ in length")
+
+    def __len__(self) -> int:
+        return len(self.times)
