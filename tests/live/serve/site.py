@@ -1,5 +1,6 @@
 """A running server for tests."""
 
+from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,7 +58,17 @@ class Site:
 
 
 @contextmanager
-def site(store, folder, *, listen=LOOPBACK, hosts=(), health=Health, on_written=None, certificate=None, limits=None):
+def site(
+    store,
+    folder,
+    *,
+    listen=LOOPBACK,
+    hosts=(),
+    health: Callable[[], Health] = Health,
+    on_written=None,
+    certificate=None,
+    limits=None,
+):
     """A server for a store, with its secrets in a folder that is made."""
     folder.mkdir(mode=0o700, exist_ok=True)
     writing = Writing(store, *([on_written] if on_written else []))

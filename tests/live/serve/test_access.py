@@ -145,8 +145,8 @@ def test_secrets_are_stored_hashed_in_files_of_the_owner(tmp_path):
     folder.mkdir(mode=0o700)
     token, password = make_missing(folder)
     stored = "".join(file.read_text() for file in folder.iterdir())
-    assert token not in stored
-    assert password not in stored
+    assert str(token) not in stored
+    assert str(password) not in stored
     owner_token(folder)
     if sys.platform != "win32":
         assert {file.stat().st_mode & 0o777 for file in folder.iterdir()} == {0o600}

@@ -3,6 +3,7 @@
 import gzip
 import time
 from threading import Event
+from typing import Any
 
 import numpy as np
 import pytest
@@ -120,8 +121,8 @@ class Refusing(DuckStore):
     refuses = ""
     go_on: Event | None = None
 
-    def __init__(self, file):
-        super().__init__(file)
+    def __init__(self, *arguments: Any):
+        super().__init__(*arguments)
         self.writes = []
 
     def write_points(self, points: Points) -> WriteResult:
@@ -139,7 +140,7 @@ class Refusing(DuckStore):
     "error", [Unusable("/data: 1 GB is full"), Unreachable("http://influx: does not answer"), RuntimeError("defect")]
 )
 def test_what_cannot_be_written_is_to_be_sent_again(error, tmp_path):
-    store = Refusing.open(tmp_path / "plimsoll.duckdb")
+    store: Any = Refusing.open(tmp_path / "plimsoll.duckdb")
     with site(store, tmp_path / "data") as here:
         store.error = error
         answer = here.post(b"cpu v=1 1")
@@ -160,7 +161,7 @@ def points(measurement):
 @pytest.fixture
 def held(tmp_path):
     """A store whose first write waits, and its writer."""
-    store = Refusing.open(tmp_path / "plimsoll.duckdb")
+    store: Any = Refusing.open(tmp_path / "plimsoll.duckdb")
     store.go_on = Event()
     writing = Writing(store)
     yield store, writing

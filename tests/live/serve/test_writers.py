@@ -92,7 +92,7 @@ def test_influxdb_client_writes_one_at_a_time(elsewhere):
         assert influx.version() == "v2.7.12"
         write = influx.write_api(write_options=SYNCHRONOUS)
         write.write("b", record=Point("cpu").tag("host", "a").field("v", 0.1).field("n", 2).time(when))
-        write.write("b", record=[f"cpu,host=a v={n} {n}" for n in range(3)], write_precision="s")
+        write.write("b", record=[f"cpu,host=a v={n} {n * 10**9}" for n in range(3)])
         with pytest.raises(ApiException) as refused:
             write.write("b", record="cpu,host=a v=1 7\ncpu,host=a v=x 8\ncpu,host=a v=3 9")
     assert refused.value.status == 400
