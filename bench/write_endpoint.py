@@ -278,7 +278,7 @@ def main() -> int:
     source = stream(lines, asked.hosts)
     bodies = [next(source)]
     # More than can be sent in the time.
-    while sum(body.values for body in bodies[-1:]) * len(bodies) < 250_000 * asked.seconds:
+    while sum(body.values for body in bodies[-1:]) * len(bodies) < 400_000 * asked.seconds:
         bodies.append(next(source))
     values = sum(body.values for body in bodies)
     size = sum(len(body.content) for body in bodies)
