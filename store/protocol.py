@@ -92,6 +92,11 @@ class Store(Protocol):
         """The name of the store for people: its address or file."""
         ...
 
+    @property
+    def settle_s(self) -> float:
+        """How long after a write the store may still lose it. Whoever must be sure counts then."""
+        ...
+
     def write(self, batches: Iterable[Log]) -> Generator[WriteResult]:
         """Write the samples of each batch, and yield after each is committed, in order.
 
