@@ -18,6 +18,7 @@ from store.duck_live import LiveWriter
 from store.duck_names import Names
 from store.duck_runs import DuckRuns
 from store.duck_tidy import Keeping, Tidying
+from store.m4 import m4
 from store.protocol import Buckets, FoundSeries, WriteResult
 
 FILE = "plimsoll.duckdb"
@@ -128,10 +129,17 @@ class DuckStore(DuckRuns):
         return FoundSeries(sorted(chosen, key=lambda one: one.key), 0)
 
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
-        """The samples of each series in a range."""
+        """The samples of each series in a range; the means of minutes where that is all that is kept."""
+        return self._samples(series, start, end, duck_read.MEAN)
+
+    def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Samples]:
+        """Samples that draw the line of each series in a range; of minutes, the lowest and the highest value."""
+        return [m4(one, start, end, buckets) for one in self._samples(series, start, end, duck_read.RANGE)]
+
+    def _samples(self, series: Sequence[Series], start: int, end: int, columns: duck_read.Columns) -> list[Samples]:
         numbers = self._numbers(series)
         with duck_read.ranging(self._file, _known(numbers), start, end) as asked:
-            found = duck_read.samples(asked)
+            found = duck_read.samples(asked, columns)
         nothing = Samples(np.empty(0, np.int64), np.empty(0))
         return [nothing if number is None else found.get(number, nothing) for number in numbers]
 

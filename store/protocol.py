@@ -146,6 +146,10 @@ class Store(Protocol):
         """The samples of each series in a range; empty if there are none."""
         ...
 
+    def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Samples]:
+        """Samples that draw the line of each series in a range: at most four for each of so many equal buckets."""
+        ...
+
     def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
         """Minimum, maximum and mean of each series in buckets of `width` ns, which begin at multiples of it."""
         ...
