@@ -4,13 +4,13 @@ import pytest
 
 from store.influx import InfluxStore
 from store.influx_address import Address
-from store.influx_server import Server
+from tests.sure_influx import SureServer
 
 
 @pytest.fixture
 def influx(bucket):
     """The server of an empty bucket."""
-    server = Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.token), retry_s=5)
+    server = SureServer(Address(bucket.url, bucket.org, bucket.bucket, bucket.token), retry_s=5)
     yield server
     server.close()
 
