@@ -2,6 +2,7 @@
 
 import pytest
 
+from store.duck_store import DuckStore
 from store.influx import InfluxStore
 from store.influx_address import Address
 from tests.sure_influx import SureServer
@@ -15,7 +16,16 @@ def influx(bucket):
     server.close()
 
 
-@pytest.fixture(params=["influx"])
+@pytest.fixture
+def duckdb(tmp_path):
+    """An embedded store in a new file."""
+    store = DuckStore.open(tmp_path / "plimsoll.duckdb")
+    yield store
+    store.close()
+
+
+@pytest.fixture(params=["influx", "duckdb"])
 def store(request):
     """An empty store."""
-    return InfluxStore(request.getfixturevalue("influx"))
+    found = request.getfixturevalue(request.param)
+    return InfluxStore(found) if request.param == "influx" else found
