@@ -58,7 +58,9 @@ class Details:
     def from_json(cls, text: str) -> "Details":
         """The details that were kept."""
         data: dict[str, Any] = json.loads(text)
-        return cls(**data | {name: tuple(value) for name, value in data.items() if isinstance(value, list)})
+        for name, value in data.items():
+            data[name] = tuple(value) if isinstance(value, list) else value
+        return cls(**data)
 
 
 @dataclass(frozen=True, slots=True)
