@@ -28,7 +28,7 @@ from model.log import Log
 from native import influx_api, programs, settings
 from native.influx import InfluxDB
 from store.influx_server import Address, Server
-from store.line_protocol import request_bodies
+from store.line_protocol import encode, request_bodies
 
 _POINTS_SHARE = 20
 _TELEGRAF = """\
@@ -125,7 +125,7 @@ def main() -> None:
         path = folder / "big.csv"
         write_big_log(path, asked.rows, asked.columns)
         log = read_log(path)
-        pieces = list(request_bodies(log))
+        pieces = list(request_bodies(encode(log)))
         buckets = Buckets(made)
         ways: dict[str, tuple[float, Callable[[Address], object]]] = {
             "ready-made": (1, lambda address: ready_made(pieces, address)),

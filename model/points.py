@@ -28,5 +28,14 @@ class Points:
         if not len(self.which) == len(self.times) == len(self.values):
             raise ValueError("which, times and values differ in length")
 
+    @property
+    def last_of_each(self) -> "Points":
+        """The samples sorted by series and time; of those with the same series and time, the last one."""
+        order = np.lexsort((self.times, self.which))
+        which, times = self.which[order], self.times[order]
+        last = np.ones(len(order), dtype=bool)
+        last[:-1] = (which[1:] != which[:-1]) | (times[1:] != times[:-1])
+        return Points(self.series, which[last], times[last], self.values[order][last])
+
     def __len__(self) -> int:
         return len(self.times)

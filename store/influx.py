@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from model.log import Log
+from model.points import Points
 from model.run import Recording
 from model.samples import Samples, joined
 from model.series import Series
@@ -16,7 +17,7 @@ from store import influx_claims, influx_delete, influx_runs
 from store.influx_claims import InfluxClaims
 from store.influx_runs import InfluxRuns
 from store.influx_server import Table
-from store.line_protocol import as_stored, parse_key, request_bodies
+from store.line_protocol import as_stored, encode, encode_points, parse_key, request_bodies
 from store.protocol import Buckets, FoundSeries, WriteResult
 from store.quoting import has_tags, identifier, time_range
 
@@ -41,7 +42,7 @@ class InfluxStore(InfluxRuns, InfluxClaims):
         pool = ThreadPoolExecutor(_CONNECTIONS)
         try:
             for batch in batches:
-                posts = [pool.submit(self._server.post, body) for body in request_bodies(batch)]
+                posts = [pool.submit(self._server.post, body) for body in request_bodies(encode(batch))]
                 in_flight.append((batch.present, posts))
                 if len(in_flight) > 1:
                     yield _written(*in_flight.popleft())
@@ -53,6 +54,11 @@ class InfluxStore(InfluxRuns, InfluxClaims):
             raise
         finally:
             pool.shutdown(cancel_futures=True)
+
+    def write_points(self, points: Points) -> WriteResult:
+        """Write live samples."""
+        answers = [self._server.post(body) for body in request_bodies(encode_points(points))]
+        return _result(len(points), answers)
 
     def remove(
         self,
@@ -180,7 +186,10 @@ class _Wanted(NamedTuple):
 
 
 def _written(values: int, posts: Iterable[Future[tuple[int, str]]]) -> WriteResult:
-    answers = [post.result() for post in posts]
+    return _result(values, [post.result() for post in posts])
+
+
+def _result(values: int, answers: Sequence[tuple[int, str]]) -> WriteResult:
     return WriteResult(values, sum(refused for refused, _ in answers), next((why for _, why in answers if why), ""))
 
 

@@ -1,12 +1,14 @@
 """Encodes logs as InfluxDB line protocol, with the names that Telegraf gives, column by column."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 
 from model.log import Log
+from model.points import Points
 from model.series import Series
 
 ROWS_AT_ONCE = 50_000
@@ -43,11 +45,22 @@ def encode(log: Log) -> Iterator[bytes]:
                 yield text
 
 
-def request_bodies(log: Log) -> Iterator[bytes]:
-    """The points of a log in request bodies of about 2 MB, in whole lines."""
+def encode_points(points: Points) -> Iterator[bytes]:
+    """Samples as chunks of line protocol, one sample a line; of two at the same time, the last."""
+    if not len(points):
+        return
+    points = points.last_of_each
+    used = np.unique(points.which).tolist()
+    fields = {at: f"{_head(points.series[at])} {_tag(points.series[at].field)}" for at in used}
+    rows = zip(points.which.tolist(), points.values.tolist(), points.times.tolist(), strict=True)
+    yield "".join(f"{fields[at]}={value!r} {time}\n" for at, value, time in rows).encode()
+
+
+def request_bodies(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Chunks of line protocol joined or split into request bodies of about 2 MB, in whole lines."""
     held: list[bytes] = []
     size = 0
-    for text in encode(log):
+    for text in chunks:
         for piece in _split(text):
             if held and size + len(piece) > _BODY_BYTES:
                 yield b"".join(held)
@@ -110,11 +123,14 @@ def parse_key(key: str) -> Series:
 def _points(log: Log) -> list[_Point]:
     points: dict[str, dict[str, list[int]]] = {}
     for at, series in enumerate(log.series):
-        tags = sorted([("host", series.host), *series.tags])
-        written = "".join(f",{_tag(name)}={_tag(value)}" for name, value in tags if _tag(value))
-        head = _escaped(series.measurement, ", ") + written
-        points.setdefault(head, {}).setdefault(_tag(series.field), []).append(at)
+        points.setdefault(_head(series), {}).setdefault(_tag(series.field), []).append(at)
     return [_Point(head, fields) for head, fields in points.items()]
+
+
+def _head(series: Series) -> str:
+    tags = sorted([("host", series.host), *series.tags])
+    written = "".join(f",{_tag(name)}={_tag(value)}" for name, value in tags if _tag(value))
+    return _escaped(series.measurement, ", ") + written
 
 
 def _column(log: Log, twins: list[int]) -> pl.Series:

@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from model.log import Log, Times, Values
+from model.points import Points
 from model.run import Recording, StoredRun
 from model.samples import Samples
 from model.series import Series
@@ -90,6 +91,13 @@ class Store(Protocol):
         """Write the samples of each batch, and yield after each is committed, in order.
 
         Columns of the same series are merged: at each time the first value that is present counts.
+        """
+        ...
+
+    def write_points(self, points: Points) -> WriteResult:
+        """Write live samples in place of earlier ones of the same series and time; committed when it returns.
+
+        Any thread may call it, and others may read meanwhile.
         """
         ...
 

@@ -2,20 +2,30 @@
 
 import pytest
 
+from store.duck_store import DuckStore
 from store.influx import InfluxStore
 from store.influx_address import Address
-from store.influx_server import Server
+from tests.sure_influx import SureServer
 
 
 @pytest.fixture
 def influx(bucket):
     """The server of an empty bucket."""
-    server = Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.token), retry_s=5)
+    server = SureServer(Address(bucket.url, bucket.org, bucket.bucket, bucket.token), retry_s=5)
     yield server
     server.close()
 
 
-@pytest.fixture(params=["influx"])
+@pytest.fixture
+def duckdb(tmp_path):
+    """An embedded store in a new file."""
+    store = DuckStore.open(tmp_path / "plimsoll.duckdb")
+    yield store
+    store.close()
+
+
+@pytest.fixture(params=["influx", "duckdb"])
 def store(request):
     """An empty store."""
-    return InfluxStore(request.getfixturevalue("influx"))
+    found = request.getfixturevalue(request.param)
+    return InfluxStore(found) if request.param == "influx" else found

@@ -1,5 +1,6 @@
 """What every store does. A new implementation is added to the `store` fixture, and to nothing else."""
 
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,7 @@ import polars as pl
 import pytest
 
 from model.log import Log
+from model.points import Points
 from model.remark import Kind, Remark
 from model.run import Phase, Recording, Run, StoredRun
 from model.series import Series
@@ -171,6 +173,63 @@ def test_many_instances_are_read_at_once(store):
     write(store, log(many))
     read = store.read(list(many), *EVER)
     assert [one.values.tolist() for one in read] == list(many.values())
+
+
+def points(*samples):
+    """Live samples: series, seconds after START and value of each."""
+    series = list(dict.fromkeys(one for one, _, _ in samples))
+    which = np.array([series.index(one) for one, _, _ in samples], np.int32)
+    times = np.array([START + at * SECOND for _, at, _ in samples], np.int64)
+    return Points(series, which, times, np.array([value for _, _, value in samples], np.float64))
+
+
+def test_live_samples_are_read_back_to_the_last_bit(store):
+    written = store.write_points(points((cpu(), 0, 0.1), (cpu("DB1"), 0, 1e300), (cpu(), 10, -0.0), (cpu(), 20, 3.0)))
+    assert (written.values, written.refused) == (4, 0)
+    assert samples(store, cpu()) == {0: 0.1, 10: -0.0, 20: 3.0}
+    assert samples(store, cpu("DB1")) == {0: 1e300}
+    assert store.write_points(points()).values == 0
+
+
+def test_of_live_samples_at_one_time_the_last_counts(store):
+    store.write_points(points((cpu(), 0, 1.0), (cpu(), 10, 5.0), (cpu(), 0, 2.0)))
+    assert samples(store, cpu()) == {0: 2, 10: 5}
+    store.write_points(points((cpu(), 10, 7.0), (cpu(), 20, 9.0)))
+    assert samples(store, cpu()) == {0: 2, 10: 7, 20: 9}
+
+
+def test_live_samples_may_come_late_and_again(store):
+    store.write_points(points((cpu(), 50, 5.0), (cpu("DB1"), 0, 1.0)))
+    late = points((cpu(), 20, 2.0), (cpu(), -86_400, 3.0))
+    for _ in range(3):
+        store.write_points(late)
+        store.write_points(points((cpu(), 50, 5.0)))
+    assert samples(store, cpu()) == {-86_400: 3, 20: 2, 50: 5}
+    assert store.counts([cpu(), cpu("DB1")], *EVER) == [3, 1]
+
+
+def test_reads_while_live_samples_are_written(store):
+    """Every answer has whole batches: all those that were acknowledged before it was asked for."""
+    acknowledged, wrong, done = [0], [], threading.Event()
+
+    def read():
+        while not done.is_set():
+            before = acknowledged[0]
+            counts = [len(one.times) for one in store.read([cpu(), cpu("DB1")], *EVER)]
+            if counts[0] < before or counts[1] < before or store.counts([cpu()], *EVER)[0] < before:
+                wrong.append((before, counts))
+
+    readers = [threading.Thread(target=read) for _ in range(2)]
+    for one in readers:
+        one.start()
+    for at in range(30):
+        store.write_points(points((cpu(), at, 1.0), (cpu("DB1"), at, 2.0)))
+        acknowledged[0] = at + 1
+    done.set()
+    for one in readers:
+        one.join()
+    assert not wrong
+    assert len(samples(store, cpu())) == 30
 
 
 def test_removes_a_recording_and_nothing_that_lies_between(store):
