@@ -1,0 +1,99 @@
+"""Free space: the plugin `disk`."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+import psutil
+
+from live.collect.asking import Asker
+from live.collect.reading import SYS, Reading, text_of
+
+# As in telegraf/linux.conf: those in memory, in image files and of containers.
+LEFT_OUT = ("tmpfs", "devtmpfs", "devfs", "iso9660", "overlay", "aufs", "squashfs")
+_NEVER_ASKED = (*LEFT_OUT, "autofs")  # asking it would mount it
+_UDEV = Path("/run/udev/data")
+_MAPPER = "/dev/mapper/"
+_LABEL = "E:ID_FS_LABEL="
+
+Fields: TypeAlias = Mapping[str, float]
+
+
+class Mount(NamedTuple):
+    """A mounted file system, with psutil's names."""
+
+    device: str
+    mountpoint: str
+    fstype: str
+    opts: str
+
+
+def _mounts() -> Sequence[Mount]:
+    return [Mount(one.device, one.mountpoint, one.fstype, one.opts) for one in psutil.disk_partitions(all=True)]
+
+
+def _usage(path: str) -> Fields:
+    """How full a file system is. As for df, space that is kept for root is neither used nor free."""
+    if sys.platform == "win32":
+        raise OSError
+    found = os.statvfs(path)
+    used, free = (found.f_blocks - found.f_bfree) * found.f_frsize, found.f_bavail * found.f_frsize
+    inodes_used = max(0, found.f_files - found.f_ffree)
+    return {
+        "total": found.f_blocks * found.f_frsize,
+        "free": free,
+        "used": used,
+        "used_percent": _percent(used, free),
+        "inodes_total": found.f_files,
+        "inodes_free": found.f_ffree,
+        "inodes_used": inodes_used,
+        "inodes_used_percent": _percent(inodes_used, found.f_ffree),
+    }
+
+
+def _percent(used: float, free: float) -> float:
+    return 100 * used / (used + free) if used + free > 0 else 0.0
+
+
+class FreeSpace:
+    """Reads how full each file system is."""
+
+    def __init__(
+        self, mounts: Callable[[], Sequence[Mount]] = _mounts, usage: Callable[[str], Fields] = _usage
+    ) -> None:
+        self._mounts = mounts
+        self._usages = Asker(usage)
+
+    def __call__(self) -> Iterator[Reading]:
+        """The measurement `disk`, for each file system that has a size."""
+        mounts = {one.mountpoint: one for one in self._mounts() if one.fstype not in _NEVER_ASKED}
+        for path, fields in self._usages.answers(mounts).items():
+            if fields["total"]:
+                yield Reading("disk", fields, _tags(mounts[path]))
+
+
+def _tags(mount: Mount) -> tuple[tuple[str, str], ...]:
+    device = os.path.realpath(mount.device) if mount.device.startswith(_MAPPER) else mount.device
+    name = device.replace("/dev/", "")
+    options = mount.opts.split(",")
+    mode = next((mode for mode in ("rw", "ro") if mode in options), "unknown")
+    tags = {"path": mount.mountpoint, "device": name, "fstype": mount.fstype, "mode": mode}
+    if label := _label(device, name):
+        tags["label"] = label
+    return tuple(sorted(tags.items()))
+
+
+def _label(device: str, name: str) -> str | None:
+    """The name of a logical volume, or the label of a file system as udev knows it."""
+    if sys.platform != "linux":
+        return None
+    if volume := text_of(SYS / "block" / name / "dm" / "name"):
+        return volume
+    try:
+        number = os.stat(device).st_rdev
+    except OSError:
+        return None
+    known = (text_of(_UDEV / f"b{os.major(number)}:{os.minor(number)}") or "").splitlines()
+    return next((line.removeprefix(_LABEL) for line in known if line.startswith(_LABEL)), None)
