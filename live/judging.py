@@ -1,6 +1,6 @@
 """Steps the state machine of every rule over live data, from evaluation to evaluation."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -23,6 +23,7 @@ from store.protocol import Store
 OVERLAP = 60 * SECOND  # samples that arrive later than this are not in the windows of later evaluations
 _FORGOTTEN = 3600 * SECOND  # a series without samples for so long is not judged; what fires stays firing
 _LEAST_REACH = 1800 * SECOND  # for the interval and the window of a series that is sampled every 5 minutes
+_LEARN_EVERY = 60 * SECOND
 _ACTIVE = (State.PENDING, State.FIRING)
 
 
@@ -60,6 +61,7 @@ class LiveJudge:
         self._find: Callable[[str], Origins] = lambda _: {}
         self._facts = Facts(given)
         self._last: int | None = None
+        self._intervals: dict[str, int] | None = None
         self._differs = False  # whether the series differ from those that were planned with
         self._statuses = {key: status for key, status in statuses.items() if status.state in _ACTIVE}
         self._latest: dict[Key, tuple[Planned, Conditions]] = {}
@@ -103,6 +105,8 @@ class LiveJudge:
         if self._differs:
             self._plan(start, end)
             self._differs = False
+        if end % _LEARN_EVERY == 0:
+            self._intervals = None
         judge = Judge(self._find, self._buffers.samples, self._facts)
         transitions: list[Transition] = []
         for one in self._planned:
@@ -117,7 +121,23 @@ class LiveJudge:
         transitions.sort(key=lambda one: one.at)
         return Step(end, transitions, self._readings(end), dict(self._statuses), heard)
 
-    def reread(self, series: Sequence[Series]) -> None:
+    def forget(self, keys: Iterable[Key]) -> None:
+        """Forget the status of alerts that somebody ended, so that they can fire again."""
+        for key in keys:
+            self._statuses.pop(key, None)
+
+    def interval(self, host: str) -> int | None:
+        """The shortest sampling interval (ns) of a host's series that are judged; None if it is not known."""
+        if self._intervals is None:
+            self._intervals = {}
+            for series in self._reach:
+                interval = self._buffers.samples(series).interval
+                if interval:
+                    name = host_of(series, self._tags).casefold()
+                    self._intervals[name] = min(interval, self._intervals.get(name, interval))
+        return self._intervals.get(host.casefold())
+
+    def reread(self, series: Iterable[Series]) -> None:
         """Take late samples of these series into the windows of later evaluations."""
         self._buffers.forget([known for one in series if (known := self._series.get(one.key))])
 
