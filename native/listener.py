@@ -9,4 +9,6 @@ def listens(pid: int, port: int, host: str | None = None) -> bool:
         sockets = psutil.Process(pid).net_connections("tcp")
     except psutil.Error:
         return False
-    return any(one.status == psutil.CONN_LISTEN and one.laddr.port == port and host in (None, one.laddr.ip) for one in sockets)
+    return any(
+        one.status == psutil.CONN_LISTEN and one.laddr.port == port and host in (None, one.laddr.ip) for one in sockets
+    )
