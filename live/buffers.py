@@ -10,7 +10,8 @@ from model.series import Series
 from store.protocol import Store
 
 _NOTHING = Samples(np.empty(0, dtype=np.int64), np.empty(0))
-_LEARNED_FROM = 31  # samples: enough for a median that one gap does not move
+_KEPT_UP = 5  # steps in a row that make an interval; fewer may be chance
+_ALIKE = 1.5  # largest ratio between the steps of one interval
 
 
 class Buffers:
@@ -65,6 +66,10 @@ def _cut(samples: Samples, start: int) -> Samples:
 
 
 def _declared(samples: Samples, known: int | None) -> Samples:
-    """The samples with the interval that their newest times show, or the known one while there is one sample."""
-    interval = sampling_interval(samples.times[-_LEARNED_FROM:])
-    return Samples(samples.times, samples.values, interval or known)
+    """The samples with the interval that their newest steps show if these are alike, else with the known one."""
+    steps = np.diff(samples.times[-_KEPT_UP - 1 :])
+    is_alike = len(steps) == _KEPT_UP and steps.max() <= _ALIKE * steps.min()
+    interval = (
+        sampling_interval(samples.times[-_KEPT_UP - 1 :]) if is_alike else known or sampling_interval(samples.times)
+    )
+    return Samples(samples.times, samples.values, interval)

@@ -1,6 +1,6 @@
 """Steps the state machine of every rule over live data, from evaluation to evaluation."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -22,7 +22,8 @@ from store.protocol import Store
 
 OVERLAP = 60 * SECOND  # samples that arrive later than this are not in the windows of later evaluations
 _FORGOTTEN = 3600 * SECOND  # a series without samples for so long is not judged; what fires stays firing
-_INTERVALS = 2 * 300 * SECOND  # the window of a series that is sampled every 5 minutes
+_LEAST_REACH = 1800 * SECOND  # for the interval and the window of a series that is sampled every 5 minutes
+_LEARN_EVERY = 60 * SECOND
 _ACTIVE = (State.PENDING, State.FIRING)
 
 
@@ -60,6 +61,8 @@ class LiveJudge:
         self._find: Callable[[str], Origins] = lambda _: {}
         self._facts = Facts(given)
         self._last: int | None = None
+        self._intervals: dict[str, int] | None = None
+        self._differs = False  # whether the series differ from those that were planned with
         self._statuses = {key: status for key, status in statuses.items() if status.state in _ACTIVE}
         self._latest: dict[Key, tuple[Planned, Conditions]] = {}
         self._not_judged: dict[str, set[str]] = {}
@@ -94,10 +97,16 @@ class LiveJudge:
     def advance(self, at: Times) -> Step:
         """Evaluate at the times `at` (UTC ns, ascending, on the grid), which follow the last ones."""
         start, end = int(at[0]), int(at[-1])
-        differs, heard = self._discover(start - EVERY + 1 if self._last is None else self._last + 1, end)
+        if self._last is None:
+            self._discover(start - _FORGOTTEN, start - EVERY)
+            self._last = start - EVERY
+        heard = self._discover(self._last + 1, end)
         self._buffers.read(self._reach, start, end)
-        if differs:
+        if self._differs:
             self._plan(start, end)
+            self._differs = False
+        if end % _LEARN_EVERY == 0:
+            self._intervals = None
         judge = Judge(self._find, self._buffers.samples, self._facts)
         transitions: list[Transition] = []
         for one in self._planned:
@@ -112,31 +121,47 @@ class LiveJudge:
         transitions.sort(key=lambda one: one.at)
         return Step(end, transitions, self._readings(end), dict(self._statuses), heard)
 
-    def reread(self, series: Sequence[Series]) -> None:
+    def forget(self, keys: Iterable[Key]) -> None:
+        """Forget the status of alerts that somebody ended, so that they can fire again."""
+        for key in keys:
+            self._statuses.pop(key, None)
+
+    def interval(self, host: str) -> int | None:
+        """The shortest sampling interval (ns) of a host's series that are judged; None if it is not known."""
+        if self._intervals is None:
+            self._intervals = {}
+            for series in self._reach:
+                interval = self._buffers.samples(series).interval
+                if interval:
+                    name = host_of(series, self._tags).casefold()
+                    self._intervals[name] = min(interval, self._intervals.get(name, interval))
+        return self._intervals.get(host.casefold())
+
+    def reread(self, series: Iterable[Series]) -> None:
         """Take late samples of these series into the windows of later evaluations."""
         self._buffers.forget([known for one in series if (known := self._series.get(one.key))])
 
-    def _discover(self, start: int, end: int) -> tuple[bool, list[str]]:
-        """Note which series have samples in a range. Whether others than before are judged, and the hosts."""
-        differs = False
+    def _discover(self, start: int, end: int) -> list[str]:
+        """Note which series have samples in a range, and return their hosts."""
         hosts: dict[str, str] = {}
         for one in self._store.series(start, end).series:
             key = one.key
             if key not in self._series:
                 self._series[key] = one
-                differs = True
+                self._differs = True
             self._heard[key] = end
             host = host_of(one, self._tags)
             hosts.setdefault(host.casefold(), host)
         silent = [key for key, last in self._heard.items() if end - last > _FORGOTTEN]
         for key in silent:
             del self._heard[key], self._series[key]
-        return differs or bool(silent), [*hosts.values()]
+            self._differs = True
+        return [*hosts.values()]
 
     def _plan(self, start: int, end: int) -> None:
         """Find what is judged on the series there are, and read what that needs."""
         series = [*self._series.values()]
-        telling = {one: _INTERVALS for one in series if shows_in_values(one)}
+        telling = {one: _LEAST_REACH for one in series if shows_in_values(one)}
         self._buffers.read({**self._reach, **telling}, start, end)
         values = [(one, partial(self._values, one)) for one in series]
         self._facts = Facts(self._given, facts_shown_by(values))
@@ -146,7 +171,7 @@ class LiveJudge:
         reach: dict[Series, int] = dict(telling)
         for one in self._planned:
             for condition in one.rule.conditions:
-                window = max(condition.over, _INTERVALS)
+                window = max(condition.over, _LEAST_REACH)
                 for subject, origin in self._find(condition.signal).values():
                     if subject.host.casefold() == one.subject.host.casefold():
                         for part in series_of(origin):

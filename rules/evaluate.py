@@ -271,6 +271,8 @@ def _truths(values: Values, breached: np.ndarray) -> Truths:
 
 def _all(truths: Sequence[Truths]) -> Truths:
     """All conditions together: false if one is false, else no data if one has none, else true."""
+    if len(truths) == 1:
+        return truths[0]
     stacked = np.stack(truths)
     false = (stacked == Truth.FALSE).any(axis=0)
     missing = (stacked == Truth.NO_DATA).any(axis=0)
