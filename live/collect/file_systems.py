@@ -1,6 +1,7 @@
 """Free space: the plugin `disk`."""
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 import psutil
 
 from live.collect.asking import Asker
-from live.collect.reading import SYS, Reading, text_of
+from live.collect.reading import PROC, SYS, Reading, text_of
 
 # As in telegraf/linux.conf: those in memory, in image files and of containers.
 LEFT_OUT = ("tmpfs", "devtmpfs", "devfs", "iso9660", "overlay", "aufs", "squashfs")
@@ -22,7 +23,7 @@ Fields: TypeAlias = Mapping[str, float]
 
 
 class Mount(NamedTuple):
-    """A mounted file system, with psutil's names."""
+    """A mounted file system."""
 
     device: str
     mountpoint: str
@@ -31,7 +32,25 @@ class Mount(NamedTuple):
 
 
 def _mounts() -> Sequence[Mount]:
-    return [Mount(one.device, one.mountpoint, one.fstype, one.opts) for one in psutil.disk_partitions(all=True)]
+    if sys.platform != "linux":
+        return [Mount(one.device, one.mountpoint, one.fstype, one.opts) for one in psutil.disk_partitions(all=True)]
+    # As the first process sees them: a service manager may show the others all file systems as read-only.
+    lines = text_of(PROC / "1" / "mountinfo") or (PROC / "self" / "mountinfo").read_text()
+    return [_mount(line) for line in lines.splitlines()]
+
+
+def _mount(line: str) -> Mount:
+    """A line of mountinfo: `36 35 98:0 / /mnt rw,noatime master:1 - ext3 /dev/sda1 rw`."""
+    head, _, tail = line.partition(" - ")
+    _, _, number, _, path, options, *_ = head.split()
+    fstype, device, *_ = tail.split()
+    if device == "/dev/root":  # what the kernel mounted at its start, under no other name
+        device = f"/dev/{os.path.basename(os.path.realpath(SYS / 'dev' / 'block' / number))}"
+    return Mount(_unescaped(device), _unescaped(path), fstype, options)
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), text)
 
 
 def _usage(path: str) -> Fields:

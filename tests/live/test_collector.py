@@ -114,6 +114,24 @@ def test_a_file_system_that_does_not_answer_holds_nothing_up(caplog):
     ]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="of Linux")
+def test_mounts_are_those_the_first_process_sees(monkeypatch, tmp_path):
+    """A service that may write nowhere sees all of them as read-only, and signals are about those that are not."""
+    for process, mode in (("1", "rw"), ("self", "ro")):
+        (tmp_path / process).mkdir()
+        (tmp_path / process / "mountinfo").write_text(
+            f"22 1 8:1 / / {mode},relatime shared:1 - ext4 /dev/sda1 rw\n"
+            f"30 22 0:50 / /mnt/two\\040words {mode} - nfs4 server:/a\\040b rw\n"
+            f"31 22 0:51 / /auto {mode} - autofs systemd-1 rw\n"
+        )
+    monkeypatch.setattr(file_systems, "PROC", tmp_path)
+    given = list(FreeSpace(usage=lambda path: {"total": 1.0})())
+    assert [one.tags for one in given] == [
+        (("device", "sda1"), ("fstype", "ext4"), ("mode", "rw"), ("path", "/")),
+        (("device", "server:/a b"), ("fstype", "nfs4"), ("mode", "rw"), ("path", "/mnt/two words")),
+    ]
+
+
 def test_macos_has_no_counts_of_the_kernel(monkeypatch):
     # psutil gives other quantities under these names there.
     monkeypatch.setattr(sys, "platform", "darwin")
