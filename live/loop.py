@@ -50,9 +50,9 @@ class Progress:
 class AlertLoop:
     """Steps the rules over the data of a store, whoever wrote it.
 
-    `processes` gives the top processes of a host in a span (UTC ns), a line each; `troubles` what is wrong with Plimsoll
-    itself. `on_step` is called after evaluations, with the time. `perform` is called every second or so, with the time
-    (UTC ns) as a parameter so that it can be simulated.
+    `processes` gives the top processes of a host in a span (UTC ns), a line each; `troubles` what is wrong with
+    Plimsoll itself. `on_step` is called after evaluations, with the time. `perform` is called every second or so, with
+    the time (UTC ns) as a parameter so that it can be simulated.
     """
 
     def __init__(

@@ -11,7 +11,7 @@ from hosts.facts import GivenFacts
 from live import overview, up_settings
 from live.access import Access
 from live.alert_book import AlertBook
-from live.alerts_file import FILE_NAME, AlertsFile
+from live.alerts_file import NAME, AlertsFile
 from live.credentials import Credentials
 from live.delivery import senders
 from live.heartbeat import Heartbeat
@@ -71,7 +71,7 @@ class Up:
         self._settings = up_settings.load(setup.folder)
         hide_in_logs(self._settings.addresses)
         self._watch = ProcessWatch()
-        self._file = AlertsFile(setup.folder / FILE_NAME)
+        self._file = AlertsFile(setup.folder / NAME)
         self._writing = Writing(store, self._written)
         self.loop = AlertLoop(
             store,
@@ -84,13 +84,15 @@ class Up:
             troubles=self._troubles,
             on_step=self._stepped,
         )
-        access = Access(setup.listen, Credentials(setup.folder), setup.allowed_hosts)
-        app = create_app(store, self._writing, access, self._health)
-        self._server = Serving(app, setup.listen, setup.certificate)
-        self.address = self._server.address
+        self.address = setup.listen.url(tls=setup.certificate is not None)
         found = senders(self._settings, str(setup.folder / up_settings.FILE_NAME))
         self._notifier = Notifier(self._file, self._settings, found, now=self._started, pages=self.address)
         self._heartbeat = self._heart(self._settings)
+        self._credentials = Credentials(setup.folder)
+        self._servers = [self._serving(setup.listen, setup.certificate)]
+        if setup.certificate or not setup.listen.is_loopback:
+            # For commands on this computer, which then need to trust no certificate.
+            self._servers.append(self._serving(Listen(port=0), None))
         self._sources = Sources(setup.sources, self._writing)
         self._threads = [
             Thread(target=self.loop.run, args=(self._stop,), name="alert loop"),
@@ -99,7 +101,7 @@ class Up:
 
     def start(self) -> None:
         """Begin to collect, judge and notify; the server listens already."""
-        self._lock.announce(self.address)
+        self._lock.announce(self._servers[-1].address)
         self._notifier.start()
         if self._heartbeat:
             self._heartbeat.start()
@@ -109,7 +111,8 @@ class Up:
 
     def stop(self) -> None:
         """Stop the server first, then write what it received, then end the loop and close the files."""
-        self._server.stop()
+        for server in self._servers:
+            server.stop()
         self._sources.stop()
         self._writing.close()
         self._stop.set()
@@ -126,9 +129,18 @@ class Up:
         self._writing.put(points).result()
 
     @property
+    def host(self) -> str | None:
+        """The name under which this computer is collected; None if it is not."""
+        return self._setup.host
+
+    @property
     def is_running(self) -> bool:
         """Whether the server and the loop run."""
-        return self._server.running and all(thread.is_alive() for thread in self._threads)
+        return all(server.running for server in self._servers) and all(thread.is_alive() for thread in self._threads)
+
+    def _serving(self, listen: Listen, certificate: Certificate | None) -> Serving:
+        access = Access(listen, self._credentials, self._setup.allowed_hosts)
+        return Serving(create_app(self._store, self._writing, access, self._health), listen, certificate)
 
     def _heart(self, settings: UpSettings) -> Heartbeat | None:
         if settings.heartbeat is None:
