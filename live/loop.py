@@ -112,9 +112,11 @@ class AlertLoop:
             self._amend(now)
         except (Unreachable, Unusable, NotKept) as error:
             self._failed(str(error))
+            self._judge = None  # what was evaluated may not have been kept: begin again from what was
         except Exception as error:  # the loop must go on, and say that it does not
             _log.exception("the alert loop failed")
             self._failed(f"a defect of Plimsoll: {type(error).__name__}: {error}")
+            self._judge = None
 
     def _evaluate(self, now: int) -> None:
         due = (now - self._delay) // EVERY * EVERY
@@ -194,5 +196,3 @@ class AlertLoop:
         if problem != self.progress.problem:
             _log.error("cannot judge: %s", problem)
         self.progress = replace(self.progress, problem=problem)
-        # What was evaluated may not have been kept: begin again from what was.
-        self._judge = None

@@ -1,116 +1,126 @@
-"""The DuckDB file of the embedded store: one process owns it, reads run beside one writer."""
+"""The DuckDB file of the embedded store: reads run beside one writer, and what was committed survives a full disk."""
 
-import os
-import re
-import stat
+import shutil
 import threading
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import duckdb
 
 from model.errors import Unusable
+from store.duck_open import Cursor, connect, write_ahead_log
+from store.protocol import StoreFull
 
-VERSION = 1
-
-_SCHEMA = """
-    CREATE TABLE plimsoll (version INTEGER);
-    CREATE TABLE series (id INTEGER, host VARCHAR, measurement VARCHAR, tags VARCHAR, field VARCHAR);
-    CREATE TABLE part (name VARCHAR, kind VARCHAR, day INTEGER);
-    CREATE TABLE recorded (series INTEGER, time BIGINT, value DOUBLE);
-    CREATE TABLE run (
-        name VARCHAR, generation VARCHAR, first BIGINT, last BIGINT, hosts VARCHAR, labels VARCHAR, files BIGINT,
-        amount BIGINT, loaded BIGINT, refused BIGINT, state VARCHAR, document BLOB
-    );
-    CREATE TABLE claim (run VARCHAR, holder VARCHAR, work VARCHAR, who VARCHAR, since BIGINT, heard BIGINT);
-"""
-_SETTINGS = {
-    "autoinstall_known_extensions": "false",
-    "autoload_known_extensions": "false",
-    "checkpoint_threshold": "1TB",  # checkpoints are made here, where they can be held back
-    "enable_external_access": "false",
-    "lock_configuration": "true",
-    "memory_limit": "192MB",
-    "python_enable_replacements": "false",
-    "threads": "2",
-}
 _CHECKPOINT_BYTES = 64 << 20
-_LOCKED = re.compile(r"\(PID (\d+)\)")
-
-Cursor = duckdb.DuckDBPyConnection
+_FULL = ("No space left", "not enough space", "Disk quota", "File too large")
+_REFUSED = (duckdb.IOException, duckdb.TransactionException, duckdb.OutOfMemoryException)
 
 
 class DuckFile:
-    """An open file. Its transactions are made by `reading`, in any thread, and by `writing`, one after another."""
+    """An open file. Its transactions are made by `reading`, in any thread, and by `writing`, one after another.
 
-    def __init__(self, path: Path) -> None:
+    Samples are not written while less than `margin` bytes are free on its disk. `lock` keeps others from writing.
+    """
+
+    def __init__(self, path: Path, margin: int) -> None:
         self.path = path
-        self._connection = _connect(path)
         self.lock = threading.RLock()
-        _check(self._connection, path)
+        self._margin = margin
+        self._connection = connect(path)
+        self._backups = 0
 
     @contextmanager
     def reading(self) -> Generator[Cursor]:
         """A cursor that sees what is committed now, whatever is written meanwhile."""
-        cursor = self._connection.cursor()
-        try:
+        with self._cursor() as cursor:
             cursor.execute("BEGIN TRANSACTION READ ONLY")
             yield cursor
-        finally:
-            cursor.close()
 
     @contextmanager
-    def writing(self) -> Generator[Cursor]:
-        """A cursor whose changes are committed together at the end, or none of them if an error occurs."""
+    def writing(self, *, needs_room: bool = False) -> Generator[Cursor]:
+        """A cursor whose changes are committed together at the end, or none of them if an error occurs.
+
+        `needs_room`: StoreFull if too little is free on the disk. What makes room must not need it.
+        """
         with self.lock:
-            cursor = self._connection.cursor()
-            try:
+            if needs_room:
+                self._check_room()
+            with self._cursor() as cursor:
                 cursor.execute("BEGIN TRANSACTION")
                 yield cursor
                 cursor.execute("COMMIT")
-            finally:
-                cursor.close()
-            self._checkpoint()
+            if self._unwritten > _CHECKPOINT_BYTES:
+                self.checkpoint()
+
+    def checkpoint(self) -> None:
+        """Move what was committed from the write-ahead log to its place, and free what was dropped.
+
+        Not while the file is copied, nor if the disk may be too full: a checkpoint that fails ends the connection.
+        """
+        with self.lock:
+            if not self._backups and self._free > self._unwritten + _CHECKPOINT_BYTES:
+                with self._cursor() as cursor:
+                    cursor.execute("CHECKPOINT")
+
+    @property
+    def used(self) -> int:
+        """How many bytes of the file are in use. It does not shrink; what was dropped is used again."""
+        with self.reading() as cursor:
+            row = cursor.execute("SELECT used_blocks * block_size FROM pragma_database_size()").fetchone()
+        return (row[0] if row else 0) + self._unwritten
+
+    def backup(self, to: Path) -> None:
+        """Copy what is committed now to a new file, while writing goes on into the write-ahead log."""
 
     def close(self) -> None:
         """Close the file, after what is being written."""
         with self.lock:
             self._connection.close()
 
-    def _checkpoint(self) -> None:
-        log = Path(f"{self.path}.wal")
-        if log.exists() and log.stat().st_size > _CHECKPOINT_BYTES:
-            self._connection.execute("CHECKPOINT")
+    @contextmanager
+    def _cursor(self) -> Generator[Cursor]:
+        cursor = self._connection.cursor()
+        try:
+            yield cursor
+        except _REFUSED as error:
+            raise self._refusal(str(error)) from None
+        except duckdb.FatalException as error:
+            self._reopen()
+            raise self._refusal(str(error)) from None
+        finally:
+            cursor.close()
 
+    def _reopen(self) -> None:
+        """Open the file again: after a fatal error DuckDB does not even read."""
+        with self.lock:
+            try:
+                self._connection.execute("SELECT 1")
+            except duckdb.Error:
+                with suppress(duckdb.Error):
+                    self._connection.close()
+                self._connection = connect(self.path)
 
-def _connect(path: Path) -> Cursor:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.exists():
-            if not stat.S_ISREG(path.stat().st_mode):
-                raise Unusable(f"{path}: is not a file; name the file of an embedded store, or a new one")
-            with path.open("rb"):
-                pass
-        return duckdb.connect(path, config={**_SETTINGS, "temp_directory": f"{path}.tmp"})
-    except OSError as error:
-        raise Unusable(f"{path}: cannot be opened: {error.strerror or error}") from None
-    except duckdb.Error as error:
-        raise Unusable(_refusal(path, str(error))) from None
+    def _refusal(self, text: str) -> Unusable:
+        if any(sign in text for sign in _FULL):
+            return StoreFull(f"{self.path}: its disk is full; make room: what was stored before can still be read")
+        return Unusable(f"{self.path}: {text.splitlines()[0]}")
 
+    def _check_room(self) -> None:
+        if self._free < self._margin:
+            raise StoreFull(
+                f"{self.path}: {self._free >> 20} MB are free on its disk, and nothing is written below "
+                f"{self._margin >> 20} MB; make room: what was stored before can still be read"
+            )
 
-def _refusal(path: Path, text: str) -> str:
-    if "lock" in text:
-        owner = _LOCKED.search(text)
-        who = f"process {owner[1]}" if owner and int(owner[1]) != os.getpid() else "another process"
-        return f"{path}: {who} has it open; stop that, or let it answer (plimsoll up does)"
-    return f"{path}: cannot be opened as a DuckDB file: {text.splitlines()[0]}"
+    @property
+    def _free(self) -> int:
+        return shutil.disk_usage(self.path.parent).free
 
-
-def _check(connection: Cursor, path: Path) -> None:
-    tables = {name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
-    if not tables:
-        connection.execute(f"BEGIN; {_SCHEMA}; INSERT INTO plimsoll VALUES ({VERSION}); COMMIT")
-    elif "plimsoll" not in tables:
-        connection.close()
-        raise Unusable(f"{path}: is a DuckDB file of another program; name another file")
+    @property
+    def _unwritten(self) -> int:
+        """The size of the write-ahead log."""
+        try:
+            return write_ahead_log(self.path).stat().st_size
+        except FileNotFoundError:
+            return 0

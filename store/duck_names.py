@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.series import Series
-from store.duck_file import Cursor, DuckFile
+from store.duck_file import DuckFile
+from store.duck_open import Cursor
 from store.line_protocol import as_stored
 
 _MOST_RECENT = 200_000
@@ -45,7 +46,7 @@ class Names:
         stored = [as_stored(one) for one in series]
         new = {one.key: one for one in reversed(stored) if one.key not in self._numbers}
         if new:
-            with self._file.writing() as cursor:
+            with self._file.writing(needs_room=True) as cursor:
                 _save(cursor, list(new.values()), len(self.series))
             for key, one in new.items():
                 self._numbers[key] = len(self.series)

@@ -1,96 +1,119 @@
 """Reads samples from the tables of the embedded store. A recorded value counts before a live one of the same time."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from model.samples import Samples, joined
-from store.duck_file import Cursor
-from store.duck_tables import Asked, parts
+from store.duck_file import DuckFile
+from store.duck_open import Cursor
+from store.duck_parts import DAY, Kind, floor, live_parts
+from store.duck_recorded import RECORDED
 from store.protocol import Buckets
 
-_AT_ONCE = 500
+_MOST_IN_LIST = 50
+_PLAIN = "series, time, value"
+_WEIGHED = "series, time, value AS minimum, value AS maximum, value AS mean, 1 AS amount"
+_THIN = {_PLAIN: "series, time, mean AS value", _WEIGHED: "series, time, minimum, maximum, mean, amount"}
 
 
-def samples(cursor: Cursor, numbers: Sequence[int], start: int, end: int) -> dict[int, Samples]:
-    """The samples of the series that have any in a range, by their numbers."""
-    found: dict[int, list[Samples]] = {}
-    for asked in _groups(numbers, start, end):
-        for query, values in _queries(cursor, asked):
-            rows = cursor.execute(f"SELECT series, time, value FROM ({query}) ORDER BY series, time", values)
-            for number, columns in _by_series(rows.fetchnumpy()):
-                found.setdefault(number, []).append(Samples(columns["time"], columns["value"]))
-    return {number: some[0] if len(some) == 1 else joined(some) for number, some in found.items()}
+class Range(NamedTuple):
+    """Some series in a range of time, both ends included, as a cursor sees them."""
 
+    cursor: Cursor
+    where: str
+    start: int
+    end: int
 
-def buckets(cursor: Cursor, numbers: Sequence[int], start: int, end: int, width: int) -> dict[int, Buckets]:
-    """Minimum, maximum and mean of the series that have samples in a range, by their numbers."""
-    found: dict[int, Buckets] = {}
-    for asked in _groups(numbers, start, end):
-        query, values = _united(cursor, asked)
-        rows = cursor.execute(
-            "SELECT series, time - ((time % $1) + $1) % $1 AS time, min(value) AS minimum, max(value) AS maximum, "
-            f"avg(value) AS mean FROM ({query}) GROUP BY ALL ORDER BY ALL".replace("$1", str(int(width))),
-            values,
+    def recorded(self, columns: str) -> str:
+        """The query for recorded samples."""
+        return f"SELECT {columns} FROM {RECORDED} WHERE {self.where}"
+
+    def live(self, columns: str) -> str:
+        """The query for live samples; empty if there cannot be any."""
+        return " UNION ALL ".join(
+            f"SELECT {_THIN[columns] if part.kind is Kind.THIN else columns} FROM {part.rows} WHERE {self.where}"
+            for part in live_parts(self.cursor, self.start, self.end)
         )
-        for number, columns in _by_series(rows.fetchnumpy()):
-            found[number] = Buckets(columns["time"], columns["minimum"], columns["maximum"], columns["mean"])
-    return found
+
+    def all(self, columns: str) -> str:
+        """The query for all samples that count."""
+        live, recorded = self.live(columns), self.recorded(columns)
+        if not live or self.cursor.execute(f"{self.recorded('1')} LIMIT 1").fetchone() is None:
+            return live or recorded
+        return f"{recorded} UNION ALL SELECT * FROM ({live}) ANTI JOIN ({recorded}) USING (series, time)"
 
 
-def counts(cursor: Cursor, numbers: Sequence[int], start: int, end: int) -> dict[int, int]:
-    """How many samples the series have in a range, by their numbers."""
-    found: dict[int, int] = {}
-    for asked in _groups(numbers, start, end):
-        query, values = _united(cursor, asked)
-        found |= dict(cursor.execute(f"SELECT series, count(*) FROM ({query}) GROUP BY series", values).fetchall())
-    return found
+@contextmanager
+def ranging(file: DuckFile, numbers: Sequence[int], start: int, end: int) -> Generator[Range]:
+    """The series of these numbers in a range, as it is stored now."""
+    with file.reading() as cursor:
+        if len(numbers) > _MOST_IN_LIST:
+            cursor.register("asked", {"series": np.array(numbers, np.int32)})
+        named = ", ".join(map(str, numbers)) if len(numbers) <= _MOST_IN_LIST else "SELECT series FROM asked"
+        where = f"series IN ({named})" if named else "false"
+        yield Range(cursor, f"{where} AND time BETWEEN {int(start)} AND {int(end)}", start, end)
 
 
-def present(cursor: Cursor, start: int, end: int) -> list[int]:
+def samples(asked: Range) -> dict[int, Samples]:
+    """The samples of the series that have any, by their numbers."""
+    found: dict[int, list[Samples]] = {}
+    for query in filter(None, (asked.recorded(_PLAIN), asked.live(_PLAIN))):
+        rows = asked.cursor.execute(f"FROM ({query}) ORDER BY series, time").fetchnumpy()
+        for number, columns in _by_series(rows):
+            found.setdefault(number, []).append(Samples(columns["time"], columns["value"]))
+    return {number: _one(parts) for number, parts in found.items()}
+
+
+def buckets(asked: Range, width: int) -> dict[int, Buckets]:
+    """Minimum, maximum and mean of the series that have samples, by their numbers."""
+    rows = asked.cursor.execute(
+        f"SELECT series, {floor('time', int(width))} AS start, min(minimum) AS minimum, max(maximum) AS maximum, "
+        f"sum(mean * amount) / sum(amount) AS mean FROM ({asked.all(_WEIGHED)}) GROUP BY ALL ORDER BY ALL"
+    )
+    return {
+        number: Buckets(columns["start"], columns["minimum"], columns["maximum"], columns["mean"])
+        for number, columns in _by_series(rows.fetchnumpy())
+    }
+
+
+def counts(asked: Range) -> dict[int, int]:
+    """How many samples the series have, by their numbers."""
+    query = f"SELECT series, count(*) FROM ({asked.all(_PLAIN)}) GROUP BY series"
+    return dict(asked.cursor.execute(query).fetchall())
+
+
+def present(file: DuckFile, start: int, end: int) -> list[int]:
     """The numbers of the series with a sample in a range."""
-    tables = ["recorded", *(part.name for part in parts(cursor, start, end))]
-    query = " UNION ALL ".join(f"SELECT series FROM {name} WHERE time BETWEEN ? AND ?" for name in tables)
-    rows = cursor.execute(f"SELECT DISTINCT series FROM ({query})", [start, end] * len(tables)).fetchall()
-    return [number for (number,) in rows]
+    with file.reading() as cursor:
+        within = f"time BETWEEN {int(start)} AND {int(end)}"
+        parts = live_parts(cursor, start, end)
+        tables = [RECORDED, *(part.name for part in parts if part.kind is Kind.OPEN)]
+        queries = [f"SELECT series FROM {name} WHERE {within}" for name in tables]
+        # A series that has samples on a day, before the range and after it, may have none within.
+        surely = f"first BETWEEN {int(start)} AND {int(end)} OR last BETWEEN {int(start)} AND {int(end)}"
+        queries.append(f"SELECT series FROM held WHERE day BETWEEN {start // DAY} AND {end // DAY} AND ({surely})")
+        if start // DAY == end // DAY:
+            queries += [f"SELECT series FROM {part.rows} WHERE {within}" for part in parts if part.name not in tables]
+        return [number for (number,) in cursor.execute(" UNION ".join(queries)).fetchall()]
 
 
-def _groups(numbers: Sequence[int], start: int, end: int) -> list[Asked]:
-    every = sorted(set(numbers))
-    return [Asked(every[at : at + _AT_ONCE], start, end) for at in range(0, len(every), _AT_ONCE)]
-
-
-def _queries(cursor: Cursor, asked: Asked) -> list[tuple[str, list[int]]]:
-    """Queries for the recorded samples and for the live ones, with their parameters."""
-    recorded = (f"SELECT series, time, value FROM recorded WHERE {asked.where}", asked.values)
-    tables = parts(cursor, asked.start, asked.end)
-    live = " UNION ALL ".join(f"SELECT series, time, value FROM {part.name} WHERE {asked.where}" for part in tables)
-    return [recorded, (live, asked.values * len(tables))] if tables else [recorded]
-
-
-def _united(cursor: Cursor, asked: Asked) -> tuple[str, list[int]]:
-    """One query for all samples, in which live ones do not hide recorded ones."""
-    (recorded, values), *live = _queries(cursor, asked)
-    if not live:
-        return recorded, values
-    ((query, others),) = live
-    some = cursor.execute(f"SELECT 1 FROM recorded WHERE {asked.where} LIMIT 1", asked.values).fetchone()
-    if some is None:
-        return query, others
-    rest = f"SELECT * FROM ({query}) AS live ANTI JOIN ({recorded}) AS held USING (series, time)"
-    return f"{recorded} UNION ALL {rest}", [*values, *others, *values]
+def _one(parts: Sequence[Samples]) -> Samples:
+    times = parts[0].times
+    return parts[0] if len(parts) == 1 and bool((times[1:] > times[:-1]).all()) else joined(parts)
 
 
 def _by_series(columns: Mapping[str, NDArray[Any]]) -> list[tuple[int, dict[str, NDArray[Any]]]]:
     """The columns of each series, of an answer that is sorted by series."""
-    series = columns["series"]
+    series = np.asarray(columns["series"])
     if not len(series):
         return []
     first = np.flatnonzero(np.diff(series, prepend=series[0] - 1))
     ends = [*first[1:].tolist(), len(series)]
     return [
-        (int(series[at]), {name: np.asarray(column[at:end]) for name, column in columns.items() if name != "series"})
+        (int(series[at]), {name: np.asarray(column[at:end]) for name, column in columns.items()})
         for at, end in zip(first.tolist(), ends, strict=True)
     ]

@@ -10,47 +10,84 @@ from model.points import Points
 from model.run import Recording
 from model.samples import Samples
 from model.series import Series, hosts_of
-from store import duck_read, duck_write
+from store import duck_read, duck_recorded
+from store.duck_batch import Batch
 from store.duck_file import DuckFile
+from store.duck_live import LiveWriter
 from store.duck_names import Names
 from store.duck_runs import DuckRuns
-from store.duck_write import LivePart
+from store.duck_tidy import Keeping, Tidying
 from store.protocol import Buckets, FoundSeries, WriteResult
 
 FILE = "plimsoll.duckdb"
+RAW_DAYS = 7
+DAYS = 400
+SIZE_LIMIT = 20 << 30
+MARGIN = 200 << 20
 
 
 class DuckStore(DuckRuns):
     """Series and runs in one file. See `store.protocol.Store`."""
 
-    def __init__(self, file: DuckFile) -> None:
+    def __init__(self, file: DuckFile, keeping: Keeping) -> None:
         super().__init__(file)
         self._names = Names(file)
-        self._live = LivePart(file)
+        self._live = LiveWriter(file)
+        self._tidying = Tidying(file, self._live, keeping)
 
     @classmethod
-    def open(cls, place: Path) -> "DuckStore":
-        """Open a file, or the one in a folder; it is made if it is missing. Unusable if that is not possible."""
-        return cls(DuckFile(place / FILE if place.is_dir() else place))
+    def open(
+        cls,
+        place: Path,
+        *,
+        raw_days: int = RAW_DAYS,
+        days: int = DAYS,
+        size_limit: int = SIZE_LIMIT,
+        margin: int = MARGIN,
+    ) -> "DuckStore":
+        """Open a file, or `plimsoll.duckdb` in a folder; it is made if it is missing.
+
+        `tidy` keeps live samples as they came for `raw_days`, by the minute for `days`, and drops the oldest days while
+        more than `size_limit` bytes are in use. Nothing is written while less than `margin` bytes are free on the disk.
+
+        Raises:
+            Unusable: Another process has the file open, it is of a later version, or it cannot be opened.
+        """
+        is_file = place.suffix == Path(FILE).suffix or place.is_file()
+        return cls(DuckFile(place if is_file else place / FILE, margin), Keeping(raw_days, days, size_limit))
 
     def close(self) -> None:
         """Close the file, after what is being written."""
         self._file.close()
 
+    def size(self) -> int:
+        """How many bytes are in use."""
+        return self._file.used
+
+    def tidy(self, now: int) -> bool:
+        """Do one piece of the work that keeps live samples sorted and within their limits; whether there was any.
+
+        Writes wait for it, for at most about a second. `now`: the time (UTC ns) from which ages are counted.
+        """
+        return self._tidying.piece(now)
+
+    def backup(self, to: Path) -> None:
+        """Copy what is committed now to a new file, while writing goes on. Unusable if there is a file already."""
+        self._file.backup(to)
+
     def write(self, batches: Iterable[Log]) -> Generator[WriteResult]:
         """Write each batch in one transaction."""
-        for batch in batches:
-            columns = duck_write.columns_of(batch, self._names.numbers(batch.series))
-            with self._file.writing() as cursor:
-                duck_write.record(cursor, columns)
-            yield WriteResult(batch.present)
+        for one in batches:
+            batch = duck_recorded.batch_of(one, self._names.numbers(one.series))
+            with self._file.writing(needs_room=True) as cursor:
+                duck_recorded.record(cursor, batch)
+            yield WriteResult(one.present)
 
     def write_points(self, points: Points) -> WriteResult:
         """Write live samples; they are committed when it returns."""
         used, which = np.unique(points.which, return_inverse=True)
-        if len(used):
-            numbers = self._names.numbers([points.series[at] for at in used.tolist()])
-            self._live.write(numbers[which], points.times, points.values)
+        numbers = self._names.numbers([points.series[at] for at in used.tolist()])
+        self._live.write(Batch(numbers[which], points.times, points.values).last_of_each)
         return WriteResult(len(points))
 
     def remove(
@@ -64,7 +101,7 @@ class DuckStore(DuckRuns):
         """Remove the samples of a recording, except those that others contain too."""
         before_each()
         with self._file.writing() as cursor:
-            duck_write.forget(cursor, recording, keep, self._names)
+            duck_recorded.remove(cursor, recording, keep, self._names)
 
     def recover(self) -> None:
         """Nothing: a removal is one transaction."""
@@ -79,8 +116,7 @@ class DuckStore(DuckRuns):
 
     def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
         """The series with a sample in a range, sorted."""
-        with self._file.reading() as cursor:
-            found = [self._names.series[number] for number in duck_read.present(cursor, start, end)]
+        found = [self._names.series[number] for number in duck_read.present(self._file, start, end)]
         asked = {host.casefold() for host in hosts}
         chosen = [one for one in found if not hosts or one.host.casefold() in asked]
         return FoundSeries(sorted(chosen, key=lambda one: one.key), 0)
@@ -88,23 +124,23 @@ class DuckStore(DuckRuns):
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
         """The samples of each series in a range."""
         numbers = self._numbers(series)
-        with self._file.reading() as cursor:
-            found = duck_read.samples(cursor, _known(numbers), start, end)
+        with duck_read.ranging(self._file, _known(numbers), start, end) as asked:
+            found = duck_read.samples(asked)
         nothing = Samples(np.empty(0, np.int64), np.empty(0))
         return [nothing if number is None else found.get(number, nothing) for number in numbers]
 
     def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
         """Minimum, maximum and mean, computed by DuckDB."""
         numbers = self._numbers(series)
-        with self._file.reading() as cursor:
-            found = duck_read.buckets(cursor, _known(numbers), start, end, width)
+        with duck_read.ranging(self._file, _known(numbers), start, end) as asked:
+            found = duck_read.buckets(asked, width)
         return [Buckets.empty() if number is None else found.get(number, Buckets.empty()) for number in numbers]
 
     def counts(self, series: Sequence[Series], start: int, end: int) -> list[int]:
         """How many samples each series has in a range."""
         numbers = self._numbers(series)
-        with self._file.reading() as cursor:
-            found = duck_read.counts(cursor, _known(numbers), start, end)
+        with duck_read.ranging(self._file, _known(numbers), start, end) as asked:
+            found = duck_read.counts(asked)
         return [0 if number is None else found.get(number, 0) for number in numbers]
 
     def _numbers(self, series: Sequence[Series]) -> list[int | None]:

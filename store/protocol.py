@@ -6,12 +6,17 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from model.errors import Unusable
 from model.log import Log, Times, Values
 from model.points import Points
 from model.run import Recording, StoredRun
 from model.samples import Samples
 from model.series import Series
 from store.run_states import Claim, State
+
+
+class StoreFull(Unusable):
+    """There is no room for more: nothing was written. What is stored can be read; write again when there is room."""
 
 
 @dataclass(frozen=True, slots=True)

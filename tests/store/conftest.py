@@ -2,9 +2,17 @@
 
 import pytest
 
+from live.access import Access
+from live.credentials import Credentials, owner_token
+from live.health import Health
+from live.listen import Listen
+from live.server import create_app
+from live.serving import Serving
+from live.writing import Writing
 from store.duck_store import DuckStore
 from store.influx import InfluxStore
 from store.influx_address import Address
+from store.remote import RemoteStore
 from tests.sure_influx import SureServer
 
 
@@ -24,7 +32,22 @@ def duckdb(tmp_path):
     store.close()
 
 
-@pytest.fixture(params=["influx", "duckdb"])
+@pytest.fixture
+def remote(duckdb, tmp_path):
+    """An embedded store behind a real server."""
+    folder = tmp_path / "data"
+    folder.mkdir(mode=0o700)
+    writing = Writing(duckdb)
+    access = Access(Listen(port=0), Credentials(folder))
+    server = Serving(create_app(duckdb, writing, access, Health), Listen(port=0))
+    store = RemoteStore(server.address, owner_token(folder))
+    yield store
+    store.close()
+    server.stop()
+    writing.close()
+
+
+@pytest.fixture(params=["influx", "duckdb", "remote"])
 def store(request):
     """An empty store."""
     found = request.getfixturevalue(request.param)
