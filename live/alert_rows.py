@@ -75,7 +75,7 @@ def end(connection: sqlite3.Connection, alert: int, at: int, now: int, how: Ende
         (at, how, hush, alert),
     )
     if flapping:
-        _settle(connection, row["key"])
+        _settle(connection, "SELECT ?", alert)
     record(connection, alert, at, now, how)
 
 
@@ -100,17 +100,18 @@ def count_firing(connection: sqlite3.Connection, alert: int, now: int) -> None:
         (recent[1], recent[0], alert),
     ).lastrowid
     record(connection, begun or 0, row["fired_at"], now, "flapping")
-    _settle(connection, row["key"])
+    _settle(connection, "SELECT id FROM alerts WHERE key = ? AND ended_at IS NOT NULL AND NOT hush", row["key"])
 
 
 def end_flapping(connection: sqlite3.Connection, at: int, now: int) -> None:
     """End flapping alerts whose rule has not fired or recovered for an hour."""
     for row in connection.execute("SELECT id, key FROM alerts WHERE ended_at IS NULL AND kind = 'flapping'").fetchall():
-        changed = connection.execute(
-            "SELECT max(max(fired_at), coalesce(max(ended_at), 0)) FROM alerts WHERE key = ? AND kind <> 'flapping'",
+        last = connection.execute(
+            "SELECT coalesce(ended_at, fired_at) AS at FROM alerts WHERE key = ? AND kind <> 'flapping'"
+            " ORDER BY fired_at DESC LIMIT 1",
             (row["key"],),
-        ).fetchone()[0]
-        if at - (changed or 0) >= STABLE:
+        ).fetchone()
+        if last is None or at - last["at"] >= STABLE:
             end(connection, row["id"], at, now, "recovered")
 
 
@@ -145,16 +146,10 @@ def count(connection: sqlite3.Connection, name: str, by: int = 1) -> None:
     )
 
 
-def _settle(connection: sqlite3.Connection, key: str) -> None:
-    """Nobody is told of the ends of single alerts of a rule that is flapping."""
-    connection.execute(
-        "UPDATE told SET what = 'ended' WHERE alert IN"
-        " (SELECT id FROM alerts WHERE key = ? AND kind <> 'flapping' AND ended_at IS NOT NULL)",
-        (key,),
-    )
-    connection.execute(
-        "UPDATE alerts SET hush = 1 WHERE key = ? AND kind <> 'flapping' AND ended_at IS NOT NULL", (key,)
-    )
+def _settle(connection: sqlite3.Connection, alerts: str, value: str | int) -> None:
+    """Nobody is told of the ends of single alerts of a rule that is flapping. `alerts` is a query for their ids."""
+    connection.execute(f"UPDATE told SET what = 'ended' WHERE alert IN ({alerts})", (value,))
+    connection.execute(f"UPDATE alerts SET hush = 1 WHERE id IN ({alerts})", (value,))
 
 
 def _is_muted(connection: sqlite3.Connection, row: sqlite3.Row) -> bool:

@@ -37,6 +37,7 @@ CREATE TABLE alerts (
 CREATE INDEX alerts_open ON alerts (key) WHERE ended_at IS NULL;
 CREATE INDEX alerts_fired ON alerts (fired_at);
 CREATE INDEX alerts_ended ON alerts (ended_at);
+CREATE INDEX alerts_ended_loudly ON alerts (ended_at) WHERE NOT hush;
 CREATE INDEX alerts_key ON alerts (key, fired_at);
 
 CREATE TABLE events (
@@ -82,18 +83,30 @@ CREATE TABLE told (
     PRIMARY KEY (alert, target)
 ) WITHOUT ROWID;
 
--- The log of messages. `outcome`: sent, failed (and tried again) or given up.
+CREATE INDEX told_what ON told (target, what);
+CREATE INDEX told_at ON told (target, at);
+
+-- Whom to notify, by the name in up.toml. `attempts` counts those that failed since the last that succeeded.
+CREATE TABLE targets (
+    name TEXT PRIMARY KEY,
+    address TEXT NOT NULL,
+    since INTEGER NOT NULL,
+    sent_at INTEGER,
+    failing_since INTEGER,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    next_try INTEGER,
+    error TEXT NOT NULL DEFAULT ''
+) WITHOUT ROWID;
+
+-- The log of messages, a row for each attempt. `outcome`: sending, sent, failed or given up.
 CREATE TABLE notifications (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     target TEXT NOT NULL,
-    address TEXT NOT NULL,
     at INTEGER NOT NULL,
     title TEXT NOT NULL,
     alerts TEXT NOT NULL,
-    attempts INTEGER NOT NULL,
     outcome TEXT NOT NULL,
-    error TEXT NOT NULL DEFAULT '',
-    next_try INTEGER
+    error TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX notifications_at ON notifications (target, at);
 

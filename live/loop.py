@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from threading import Event, Lock
 
@@ -50,8 +50,9 @@ class Progress:
 class AlertLoop:
     """Steps the rules over the data of a store, whoever wrote it.
 
-    `processes` gives the top processes of hosts at an evaluation, a line each. `perform` is called every second or so,
-    with the time (UTC ns) as a parameter so that it can be simulated.
+    `processes` gives the top processes of a host in a span (UTC ns), a line each; `troubles` what is wrong with Plimsoll
+    itself. `on_step` is called after evaluations, with the time. `perform` is called every second or so, with the time
+    (UTC ns) as a parameter so that it can be simulated.
     """
 
     def __init__(
@@ -63,8 +64,9 @@ class AlertLoop:
         roster: Roster,
         *,
         delay: int = DELAY,
-        processes: Callable[[int], Mapping[str, Sequence[str]]] = lambda _: {},
+        processes: Callable[[str, int, int], Sequence[str]] = lambda *_: (),
         troubles: Callable[[], Sequence[Trouble]] = lambda: (),
+        on_step: Callable[[int], None] = lambda _: None,
     ) -> None:
         self._store = store
         self._site = site
@@ -74,6 +76,7 @@ class AlertLoop:
         self._delay = delay
         self._processes = processes
         self._troubles = troubles
+        self._on_step = on_step
         self._own = Troubles(book.file)
         self._tags = host_tags(site.catalogue.signals)
         self._judge: LiveJudge | None = None
@@ -142,6 +145,7 @@ class AlertLoop:
             self._book.caught_up()
         self._roster.step(self._seen, now)
         self.progress = Progress(int(at[-1]), now, time.perf_counter() - begun)
+        self._on_step(now)
 
     def _started(self, due: int) -> LiveJudge:
         self._last = self._book.last_evaluation()
@@ -154,14 +158,14 @@ class AlertLoop:
         """Evaluate, and keep what that brought."""
         step = judge.advance(at)
         ended = dict.fromkeys(self._kept.keys() - step.statuses.keys(), Status())
-        fires = any(one.after == State.FIRING for one in step.transitions)
+        fired = {one.subject.host: one.since or one.at for one in step.transitions if one.after == State.FIRING}
         lost = self._book.step(
             step.at,
             step.transitions,
             {**ended, **step.statuses},
             now=now,
             readings={one.key: one.value for one in step.readings},
-            processes=self._processes(step.at) if fires else {},
+            processes={} if is_quiet else {host: self._processes(host, at, step.at) for host, at in fired.items()},
             quiet=is_quiet,
         )
         judge.forget(lost)

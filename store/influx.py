@@ -36,6 +36,10 @@ class InfluxStore(InfluxRuns, InfluxClaims):
         """The address with the bucket: `http://127.0.0.1:8086/plimsoll`."""
         return f"{self._server.url}/{self._server.address.bucket}"
 
+    def close(self) -> None:
+        """Close the connections."""
+        self._server.close()
+
     def write(self, batches: Iterable[Log]) -> Generator[WriteResult]:
         """Write each batch; the next one is encoded while the last one is being sent."""
         in_flight: deque[tuple[int, list[Future[tuple[int, str]]]]] = deque()

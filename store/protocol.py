@@ -92,6 +92,10 @@ class Store(Protocol):
         """The name of the store for people: its address or file."""
         ...
 
+    def close(self) -> None:
+        """Close connections and files; what is being written is finished first."""
+        ...
+
     def write(self, batches: Iterable[Log]) -> Generator[WriteResult]:
         """Write the samples of each batch, and yield after each is committed, in order.
 
