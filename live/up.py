@@ -19,8 +19,8 @@ from live.listen import Listen
 from live.loop import DELAY, AlertLoop
 from live.notify import Notifier
 from live.planning import Site
+from live.process_lines import ProcessLines
 from live.processes import ProcessWatch
-from live.recorded_processes import recorded_top
 from live.redaction import hide_in_logs
 from live.roster import Roster
 from live.running import OnlyOne
@@ -36,7 +36,6 @@ from store.duck_store import DuckStore
 from store.protocol import Store
 
 _TIDY_S = 60.0
-_LEAST_PROCESS_TIME = 60 * 10**9
 
 _log = logging.getLogger(__name__)
 
@@ -70,7 +69,7 @@ class Up:
         self._started = time.time_ns()
         self._settings = up_settings.load(setup.folder)
         hide_in_logs(self._settings.addresses)
-        self._watch = ProcessWatch()
+        self._watch = ProcessWatch() if setup.host else None
         self._file = AlertsFile(setup.folder / NAME)
         self._writing = Writing(store, self._written)
         self.loop = AlertLoop(
@@ -80,7 +79,7 @@ class Up:
             AlertBook(self._file, site.catalogue.signals),
             Roster(self._file, self._settings.roster.hosts, self._settings.roster.silent_after),
             delay=setup.delay,
-            processes=self._processes,
+            processes=ProcessLines(store, site.catalogue.signals, setup.host or "", self._watch),
             troubles=self._troubles,
             on_step=self._stepped,
         )
@@ -151,16 +150,9 @@ class Up:
         self.loop.written(points)
 
     def _stepped(self, now: int) -> None:
-        if self._setup.host is not None:
+        if self._watch:
             self._watch.look(now)
         self._notifier.stepped(now)
-
-    def _processes(self, host: str, start: int, end: int) -> Sequence[str]:
-        """The processes that used most on a host, a line for each resource."""
-        start = min(start, end - _LEAST_PROCESS_TIME)
-        if self._setup.host is not None and host.casefold() == self._setup.host.casefold():
-            return [str(one) for one in self._watch.top(start, end, time.time_ns())]
-        return [str(one) for one in recorded_top(self._store, self._site.catalogue.signals, host, start, end)]
 
     def _troubles(self) -> list[Trouble]:
         now = time.time_ns()
