@@ -19,7 +19,9 @@ _LATE = 90 * SECOND
 _SILENT = ("host-silent", "all-silent")
 
 
-def troubles(progress: Progress, written: WritingState, notifier: Notifier, now: int, started: int) -> Iterator[Trouble]:
+def troubles(
+    progress: Progress, written: WritingState, notifier: Notifier, now: int, started: int
+) -> Iterator[Trouble]:
     """What somebody has to mend."""
     if written.problem:
         yield Trouble("samples-not-written", f"Samples cannot be written: {written.problem}")
