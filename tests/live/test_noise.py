@@ -11,57 +11,15 @@ from live.alert_actions import acknowledge
 from live.alert_history import firing
 from live.alerts_file import NotKept
 from live.episodes import Episode
-from live.messages import Style
-from live.noise import FREE, HOST_EVERY, MOST_AN_HOUR, Policy
-from live.notify import Target
-from live.outbox import Outbox
+from live.noise import FREE, HOST_EVERY
 from live.quiet_hours import QuietHours, Window
 from model.errors import Unusable
 from model.times import SECOND, Zone
 from rules.subjects import Subject
-from tests.live.conftest import CPU, HOUR, MINUTE, T0
+from tests.live.conftest import CPU, HOUR, MINUTE, T0, Phone
 
 UTC = Zone.parse("UTC")
 WARNING = "windows-privileged-time"
-
-
-class Phone:
-    """A target that keeps what it is sent; `fails` makes it unreachable."""
-
-    def __init__(self, world, quiet=None):
-        self.sent = []
-        self.world = world
-        self.fails = None
-        policy = Policy(frozenset(("critical", "warning")), quiet or QuietHours(UTC))
-        self.outbox = Outbox(world.file, "phone", "phone://****", world.at + 30 * SECOND)
-        self.target = Target("phone", self.outbox, policy, self._send, Style(UTC))
-
-    def _send(self, message):
-        if self.fails is None:
-            self.sent.append((self.now, message))
-        return self.fails
-
-    def tick(self, now=None):
-        self.now = self.world.at + 30 * SECOND if now is None else now
-        self.target.tick(self.now)
-
-    def step(self, *firing, times=1, **given):
-        for _ in range(times):
-            self.world.step(*firing, **given)
-            self.tick()
-
-    @property
-    def titles(self):
-        return [message.title for _, message in self.sent]
-
-    def check_rate(self):
-        for at, _ in self.sent:
-            assert sum(at - HOUR < other <= at for other, _ in self.sent) <= MOST_AN_HOUR
-
-
-@pytest.fixture
-def phone(world):
-    return Phone(world)
 
 
 def test_an_alert_is_told_once_and_its_recovery(phone):
