@@ -28,7 +28,7 @@ BACK = 15 * MINUTE  # how much there is of the time before the start
 CYCLE = 24 * MINUTE
 REPORT = 7 * MINUTE  # how long it reads
 # The rule fires 5 minutes after the mean of a minute fell below its limit, which takes one or two samples.
-FIRST_REPORT = -250 * SECOND  # from the start
+FIRST_REPORT = -270 * SECOND  # from the start
 PAGE_LIFE_GOOD_S, PAGE_LIFE_BAD_S = 3900.0, 2800.0  # the limit is 3,600 s
 
 Shares: TypeAlias = NDArray[np.float64]
@@ -98,7 +98,7 @@ _BUSY = "\\Processor(_Total)\\% Processor Time"  # the mean of the processors
 def demo_points(start_ns: int, from_ns: int, to_ns: int) -> Points:
     """The samples of the host at the multiples of 10 s from `from_ns` to `to_ns`, both included.
 
-    The demo was started at `start_ns`: an alert fires about a minute later, and again every 24 minutes. Each sample
+    The demo was started at `start_ns`: an alert fires half a minute later, and again every 24 minutes. Each sample
     depends on its time and `start_ns` alone.
     """
     times = np.arange(-(-from_ns // EVERY) * EVERY, to_ns + 1, EVERY, dtype=np.int64)

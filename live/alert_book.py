@@ -6,7 +6,7 @@ told yet (live/notify.py), so a notification is never lost between the two.
 
 import math
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from live.alert_history import tidy
@@ -129,21 +129,21 @@ class AlertBook:
             for one in closed.values():
                 _add_late(connection, self._begun(one, one.fired_at), one, now)
 
-    def keep_only(self, rules: Iterable[str], at: int, *, now: int) -> None:
-        """Close the alerts of rules that no longer exist, and forget their statuses."""
-        known = set(rules)
+    def keep_only(self, is_judged: Callable[[str, str], bool], at: int, *, now: int) -> None:
+        """Close the alerts of rules that are not judged any more (by rule and host), and forget their statuses."""
         with self.file.transaction() as connection:
             for row in self._firing().values():
-                if row["rule"] not in known:
+                if not is_judged(row["rule"], row["host"]):
                     end(connection, row["id"], at, now, "rule removed")
-            gone = [key for key in self._statuses if key[0] not in known]
+            gone = [key for key in self._statuses if not is_judged(key[0], key[1])]
             connection.executemany("DELETE FROM statuses WHERE key = ?", [(key_text(key),) for key in gone])
         for key in gone:
             del self._statuses[key]
 
     def _firing(self) -> dict[Key, sqlite3.Row]:
         rows = self.file.rows(
-            "SELECT id, key, rule, worst, last, healthy, stale FROM alerts WHERE ended_at IS NULL AND kind = 'rule'"
+            "SELECT id, key, rule, host, worst, last, healthy, stale FROM alerts"
+            " WHERE ended_at IS NULL AND kind = 'rule'"
         )
         return {key_of(row["key"]): row for row in rows}
 

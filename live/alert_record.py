@@ -16,7 +16,7 @@ from rules.signal_schema import Signal
 from rules.wording import is_sample, limit_text, reduced_text, should_text
 
 Key: TypeAlias = tuple[str, str, str | None]  # rule id, host and instance, both case-folded
-Kind = Literal["rule", "flapping", "host-silent", "all-silent"]
+Kind = Literal["rule", "flapping", "host-silent", "all-silent", "plimsoll"]
 Ended = Literal["recovered", "retired", "rule removed"]
 
 SEVERITIES: tuple[Severity, ...] = ("critical", "warning", "info")

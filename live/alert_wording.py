@@ -23,6 +23,8 @@ def headline(alert: Alert) -> str:
             return f"No data from any of {_hosts(alert)}"
         case "flapping":
             return f"{_title(alert)} is flapping"
+        case "plimsoll":
+            return alert.details.title
         case "rule":
             value = alert.value if math.isnan(alert.last) else alert.last
             return f"{_title(alert)} is {quantity(value, alert.details.unit)}"
@@ -42,6 +44,8 @@ def fired_sentence(alert: Alert, zone: Zone) -> str:
                 f"{headline(alert)}: it fired {counted(alert.firings, 'time')} since {zone.clock(alert.begin)}. "
                 "It is not notified again until it has been stable for an hour."
             )
+        case "plimsoll":
+            return f"{alert.details.summary}."
         case "rule":
             return f"{headline(alert)}{_reduced(alert)}; it {alert.details.should}."
 
@@ -69,6 +73,8 @@ def ended_sentence(alert: Alert, zone: Zone) -> str:
         case "flapping":
             fired = f"it fired {counted(alert.firings, 'time')} between {zone.span(alert.begin, ended)}"
             return f"{_title(alert)} is no longer flapping: {fired}."
+        case "plimsoll":
+            return f"Over, after {long}: {alert.details.title}."
         case "rule":
             return f"{_title(alert)} {_AGAIN[how]}; it was past its limit for {long}, {_worst(alert)}{_reduced(alert)}."
 
@@ -84,6 +90,8 @@ def brief_sentence(alert: Alert, zone: Zone) -> str:
             return f"No data came from any of {_hosts(alert)}, {span}."
         case "flapping":
             return f"{_title(alert)} was flapping, {span}: it fired {counted(alert.firings, 'time')}."
+        case "plimsoll":
+            return f"{alert.details.title}, {span}."
         case "rule":
             was = f"{_title(alert)} was past its limit, {span}, {_worst(alert)}{_reduced(alert)}"
             return f"{was}; it {alert.details.should}."

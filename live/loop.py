@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import Event, Lock
 
@@ -50,9 +50,9 @@ class Progress:
 class AlertLoop:
     """Steps the rules over the data of a store, whoever wrote it.
 
-    `processes` gives the top processes of a host in a span (UTC ns), a line each; `troubles` what is wrong with Plimsoll
-    itself. `on_step` is called after evaluations, with the time. `perform` is called every second or so, with the time
-    (UTC ns) as a parameter so that it can be simulated.
+    `processes` gives the top processes of some hosts at an evaluation, a line each; `troubles` what is wrong with
+    Plimsoll itself. `on_step` is called after evaluations, with the time. `perform` is called every second or so, with
+    the time (UTC ns) as a parameter so that it can be simulated.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class AlertLoop:
         roster: Roster,
         *,
         delay: int = DELAY,
-        processes: Callable[[str, int, int], Sequence[str]] = lambda *_: (),
+        processes: Callable[[int, Iterable[str]], Mapping[str, Sequence[str]]] = lambda *_: {},
         troubles: Callable[[], Sequence[Trouble]] = lambda: (),
         on_step: Callable[[int], None] = lambda _: None,
     ) -> None:
@@ -158,14 +158,14 @@ class AlertLoop:
         """Evaluate, and keep what that brought."""
         step = judge.advance(at)
         ended = dict.fromkeys(self._kept.keys() - step.statuses.keys(), Status())
-        fired = {one.subject.host: one.since or one.at for one in step.transitions if one.after == State.FIRING}
+        fired = {one.subject.host for one in step.transitions if one.after == State.FIRING}
         lost = self._book.step(
             step.at,
             step.transitions,
             {**ended, **step.statuses},
             now=now,
             readings={one.key: one.value for one in step.readings},
-            processes={} if is_quiet else {host: self._processes(host, at, step.at) for host, at in fired.items()},
+            processes={} if is_quiet else self._processes(step.at, fired),
             quiet=is_quiet,
         )
         judge.forget(lost)

@@ -72,6 +72,8 @@ def _ended_title(one: Item) -> str:
             return "data arrive again"
         case "flapping":
             return f"{headline(one.alert).removesuffix(' is flapping')} is no longer flapping"
+        case "plimsoll":
+            return f"over: {one.alert.details.title}"
         case "rule":
             return f"{one.alert.details.title} of {one.alert.place}"
 

@@ -65,7 +65,7 @@ class Outbox:
             told=self._told(),
             silences=silences.active(self._file, now),
             flapping=frozenset(key_of(row["key"]) for row in open_ones if row["kind"] == "flapping"),
-            silent=frozenset(row["host"].casefold() for row in open_ones if row["kind"] != "flapping"),
+            silent=frozenset(row["host"].casefold() for row in open_ones if row["kind"].endswith("-silent")),
             hosts={row["host"].casefold(): row["at"] for row in hosts},
             sent=[row["at"] for row in sent],
             since=self.state().since,

@@ -11,7 +11,7 @@ from hosts.facts import GivenFacts
 from live import overview, up_settings
 from live.access import Access
 from live.alert_book import AlertBook
-from live.alerts_file import FILE_NAME, AlertsFile
+from live.alerts_file import NAME, AlertsFile
 from live.credentials import Credentials
 from live.delivery import senders
 from live.heartbeat import Heartbeat
@@ -19,8 +19,8 @@ from live.listen import Listen
 from live.loop import DELAY, AlertLoop
 from live.notify import Notifier
 from live.planning import Site
+from live.process_lines import ProcessLines
 from live.processes import ProcessWatch
-from live.recorded_processes import recorded_top
 from live.redaction import hide_in_logs
 from live.roster import Roster
 from live.running import OnlyOne
@@ -36,7 +36,6 @@ from store.duck_store import DuckStore
 from store.protocol import Store
 
 _TIDY_S = 60.0
-_LEAST_PROCESS_TIME = 60 * 10**9
 
 _log = logging.getLogger(__name__)
 
@@ -70,8 +69,8 @@ class Up:
         self._started = time.time_ns()
         self._settings = up_settings.load(setup.folder)
         hide_in_logs(self._settings.addresses)
-        self._watch = ProcessWatch()
-        self._file = AlertsFile(setup.folder / FILE_NAME)
+        self._watch = ProcessWatch() if setup.host else None
+        self._file = AlertsFile(setup.folder / NAME)
         self._writing = Writing(store, self._written)
         self.loop = AlertLoop(
             store,
@@ -80,17 +79,19 @@ class Up:
             AlertBook(self._file, site.catalogue.signals),
             Roster(self._file, self._settings.roster.hosts, self._settings.roster.silent_after),
             delay=setup.delay,
-            processes=self._processes,
+            processes=ProcessLines(store, site.catalogue.signals, setup.host or "", self._watch),
             troubles=self._troubles,
             on_step=self._stepped,
         )
-        access = Access(setup.listen, Credentials(setup.folder), setup.allowed_hosts)
-        app = create_app(store, self._writing, access, self._health)
-        self._server = Serving(app, setup.listen, setup.certificate)
-        self.address = self._server.address
+        self.address = setup.listen.url(tls=setup.certificate is not None)
         found = senders(self._settings, str(setup.folder / up_settings.FILE_NAME))
         self._notifier = Notifier(self._file, self._settings, found, now=self._started, pages=self.address)
         self._heartbeat = self._heart(self._settings)
+        self._credentials = Credentials(setup.folder)
+        self._servers = [self._serving(setup.listen, setup.certificate)]
+        if setup.certificate or not setup.listen.is_loopback:
+            # For commands on this computer, which then need to trust no certificate.
+            self._servers.append(self._serving(Listen(port=0), None))
         self._sources = Sources(setup.sources, self._writing)
         self._threads = [
             Thread(target=self.loop.run, args=(self._stop,), name="alert loop"),
@@ -99,7 +100,7 @@ class Up:
 
     def start(self) -> None:
         """Begin to collect, judge and notify; the server listens already."""
-        self._lock.announce(self.address)
+        self._lock.announce(self._servers[-1].address)
         self._notifier.start()
         if self._heartbeat:
             self._heartbeat.start()
@@ -109,7 +110,8 @@ class Up:
 
     def stop(self) -> None:
         """Stop the server first, then write what it received, then end the loop and close the files."""
-        self._server.stop()
+        for server in self._servers:
+            server.stop()
         self._sources.stop()
         self._writing.close()
         self._stop.set()
@@ -126,9 +128,18 @@ class Up:
         self._writing.put(points).result()
 
     @property
+    def host(self) -> str | None:
+        """The name under which this computer is collected; None if it is not."""
+        return self._setup.host
+
+    @property
     def is_running(self) -> bool:
         """Whether the server and the loop run."""
-        return self._server.running and all(thread.is_alive() for thread in self._threads)
+        return all(server.running for server in self._servers) and all(thread.is_alive() for thread in self._threads)
+
+    def _serving(self, listen: Listen, certificate: Certificate | None) -> Serving:
+        access = Access(listen, self._credentials, self._setup.allowed_hosts)
+        return Serving(create_app(self._store, self._writing, access, self._health), listen, certificate)
 
     def _heart(self, settings: UpSettings) -> Heartbeat | None:
         if settings.heartbeat is None:
@@ -139,16 +150,9 @@ class Up:
         self.loop.written(points)
 
     def _stepped(self, now: int) -> None:
-        if self._setup.host is not None:
+        if self._watch:
             self._watch.look(now)
         self._notifier.stepped(now)
-
-    def _processes(self, host: str, start: int, end: int) -> Sequence[str]:
-        """The processes that used most on a host, a line for each resource."""
-        start = min(start, end - _LEAST_PROCESS_TIME)
-        if self._setup.host is not None and host.casefold() == self._setup.host.casefold():
-            return [str(one) for one in self._watch.top(start, end, time.time_ns())]
-        return [str(one) for one in recorded_top(self._store, self._site.catalogue.signals, host, start, end)]
 
     def _troubles(self) -> list[Trouble]:
         now = time.time_ns()

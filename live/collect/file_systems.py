@@ -106,7 +106,8 @@ def _tags(mount: Mount) -> tuple[tuple[str, str], ...]:
 
 def _label(device: str, name: str) -> str | None:
     """The name of a logical volume, or the label of a file system as udev knows it."""
-    if sys.platform != "linux":
+    # Another path may lie on a file server that does not answer.
+    if sys.platform != "linux" or not device.startswith("/dev/"):
         return None
     if volume := text_of(SYS / "block" / name / "dm" / "name"):
         return volume

@@ -18,6 +18,7 @@ from model.perfmon import CounterPath
 
 _MB = 2**20
 _DRIVE = "PhysicalDrive"
+_GROUP = 64
 
 Counters: TypeAlias = Mapping[str, float]  # by counter path
 
@@ -73,6 +74,7 @@ class ProcessorTime:
 
     def __call__(self) -> Counters:
         """Each processor and all together, by counter path."""
+        _check_processors()
         each = {str(at): one._asdict() for at, one in enumerate(psutil.cpu_times(percpu=True))}
         now = each | {"_Total": _sums(each.values())}
         last, self._last = self._last, now
@@ -97,7 +99,14 @@ def _sums(parts: Iterable[Counters]) -> Counters:
     return total
 
 
+def _check_processors() -> None:
+    """RuntimeError if there are more than a group of processors, of which alone psutil reads the times and counts."""
+    if (count := psutil.cpu_count() or 1) > _GROUP:
+        raise RuntimeError(f"psutil knows {_GROUP} of {count} processors; use Telegraf on this host")
+
+
 def _switches() -> Counters:
+    _check_processors()
     stats = psutil.cpu_stats()
     return {
         "\\System\\Context Switches/sec": stats.ctx_switches,

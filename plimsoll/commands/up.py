@@ -3,7 +3,7 @@
 import os
 import tempfile
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,9 +67,7 @@ def new_secrets(data: Path | None, *, token: bool, password: bool) -> None:
         _show("password", credentials.new_password(folder))
 
 
-def _run(
-    options: Options, folder: Path, lock: OnlyOne, listen: Listen, certificate: Certificate | None
-) -> None:
+def _run(options: Options, folder: Path, lock: OnlyOne, listen: Listen, certificate: Certificate | None) -> None:
     told = up_settings.load(folder)
     catalogue = load(options.packs, options.only)
     given = host_settings.load(options.config) if options.config else host_settings.Settings()
@@ -143,9 +141,7 @@ def _folder(options: Options) -> Generator[Path]:
         yield data_folder.made(options.data)
 
 
-def _greet(
-    options: Options, up: Up, store: Store, listen: Listen, folder: Path, told: up_settings.UpSettings
-) -> None:
+def _greet(options: Options, up: Up, store: Store, listen: Listen, folder: Path, told: up_settings.UpSettings) -> None:
     targets = ", ".join(told.notify) or f"nobody; docs/alerts.md explains {folder / up_settings.FILE_NAME}"
     print_line("Plimsoll is up: ", (up.address, "bold"))
     for label, text in (

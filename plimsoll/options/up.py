@@ -38,7 +38,8 @@ def up_command(
         ),
     ] = None,
     settings: Annotated[
-        Path | None, path_option("--settings", "A plimsoll.toml: facts of hosts, and changed thresholds.", show_default=False)
+        Path | None,
+        path_option("--settings", "A plimsoll.toml: facts of hosts, and changed thresholds.", show_default=False),
     ] = None,
     pack: PackOption = None,
     only: OnlyOption = None,
@@ -48,7 +49,9 @@ def up_command(
     key: Annotated[Path | None, path_option("--key", "The key of the certificate, in PEM.", show_default=False)] = None,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option("--allow-host", help="A name by which clients call this server; repeat for more.", show_default=False),
+        typer.Option(
+            "--allow-host", help="A name by which clients call this server; repeat for more.", show_default=False
+        ),
     ] = None,
     no_collect: Annotated[bool, typer.Option("--no-collect", help="Do not collect this computer's counters.")] = False,
     demo: Annotated[

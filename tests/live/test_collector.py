@@ -123,13 +123,18 @@ def test_mounts_are_those_the_first_process_sees(monkeypatch, tmp_path):
             f"22 1 8:1 / / {mode},relatime shared:1 - ext4 /dev/sda1 rw\n"
             f"30 22 0:50 / /mnt/two\\040words {mode} - nfs4 server:/a\\040b rw\n"
             f"31 22 0:51 / /auto {mode} - autofs systemd-1 rw\n"
+            f"32 22 0:52 / /home {mode} - fuse.gocryptfs /mnt/server/home rw\n"
         )
     monkeypatch.setattr(file_systems, "PROC", tmp_path)
+    touched, real = [], file_systems.text_of
+    monkeypatch.setattr(file_systems, "text_of", lambda path: touched.append(str(path)) or real(path))
     given = list(FreeSpace(usage=lambda path: {"total": 1.0})())
     assert [one.tags for one in given] == [
         (("device", "sda1"), ("fstype", "ext4"), ("mode", "rw"), ("path", "/")),
         (("device", "server:/a b"), ("fstype", "nfs4"), ("mode", "rw"), ("path", "/mnt/two words")),
+        (("device", "/mnt/server/home"), ("fstype", "fuse.gocryptfs"), ("mode", "rw"), ("path", "/home")),
     ]
+    assert not any("server" in path for path in touched), "a file server is asked, and may not answer"
 
 
 def test_macos_has_no_counts_of_the_kernel(monkeypatch):

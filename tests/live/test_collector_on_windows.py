@@ -74,6 +74,7 @@ class Windows:
 
     def __init__(self):
         self.steps = 0
+        self.processors = 2
 
     def step(self):
         self.steps += 1
@@ -82,6 +83,9 @@ class Windows:
     def cpu_times(self, percpu):
         n = self.steps
         return [Times(50.0 + 2 * n, 30.0 + n, 900.0 + 7 * n, 1.0, 2.0 + n / 2)] * 2
+
+    def cpu_count(self):
+        return self.processors
 
     def cpu_stats(self):
         return SimpleNamespace(ctx_switches=3 + self.steps if self.steps else 2**32 - 6, interrupts=70 * self.steps)
@@ -150,3 +154,14 @@ def test_has_the_names_of_performance_counters(windows):
     assert given[None, "System_Up_Time"] == pytest.approx(3600, abs=5)
     assert {one.host for one in points.series} == {one.tag("source") for one in points.series} == {"WIN1"}
     assert {one.measurement for one in points.series} >= {"win_cpu", "win_system", "win_mem", "win_disk", "win_net"}
+
+
+def test_processors_that_psutil_misreads_are_left_out(windows, caplog):
+    windows.processors = 72
+    collector = Collector("WIN1")
+    collector.collect(AT)
+    windows.step()
+    names = found(collector.collect(AT + 10 * SECOND))
+    assert "disk.reads" in names
+    assert not {"cpu.busy", "cpu.context_switches"} & names
+    assert caplog.text.count("64 of 72 processors") == 2

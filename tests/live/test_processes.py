@@ -12,8 +12,10 @@ import psutil
 import pytest
 
 from demo.live_host import BACK, HOST, demo_points
+from live.process_lines import ProcessLines
 from live.processes import KEPT, ProcessUse, ProcessWatch, TopProcesses
 from live.recorded_processes import recorded_top
+from model.errors import Unreachable
 from model.times import SECOND
 from rules.load import load_signals
 from store.duck_store import DuckStore
@@ -115,3 +117,25 @@ def test_processes_that_an_agent_records_are_found_in_the_store(tmp_path):
     assert cpu.uses[1].value > 100, "of the time of the report"
     assert str(memory).startswith("Private memory of a process: sqlservr 54 GB, ")
     assert recorded_top(store, load_signals(), "another", start - 3 * MINUTE, start) == []
+
+
+def test_an_alert_gets_the_processes_of_its_host_and_comes_without_them_if_they_cannot_be_read(
+    tmp_path, caplog, monkeypatch
+):
+    at = 1_800_000_000 * SECOND
+    store = DuckStore.open(tmp_path)
+    store.write_points(demo_points(at, at - BACK, at))
+    watch = ProcessWatch()
+    watch.look(at - MINUTE)
+    lines = ProcessLines(store, load_signals(), "Own", watch, clock=lambda: at)
+    found = lines(at, ["own", HOST, "neither"])
+    assert any(line.startswith("memory: ") for line in found["own"])
+    assert found[HOST][0].startswith("Processor time of a process: sqlservr 2")
+    assert found["neither"] == []
+
+    def broken(*_):
+        raise Unreachable("the store does not answer")
+
+    monkeypatch.setattr(store, "series", broken)
+    assert HOST not in lines(at, [HOST])
+    assert f"the processes of {HOST}: cannot be read" in caplog.text
