@@ -154,7 +154,7 @@ def _settle(connection: sqlite3.Connection, alerts: str, value: str | int) -> No
 
 def _is_muted(connection: sqlite3.Connection, row: sqlite3.Row) -> bool:
     """Whether the host of an alert, or every host, is silent."""
-    if row["kind"] == "all-silent":
+    if row["kind"] in ("all-silent", "plimsoll"):
         return False
     kinds = "('all-silent')" if row["kind"] == "host-silent" else "('all-silent', 'host-silent')"
     found = connection.execute(

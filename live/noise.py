@@ -148,7 +148,7 @@ def _is_muted(alert: Alert, situation: Situation) -> bool:
         return True
     if alert.kind != "flapping" and alert.key in situation.flapping:
         return True
-    if alert.kind == "all-silent":
+    if alert.kind in ("all-silent", "plimsoll"):
         return False
     if "" in situation.silent:
         return True
