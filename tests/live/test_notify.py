@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Event, Thread
@@ -27,35 +26,41 @@ from tests.live.conftest import CPU, MINUTE, World
 ROOT = Path(__file__).parents[2]
 
 
-@contextmanager
-def web_hook():
-    """A receiver; `got` are the documents it was sent, `answer` its status, `slow` keeps it from answering."""
+class Hook:
+    """A receiver: `got` are the documents it was sent, `answer` its status; while `goes_on` is not set it waits."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self):
-            made.got.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
-            made.slow.wait(20)
-            self.send_response(made.answer)
-            self.end_headers()
+    def __init__(self):
+        self.got, self.asked, self.answer, self.goes_on = [], [], 200, Event()
+        self.goes_on.set()
+        hook = self
 
-        def do_GET(self):
-            made.asked.append(self.path)
-            self.send_response(made.answer)
-            self.end_headers()
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                hook.got.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+                hook.goes_on.wait(20)
+                self.send_response(hook.answer)
+                self.end_headers()
 
-        def log_message(self, *_):
-            pass
+            def do_GET(self):
+                hook.asked.append(self.path)
+                self.send_response(hook.answer)
+                self.end_headers()
 
-    made = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    made.daemon_threads = True
-    made.got, made.asked, made.answer, made.slow = [], [], 200, Event()
-    made.slow.set()
-    made.address = f"127.0.0.1:{made.server_port}"
-    Thread(target=made.serve_forever, args=(0.02,), daemon=True).start()
-    yield made
-    made.slow.set()
-    made.shutdown()
-    made.server_close()
+            def log_message(self, format, *args):
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self.address = f"127.0.0.1:{self._server.server_port}"
+        Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.goes_on.set()
+        self._server.shutdown()
+        self._server.server_close()
 
 
 def settings(**addresses) -> UpSettings:
@@ -72,7 +77,7 @@ def until(condition, patience_s=10):
 
 @pytest.fixture
 def hook():
-    with web_hook() as made:
+    with Hook() as made:
         yield made
 
 
@@ -107,8 +112,8 @@ def test_a_webhook_gets_the_alert_once_and_then_its_recovery(world, hook):
 
 
 def test_a_server_that_does_not_answer_delays_neither_the_loop_nor_the_others(world, hook):
-    with web_hook() as stuck:
-        stuck.slow.clear()
+    with Hook() as stuck:
+        stuck.goes_on.clear()
         world.at = time.time_ns()
         notifier = notifier_of(world, settings(a=f"json://{stuck.address}/", b=f"json://{hook.address}/"))
         notifier.start()
@@ -150,7 +155,8 @@ def test_a_message_is_not_lost_when_its_sender_is_killed(tmp_path):
     )
     assert run.stdout.count("CRITICAL") == 1, run.stderr
     world = World(AlertsFile(path))
-    world.at, world.firing = world.book.last_evaluation(), {(CPU, "WEB01", None): 1, (CPU, "WEB02", None): 1}
+    world.at = world.book.last_evaluation() or 0
+    world.firing = {(CPU, "WEB01", None): 1, (CPU, "WEB02", None): 1}
     phone = Phone(world)
     phone.step("WEB01", "WEB02", times=12)
     assert sorted(phone.titles) == [f"CRITICAL: Processor time of WEB0{n} is 95 %" for n in (1, 2)]  # one of them again
