@@ -80,7 +80,7 @@ class AlertBook:
                     begun = self._begun(one, one.at, by_host.get(one.subject.host.casefold(), ()))
                     count_firing(connection, begin(connection, replace(begun, hold=quiet), now), now)
                 elif one.before == State.FIRING and one.after != State.FIRING and old is not None:
-                    end(connection, old["id"], one.at, now, "recovered")
+                    end(connection, old["id"], one.at, now, "recovered", hold=quiet)
             _read(connection, firing, readings or {}, at, now)
             end_flapping(connection, at, now)
             connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_LAST, at))

@@ -61,18 +61,18 @@ def begin(connection: sqlite3.Connection, one: Begun, now: int) -> int:
     return alert
 
 
-def end(connection: sqlite3.Connection, alert: int, at: int, now: int, how: Ended) -> None:
-    """End an alert.
+def end(connection: sqlite3.Connection, alert: int, at: int, now: int, how: Ended, *, hold: bool = False) -> None:
+    """End an alert. `hold`: that is not notified until the catching up is done.
 
     If it is not to be notified now and no target was told of it, none ever is: only who was told that it fires is told
     that it ended.
     """
     row = connection.execute("SELECT * FROM alerts WHERE id = ?", (alert,)).fetchone()
     flapping = row["kind"] != "flapping" and open_flapping(connection, row["key"]) is not None
-    hush = row["hold"] or flapping or _is_muted(connection, row) or is_silenced(connection, row, now)
+    hush = hold or row["hold"] or flapping or _is_muted(connection, row) or is_silenced(connection, row, now)
     connection.execute(
-        "UPDATE alerts SET ended_at = ?, ended_how = ?, stale = 0, hush = hush OR ? WHERE id = ?",
-        (at, how, hush, alert),
+        "UPDATE alerts SET ended_at = ?, ended_how = ?, stale = 0, hush = hush OR ?, hold = hold OR ? WHERE id = ?",
+        (at, how, hush, hold, alert),
     )
     if flapping:
         _settle(connection, "SELECT ?", alert)
@@ -154,7 +154,7 @@ def _settle(connection: sqlite3.Connection, alerts: str, value: str | int) -> No
 
 def _is_muted(connection: sqlite3.Connection, row: sqlite3.Row) -> bool:
     """Whether the host of an alert, or every host, is silent."""
-    if row["kind"] == "all-silent":
+    if row["kind"] in ("all-silent", "plimsoll"):
         return False
     kinds = "('all-silent')" if row["kind"] == "host-silent" else "('all-silent', 'host-silent')"
     found = connection.execute(

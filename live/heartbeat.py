@@ -15,7 +15,7 @@ from model.times import SECOND
 EVERY = 60 * SECOND
 _TIMEOUT_S = 10
 
-_log = logging.getLogger("plimsoll.heartbeat")
+_log = logging.getLogger(__name__)
 
 
 class Heartbeat:

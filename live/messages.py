@@ -125,9 +125,13 @@ def _remarks(group: Group, style: Style, failing_since: int | None) -> Iterator[
         yield f"Messages could not be sent here since {style.zone.clock(failing_since)}."
 
 
-def _rank(one: Item) -> tuple[int, int, int]:
-    ended = one.what in _ENDED
-    return int(ended), SEVERITIES.index(one.alert.severity), _ORDER.index(one.what)
+def _rank(one: Item) -> tuple[bool, int, bool, int]:
+    return (
+        one.what in _ENDED,
+        SEVERITIES.index(one.alert.severity),
+        one.alert.kind == "rule",  # a silent host, a flapping rule come first
+        _ORDER.index(one.what),
+    )
 
 
 def _label(level: str) -> str:

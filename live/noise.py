@@ -100,7 +100,7 @@ def next_group(situation: Situation, policy: Policy, now: int) -> Group | None:
     if paced and now - max(recent) < PACE:
         return None
     held = any(policy.quiet.hold(one.alert.severity, _happened(one)) for one in items if one.what != "still")
-    if held or paced:
+    if held or paced or any(one.alert.kind == "all-silent" for one in items):
         return Group(tuple(items), held, paced)
     ready = [one for one in items if now - situation.hosts.get(one.alert.host.casefold(), 0) >= HOST_EVERY]
     urgent = [one.alert.host.casefold() for one in ready if _is_urgent(one, situation, now)]
@@ -148,7 +148,7 @@ def _is_muted(alert: Alert, situation: Situation) -> bool:
         return True
     if alert.kind != "flapping" and alert.key in situation.flapping:
         return True
-    if alert.kind == "all-silent":
+    if alert.kind in ("all-silent", "plimsoll"):
         return False
     if "" in situation.silent:
         return True

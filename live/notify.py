@@ -22,7 +22,7 @@ LATEST_STEP = 90 * SECOND
 STUCK_AFTER = 15 * MINUTE
 _LOOKS_EVERY_S = 5.0
 
-_log = logging.getLogger("plimsoll.notify")
+_log = logging.getLogger(__name__)
 
 
 class Target:
