@@ -59,10 +59,9 @@ def up(tmp_path):
         ]
         process = subprocess.Popen([*map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         started.append(process)
-        for line in process.stdout:
-            if "Ctrl-C" in line:
-                return process, f"http://127.0.0.1:{port}"
-        raise AssertionError(process.stderr.read())
+        assert process.stdout
+        assert any("Ctrl-C" in line for line in process.stdout), process.communicate()[1]
+        return process, f"http://127.0.0.1:{port}"
 
     yield start
     for process in started:
