@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Generator, Iterable, Sequence
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 
@@ -44,7 +45,7 @@ class DuckStore(DuckRuns):
         days: int = DAYS,
         size_limit: int = SIZE_LIMIT,
         margin: int = MARGIN,
-    ) -> "DuckStore":
+    ) -> Self:
         """Open a file, or `plimsoll.duckdb` in a folder; it is made if it is missing.
 
         `tidy` keeps live samples as they came for `raw_days`, by the minute for `days`, and drops the oldest days while
@@ -74,6 +75,11 @@ class DuckStore(DuckRuns):
     def backup(self, to: Path) -> None:
         """Copy what is committed now to a new file, while writing goes on. Unusable if there is a file already."""
         self._file.backup(to)
+
+    @property
+    def settle_s(self) -> float:
+        """None: what is committed is on the disk."""
+        return 0.0
 
     def write(self, batches: Iterable[Log]) -> Generator[WriteResult]:
         """Write each batch in one transaction."""

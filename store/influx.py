@@ -23,6 +23,7 @@ from store.quoting import has_tags, identifier, time_range
 
 _OWN = (*influx_runs.MEASUREMENTS, influx_claims.CLAIM, influx_delete.KEPT)
 
+SETTLE_S = 3.0
 _CONNECTIONS = 2
 _PLACES_AT_ONCE = 20  # one query for 1000 tag sets takes four times as long as 50 queries for 20
 _PART_BYTES = 48 * 1024  # InfluxDB documents 64 KB as the longest string
@@ -39,6 +40,11 @@ class InfluxStore(InfluxRuns, InfluxClaims):
     def close(self) -> None:
         """Close the connections."""
         self._server.close()
+
+    @property
+    def settle_s(self) -> float:
+        """InfluxDB 2.7 can lose the first write into a shard that was idle, though it acknowledged it."""
+        return SETTLE_S
 
     def write(self, batches: Iterable[Log]) -> Generator[WriteResult]:
         """Write each batch; the next one is encoded while the last one is being sent."""

@@ -96,6 +96,11 @@ class Store(Protocol):
         """Close connections and files; what is being written is finished first."""
         ...
 
+    @property
+    def settle_s(self) -> float:
+        """How long after a write the store may still lose it. Whoever must be sure counts then."""
+        ...
+
     def write(self, batches: Iterable[Log]) -> Generator[WriteResult]:
         """Write the samples of each batch, and yield after each is committed, in order.
 
