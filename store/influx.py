@@ -38,6 +38,10 @@ class InfluxStore(InfluxRuns, InfluxClaims):
         """The address with the bucket: `http://127.0.0.1:8086/plimsoll`."""
         return f"{self._server.url}/{self._server.address.bucket}"
 
+    def close(self) -> None:
+        """Close the connections."""
+        self._server.close()
+
     @property
     def settle_s(self) -> float:
         """InfluxDB 2.7 can lose the first write into a shard that was idle, though it acknowledged it."""

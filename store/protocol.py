@@ -92,6 +92,10 @@ class Store(Protocol):
         """The name of the store for people: its address or file."""
         ...
 
+    def close(self) -> None:
+        """Close connections and files; what is being written is finished first."""
+        ...
+
     @property
     def settle_s(self) -> float:
         """How long after a write the store may still lose it. Whoever must be sure counts then."""

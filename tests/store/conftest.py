@@ -2,16 +2,19 @@
 
 import pytest
 
+from live.credentials import owner_token
 from store.duck_store import DuckStore
 from store.influx import InfluxStore
 from store.influx_address import Address
-from store.influx_server import Server
+from store.remote import RemoteStore
+from tests.live.serve.site import site
+from tests.sure_influx import SureServer
 
 
 @pytest.fixture
 def influx(bucket):
     """The server of an empty bucket."""
-    server = Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.token), retry_s=5)
+    server = SureServer(Address(bucket.url, bucket.org, bucket.bucket, bucket.token), retry_s=5)
     yield server
     server.close()
 
@@ -24,7 +27,16 @@ def duckdb(tmp_path):
     store.close()
 
 
-@pytest.fixture(params=["influx", "duckdb"])
+@pytest.fixture
+def remote(duckdb, tmp_path):
+    """An embedded store behind a real server."""
+    with site(duckdb, tmp_path / "data") as made:
+        store = RemoteStore(made.address, owner_token(made.folder))
+        yield store
+        store.close()
+
+
+@pytest.fixture(params=["influx", "duckdb", "remote"])
 def store(request):
     """An empty store."""
     found = request.getfixturevalue(request.param)

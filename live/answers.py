@@ -1,0 +1,37 @@
+"""Answers in InfluxDB's form."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+
+from starlette.responses import JSONResponse, Response
+
+# What InfluxDB's clients look for; the version is that of the interface.
+INFLUXDB = {"X-Influxdb-Build": "Plimsoll", "X-Influxdb-Version": "v2.7.12"}
+_CODES = {
+    HTTPStatus.BAD_REQUEST: "invalid",
+    HTTPStatus.UNAUTHORIZED: "unauthorized",
+    HTTPStatus.FORBIDDEN: "forbidden",
+    HTTPStatus.NOT_FOUND: "not found",
+    HTTPStatus.METHOD_NOT_ALLOWED: "method not allowed",
+    HTTPStatus.REQUEST_TIMEOUT: "request timeout",
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "request too large",
+    HTTPStatus.UNSUPPORTED_MEDIA_TYPE: "unsupported media type",
+    HTTPStatus.UNPROCESSABLE_ENTITY: "unprocessable entity",
+    HTTPStatus.TOO_MANY_REQUESTS: "too many requests",
+    HTTPStatus.INTERNAL_SERVER_ERROR: "internal error",
+    HTTPStatus.SERVICE_UNAVAILABLE: "unavailable",
+}
+
+
+def refusal(
+    status: HTTPStatus, message: str, *, headers: Mapping[str, str] | None = None, **more: str | int
+) -> Response:
+    """An error: InfluxDB 2's `code` and `message`, and InfluxDB 1's `error`."""
+    code = _CODES[status]
+    content = {"code": code, "message": message, "error": message, **more}
+    return JSONResponse(content, status, {**INFLUXDB, "X-Platform-Error-Code": code, **(headers or {})})
+
+
+def later(message: str, seconds: int) -> Response:
+    """The request can be sent again after some seconds, as Telegraf does."""
+    return refusal(HTTPStatus.SERVICE_UNAVAILABLE, message, headers={"Retry-After": str(seconds)})

@@ -1,0 +1,24 @@
+"""The limits of what `plimsoll up` takes over HTTP, so that no client can exhaust memory or hold connections."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits, in bytes, seconds and numbers. docs/security.md names them.
+
+    `body` and `unpacked` are for one request, `held` for the bodies of all requests. A body must arrive within
+    `body_s`, with no pause longer than `pause_s`; the head of a request within `head_s`.
+    """
+
+    body: int = 25 << 20
+    unpacked: int = 100 << 20
+    held: int = 250 << 20
+    own_body: int = 250 << 20
+    head: int = 32 << 10
+    head_s: float = 10
+    pause_s: float = 15
+    body_s: float = 120
+    idle_s: float = 75
+    connections: int = 500
+    stop_s: float = 20

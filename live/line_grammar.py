@@ -1,0 +1,200 @@
+"""Reads one line of line protocol as InfluxDB 2.7 does, with its words for what is wrong.
+
+InfluxDB's rules are those of its source, models/points.go, odd ones included: a character after a backslash is never a
+separator in a measurement or tag, even if the backslash itself is escaped.
+"""
+
+import re
+from typing import NamedTuple
+
+LONGEST_KEY = 65_535
+FIRST_TIME, LAST_TIME = -(2**63) + 2, 2**63 - 2
+
+_SEPARATOR = re.compile(rb"(?<!\\)[ ,]")
+_TAG_SEPARATOR = re.compile(rb"(?<!\\)[ ,=]")
+_EQUALS = re.compile(rb"(?<!\\)=")
+_IN_FIELDS = re.compile(rb'\\.|["=, ]', re.DOTALL)
+_VALUE_END = re.compile(rb"[ ,]|\Z")
+_RESERVED = (b"_field", b"_measurement", b"\x00", b"\xff", b"time")
+_TRUTH = re.compile(rb"[tTfF]|true|TRUE|True|false|FALSE|False")
+_FLOAT = re.compile(rb"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_INTEGER = re.compile(rb"-?[0-9]+i|[0-9]+u")
+# What InfluxDB passes to its parser of floats, which then refuses it.
+_ALMOST_FLOAT = re.compile(rb"-?(?:[0-9.]|(?<!^)[eE]|(?<=[eE])[+-])+")
+_TIME = re.compile(rb"-?[0-9]*(?=[ \n]|\Z)")
+
+
+class Malformed(Exception):
+    """A line that InfluxDB refuses; the text is InfluxDB's reason."""
+
+
+class Line(NamedTuple):
+    """A line: measurement and tags as written, its numeric fields, how many others it has, and the time as written.
+
+    `fields` are the names as written and the numbers as `float` reads them. `time` is empty if there is none.
+    """
+
+    head: bytes
+    fields: list[tuple[bytes, bytes]]
+    others: int
+    time: bytes
+
+
+def read(line: bytes) -> Line:
+    """The parts of a line, which has no white space before it. Malformed if InfluxDB refuses it."""
+    end = head_end(line)
+    head = line[:end]
+    fields, others, at = _fields(line, _skip(line, end))
+    for name, _ in fields:
+        if (size := len(head) + 4 + len(name)) > LONGEST_KEY:
+            raise Malformed(f"max key length exceeded: {size} > {LONGEST_KEY}")
+    return Line(head, fields, others, _time(line, _skip(line, at)))
+
+
+def head_end(line: bytes) -> int:
+    """Where the measurement and tags of a line end. Malformed if they are not valid."""
+    if not line or line[:1] == b",":
+        raise Malformed("missing measurement")
+    found = _SEPARATOR.search(line, 1)
+    names: list[bytes] = []
+    while found and found[0] == b",":
+        start = found.end()
+        found = _tag_end(line, start)
+        names.append(line[start : _equals(line, start)])
+    if found is None:
+        raise Malformed("missing fields")
+    if reserved := [name for name in names if name in _RESERVED]:
+        raise Malformed(f'cannot use reserved tag key "{reserved[0].decode("utf-8", "backslashreplace")}"')
+    if len(set(names)) < len(names):
+        raise Malformed("duplicate tags")
+    if found.start() > LONGEST_KEY:
+        raise Malformed(f"max key length exceeded: {found.start()} > {LONGEST_KEY}")
+    return found.start()
+
+
+def tags_of(head: bytes) -> tuple[bytes, list[tuple[bytes, bytes]]]:
+    """The measurement and the tags of a valid head, all as written."""
+    found = _SEPARATOR.search(head, 1)
+    measurement = head[: found.start()] if found else head
+    tags: list[tuple[bytes, bytes]] = []
+    while found:
+        start = found.end()
+        equals = _equals(head, start)
+        found = _SEPARATOR.search(head, equals + 2)
+        tags.append((head[start:equals], head[equals + 1 : found.start() if found else len(head)]))
+    return measurement, tags
+
+
+def number(text: bytes) -> bytes:
+    """A number as `float` reads it. Malformed if it is not valid."""
+    if _INTEGER.fullmatch(text):
+        digits, kind = text[:-1], text[-1:]
+        lowest, highest, name = (-(2**63), 2**63 - 1, "integer") if kind == b"i" else (0, 2**64 - 1, "unsigned")
+        if len(digits.lstrip(b"-0")) > 20 or not lowest <= int(digits) <= highest:
+            shown, go = digits.decode(), "ParseInt" if kind == b"i" else "ParseUint"
+            raise Malformed(f'unable to parse {name} {shown}: strconv.{go}: parsing "{shown}": value out of range')
+        return digits
+    if _FLOAT.fullmatch(text) and abs(float(text)) != float("inf"):
+        return text
+    exponent = b"e" in text[1:] or b"E" in text[1:]
+    long = len(text) > 300 and not exponent
+    if (exponent or long) and _ALMOST_FLOAT.fullmatch(text) and text.count(b".") < 2:
+        raise Malformed("invalid float")
+    raise Malformed("invalid number")
+
+
+def check_time(text: bytes, unit: int) -> None:
+    """Raise Malformed if a time in `unit` ns is out of range; an empty one is not."""
+    if len(text.lstrip(b"-0")) > 19 or not -(2**63) <= int(text or 0) < 2**63:
+        raise Malformed(f'strconv.ParseInt: parsing "{text.decode()}": value out of range')
+    if not FIRST_TIME <= int(text or 0) * unit <= LAST_TIME:
+        raise Malformed(f"time outside range {FIRST_TIME} - {LAST_TIME}")
+
+
+def _tag_end(line: bytes, start: int) -> re.Match[bytes] | None:
+    """The separator after a tag that begins at `start`; None if the line ends there."""
+    if line[start : start + 1] in (b"", b" ", b",", b"="):
+        raise Malformed("missing tag key")
+    found = _TAG_SEPARATOR.search(line, start + 1)
+    if not found or found[0] != b"=":
+        raise Malformed("missing tag value")
+    value = found.end()
+    if line[value : value + 1] in (b"", b" ", b","):
+        raise Malformed("missing tag value")
+    found = _TAG_SEPARATOR.search(line, value + 1)
+    if found and found[0] == b"=":
+        raise Malformed("invalid tag format")
+    return found
+
+
+def _equals(line: bytes, start: int) -> int:
+    found = _EQUALS.search(line, start + 1)
+    return found.start() if found else len(line)
+
+
+def _fields(line: bytes, start: int) -> tuple[list[tuple[bytes, bytes]], int, int]:
+    """The numeric fields, the count of the others, and where the fields end."""
+    numbers: list[tuple[bytes, bytes]] = []
+    equals = commas = 0
+    quoted = False
+    name_at = at = start
+    while found := _IN_FIELDS.search(line, at):
+        place, what, at = found.start(), found[0], found.end()
+        if what == b'"':
+            quoted ^= equals > commas
+        elif quoted or what[:1] == b"\\":
+            continue
+        elif what == b"=":
+            equals += 1
+            at, value = _value(line, place)
+            if value is not None:
+                numbers.append((line[name_at:place], value))
+        elif what == b",":
+            commas += 1
+            name_at = at
+        else:
+            at = place
+            break
+    else:
+        at = len(line)
+    if quoted:
+        raise Malformed("unbalanced quotes")
+    if equals == 0 or commas != equals - 1:
+        raise Malformed("invalid field format")
+    return numbers, equals - len(numbers), at
+
+
+def _value(line: bytes, equals: int) -> tuple[int, bytes | None]:
+    """Where to go on after the equals sign of a field, and its value if it is a number."""
+    if line[equals - 1 : equals] in (b" ", b",") and line[equals - 2 : equals - 1] != b"\\":
+        raise Malformed("missing field key")
+    first = line[equals + 1 : equals + 2]
+    if first in (b"", b",", b" "):
+        raise Malformed("missing field value")
+    if first == b'"':
+        return equals + 1, None
+    end = _VALUE_END.search(line, equals + 1)
+    stop = end.start() if end else len(line)
+    text = line[equals + 1 : stop]
+    if first in b"0123456789.-Nn":
+        return stop, number(text)
+    if not _TRUTH.fullmatch(text):
+        raise Malformed("invalid boolean")
+    return stop, None
+
+
+def _time(line: bytes, start: int) -> bytes:
+    found = _TIME.match(line, start)
+    if not found:
+        raise Malformed("bad timestamp")
+    text = found[0]
+    if text == b"-":
+        raise Malformed('strconv.ParseInt: parsing "-": invalid syntax')
+    if text and line[found.end() :].strip(b" "):
+        raise Malformed("point is invalid")
+    return text
+
+
+def _skip(line: bytes, at: int) -> int:
+    """The next place that is no white space."""
+    return len(line) - len(line[at:].lstrip(b" \t\x00"))
