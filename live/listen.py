@@ -2,6 +2,7 @@
 
 import ipaddress
 import re
+import socket
 from dataclasses import dataclass
 
 from model.errors import Unusable
@@ -35,6 +36,10 @@ class Listen:
     def everywhere(self) -> bool:
         """Whether it is on all addresses of the machine."""
         return (ip := ip_of(self.host)) is not None and ip.is_unspecified
+
+    def url(self, *, tls: bool) -> str:
+        """The address for people; where it is on all addresses of the machine, by the name of the machine."""
+        return f"{'https' if tls else 'http'}://{Listen(socket.gethostname(), self.port) if self.everywhere else self}"
 
     def __str__(self) -> str:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"

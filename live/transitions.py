@@ -1,6 +1,7 @@
 """What the alert loop tells: a rule changed its state for a subject."""
 
 from dataclasses import dataclass
+from math import isnan
 
 from rules.healthy import Healthy
 from rules.pack_schema import Rule
@@ -38,3 +39,17 @@ class Transition:
     def key(self) -> tuple[str, str, str | None]:
         """The rule and subject, by which alerts are told apart: hosts and instances compare without regard to case."""
         return self.rule.id, *self.subject.key
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The value of an alert that fires, at an evaluation: NaN if there is no data, which makes it stale."""
+
+    key: tuple[str, str, str | None]
+    at: int
+    value: float
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether there was no data."""
+        return isnan(self.value)

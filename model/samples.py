@@ -15,20 +15,24 @@ from model.series import Series
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Times (UTC ns, strictly ascending) and values of one series; NaN where a row had no sample."""
+    """Times (UTC ns, strictly ascending) and values of one series; NaN where a row had no sample.
+
+    `declared` is the sampling interval (ns) where it is known from elsewhere, as it is of live series.
+    """
 
     times: Times
     values: Values
+    declared: int | None = None
 
     @cached_property
     def interval(self) -> int | None:
-        """The sampling interval (ns): the median step between rows, including rows without a sample."""
-        return sampling_interval(self.times)
+        """The sampling interval (ns): declared, or the median step between rows, including those without a sample."""
+        return self.declared or sampling_interval(self.times)
 
     @cached_property
     def other_intervals(self) -> list[Stretch]:
-        """The parts that were sampled at another interval than the rest."""
-        return other_intervals(self.times)
+        """The parts that were sampled at another interval than the rest; none if the interval is declared."""
+        return [] if self.declared else other_intervals(self.times)
 
     @cached_property
     def present(self) -> "Samples":

@@ -83,7 +83,7 @@ class InfluxDB:
         It is to be called on a connection, before a secret is sent: whoever else has the port does not get it.
         """
         running = self.background.running()
-        if running is None or not listens(running.pid, HOST, urlsplit(url).port or 0):
+        if running is None or not listens(running.pid, urlsplit(url).port or 0, HOST):
             raise ConnectionError("another program listens there than plimsoll stack started; no token was sent to it")
 
     def stop(self) -> bool:

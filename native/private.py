@@ -12,26 +12,32 @@ _ROOT = 0
 _MOST_LINKS = 40  # Linux's limit
 
 
-def check_private(folder: Path) -> None:
+def check_private(folder: Path, option: str = "--folder") -> None:
     """Raise Unusable if another user owns a folder, may write in it, or could exchange a folder on the way to it.
 
     The folder need not exist. Sticky folders such as /tmp are safe on the way, as nobody can exchange what others own.
+    `option` is the option of the command that names the folder.
     """
     if sys.platform == "win32":
         return
     me = os.geteuid()
     *above, (last, status) = _steps(folder.absolute())
     for step, found in above:
-        _check(folder, step, found, owners=(me, _ROOT), sticky=True)
+        _check(folder, step, found, option, owners=(me, _ROOT), sticky=True)
     on_the_way = os.path.realpath(folder) != os.path.realpath(last)  # the folder does not exist yet
-    _check(folder, last, status, owners=(me, _ROOT) if on_the_way else (me,), sticky=on_the_way)
+    _check(folder, last, status, option, owners=(me, _ROOT) if on_the_way else (me,), sticky=on_the_way)
 
 
-def _check(folder: Path, step: Path, status: os.stat_result, owners: tuple[int, ...], *, sticky: bool) -> None:
+def _check(
+    folder: Path, step: Path, status: os.stat_result, option: str, owners: tuple[int, ...], *, sticky: bool
+) -> None:
+    why = ""
     if status.st_uid not in owners:
-        raise _not_private(folder, f"{step} belongs to another user, {_owner(status)}")
-    if _others_write(status) and not (sticky and status.st_mode & stat.S_ISVTX):
-        raise _not_private(folder, f"others may write in {step}")
+        why = f"{step} belongs to another user, {_owner(status)}"
+    elif _others_write(status) and not (sticky and status.st_mode & stat.S_ISVTX):
+        why = f"others may write in {step}"
+    if why:
+        raise Unusable(f"{folder}: is not safe for secrets: {why}; mend that, or choose another with {option}")
 
 
 def _steps(path: Path) -> Iterator[tuple[Path, os.stat_result]]:
@@ -81,7 +87,3 @@ def _owner(status: os.stat_result) -> str:
         return pwd.getpwuid(status.st_uid).pw_name
     except KeyError:
         return str(status.st_uid)
-
-
-def _not_private(folder: Path, why: str) -> Unusable:
-    return Unusable(f"{folder}: is not safe for secrets: {why}; mend that, or choose another with --folder")

@@ -11,7 +11,7 @@ import typer
 
 from model.errors import Unreachable, Unusable, printable
 from plimsoll import defects
-from plimsoll.options import grafana, logs, rules, runs, stack
+from plimsoll.options import grafana, logs, rules, runs, service, stack, up
 
 UNUSABLE = 2
 UNREACHABLE = 3
@@ -35,10 +35,12 @@ app.command("show")(logs.show_command)
 app.command("convert")(logs.convert_command)
 app.command("review")(logs.review_command)
 app.command("ingest")(logs.ingest_command)
+app.command("up")(up.up_command)
 app.add_typer(runs.app, name="runs")
 app.add_typer(rules.app, name="rules")
 app.add_typer(grafana.app, name="grafana")
 app.add_typer(stack.app, name="stack")
+app.add_typer(service.app, name="service")
 
 
 def _print_version(asked: bool) -> None:

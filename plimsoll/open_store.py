@@ -1,23 +1,60 @@
-"""Opens the store that commands read and write."""
+"""Opens the store that commands read and write: an InfluxDB, or the embedded store."""
 
 import os
 from collections.abc import Generator
 from contextlib import contextmanager
+from pathlib import Path
 
+from live import data_folder, running
+from live.credentials import owner_token
+from model.errors import Unusable
 from plimsoll.console import print_notice
 from plimsoll.store_address import store_address
+from store.duck_store import FILE, DuckStore
 from store.influx import InfluxStore
+from store.influx_address import Address
 from store.influx_server import Server
+from store.protocol import Store
+from store.remote import RemoteStore
 
 
 @contextmanager
-def open_store(url: str | None) -> Generator[InfluxStore]:
-    """The store at a URL, or the one `store_address` finds. Unusable if there is none, or no token for it."""
-    address = store_address(url, os.environ)
+def open_store(named: str | None, *, make: bool = False) -> Generator[Store]:
+    """The store at a URL or in a folder, else the server that `store_address` finds, else the user's embedded store.
+
+    Unusable if there is none, or no token for it. `make`: an embedded store is made if there is none.
+    """
+    folder = data_folder.default_folder()
+    if named is not None and Path(named).is_dir():
+        folder, address = Path(named), None
+    elif named is not None and named.rstrip("/") == running.address(folder):
+        address = None
+    else:
+        address = store_address(named, os.environ)
+    store = _embedded(folder, make=make) if address is None else influx_store(address)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def influx_store(address: Address) -> InfluxStore:
+    """The InfluxDB at an address."""
     if address.token_file:
         print_notice(f"store: {address.url}, with the token in {address.token_file}")
-    server = Server(address, waiting=print_notice)
-    try:
-        yield InfluxStore(server)
-    finally:
-        server.close()
+    return InfluxStore(Server(address, waiting=print_notice))
+
+
+def _embedded(folder: Path, *, make: bool) -> Store:
+    """The store in a data folder; while `plimsoll up` runs there, it is reached through that."""
+    known = running.find(folder)
+    if known:
+        return RemoteStore(known.address, owner_token(folder), known.check_listens)
+    if make:
+        data_folder.made(folder)
+    elif not (folder / FILE).exists():
+        raise Unusable(
+            f"no store: {folder} has none yet; plimsoll ingest or plimsoll up makes it; or name an InfluxDB with "
+            "--store http://HOST:8086 and its token in INFLUX_TOKEN, or start one with plimsoll stack start"
+        )
+    return DuckStore.open(folder / FILE)

@@ -44,10 +44,10 @@ class Place:
         return bool(self.token_name) and _without_query(self.url) in (url, url.replace("https:", "http:", 1))
 
 
-def store_address(typed: str | None, environment: Mapping[str, str]) -> Address:
+def store_address(typed: str | None, environment: Mapping[str, str]) -> Address | None:
     """The address, organisation, bucket and token: from --store, else the environment, else .env, else the stack.
 
-    Unusable if there is no store, or no token for it.
+    None if none of them names a server. Unusable if there is no token for it.
     """
     environ = Place(environment)
     whole = typed or environ.url
@@ -56,6 +56,8 @@ def store_address(typed: str | None, environment: Mapping[str, str]) -> Address:
         place = environ if _is_for(environ, url) else _file_for(url, environ)
     else:
         place = _first_file(environ)
+        if place is None:
+            return None
         whole, url = place.url, _without_query(place.url)
     token = place.settings[place.token_name]
     if not token.isascii() or not token.isprintable():
@@ -89,16 +91,13 @@ def _file_for(url: str, environ: Place) -> Place:
     )
 
 
-def _first_file(environ: Place) -> Place:
-    """The first file that names an address, which must have a token, too."""
+def _first_file(environ: Place) -> Place | None:
+    """The first file that names an address, which must have a token, too; None if none does."""
     place = _env_file()
     if not place.url:
         place = _stack()
     if not place.url:
-        raise Unusable(
-            "no store: name one with --store http://HOST:8086 and its token in INFLUX_TOKEN, or start one with "
-            "plimsoll stack start"
-        )
+        return None
     if place.token_name:
         return place
     url = _without_query(place.url)

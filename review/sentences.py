@@ -10,9 +10,8 @@ from review.findings import Finding, Outcome
 from rules.crossings import Crossing
 from rules.healthy import Healthy
 from rules.subjects import Subject
-from rules.wording import should_text
+from rules.wording import is_sample, reduced_text, reduction, should_text
 
-_REDUCED = {"min": "minimum", "max": "maximum"}
 _SIDE = {"lower": "below its limit", "higher": "above its limit", "either": "off its limit"}
 
 
@@ -94,13 +93,12 @@ def reduced(finding: Finding) -> str:
 
     A window that samples never filled: `mean of up to 2 min`.
     """
-    how, worse = finding.rule.reduce, limit_of(finding).worse
-    a_sample = how == "last" or (how == "max" and worse != "lower") or (how == "min" and worse != "higher")
-    if a_sample or not (finding.track.window if finding.track else finding.rule.over):
+    how = finding.rule.reduce
+    if is_sample(how, limit_of(finding)) or not (finding.track.window if finding.track else finding.rule.over):
         return ""
     if finding.seen is not None:
-        return f"{_REDUCED.get(how, how)} of {f'up to {duration_text(finding.seen)}' if finding.seen else 'one sample'}"
-    return f"{window(finding)} {_REDUCED.get(how, how)}"
+        return f"{reduction(how)} of {f'up to {duration_text(finding.seen)}' if finding.seen else 'one sample'}"
+    return reduced_text(how, window(finding))
 
 
 def window(finding: Finding) -> str:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from model.log import Values
 from rules.evaluate import EVERY, Track
+from rules.healthy import Healthy
 from rules.states import State, Truth
 
 
@@ -89,16 +90,20 @@ def longest_stretch(track: Track) -> int:
 
 def worst_value(track: Track, where: slice | NDArray[np.bool_] = slice(None)) -> float:
     """The value closest to the limit, or furthest past it; NaN if there is none."""
-    values = track.values[where]
+    return worst_of(track.healthy, track.values[where])
+
+
+def worst_of(healthy: Healthy, values: Values) -> float:
+    """The value closest to a limit, or furthest past it; NaN if there is none."""
     if np.isnan(values).all():
         return float("nan")
-    match track.healthy.worse:
+    match healthy.worse:
         case "higher":
             return float(np.nanmax(values))
         case "lower":
             return float(np.nanmin(values))
         case "either":
-            return float(values[np.nanargmax(np.abs(values - track.healthy.limit))])
+            return float(values[np.nanargmax(np.abs(values - healthy.limit))])
 
 
 def share_of_time(track: Track) -> float | None:

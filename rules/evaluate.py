@@ -76,6 +76,27 @@ class Track:
         return int(np.count_nonzero((self.truths != Truth.NO_DATA) & (self.states != State.NOT_JUDGED)))
 
 
+@dataclass(frozen=True, eq=False)
+class Conditions:
+    """The conditions of a rule for one subject, with one row per evaluation.
+
+    Attributes:
+        healthy: The limit, scaled for this subject.
+        times: The evaluations (UTC ns).
+        values: The rule's own reduced values; NaN for no data.
+        enter: The condition for leaving OK.
+        stay: The condition for remaining pending or firing; differs from `enter` if the rule has a `recover` limit.
+        others_hold: Whether all other conditions of the rule held.
+    """
+
+    healthy: Healthy
+    times: Times
+    values: Values
+    enter: Truths
+    stay: Truths
+    others_hold: NDArray[np.bool_]
+
+
 @dataclass(frozen=True)
 class Judge:
     """The data that rules are judged on: origins of signals, samples, host facts and phases."""
@@ -92,28 +113,41 @@ class Judge:
 
     def track(self, rule: Rule, subject: Subject, origin: Origin, at: Times) -> Track:
         """The track of a rule for one subject at the evaluations `at`."""
+        window, others = self._windows(rule, origin)
+        found = self.conditions(rule, subject, origin, at)
+        at, inside = found.times, self._inside(rule, found.times)
+        states = np.full(len(at), State.NOT_JUDGED, dtype=np.int8)
+        for span in _spans(inside):
+            states[span], _ = run(at[span], found.enter[span], found.stay[span], rule.for_)
+        truths = np.where(inside, found.enter, Truth.NO_DATA).astype(np.int8)
+        values = np.where(inside, found.values, np.nan)
+        known, used = bool(self.phases) or not rule.phase, sorted({one for _, one in others} - {window})
+        together = found.others_hold & inside
+        return Track(subject, found.healthy, window, at, values, truths, states, together, known, used)
+
+    def conditions(self, rule: Rule, subject: Subject, origin: Origin, at: Times) -> Conditions:
+        """The conditions of a rule for one subject at the evaluations `at`, which the state machine then steps over."""
         healthy = self._scaled(rule.healthy, rule, subject)
         window, others = self._windows(rule, origin)
         values = self._reduced(rule, origin, at)
         # Leave out evaluations without data where two sampling intervals meet, so that they change no state.
         border = np.isnan(values) & within(at, (span for part, _ in others for span in part.borders(window // 2)))
         at, values = at[~border], values[~border]
-        inside = self._inside(rule, at)
         breached = _truths(values, ~healthy.holds(values))
         unrecovered = breached
         if rule.recover:
             unrecovered = _truths(values, ~self._scaled(rule.recover, rule, subject).holds(values))
         conditions = rule.and_ if not rule.phase or self.phases else (*rule.and_, *rule.when_phase_unknown)
         joint = [self._joint(condition, subject, at) for condition in conditions]
-        enter, stay = _all([breached, *joint]), _all([unrecovered, *joint])
-        states = np.full(len(at), State.NOT_JUDGED, dtype=np.int8)
-        for span in _spans(inside):
-            states[span], _ = run(at[span], enter[span], stay[span], rule.for_)
-        truths = np.where(inside, enter, Truth.NO_DATA).astype(np.int8)
-        values = np.where(inside, values, np.nan)
-        known, used = bool(self.phases) or not rule.phase, sorted({one for _, one in others} - {window})
-        together = np.logical_and.reduce([one == Truth.TRUE for one in joint], initial=np.True_) & inside
-        return Track(subject, healthy, window, at, values, truths, states, together, known, used)
+        together = np.logical_and.reduce([one == Truth.TRUE for one in joint], initial=np.True_)
+        return Conditions(
+            healthy,
+            at,
+            values,
+            _all([breached, *joint]),
+            _all([unrecovered, *joint]),
+            np.broadcast_to(together, at.shape),
+        )
 
     def coverage(self, origin: Origin, track: Track) -> int | None:
         """The longest part of a window (ns) that samples covered; None if some window was covered completely."""
@@ -237,6 +271,8 @@ def _truths(values: Values, breached: np.ndarray) -> Truths:
 
 def _all(truths: Sequence[Truths]) -> Truths:
     """All conditions together: false if one is false, else no data if one has none, else true."""
+    if len(truths) == 1:
+        return truths[0]
     stacked = np.stack(truths)
     false = (stacked == Truth.FALSE).any(axis=0)
     missing = (stacked == Truth.NO_DATA).any(axis=0)

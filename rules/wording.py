@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 
 from model.value_text import MULTIPLES, exact, quantity
-from rules.field_types import Fact
+from rules.field_types import Fact, Reduce
 from rules.healthy import Healthy
 
 _MB = 1024**2
@@ -18,6 +18,7 @@ _COUNTED: Mapping[Fact, tuple[str, str]] = {
 }
 _UNITS: Mapping[str, str] = {"clock_mhz": "MHz", "memory_mb": "MB of memory", "link_bits": "bit/s"}
 _SHOULD = {"<": "stay below", "<=": "stay at or below", ">": "stay above", ">=": "stay at or above", "=": "be"}
+_REDUCED: Mapping[Reduce, str] = {"min": "minimum", "max": "maximum"}
 _HEALTHY = {"<": "below {}", "<=": "at most {}", ">": "above {}", ">=": "at least {}", "=": "exactly {}"}
 _CROSSED = {"<": "{} or more", "<=": "more than {}", ">": "{} or less", ">=": "less than {}", "=": "anything but {}"}
 
@@ -42,6 +43,22 @@ def healthy_text(healthy: Healthy, unit: str) -> str:
 def crossed_text(healthy: Healthy, unit: str) -> str:
     """The values on the other side: `80 % or more`, `less than 4 GB`."""
     return _CROSSED[healthy.operator].format(exactly(healthy.limit, unit))
+
+
+def is_sample(how: Reduce, healthy: Healthy) -> bool:
+    """Whether the worst reduced value is a single sample: the maximum where high values are bad, or the last."""
+    worse = healthy.worse
+    return how == "last" or (how == "max" and worse != "lower") or (how == "min" and worse != "higher")
+
+
+def reduced_text(how: Reduce, window: str) -> str:
+    """How samples become one value: `1 min mean`, `5 min maximum`."""
+    return f"{window} {reduction(how)}"
+
+
+def reduction(how: Reduce) -> str:
+    """`mean`, `maximum`."""
+    return _REDUCED.get(how, how)
 
 
 def exactly(limit: float, unit: str) -> str:

@@ -156,16 +156,17 @@ def _remove_among_others(server: Server, place: _Place, own: dict[str, Times], s
         written = ({name: value(values[name], kind) for name, kind in chosen.items()} for chosen in choices)
         lines = [point(one.measurement, dict(one.tags), fields, time) for fields in written]
         (certain if len(lines) == 1 else either).extend(lines)
-    _save_points(server, certain, either, int(every[-1]) if len(every) else 0)
+    is_saved = _save_points(server, certain, either, int(every[-1]) if len(every) else 0)
     for first, last in stretches:
         server.delete(first, last, _predicate(place))
     # Not from what is saved: if this was paused for long, another command may have restored that before the delete.
     _write_back(server, certain, either)
-    _forget_saved(server)
+    if is_saved:
+        _forget_saved(server)
 
 
-def _save_points(server: Server, certain: Sequence[str], either: Sequence[str], time: int) -> None:
-    """Save others' points that a delete will remove too, so that an interruption does not lose them."""
+def _save_points(server: Server, certain: Sequence[str], either: Sequence[str], time: int) -> bool:
+    """Save others' points that a delete will remove too, so that an interruption does not lose them; False if none."""
     parts = [(lines, is_sure) for all_, is_sure in ((certain, True), (either, False)) for lines in _parts(all_)]
     points = [
         point(KEPT, {"part": f"{at:06}"}, {"lines": value(lines, "string"), "sure": value(is_sure, "boolean")}, time)
@@ -173,6 +174,7 @@ def _save_points(server: Server, certain: Sequence[str], either: Sequence[str], 
     ]
     if points and server.post("".join(points).encode())[0]:
         raise Unusable(f"{server.url}: InfluxDB refuses to save the points of others first: nothing more was deleted")
+    return bool(points)
 
 
 def restore_points(server: Server) -> None:

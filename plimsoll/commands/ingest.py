@@ -42,7 +42,7 @@ def run(inputs: Inputs, options: Options) -> None:
     refuse_empty(found)
     refuse_unnamed(logs)
     stored = _run_to_store(options, labels, found, inputs.requested_zone)
-    with open_store(inputs.store) as store, _bar() as bar:
+    with open_store(inputs.store, make=True) as store, _bar() as bar:
         task = bar.add_task(options.name, total=stored.values)
         loaded = load(
             store,

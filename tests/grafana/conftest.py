@@ -24,15 +24,20 @@ class Influx:
 
     def write(self, lines):
         """Write line protocol, times in ns."""
-        text, size, some = iter(lines), 0, []
-        for line in text:
+        size, some = 0, []
+        for line in lines:
             some.append(line)
             size += len(line)
             if size > _MOST_BYTES:
-                self._post(f"/api/v2/write?{urlencode({'org': self.org, 'bucket': self.bucket})}", "".join(some))
-                some, size = [], 0
+                self._write("".join(some))
+                size, some = 0, []
         if some:
-            self._post(f"/api/v2/write?{urlencode({'org': self.org, 'bucket': self.bucket})}", "".join(some))
+            self._write("".join(some))
+
+    def _write(self, text):
+        # Twice: InfluxDB 2.7 can lose a write into a shard that it frees as idle in the same moment.
+        for _ in range(2):
+            self._post(f"/api/v2/write?{urlencode({'org': self.org, 'bucket': self.bucket})}", text)
 
     def ask(self, statements):
         """Answer InfluxQL statements, each with its series."""

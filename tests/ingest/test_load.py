@@ -21,6 +21,7 @@ from store.influx_server import Address, Server
 from store.lease import LeaseEnded, leased
 from store.run_states import Work
 from tests.conftest import built
+from tests.sure_influx import SureServer
 
 EVER = (0, 2**62)
 
@@ -181,7 +182,7 @@ def test_other_data_of_the_host_and_time_is_not_loaded_over(plimsoll, environmen
 
 
 def test_live_data_of_the_host_and_time_is_not_loaded_over(plimsoll, environment, bucket, tmp_path):
-    agent = Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.telegraf_token))
+    agent = SureServer(Address(bucket.url, bucket.org, bucket.bucket, bucket.telegraf_token))
     agent.post(b"win_mem,host=Web1,objectname=Memory Pages_persec=1 1700000050000000000\n")
     refused = plimsoll("ingest", pdh(tmp_path / "a.csv"), "--run", "night")
     assert refused.status == 2
@@ -288,7 +289,7 @@ def test_a_log_older_than_the_store_keeps_is_refused(plimsoll, environment, buck
 
 
 def test_points_the_store_refuses_are_counted_and_told(plimsoll, environment, bucket, tmp_path):
-    agent = Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.token))
+    agent = SureServer(Address(bucket.url, bucket.org, bucket.bucket, bucket.token))
     # Of the week the log is of, so that the type of the field is that of its shard.
     agent.post(b"win_proc,host=other Percent_Processor_Time=1i 1700000050000000000\n")
     refused = plimsoll("ingest", pdh(tmp_path / "a.csv", rows=20), "--run", "night")
@@ -325,7 +326,7 @@ def test_a_run_of_which_only_a_part_of_its_row_is_left_can_be_deleted_or_loaded_
 ):
     log = pdh(tmp_path / "a.csv")
     other = pdh(tmp_path / "b.csv", host="DB1")
-    server = Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.token))
+    server = SureServer(Address(bucket.url, bucket.org, bucket.bucket, bucket.token))
     for again in (["runs", "delete", "night"], ["ingest", log, "--run", "night"]):
         # Earlier versions wrote this when a run was deleted while it was loaded.
         server.post(b"plimsoll_run,run=night loaded=5i,refused=0i 1700000000000000000\n")

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from store.influx_address import Address
-from store.influx_server import Server
+from tests.sure_influx import SureServer
 
 
 @pytest.fixture(autouse=True)
@@ -65,7 +65,7 @@ def test_a_run_has_a_name_that_can_be_said_again(plimsoll, bucket, monkeypatch, 
 def points(bucket, host, *ago):
     now = time.time_ns()
     lines = "".join(f"cpu,host={host},cpu=cpu-total usage_idle=50,usage_iowait=0 {now - one * 10**9}\n" for one in ago)
-    Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.token)).post(lines.encode())
+    SureServer(Address(bucket.url, bucket.org, bucket.bucket, bucket.token)).post(lines.encode())
 
 
 def clock(ago):

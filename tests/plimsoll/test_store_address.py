@@ -4,9 +4,15 @@ import pytest
 
 from model.errors import Unusable
 from native import folders
-from plimsoll.store_address import store_address
+from plimsoll import store_address as finding
 
 THERE, STACK = "http://10.0.0.1:8086", "http://127.0.0.1:8086"
+
+
+def store_address(typed, environment):
+    found = finding.store_address(typed, environment)
+    assert found is not None
+    return found
 
 
 @pytest.fixture(autouse=True)

@@ -6,15 +6,15 @@ from live.credentials import owner_token
 from store.duck_store import DuckStore
 from store.influx import InfluxStore
 from store.influx_address import Address
-from store.influx_server import Server
 from store.remote import RemoteStore
 from tests.live.serve.site import site
+from tests.sure_influx import SureServer
 
 
 @pytest.fixture
 def influx(bucket):
     """The server of an empty bucket."""
-    server = Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.token), retry_s=5)
+    server = SureServer(Address(bucket.url, bucket.org, bucket.bucket, bucket.token), retry_s=5)
     yield server
     server.close()
 

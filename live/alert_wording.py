@@ -1,0 +1,114 @@
+"""Alerts in words, as notifications, the command line and the pages have them."""
+
+import math
+
+from live.alert_record import Alert
+from model.remark import counted
+from model.times import Zone, duration_text
+from model.value_text import quantity
+
+_AGAIN = {
+    "recovered": "is healthy again",
+    "retired": "is no longer watched: the host was retired",
+    "rule removed": "is no longer judged: the rule was removed",
+}
+
+
+def headline(alert: Alert) -> str:
+    """The alert in a few words: `Processor time of WEB01 is 92 %`, `WEB01 is silent`."""
+    match alert.kind:
+        case "host-silent":
+            return f"{alert.host} is silent"
+        case "all-silent":
+            return f"No data from any of {_hosts(alert)}"
+        case "flapping":
+            return f"{_title(alert)} is flapping"
+        case "plimsoll":
+            return alert.details.title
+        case "rule":
+            value = alert.value if math.isnan(alert.last) else alert.last
+            return f"{_title(alert)} is {quantity(value, alert.details.unit)}"
+
+
+def fired_sentence(alert: Alert, zone: Zone) -> str:
+    """`Processor time of WEB01 is 92 % (1 min mean); it should stay below 80 %.`"""
+    match alert.kind:
+        case "host-silent":
+            since = f"no sample newer than {zone.clock(alert.since)} arrived" if alert.since else "it never sent one"
+            return f"{headline(alert)}: {since}; it should send {alert.details.limit}."
+        case "all-silent":
+            since = f": none newer than {zone.clock(alert.since)} arrived" if alert.since else ": none ever arrived"
+            return f"{headline(alert)}{since}. The network or this machine may be the reason."
+        case "flapping":
+            return (
+                f"{headline(alert)}: it fired {counted(alert.firings, 'time')} since {zone.clock(alert.begin)}. "
+                "It is not notified again until it has been stable for an hour."
+            )
+        case "plimsoll":
+            return f"{alert.details.summary}."
+        case "rule":
+            return f"{headline(alert)}{_reduced(alert)}; it {alert.details.should}."
+
+
+def still_sentence(alert: Alert, zone: Zone, now: int) -> str:
+    """`Processor time of WEB01 is past its limit for 2 h: now 95 %, at worst 99 %; it should stay below 80 %.`"""
+    if alert.kind != "rule":
+        return f"{fired_sentence(alert, zone)} That is {duration_text(now - alert.begin)} ago."
+    unit = alert.details.unit
+    last = "without data now" if alert.stale else f"now {quantity(alert.last, unit)}"
+    long = duration_text(now - alert.begin)
+    return f"{_title(alert)} is past its limit for {long}: {last}, {_worst(alert)}; it {alert.details.should}."
+
+
+def ended_sentence(alert: Alert, zone: Zone) -> str:
+    """`Processor time of WEB01 is healthy again; it was past its limit for 12 min, at worst 95 % (1 min mean).`"""
+    ended = alert.fired_at if alert.ended_at is None else alert.ended_at
+    long = duration_text(ended - alert.begin)
+    how = alert.ended_how or "recovered"
+    match alert.kind:
+        case "host-silent":
+            return f"{alert.host} sends again, after {long}." if how == "recovered" else f"{alert.host} {_AGAIN[how]}."
+        case "all-silent":
+            return f"Some of {_hosts(alert)} sends again, after {long}."
+        case "flapping":
+            fired = f"it fired {counted(alert.firings, 'time')} between {zone.span(alert.begin, ended)}"
+            return f"{_title(alert)} is no longer flapping: {fired}."
+        case "plimsoll":
+            return f"Over, after {long}: {alert.details.title}."
+        case "rule":
+            return f"{_title(alert)} {_AGAIN[how]}; it was past its limit for {long}, {_worst(alert)}{_reduced(alert)}."
+
+
+def brief_sentence(alert: Alert, zone: Zone) -> str:
+    """What fired and ended: `Processor time of WEB01 was past its limit, 10:22:00–10:34:00, at worst 95 %; ...`."""
+    ended = alert.fired_at if alert.ended_at is None else alert.ended_at
+    span = zone.span(alert.begin, ended)
+    match alert.kind:
+        case "host-silent":
+            return f"{alert.host} was silent, {span}."
+        case "all-silent":
+            return f"No data came from any of {_hosts(alert)}, {span}."
+        case "flapping":
+            return f"{_title(alert)} was flapping, {span}: it fired {counted(alert.firings, 'time')}."
+        case "plimsoll":
+            return f"{alert.details.title}, {span}."
+        case "rule":
+            was = f"{_title(alert)} was past its limit, {span}, {_worst(alert)}{_reduced(alert)}"
+            return f"{was}; it {alert.details.should}."
+
+
+def _title(alert: Alert) -> str:
+    return f"{alert.details.title} of {alert.place}"
+
+
+def _hosts(alert: Alert) -> str:
+    """`10 hosts`: the title of an alert on all hosts is `Samples of 10 hosts`."""
+    return alert.details.title.removeprefix("Samples of ")
+
+
+def _worst(alert: Alert) -> str:
+    return f"at worst {quantity(alert.worst, alert.details.unit)}" if not math.isnan(alert.worst) else "without a value"
+
+
+def _reduced(alert: Alert) -> str:
+    return f" ({alert.details.reduced})" if alert.details.reduced else ""

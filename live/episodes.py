@@ -1,0 +1,33 @@
+"""An episode: one time that a rule fired for a subject, as the judging of stored samples finds it."""
+
+from dataclasses import dataclass
+
+from live.alert_record import Key
+from rules.healthy import Healthy
+from rules.pack_schema import Rule
+from rules.subjects import Subject
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """One time that a rule fired for a subject; times are evaluations (UTC ns).
+
+    `since` is the first evaluation with the condition true, `ended_at` the one at which it recovered, None if it fires
+    still. `value` is that at `fired_at`, `worst` the one furthest past the limit until the end. `rule`, `healthy` and
+    `note` are as in a Transition.
+    """
+
+    rule: Rule
+    subject: Subject
+    since: int | None
+    fired_at: int
+    ended_at: int | None
+    value: float
+    worst: float
+    healthy: Healthy
+    note: str = ""
+
+    @property
+    def key(self) -> Key:
+        """The rule and subject."""
+        return self.rule.id, *self.subject.key

@@ -1,0 +1,182 @@
+"""`plimsoll up`: collects, takes what agents send, judges, and notifies, in one process."""
+
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event, Thread
+
+from hosts.facts import GivenFacts
+from live import overview, up_settings
+from live.access import Access
+from live.alert_book import AlertBook
+from live.alerts_file import NAME, AlertsFile
+from live.credentials import Credentials
+from live.delivery import senders
+from live.heartbeat import Heartbeat
+from live.listen import Listen
+from live.loop import DELAY, AlertLoop
+from live.notify import Notifier
+from live.planning import Site
+from live.process_lines import ProcessLines
+from live.processes import ProcessWatch
+from live.redaction import hide_in_logs
+from live.roster import Roster
+from live.running import OnlyOne
+from live.server import create_app
+from live.serving import Certificate, Serving
+from live.sources import Source, Sources
+from live.troubles import Trouble
+from live.up_settings import UpSettings
+from live.writing import Writing
+from model.errors import Unreachable, Unusable
+from model.points import Points
+from store.duck_store import DuckStore
+from store.protocol import Store
+
+_TIDY_S = 60.0
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Setup:
+    """How to run.
+
+    `sources` are asked for points every 10 s; `host` is the name under which one of them collects this computer.
+    `delay` (ns) is how long after its time an evaluation is performed.
+    """
+
+    folder: Path
+    listen: Listen = field(default_factory=Listen)
+    sources: Sequence[Source] = ()
+    host: str | None = None
+    certificate: Certificate | None = None
+    allowed_hosts: Sequence[str] = ()
+    delay: int = DELAY
+
+
+class Up:
+    """Everything that runs. `stop` ends it, in an order in which nothing that was received is lost."""
+
+    def __init__(self, setup: Setup, lock: OnlyOne, store: Store, site: Site, given: GivenFacts) -> None:
+        self._setup = setup
+        self._lock = lock
+        self._store = store
+        self._site = site
+        self._stop = Event()
+        self._started = time.time_ns()
+        self._settings = up_settings.load(setup.folder)
+        hide_in_logs(self._settings.addresses)
+        self._watch = ProcessWatch() if setup.host else None
+        self._file = AlertsFile(setup.folder / NAME)
+        self._writing = Writing(store, self._written)
+        self.loop = AlertLoop(
+            store,
+            site,
+            given,
+            AlertBook(self._file, site.catalogue.signals),
+            Roster(self._file, self._settings.roster.hosts, self._settings.roster.silent_after),
+            delay=setup.delay,
+            processes=ProcessLines(store, site.catalogue.signals, setup.host or "", self._watch),
+            troubles=self._troubles,
+            on_step=self._stepped,
+        )
+        self.address = setup.listen.url(tls=setup.certificate is not None)
+        found = senders(self._settings, str(setup.folder / up_settings.FILE_NAME))
+        self._notifier = Notifier(self._file, self._settings, found, now=self._started, pages=self.address)
+        self._heartbeat = self._heart(self._settings)
+        self._credentials = Credentials(setup.folder)
+        self._servers = [self._serving(setup.listen, setup.certificate)]
+        if setup.certificate or not setup.listen.is_loopback:
+            # For commands on this computer, which then need to trust no certificate.
+            self._servers.append(self._serving(Listen(port=0), None))
+        self._sources = Sources(setup.sources, self._writing)
+        self._threads = [
+            Thread(target=self.loop.run, args=(self._stop,), name="alert loop"),
+            Thread(target=self._tidy, name="tidying"),
+        ]
+
+    def start(self) -> None:
+        """Begin to collect, judge and notify; the server listens already."""
+        self._lock.announce(self._servers[-1].address)
+        self._notifier.start()
+        if self._heartbeat:
+            self._heartbeat.start()
+        self._sources.start()
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """Stop the server first, then write what it received, then end the loop and close the files."""
+        for server in self._servers:
+            server.stop()
+        self._sources.stop()
+        self._writing.close()
+        self._stop.set()
+        for thread in self._threads:
+            thread.join()
+        if self._heartbeat:
+            self._heartbeat.stop()
+        self._notifier.stop()
+        self._file.close()
+        self._lock.release()
+
+    def put(self, points: Points) -> None:
+        """Write points now, as the demo does with those of the past."""
+        self._writing.put(points).result()
+
+    @property
+    def host(self) -> str | None:
+        """The name under which this computer is collected; None if it is not."""
+        return self._setup.host
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the server and the loop run."""
+        return all(server.running for server in self._servers) and all(thread.is_alive() for thread in self._threads)
+
+    def _serving(self, listen: Listen, certificate: Certificate | None) -> Serving:
+        access = Access(listen, self._credentials, self._setup.allowed_hosts)
+        return Serving(create_app(self._store, self._writing, access, self._health), listen, certificate)
+
+    def _heart(self, settings: UpSettings) -> Heartbeat | None:
+        if settings.heartbeat is None:
+            return None
+        return Heartbeat(settings.heartbeat.url.get_secret_value(), self._notifier.trouble)
+
+    def _written(self, points: Points) -> None:
+        self.loop.written(points)
+
+    def _stepped(self, now: int) -> None:
+        if self._watch:
+            self._watch.look(now)
+        self._notifier.stepped(now)
+
+    def _troubles(self) -> list[Trouble]:
+        now = time.time_ns()
+        return [*overview.troubles(self.loop.progress, self._writing.state, self._notifier, now, self._started)]
+
+    def _health(self) -> overview.Health:
+        size = self._store.size() if isinstance(self._store, DuckStore) else None
+        return overview.health(
+            self._file,
+            self._troubles(),
+            self._writing.state,
+            self._store.name,
+            size,
+            self._settings.zone,
+            time.time_ns(),
+        )
+
+    def _tidy(self) -> None:
+        while not self._stop.wait(_TIDY_S):
+            try:
+                while isinstance(self._store, DuckStore) and self._store.tidy(time.time_ns()):
+                    if self._stop.is_set():
+                        return
+            except (Unreachable, Unusable) as error:
+                _log.error("the store cannot be tidied: %s", error)
+            except Exception:  # the thread must go on
+                _log.exception("tidying failed")

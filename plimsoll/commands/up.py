@@ -1,0 +1,168 @@
+"""`plimsoll up`."""
+
+import os
+import tempfile
+import time
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from demo import live_host
+from hosts import settings as host_settings
+from live import credentials, data_folder, log_lines, up_settings
+from live.collector import Collector
+from live.listen import Listen
+from live.planning import Site
+from live.running import OnlyOne
+from live.serving import Certificate
+from live.sources import Source
+from live.up import Setup, Up
+from model.errors import Unusable
+from model.points import Points
+from plimsoll.console import print_line, print_notice
+from plimsoll.open_store import influx_store
+from plimsoll.store_address import store_address
+from rules.load import load
+from store.duck_store import DuckStore
+from store.protocol import Store
+
+_TICK_S = 1.0
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to run, as typed."""
+
+    data: Path | None = None
+    listen: str | None = None
+    store: str | None = None
+    config: Path | None = None
+    packs: Sequence[str] = ()
+    only: Sequence[str] = ()
+    certificate: tuple[Path | None, Path | None] = (None, None)
+    allowed_hosts: Sequence[str] = ()
+    collect: bool = True
+    demo: bool = False
+
+
+def run(options: Options) -> None:
+    """Run until it is interrupted. Unusable if that is not possible."""
+    listen = Listen.parse(options.listen) if options.listen else Listen()
+    certificate = _certificate(*options.certificate)
+    with _folder(options) as folder:
+        lock = OnlyOne(folder)
+        try:
+            _run(options, folder, lock, listen, certificate)
+        finally:
+            lock.release()
+
+
+def new_secrets(data: Path | None, *, token: bool, password: bool) -> None:
+    """Make a new token for writing, a new password for reading, or both, and show them."""
+    folder = data_folder.made(data)
+    if token:
+        _show("token", credentials.new_token(folder))
+    if password:
+        _show("password", credentials.new_password(folder))
+
+
+def _run(options: Options, folder: Path, lock: OnlyOne, listen: Listen, certificate: Certificate | None) -> None:
+    told = up_settings.load(folder)
+    catalogue = load(options.packs, options.only)
+    given = host_settings.load(options.config) if options.config else host_settings.Settings()
+    overrides = given.overrides(options.config or Path(host_settings.FILE_NAME), catalogue.rules, catalogue.signals)
+    site = Site(catalogue, overrides, given.drives())
+    log_lines.set_up()
+    collector = Collector() if options.collect else None
+    started = time.time_ns()
+    sources = [*([collector.collect] if collector else ()), *([_demo(started)] if options.demo else ())]
+    store = _store(options, folder, told.store)
+    try:
+        setup = Setup(
+            folder,
+            listen,
+            sources,
+            collector.host if collector else None,
+            certificate,
+            options.allowed_hosts,
+        )
+        up = Up(setup, lock, store, site, given.facts())
+        try:
+            if options.demo:
+                up.put(live_host.demo_points(started, started - live_host.BACK, started))
+            up.start()
+            _greet(options, up, store, listen, folder, told)
+            while up.is_running:
+                time.sleep(_TICK_S)
+            raise Unusable("plimsoll up ended by itself; its log says why")
+        finally:
+            up.stop()
+    finally:
+        store.close()
+
+
+def _store(options: Options, folder: Path, keeping: up_settings.StoreSettings) -> Store:
+    if options.store:
+        address = store_address(options.store, os.environ)
+        if address is None:
+            raise Unusable(f"{options.store}: is not the address of a store")
+        return influx_store(address)
+    return DuckStore.open(folder, **keeping.model_dump(exclude_none=True))
+
+
+def _demo(started: int) -> Source:
+    last = started
+
+    def points(now: int) -> Points:
+        nonlocal last
+        found = live_host.demo_points(started, last, now)
+        last = now
+        return found
+
+    return points
+
+
+def _certificate(chain: Path | None, key: Path | None) -> Certificate | None:
+    if chain is None and key is None:
+        return None
+    if chain is None or key is None:
+        raise Unusable("--cert and --key go together: name the certificate and its key")
+    return Certificate(chain, key)
+
+
+@contextmanager
+def _folder(options: Options) -> Generator[Path]:
+    """The data folder; a new one for a demo, which is deleted afterwards."""
+    if options.demo and options.data is None:
+        with tempfile.TemporaryDirectory(prefix="plimsoll-demo-", ignore_cleanup_errors=True) as name:
+            yield Path(name)
+    else:
+        yield data_folder.made(options.data)
+
+
+def _greet(options: Options, up: Up, store: Store, listen: Listen, folder: Path, told: up_settings.UpSettings) -> None:
+    targets = ", ".join(told.notify) or f"nobody; docs/alerts.md explains {folder / up_settings.FILE_NAME}"
+    print_line("Plimsoll is up: ", (up.address, "bold"))
+    for label, text in (
+        ("store", store.name),
+        ("collects", f"this computer, {up.host}, every 10 s" if up.host else "nothing itself"),
+        *(((("simulates", f"{live_host.HOST}, a SQL Server"),)) if options.demo else ()),
+        ("notifies", targets),
+        ("alerts", f"plimsoll alerts list --data {folder}"),
+    ):
+        print_line(f"  {label:<9} {text}", indent=12)
+    if not listen.is_loopback:
+        made = credentials.make_missing(folder)
+        for name, secret in (("token", made.token), ("password", made.password)):
+            if secret:
+                _show(name, secret)
+        if options.certificate[0] is None:
+            print_notice("tokens, passwords and samples cross the network in clear text: give --cert and --key")
+    print_line("Ctrl-C ends it.")
+
+
+def _show(name: str, secret: str) -> None:
+    use = "what agents write with" if name == "token" else "what people read with"
+    print_line(f"  {name:<9} {secret}", indent=12)
+    print_line(f"            {use}; it is shown only now: plimsoll up --new-{name} makes another", indent=12)

@@ -1,0 +1,72 @@
+"""The files of service managers: each reads its own, and what it calls exists."""
+
+import plistlib
+import re
+import shlex
+import shutil
+import subprocess
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+TASK = "{http://schemas.microsoft.com/windows/2004/02/mit/task}"
+# What a path or name may hold.
+ODD = ("--listen", "0.0.0.0:8087", "--cert", 'C:\\my certs\\100%"$x".pem', "--allow-host", "a&b<c>;")
+
+
+def words_of(unit):
+    """The words of ExecStart, as systemd takes them."""
+    (line,) = re.findall(r"^ExecStart=(.*)$", unit, re.M)
+    return [word.replace("%%", "%").replace("$$", "$") for word in shlex.split(line)]
+
+
+@pytest.mark.parametrize("odd", [(), ODD])
+def test_systemd_accepts_the_unit(plimsoll, installed, tmp_path, odd):
+    unit = tmp_path / "plimsoll.service"
+    done = plimsoll("service", "systemd", "--out", unit, "--", *odd)
+    assert done.status == 0, done.err
+    checked = subprocess.run(
+        [installed("systemd-analyze", "systemd"), "verify", unit], capture_output=True, text=True, check=False
+    )
+    assert (checked.returncode, checked.stderr) == (0, "")
+    program, up, data, folder, *rest = words_of(unit.read_text())
+    assert (up, data, folder, tuple(rest)) == ("up", "--data", "/var/lib/plimsoll", odd)
+    assert Path(program).is_file()
+    assert shutil.which(program) == program
+
+
+@pytest.mark.parametrize("odd", [(), ODD])
+def test_windows_has_a_task(plimsoll, tmp_path, monkeypatch, odd):
+    monkeypatch.setenv("PROGRAMDATA", "D:\\Program Data")
+    task = tmp_path / "plimsoll.xml"
+    assert plimsoll("service", "windows", "--out", task, "--", *odd).status == 0
+    assert task.read_bytes()[:2] in (b"\xff\xfe", b"\xfe\xff"), "schtasks expects UTF-16"
+    for text in (task.read_bytes(), plimsoll("service", "windows", "--", *odd).out):
+        root = ET.fromstring(text)
+        assert Path(root.findtext(f".//{TASK}Command") or "").is_file()
+        arguments = subprocess.list2cmdline(["up", "--data", "D:\\Program Data\\Plimsoll", *odd])
+        assert root.findtext(f".//{TASK}Arguments") == arguments
+
+
+def test_macos_has_an_agent(plimsoll, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    agent = plistlib.loads(plimsoll("service", "launchd", "--", *ODD).out.encode())
+    program, up, data, folder, *rest = agent["ProgramArguments"]
+    assert Path(program).is_file()
+    assert (up, data, folder) == ("up", "--data", str(tmp_path / "Library" / "Application Support" / "plimsoll"))
+    assert tuple(rest) == ODD
+
+
+@pytest.mark.parametrize("data", [("--data", "/srv"), ("--data=/srv",)])
+def test_a_second_data_folder_is_refused(plimsoll, data):
+    done = plimsoll("service", "systemd", "--", *data)
+    assert done.status == 2
+    assert "--data" in done.err
+
+
+def test_the_command_that_is_called_has_the_option(plimsoll):
+    given = plimsoll("up", "--help")
+    if "No such command" in given.err:
+        pytest.skip("plimsoll up is not here")
+    assert "--data" in given.out
