@@ -52,6 +52,11 @@ class RemoteStore:
         """Close the connections."""
         self._pools.clear()
 
+    @property
+    def settle_s(self) -> float:
+        """None: the server has committed what it acknowledges."""
+        return 0.0
+
     def write(self, batches: Iterable[Log]) -> Generator[WriteResult]:
         """Write each batch with a request."""
         for batch in batches:
@@ -92,6 +97,10 @@ class RemoteStore:
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
         """The samples of each series in a range."""
         return [one for some in _parts(series) for one in self._call("read", some, start, end)]
+
+    def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Samples]:
+        """Samples that draw the line of each series in a range."""
+        return [one for some in _parts(series) for one in self._call("drawn", some, start, end, buckets)]
 
     def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
         """Minimum, maximum and mean of each series in buckets."""
