@@ -47,7 +47,7 @@ def test_what_fires_is_repeated_at_growing_intervals_until_it_is_acknowledged(ph
         phone.step("WEB01", every=10 * MINUTE)
     hours = [round((at - phone.sent[0][0]) / HOUR) for at, _ in phone.sent]
     assert hours == [0, 1, 3, 7, 15, 31, 55]
-    assert "past its limit for" in phone.sent[1][1].body
+    assert "has been past its limit for" in phone.sent[1][1].body
     acknowledge(file, firing(file)[0].id, "joe", "known", world.at)
     phone.step("WEB01", times=300, every=10 * MINUTE)
     assert len(phone.sent) == 7
