@@ -17,8 +17,7 @@ from live.answers import INFLUXDB, later, refusal
 from live.bodies import Bodies, Full, NotGzip, TooLarge, TooSlow, unpack
 from live.limits import Limits
 from live.line_protocol import PRECISIONS, V1_PRECISIONS, Parsed, Parser, TooMany
-from live.writing import Busy, Writing
-from model.errors import Unreachable, Unusable
+from live.writing import Busy, NotWritten, Writing
 from store.protocol import WriteResult
 
 _PARSERS = 2
@@ -111,7 +110,7 @@ class WriteEndpoint:
             )
         except (Busy, Full):
             return later("more is sent than can be written at the moment; send it again later", _AGAIN_S)
-        except (Unreachable, Unusable) as error:
+        except NotWritten as error:
             return later(f"nothing was stored: {error}", 2 * _AGAIN_S)
         self.text += parsed.text
         return _answer(parsed, result)

@@ -23,6 +23,10 @@ class Busy(Exception):
     """More points wait than are held; the writer is to send them again later."""
 
 
+class NotWritten(Exception):
+    """The store failed; the text says why. The writer is to send the points again later."""
+
+
 @dataclass(frozen=True, slots=True)
 class WritingState:
     """What was written: values in all, those in the last minute, and why the last write failed; empty if it did not."""
@@ -58,7 +62,10 @@ class Writing:
         self._thread.start()
 
     def put(self, points: Points) -> Future[WriteResult]:
-        """Have points written; the result is there when they are committed. Busy if too many wait, or after `close`."""
+        """Have points written; the result is there when they are committed, or NotWritten.
+
+        Busy if too many wait, or after `close`.
+        """
         done: Future[WriteResult] = Future()
         if not len(points):
             done.set_result(WriteResult(0))
@@ -91,10 +98,10 @@ class Writing:
             try:
                 results = self._write([one for one, _ in batch], points)
             except (Unreachable, Unusable) as error:
-                self._failed(batch, error)
+                self._failed(batch, str(error))
             except Exception as error:  # a defect must not end the thread: writers would wait for ever
                 _log.exception("writing failed")
-                self._failed(batch, error)
+                self._failed(batch, f"a defect of Plimsoll: {error!r}")
             else:
                 self._written(batch, points, results)
 
@@ -131,12 +138,12 @@ class Writing:
         for (_, done), result in zip(batch, results, strict=True):
             done.set_result(result)
 
-    def _failed(self, batch: Sequence[tuple[Points, "Future[WriteResult]"]], error: Exception) -> None:
+    def _failed(self, batch: Sequence[tuple[Points, "Future[WriteResult]"]], why: str) -> None:
         with self._changed:
             self._held -= sum(len(points) for points, _ in batch)
-            self._state = replace(self._state, problem=str(error))
+            self._state = replace(self._state, problem=why)
         for _, done in batch:
-            done.set_exception(error)
+            done.set_exception(NotWritten(why))
 
     def _forget_old(self) -> None:
         while self._recent and self._recent[0][0] < self._clock() - _MINUTE:

@@ -1,18 +1,23 @@
 """The DuckDB file of the embedded store: reads run beside one writer, and what was committed survives a full disk."""
 
+import os
 import shutil
 import threading
+import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import ClassVar
 
 import duckdb
 
+from model.atomic import atomic_write
 from model.errors import Unusable
 from store.duck_open import Cursor, connect, write_ahead_log
 from store.protocol import StoreFull
 
 _CHECKPOINT_BYTES = 64 << 20
+_PATIENCE_S = 60.0
 _FULL = ("No space left", "not enough space", "Disk quota", "File too large")
 _REFUSED = (duckdb.IOException, duckdb.TransactionException, duckdb.OutOfMemoryException)
 
@@ -23,12 +28,18 @@ class DuckFile:
     Samples are not written while less than `margin` bytes are free on its disk. `lock` keeps others from writing.
     """
 
+    # DuckDB locks the file against other processes only.
+    _here: ClassVar[set[Path]] = set()
+
     def __init__(self, path: Path, margin: int) -> None:
         self.path = path
         self.lock = threading.RLock()
         self._margin = margin
-        self._connection = connect(path)
         self._backups = 0
+        if path.resolve() in self._here:
+            raise Unusable(f"{path}: this process has it open already")
+        self._connection = connect(path)
+        self._here.add(path.resolve())
 
     @contextmanager
     def reading(self) -> Generator[Cursor]:
@@ -53,15 +64,23 @@ class DuckFile:
             if self._unwritten > _CHECKPOINT_BYTES:
                 self.checkpoint()
 
-    def checkpoint(self) -> None:
+    def checkpoint(self) -> bool:
         """Move what was committed from the write-ahead log to its place, and free what was dropped.
 
-        Not while the file is copied, nor if the disk may be too full: a checkpoint that fails ends the connection.
+        False if it is put off: while the file is copied, while a reader needs what was dropped or updated, and while
+        the disk may be too full, since a checkpoint that fails ends the connection.
         """
         with self.lock:
-            if not self._backups and self._free > self._unwritten + _CHECKPOINT_BYTES:
-                with self._cursor() as cursor:
-                    cursor.execute("CHECKPOINT")
+            if self._backups or self._free < self._unwritten + _CHECKPOINT_BYTES:
+                return False
+            try:
+                self._connection.execute("CHECKPOINT")
+            except duckdb.TransactionException:
+                return False
+            except duckdb.FatalException as error:
+                self._reopen()
+                raise self._refusal(str(error)) from None
+            return True
 
     @property
     def used(self) -> int:
@@ -72,11 +91,28 @@ class DuckFile:
 
     def backup(self, to: Path) -> None:
         """Copy what is committed now to a new file, while writing goes on into the write-ahead log."""
+        if os.path.lexists(to):
+            raise Unusable(f"{to}: exists already; name a new file")
+        with self.lock:
+            until = time.monotonic() + _PATIENCE_S
+            while not self.checkpoint():
+                if time.monotonic() > until:
+                    raise Unusable(
+                        f"{self.path}: cannot be copied now: it is being read or copied, or its disk is full"
+                    )
+                time.sleep(0.05)
+            self._backups += 1
+        try:
+            with atomic_write(to) as copy:
+                shutil.copyfile(self.path, copy)
+        finally:
+            self._backups -= 1
 
     def close(self) -> None:
         """Close the file, after what is being written."""
         with self.lock:
             self._connection.close()
+            self._here.discard(self.path.resolve())
 
     @contextmanager
     def _cursor(self) -> Generator[Cursor]:

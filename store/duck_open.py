@@ -1,6 +1,5 @@
 """Opens the DuckDB file of an embedded store: its lock, its version, and how far DuckDB may reach."""
 
-import os
 import re
 import shutil
 import stat
@@ -104,8 +103,10 @@ def _connect(path: Path) -> Cursor:
     except duckdb.Error as error:
         text = str(error)
     if owner := _LOCKED.search(text):
-        who = "this process" if int(owner[1]) == os.getpid() else f"process {owner[1]}"
-        raise Unusable(f"{path}: {who} has it open; stop that process, or use what it offers (plimsoll up)")
+        raise Unusable(
+            f"{path}: process {owner[1]} has it open; stop that process, or if it is plimsoll up, name its address "
+            "with --store"
+        )
     if _NEWER_DUCKDB in text:
         raise Unusable(f"{path}: was written by a later DuckDB; update Plimsoll")
     raise Unusable(f"{path}: cannot be opened as a DuckDB file: {text.splitlines()[0]}")

@@ -15,49 +15,61 @@ from store.duck_names import Names
 from store.duck_open import Cursor
 
 RECORDED = "recorded"
+_AT_ONCE = 1_000_000
 
 
 def batch_of(log: Log, numbers: Numbers) -> Batch:
-    """The samples of a log; of columns of the same series the first one that has a value counts."""
-    held = [column.is_not_null().to_numpy() for column in log.columns]
-    order = range(len(held) - 1, -1, -1)
-    series = [np.full(np.count_nonzero(held[at]), numbers[at], np.int32) for at in order]
-    times = [log.times[held[at]] for at in order]
-    values = [log.columns[at].drop_nulls().to_numpy() for at in order]
-    return _joined(series, times, values)
+    """The samples of a log, sorted; of columns of the same series the first one that has a value counts."""
+    # The last columns first: of samples of the same series and time, the last one stays.
+    order = np.argsort(numbers[::-1], kind="stable")
+    columns = [log.column(len(numbers) - 1 - at) for at in order.tolist()]
+    values = np.concatenate([*columns, np.empty(0)])
+    batch = Batch(np.repeat(numbers[::-1][order], len(log.times)), np.tile(log.times, len(numbers)), values)
+    batch = batch.chosen(np.isfinite(values))
+    return batch if log.times_differ and len(np.unique(numbers)) == len(numbers) else batch.last_of_each
 
 
 def record(cursor: Cursor, batch: Batch) -> None:
     """Write samples in place of recorded samples of the same series and time."""
-    if len(batch):
+    if not len(batch):
+        return
+    within = f"time BETWEEN {int(batch.times.min())} AND {int(batch.times.max())}"
+    if cursor.execute(f"SELECT 1 FROM {RECORDED} WHERE {within} LIMIT 1").fetchall():
         delete(cursor, RECORDED, batch)
-        insert(cursor, RECORDED, batch)
+    insert(cursor, RECORDED, batch)
 
 
 def remove(cursor: Cursor, recording: Recording, keep: Sequence[Recording], names: Names) -> None:
     """Remove the samples of a recording, except those that others contain too."""
-    kept = [_held(other, names) for other in keep]
-    own = {
-        number: reduce(np.setdiff1d, (other[number] for other in kept if number in other), times)
-        for number, times in _held(recording, names).items()
-    }
-    series = [np.full(len(times), number, np.int32) for number, times in own.items()]
-    gone = _joined(series, [*own.values()], [np.zeros(len(times)) for times in own.values()])
-    if len(gone):
-        delete(cursor, RECORDED, gone)
+    own, *kept = (_columns(one, names) for one in (recording, *keep))
+    batches: list[Batch] = []
+    for number, columns in own.items():
+        others = (_held(one, held[number]) for one, held in zip(keep, kept, strict=True) if number in held)
+        times = reduce(np.setdiff1d, others, _held(recording, columns))
+        batches.append(Batch(np.full(len(times), number, np.int32), times, np.zeros(len(times))))
+        if sum(map(len, batches)) > _AT_ONCE:
+            _delete(cursor, batches)
+            batches = []
+    _delete(cursor, batches)
 
 
-def _held(recording: Recording, names: Names) -> dict[int, Times]:
-    """The times at which a recording has a sample, by the numbers of its series."""
-    held: dict[int, list[Times]] = {}
+def _columns(recording: Recording, names: Names) -> dict[int, list[int]]:
+    """The columns of a recording, by the numbers of their series."""
+    columns: dict[int, list[int]] = {}
     for at, series in enumerate(recording.series):
         number = names.find(series)
         if number is not None:
-            held.setdefault(number, []).append(recording.held(at))
-    return {number: reduce(np.union1d, times) for number, times in held.items()}
+            columns.setdefault(number, []).append(at)
+    return columns
 
 
-def _joined(series: Sequence[Numbers], times: Sequence[Times], values: Sequence[np.ndarray]) -> Batch:
-    if not series:
-        return Batch(np.empty(0, np.int32), np.empty(0, np.int64), np.empty(0))
-    return Batch(np.concatenate(series), np.concatenate(times), np.concatenate(values)).last_of_each
+def _held(recording: Recording, columns: Sequence[int]) -> Times:
+    """The times at which any of the columns has a sample."""
+    return reduce(np.union1d, [recording.held(at) for at in columns])
+
+
+def _delete(cursor: Cursor, batches: Sequence[Batch]) -> None:
+    parts = [(one.series, one.times, one.values) for one in batches if len(one)]
+    if parts:
+        series, times, values = zip(*parts, strict=True)
+        delete(cursor, RECORDED, Batch(np.concatenate(series), np.concatenate(times), np.concatenate(values)))

@@ -34,6 +34,7 @@ class Tidying:
     def __init__(self, file: DuckFile, live: LiveWriter, keeping: Keeping) -> None:
         self._file, self._live, self._keeping = file, live, keeping
         self._closed = 0
+        self._unfreed = False
 
     def piece(self, now: int) -> bool:
         """Do one piece; whether there was any."""
@@ -41,7 +42,13 @@ class Tidying:
             if now // _HOUR != self._closed:
                 self._live.close_part()
                 self._closed = now // _HOUR
-            return self._drop(now) or self._move_closed_part() or self._thin(now) or self._order(now)
+            if self._drop(now) or self._move_closed_part() or self._thin(now) or self._order(now):
+                self._unfreed = True
+                return True
+            # What was dropped is free after a checkpoint.
+            if self._unfreed:
+                self._unfreed = not self._file.checkpoint()
+            return False
 
     def _drop(self, now: int) -> bool:
         """Drop the oldest day if it is too old, or if the file is too large."""
@@ -49,15 +56,17 @@ class Tidying:
             days = [part.day for part in live_parts(cursor) if part.kind is not Kind.OPEN]
         oldest = min(days, default=now // DAY)
         too_old = oldest < (now - self._keeping.days * DAY) // DAY
-        too_large = oldest < now // DAY - 1 and self._file.used > self._keeping.size_limit
-        if not too_old and not too_large:
+        if not too_old and not (oldest < now // DAY - 1 and self._too_large()):
             return False
         with self._file.writing() as cursor:
             for part in _of_day(cursor, oldest):
                 drop_part(cursor, part)
             cursor.execute("DELETE FROM held WHERE day = ?", [oldest])
-        self._file.checkpoint()
         return True
+
+    def _too_large(self) -> bool:
+        limit = self._keeping.size_limit
+        return self._file.used > limit and self._file.checkpoint() and self._file.used > limit
 
     def _move_closed_part(self) -> bool:
         """Move the samples of the oldest closed part to the raw parts of their days."""

@@ -28,7 +28,7 @@ def test_one_rule_fires_within_two_minutes_and_recovers_again_and_again(start, t
     ended = [one.at - start for one in fired if one.before == State.FIRING]
     assert 30 * SECOND <= begun[0] <= 50 * SECOND  # an evaluation is done 30 s later
     assert np.diff(begun).tolist() == [CYCLE] * (len(begun) - 1)
-    assert [4 * MINUTE < end - begin < 9 * MINUTE for begin, end in zip(begun, ended, strict=True)] == [True, True]
+    assert [2 * MINUTE < end - begin < 4 * MINUTE for begin, end in zip(begun, ended, strict=True)] == [True, True]
 
 
 def test_points_are_the_same_however_they_are_asked_for():

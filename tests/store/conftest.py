@@ -2,17 +2,12 @@
 
 import pytest
 
-from live.access import Access
-from live.credentials import Credentials, owner_token
-from live.health import Health
-from live.listen import Listen
-from live.server import create_app
-from live.serving import Serving
-from live.writing import Writing
+from live.credentials import owner_token
 from store.duck_store import DuckStore
 from store.influx import InfluxStore
 from store.influx_address import Address
 from store.remote import RemoteStore
+from tests.live.serve.site import site
 from tests.sure_influx import SureServer
 
 
@@ -35,16 +30,10 @@ def duckdb(tmp_path):
 @pytest.fixture
 def remote(duckdb, tmp_path):
     """An embedded store behind a real server."""
-    folder = tmp_path / "data"
-    folder.mkdir(mode=0o700)
-    writing = Writing(duckdb)
-    access = Access(Listen(port=0), Credentials(folder))
-    server = Serving(create_app(duckdb, writing, access, Health), Listen(port=0))
-    store = RemoteStore(server.address, owner_token(folder))
-    yield store
-    store.close()
-    server.stop()
-    writing.close()
+    with site(duckdb, tmp_path / "data") as made:
+        store = RemoteStore(made.address, owner_token(made.folder))
+        yield store
+        store.close()
 
 
 @pytest.fixture(params=["influx", "duckdb", "remote"])

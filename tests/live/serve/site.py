@@ -1,0 +1,83 @@
+"""A running server for tests."""
+
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import urllib3
+
+from live.access import Access
+from live.credentials import Credentials
+from live.health import Health
+from live.limits import Limits
+from live.listen import Listen
+from live.server import create_app
+from live.serving import Serving
+from live.writing import Writing
+from store.protocol import Store
+
+LOOPBACK = Listen(port=0)
+EVERYWHERE = Listen("0.0.0.0", 0)
+
+
+@dataclass
+class Site:
+    """A server, with what it serves."""
+
+    address: str
+    folder: Path
+    store: Store
+    writing: Writing
+    serving: Serving
+
+    @property
+    def port(self):
+        return urlsplit(self.address).port or 0
+
+    def request(self, method, path, body=None, headers=None, **options: Any):
+        """An answer; nothing is sent but what is given."""
+        with urllib3.PoolManager(retries=False, timeout=30) as pools:
+            return pools.request(method, self.address + path, body=body, headers=headers or {}, **options)
+
+    def post(self, body, path="/api/v2/write?org=o&bucket=b", **headers):
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return self.request("POST", path, body, named)
+
+    def stored(self):
+        """All values in the store, by host, measurement, tags, field and time."""
+        ever = (-(2**63) + 2, 2**63 - 2)
+        found = self.store.series(*ever).series
+        return {
+            (one.host, one.measurement, one.tags, one.field, time): value
+            for one, samples in zip(found, self.store.read(found, *ever), strict=True)
+            for time, value in zip(samples.times.tolist(), samples.values.tolist(), strict=True)
+        }
+
+
+@contextmanager
+def site(
+    store,
+    folder,
+    *,
+    listen=LOOPBACK,
+    hosts=(),
+    health: Callable[[], Health] = Health,
+    on_written=None,
+    certificate=None,
+    limits=None,
+):
+    """A server for a store, with its secrets in a folder that is made."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    writing = Writing(store, *([on_written] if on_written else []))
+    access = Access(listen, Credentials(folder), hosts)
+    limits = limits or Limits()
+    serving = Serving(create_app(store, writing, access, health, limits), listen, certificate, limits)
+    address = serving.address.replace("0.0.0.0", "127.0.0.1")
+    try:
+        yield Site(address, folder, store, writing, serving)
+    finally:
+        serving.stop()
+        writing.close()

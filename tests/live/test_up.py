@@ -1,0 +1,132 @@
+"""`plimsoll up` as a user runs it: a process of its own, a webhook, and an end on request."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from urllib.request import urlopen
+
+import pytest
+
+from tests.conftest import free_port
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGTERM")
+
+
+@pytest.fixture
+def webhook():
+    """Receives what is posted: a list of the time and the message of each."""
+    received = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            received.append((time.monotonic(), json.loads(body)))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, format, *args):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield f"json://127.0.0.1:{server.server_port}/", received
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def up(tmp_path):
+    """Starts `plimsoll up` on a folder, and returns the process and its address once it listens."""
+    started = []
+
+    def start(*arguments, folder=tmp_path / "data"):
+        port = free_port()
+        command = [
+            sys.executable,
+            "-m",
+            "plimsoll",
+            "up",
+            "--data",
+            folder,
+            "--listen",
+            f"127.0.0.1:{port}",
+            *arguments,
+        ]
+        process = subprocess.Popen([*map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        started.append(process)
+        assert process.stdout
+        assert any("Ctrl-C" in line for line in process.stdout), process.communicate()[1]
+        return process, f"http://127.0.0.1:{port}"
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def folder_with(tmp_path, text):
+    folder = tmp_path / "data"
+    folder.mkdir(mode=0o700)
+    (folder / "up.toml").write_text(text)
+    (folder / "up.toml").chmod(0o600)
+    return folder
+
+
+def of_host(received, host):
+    return [(at, message["title"]) for at, message in list(received) if host in message["title"] + message["message"]]
+
+
+def wait_for(found, seconds):
+    until = time.monotonic() + seconds
+    while not found() and time.monotonic() < until:
+        time.sleep(0.5)
+    return found()
+
+
+def test_the_demo_alerts_within_two_minutes_once_and_then_recovers(up, webhook, tmp_path):
+    address, received = webhook
+    folder_with(tmp_path, f'[notify.hook]\nurl = "{address}"\n')
+    begun = time.monotonic()
+    process, _ = up("--demo", "--no-collect")
+    (fired,) = wait_for(lambda: of_host(received, "demo-sql"), 120)
+    assert fired[0] - begun < 120
+    assert "Page life expectancy" in fired[1]
+    assert len(wait_for(lambda: of_host(received, "demo-sql")[1:], 300)) == 1
+    titles = [title for _, title in of_host(received, "demo-sql")]
+    assert ["RECOVERED" in title.upper() for title in titles] == [False, True]
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(30) == 128 + signal.SIGTERM
+
+
+def test_another_on_the_same_folder_is_refused(up, tmp_path):
+    process, address = up("--no-collect")
+    second = subprocess.run(
+        [sys.executable, "-m", "plimsoll", "up", "--data", tmp_path / "data", "--listen", f"127.0.0.1:{free_port()}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert second.returncode == 2
+    assert f"process {process.pid}" in second.stderr
+    assert "Traceback" not in second.stderr
+    with urlopen(f"{address}/health") as answer:
+        assert json.load(answer)["status"] == "pass"
+
+
+def test_other_commands_use_the_store_of_the_one_that_runs(up, plimsoll, tmp_path, request):
+    log = request.config.rootpath / "examples" / "messaging" / "healthy"
+    folder = tmp_path / "data"
+    process, _ = up("--no-collect")
+    loaded = plimsoll("ingest", log, "--run", "night", "--store", folder)
+    assert loaded.status == 0, loaded.err
+    assert "night" in plimsoll("runs", "list", "--store", folder).out
+    there = plimsoll("review", "run:night", "--store", folder, "--json", "-").out
+    process.send_signal(signal.SIGTERM)
+    process.wait(30)
+    assert plimsoll("review", "run:night", "--store", folder, "--json", "-").out == there
+    assert plimsoll("runs", "delete", "night", "--store", folder).status == 0

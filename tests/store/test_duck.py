@@ -1,0 +1,427 @@
+"""What only the embedded store does: its file, its upkeep, full disks, killed processes, copies and safety."""
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import polars as pl
+import pytest
+
+from model.errors import Unusable
+from model.log import Log
+from model.points import Points
+from model.run import Recording
+from model.series import Series
+from model.times import SECOND, Zone
+from store import duck_live, duck_tidy
+from store.duck_open import connect
+from store.duck_store import DuckStore
+from store.protocol import StoreFull
+
+DAY = 86_400 * SECOND
+MINUTE = 60 * SECOND
+MONDAY = 20_000 * DAY
+EVER = (MONDAY - 1000 * DAY, MONDAY + 1000 * DAY)
+CPU, MEM = (Series("web", "m", (("instance", "0"),), field) for field in ("cpu", "mem"))
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "plimsoll.duckdb"
+
+
+@pytest.fixture
+def opened(path):
+    """Opens the store; it is closed at the end."""
+    stores = []
+
+    def call(**options):
+        stores.append(DuckStore.open(path, **{"margin": 0, **options}))
+        return stores[-1]
+
+    yield call
+    for one in stores:
+        one.close()
+
+
+def live(series, start, values, every=10 * SECOND):
+    count = len(values)
+    times = start + np.arange(count, dtype=np.int64) * every
+    return Points([series], np.zeros(count, np.int32), times, np.array(values, np.float64))
+
+
+def log(series, start, values, every=10 * SECOND):
+    times = start + np.arange(len(values), dtype=np.int64) * every
+    column = pl.Series(values, dtype=pl.Float64)
+    return Log(Path("night.csv"), "PDH-CSV", times, (column,), (series,), Zone.parse("UTC"), sha256="ab")
+
+
+def read(store, series, start=EVER[0], end=EVER[1]):
+    (found,) = store.read([series], start, end)
+    return dict(zip(found.times.tolist(), found.values.tolist(), strict=True))
+
+
+def tidy(store, now):
+    pieces = 0
+    while store.tidy(now):
+        pieces += 1
+    return pieces
+
+
+def tables(store):
+    with store._file.reading() as cursor:
+        return sorted(kind for (kind,) in cursor.execute("SELECT kind FROM part").fetchall())
+
+
+def test_a_second_process_is_told_who_has_the_file(path, opened):
+    opened()
+    call = f"from pathlib import Path; from store.duck_store import DuckStore; DuckStore.open(Path({str(path)!r}))"
+    other = subprocess.run([sys.executable, "-c", call], capture_output=True, text=True, check=False)
+    said = other.stderr.splitlines()[-1]
+    assert "Unusable" in said
+    assert f"process {os.getpid()} has it open" in said
+    with pytest.raises(Unusable, match="this process has it open already"):
+        opened()
+
+
+def test_what_is_no_store_is_refused_in_one_line(tmp_path):
+    (tmp_path / "text.duckdb").write_text("this is not a database, though it is long enough to be read as one" * 500)
+    (tmp_path / "folder.duckdb").mkdir()
+    with duckdb.connect(tmp_path / "other.duckdb") as other:
+        other.execute("CREATE TABLE sales (amount INTEGER)")
+    (tmp_path / "file").write_text("")
+    expected = {
+        "text.duckdb": "cannot be opened as a DuckDB file",
+        "folder.duckdb": "is no file",
+        "other.duckdb": "is a DuckDB file of another program",
+        "file/below/plimsoll.duckdb": "cannot be opened: Not a directory",
+    }
+    for name, said in expected.items():
+        with pytest.raises(Unusable, match=said) as refused:
+            DuckStore.open(tmp_path / name)
+        assert len(str(refused.value).splitlines()) == 1
+    assert duckdb.connect(tmp_path / "other.duckdb").execute("FROM sales").fetchall() == []
+
+
+def test_a_later_version_is_refused_and_an_earlier_one_upgraded_after_a_copy(path):
+    store = DuckStore.open(path)
+    store.write_points(live(CPU, MONDAY, [1.0, 2.0]))
+    store.close()
+
+    def add_colour(cursor):
+        cursor.execute("ALTER TABLE series ADD COLUMN colour VARCHAR DEFAULT 'red'")
+
+    def fail(cursor):
+        add_colour(cursor)
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        connect(path, {1: fail}, 2)
+    connect(path, {1: add_colour}, 2).close()
+    with pytest.raises(Unusable, match=r"is of version 2 .*update Plimsoll"):
+        DuckStore.open(path)
+    with duckdb.connect(path) as upgraded:
+        assert upgraded.execute("SELECT colour FROM series").fetchall() == [("red",)]
+    copy = path.with_name("plimsoll.duckdb.version-1")
+    earlier = DuckStore.open(copy)
+    assert list(read(earlier, CPU).values()) == [1, 2]
+    earlier.close()
+
+
+def test_reads_the_same_whatever_upkeep_was_done(opened, monkeypatch):
+    """Late and repeated samples, days before and after each other, closed between any two of them."""
+    monkeypatch.setattr(duck_live, "ROWS_A_PART", 500)
+    monkeypatch.setattr(duck_tidy, "_ROWS_A_PIECE", 300)
+    store, random, expected = opened(), np.random.default_rng(20), {}
+    series = [Series("web", "m", (("instance", str(n)),), "cpu") for n in range(7)]
+    now = MONDAY + 3 * DAY
+    for _ in range(120):
+        which = random.integers(0, 7, 40).astype(np.int32)
+        times = MONDAY + random.integers(0, 3 * 144, 40) * 600 * SECOND
+        values = random.random(40)
+        store.write_points(Points(series, which, times, values))
+        expected |= dict(zip(zip(which.tolist(), times.tolist(), strict=True), values.tolist(), strict=True))
+        store.tidy(now - DAY + random.integers(0, 2 * DAY))
+    assert "raw" in tables(store)
+    for restart in (False, True):
+        if restart:
+            store.close()
+            store = opened()
+        for at, one in enumerate(series):
+            found = {time: value for (which, time), value in expected.items() if which == at}
+            assert read(store, one) == found
+            assert store.counts([one], *EVER) == [len(found)]
+        assert store.series(*EVER).series == series
+        assert store.series(MONDAY, MONDAY).series == [one for at, one in enumerate(series) if (at, MONDAY) in expected]
+        tidy(store, now + DAY)
+        assert tables(store) == ["open", "raw", "raw", "raw"]
+
+
+def test_days_are_thinned_to_minutes_and_then_dropped(opened):
+    store = opened(raw_days=2, days=5)
+    store.write_points(live(CPU, MONDAY, [1.0, 2.0, 6.0], every=20 * SECOND))
+    store.write_points(live(CPU, MONDAY + MINUTE, [5.0]))
+    store.write_points(live(MEM, MONDAY + DAY, [4.0, 8.0]))
+    tidy(store, MONDAY + 3 * DAY - 1)
+    assert len(read(store, CPU)) == 4
+    tidy(store, MONDAY + 3 * DAY)
+    assert read(store, CPU) == {MONDAY: 3, MONDAY + MINUTE: 5}
+    (found,) = store.buckets([CPU], *EVER, 3600 * SECOND)
+    assert (found.times.tolist(), found.minimum.tolist(), found.maximum.tolist()) == ([MONDAY], [1], [6])
+    assert found.mean.tolist() == [14 / 4]
+    assert len(read(store, MEM)) == 2
+    # Samples that come after that count if nothing is known of their minute.
+    store.write_points(live(CPU, MONDAY, [1.0, 2.0, 6.0], every=20 * SECOND))
+    store.write_points(live(CPU, MONDAY + 7 * MINUTE, [9.0]))
+    tidy(store, MONDAY + 4 * DAY)
+    assert read(store, CPU) == {MONDAY: 3, MONDAY + MINUTE: 5, MONDAY + 7 * MINUTE: 9}
+    tidy(store, MONDAY + 6 * DAY)
+    assert read(store, CPU) == {}
+    assert store.series(*EVER).series == [MEM]
+
+
+def test_recorded_values_are_kept_whatever_becomes_of_live_ones(opened):
+    store = opened(raw_days=1, days=3)
+    recording = log(CPU, MONDAY, [50.0, 60.0])
+    store.write_points(live(CPU, MONDAY, [1.0, 2.0, 3.0]))
+    list(store.write([recording]))
+    store.write_points(live(CPU, MONDAY, [7.0]))
+    both = {MONDAY: 50, MONDAY + 10 * SECOND: 60, MONDAY + 20 * SECOND: 3}
+    assert read(store, CPU) == both
+    assert store.counts([CPU], *EVER) == [3]
+    (found,) = store.buckets([CPU], *EVER, MINUTE)
+    assert (found.minimum.tolist(), found.maximum.tolist()) == ([3], [60])
+    tidy(store, MONDAY + 2 * DAY)
+    assert read(store, CPU) == {MONDAY: 50, MONDAY + 10 * SECOND: 60}
+    tidy(store, MONDAY + 100 * DAY)
+    assert read(store, CPU) == {MONDAY: 50, MONDAY + 10 * SECOND: 60}
+    store.remove(Recording.of(recording, "ab"))
+    assert read(store, CPU) == {}
+
+
+def test_the_oldest_days_are_dropped_while_the_file_is_too_large(opened):
+    store = opened(size_limit=12 << 20)
+    noise = np.random.default_rng(1)
+    for day in range(10):
+        for part in range(4):
+            start = MONDAY + day * DAY + part * 5 * 3600 * SECOND
+            store.write_points(live(CPU, start, noise.random(60_000), every=100_000_000))
+        list(store.write([log(MEM, MONDAY + day * DAY, [1.0])]))
+        tidy(store, MONDAY + (day + 1) * DAY)
+        assert store.size() < (12 << 20) + (9 << 20)
+    days = {time // DAY for time in read(store, CPU)}
+    assert days == set(range(min(days), MONDAY // DAY + 10))
+    assert 2 <= len(days) < 10
+    assert len(read(store, MEM)) == 10
+
+
+def test_reads_while_days_are_sorted_thinned_and_dropped(opened, monkeypatch):
+    monkeypatch.setattr(duck_tidy, "_ROWS_A_PIECE", 5_000)
+    store, wrong, done = opened(raw_days=2, days=8), [], threading.Event()
+    series = [Series("web", "m", (("instance", str(n)),), "cpu") for n in range(20)]
+    which = np.repeat(np.arange(20, dtype=np.int32), 144)
+
+    def day(number):
+        times = np.tile(MONDAY + number * DAY + np.arange(144) * 600 * SECOND, 20)
+        return Points(series, which, times, np.ones(len(times)))
+
+    def look():
+        while not done.is_set():
+            found = store.read(series, *EVER)
+            (sums,) = store.buckets(series[:1], *EVER, DAY)
+            if any(len(one.times) % 144 or set(one.values) - {1.0} for one in found) or set(sums.mean) - {1.0}:
+                wrong.append([len(one.times) for one in found])
+
+    readers = [threading.Thread(target=look) for _ in range(2)]
+    for one in readers:
+        one.start()
+    for number in range(25):
+        store.write_points(day(number))
+        tidy(store, MONDAY + (number + 1) * DAY)
+    done.set()
+    for one in readers:
+        one.join()
+    assert not wrong
+    assert set(tables(store)) == {"open", "raw", "thin"}
+
+
+def test_a_copy_is_whole_while_writing_goes_on(opened, tmp_path):
+    store, acknowledged, done = opened(), [0], threading.Event()
+
+    def write():
+        while not done.is_set():
+            at = acknowledged[0]
+            store.write_points(live(CPU, MONDAY + at * SECOND, [1.0] * 5000, every=1))
+            acknowledged[0] = at + 1
+            store.tidy(MONDAY + 2 * DAY)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    for at in range(3):
+        while acknowledged[0] < 20 * at + 20:
+            done.wait(0.01)
+        before = acknowledged[0]
+        store.backup(tmp_path / "copies" / f"{at}.duckdb")
+        after = acknowledged[0]
+        copy = DuckStore.open(tmp_path / "copies" / f"{at}.duckdb")
+        held = len(read(copy, CPU))
+        copy.close()
+        assert held % 5000 == 0
+        assert before <= held // 5000 <= after + 1
+    done.set()
+    writer.join()
+    assert len(read(store, CPU)) == 5000 * acknowledged[0]
+    with pytest.raises(Unusable, match="exists already"):
+        store.backup(tmp_path / "copies" / "0.duckdb")
+    assert sorted(one.name for one in (tmp_path / "copies").iterdir()) == ["0.duckdb", "1.duckdb", "2.duckdb"]
+
+
+_WRITER = """
+import sys
+from pathlib import Path
+import numpy as np
+from model.points import Points
+from model.series import Series
+from store.duck_store import DuckStore
+store = DuckStore.open(Path(sys.argv[1]))
+series = [Series("web", "m", (("instance", str(n)),), "cpu") for n in range(100)]
+which = np.arange(100, dtype=np.int32)
+at = int(sys.argv[2])
+while True:
+    time = at * 1_000_000_000
+    store.write_points(Points(series, which, np.full(100, time), np.full(100, at + 0.5)))
+    print(at, flush=True)
+    at += 1
+    if at % 50 == 0:
+        store.tidy(time)
+        store._tidying._closed = 0
+"""
+
+
+def test_a_killed_process_loses_nothing_that_was_acknowledged(path):
+    random, at = np.random.default_rng(7), 0
+    for _ in range(4):
+        writer = subprocess.Popen([sys.executable, "-c", _WRITER, path, str(at)], stdout=subprocess.PIPE, text=True)
+        assert writer.stdout
+        for _ in range(int(random.integers(1, 400))):
+            at = int(writer.stdout.readline()) + 1
+        writer.kill()
+        at += len(writer.stdout.readlines())
+        writer.wait()
+        writer.stdout.close()
+        store = DuckStore.open(path)
+        series = store.series(0, EVER[1]).series
+        counts = {len(one.times) for one in store.read(series, 0, EVER[1])}
+        held = read(store, series[0], 0)
+        store.close()
+        assert len(series) == 100
+        assert len(counts) == 1
+        assert [*held.values()][:at] == [number + 0.5 for number in range(at)]
+        assert len(held) in {at, at + 1}
+        at = len(held)
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A folder on a disk of 40 MB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", folder], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("this user may not mount a small disk")
+    yield folder
+    subprocess.run(["umount", folder], check=True)
+
+
+def test_a_full_disk_stops_writing_and_nothing_else(small_disk):
+    store, written = DuckStore.open(small_disk / "plimsoll.duckdb", margin=0), 0
+    noise = np.random.default_rng(3)
+
+    def fill():
+        nonlocal written
+        while written < 10_000_000:
+            store.write_points(live(CPU, MONDAY + written, noise.random(20_000), every=1))
+            written += 20_000
+
+    with pytest.raises(StoreFull, match="disk is full; make room"):
+        fill()
+    for _ in range(3):
+        with pytest.raises(StoreFull):
+            store.write_points(live(CPU, MONDAY + written, noise.random(100_000), every=1))
+        assert store.counts([CPU], *EVER) == [written]
+    subprocess.run(["mount", "-o", "remount,size=120m", small_disk], check=True)
+    store.write_points(live(CPU, MONDAY + written, [1.0], every=1))
+    written += 1
+    with pytest.raises(StoreFull):
+        fill()
+    store.close()
+    store = DuckStore.open(small_disk / "plimsoll.duckdb", margin=0)
+    assert store.counts([CPU], *EVER) == [written]
+    store.close()
+
+
+def test_a_checkpoint_that_fails_on_a_full_disk_loses_nothing(small_disk, monkeypatch):
+    store = DuckStore.open(small_disk / "plimsoll.duckdb", margin=0)
+    for at in range(20):
+        store.write_points(live(CPU, MONDAY + at * 20_000, np.random.default_rng(at).random(20_000), every=1))
+    filling = small_disk / "other"
+    with filling.open("wb", buffering=0) as file:
+        while file.write(bytes(1 << 20)) == 1 << 20:
+            pass
+    monkeypatch.setattr(type(store._file), "_free", 1 << 40)
+    with pytest.raises(StoreFull):
+        store._file.checkpoint()
+    monkeypatch.undo()
+    assert store.counts([CPU], *EVER) == [400_000]
+    filling.unlink()
+    store.write_points(live(CPU, MONDAY + 400_000, [1.0]))
+    assert store.counts([CPU], *EVER) == [400_001]
+    store.close()
+
+
+def test_nothing_is_written_while_the_disk_has_less_than_the_margin(opened):
+    store = opened()
+    store.write_points(live(CPU, MONDAY, [1.0]))
+    store.close()
+    store = opened(margin=1 << 60)
+    for write in (
+        lambda: store.write_points(live(CPU, MONDAY, [2.0])),
+        lambda: store.write_points(live(MEM, MONDAY, [2.0])),
+        lambda: list(store.write([log(CPU, MONDAY, [2.0])])),
+    ):
+        with pytest.raises(StoreFull, match=r"[0-9]+ MB are free on its disk, and nothing is written below [0-9]+ MB"):
+            write()
+    assert read(store, CPU) == {MONDAY: 1}
+    store.remove(Recording.of(log(CPU, MONDAY, [2.0]), "ab"))
+
+
+def test_sql_reaches_no_other_file(opened, tmp_path):
+    store = opened()
+    outside = tmp_path / "outside.csv"
+    outside.write_text("a,b\n1,2\n")
+    with store._file.reading() as cursor:
+        for sql in (
+            "FROM read_csv('/etc/passwd')",
+            "FROM '/etc/passwd'",
+            f"FROM read_csv('{outside}')",
+            f"FROM read_text('{outside}')",
+            "SELECT * FROM glob('/*')",
+            f"ATTACH '{tmp_path / 'another.duckdb'}' AS another",
+            f"COPY series TO '{tmp_path / 'copy.csv'}'",
+            f"EXPORT DATABASE '{tmp_path / 'export'}'",
+            "INSTALL httpfs",
+            "LOAD httpfs",
+            "SET enable_external_access = true",
+            "SET lock_configuration = false",
+            "SET memory_limit = '10GB'",
+            "FROM outside",
+        ):
+            with pytest.raises(duckdb.Error):
+                cursor.execute(sql).fetchall()
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["outside.csv", "plimsoll.duckdb", "plimsoll.duckdb.wal"]
