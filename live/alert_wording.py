@@ -42,7 +42,7 @@ def fired_sentence(alert: Alert, zone: Zone) -> str:
         case "flapping":
             return (
                 f"{headline(alert)}: it fired {counted(alert.firings, 'time')} since {zone.clock(alert.begin)}. "
-                "It is not notified again until it has been stable for an hour."
+                "It is not notified again until it is stable."
             )
         case "plimsoll":
             return f"{alert.details.summary}."
