@@ -92,7 +92,10 @@ def test_six_thousand_alerts_are_listed_in_well_under_a_second(world, file):
     world.step(*(("windows-cpu-busy-critical", f"H{n % 100}", f"{n}") for n in range(6000)))
     start = time.perf_counter()
     assert len(history.firing(file)) == 6000
-    assert time.perf_counter() - start < 0.7
+    assert time.perf_counter() - start < 0.9
+    start = time.perf_counter()
+    world.step()
+    assert time.perf_counter() - start < 3  # without the right index it is a minute
 
 
 def test_a_full_disk_keeps_nothing_of_a_step_which_can_be_repeated(world, file):
