@@ -1,5 +1,6 @@
 """Loads the logs of a run into a store. A call that was cut off is continued by the same call."""
 
+import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
@@ -50,7 +51,8 @@ def load(
 ) -> Loaded:
     """Load a run, or what an earlier call left to load, and count what is there.
 
-    `progress` is called with the number of values done; `notify` gets a sentence when another command is waited for.
+    `progress` is called with the number of values done; `notify` gets a sentence when another command is waited for,
+    and when values that were written had to be written again.
 
     Raises:
         Unusable: Before anything is written, if a log does not have a known time zone, if two counters would be the
@@ -75,7 +77,7 @@ def load(
             if listed is None or earlier is None or listed.state is State.DELETING:
                 # A new generation: a delete that was cut off, and may yet continue, is of the old one.
                 listed = store.save(run)
-            loading = _Loading(store, lease, listed, logs, progress)
+            loading = _Loading(store, lease, listed, logs, progress, notify)
             loaded = loading.finish()
             return replace(loaded, remarks=(*remarks, *loaded.remarks))
     except LeaseEnded:
@@ -93,8 +95,10 @@ class _Loading:
     run: RunSummary
     logs: Sequence[Log]
     progress: Callable[[int], None]
+    notify: Callable[[str], None]
     unsure: deque[Log] = field(default_factory=deque)
     reasons: Counter[str] = field(default_factory=Counter)
+    _wrote: bool = False
 
     def finish(self) -> Loaded:
         """Write what is not there, count it, and mark the run as complete."""
@@ -130,6 +134,7 @@ class _Loading:
                     loaded = min(self.run.loaded + written.values, self.run.values)
                     self._mark(State.LOADING, loaded, self.run.refused + written.refused)
                     self.unsure.popleft()
+                    self._wrote = True
                     self.progress(loaded)
 
     def _noted(self, batches: Sequence[Log]) -> Iterator[Log]:
@@ -141,8 +146,15 @@ class _Loading:
         """Write what the store has lost, until it is there; how many values that were."""
         lost = 0
         for _ in range(_TRIES):
+            if self._wrote:
+                time.sleep(self.store.settle_s)
             lacks = [_missing(self.store, log) for log in self.logs]
             if not any(lacks):
+                if lost:
+                    self.notify(
+                        f'{counted(lost, "value")} of run "{self.run.name}" were missing in {self.store.name} after '
+                        "they were written, and were written again"
+                    )
                 return lost
             lost = lost or sum(lacks)
             self._mark(State.LOADING, self.run.values - sum(lacks), 0)

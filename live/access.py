@@ -19,7 +19,7 @@ from live.listen import Listen, ip_of
 from live.throttle import Throttle
 
 STORE = "/api/store/"
-_OPEN = frozenset({"/health", "/ping", "/ready"})
+_OPEN = frozenset({"/health", "/ping"})
 _WRITING = frozenset({"/api/v2/write", "/write", "/query"})
 _HOST = re.compile(r"(?:\[(?P<address>[0-9a-f:.]+)\]|(?P<name>[^\s:/@\[\]]+))(?::[0-9]+)?")
 _SAFE = ("GET", "HEAD")

@@ -1,7 +1,9 @@
 """Serves the web application in a thread."""
 
 import asyncio
+import hashlib
 import logging
+import re
 import socket
 import ssl
 import sys
@@ -19,6 +21,7 @@ from model.errors import Unusable
 
 _START_S = 30
 _BACKLOG = 256
+_PEM = re.compile("-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", re.DOTALL)
 
 _log = logging.getLogger(__name__)
 
@@ -45,6 +48,12 @@ class Certificate:
             raise Unusable(
                 f"{self.chain} and {self.key}: are no certificate and its key in PEM without a password: {reason}"
             ) from None
+
+    @property
+    def fingerprint(self) -> str:
+        """The SHA-256 of the server's own certificate, the first in the chain."""
+        first = _PEM.search(self.chain.read_text("ascii", "replace"))
+        return hashlib.sha256(ssl.PEM_cert_to_DER_cert(first[0] if first else "")).hexdigest()
 
 
 class Serving:

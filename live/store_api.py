@@ -20,7 +20,7 @@ from store.protocol import Store, WriteResult
 from store.remote import PATH
 
 _METHODS = frozenset(
-    {"write_points", "remove", "recover", "oldest", "hosts", "series", "read", "buckets", "counts"}
+    {"write_points", "remove", "recover", "oldest", "hosts", "series", "read", "drawn", "buckets", "counts"}
     | {"save", "mark", "runs", "run", "forget", "claim", "beat", "claims", "withdraw"}
 )
 

@@ -43,7 +43,6 @@ class WriteEndpoint:
         self._clock = clock
         self._parser = Parser()
         self._pool = ThreadPoolExecutor(_PARSERS, "parser")
-        self.text = 0
         self.routes = [
             Route("/api/v2/write", self.write, methods=["POST"]),
             Route("/write", self.write_v1, methods=["POST"]),
@@ -112,8 +111,13 @@ class WriteEndpoint:
             return later("more is sent than can be written at the moment; send it again later", _AGAIN_S)
         except NotWritten as error:
             return later(f"nothing was stored: {error}", 2 * _AGAIN_S)
-        self.text += parsed.text
+        self._count(parsed)
         return _answer(parsed, result)
+
+    def _count(self, parsed: Parsed) -> None:
+        faults = [*parsed.malformed.first, *parsed.refused.first]
+        lines = parsed.malformed.count + parsed.refused.count
+        self._writing.left_out(parsed.text, lines, faults[-1][2] if faults else "")
 
     def _parse(self, body: bytearray, packed: bool, unit: int) -> Parsed:
         plain = unpack(body, self._limits.unpacked) if packed else bytes(body)

@@ -14,7 +14,7 @@ Numbers: TypeAlias = NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Samples by the numbers of their series."""
+    """Samples by the numbers of their series; what is NaN is none."""
 
     series: Numbers
     times: Times
@@ -38,9 +38,9 @@ class Batch:
 
 
 def insert(cursor: Cursor, table: str, batch: Batch) -> None:
-    """Append samples to a table."""
+    """Append samples to a table, without those that are NaN."""
     _register(cursor, batch)
-    cursor.execute(f"INSERT INTO {table} SELECT series, time, value FROM batch")
+    cursor.execute(f"INSERT INTO {table} SELECT series, time, value FROM batch WHERE NOT isnan(value)")
     cursor.unregister("batch")
 
 

@@ -44,6 +44,7 @@ _SETTINGS = {
     "threads": "2",
 }
 _LOCKED = re.compile(r"\(PID (\d+)\)")
+_OTHER_FILE = "not a valid DuckDB"
 _NEWER_DUCKDB = "database file with version number"
 
 
@@ -109,7 +110,9 @@ def _connect(path: Path) -> Cursor:
         )
     if _NEWER_DUCKDB in text:
         raise Unusable(f"{path}: was written by a later DuckDB; update Plimsoll")
-    raise Unusable(f"{path}: cannot be opened as a DuckDB file: {text.splitlines()[0]}")
+    if _OTHER_FILE in text:
+        raise Unusable(f"{path}: is no DuckDB file; name the file of an embedded store, or a new one")
+    raise Unusable(f"{path}: cannot be opened: {text.splitlines()[0]}; if it is damaged, put a backup in its place")
 
 
 def _version(connection: Cursor, path: Path, version: int) -> int:

@@ -10,14 +10,28 @@ from numpy.typing import NDArray
 from model.samples import Samples, joined
 from store.duck_file import DuckFile
 from store.duck_open import Cursor
-from store.duck_parts import DAY, Kind, floor, live_parts
+from store.duck_parts import DAY, MINUTE, Kind, floor, live_parts
 from store.duck_recorded import RECORDED
 from store.protocol import Buckets
 
 _MOST_IN_LIST = 50
-_PLAIN = "series, time, value"
-_WEIGHED = "series, time, value AS minimum, value AS maximum, value AS mean, 1 AS amount"
-_THIN = {_PLAIN: "series, time, mean AS value", _WEIGHED: "series, time, minimum, maximum, mean, amount"}
+_HALF = MINUTE // 2
+
+
+class Columns(NamedTuple):
+    """What is asked for of samples as they came, and of minutes."""
+
+    raw: str
+    thin: str
+
+
+MEAN = Columns("series, time, value", "series, time, mean AS value")
+# When in its minute a value was the lowest or the highest is not known.
+RANGE = Columns(MEAN.raw, f"series, unnest([time, time + {_HALF}]) AS time, unnest([minimum, maximum]) AS value")
+_WEIGHED = Columns(
+    "series, time, value AS minimum, value AS maximum, value AS mean, 1 AS amount",
+    "series, time, minimum, maximum, mean, amount",
+)
 
 
 class Range(NamedTuple):
@@ -28,21 +42,21 @@ class Range(NamedTuple):
     start: int
     end: int
 
-    def recorded(self, columns: str) -> str:
+    def recorded(self, columns: Columns) -> str:
         """The query for recorded samples."""
-        return f"SELECT {columns} FROM {RECORDED} WHERE {self.where}"
+        return f"SELECT {columns.raw} FROM {RECORDED} WHERE {self.where}"
 
-    def live(self, columns: str) -> str:
+    def live(self, columns: Columns) -> str:
         """The query for live samples; empty if there cannot be any."""
         return " UNION ALL ".join(
-            f"SELECT {_THIN[columns] if part.kind is Kind.THIN else columns} FROM {part.rows} WHERE {self.where}"
+            f"SELECT {columns.thin if part.kind is Kind.THIN else columns.raw} FROM {part.rows} WHERE {self.where}"
             for part in live_parts(self.cursor, self.start, self.end)
         )
 
-    def all(self, columns: str) -> str:
+    def all(self, columns: Columns) -> str:
         """The query for all samples that count."""
         live, recorded = self.live(columns), self.recorded(columns)
-        if not live or self.cursor.execute(f"{self.recorded('1')} LIMIT 1").fetchone() is None:
+        if not live or not self.cursor.execute(f"{self.recorded(columns)} LIMIT 1").fetchall():
             return live or recorded
         return f"{recorded} UNION ALL SELECT * FROM ({live}) ANTI JOIN ({recorded}) USING (series, time)"
 
@@ -58,13 +72,13 @@ def ranging(file: DuckFile, numbers: Sequence[int], start: int, end: int) -> Gen
         yield Range(cursor, f"{where} AND time BETWEEN {int(start)} AND {int(end)}", start, end)
 
 
-def samples(asked: Range) -> dict[int, Samples]:
+def samples(asked: Range, columns: Columns) -> dict[int, Samples]:
     """The samples of the series that have any, by their numbers."""
     found: dict[int, list[Samples]] = {}
-    for query in filter(None, (asked.recorded(_PLAIN), asked.live(_PLAIN))):
+    for query in filter(None, (asked.recorded(columns), asked.live(columns))):
         rows = asked.cursor.execute(f"FROM ({query}) ORDER BY series, time").fetchnumpy()
-        for number, columns in _by_series(rows):
-            found.setdefault(number, []).append(Samples(columns["time"], columns["value"]))
+        for number, one in _by_series(rows):
+            found.setdefault(number, []).append(Samples(one["time"], one["value"]))
     return {number: _one(parts) for number, parts in found.items()}
 
 
@@ -82,7 +96,7 @@ def buckets(asked: Range, width: int) -> dict[int, Buckets]:
 
 def counts(asked: Range) -> dict[int, int]:
     """How many samples the series have, by their numbers."""
-    query = f"SELECT series, count(*) FROM ({asked.all(_PLAIN)}) GROUP BY series"
+    query = f"SELECT series, count(*) FROM ({asked.all(MEAN)}) GROUP BY series"
     return dict(asked.cursor.execute(query).fetchall())
 
 

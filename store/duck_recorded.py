@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import reduce
 
 import numpy as np
+import polars as pl
 
 from model.log import Log, Times
 from model.run import Recording
@@ -19,14 +20,18 @@ _AT_ONCE = 1_000_000
 
 
 def batch_of(log: Log, numbers: Numbers) -> Batch:
-    """The samples of a log, sorted; of columns of the same series the first one that has a value counts."""
+    """The samples of a log, sorted, with NaN where there is none.
+
+    Of columns of the same series the first one that has a value counts.
+    """
     # The last columns first: of samples of the same series and time, the last one stays.
     order = np.argsort(numbers[::-1], kind="stable")
-    columns = [log.column(len(numbers) - 1 - at) for at in order.tolist()]
-    values = np.concatenate([*columns, np.empty(0)])
+    columns = [log.columns[len(numbers) - 1 - at] for at in order.tolist()]
+    values = pl.concat([*columns, pl.Series([], dtype=pl.Float64)]).to_numpy()
     batch = Batch(np.repeat(numbers[::-1][order], len(log.times)), np.tile(log.times, len(numbers)), values)
-    batch = batch.chosen(np.isfinite(values))
-    return batch if log.times_differ and len(np.unique(numbers)) == len(numbers) else batch.last_of_each
+    if log.times_differ and len(np.unique(numbers)) == len(numbers):
+        return batch
+    return batch.chosen(np.isfinite(values)).last_of_each
 
 
 def record(cursor: Cursor, batch: Batch) -> None:
@@ -35,7 +40,7 @@ def record(cursor: Cursor, batch: Batch) -> None:
         return
     within = f"time BETWEEN {int(batch.times.min())} AND {int(batch.times.max())}"
     if cursor.execute(f"SELECT 1 FROM {RECORDED} WHERE {within} LIMIT 1").fetchall():
-        delete(cursor, RECORDED, batch)
+        delete(cursor, RECORDED, batch.chosen(~np.isnan(batch.values)))
     insert(cursor, RECORDED, batch)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Generator, Iterable, Sequence
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from store.duck_live import LiveWriter
 from store.duck_names import Names
 from store.duck_runs import DuckRuns
 from store.duck_tidy import Keeping, Tidying
+from store.m4 import m4
 from store.protocol import Buckets, FoundSeries, WriteResult
 
 FILE = "plimsoll.duckdb"
@@ -44,7 +46,7 @@ class DuckStore(DuckRuns):
         days: int = DAYS,
         size_limit: int = SIZE_LIMIT,
         margin: int = MARGIN,
-    ) -> "DuckStore":
+    ) -> Self:
         """Open a file, or `plimsoll.duckdb` in a folder; it is made if it is missing.
 
         `tidy` keeps live samples as they came for `raw_days`, by the minute for `days`, and drops the oldest days while
@@ -74,6 +76,11 @@ class DuckStore(DuckRuns):
     def backup(self, to: Path) -> None:
         """Copy what is committed now to a new file, while writing goes on. Unusable if there is a file already."""
         self._file.backup(to)
+
+    @property
+    def settle_s(self) -> float:
+        """None: what is committed is on the disk."""
+        return 0.0
 
     def write(self, batches: Iterable[Log]) -> Generator[WriteResult]:
         """Write each batch in one transaction."""
@@ -122,10 +129,17 @@ class DuckStore(DuckRuns):
         return FoundSeries(sorted(chosen, key=lambda one: one.key), 0)
 
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
-        """The samples of each series in a range."""
+        """The samples of each series in a range; the means of minutes where that is all that is kept."""
+        return self._samples(series, start, end, duck_read.MEAN)
+
+    def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Samples]:
+        """Samples that draw the line of each series in a range; of minutes, the lowest and the highest value."""
+        return [m4(one, start, end, buckets) for one in self._samples(series, start, end, duck_read.RANGE)]
+
+    def _samples(self, series: Sequence[Series], start: int, end: int, columns: duck_read.Columns) -> list[Samples]:
         numbers = self._numbers(series)
         with duck_read.ranging(self._file, _known(numbers), start, end) as asked:
-            found = duck_read.samples(asked)
+            found = duck_read.samples(asked, columns)
         nothing = Samples(np.empty(0, np.int64), np.empty(0))
         return [nothing if number is None else found.get(number, nothing) for number in numbers]
 

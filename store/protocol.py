@@ -96,6 +96,11 @@ class Store(Protocol):
         """Close connections and files; what is being written is finished first."""
         ...
 
+    @property
+    def settle_s(self) -> float:
+        """How long after a write the store may still lose it. Whoever must be sure counts then."""
+        ...
+
     def write(self, batches: Iterable[Log]) -> Generator[WriteResult]:
         """Write the samples of each batch, and yield after each is committed, in order.
 
@@ -143,6 +148,10 @@ class Store(Protocol):
 
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
         """The samples of each series in a range; empty if there are none."""
+        ...
+
+    def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Samples]:
+        """Samples that draw the line of each series in a range: at most four for each of so many equal buckets."""
         ...
 
     def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:

@@ -29,17 +29,17 @@ class RemoteStore:
     """The store of the server at an address, reached with the owner's token. See `store.protocol.Store`.
 
     `check` is called on each new connection before the token is sent; if it raises OSError, nothing is sent.
-    `certificates` is a file with the certificates to trust instead of the system's.
+    `fingerprint` is the SHA-256 of the server's certificate: that one is trusted, whatever names are in it.
     """
 
     def __init__(
-        self, address: str, token: str, check: Callable[[], None] | None = None, certificates: str | None = None
+        self, address: str, token: str, check: Callable[[], None] | None = None, fingerprint: str | None = None
     ) -> None:
         self._address = address.rstrip("/")
         self._headers = {"Authorization": f"Bearer {token}", "Content-Type": messages.MEDIA_TYPE}
-        self._pools = urllib3.PoolManager(
-            timeout=urllib3.Timeout(connect=_CONNECT_S, read=_ANSWER_S), retries=False, ca_certs=certificates
-        )
+        pinned: dict[str, Any] = {"assert_fingerprint": fingerprint, "cert_reqs": "CERT_NONE"} if fingerprint else {}
+        timeout = urllib3.Timeout(connect=_CONNECT_S, read=_ANSWER_S)
+        self._pools = urllib3.PoolManager(timeout=timeout, retries=False, **pinned)
         if check:
             check_connections(self._pools, check)
 
@@ -51,6 +51,11 @@ class RemoteStore:
     def close(self) -> None:
         """Close the connections."""
         self._pools.clear()
+
+    @property
+    def settle_s(self) -> float:
+        """None: the server has committed what it acknowledges."""
+        return 0.0
 
     def write(self, batches: Iterable[Log]) -> Generator[WriteResult]:
         """Write each batch with a request."""
@@ -92,6 +97,10 @@ class RemoteStore:
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
         """The samples of each series in a range."""
         return [one for some in _parts(series) for one in self._call("read", some, start, end)]
+
+    def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Samples]:
+        """Samples that draw the line of each series in a range."""
+        return [one for some in _parts(series) for one in self._call("drawn", some, start, end, buckets)]
 
     def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
         """Minimum, maximum and mean of each series in buckets."""

@@ -81,6 +81,12 @@ def test_later_values_replace_earlier_ones(store):
     assert samples(store, cpu()) == {0: 7, 10: 2}
 
 
+def test_what_is_missing_replaces_nothing(store):
+    write(store, log({cpu(): [1.0, 2.0, 3.0]}))
+    write(store, log({cpu(): [7.0, None, 9.0], cpu("DB1"): [None, 1.0, None]}))
+    assert samples(store, cpu()) == {0: 7, 10: 2, 20: 9}
+
+
 def test_batches_are_answered_in_their_order(store):
     whole = log({cpu(): [float(n) for n in range(100)]})
     answers = write(store, *(whole.rows(at, at + 30) for at in range(0, 100, 30)))
@@ -160,6 +166,17 @@ def test_buckets_hold_minimum_maximum_and_mean(store):
     assert found.minimum.tolist() == [1, 3]
     assert found.maximum.tolist() == [5, 8]
     assert found.mean.tolist() == pytest.approx([3, 19 / 3])
+
+
+def test_a_line_is_drawn_by_the_first_last_lowest_and_highest_sample_of_each_bucket(store):
+    values = [5.0, 1.0, 3.0, 9.0, 4.0, 6.0, None, None, 7.0, 7.0, 7.0, 7.0]
+    write(store, log({cpu(): values, cpu("DB1"): [1.0, 2.0, *[None] * 10]}))
+    end = START + len(values) * 10 * SECOND - 1
+    drawn, few, absent = store.drawn([cpu(), cpu("DB1"), cpu("DB9")], START, end, 2)
+    assert ((drawn.times - START) / SECOND).tolist() == [0, 10, 30, 50, 80, 110]
+    assert drawn.values.tolist() == [5, 1, 9, 6, 7, 7]
+    assert few.values.tolist() == [1, 2]
+    assert len(absent.times) == 0
 
 
 def test_buckets_without_samples_are_left_out(store):

@@ -95,7 +95,7 @@ def test_what_is_no_store_is_refused_in_one_line(tmp_path):
         other.execute("CREATE TABLE sales (amount INTEGER)")
     (tmp_path / "file").write_text("")
     expected = {
-        "text.duckdb": "cannot be opened as a DuckDB file",
+        "text.duckdb": "is no DuckDB file; name",
         "folder.duckdb": "is no file",
         "other.duckdb": "is a DuckDB file of another program",
         "file/below/plimsoll.duckdb": "cannot be opened: Not a directory",
@@ -173,6 +173,8 @@ def test_days_are_thinned_to_minutes_and_then_dropped(opened):
     (found,) = store.buckets([CPU], *EVER, 3600 * SECOND)
     assert (found.times.tolist(), found.minimum.tolist(), found.maximum.tolist()) == ([MONDAY], [1], [6])
     assert found.mean.tolist() == [14 / 4]
+    (drawn,) = store.drawn([CPU], MONDAY, MONDAY + DAY - 1, 1)
+    assert drawn.values.tolist() == [1, 6, 5]
     assert len(read(store, MEM)) == 2
     # Samples that come after that count if nothing is known of their minute.
     store.write_points(live(CPU, MONDAY, [1.0, 2.0, 6.0], every=20 * SECOND))

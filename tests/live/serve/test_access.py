@@ -392,7 +392,7 @@ def certificate(tmp_path_factory, installed):
     subprocess.run(
         [
             *(installed("openssl", "openssl"), "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"),
-            *("-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"),
+            *("-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:plimsoll.example.org"),
             *("-keyout", str(made.key), "-out", str(made.chain)),
         ],
         check=True,
@@ -405,13 +405,17 @@ def test_tls_by_certificate_files(duckdb, tmp_path, certificate):
     with site(duckdb, tmp_path / "data", certificate=certificate) as here:
         assert here.address.startswith("https://")
         origin = {"Origin": here.address}
-        with urllib3.PoolManager(ca_certs=str(certificate.chain), retries=False) as trusting:
+        with urllib3.PoolManager(
+            ca_certs=str(certificate.chain), assert_hostname="plimsoll.example.org", retries=False
+        ) as trusting:
             assert trusting.request("POST", here.address + WRITE, body=b"cpu v=1", headers=origin).status == 204
-        store = RemoteStore(here.address, owner_token(here.folder), certificates=str(certificate.chain))
+        token = owner_token(here.folder)
+        store = RemoteStore(here.address, token, fingerprint=certificate.fingerprint)
         assert store.hosts(-(10**18), 10**19 // 2) == [""]
         store.close()
-        with pytest.raises(Unreachable, match="certificate"):
-            RemoteStore(here.address, owner_token(here.folder)).hosts(0, 1)
+        for wrong in (None, "0" * 64):
+            with pytest.raises(Unreachable, match=r"certificate|[Ff]ingerprint"):
+                RemoteStore(here.address, token, fingerprint=wrong).hosts(0, 1)
 
 
 def test_wrong_certificate_files_are_one_error(tmp_path, certificate):

@@ -1,0 +1,94 @@
+"""A store that loses what it acknowledged: a load counts, writes again what is missing, and says so."""
+
+import threading
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from ingest import load as load_module
+from ingest.load import load
+from model.errors import Unusable
+from model.log import Log
+from model.run import Recording, Run, StoredRun
+from model.series import Series
+from model.times import SECOND, Zone
+from store import influx
+from store.duck_store import DuckStore
+from store.influx import InfluxStore
+from store.influx_server import Address, Server
+from store.protocol import WriteResult
+
+TIMES = 1_700_000_000 * SECOND + np.arange(60, dtype=np.int64) * 10 * SECOND
+SERIES = tuple(Series("WEB1", "m", (), field) for field in ("x", "y"))
+LOG = Log(
+    Path("night.csv"), "PDH-CSV", TIMES, (pl.Series(TIMES % 7 + 0.5),) * 2, SERIES, Zone.parse("UTC"), sha256="ab"
+)
+RUN = StoredRun(Run("night"), (Recording.of(LOG, "ab"),))
+
+
+class LosesSecondBatch(DuckStore):
+    """Says that it wrote the second batch, and does not; `always` if it is written again, too."""
+
+    always = False
+
+    def write(self, batches):
+        for at, batch in enumerate(batches):
+            if at == 1 and (self.always or not self.counts(SERIES[:1], *TIMES[[0, -1]].tolist())[0] > 20):
+                yield WriteResult(batch.present)
+            else:
+                yield from super().write([batch])
+
+
+class LosesLater(Server):
+    """Loses the first points it was sent, a moment after it acknowledged them."""
+
+    lost = False
+
+    def post(self, lines):
+        answer = super().post(lines)
+        if lines.startswith(b"m,") and not self.lost:
+            self.lost = True
+            self.loss = threading.Timer(0.3, self.delete, (int(TIMES[0]), int(TIMES[29]), '_measurement="m"'))
+            self.loss.start()
+        return answer
+
+
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch):
+    monkeypatch.setattr(load_module, "VALUES_AT_ONCE", 40)
+
+
+def test_what_a_store_lost_is_written_again_by_the_same_call(tmp_path):
+    store, said = LosesSecondBatch.open(tmp_path, margin=0), []
+    loaded = load(store, RUN, [LOG], notify=said.append)
+    assert (loaded.values, loaded.missing) == (120, 40)
+    assert store.counts(SERIES, *TIMES[[0, -1]].tolist()) == [60, 60]
+    assert [one.complete for one in store.runs()] == [True]
+    assert len(said) == 1
+    assert said[0].startswith('40 values of run "night" were missing in')
+    assert said[0].endswith("and were written again")
+    assert (load(store, RUN, [LOG], notify=said.append).values, len(said)) == (0, 1)
+    store.close()
+
+
+def test_a_store_that_goes_on_losing_is_an_error(tmp_path):
+    store = LosesSecondBatch.open(tmp_path, margin=0)
+    store.always = True
+    with pytest.raises(Unusable, match='40 values of run "night" were acknowledged, but are not there'):
+        load(store, RUN, [LOG])
+    assert [one.complete for one in store.runs()] == [False]
+    store.close()
+
+
+def test_what_influxdb_loses_a_moment_later_is_written_again(bucket, monkeypatch):
+    monkeypatch.setattr(influx, "SETTLE_S", 1.0)
+    server, said = LosesLater(Address(bucket.url, bucket.org, bucket.bucket, bucket.token), retry_s=5), []
+    store = InfluxStore(server)
+    loaded = load(store, RUN, [LOG], notify=said.append)
+    server.loss.join()
+    assert loaded.missing == 60
+    assert store.counts(SERIES, *TIMES[[0, -1]].tolist()) == [60, 60]
+    assert "60 values" in said[0]
+    server.close()
