@@ -20,7 +20,7 @@ from store.protocol import Store, WriteResult
 from store.remote import PATH
 
 _METHODS = frozenset(
-    {"write_points", "remove", "recover", "oldest", "hosts", "series", "read", "buckets", "counts"}
+    {"write_points", "remove", "recover", "oldest", "hosts", "series", "read", "drawn", "buckets", "counts"}
     | {"save", "mark", "runs", "run", "forget", "claim", "beat", "claims", "withdraw"}
 )
 
@@ -35,6 +35,7 @@ class StoreApi:
         self._limits = limits
         self._methods: dict[str, Callable[..., Any]] = {name: getattr(store, name) for name in _METHODS}
         self._methods["write"] = lambda batch: _written(store, batch)
+        self._methods["settle_s"] = lambda: store.settle_s
         self.routes = [Route(f"{PATH}/{{method}}", self.call, methods=["POST"])]
 
     async def call(self, request: Request) -> Response:

@@ -29,17 +29,13 @@ class RemoteStore:
     """The store of the server at an address, reached with the owner's token. See `store.protocol.Store`.
 
     `check` is called on each new connection before the token is sent; if it raises OSError, nothing is sent.
-    `fingerprint` is the SHA-256 of the server's certificate: that one is trusted, whatever names are in it.
     """
 
-    def __init__(
-        self, address: str, token: str, check: Callable[[], None] | None = None, fingerprint: str | None = None
-    ) -> None:
+    def __init__(self, address: str, token: str, check: Callable[[], None] | None = None) -> None:
         self._address = address.rstrip("/")
         self._headers = {"Authorization": f"Bearer {token}", "Content-Type": messages.MEDIA_TYPE}
-        pinned: dict[str, Any] = {"assert_fingerprint": fingerprint, "cert_reqs": "CERT_NONE"} if fingerprint else {}
         timeout = urllib3.Timeout(connect=_CONNECT_S, read=_ANSWER_S)
-        self._pools = urllib3.PoolManager(timeout=timeout, retries=False, **pinned)
+        self._pools = urllib3.PoolManager(timeout=timeout, retries=False)
         if check:
             check_connections(self._pools, check)
 
@@ -47,6 +43,11 @@ class RemoteStore:
     def name(self) -> str:
         """The address of the server."""
         return self._address
+
+    @property
+    def settle_s(self) -> float:
+        """How long after a write the store may still lose it."""
+        return self._call("settle_s")
 
     def close(self) -> None:
         """Close the connections."""
@@ -92,6 +93,10 @@ class RemoteStore:
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
         """The samples of each series in a range."""
         return [one for some in _parts(series) for one in self._call("read", some, start, end)]
+
+    def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Samples]:
+        """Samples that draw the line of each series in a range."""
+        return [one for some in _parts(series) for one in self._call("drawn", some, start, end, buckets)]
 
     def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
         """Minimum, maximum and mean of each series in buckets."""
