@@ -109,6 +109,7 @@ def kept(world):
 
 def replayed(world):
     last = AlertBook(world.file, SITE.catalogue.signals).last_evaluation()
+    assert last is not None
     found = replay(world.store, SITE, GivenFacts(), START, last)
     return sorted((one.key, one.since, one.fired_at, one.ended_at) for one in found)
 
