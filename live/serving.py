@@ -68,7 +68,10 @@ class Serving:
         self._socket = _bound(listen)
         host, port = self._socket.getsockname()[:2]
         self.listen = Listen(host, port)
-        self.address = f"{'https' if certificate else 'http'}://{self.listen}"
+        scheme = "https" if certificate else "http"
+        self.address = f"{scheme}://{self.listen}"
+        # By which commands of this computer reach it.
+        self.own_address = f"{scheme}://{Listen(port=port) if self.listen.everywhere else self.listen}"
         config = uvicorn.Config(
             app,
             http=guarded_protocol(limits),

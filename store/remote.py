@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any, TypeVar
 
 import urllib3
@@ -33,7 +34,7 @@ class RemoteStore:
     """
 
     def __init__(
-        self, address: str, token: str, check: Callable[[], None] | None = None, fingerprint: str | None = None
+        self, address: str, token: str, check: Callable[[], None] | None = None, fingerprint: str = ""
     ) -> None:
         self._address = address.rstrip("/")
         self._headers = {"Authorization": f"Bearer {token}", "Content-Type": messages.MEDIA_TYPE}
@@ -51,6 +52,10 @@ class RemoteStore:
     def close(self) -> None:
         """Close the connections."""
         self._pools.clear()
+
+    def backup(self, to: Path) -> None:
+        """Have the server copy what is committed now to a new file of its computer."""
+        self._call("backup", str(to))
 
     @property
     def settle_s(self) -> float:
