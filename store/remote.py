@@ -53,11 +53,6 @@ class RemoteStore:
         """Close the connections."""
         self._pools.clear()
 
-    @property
-    def settle_s(self) -> float:
-        """None: the server has committed what it acknowledges."""
-        return 0.0
-
     def write(self, batches: Iterable[Log]) -> Generator[WriteResult]:
         """Write each batch with a request."""
         for batch in batches:
