@@ -55,8 +55,8 @@ class RemoteStore:
 
     @property
     def settle_s(self) -> float:
-        """None: the server has committed what it acknowledges."""
-        return 0.0
+        """How long after a write the store may still lose it."""
+        return self._call("settle_s")
 
     def write(self, batches: Iterable[Log]) -> Generator[WriteResult]:
         """Write each batch with a request."""

@@ -93,7 +93,6 @@ def test_six_thousand_alerts_are_kept_at_once(world, file):
     assert len(history.firing(file)) == 6000
     world.step()
     assert history.firing(file) == []
->>>>>>> notify
 
 
 def test_a_full_disk_keeps_nothing_of_a_step_which_can_be_repeated(world, file):
