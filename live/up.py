@@ -116,7 +116,8 @@ class Up:
         self._writing.close()
         self._stop.set()
         for thread in self._threads:
-            thread.join()
+            if thread.ident:
+                thread.join()
         if self._heartbeat:
             self._heartbeat.stop()
         self._notifier.stop()

@@ -38,7 +38,8 @@ class DuckFile:
         self._backups = 0
         if path.resolve() in self._here:
             raise Unusable(f"{path}: this process has it open already")
-        self._connection = connect(path)
+        self._connection: Cursor | None = connect(path)
+        self._is_closed = False
         self._here.add(path.resolve())
 
     @contextmanager
@@ -62,7 +63,8 @@ class DuckFile:
                 yield cursor
                 cursor.execute("COMMIT")
             if self._unwritten > _CHECKPOINT_BYTES:
-                self.checkpoint()
+                with suppress(Unusable):  # what was to be written is committed
+                    self.checkpoint()
 
     def checkpoint(self) -> bool:
         """Move what was committed from the write-ahead log to its place, and free what was dropped.
@@ -74,11 +76,11 @@ class DuckFile:
             if self._backups or self._free < self._unwritten + _CHECKPOINT_BYTES:
                 return False
             try:
-                self._connection.execute("CHECKPOINT")
+                self._connected().execute("CHECKPOINT")
             except duckdb.TransactionException:
                 return False
             except duckdb.FatalException as error:
-                self._reopen()
+                self._disconnect()
                 raise self._refusal(str(error)) from None
             return True
 
@@ -111,31 +113,41 @@ class DuckFile:
     def close(self) -> None:
         """Close the file, after what is being written."""
         with self.lock:
-            self._connection.close()
+            self._disconnect()
+            self._is_closed = True
             self._here.discard(self.path.resolve())
 
     @contextmanager
     def _cursor(self) -> Generator[Cursor]:
-        cursor = self._connection.cursor()
+        connection = self._connected()
+        cursor = connection.cursor()
         try:
             yield cursor
         except _REFUSED as error:
             raise self._refusal(str(error)) from None
         except duckdb.FatalException as error:
-            self._reopen()
+            self._disconnect(connection)
             raise self._refusal(str(error)) from None
         finally:
             cursor.close()
 
-    def _reopen(self) -> None:
-        """Open the file again: after a fatal error DuckDB does not even read."""
+    def _connected(self) -> Cursor:
+        """The connection, made again after a fatal error: DuckDB does not even read then."""
+        connection = self._connection
+        if connection is None:
+            with self.lock:
+                if self._is_closed:
+                    raise Unusable(f"{self.path}: is closed")
+                connection = self._connection = self._connection or connect(self.path)
+        return connection
+
+    def _disconnect(self, failed: Cursor | None = None) -> None:
+        """Close the connection, if it is still the one that failed."""
         with self.lock:
-            try:
-                self._connection.execute("SELECT 1")
-            except duckdb.Error:
+            if self._connection and failed in (None, self._connection):
                 with suppress(duckdb.Error):
                     self._connection.close()
-                self._connection = connect(self.path)
+                self._connection = None
 
     def _refusal(self, text: str) -> Unusable:
         if any(sign in text for sign in _FULL):

@@ -33,6 +33,8 @@ class LiveWriter:
         with self._file.lock:
             self._make_place(batch.series)
             late = batch.chosen(batch.times <= self._latest[batch.series])
+            # Before the transaction: of one that fails it is not always known whether it was committed.
+            self._raise(batch.series, batch.times)
             with self._file.writing(needs_room=True) as cursor:
                 part = self._part
                 if part is None or self._rows >= ROWS_A_PART:
@@ -44,7 +46,6 @@ class LiveWriter:
                 insert(cursor, part.name, batch)
             self._rows = len(batch) + (self._rows if part == self._part else 0)
             self._part = part
-            self._raise(batch.series, batch.times)
 
     def close_part(self) -> None:
         """Close the open part if it holds samples: the next write begins another one."""

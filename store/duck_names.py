@@ -11,7 +11,7 @@ from store.duck_file import DuckFile
 from store.duck_open import Cursor
 from store.line_protocol import as_stored
 
-_MOST_RECENT = 200_000
+_MOST_RECENT = 50_000
 
 
 class Names:
@@ -26,12 +26,14 @@ class Names:
             for host, measurement, tags, field in rows
         ]
         self._numbers = {one.key: at for at, one in enumerate(self.series)}
+        self._own = {id(one): at for at, one in enumerate(self.series)}
         # By identity: agents send the same Series objects again and again, and keys take long to make.
         self._recent: dict[int, tuple[Series, int]] = {}
 
     def find(self, series: Series) -> int | None:
         """The number of a series, or None if nothing was ever written to it."""
-        return self._numbers.get(as_stored(series).key)
+        own = self._own.get(id(series))
+        return self._numbers.get(as_stored(series).key) if own is None else own
 
     def numbers(self, series: Sequence[Series]) -> NDArray[np.int32]:
         """The numbers of some series; new ones are saved."""
@@ -49,7 +51,7 @@ class Names:
             with self._file.writing(needs_room=True) as cursor:
                 _save(cursor, list(new.values()), len(self.series))
             for key, one in new.items():
-                self._numbers[key] = len(self.series)
+                self._numbers[key] = self._own[id(one)] = len(self.series)
                 self.series.append(one)
         if len(self._recent) > _MOST_RECENT:
             self._recent.clear()

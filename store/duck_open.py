@@ -99,10 +99,15 @@ def _check_place(path: Path) -> None:
 
 
 def _connect(path: Path) -> Cursor:
+    temporary = f"{path}.tmp"
     try:
-        return duckdb.connect(path, config={**_SETTINGS, "temp_directory": f"{path}.tmp"})
+        connection = duckdb.connect(path, config={**_SETTINGS, "temp_directory": temporary})
     except duckdb.Error as error:
         text = str(error)
+    else:
+        # A process that was killed may have left it.
+        shutil.rmtree(temporary, ignore_errors=True)
+        return connection
     if owner := _LOCKED.search(text):
         raise Unusable(
             f"{path}: process {owner[1]} has it open; stop that process, or if it is plimsoll up, name its address "

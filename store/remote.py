@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any, TypeVar
 
 import urllib3
@@ -44,14 +45,13 @@ class RemoteStore:
         """The address of the server."""
         return self._address
 
-    @property
-    def settle_s(self) -> float:
-        """How long after a write the store may still lose it."""
-        return self._call("settle_s")
-
     def close(self) -> None:
         """Close the connections."""
         self._pools.clear()
+
+    def backup(self, to: Path) -> None:
+        """Have the server copy what is committed now to a new file of its computer."""
+        self._call("backup", str(to))
 
     def write(self, batches: Iterable[Log]) -> Generator[WriteResult]:
         """Write each batch with a request."""

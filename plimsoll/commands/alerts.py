@@ -18,10 +18,11 @@ from live.outbox import TargetState, notifications, states
 from live.redaction import redacted
 from model.errors import Unreachable, Unusable
 from model.remark import counted
+from model.styled import Line
 from model.time_arguments import TimeRange
 from model.times import SECOND, Zone, iso, parse_duration
 from model.value_text import quantity
-from plimsoll.console import print_error, print_line
+from plimsoll.console import print_error, print_line, print_lines
 from plimsoll.outputs import STDOUT, write_json
 
 _DAY = 86_400 * SECOND
@@ -55,8 +56,7 @@ def list_alerts(data: Path | None, given: TimeRange, json: Path | None, *, ended
         return
     if not found:
         print_line("No alert fired in this time" if ended else "No alert is firing")
-    for one in found:
-        _print_alert(one, silenced, zone, now)
+    print_lines(_line(one, silenced, zone, now) for one in found)
     for one in silenced:
         where = f" on {one.host}" if one.host != "*" else ""
         where += f", {one.instance}" if one.instance != "*" else ""
@@ -191,14 +191,13 @@ def _opened(data: Path | None) -> Generator[tuple[AlertsFile, Zone]]:
         file.close()
 
 
-def _print_alert(one: Alert, silenced: Sequence[silences.Silence], zone: Zone, now: int) -> None:
+def _line(one: Alert, silenced: Sequence[silences.Silence], zone: Zone, now: int) -> Line:
     style = {"critical": "bold red", "warning": "yellow"}.get(one.severity, "") if one.firing else "dim"
     marks = ", ".join(_marks(one, silenced))
-    print_line(
+    return (
         (f"{one.id:>5} {one.severity:<8} ", style),
         f"{zone.clock(one.fired_at)}  {_sentence(one, zone, now)}",
         (f" [{marks}]" if marks else "", "dim"),
-        indent=6,
     )
 
 
