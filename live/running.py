@@ -21,15 +21,11 @@ _LOCK = "up.lock"
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A running `plimsoll up`: its process, the time (s) at which that began, and the address it is reached by.
-
-    `fingerprint` is the SHA-256 of its certificate, empty without TLS.
-    """
+    """A running `plimsoll up`: its process, the time (s) at which that began, and the address it is reached by."""
 
     pid: int
     began: float
     address: str
-    fingerprint: str
 
     @property
     def is_alive(self) -> bool:
@@ -61,10 +57,10 @@ class OnlyOne:
                 f"{folder}: plimsoll up already runs on it ({who}); stop that, or choose another with --data"
             ) from None
 
-    def announce(self, address: str, fingerprint: str) -> None:
+    def announce(self, address: str) -> None:
         """Have other commands find this process at an address."""
         began = psutil.Process().create_time()
-        found = {"pid": os.getpid(), "began": began, "address": address, "fingerprint": fingerprint}
+        found = {"pid": os.getpid(), "began": began, "address": address}
         with atomic_write(self._folder / _FILE) as partial:
             partial.write_text(json.dumps(found) + "\n", "utf-8")
 
@@ -78,7 +74,7 @@ def find(folder: Path) -> Running | None:
     """The one that runs on a data folder; None if there is none."""
     try:
         found = json.loads((folder / _FILE).read_text("utf-8"))
-        known = Running(int(found["pid"]), float(found["began"]), str(found["address"]), str(found["fingerprint"]))
+        known = Running(int(found["pid"]), float(found["began"]), str(found["address"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return known if known.is_alive else None

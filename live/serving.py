@@ -1,9 +1,7 @@
 """Serves the web application in a thread."""
 
 import asyncio
-import hashlib
 import logging
-import re
 import socket
 import ssl
 import sys
@@ -21,7 +19,6 @@ from model.errors import Unusable
 
 _START_S = 30
 _BACKLOG = 256
-_PEM = re.compile("-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", re.DOTALL)
 
 _log = logging.getLogger(__name__)
 
@@ -49,12 +46,6 @@ class Certificate:
                 f"{self.chain} and {self.key}: are no certificate and its key in PEM without a password: {reason}"
             ) from None
 
-    @property
-    def fingerprint(self) -> str:
-        """The SHA-256 of the server's own certificate, the first in the chain."""
-        first = _PEM.search(self.chain.read_text("ascii", "replace"))
-        return hashlib.sha256(ssl.PEM_cert_to_DER_cert(first[0] if first else "")).hexdigest()
-
 
 class Serving:
     """A running server. Unusable if it cannot listen."""
@@ -68,10 +59,7 @@ class Serving:
         self._socket = _bound(listen)
         host, port = self._socket.getsockname()[:2]
         self.listen = Listen(host, port)
-        scheme = "https" if certificate else "http"
-        self.address = f"{scheme}://{self.listen}"
-        # By which commands of this computer reach it.
-        self.own_address = f"{scheme}://{Listen(port=port) if self.listen.everywhere else self.listen}"
+        self.address = f"{'https' if certificate else 'http'}://{self.listen}"
         config = uvicorn.Config(
             app,
             http=guarded_protocol(limits),
@@ -79,6 +67,7 @@ class Serving:
             loop="asyncio",
             lifespan="on",
             log_config=None,
+            log_level=logging.ERROR,
             access_log=False,
             proxy_headers=False,
             server_header=False,
@@ -134,9 +123,9 @@ def _bound(listen: Listen) -> socket.socket:
         raise Unusable(f"{listen}: cannot listen there: {error.strerror}") from None
     made = socket.socket(family, kind, protocol)
     try:
-        if sys.platform != "win32":
-            # There the option would let two programs have the same port.
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # On Windows, SO_REUSEADDR would let another program have the same port.
+        only_one = socket.SO_EXCLUSIVEADDRUSE if sys.platform == "win32" else socket.SO_REUSEADDR
+        made.setsockopt(socket.SOL_SOCKET, only_one, 1)
         if family == socket.AF_INET6:
             made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
         made.bind(address)

@@ -39,6 +39,7 @@ class StoreApi:
         self._methods["write"] = lambda batch: _written(store, batch)
         if isinstance(store, DuckStore):
             self._methods["backup"] = lambda path: store.backup(Path(path))
+        self._methods["settle_s"] = lambda: store.settle_s
         self.routes = [Route(f"{PATH}/{{method}}", self.call, methods=["POST"])]
 
     async def call(self, request: Request) -> Response:

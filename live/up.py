@@ -66,7 +66,6 @@ class Up:
         self._store = store
         self._site = site
         self._stop = Event()
-        self._fingerprint = setup.certificate.fingerprint if setup.certificate else ""
         self._started = time.time_ns()
         self._settings = up_settings.load(setup.folder)
         hide_in_logs(self._settings.addresses)
@@ -88,9 +87,11 @@ class Up:
         found = senders(self._settings, str(setup.folder / up_settings.FILE_NAME))
         self._notifier = Notifier(self._file, self._settings, found, now=self._started, pages=self.address)
         self._heartbeat = self._heart(self._settings)
-        access = Access(setup.listen, Credentials(setup.folder), setup.allowed_hosts)
-        app = create_app(store, self._writing, access, self._health)
-        self._server = Serving(app, setup.listen, setup.certificate)
+        self._credentials = Credentials(setup.folder)
+        self._servers = [self._serving(setup.listen, setup.certificate)]
+        if setup.certificate or not setup.listen.is_loopback:
+            # For commands on this computer, which then need to trust no certificate.
+            self._servers.append(self._serving(Listen(port=0), None, owner_only=True))
         self._sources = Sources(setup.sources, self._writing)
         self._threads = [
             Thread(target=self.loop.run, args=(self._stop,), name="alert loop"),
@@ -99,7 +100,7 @@ class Up:
 
     def start(self) -> None:
         """Begin to collect, judge and notify; the server listens already."""
-        self._lock.announce(self._server.own_address, self._fingerprint)
+        self._lock.announce(self._servers[-1].address)
         self._notifier.start()
         if self._heartbeat:
             self._heartbeat.start()
@@ -109,12 +110,14 @@ class Up:
 
     def stop(self) -> None:
         """Stop the server first, then write what it received, then end the loop and close the files."""
-        self._server.stop()
+        for server in self._servers:
+            server.stop()
         self._sources.stop()
         self._writing.close()
         self._stop.set()
         for thread in self._threads:
-            thread.join()
+            if thread.ident:
+                thread.join()
         if self._heartbeat:
             self._heartbeat.stop()
         self._notifier.stop()
@@ -133,7 +136,11 @@ class Up:
     @property
     def is_running(self) -> bool:
         """Whether the server and the loop run."""
-        return self._server.running and all(thread.is_alive() for thread in self._threads)
+        return all(server.running for server in self._servers) and all(thread.is_alive() for thread in self._threads)
+
+    def _serving(self, listen: Listen, certificate: Certificate | None, *, owner_only: bool = False) -> Serving:
+        access = Access(listen, self._credentials, self._setup.allowed_hosts, owner_only)
+        return Serving(create_app(self._store, self._writing, access, self._health), listen, certificate)
 
     def _heart(self, settings: UpSettings) -> Heartbeat | None:
         if settings.heartbeat is None:

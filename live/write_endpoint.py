@@ -25,6 +25,7 @@ _AGAIN_S = 5
 _CREATE = re.compile(r'\s*CREATE\s+DATABASE\s+("(?:[^"\\]|\\.)*"|\w+)[^;]*;?\s*', re.IGNORECASE)
 _GZIP = ("gzip", "x-gzip")
 _LONGEST_QUERY = 10_000
+_SECOND = 1_000_000_000
 
 
 class WriteEndpoint:
@@ -121,7 +122,9 @@ class WriteEndpoint:
 
     def _parse(self, body: bytearray, packed: bool, unit: int) -> Parsed:
         plain = unpack(body, self._limits.unpacked) if packed else bytes(body)
-        return self._parser.parse(plain, unit=unit, now=self._clock())
+        now, limits = self._clock(), self._limits
+        first, last = now - int(limits.past_s * _SECOND), now + int(limits.future_s * _SECOND)
+        return self._parser.parse(plain, unit=unit, now=now, first=first, last=last)
 
 
 def _answer(parsed: Parsed, result: WriteResult) -> Response:

@@ -62,7 +62,7 @@ def open_embedded(folder: Path, *, make: bool = False) -> Generator[DuckStore | 
 def _embedded(folder: Path, *, make: bool) -> DuckStore | RemoteStore:
     known = running.find(folder)
     if known:
-        return RemoteStore(known.address, owner_token(folder), known.check_listens, known.fingerprint)
+        return RemoteStore(known.address, owner_token(folder), known.check_listens)
     if make:
         data_folder.made(folder)
     elif not (folder / FILE).exists():

@@ -30,17 +30,13 @@ class RemoteStore:
     """The store of the server at an address, reached with the owner's token. See `store.protocol.Store`.
 
     `check` is called on each new connection before the token is sent; if it raises OSError, nothing is sent.
-    `fingerprint` is the SHA-256 of the server's certificate: that one is trusted, whatever names are in it.
     """
 
-    def __init__(
-        self, address: str, token: str, check: Callable[[], None] | None = None, fingerprint: str = ""
-    ) -> None:
+    def __init__(self, address: str, token: str, check: Callable[[], None] | None = None) -> None:
         self._address = address.rstrip("/")
         self._headers = {"Authorization": f"Bearer {token}", "Content-Type": messages.MEDIA_TYPE}
-        pinned: dict[str, Any] = {"assert_fingerprint": fingerprint, "cert_reqs": "CERT_NONE"} if fingerprint else {}
         timeout = urllib3.Timeout(connect=_CONNECT_S, read=_ANSWER_S)
-        self._pools = urllib3.PoolManager(timeout=timeout, retries=False, **pinned)
+        self._pools = urllib3.PoolManager(timeout=timeout, retries=False)
         if check:
             check_connections(self._pools, check)
 
@@ -59,8 +55,8 @@ class RemoteStore:
 
     @property
     def settle_s(self) -> float:
-        """None: the server has committed what it acknowledges."""
-        return 0.0
+        """How long after a write the store may still lose it."""
+        return self._call("settle_s")
 
     def write(self, batches: Iterable[Log]) -> Generator[WriteResult]:
         """Write each batch with a request."""
