@@ -36,14 +36,19 @@ class AlertsFile:
         _make(path)
         try:
             self._connection = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
-            self._connection.row_factory = sqlite3.Row
-            self._connection.execute("PRAGMA journal_mode = WAL")
-            self._connection.execute("PRAGMA synchronous = FULL")
-            self._upgrade()
-        except NotKept as error:
-            raise Unusable(str(error)) from None
         except sqlite3.DatabaseError as error:
             raise Unusable(f"{path}: {_why(error)}") from None
+        try:
+            self._connection.row_factory = sqlite3.Row
+            self.rows("PRAGMA journal_mode = WAL")
+            self.rows("PRAGMA synchronous = FULL")
+            self._upgrade()
+        except NotKept as error:
+            self.close()
+            raise Unusable(str(error)) from None
+        except Unusable:
+            self.close()
+            raise
 
     @classmethod
     def existing(cls, folder: Path) -> "AlertsFile":
