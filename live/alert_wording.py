@@ -4,7 +4,7 @@ import math
 
 from live.alert_record import Alert
 from model.remark import counted
-from model.times import Zone, duration_text
+from model.times import SECOND, Zone, duration_text
 from model.value_text import quantity
 
 _AGAIN = {
@@ -52,7 +52,7 @@ def fired_sentence(alert: Alert, zone: Zone) -> str:
 
 def still_sentence(alert: Alert, zone: Zone, now: int) -> str:
     """`Processor time of WEB01 has been past its limit for 2 h: now 95 %, at worst 99 %; it should stay below 80 %.`"""
-    long = duration_text(now - alert.begin)
+    long = duration_text((now - alert.begin) // SECOND * SECOND)
     match alert.kind:
         case "host-silent":
             return f"{alert.host} has been silent for {long}."

@@ -82,14 +82,15 @@ def _ended_title(one: Item) -> str:
 
 def _lines(one: Item, style: Style, now: int) -> Iterator[str]:
     alert, zone = one.alert, style.zone
-    yield _sentence(one, style, now)
+    sentence = _sentence(one, style, now)
+    yield sentence
     rule = f"{alert.severity}, {alert.rule}"
     if one.what in _ENDED:
         yield f"{rule}: fired {zone.clock(alert.fired_at)}, ended {zone.clock(alert.ended_at or now)}"
     else:
         yield f"{rule}: since {zone.clock(alert.begin)} {zone.label(alert.begin)}"
         details = alert.details
-        if details.summary:
+        if details.summary and details.summary not in sentence:
             yield printable(details.summary)
         for label, values in (
             ("Source", details.sources),

@@ -58,6 +58,11 @@ class RemoteStore:
         """Have the server copy what is committed now to a new file of its computer."""
         self._call("backup", str(to))
 
+    @property
+    def settle_s(self) -> float:
+        """How long after a write the store may still lose it."""
+        return self._call("settle_s")
+
     def write(self, batches: Iterable[Log]) -> Generator[WriteResult]:
         """Write each batch with a request."""
         for batch in batches:

@@ -1,26 +1,24 @@
 """`plimsoll alerts`: works on alerts.db in the data folder, whether `plimsoll up` runs or not."""
 
 import getpass
-import json as json_module
-import math
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from live import alert_actions, alert_history, data_folder, roster, silences, up_settings
+from live import alert_actions, alert_history, alerts_document, data_folder, roster, silences, up_settings
 from live.alert_record import Alert
 from live.alert_wording import ended_sentence, still_sentence
 from live.alerts_file import AlertsFile
 from live.delivery import senders
 from live.messages import Message
-from live.outbox import TargetState, notifications, states
+from live.outbox import notifications, states
 from live.redaction import redacted
 from model.errors import Unreachable, Unusable
 from model.remark import counted
 from model.styled import Line
 from model.time_arguments import TimeRange
-from model.times import SECOND, Zone, iso, parse_duration
+from model.times import SECOND, Zone, parse_duration
 from model.value_text import quantity
 from plimsoll.console import print_error, print_line, print_lines
 from plimsoll.outputs import STDOUT, write_json
@@ -44,14 +42,10 @@ def list_alerts(data: Path | None, given: TimeRange, json: Path | None, *, ended
             found = alert_history.history(file, now - 7 * _DAY if start is None else start, now if end is None else end)
         else:
             found = alert_history.firing(file)
-        silenced, targets = silences.active(file, now), states(file)
+        silenced, targets, hosts = silences.active(file, now), states(file), roster.hosts(file)
     if json is not None:
-        document = {
-            "alerts": [_as_json(one) for one in found],
-            "silences": [{**_plain(one), "start": iso(one.start), "until": iso(one.until)} for one in silenced],
-            "targets": [_target_json(one) for one in targets],
-        }
-        write_json(json, json_module.dumps(document, ensure_ascii=False, indent=2))
+        made = alerts_document.document(found, silenced, targets, hosts, zone, now)
+        write_json(json, made.model_dump_json(by_alias=True, indent=2))
     if json == STDOUT:
         return
     if not found:
@@ -69,24 +63,10 @@ def list_alerts(data: Path | None, given: TimeRange, json: Path | None, *, ended
             )
 
 
-def list_hosts(data: Path | None, json: Path | None) -> None:
+def list_hosts(data: Path | None) -> None:
     """List the hosts of the roster."""
     with _opened(data) as (file, zone):
         found = roster.hosts(file)
-    if json is not None:
-        rows = [
-            {
-                "host": one.name,
-                "newest": iso(one.newest) if one.newest else None,
-                "interval_s": one.interval / SECOND if one.interval else None,
-                "expected": one.is_expected,
-                "retired": iso(one.retired_at) if one.retired_at else None,
-            }
-            for one in found
-        ]
-        write_json(json, json_module.dumps(rows, ensure_ascii=False, indent=2))
-    if json == STDOUT:
-        return
     for one in found:
         newest = f"last sample {zone.clock(one.newest)}" if one.newest else "no sample yet"
         retired = f"retired {zone.clock(one.retired_at)}" if one.retired_at else ""
@@ -225,27 +205,3 @@ def _values(one: Alert, zone: Zone) -> str:
         for name, value in (("value", one.value), ("worst", one.worst), ("last", one.last))
     )
     return f"{when}; {values}"
-
-
-def _as_json(one: Alert) -> Mapping[str, object]:
-    times = {"since": one.since, "fired_at": one.fired_at, "ended_at": one.ended_at, "acked_at": one.acked_at}
-    hidden = ("key", "hold", "hush", "details")
-    return {
-        **{name: value for name, value in _plain(one).items() if name not in hidden},
-        **{name: None if moment is None else iso(moment) for name, moment in times.items()},
-        **{name: None if math.isnan(value) else value for name, value in _numbers(one).items()},
-        **_plain(one.details),
-    }
-
-
-def _numbers(one: Alert) -> Mapping[str, float]:
-    return {"value": one.value, "worst": one.worst, "last": one.last}
-
-
-def _target_json(one: TargetState) -> Mapping[str, object]:
-    times = {name: getattr(one, name) for name in ("since", "sent_at", "failing_since", "next_try")}
-    return {**_plain(one), **{name: None if moment is None else iso(moment) for name, moment in times.items()}}
-
-
-def _plain(one: object) -> dict[str, object]:
-    return {name: getattr(one, name) for name in type(one).__slots__}  # pyright: ignore[reportAttributeAccessIssue]

@@ -30,7 +30,9 @@ def alerts_list_command(
     history: Annotated[
         bool, typer.Option("--history", help="Also alerts that have ended: of the last 7 days, or of --from and --to.")
     ] = False,
-    hosts: Annotated[bool, typer.Option("--hosts", help="The hosts that are expected to send, instead.")] = False,
+    hosts: Annotated[
+        bool, typer.Option("--hosts", help="The hosts that are expected to send, instead; --json has them in any case.")
+    ] = False,
     start: FromOption = None,
     end: ToOption = None,
     last: LastOption = None,
@@ -41,8 +43,8 @@ def alerts_list_command(
     from model.time_arguments import TimeRange
     from plimsoll.commands import alerts
 
-    if hosts:
-        alerts.list_hosts(data, json)
+    if hosts and json is None:
+        alerts.list_hosts(data)
     else:
         alerts.list_alerts(data, TimeRange(start, end, last), json, ended=history)
 

@@ -19,6 +19,9 @@ from model.series import Series
 from model.times import SECOND
 from rules.load import load
 from store.duck_store import DuckStore
+from store.influx import InfluxStore
+from store.influx_address import Address
+from tests.sure_influx import SureServer
 
 START = 1_800_000_000 * SECOND
 EVERY = 10 * SECOND
@@ -30,8 +33,8 @@ CPU = "cpu-busy"
 class World:
     """Hosts whose processors are busy at times, a loop over what they send, and a clock."""
 
-    def __init__(self, folder):
-        self.store = DuckStore.open(folder / "plimsoll.duckdb")
+    def __init__(self, folder, store=None):
+        self.store = store or DuckStore.open(folder / "plimsoll.duckdb")
         self.path = folder / "alerts.db"
         self.now = START
         self.idle = {}
@@ -183,6 +186,22 @@ def test_a_rule_that_is_switched_off_ends_its_alerts(world):
     world.loop = AlertLoop(world.store, Site(fewer), GivenFacts(), book, Roster(world.file))
     world.run(MINUTE, {"web1": 2})
     assert firing(world.file) == []
+
+
+def test_what_agents_write_to_influxdb_is_judged_just_the_same(bucket, tmp_path):
+    server = SureServer(Address(bucket.url, bucket.org, bucket.bucket, bucket.token))
+    world = World(tmp_path, InfluxStore(server))
+    try:
+        world.run(10 * MINUTE, {"web1": 60})
+        world.run(8 * MINUTE, {"web1": 2, "db1": 60})
+        world.restart()
+        world.run(2 * MINUTE, {"web1": 2, "db1": 60})
+        assert CPU in {one.rule for one in firing(world.file)}
+        world.run(4 * MINUTE, {"web1": 60, "db1": 60})
+        assert firing(world.file) == []
+        assert kept(world) == replayed(world)
+    finally:
+        world.close()
 
 
 def test_nothing_is_judged_before_its_samples_can_be_there(world):
