@@ -49,11 +49,6 @@ class RemoteStore:
         """Close the connections."""
         self._pools.clear()
 
-    @property
-    def settle_s(self) -> float:
-        """How long after a write the server's store may still lose it."""
-        return self._call("settle_s")
-
     def backup(self, to: Path) -> None:
         """Have the server copy what is committed now to a new file of its computer."""
         self._call("backup", str(to))
