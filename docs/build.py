@@ -12,6 +12,7 @@ if __name__ == "__main__":
 
 from pydantic import BaseModel
 
+from live.alerts_document import AlertsDocument
 from model.times import duration_text
 from report.json_schema import ReviewDocument
 from report.rule_page import explain, signal_text, threshold_text
@@ -41,6 +42,15 @@ What `plimsoll rules list --json FILE` writes. Durations are in seconds and say 
 unit given with them. Within a version, fields may be added, but are never changed or removed.
 
 <!-- Generated from rules/document.py by docs/build.py. -->
+"""
+
+_ALERTS = """\
+# plimsoll.alerts/1
+
+What `plimsoll alerts list --json FILE` writes. Times are ISO 8601 in UTC; values are in the unit given with them.
+Within a version, fields may be added, but are never changed or removed.
+
+<!-- Generated from live/alerts_document.py by docs/build.py. -->
 """
 _SIGNALS = """\
 # Signals
@@ -146,6 +156,7 @@ def pages() -> Mapping[str, Callable[[], str]]:
     fixed = {
         "review-json.md": partial(document_page, _REVIEW, ReviewDocument),
         "rules-json.md": partial(document_page, _RULES, RulesDocument),
+        "alerts-json.md": partial(document_page, _ALERTS, AlertsDocument),
         "signals.md": signals_page,
         "packs.md": packs_page,
         **{f"../rules/{name}": partial(schema_text, name, load_signals()) for name in MODELS},

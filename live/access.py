@@ -19,7 +19,7 @@ from live.listen import Listen, ip_of
 from live.throttle import Throttle
 
 STORE = "/api/store/"
-_OPEN = frozenset({"/health", "/ping", "/ready"})
+_OPEN = frozenset({"/health", "/ping"})
 _WRITING = frozenset({"/api/v2/write", "/write", "/query"})
 _HOST = re.compile(r"(?:\[(?P<address>[0-9a-f:.]+)\]|(?P<name>[^\s:/@\[\]]+))(?::[0-9]+)?")
 _SAFE = ("GET", "HEAD")
@@ -27,11 +27,15 @@ _SAFE = ("GET", "HEAD")
 
 @dataclass(frozen=True)
 class Access:
-    """The rules: where the server listens, the names it may be called by, and its secrets."""
+    """The rules: where the server listens, the names it may be called by, and its secrets.
+
+    `owner_only`: nothing is answered without the owner's token.
+    """
 
     listen: Listen
     credentials: Credentials
     allowed_hosts: Sequence[str] = ()
+    owner_only: bool = False
 
     def is_named(self, host: str) -> bool:
         """Whether a Host header has a name of this server."""
@@ -82,7 +86,7 @@ class Guard:
     async def _unauthorized(self, request: Request) -> Response | None:
         """The refusal of a request without the token or password it needs."""
         path, credentials = request.url.path, self._access.credentials
-        if path.startswith(STORE):
+        if path.startswith(STORE) or self._access.owner_only:
             return None if any(map(credentials.is_owner, _secrets(request))) else _no_token()
         if self._access.listen.is_loopback or path in _OPEN:
             return None
@@ -123,7 +127,7 @@ class SecurityHeaders:
         ),
         (b"x-frame-options", b"DENY"),
         (b"x-content-type-options", b"nosniff"),
-        (b"referrer-policy", b"no-referrer"),
+        (b"referrer-policy", b"same-origin"),
         (b"cross-origin-opener-policy", b"same-origin"),
         (b"cross-origin-resource-policy", b"same-origin"),
         (b"cache-control", b"no-store"),

@@ -9,8 +9,9 @@ from live.silences import is_silenced
 from model.times import SECOND
 from rules.field_types import Severity
 
-FLAPS = 3  # firings within STABLE
-STABLE = 3600 * SECOND
+_HOUR = 3600 * SECOND
+# A rule is flapping after so many firings within so long, until it has neither fired nor recovered for so long.
+_FLAPPING = ((3, _HOUR, _HOUR), (6, 24 * _HOUR, 6 * _HOUR))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,39 +81,52 @@ def end(connection: sqlite3.Connection, alert: int, at: int, now: int, how: Ende
 
 
 def count_firing(connection: sqlite3.Connection, alert: int, now: int) -> None:
-    """Begin a flapping alert if the alert that has just begun is the third of its key within an hour."""
+    """Begin a flapping alert if the alert that has just begun is one too many of its key."""
     row = connection.execute("SELECT * FROM alerts WHERE id = ?", (alert,)).fetchone()
     open_one = open_flapping(connection, row["key"])
     if open_one is not None:
         connection.execute("UPDATE alerts SET firings = firings + 1 WHERE id = ?", (open_one,))
         return
-    recent = connection.execute(
-        "SELECT count(*), min(fired_at) FROM alerts WHERE key = ? AND kind <> 'flapping' AND NOT late"
-        " AND replaced_at IS NULL AND fired_at > ?",
-        (row["key"], row["fired_at"] - STABLE),
-    ).fetchone()
-    if recent[0] < FLAPS:
+    firings = _firings(connection, row["key"], row["fired_at"])
+    within = [[at for at in firings if at > row["fired_at"] - span] for _, span, _ in _FLAPPING]
+    many = [some for some, (most, _, _) in zip(within, _FLAPPING, strict=True) if len(some) >= most]
+    if not many:
         return
     copied = "key, rule, severity, signal, host, instance, value, worst, last, healthy, hold, details"
     begun = connection.execute(
         f"INSERT INTO alerts ({copied}, kind, since, fired_at, firings)"
         f" SELECT {copied}, 'flapping', ?, fired_at, ? FROM alerts WHERE id = ?",
-        (recent[1], recent[0], alert),
+        (min(many[-1]), len(many[-1]), alert),
     ).lastrowid
     record(connection, begun or 0, row["fired_at"], now, "flapping")
     _settle(connection, "SELECT id FROM alerts WHERE key = ? AND ended_at IS NOT NULL AND NOT hush", row["key"])
 
 
 def end_flapping(connection: sqlite3.Connection, at: int, now: int) -> None:
-    """End flapping alerts whose rule has not fired or recovered for an hour."""
+    """End flapping alerts whose rule has neither fired nor recovered for long enough."""
     for row in connection.execute("SELECT id, key FROM alerts WHERE ended_at IS NULL AND kind = 'flapping'").fetchall():
         last = connection.execute(
             "SELECT coalesce(ended_at, fired_at) AS at FROM alerts WHERE key = ? AND kind <> 'flapping'"
             " ORDER BY fired_at DESC LIMIT 1",
             (row["key"],),
         ).fetchone()
-        if last is None or at - last["at"] >= STABLE:
+        quiet = at - (last["at"] if last else 0)
+        if quiet < min(stable for _, _, stable in _FLAPPING):
+            continue
+        firings = _firings(connection, row["key"], at)
+        often = [stable for most, span, stable in _FLAPPING if sum(one > at - span for one in firings) >= most]
+        if quiet >= max(often, default=0):
             end(connection, row["id"], at, now, "recovered")
+
+
+def _firings(connection: sqlite3.Connection, key: str, at: int) -> list[int]:
+    """When a key fired, within the longest span before `at` that counts for flapping; the latest few."""
+    rows = connection.execute(
+        "SELECT fired_at FROM alerts WHERE key = ? AND kind <> 'flapping' AND NOT late AND replaced_at IS NULL"
+        " AND fired_at > ? ORDER BY fired_at DESC LIMIT ?",
+        (key, at - max(span for _, span, _ in _FLAPPING), max(most for most, _, _ in _FLAPPING)),
+    )
+    return [row["fired_at"] for row in rows]
 
 
 def open_flapping(connection: sqlite3.Connection, key: str) -> int | None:

@@ -4,7 +4,7 @@ import math
 
 from live.alert_record import Alert
 from model.remark import counted
-from model.times import Zone, duration_text
+from model.times import SECOND, Zone, duration_text
 from model.value_text import quantity
 
 _AGAIN = {
@@ -42,7 +42,7 @@ def fired_sentence(alert: Alert, zone: Zone) -> str:
         case "flapping":
             return (
                 f"{headline(alert)}: it fired {counted(alert.firings, 'time')} since {zone.clock(alert.begin)}. "
-                "It is not notified again until it has been stable for an hour."
+                "It is not notified again until it is stable."
             )
         case "plimsoll":
             return f"{alert.details.summary}."
@@ -51,13 +51,21 @@ def fired_sentence(alert: Alert, zone: Zone) -> str:
 
 
 def still_sentence(alert: Alert, zone: Zone, now: int) -> str:
-    """`Processor time of WEB01 is past its limit for 2 h: now 95 %, at worst 99 %; it should stay below 80 %.`"""
-    if alert.kind != "rule":
-        return f"{fired_sentence(alert, zone)} That is {duration_text(now - alert.begin)} ago."
-    unit = alert.details.unit
-    last = "without data now" if alert.stale else f"now {quantity(alert.last, unit)}"
-    long = duration_text(now - alert.begin)
-    return f"{_title(alert)} is past its limit for {long}: {last}, {_worst(alert)}; it {alert.details.should}."
+    """`Processor time of WEB01 has been past its limit for 2 h: now 95 %, at worst 99 %; it should stay below 80 %.`"""
+    long = duration_text((now - alert.begin) // SECOND * SECOND)
+    match alert.kind:
+        case "host-silent":
+            return f"{alert.host} has been silent for {long}."
+        case "all-silent":
+            return f"No data has come from any of {_hosts(alert)} for {long}."
+        case "flapping":
+            return f"{_title(alert)} has been flapping for {long}: it fired {counted(alert.firings, 'time')}."
+        case "plimsoll":
+            return f"{alert.details.summary}, for {long}."
+        case "rule":
+            last = "without data now" if alert.stale else f"now {quantity(alert.last, alert.details.unit)}"
+            past = f"{_title(alert)} has been past its limit for {long}"
+            return f"{past}: {last}, {_worst(alert)}; it {alert.details.should}."
 
 
 def ended_sentence(alert: Alert, zone: Zone) -> str:

@@ -45,10 +45,19 @@ class AlertsFile:
 
     @classmethod
     def existing(cls, folder: Path) -> "AlertsFile":
-        """The file of a data folder that `plimsoll up` has used. Unusable if there is none."""
-        if not (folder / NAME).is_file():
-            raise Unusable(f"{folder}: has no {NAME}; plimsoll up makes it; name its data folder with --data")
-        return cls(folder / NAME)
+        """The file of a data folder that `plimsoll up` has used. Unusable if there is none, or another user's.
+
+        Files that another user, even root, makes beside it would keep its owner from writing.
+        """
+        path = folder / NAME
+        try:
+            owner = path.stat().st_uid
+        except OSError as error:
+            why = "there is none" if isinstance(error, FileNotFoundError) else error.strerror
+            raise Unusable(f"{path}: {why}; plimsoll up makes it; name its data folder with --data") from None
+        if sys.platform != "win32" and owner != os.geteuid():
+            raise Unusable(f"{path}: belongs to another user: run this as user {owner}, as with sudo -u '#{owner}'")
+        return cls(path)
 
     def close(self) -> None:
         """Close the file."""

@@ -35,9 +35,10 @@ CREATE TABLE alerts (
     details TEXT NOT NULL
 );
 CREATE INDEX alerts_open ON alerts (key) WHERE ended_at IS NULL;
+CREATE INDEX alerts_open_kind ON alerts (kind) WHERE ended_at IS NULL;
 CREATE INDEX alerts_fired ON alerts (fired_at);
-CREATE INDEX alerts_ended ON alerts (ended_at);
-CREATE INDEX alerts_ended_loudly ON alerts (ended_at) WHERE NOT hush;
+CREATE INDEX alerts_ended ON alerts (ended_at) WHERE ended_at IS NOT NULL;
+CREATE INDEX alerts_ended_loudly ON alerts (ended_at) WHERE ended_at IS NOT NULL AND NOT hush;
 CREATE INDEX alerts_key ON alerts (key, fired_at);
 
 CREATE TABLE events (

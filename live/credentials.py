@@ -72,7 +72,7 @@ class Credentials:
         self._folder = folder
         self._owner = owner_token(folder).encode()
         self._hashes: dict[str, str] = {}
-        self._changed: int | None = None
+        self._changed: tuple[int, int] | None = None
         self._one_at_a_time = Lock()  # a hash takes 16 MB and a processor
         self._key = secrets.token_bytes(32)
         self._valid = b""
@@ -100,9 +100,10 @@ class Credentials:
 
     def _current(self) -> dict[str, str]:
         try:
-            changed = (self._folder / HASHES_FILE).stat().st_mtime_ns
+            status = (self._folder / HASHES_FILE).stat()
         except OSError:
             return {}
+        changed = status.st_mtime_ns, status.st_ino
         if changed != self._changed:
             self._hashes, self._changed = _hashes(self._folder), changed
         return self._hashes

@@ -68,4 +68,4 @@ def sender(address: str, setting: str) -> Send:
 
 
 def _reason(text: str, address: str) -> str:
-    return printable(hide(" ".join(text.split()), (address,)))[:_MOST_OF_REASON]
+    return printable(hide(" ".join(text.split()), (address,))).rstrip(" .")[:_MOST_OF_REASON]

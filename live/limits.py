@@ -7,6 +7,7 @@ from dataclasses import dataclass
 class Limits:
     """Limits, in bytes, seconds and numbers. docs/security.md names them.
 
+    Values must be of times from `past_s` ago to `future_s` from now, as the store keeps a part for each day.
     `body` and `unpacked` are for one request, `held` for the bodies of all requests. A body must arrive within
     `body_s`, with no pause longer than `pause_s`; the head of a request within `head_s`.
     """
@@ -21,4 +22,6 @@ class Limits:
     body_s: float = 120
     idle_s: float = 75
     connections: int = 500
+    past_s: float = 400 * 86_400
+    future_s: float = 86_400
     stop_s: float = 20

@@ -43,6 +43,15 @@ class Fault(NamedTuple):
     refused: bool = False
 
 
+class Clock(NamedTuple):
+    """The unit of times (ns), the time of points without one in that unit, and the range of allowed times (UTC ns)."""
+
+    unit: int
+    now: bytes
+    first: int = FIRST_TIME
+    last: int = LAST_TIME
+
+
 @dataclass
 class Lines:
     """The parts of lines.
@@ -52,8 +61,7 @@ class Lines:
     """
 
     names: SeriesNames
-    unit: int
-    now: bytes
+    clock: Clock
     which: list[int] = field(default_factory=list)
     numbers: list[bytes] = field(default_factory=list)
     times: list[bytes] = field(default_factory=list)
@@ -85,7 +93,7 @@ class Lines:
                 which.append(fields[name])
                 numbers.append(number)
             lengths.append(len(pairs))
-            times.append(rest[1] if len(rest) == 2 else self.now)
+            times.append(rest[1] if len(rest) == 2 else self.clock.now)
         self._check()
         samples = self.samples()
         if (np.abs(samples.values) >= _LARGE).any():
@@ -105,7 +113,7 @@ class Lines:
             return
         try:
             found = read(line)
-            check_time(found.time, self.unit)
+            check_time(found.time, self.clock.unit)
         except Malformed as error:
             self.faults.append(Fault(at, line, str(error)))
             return
@@ -114,6 +122,7 @@ class Lines:
         if not numeric and not found.others:
             numeric = found.fields
         try:
+            self._check_range(found.time)
             known = self.names.fields(found.head)
             which = [known[name] for name, _ in numeric]
         except Refused as error:
@@ -122,12 +131,19 @@ class Lines:
         self.which += which
         self.numbers += [number for _, number in numeric]
         self.lengths.append(len(which))
-        self.times.append(found.time or self.now)
+        self.times.append(found.time or self.clock.now)
         self.text += found.others
+
+    def _check_range(self, time: bytes) -> None:
+        at = int(time or self.clock.now) * self.clock.unit
+        if at < self.clock.first:
+            raise Refused("points beyond retention policy")
+        if at > self.clock.last:
+            raise Refused("the time is too far in the future; are the clocks right, and the precision of times?")
 
     def samples(self) -> Samples:
         """The samples of the lines. ValueError or OverflowError if a number or a time is not valid."""
-        times = np.array([int(one) for one in self.times], np.int64) * self.unit
+        times = np.array([int(one) for one in self.times], np.int64) * self.clock.unit
         values = [int(one[:-1]) if one[-1] == _I else float(one) for one in self.numbers]
         return Samples(np.array(self.which, np.int32), np.repeat(times, self.lengths), np.array(values, np.float64))
 
@@ -139,6 +155,6 @@ class Lines:
         if b"+" in numbers and numbers.count(b"+") != numbers.count(b"e+") + numbers.count(b"E+"):
             raise ValueError("a plus sign")
         if self.times:
-            first, last = -(-FIRST_TIME // self.unit), LAST_TIME // self.unit
-            if not first <= min(times := list(map(int, self.times))) <= max(times) <= last:
+            times = [int(one) * self.clock.unit for one in self.times]
+            if min(times) < self.clock.first or max(times) > self.clock.last:
                 raise ValueError("a time is out of range")

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from live.line_parts import Fault, Lines, Samples
+from live.line_grammar import FIRST_TIME, LAST_TIME
+from live.line_parts import Clock, Fault, Lines, Samples
 from live.line_split import Piece, pieces
 from live.series_names import MOST_SERIES, Refused, SeriesNames
 from model.points import Points
@@ -66,21 +67,22 @@ class Parser:
         self._names = SeriesNames(most_series)
         self._since: int | None = None
 
-    def parse(self, body: bytes, *, unit: int = 1, now: int) -> Parsed:
+    def parse(self, body: bytes, *, unit: int = 1, now: int, first: int = FIRST_TIME, last: int = LAST_TIME) -> Parsed:
         """The points of a body whose times are in `unit` ns; points without a time get `now` (UTC ns).
 
-        TooMany if there are more than MOST_VALUES.
+        Points before `first` or after `last` are refused. TooMany if there are more than MOST_VALUES.
         """
-        names, at = self._current(now), b"%d" % (now // unit)
+        clock = Clock(unit, b"%d" % (now // unit), first, last)
+        names = self._current(now)
         parsed = Parsed(Points([], *Samples.joined([])), 0, Faults(), Faults())
         text, left = 0, MOST_VALUES
         found: list[Samples] = []
         for piece in pieces(body):
             try:
-                lines = Lines(names, unit, at)
+                lines = Lines(names, clock)
                 samples = lines.split(piece.lines, plain=piece.plain)
             except (ValueError, IndexError, OverflowError, Refused):
-                lines = Lines(names, unit, at)
+                lines = Lines(names, clock)
                 samples = lines.read_all(piece.lines)
             found.append(samples)
             text += lines.text

@@ -195,6 +195,11 @@ class AlertLoop:
             found.setdefault(episode.key, []).append(episode)
         for key, episodes in found.items():
             self._book.amend(key, start, episodes, now=now)
+        firing = {key for key, status in judge.statuses.items() if status.state == State.FIRING}
+        if any(one.ended_at is None and key not in firing for key, some in found.items() for one in some):
+            # It would fire still, had its samples come in time: look again when its end is known.
+            with self._lock:
+                self._late[host] = min(start, self._late.get(host, start))
 
     def _failed(self, problem: str) -> None:
         if problem != self.progress.problem:

@@ -47,8 +47,10 @@ def message(group: Group, style: Style, now: int, failing_since: int | None = No
         more = len(rest) - len(lines)
         parts.append("\n".join(lines))
         if more:
-            parts.append(f"And {more:,} more: {f'{style.pages}/alerts' if style.pages else 'plimsoll alerts list'}")
+            parts.append(f"And {more:,} more: plimsoll alerts list")
     parts += _remarks(group, style, failing_since)
+    if style.pages:
+        parts.append(style.pages)
     return Message(f"{_label(level)}: {_title(items, firing)}", "\n\n".join(parts), level)
 
 
@@ -80,14 +82,15 @@ def _ended_title(one: Item) -> str:
 
 def _lines(one: Item, style: Style, now: int) -> Iterator[str]:
     alert, zone = one.alert, style.zone
-    yield _sentence(one, style, now)
+    sentence = _sentence(one, style, now)
+    yield sentence
     rule = f"{alert.severity}, {alert.rule}"
     if one.what in _ENDED:
         yield f"{rule}: fired {zone.clock(alert.fired_at)}, ended {zone.clock(alert.ended_at or now)}"
     else:
         yield f"{rule}: since {zone.clock(alert.begin)} {zone.label(alert.begin)}"
         details = alert.details
-        if details.summary:
+        if details.summary and details.summary not in sentence:
             yield printable(details.summary)
         for label, values in (
             ("Source", details.sources),
@@ -97,7 +100,7 @@ def _lines(one: Item, style: Style, now: int) -> Iterator[str]:
         ):
             if values:
                 yield printable(f"{label}: {'; '.join(values)}")
-    yield f"{style.pages}/alerts/{alert.id}" if style.pages else f"plimsoll alerts show {alert.id}"
+    yield f"plimsoll alerts show {alert.id}"
 
 
 def _sentence(one: Item, style: Style, now: int) -> str:

@@ -161,4 +161,6 @@ def _happened(item: Item) -> int:
 
 
 def _repeat_after(alert: Alert, told: Told) -> int:
-    return _REPEATS[-1] if alert.kind == "flapping" else _REPEATS[min(told.times, len(_REPEATS)) - 1]
+    """The time to the next repetition. What is flapping is repeated later: after an hour it may have ended."""
+    times = told.times + (alert.kind == "flapping")
+    return _REPEATS[min(times, len(_REPEATS)) - 1]

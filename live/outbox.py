@@ -152,6 +152,27 @@ def states(file: AlertsFile) -> list[TargetState]:
     return [TargetState(**dict(row)) for row in file.rows("SELECT * FROM targets ORDER BY name")]
 
 
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """An attempt to send a message: to whom, when (UTC ns), and what became of it."""
+
+    target: str
+    at: int
+    title: str
+    outcome: str
+    error: str
+
+
+def notifications(file: AlertsFile, alert: int) -> list[Notification]:
+    """The messages about an alert."""
+    rows = file.rows(
+        "SELECT target, at, title, outcome, error FROM notifications"
+        " WHERE EXISTS (SELECT 1 FROM json_each(alerts) WHERE value = ?) ORDER BY id",
+        (alert,),
+    )
+    return [Notification(**dict(row)) for row in rows]
+
+
 def forget_others(file: AlertsFile, names: set[str]) -> None:
     """Forget the targets that up.toml no longer names."""
     gone = [one.name for one in states(file) if one.name not in names]

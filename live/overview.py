@@ -47,7 +47,16 @@ def health(
         points_a_minute=written.last_minute,
         store=store,
         store_bytes=size,
+        notes=[*_left_out(written)],
     )
+
+
+def _left_out(written: WritingState) -> Iterator[str]:
+    if written.lines:
+        lines = counted(written.lines, "line")
+        yield f"Since the start, {lines} that agents sent could not be stored; the last one: {written.why}"
+    if written.text:
+        yield f"Since the start, {counted(written.text, 'field')} with text or booleans were left out."
 
 
 def _hosts(file: AlertsFile, alerts: list[Alert], zone: Zone) -> Iterator[HostHealth]:

@@ -65,6 +65,7 @@ def hide_in_logs(addresses: Iterable[str]) -> None:
         logger = logging.getLogger(name)
         logger.filters = [one for one in logger.filters if not isinstance(one, HideSecrets)]
         logger.addFilter(HideSecrets(addresses))
+    logging.getLogger("apprise").propagate = False  # live/notify.py logs what it says, with the name of the target
 
 
 def _secrets(address: str) -> set[str]:

@@ -59,7 +59,8 @@ class OnlyOne:
 
     def announce(self, address: str) -> None:
         """Have other commands find this process at an address."""
-        found = {"pid": os.getpid(), "began": psutil.Process().create_time(), "address": address}
+        began = psutil.Process().create_time()
+        found = {"pid": os.getpid(), "began": began, "address": address}
         with atomic_write(self._folder / _FILE) as partial:
             partial.write_text(json.dumps(found) + "\n", "utf-8")
 

@@ -67,6 +67,7 @@ class Serving:
             loop="asyncio",
             lifespan="on",
             log_config=None,
+            log_level=logging.ERROR,
             access_log=False,
             proxy_headers=False,
             server_header=False,
@@ -122,9 +123,9 @@ def _bound(listen: Listen) -> socket.socket:
         raise Unusable(f"{listen}: cannot listen there: {error.strerror}") from None
     made = socket.socket(family, kind, protocol)
     try:
-        if sys.platform != "win32":
-            # There the option would let two programs have the same port.
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # On Windows, SO_REUSEADDR would let another program have the same port.
+        only_one = socket.SO_EXCLUSIVEADDRUSE if sys.platform == "win32" else socket.SO_REUSEADDR
+        made.setsockopt(socket.SOL_SOCKET, only_one, 1)
         if family == socket.AF_INET6:
             made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
         made.bind(address)

@@ -35,7 +35,8 @@ class Sources:
     def stop(self) -> None:
         """End after what is being collected."""
         self._stop.set()
-        self._thread.join()
+        if self._thread.ident:
+            self._thread.join()
 
     def _run(self) -> None:
         while not self._stop.wait((EVERY - time.time_ns() % EVERY) / SECOND):

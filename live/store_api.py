@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -16,6 +17,7 @@ from live.limits import Limits
 from model.errors import Unreachable, Unusable
 from model.log import Log
 from store import messages
+from store.duck_store import DuckStore
 from store.protocol import Store, WriteResult
 from store.remote import PATH
 
@@ -35,6 +37,9 @@ class StoreApi:
         self._limits = limits
         self._methods: dict[str, Callable[..., Any]] = {name: getattr(store, name) for name in _METHODS}
         self._methods["write"] = lambda batch: _written(store, batch)
+        if isinstance(store, DuckStore):
+            self._methods["backup"] = lambda path: store.backup(Path(path))
+        self._methods["settle_s"] = lambda: store.settle_s
         self.routes = [Route(f"{PATH}/{{method}}", self.call, methods=["POST"])]
 
     async def call(self, request: Request) -> Response:

@@ -91,7 +91,7 @@ class Up:
         self._servers = [self._serving(setup.listen, setup.certificate)]
         if setup.certificate or not setup.listen.is_loopback:
             # For commands on this computer, which then need to trust no certificate.
-            self._servers.append(self._serving(Listen(port=0), None))
+            self._servers.append(self._serving(Listen(port=0), None, owner_only=True))
         self._sources = Sources(setup.sources, self._writing)
         self._threads = [
             Thread(target=self.loop.run, args=(self._stop,), name="alert loop"),
@@ -116,7 +116,8 @@ class Up:
         self._writing.close()
         self._stop.set()
         for thread in self._threads:
-            thread.join()
+            if thread.ident:
+                thread.join()
         if self._heartbeat:
             self._heartbeat.stop()
         self._notifier.stop()
@@ -137,8 +138,8 @@ class Up:
         """Whether the server and the loop run."""
         return all(server.running for server in self._servers) and all(thread.is_alive() for thread in self._threads)
 
-    def _serving(self, listen: Listen, certificate: Certificate | None) -> Serving:
-        access = Access(listen, self._credentials, self._setup.allowed_hosts)
+    def _serving(self, listen: Listen, certificate: Certificate | None, *, owner_only: bool = False) -> Serving:
+        access = Access(listen, self._credentials, self._setup.allowed_hosts, owner_only)
         return Serving(create_app(self._store, self._writing, access, self._health), listen, certificate)
 
     def _heart(self, settings: UpSettings) -> Heartbeat | None:

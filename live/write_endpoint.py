@@ -25,6 +25,7 @@ _AGAIN_S = 5
 _CREATE = re.compile(r'\s*CREATE\s+DATABASE\s+("(?:[^"\\]|\\.)*"|\w+)[^;]*;?\s*', re.IGNORECASE)
 _GZIP = ("gzip", "x-gzip")
 _LONGEST_QUERY = 10_000
+_SECOND = 1_000_000_000
 
 
 class WriteEndpoint:
@@ -43,7 +44,6 @@ class WriteEndpoint:
         self._clock = clock
         self._parser = Parser()
         self._pool = ThreadPoolExecutor(_PARSERS, "parser")
-        self.text = 0
         self.routes = [
             Route("/api/v2/write", self.write, methods=["POST"]),
             Route("/write", self.write_v1, methods=["POST"]),
@@ -112,12 +112,19 @@ class WriteEndpoint:
             return later("more is sent than can be written at the moment; send it again later", _AGAIN_S)
         except NotWritten as error:
             return later(f"nothing was stored: {error}", 2 * _AGAIN_S)
-        self.text += parsed.text
+        self._count(parsed)
         return _answer(parsed, result)
+
+    def _count(self, parsed: Parsed) -> None:
+        faults = [*parsed.malformed.first, *parsed.refused.first]
+        lines = parsed.malformed.count + parsed.refused.count
+        self._writing.left_out(parsed.text, lines, faults[-1][2] if faults else "")
 
     def _parse(self, body: bytearray, packed: bool, unit: int) -> Parsed:
         plain = unpack(body, self._limits.unpacked) if packed else bytes(body)
-        return self._parser.parse(plain, unit=unit, now=self._clock())
+        now, limits = self._clock(), self._limits
+        first, last = now - int(limits.past_s * _SECOND), now + int(limits.future_s * _SECOND)
+        return self._parser.parse(plain, unit=unit, now=now, first=first, last=last)
 
 
 def _answer(parsed: Parsed, result: WriteResult) -> Response:

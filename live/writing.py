@@ -29,11 +29,18 @@ class NotWritten(Exception):
 
 @dataclass(frozen=True, slots=True)
 class WritingState:
-    """What was written: values in all, those in the last minute, and why the last write failed; empty if it did not."""
+    """What was written since the start: values in all and in the last minute.
+
+    `problem` is why the last write failed; empty if it did not. `text` fields were left out because they hold text or
+    booleans, and `lines` because they could not be read or stored, the last one for the reason `why`.
+    """
 
     values: int = 0
     last_minute: int = 0
     problem: str = ""
+    text: int = 0
+    lines: int = 0
+    why: str = ""
 
 
 class Writing:
@@ -77,6 +84,12 @@ class Writing:
             self._held += len(points)
             self._changed.notify()
         return done
+
+    def left_out(self, text: int, lines: int, why: str) -> None:
+        """Count what writers sent and was not put in."""
+        with self._changed:
+            state = self._state
+            self._state = replace(state, text=state.text + text, lines=state.lines + lines, why=why or state.why)
 
     @property
     def state(self) -> WritingState:
@@ -130,7 +143,7 @@ class Writing:
             self._held -= len(points)
             self._recent.append((self._clock(), len(points)))
             self._forget_old()
-            self._state = WritingState(self._state.values + len(points))
+            self._state = replace(self._state, values=self._state.values + len(points), problem="")
         try:
             self._on_written(points)
         except Exception:  # the points are written, whatever others make of them

@@ -11,7 +11,7 @@ import typer
 
 from model.errors import Unreachable, Unusable, printable
 from plimsoll import defects
-from plimsoll.options import grafana, logs, rules, runs, service, stack, up
+from plimsoll.options import alerts, grafana, logs, rules, runs, service, stack, up
 
 UNUSABLE = 2
 UNREACHABLE = 3
@@ -21,9 +21,9 @@ _TERMINATED = 128 + signal.SIGTERM
 app = typer.Typer(
     name="plimsoll",
     help="Checks performance counters against their documented thresholds.",
-    epilog="Exit status: 0 done, 1 a threshold of the severity given with --fail-on or above was crossed, or a case of "
-    "rules test failed, 2 the input or the call was unusable, 3 a server could not be reached or does not run, "
-    "70 a defect of Plimsoll.",
+    epilog="Exit status: 0 done, 1 a threshold of the severity given with --fail-on or above was crossed, a case of "
+    "rules test failed, or alerts replay found differences, 2 the input or the call was unusable, 3 a server could not "
+    "be reached or does not run, 70 a defect of Plimsoll.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -36,10 +36,12 @@ app.command("convert")(logs.convert_command)
 app.command("review")(logs.review_command)
 app.command("ingest")(logs.ingest_command)
 app.command("up")(up.up_command)
+app.command("backup")(up.backup_command)
 app.add_typer(runs.app, name="runs")
 app.add_typer(rules.app, name="rules")
 app.add_typer(grafana.app, name="grafana")
 app.add_typer(stack.app, name="stack")
+app.add_typer(alerts.app, name="alerts")
 app.add_typer(service.app, name="service")
 
 

@@ -31,11 +31,15 @@ def open_store(named: str | None, *, make: bool = False) -> Generator[Store]:
         address = None
     else:
         address = store_address(named, os.environ)
-    store = _embedded(folder, make=make) if address is None else influx_store(address)
+    if address is None:
+        with open_embedded(folder, make=make) as store:
+            yield store
+        return
+    influx = influx_store(address)
     try:
-        yield store
+        yield influx
     finally:
-        store.close()
+        influx.close()
 
 
 def influx_store(address: Address) -> InfluxStore:
@@ -45,8 +49,17 @@ def influx_store(address: Address) -> InfluxStore:
     return InfluxStore(Server(address, waiting=print_notice))
 
 
-def _embedded(folder: Path, *, make: bool) -> Store:
+@contextmanager
+def open_embedded(folder: Path, *, make: bool = False) -> Generator[DuckStore | RemoteStore]:
     """The store in a data folder; while `plimsoll up` runs there, it is reached through that."""
+    store = _embedded(folder, make=make)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def _embedded(folder: Path, *, make: bool) -> DuckStore | RemoteStore:
     known = running.find(folder)
     if known:
         return RemoteStore(known.address, owner_token(folder), known.check_listens)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any, TypeVar
 
 import urllib3
@@ -29,17 +30,13 @@ class RemoteStore:
     """The store of the server at an address, reached with the owner's token. See `store.protocol.Store`.
 
     `check` is called on each new connection before the token is sent; if it raises OSError, nothing is sent.
-    `certificates` is a file with the certificates to trust instead of the system's.
     """
 
-    def __init__(
-        self, address: str, token: str, check: Callable[[], None] | None = None, certificates: str | None = None
-    ) -> None:
+    def __init__(self, address: str, token: str, check: Callable[[], None] | None = None) -> None:
         self._address = address.rstrip("/")
         self._headers = {"Authorization": f"Bearer {token}", "Content-Type": messages.MEDIA_TYPE}
-        self._pools = urllib3.PoolManager(
-            timeout=urllib3.Timeout(connect=_CONNECT_S, read=_ANSWER_S), retries=False, ca_certs=certificates
-        )
+        timeout = urllib3.Timeout(connect=_CONNECT_S, read=_ANSWER_S)
+        self._pools = urllib3.PoolManager(timeout=timeout, retries=False)
         if check:
             check_connections(self._pools, check)
 
@@ -52,10 +49,14 @@ class RemoteStore:
         """Close the connections."""
         self._pools.clear()
 
+    def backup(self, to: Path) -> None:
+        """Have the server copy what is committed now to a new file of its computer."""
+        self._call("backup", str(to))
+
     @property
     def settle_s(self) -> float:
-        """None: the server has committed what it acknowledges."""
-        return 0.0
+        """How long after a write the store may still lose it."""
+        return self._call("settle_s")
 
     def write(self, batches: Iterable[Log]) -> Generator[WriteResult]:
         """Write each batch with a request."""

@@ -43,6 +43,12 @@ def loads_do_not_wait():
     influx.SETTLE_S = 0.0
 
 
+@pytest.fixture(autouse=True)
+def no_data_of_the_user(tmp_path, monkeypatch):
+    """The data folder of plimsoll up is that of the test."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "user-data"))
+
+
 @pytest.fixture
 def plimsoll(capsys, monkeypatch):
     """Calls the command line as a user would, in this process."""

@@ -13,6 +13,7 @@ from live.health import Health
 from model.errors import printable
 
 _FOLDER = Path(__file__).parent
+_FILES = ("style.css", "icon.svg")
 _ENVIRONMENT = Environment(
     loader=FileSystemLoader(_FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
@@ -20,15 +21,15 @@ _ENVIRONMENT.filters["printable"] = printable
 
 
 def routes(health: Callable[[], Health]) -> list[Route]:
-    """The page and its style sheet."""
+    """The page and the files it needs."""
 
     async def overview(_: Request) -> Response:
         return HTMLResponse(render(await run_in_threadpool(health)))
 
-    async def style(_: Request) -> Response:
-        return FileResponse(_FOLDER / "style.css", media_type="text/css")
+    async def file(request: Request) -> Response:
+        return FileResponse(_FOLDER / request.url.path[1:])
 
-    return [Route("/", overview), Route("/style.css", style)]
+    return [Route("/", overview), *(Route(f"/{name}", file) for name in _FILES)]
 
 
 def render(health: Health) -> str:

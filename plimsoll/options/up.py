@@ -15,6 +15,16 @@ DataOption = Annotated[
 ]
 
 
+def backup_command(
+    to: Annotated[Path, typer.Argument(help="The new file to write.", metavar="FILE", show_default=False)],
+    data: DataOption = None,
+) -> None:
+    """Copy the embedded store, also while plimsoll up runs."""
+    from plimsoll.commands import backup
+
+    backup.run(to, data)
+
+
 def up_command(
     data: DataOption = None,
     listen: Annotated[

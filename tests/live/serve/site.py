@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,6 +21,7 @@ from store.protocol import Store
 
 LOOPBACK = Listen(port=0)
 EVERYWHERE = Listen("0.0.0.0", 0)
+PAST_S = 10**10  # so that times may be small numbers
 
 
 @dataclass
@@ -64,6 +65,7 @@ def site(
     *,
     listen=LOOPBACK,
     hosts=(),
+    owner_only=False,
     health: Callable[[], Health] = Health,
     on_written=None,
     certificate=None,
@@ -72,8 +74,8 @@ def site(
     """A server for a store, with its secrets in a folder that is made."""
     folder.mkdir(mode=0o700, exist_ok=True)
     writing = Writing(store, *([on_written] if on_written else []))
-    access = Access(listen, Credentials(folder), hosts)
-    limits = limits or Limits()
+    access = Access(listen, Credentials(folder), hosts, owner_only)
+    limits = replace(limits or Limits(), past_s=PAST_S)
     serving = Serving(create_app(store, writing, access, health, limits), listen, certificate, limits)
     address = serving.address.replace("0.0.0.0", "127.0.0.1")
     try:

@@ -137,7 +137,9 @@ class Refusing(DuckStore):
 
 
 @pytest.mark.parametrize(
-    "error", [Unusable("/data: 1 GB is full"), Unreachable("http://influx: does not answer"), RuntimeError("defect")]
+    "error",
+    [Unusable("/data: 1 GB is full"), Unreachable("http://influx: does not answer"), RuntimeError("defect")],
+    ids=repr,
 )
 def test_what_cannot_be_written_is_to_be_sent_again(error, tmp_path):
     store: Any = Refusing.open(tmp_path / "plimsoll.duckdb")

@@ -4,6 +4,7 @@ import gzip
 import subprocess
 import time
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from influxdb_client.client.influxdb_client import InfluxDBClient
@@ -12,6 +13,10 @@ from influxdb_client.client.write_api import SYNCHRONOUS, WriteOptions
 from influxdb_client.rest import ApiException
 
 from live.credentials import new_token
+from model.errors import Unusable
+from model.points import Points
+from store.duck_store import DuckStore
+from store.protocol import WriteResult
 from tests.live.serve.site import EVERYWHERE, site
 
 TELEGRAF = """\
@@ -78,6 +83,42 @@ def test_telegraf_writes_here_as_it_is(output, elsewhere, telegraf, tmp_path):
     found = {(host, measurement, field) for host, measurement, _, field, _ in here.stored()}
     assert {("WEB1", "mem", "available"), ("WEB1", "system", "uptime"), ("WEB1", "cpu", "usage_idle")} <= found
     assert ("WEB1", "system", "uptime_format") not in found
+
+
+def test_telegraf_keeps_what_is_not_stored_and_sends_it_again(telegraf, tmp_path):
+    store: Any = Failing.open(tmp_path / "plimsoll.duckdb")
+    with site(store, tmp_path / "data") as here:
+        configuration = tmp_path / "telegraf.conf"
+        output = OUTPUTS["influxdb_v2"].format(address=here.address, token="any")
+        configuration.write_text(TELEGRAF + output)
+        with subprocess.Popen([telegraf, "--quiet", "--config", configuration], stderr=subprocess.DEVNULL) as process:
+            until = time.monotonic() + 40
+            while len(store.refused) < 2 and time.monotonic() < until:
+                time.sleep(0.1)
+            store.is_full = False
+            while not here.writing.state.values and time.monotonic() < until:
+                time.sleep(0.1)
+            process.terminate()
+        missing = store.refused - {key[-1] for key in here.stored()}
+    store.close()
+    assert len(store.refused) >= 2
+    assert missing == set()
+
+
+class Failing(DuckStore):
+    """A store that is full at first."""
+
+    is_full = True
+
+    def __init__(self, *arguments: Any):
+        super().__init__(*arguments)
+        self.refused = set()
+
+    def write_points(self, points: Points) -> WriteResult:
+        if self.is_full:
+            self.refused.update(points.times.tolist())
+            raise Unusable("the disk is full")
+        return super().write_points(points)
 
 
 def client(site_, token, **options):
