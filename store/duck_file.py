@@ -4,10 +4,10 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import ClassVar
+from typing import BinaryIO, ClassVar
 
 import duckdb
 
@@ -18,6 +18,7 @@ from store.protocol import StoreFull
 
 _CHECKPOINT_BYTES = 64 << 20
 _PATIENCE_S = 60.0
+_COPY_BYTES = 1 << 20
 _FULL = ("No space left", "not enough space", "Disk quota", "File too large")
 _REFUSED = (duckdb.IOException, duckdb.TransactionException, duckdb.OutOfMemoryException)
 
@@ -104,9 +105,12 @@ class DuckFile:
                     )
                 time.sleep(0.05)
             self._backups += 1
+            size = self.path.stat().st_size
         try:
-            with atomic_write(to) as copy:
-                shutil.copyfile(self.path, copy)
+            with atomic_write(to) as copy, self.path.open("rb") as source, copy.open("wb") as target:
+                # What is written meanwhile may be appended, and is not part of the copy.
+                for piece in pieces(source, size):
+                    target.write(piece)
         finally:
             self._backups -= 1
 
@@ -172,3 +176,10 @@ class DuckFile:
             return write_ahead_log(self.path).stat().st_size
         except FileNotFoundError:
             return 0
+
+
+def pieces(file: BinaryIO, size: int) -> Iterator[bytes]:
+    """The first bytes of a file, so many in all."""
+    while size > 0 and (piece := file.read(min(size, _COPY_BYTES))):
+        size -= len(piece)
+        yield piece

@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 import threading
+import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
@@ -17,7 +19,8 @@ from model.points import Points
 from model.run import Recording
 from model.series import Series
 from model.times import SECOND, Zone
-from store import duck_live, duck_tidy
+from store import duck_file, duck_live, duck_tidy
+from store.duck_file import pieces
 from store.duck_open import connect
 from store.duck_store import DuckStore
 from store.protocol import StoreFull
@@ -75,6 +78,26 @@ def tidy(store, now):
 def tables(store):
     with store._file.reading() as cursor:
         return sorted(kind for (kind,) in cursor.execute("SELECT kind FROM part").fetchall())
+
+
+@contextmanager
+def repeatedly(call, threads=1):
+    """Calls it again and again in other threads."""
+    done = threading.Event()
+
+    def repeat():
+        while not done.is_set():
+            call()
+
+    others = [threading.Thread(target=repeat) for _ in range(threads)]
+    for one in others:
+        one.start()
+    try:
+        yield
+    finally:
+        done.set()
+        for one in others:
+            one.join()
 
 
 def test_a_second_process_is_told_who_has_the_file(path, opened):
@@ -146,6 +169,9 @@ def test_reads_the_same_whatever_upkeep_was_done(opened, monkeypatch):
         store.write_points(Points(series, which, times, values))
         expected |= dict(zip(zip(which.tolist(), times.tolist(), strict=True), values.tolist(), strict=True))
         store.tidy(now - DAY + random.integers(0, 2 * DAY))
+        if not random.integers(0, 10):
+            store.close()
+            store = opened()
     assert "raw" in tables(store)
     for restart in (False, True):
         if restart:
@@ -181,6 +207,8 @@ def test_days_are_thinned_to_minutes_and_then_dropped(opened):
     store.write_points(live(CPU, MONDAY + 7 * MINUTE, [9.0]))
     tidy(store, MONDAY + 4 * DAY)
     assert read(store, CPU) == {MONDAY: 3, MONDAY + MINUTE: 5, MONDAY + 7 * MINUTE: 9}
+    (found,) = store.buckets([CPU], *EVER, 3600 * SECOND)
+    assert found.mean.tolist() == [23 / 5]
     tidy(store, MONDAY + 6 * DAY)
     assert read(store, CPU) == {}
     assert store.series(*EVER).series == [MEM]
@@ -217,13 +245,13 @@ def test_the_oldest_days_are_dropped_while_the_file_is_too_large(opened):
         assert store.size() < (12 << 20) + (9 << 20)
     days = {time // DAY for time in read(store, CPU)}
     assert days == set(range(min(days), MONDAY // DAY + 10))
-    assert 2 <= len(days) < 10
+    assert 4 <= len(days) < 10
     assert len(read(store, MEM)) == 10
 
 
 def test_reads_while_days_are_sorted_thinned_and_dropped(opened, monkeypatch):
-    monkeypatch.setattr(duck_tidy, "_ROWS_A_PIECE", 5_000)
-    store, wrong, done = opened(raw_days=2, days=8), [], threading.Event()
+    monkeypatch.setattr(duck_tidy, "_ROWS_A_PIECE", 700)
+    store, wrong = opened(raw_days=2, days=8), []
     series = [Series("web", "m", (("instance", str(n)),), "cpu") for n in range(20)]
     which = np.repeat(np.arange(20, dtype=np.int32), 144)
 
@@ -232,50 +260,53 @@ def test_reads_while_days_are_sorted_thinned_and_dropped(opened, monkeypatch):
         return Points(series, which, times, np.ones(len(times)))
 
     def look():
-        while not done.is_set():
-            found = store.read(series, *EVER)
-            (sums,) = store.buckets(series[:1], *EVER, DAY)
-            if any(len(one.times) % 144 or set(one.values) - {1.0} for one in found) or set(sums.mean) - {1.0}:
-                wrong.append([len(one.times) for one in found])
+        found = store.read(series, *EVER)
+        (sums,) = store.buckets(series[:1], *EVER, DAY)
+        last = int(sums.times[-1]) if len(sums.times) else MONDAY
+        days = [last - at * DAY for at in range(4)]
+        counts = {one for start in days for one in store.counts(series, start, start + DAY - 1)}
+        if any(len(one.times) % 144 or set(one.values) - {1.0} for one in found) or counts - {0, 144}:
+            wrong.append(counts)
 
-    readers = [threading.Thread(target=look) for _ in range(2)]
-    for one in readers:
-        one.start()
-    for number in range(25):
-        store.write_points(day(number))
-        tidy(store, MONDAY + (number + 1) * DAY)
-    done.set()
-    for one in readers:
-        one.join()
+    with repeatedly(look, threads=2):
+        for number in range(25):
+            store.write_points(day(number))
+            tidy(store, MONDAY + (number + 1) * DAY)
     assert not wrong
     assert set(tables(store)) == {"open", "raw", "thin"}
 
 
-def test_a_copy_is_whole_while_writing_goes_on(opened, tmp_path):
-    store, acknowledged, done = opened(), [0], threading.Event()
+def slowly(pieces):
+    for piece in pieces:
+        time.sleep(0.03)
+        yield piece
+
+
+def test_a_copy_is_whole_while_writing_goes_on(opened, tmp_path, monkeypatch):
+    monkeypatch.setattr(duck_file, "_CHECKPOINT_BYTES", 300_000)
+    monkeypatch.setattr(duck_file, "_COPY_BYTES", 1 << 17)
+    monkeypatch.setattr(duck_file, "pieces", lambda file, size: slowly(pieces(file, size)))
+    store, acknowledged, noise = opened(), [0], np.random.default_rng(5).random(5000)
 
     def write():
-        while not done.is_set():
-            at = acknowledged[0]
-            store.write_points(live(CPU, MONDAY + at * SECOND, [1.0] * 5000, every=1))
-            acknowledged[0] = at + 1
-            store.tidy(MONDAY + 2 * DAY)
+        at = acknowledged[0]
+        store.write_points(live(CPU, MONDAY + at * SECOND, noise, every=1))
+        acknowledged[0] = at + 1
+        store.tidy(MONDAY + 2 * DAY)
 
-    writer = threading.Thread(target=write)
-    writer.start()
-    for at in range(3):
-        while acknowledged[0] < 20 * at + 20:
-            done.wait(0.01)
-        before = acknowledged[0]
-        store.backup(tmp_path / "copies" / f"{at}.duckdb")
-        after = acknowledged[0]
-        copy = DuckStore.open(tmp_path / "copies" / f"{at}.duckdb")
-        held = len(read(copy, CPU))
-        copy.close()
-        assert held % 5000 == 0
-        assert before <= held // 5000 <= after + 1
-    done.set()
-    writer.join()
+    with repeatedly(write):
+        for at in range(3):
+            while acknowledged[0] < 10 * at + 10:
+                time.sleep(0.01)
+            before = acknowledged[0]
+            store.backup(tmp_path / "copies" / f"{at}.duckdb")
+            after = acknowledged[0]
+            copy = DuckStore.open(tmp_path / "copies" / f"{at}.duckdb")
+            (found,) = copy.read([CPU], *EVER)
+            held = len(found.times)
+            copy.close()
+            assert (found.values == np.tile(noise, held // 5000)).all()
+            assert before <= held // 5000 <= after + 1
     assert len(read(store, CPU)) == 5000 * acknowledged[0]
     with pytest.raises(Unusable, match="exists already"):
         store.backup(tmp_path / "copies" / "0.duckdb")
