@@ -8,7 +8,7 @@ from store.duck_file import DuckFile
 from store.duck_open import Cursor
 from store.duck_parts import EARLIEST, Kind, Part, add_part, live_parts
 
-ROWS_A_PART = 2_000_000
+ROWS_A_PART = 1_000_000
 
 
 class LiveWriter:

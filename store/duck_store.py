@@ -1,5 +1,6 @@
 """The embedded store: series and runs in one DuckDB file, which one process owns."""
 
+import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from pathlib import Path
 from typing import Self
@@ -26,6 +27,7 @@ RAW_DAYS = 7
 DAYS = 400
 SIZE_LIMIT = 20 << 30
 MARGIN = 200 << 20
+_PAUSE_S = 0.01
 
 
 class DuckStore(DuckRuns):
@@ -71,7 +73,11 @@ class DuckStore(DuckRuns):
 
         Writes wait for it, for at most about a second. `now`: the time (UTC ns) from which ages are counted.
         """
-        return self._tidying.piece(now)
+        is_more = self._tidying.piece(now)
+        if is_more:
+            # Python's locks are not fair: without this, the next piece would begin before a write that waits.
+            time.sleep(_PAUSE_S)
+        return is_more
 
     def backup(self, to: Path) -> None:
         """Copy what is committed now to a new file, while writing goes on. Unusable if there is a file already."""

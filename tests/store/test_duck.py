@@ -458,3 +458,23 @@ def test_sql_reaches_no_other_file(opened, tmp_path):
             with pytest.raises(duckdb.Error):
                 cursor.execute(sql).fetchall()
     assert sorted(one.name for one in tmp_path.iterdir()) == ["outside.csv", "plimsoll.duckdb", "plimsoll.duckdb.wal"]
+
+
+def test_a_write_waits_for_few_pieces_of_upkeep(opened, monkeypatch):
+    monkeypatch.setattr(duck_tidy, "_ROWS_A_PIECE", 2000)
+    store, order = opened(), []
+    series = [Series("web", "m", (("instance", str(n)),), "cpu") for n in range(100)]
+    which = np.repeat(np.arange(100, dtype=np.int32), 1000)
+    times = np.tile(MONDAY + np.arange(1000) * 10 * SECOND, 100)
+    store.write_points(Points(series, which, times, np.ones(len(times))))
+
+    def write():
+        store.write_points(live(CPU, MONDAY + 2 * DAY + len(order), [1.0]))
+        order.append("w")
+
+    with repeatedly(write):
+        while store.tidy(MONDAY + 2 * DAY):
+            order.append(" ")
+    pieces = "".join(order).split("w")
+    assert sum(map(len, pieces)) > 50
+    assert max(map(len, pieces)) <= 4
