@@ -44,7 +44,7 @@ class WritingState:
 
 
 class Writing:
-    """A thread that writes what was put in to a store.
+    """A thread that writes what was put in to a store. It begins with the first points.
 
     `on_written` is called with the points of each commit, in that thread, before the writers are answered.
     """
@@ -65,8 +65,7 @@ class Writing:
         self._closed = False
         self._state = WritingState()
         self._recent: deque[tuple[float, int]] = deque()
-        self._thread = Thread(target=self._run, name="writing")
-        self._thread.start()
+        self._thread: Thread | None = None
 
     def put(self, points: Points) -> Future[WriteResult]:
         """Have points written; the result is there when they are committed, or NotWritten.
@@ -80,6 +79,9 @@ class Writing:
         with self._changed:
             if self._closed or (self._held and self._held + len(points) > MOST_WAITING):
                 raise Busy
+            if self._thread is None:
+                self._thread = Thread(target=self._run, name="writing", daemon=True)
+                self._thread.start()
             self._waiting.append((points, done))
             self._held += len(points)
             self._changed.notify()
@@ -103,7 +105,8 @@ class Writing:
         with self._changed:
             self._closed = True
             self._changed.notify()
-        self._thread.join()
+        if self._thread:
+            self._thread.join()
 
     def _run(self) -> None:
         while batch := self._next():

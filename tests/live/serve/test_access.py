@@ -443,6 +443,18 @@ def test_a_port_in_use_is_one_error(here):
         Serving(app, Listen("192.0.2.1", 0))
 
 
+def test_plimsoll_up_ends_if_the_port_is_in_use(here, tmp_path):
+    folder = tmp_path / "own"
+    folder.mkdir(mode=0o700)
+    command = [sys.executable, "-m", "plimsoll", "up", "--no-collect", "--data", str(folder)]
+    ended = subprocess.run(
+        [*command, "--listen", f"127.0.0.1:{here.port}"], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert ended.returncode == 2
+    assert ended.stderr.count("\n") == 1
+    assert "cannot listen there" in ended.stderr
+
+
 def test_a_stop_answers_what_was_begun(duckdb, tmp_path):
     with site(duckdb, tmp_path / "data") as here, raw(here) as idle, raw(here, post_head(10) + b"cpu") as writer:
         time.sleep(0.3)
