@@ -127,15 +127,15 @@ def varied(line: bytes) -> list[bytes]:
     return [_NUMBER.sub(other, line + b" ").rstrip() for _ in range(VARIANTS)]
 
 
-def stream(lines: Sequence[bytes], hosts: int) -> Iterator[Body]:
-    """The bodies of all hosts, every ten seconds, without an end."""
+def stream(lines: Sequence[bytes], hosts: int, start: int = START, every: int = EVERY_S * SECOND) -> Iterator[Body]:
+    """The bodies of all hosts from `start` on, a sample `every` so often (ns), without an end."""
     known = [varied(line) for line in lines]
     numbers = [len(_NUMBER.findall(line + b" ")) for line in lines]
     names = [b"host=host%02d.example.org" % n for n in range(hosts)]
     held: list[bytes] = []
     values = 0
     for at in count():
-        stamp = b" %d\n" % (START + at * EVERY_S * SECOND)
+        stamp = b" %d\n" % (start + at * every)
         for host in names:
             for variants, number in zip(known, numbers, strict=True):
                 held.append(variants[random.randrange(VARIANTS)].replace(b"host=HOST", host, 1) + stamp)

@@ -24,7 +24,7 @@ _BUSY_S = 20.0
 
 
 class NotKept(Exception):
-    """A transaction could not be committed, and nothing of it is in the file. The text says why, and what to do."""
+    """The file could not be read or written: nothing of the transaction is in it. The text says why, and what to do."""
 
 
 class AlertsFile:
@@ -36,12 +36,19 @@ class AlertsFile:
         _make(path)
         try:
             self._connection = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
-            self._connection.row_factory = sqlite3.Row
-            self._connection.execute("PRAGMA journal_mode = WAL")
-            self._connection.execute("PRAGMA synchronous = FULL")
-            self._upgrade()
         except sqlite3.DatabaseError as error:
             raise Unusable(f"{path}: {_why(error)}") from None
+        try:
+            self._connection.row_factory = sqlite3.Row
+            self.rows("PRAGMA journal_mode = WAL")
+            self.rows("PRAGMA synchronous = FULL")
+            self._upgrade()
+        except NotKept as error:
+            self.close()
+            raise Unusable(str(error)) from None
+        except Unusable:
+            self.close()
+            raise
 
     @classmethod
     def existing(cls, folder: Path) -> "AlertsFile":
@@ -67,23 +74,30 @@ class AlertsFile:
     @contextmanager
     def transaction(self) -> Generator[sqlite3.Connection]:
         """Commit everything that is done within, or nothing. NotKept if the file cannot be written."""
-        with self._lock:
+        with self._lock, self._usable():
+            self._connection.execute("BEGIN IMMEDIATE")
             try:
-                self._connection.execute("BEGIN IMMEDIATE")
-                try:
-                    yield self._connection
-                    self._connection.execute("COMMIT")
-                except BaseException:
-                    with suppress(sqlite3.Error):  # SQLite itself rolls back when the disk is full
-                        self._connection.execute("ROLLBACK")
-                    raise
-            except sqlite3.OperationalError as error:
-                raise NotKept(f"{self.path}: {_why(error)}") from error
+                yield self._connection
+                self._connection.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):  # SQLite itself rolls back when the disk is full
+                    self._connection.execute("ROLLBACK")
+                raise
 
     def rows(self, query: str, values: Iterable[Any] = ()) -> list[sqlite3.Row]:
-        """The rows of a query."""
-        with self._lock:
+        """The rows of a query. NotKept if the file cannot be read."""
+        with self._lock, self._usable():
             return self._connection.execute(query, tuple(values)).fetchall()
+
+    @contextmanager
+    def _usable(self) -> Generator[None]:
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            # Its subclasses, but for one, are mistakes in a query.
+            if isinstance(error, sqlite3.OperationalError) or type(error) is sqlite3.DatabaseError:
+                raise NotKept(f"{self.path}: {_why(error)}") from error
+            raise
 
     def _upgrade(self) -> None:
         with self.transaction() as connection:

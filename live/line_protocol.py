@@ -21,13 +21,14 @@ V1_PRECISIONS: Mapping[str, int] = PRECISIONS | {
     "h": 3_600_000_000_000,
 }
 MOST_VALUES = 5_000_000
+MOST_LINES = 1_000_000
 _DAY = 86_400_000_000_000
 _MOST_SHOWN = 20
 _LONGEST_SHOWN = 200
 
 
 class TooMany(Exception):
-    """A body has more values than are taken at once."""
+    """A body has more values or lines than are taken at once."""
 
 
 @dataclass
@@ -70,12 +71,12 @@ class Parser:
     def parse(self, body: bytes, *, unit: int = 1, now: int, first: int = FIRST_TIME, last: int = LAST_TIME) -> Parsed:
         """The points of a body whose times are in `unit` ns; points without a time get `now` (UTC ns).
 
-        Points before `first` or after `last` are refused. TooMany if there are more than MOST_VALUES.
+        Points before `first` or after `last` are refused. TooMany if there are more than MOST_VALUES or MOST_LINES.
         """
         clock = Clock(unit, b"%d" % (now // unit), first, last)
         names = self._current(now)
         parsed = Parsed(Points([], *Samples.joined([])), 0, Faults(), Faults())
-        text, left = 0, MOST_VALUES
+        text, values, count = 0, 0, 0
         found: list[Samples] = []
         for piece in pieces(body):
             try:
@@ -86,8 +87,9 @@ class Parser:
                 samples = lines.read_all(piece.lines)
             found.append(samples)
             text += lines.text
-            left -= len(samples.which)
-            if left < 0:
+            values += len(samples.which)
+            count += len(piece.lines)
+            if values > MOST_VALUES or count > MOST_LINES:
                 raise TooMany
             for fault in lines.faults:
                 (parsed.refused if fault.refused else parsed.malformed).add(piece, fault)

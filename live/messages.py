@@ -1,5 +1,6 @@
 """Writes the message for a group of alerts: a short title, and what a person needs to act."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -15,6 +16,8 @@ from rules.field_types import Severity
 MOST_IN_FULL = 10
 MOST_LINES = 40
 _ORDER = ("fired", "still", "fired and ended", "ended")
+# A host may be named so that chats would call everybody: <!channel>, @everyone.
+_MENTION = re.compile(r"([@!])(?=[\w&<])")
 _ENDED = ("ended", "fired and ended")
 
 
@@ -51,7 +54,8 @@ def message(group: Group, style: Style, now: int, failing_since: int | None = No
     parts += _remarks(group, style, failing_since)
     if style.pages:
         parts.append(style.pages)
-    return Message(f"{_label(level)}: {_title(items, firing)}", "\n\n".join(parts), level)
+    title, body = f"{_label(level)}: {_title(items, firing)}", "\n\n".join(parts)
+    return Message(_MENTION.sub(r"\1 ", title), _MENTION.sub(r"\1 ", body), level)
 
 
 def _title(items: Sequence[Item], firing: Sequence[Item]) -> str:

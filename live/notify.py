@@ -163,6 +163,8 @@ class Notifier:
             try:
                 target.tick(time.time_ns())
             except Exception:  # the thread must go on, whatever it was
+                if self._stop.is_set():  # the file has been closed meanwhile
+                    return
                 _log.exception("%s: notifying failed", target.name)
             event.wait(_LOOKS_EVERY_S)
             event.clear()

@@ -15,6 +15,7 @@ from live.alerts_file import NAME, AlertsFile
 from live.credentials import Credentials
 from live.delivery import senders
 from live.heartbeat import Heartbeat
+from live.limits import Limits
 from live.listen import Listen
 from live.loop import DELAY, AlertLoop
 from live.notify import Notifier
@@ -36,6 +37,7 @@ from store.duck_store import DuckStore
 from store.protocol import Store
 
 _TIDY_S = 60.0
+_DAY_S = 86_400
 
 _log = logging.getLogger(__name__)
 
@@ -140,7 +142,9 @@ class Up:
 
     def _serving(self, listen: Listen, certificate: Certificate | None, *, owner_only: bool = False) -> Serving:
         access = Access(listen, self._credentials, self._setup.allowed_hosts, owner_only)
-        return Serving(create_app(self._store, self._writing, access, self._health), listen, certificate)
+        limits = Limits(past_s=self._settings.store.days * _DAY_S)
+        app = create_app(self._store, self._writing, access, self._health, limits)
+        return Serving(app, listen, certificate, limits)
 
     def _heart(self, settings: UpSettings) -> Heartbeat | None:
         if settings.heartbeat is None:

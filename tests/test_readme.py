@@ -7,6 +7,7 @@ page, in one folder, after `plimsoll demo`, which alone is run as a program of i
 """
 
 import itertools
+import os
 import re
 import runpy
 import shlex
@@ -32,7 +33,6 @@ def lines() -> list[str]:
 
 LINES = lines()
 START = [line for line in LINES if line.startswith("python3 start.py")]
-STORES = ("stack", "ingest", "runs")  # commands that want the real servers
 PLIMSOLL = [line for line in LINES if line.startswith("plimsoll ")]
 
 
@@ -69,20 +69,44 @@ def test_start_py_takes_what_the_page_gives_it_and_the_page_shows_all_it_takes()
     assert {arguments[0] for arguments in given if arguments} == set(re.findall(r"\[([a-z]+)", usage))
 
 
+@pytest.fixture(scope="module")
+def started(after_the_demo):
+    """Starts a line as a program of its own, which runs until the end of the page."""
+    processes = []
+
+    def start(line):
+        program = shutil.which("plimsoll", path=sysconfig.get_path("scripts"))
+        command = [program, *shlex.split(line)[1:], "--listen", f"127.0.0.1:{free_port()}"]
+        environment = os.environ | {"XDG_DATA_HOME": str(after_the_demo / "data")}
+        process = subprocess.Popen(command, cwd=after_the_demo, env=environment, stdout=subprocess.PIPE, text=True)
+        processes.append(process)
+        assert process.stdout
+        assert any("Ctrl-C" in said for said in process.stdout)
+
+    yield start
+    for process in processes:
+        process.terminate()
+        process.communicate()
+
+
 @pytest.fixture
 def called(plimsoll, after_the_demo, monkeypatch):
     """Calls a line in this process, in the folder of the demo."""
     monkeypatch.chdir(after_the_demo)
+    monkeypatch.setenv("XDG_DATA_HOME", str(after_the_demo / "data"))
     return lambda line: plimsoll(*shlex.split(line, comments=True)[1:])
 
 
 @pytest.mark.parametrize("line", PLIMSOLL)
-def test_plimsoll_command_works(called, after_the_demo, line):
+def test_plimsoll_command_works(called, started, after_the_demo, line):
     expected = re.search(r"# exit status (\d)", line)
     words = shlex.split(line, comments=True)
-    if words[1] in STORES or any(word.startswith(("run:", "live:")) for word in words):
+    if words[1] == "stack":
         built("influxd")
         built("telegraf")
+    if words[1:] == ["up"]:
+        started(line)
+        return
     if words[1:] == ["stack", "start"]:
         line += f" --port {free_port()}"  # its own may be taken here
     done = called(line)

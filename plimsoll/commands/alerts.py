@@ -9,7 +9,7 @@ from pathlib import Path
 from live import alert_actions, alert_history, alerts_document, data_folder, roster, silences, up_settings
 from live.alert_record import Alert
 from live.alert_wording import ended_sentence, still_sentence
-from live.alerts_file import AlertsFile
+from live.alerts_file import AlertsFile, NotKept
 from live.delivery import senders
 from live.messages import Message
 from live.outbox import notifications, states
@@ -167,6 +167,8 @@ def _opened(data: Path | None) -> Generator[tuple[AlertsFile, Zone]]:
     file = AlertsFile.existing(folder)
     try:
         yield file, up_settings.load(folder).zone
+    except NotKept as error:
+        raise Unusable(str(error)) from None
     finally:
         file.close()
 

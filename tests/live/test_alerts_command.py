@@ -7,7 +7,7 @@ from threading import Event, Thread
 import numpy as np
 import pytest
 
-from live import silences
+from live import alerts_file, silences
 from live.alert_history import firing, history
 from live.compare_history import compare
 from live.episodes import Episode
@@ -97,6 +97,21 @@ def test_what_cannot_be_done_is_said(alerts, world, plimsoll, tmp_path):
         assert (done.status, said in done.err) == (2, True), done.err
     done = plimsoll("alerts", "list", "--data", tmp_path / "none")
     assert (done.status, "plimsoll up makes it" in done.err) == (2, True)
+
+
+def test_a_file_that_cannot_be_written_is_said(alerts, world, file, tmp_path, monkeypatch):
+    world.step("WEB01")
+    monkeypatch.setattr(alerts_file, "_BUSY_S", 0.1)
+    with file.transaction():
+        done = alerts("ack", 1)
+    assert (done.status, done.out) == (2, "")
+    assert "another program has locked it" in done.err
+    file.close()
+    path = tmp_path / "alerts.db"
+    path.write_bytes(path.read_bytes()[:4096] + bytes(path.stat().st_size - 4096))
+    done = alerts("list")
+    assert done.status == 2
+    assert "is damaged" in done.err
 
 
 def test_a_test_message_says_what_became_of_it(alerts, tmp_path):

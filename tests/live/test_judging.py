@@ -10,6 +10,7 @@ from live.judging import LiveJudge
 from live.planning import Site
 from model.points import Points
 from model.samples import Samples
+from model.sampling import sampling_interval
 from model.series import Series
 from model.times import SECOND
 from rules.evaluate import EVERY, Judge, grid
@@ -160,9 +161,10 @@ def test_generated_case(tmp_path_factory, case):
     (track,) = judge.tracks(rule, lambda subject: grid(times, EVERY, LONGEST))
     opened = DuckStore.open(tmp_path_factory.mktemp("live") / "live.duckdb")
     try:
-        # After two samples, from which a judge that has just been started learns the interval.
-        later = track.times[track.times >= times[1]]
-        again = {int(later[at % len(later)]) for at in restarts}
+        # Where a judge that has just been started learns the declared interval from the samples there are.
+        (declared,) = {one.declared for one in samples.values()}
+        later = [e for e in track.times.tolist() if sampling_interval(times[times <= e]) == declared]
+        again = {later[at % len(later)] for at in restarts if later}
         assert stepped(opened, samples, rule, signals, track.times, restarts=again) == in_columns(track)
     finally:
         opened.close()

@@ -163,6 +163,15 @@ def test_a_message_is_not_lost_when_its_sender_is_killed(tmp_path):
     world.file.close()
 
 
+def test_names_cannot_call_everybody_in_a_chat_or_break_a_line(phone):
+    phone.step("<!channel>@everyone\nSubject: x\u202e")
+    ((_, message),) = phone.sent
+    assert message.title == r"CRITICAL: Processor time of <! channel>@ everyone\nSubject: x\u202e is 95 %"
+    assert "@everyone" not in message.body
+    assert "!channel" not in message.body
+    assert "\nSubject" not in message.body
+
+
 SECRETS = ("T1JJ3T3L2", "TIiajkdnlazkcOXrIdevi7FQ", "pa55word", "hdr5ecret", "t0kent0ken")
 ADDRESSES = {
     "slack": ("slack://T1JJ3T3L2/A1BRTD4JD/TIiajkdnlazkcOXrIdevi7FQ/#general", "slack://****"),

@@ -264,10 +264,18 @@ def test_points_outside_the_range_that_is_kept_are_refused():
         ]
 
 
-def test_a_body_of_too_many_values(monkeypatch):
-    monkeypatch.setattr("live.line_protocol.MOST_VALUES", 1000)
+@pytest.mark.parametrize("limit", ["MOST_VALUES", "MOST_LINES"])
+def test_a_body_of_too_many_values_or_lines(limit, monkeypatch):
+    monkeypatch.setattr(f"live.line_protocol.{limit}", 1000)
+    assert len(parse(b"a b=1\n" * 1000).points) == 1000
     with pytest.raises(TooMany):
-        parse(b"a b=1\n" * 100_000)
+        parse(b"a b=1\n" * 1001)
+
+
+def test_a_body_of_too_many_lines_without_values(monkeypatch):
+    monkeypatch.setattr("live.line_protocol.MOST_LINES", 1000)
+    with pytest.raises(TooMany):
+        parse(b'a b="x"\n' * 1001)
 
 
 def test_many_faults_are_counted_and_the_first_shown():
