@@ -1,7 +1,9 @@
 """The embedded store: series and runs in one DuckDB file, which one process owns."""
 
 import time
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Self
 
@@ -89,12 +91,15 @@ class DuckStore(DuckRuns):
         return 0.0
 
     def write(self, batches: Iterable[Log]) -> Generator[WriteResult]:
-        """Write each batch in one transaction."""
-        for one in batches:
-            batch = duck_recorded.batch_of(one, self._names.numbers(one.series))
-            with self._file.writing(needs_room=True) as cursor:
-                duck_recorded.record(cursor, batch)
-            yield WriteResult(one.present)
+        """Write each batch in one transaction, while the next one is prepared."""
+        ahead: deque[tuple[int, Future[Batch]]] = deque()
+        with ThreadPoolExecutor(1) as pool:
+            for one in batches:
+                ahead.append((one.present, pool.submit(self._prepare, one)))
+                if len(ahead) > 1:
+                    yield self._record(*ahead.popleft())
+            while ahead:
+                yield self._record(*ahead.popleft())
 
     def write_points(self, points: Points) -> WriteResult:
         """Write live samples; they are committed when it returns."""
@@ -141,6 +146,15 @@ class DuckStore(DuckRuns):
     def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Samples]:
         """Samples that draw the line of each series in a range; of minutes, the lowest and the highest value."""
         return [m4(one, start, end, buckets) for one in self._samples(series, start, end, duck_read.RANGE)]
+
+    def _prepare(self, log: Log) -> Batch:
+        return duck_recorded.batch_of(log, self._names.numbers(log.series))
+
+    def _record(self, values: int, batch: Future[Batch]) -> WriteResult:
+        prepared = batch.result()
+        with self._file.writing(needs_room=True) as cursor:
+            duck_recorded.record(cursor, prepared)
+        return WriteResult(values)
 
     def _samples(self, series: Sequence[Series], start: int, end: int, columns: duck_read.Columns) -> list[Samples]:
         numbers = self._numbers(series)
