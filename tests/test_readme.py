@@ -76,6 +76,7 @@ def started(after_the_demo):
 
     def start(line):
         program = shutil.which("plimsoll", path=sysconfig.get_path("scripts"))
+        assert program
         command = [program, *shlex.split(line)[1:], "--listen", f"127.0.0.1:{free_port()}"]
         environment = os.environ | {"XDG_DATA_HOME": str(after_the_demo / "data")}
         process = subprocess.Popen(command, cwd=after_the_demo, env=environment, stdout=subprocess.PIPE, text=True)
