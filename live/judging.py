@@ -78,6 +78,15 @@ class LiveJudge:
         return self._planned
 
     @property
+    def judged(self) -> Mapping[str, int]:
+        """How many warning and critical limits had data at the last evaluation, by host (case-folded)."""
+        counts: dict[str, int] = {}
+        for one in self._planned:
+            if one.rule.severity != "info" and self.state(one.key) != State.NO_DATA:
+                counts[one.subject.key[0]] = counts.get(one.subject.key[0], 0) + 1
+        return counts
+
+    @property
     def not_judged(self) -> Mapping[str, set[str]]:
         """The facts that limits need and nobody gives, by host."""
         return self._not_judged

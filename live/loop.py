@@ -3,7 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from threading import Event, Lock
 
 from hosts.facts import GivenFacts
@@ -39,12 +39,16 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the loop is: the last evaluation, when it was performed (UTC ns), how long it took, and what is wrong."""
+    """How far the loop is: the last evaluation, when it was performed (UTC ns), how long it took, and what is wrong.
+
+    `judged` is the number of warning and critical limits that are judged, by host (case-folded).
+    """
 
     evaluated: int | None = None
     performed: int | None = None
     took_s: float = 0.0
     problem: str = ""
+    judged: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 class AlertLoop:
@@ -144,7 +148,7 @@ class AlertLoop:
         if is_quiet:
             self._book.caught_up()
         self._roster.step(self._seen, now)
-        self.progress = Progress(int(at[-1]), now, time.perf_counter() - begun)
+        self.progress = Progress(int(at[-1]), now, time.perf_counter() - begun, judged=judge.judged)
         self._on_step(now)
 
     def _started(self, due: int) -> LiveJudge:

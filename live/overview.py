@@ -1,6 +1,6 @@
 """What `plimsoll up` says of itself: hosts, alerts, what arrives, and what somebody has to mend."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from live.alert_history import firing
 from live.alert_record import Alert
@@ -12,7 +12,7 @@ from live.notify import Notifier
 from live.roster import hosts
 from live.troubles import Trouble
 from live.writing import WritingState
-from model.remark import counted
+from model.remark import counted, listed
 from model.times import SECOND, Zone, duration_text
 
 _LATE = 90 * SECOND
@@ -36,19 +36,59 @@ def troubles(
 
 
 def health(
-    file: AlertsFile, mended: list[Trouble], written: WritingState, store: str, size: int | None, zone: Zone, now: int
+    file: AlertsFile,
+    progress: Progress,
+    mended: list[Trouble],
+    written: WritingState,
+    store: str,
+    size: int | None,
+    zone: Zone,
+    now: int,
 ) -> Health:
     """The state of everything."""
     alerts = [one for one in firing(file) if one.severity != "info"]
+    found = [*_hosts(file, alerts, progress.judged, zone)]
     return Health(
-        hosts=[*_hosts(file, alerts, zone)],
-        alerts=[still_sentence(one, zone, now) for one in alerts],
+        headline=_headline(found, alerts, mended, progress, zone),
+        hosts=found,
+        alerts=[still_sentence(one, zone, now) for one in _gravest(alerts)],
         problems=[one.text for one in mended],
         points_a_minute=written.last_minute,
         store=store,
         store_bytes=size,
-        notes=[*_left_out(written)],
+        notes=[*_left_out(written), f"Times are {zone.label(now)}."],
     )
+
+
+def _gravest(alerts: list[Alert]) -> Iterator[Alert]:
+    """The alerts, without those of lower limits of the same signal and subject. Critical ones come first."""
+    seen: set[tuple[str, str, str | None]] = set()
+    for one in alerts:
+        subject = one.signal or one.rule, *one.key[1:]
+        if subject not in seen:
+            seen.add(subject)
+            yield one
+
+
+def _headline(
+    found: list[HostHealth], alerts: list[Alert], mended: list[Trouble], progress: Progress, zone: Zone
+) -> str:
+    """Whether the hosts are healthy, as far as that is known."""
+    at = f", as of {zone.clock(progress.evaluated)}" if progress.evaluated else ""
+    judged = sum(progress.judged.values())
+    limits = f"{counted(judged, 'limit')} judged on {counted(len(progress.judged), 'host')}{at}"
+    of_hosts = [one for one in alerts if one.kind != "plimsoll"]
+    if of_hosts:
+        hosts = counted(len({one.host.casefold() for one in of_hosts}), "host")
+        return f"Not healthy: {counted(len([*_gravest(of_hosts)]), 'alert')} on {hosts}. {limits}."
+    doubtful = [one.name for one in found if one.state in (HostState.SILENT, HostState.NOT_JUDGED)]
+    if mended:
+        return f"Not known: Plimsoll itself needs attention. {limits}."
+    if not found or not judged:
+        return "Not known: nothing has been judged yet."
+    if doubtful:
+        return f"Not known: {listed(doubtful, 3)} {'is' if len(doubtful) == 1 else 'are'} not judged. {limits}."
+    return f"Healthy: no limit is crossed. {limits}."
 
 
 def _left_out(written: WritingState) -> Iterator[str]:
@@ -59,7 +99,7 @@ def _left_out(written: WritingState) -> Iterator[str]:
         yield f"Since the start, {counted(written.text, 'field')} with text or booleans were left out."
 
 
-def _hosts(file: AlertsFile, alerts: list[Alert], zone: Zone) -> Iterator[HostHealth]:
+def _hosts(file: AlertsFile, alerts: list[Alert], judged: Mapping[str, int], zone: Zone) -> Iterator[HostHealth]:
     by_host: dict[str, list[Alert]] = {}
     for one in alerts:
         by_host.setdefault(one.host.casefold(), []).append(one)
@@ -72,6 +112,8 @@ def _hosts(file: AlertsFile, alerts: list[Alert], zone: Zone) -> Iterator[HostHe
         if host.newest is None or (silent and host.is_expected) or any(one.kind in _SILENT for one in mine):
             yield HostHealth(host.name, HostState.SILENT, last)
         elif mine:
-            yield HostHealth(host.name, HostState.ALERT, f"{counted(len(mine), 'alert')}, {last}")
+            yield HostHealth(host.name, HostState.ALERT, f"{counted(len([*_gravest(mine)]), 'alert')}, {last}")
+        elif not judged.get(host.host):
+            yield HostHealth(host.name, HostState.NOT_JUDGED, f"none of its counters has a limit, {last}")
         else:
-            yield HostHealth(host.name, HostState.HEALTHY, last)
+            yield HostHealth(host.name, HostState.HEALTHY, f"{counted(judged[host.host], 'limit')} judged, {last}")

@@ -167,6 +167,7 @@ class Up:
         size = self._store.size() if isinstance(self._store, DuckStore) else None
         return overview.health(
             self._file,
+            self.loop.progress,
             self._troubles(),
             self._writing.state,
             self._store.name,

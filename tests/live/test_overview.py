@@ -1,0 +1,59 @@
+"""The first sentence of the page: whether the hosts are healthy, and never more than is known."""
+
+import pytest
+
+from live.overview import health
+from live.troubles import Trouble
+from live.writing import WritingState
+from model.times import Zone
+from tests.live.test_loop import MINUTE, World
+
+
+@pytest.fixture
+def world(tmp_path):
+    made = World(tmp_path)
+    yield made
+    made.close()
+
+
+def page(world, *mended):
+    progress = world.loop.progress
+    return health(world.file, progress, list(mended), WritingState(), "store", None, Zone.parse("UTC"), world.now)
+
+
+def test_nothing_is_healthy_before_anything_was_judged(world):
+    assert page(world).headline == "Not known: nothing has been judged yet."
+
+
+def test_healthy_says_how_much_was_judged_and_when(world):
+    world.run(15 * MINUTE, {"web1": 60, "db1": 60})
+    found = page(world)
+    assert found.headline.startswith("Healthy: no limit is crossed. ")
+    assert "judged on 2 hosts, as of " in found.headline
+    assert {one.state for one in found.hosts} == {"healthy"}
+
+
+def test_alerts_of_one_signal_count_as_one(world):
+    world.run(15 * MINUTE, {"web1": 60, "db1": 60})
+    world.run(15 * MINUTE, {"web1": 0.5, "db1": 60})
+    found = page(world)
+    assert found.headline.startswith("Not healthy: 1 alert on 1 host. ")
+    assert len(found.alerts) == 1
+    assert {one.name: one.state for one in found.hosts} == {"web1": "alert", "db1": "healthy"}
+
+
+def test_a_silent_host_is_not_healthy(world):
+    world.run(15 * MINUTE, {"web1": 60, "db1": 60})
+    world.run(10 * MINUTE, {"web1": 60, "db1": None})
+    found = page(world)
+    assert found.headline.startswith("Not healthy: 1 alert on 1 host. ")
+    assert {one.name: one.state for one in found.hosts} == {"web1": "healthy", "db1": "silent"}
+
+
+def test_hosts_without_limits_and_own_troubles_leave_it_unknown(world):
+    world.run(15 * MINUTE, {"web1": 60})
+    assert page(world, Trouble("x", "The disk is full")).headline.startswith(
+        "Not known: Plimsoll itself needs attention"
+    )
+    world.loop.progress.judged.clear()
+    assert page(world).headline == "Not known: nothing has been judged yet."
