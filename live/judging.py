@@ -87,6 +87,12 @@ class LiveJudge:
         return counts
 
     @property
+    def pending(self) -> int:
+        """How many warning and critical limits are crossed, but not yet for as long as they must be."""
+        severe = (one for one in self._planned if one.rule.severity != "info")
+        return sum(self.state(one.key) == State.PENDING for one in severe)
+
+    @property
     def not_judged(self) -> Mapping[str, set[str]]:
         """The facts that limits need and nobody gives, by host."""
         return self._not_judged

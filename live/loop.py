@@ -41,7 +41,8 @@ _log = logging.getLogger(__name__)
 class Progress:
     """How far the loop is: the last evaluation, when it was performed (UTC ns), how long it took, and what is wrong.
 
-    `judged` is the number of warning and critical limits that are judged, by host (case-folded).
+    `judged` is the number of warning and critical limits that are judged, by host (case-folded); `pending` of them are
+    crossed, but not yet for as long as they must be.
     """
 
     evaluated: int | None = None
@@ -49,6 +50,7 @@ class Progress:
     took_s: float = 0.0
     problem: str = ""
     judged: Mapping[str, int] = field(default_factory=dict[str, int])
+    pending: int = 0
 
 
 class AlertLoop:
@@ -148,7 +150,9 @@ class AlertLoop:
         if is_quiet:
             self._book.caught_up()
         self._roster.step(self._seen, now)
-        self.progress = Progress(int(at[-1]), now, time.perf_counter() - begun, judged=judge.judged)
+        self.progress = Progress(
+            int(at[-1]), now, time.perf_counter() - begun, judged=judge.judged, pending=judge.pending
+        )
         self._on_step(now)
 
     def _started(self, due: int) -> LiveJudge:

@@ -88,6 +88,9 @@ def _headline(
         return "Not known: nothing has been judged yet."
     if doubtful:
         return f"Not known: {listed(doubtful, 3)} {'is' if len(doubtful) == 1 else 'are'} not judged. {limits}."
+    if progress.pending:
+        crossed = f"{counted(progress.pending, 'limit')} {'is' if progress.pending == 1 else 'are'} crossed"
+        return f"No alert: {crossed}, but not for as long yet as it takes to alert. {limits}."
     return f"Healthy: no limit is crossed. {limits}."
 
 

@@ -33,6 +33,12 @@ def test_healthy_says_how_much_was_judged_and_when(world):
     assert {one.state for one in found.hosts} == {"healthy"}
 
 
+def test_what_is_crossed_only_lately_is_no_alert_and_not_healthy_either(world):
+    world.run(15 * MINUTE, {"web1": 60})
+    world.run(4 * MINUTE, {"web1": 15})
+    assert page(world).headline.startswith("No alert: 1 limit is crossed, but not for as long yet")
+
+
 def test_alerts_of_one_signal_count_as_one(world):
     world.run(15 * MINUTE, {"web1": 60, "db1": 60})
     world.run(15 * MINUTE, {"web1": 0.5, "db1": 60})
