@@ -16,6 +16,7 @@ from model.remark import counted, listed
 from model.times import SECOND, Zone, duration_text
 
 _LATE = 90 * SECOND
+_FAILING = 300 * SECOND  # a short outage of one target concerns nobody else
 _SILENT = ("host-silent", "all-silent")
 
 
@@ -31,7 +32,7 @@ def troubles(
     elif since > _LATE:
         yield Trouble("not-judged", f"Nothing has been judged for {duration_text(since // SECOND * SECOND)}")
     for one in notifier.states():
-        if one.failing_since is not None:
+        if one.failing_since is not None and now - one.failing_since >= _FAILING:
             yield Trouble(f"notify-{one.name}", f"Notifications do not reach {one.name}: {one.error}")
 
 
