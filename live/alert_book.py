@@ -161,7 +161,7 @@ class AlertBook:
             fired_at=at,
             value=one.value,
             healthy=str(one.healthy),
-            details=details_of(rule, one.healthy, one.note, self._signals, tuple(processes)),
+            details=details_of(rule, one.healthy, one.note, self._signals, tuple(processes), one.covered),
         )
 
 

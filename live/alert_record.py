@@ -13,7 +13,7 @@ from rules.field_types import Severity
 from rules.healthy import Healthy
 from rules.pack_schema import Rule
 from rules.signal_schema import Signal
-from rules.wording import is_sample, limit_text, reduced_text, should_text
+from rules.wording import is_sample, limit_text, reduced_text, reduction, should_text
 
 Key: TypeAlias = tuple[str, str, str | None]  # rule id, host and instance, both case-folded
 Kind = Literal["rule", "flapping", "host-silent", "all-silent", "plimsoll"]
@@ -136,9 +136,14 @@ def key_of(text: str) -> Key:
 
 
 def details_of(
-    rule: Rule, healthy: Healthy, note: str, signals: Mapping[str, Signal], processes: tuple[str, ...] = ()
+    rule: Rule,
+    healthy: Healthy,
+    note: str,
+    signals: Mapping[str, Signal],
+    processes: tuple[str, ...] = (),
+    covered: int | None = None,
 ) -> Details:
-    """What an alert of a rule shows. `healthy` is the limit for the subject."""
+    """What an alert of a rule shows. `healthy` is the limit for the subject; `covered` as in a Transition."""
     signal = signals[rule.signal]
     notes = [note] if note else []
     if rule.phase:
@@ -152,13 +157,20 @@ def details_of(
         unit=signal.unit,
         limit=limit_text(healthy, signal.unit),
         should=f"{should_text(healthy, signal.unit)}{gained}",
-        reduced="" if is_sample(rule.reduce, healthy) or not window else reduced_text(rule.reduce, window),
+        reduced="" if is_sample(rule.reduce, healthy) or not window else _reduced(rule, window, covered),
         summary=rule.summary,
         note=" ".join(notes),
         sources=tuple(f"{one.document}, {one.place}" for one in rule.sources),
         look_at=tuple(signals[name].title if name in signals else name for name in rule.look_at),
         processes=processes,
     )
+
+
+def _reduced(rule: Rule, window: str, covered: int | None) -> str:
+    """`5 min mean`; where samples never filled the window `mean of up to 2 min`."""
+    if covered is None:
+        return reduced_text(rule.reduce, window)
+    return f"{reduction(rule.reduce)} of {f'up to {duration_text(covered)}' if covered else 'one sample'}"
 
 
 _parsed = cache(Healthy.parse)

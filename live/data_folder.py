@@ -9,6 +9,8 @@ from model.errors import Unusable
 from native.private import check_private
 
 _NAME = "plimsoll"
+# One of these shows that a folder is a data folder.
+_FILES = frozenset({"up.toml", "alerts.db", "plimsoll.duckdb", "token", "access.json"})
 
 
 def default_folder(environment: Mapping[str, str] = os.environ, system: str = sys.platform) -> Path:
@@ -27,9 +29,17 @@ def default_folder(environment: Mapping[str, str] = os.environ, system: str = sy
     return (Path(given) if given.startswith("/") else Path.home() / ".local" / "share") / _NAME
 
 
+def _is_ours(folder: Path) -> bool:
+    """Whether nothing is in a folder but what Plimsoll, or the file system, puts there."""
+    names = {one.name for one in folder.iterdir()} if folder.is_dir() else set[str]()
+    return not names or bool(names & _FILES) or names == {"lost+found"}
+
+
 def made(folder: Path | None) -> Path:
     """The data folder, made for its owner alone if there is none. Unusable if others may change what is in it."""
     folder = folder or default_folder()
+    if not _is_ours(folder):
+        raise Unusable(f"{folder}: holds other files; name an empty folder, or a new one, with --data")
     check_private(folder, option="--data")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
 """Steps the state machine of every rule over live data, from evaluation to evaluation."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -207,12 +207,27 @@ class LiveJudge:
         for at, enter, stay, value in _rows(found):
             before, status = status, step(status, at, enter, stay, one.rule.for_)
             if status.state != before.state and (status.state in _ACTIVE or before.state in _ACTIVE):
-                changes.append(_change(one, found, at, before, status, value))
+                change = _change(one, found, at, before, status, value)
+                changes.append(replace(change, covered=self._covered(one, at)))
         if status.state in _ACTIVE:
             self._statuses[key] = status
         else:
             self._statuses.pop(key, None)
         return changes
+
+    def _covered(self, one: Planned, at: int) -> int | None:
+        """The longest part of a rule's window that samples cover; None if they cover all of it."""
+        longest = 0
+        for series in series_of(one.origin):
+            samples = self._buffers.samples(series)
+            interval = samples.interval or 0
+            window = max(one.rule.over, 2 * interval)
+            times = samples.between(at - window, at).times
+            covered = int(times[-1] - times[0]) if len(times) else 0
+            if covered + 2 * interval >= window:
+                return None
+            longest = max(longest, covered)
+        return longest
 
     def _step_vanished(self, at: int) -> list[Transition]:
         """Step the alerts of subjects that are not judged any more, which have no data: pending ones end."""

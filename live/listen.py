@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from model.errors import Unusable
 
 DEFAULT_PORT = 8087
+_LOOPBACK = "127.0.0.1"
 _ADDRESS = re.compile(r"(?P<host>\[[^\[\]]*\]|[^\[\]:]*)(?::(?P<port>[0-9]{1,5}))?")
 
 
@@ -15,7 +16,7 @@ _ADDRESS = re.compile(r"(?P<host>\[[^\[\]]*\]|[^\[\]:]*)(?::(?P<port>[0-9]{1,5})
 class Listen:
     """A host name or IP address without brackets, and a port; 0 for any free one."""
 
-    host: str = "127.0.0.1"
+    host: str = _LOOPBACK
     port: int = DEFAULT_PORT
 
     @classmethod
@@ -25,7 +26,7 @@ class Listen:
         port = int(found["port"]) if found and found["port"] else DEFAULT_PORT
         if found is None or not text or port > 65_535:
             raise Unusable(f"{text}: is no address to listen on; write HOST:PORT, such as 127.0.0.1:{DEFAULT_PORT}")
-        return cls(found["host"].strip("[]") or cls.host, port)
+        return cls(found["host"].strip("[]") or _LOOPBACK, port)
 
     @property
     def is_loopback(self) -> bool:

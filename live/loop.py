@@ -149,7 +149,8 @@ class AlertLoop:
             self._step(judge, at[first : first + _CHUNK], now, is_quiet=is_quiet)
         if is_quiet:
             self._book.caught_up()
-        self._roster.step(self._seen, now)
+        # As of the evaluation: samples after it may be there, but have not been looked for.
+        self._roster.step(self._seen, int(at[-1]))
         self.progress = Progress(
             int(at[-1]), now, time.perf_counter() - begun, judged=judge.judged, pending=judge.pending
         )

@@ -52,12 +52,15 @@ def health(
     return Health(
         headline=_headline(found, alerts, mended, progress, zone),
         hosts=found,
-        alerts=[still_sentence(one, zone, now) for one in _gravest(alerts)],
+        alerts=[f"{one.severity.capitalize()}: {still_sentence(one, zone, now)}" for one in _gravest(alerts)],
         problems=[one.text for one in mended],
         points_a_minute=written.last_minute,
         store=store,
         store_bytes=size,
-        notes=[*_left_out(written), f"Times are {zone.label(now)}."],
+        notes=[
+            *_left_out(written),
+            f"Alerts of severity info are only in plimsoll alerts list. Times are {zone.label(now)}.",
+        ],
     )
 
 

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from threading import Event, Thread
 from typing import TypeAlias
 
-from live.writing import Busy, Writing
-from model.errors import Unreachable, Unusable
+from live.writing import Busy, NotWritten, Writing
 from model.points import Points
 from model.times import SECOND
 from rules.evaluate import EVERY
@@ -46,7 +45,7 @@ class Sources:
                     self._writing.put(source(now)).result(_WRITTEN_WITHIN_S)
                 except Busy:
                     _log.warning("more samples wait to be written than are held: those of this computer are left out")
-                except (Unreachable, Unusable, TimeoutError) as error:
+                except (NotWritten, TimeoutError) as error:
                     _log.error("the samples of this computer cannot be written: %s", error)
                 except Exception:  # the others are to go on
                     _log.exception("collecting failed")

@@ -23,6 +23,7 @@ class Transition:
         value: The rule's reduced value, in the signal's unit; NaN for no data.
         healthy: The limit, scaled for the subject.
         note: What differs from the documented rule, empty if nothing does.
+        covered: The longest part of the rule's window (ns) that samples cover; None if they cover all of it.
     """
 
     at: int
@@ -34,6 +35,7 @@ class Transition:
     value: float
     healthy: Healthy
     note: str = ""
+    covered: int | None = None
 
     @property
     def key(self) -> tuple[str, str, str | None]:

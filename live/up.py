@@ -30,7 +30,7 @@ from live.serving import Certificate, Serving
 from live.sources import Source, Sources
 from live.troubles import Trouble
 from live.up_settings import UpSettings
-from live.writing import Writing
+from live.writing import NotWritten, Writing
 from model.errors import Unreachable, Unusable
 from model.points import Points
 from store.duck_store import DuckStore
@@ -128,7 +128,10 @@ class Up:
 
     def put(self, points: Points) -> None:
         """Write points now, as the demo does with those of the past."""
-        self._writing.put(points).result()
+        try:
+            self._writing.put(points).result()
+        except NotWritten as error:
+            raise Unusable(str(error)) from None
 
     @property
     def host(self) -> str | None:

@@ -24,10 +24,10 @@ from model.times import SECOND, Zone, parse_duration
 from native.private import check_private
 from rules.field_types import Severity
 from rules.strict_yaml import suggest
+from store.duck_store import DAYS as DAYS_KEPT
+from store.duck_store import RAW_DAYS, SIZE_LIMIT
 
 FILE_NAME = "up.toml"
-RAW_DAYS = 30
-DAYS_KEPT = 400
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(MB|GB|TB)")
 _UNITS = {"MB": 10**6, "GB": 10**9, "TB": 10**12}
 
@@ -125,7 +125,7 @@ class StoreSettings(_Strict):
 
     raw_days: int = Field(default=RAW_DAYS, ge=1)
     days: int = Field(default=DAYS_KEPT, ge=1)
-    size: Size | None = None
+    size: Size = SIZE_LIMIT
 
 
 class UpSettings(_Strict):

@@ -25,7 +25,7 @@ from store.m4 import m4
 from store.protocol import Buckets, FoundSeries, WriteResult
 
 FILE = "plimsoll.duckdb"
-RAW_DAYS = 7
+RAW_DAYS = 30
 DAYS = 400
 SIZE_LIMIT = 20 << 30
 MARGIN = 200 << 20

@@ -11,13 +11,15 @@ from starlette.routing import Route
 
 from live.health import Health
 from model.errors import printable
+from model.remark import short
 
 _FOLDER = Path(__file__).parent
+_LONGEST = 400
 _FILES = ("style.css", "icon.svg")
 _ENVIRONMENT = Environment(
     loader=FileSystemLoader(_FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
-_ENVIRONMENT.filters["printable"] = printable
+_ENVIRONMENT.filters["printable"] = lambda text: printable(short(str(text), _LONGEST))
 
 
 def routes(health: Callable[[], Health]) -> list[Route]:

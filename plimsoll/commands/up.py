@@ -108,7 +108,7 @@ def _store(options: Options, folder: Path, keeping: up_settings.StoreSettings) -
         if address is None:
             raise Unusable(f"{options.store}: is not the address of a store")
         return influx_store(address)
-    return DuckStore.open(folder, **keeping.model_dump(exclude_none=True))
+    return DuckStore.open(folder, raw_days=keeping.raw_days, days=keeping.days, size_limit=keeping.size)
 
 
 def _demo(started: int) -> Source:
