@@ -73,11 +73,6 @@ class LiveJudge:
         return self._statuses
 
     @property
-    def planned(self) -> Sequence[Planned]:
-        """What is judged."""
-        return self._planned
-
-    @property
     def judged(self) -> Mapping[str, int]:
         """How many warning and critical limits had data at the last evaluation, by host (case-folded)."""
         counts: dict[str, int] = {}
@@ -93,7 +88,7 @@ class LiveJudge:
         return sum(self.state(one.key) == State.PENDING for one in severe)
 
     @property
-    def not_judged(self) -> Mapping[str, set[str]]:
+    def lacking(self) -> Mapping[str, set[str]]:
         """The facts that limits need and nobody gives, by host."""
         return self._not_judged
 

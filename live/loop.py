@@ -42,7 +42,8 @@ class Progress:
     """How far the loop is: the last evaluation, when it was performed (UTC ns), how long it took, and what is wrong.
 
     `judged` is the number of warning and critical limits that are judged, by host (case-folded); `pending` of them are
-    crossed, but not yet for as long as they must be.
+    crossed, but not yet for as long as they must be. `lacking` are the facts that limits need and nobody gives, by
+    host.
     """
 
     evaluated: int | None = None
@@ -51,6 +52,7 @@ class Progress:
     problem: str = ""
     judged: Mapping[str, int] = field(default_factory=dict[str, int])
     pending: int = 0
+    lacking: Mapping[str, set[str]] = field(default_factory=dict[str, set[str]])
 
 
 class AlertLoop:
@@ -152,7 +154,12 @@ class AlertLoop:
         # As of the evaluation: samples after it may be there, but have not been looked for.
         self._roster.step(self._seen, int(at[-1]))
         self.progress = Progress(
-            int(at[-1]), now, time.perf_counter() - begun, judged=judge.judged, pending=judge.pending
+            int(at[-1]),
+            now,
+            time.perf_counter() - begun,
+            judged=judge.judged,
+            pending=judge.pending,
+            lacking=judge.lacking,
         )
         self._on_step(now)
 

@@ -58,6 +58,7 @@ def health(
         store=store,
         store_bytes=size,
         notes=[
+            *_lacking(progress),
             *_left_out(written),
             f"Alerts of severity info are only in plimsoll alerts list. Times are {zone.label(now)}.",
         ],
@@ -96,6 +97,12 @@ def _headline(
         crossed = f"{counted(progress.pending, 'limit')} {'is' if progress.pending == 1 else 'are'} crossed"
         return f"No alert: {crossed}, but not for as long yet as it takes to alert. {limits}."
     return f"Healthy: no limit is crossed. {limits}."
+
+
+def _lacking(progress: Progress) -> Iterator[str]:
+    facts = [f"{', '.join(sorted(names))} of {host}" for host, names in sorted(progress.lacking.items())]
+    if facts:
+        yield f"Limits that need these facts are not judged; give them in plimsoll.toml: {listed(facts, 10)}."
 
 
 def _left_out(written: WritingState) -> Iterator[str]:

@@ -93,6 +93,7 @@ def test_a_webhook_gets_the_alert_once_and_then_its_recovery(world, hook):
     world.step((CPU, "WEB01"), processes={"WEB01": lines})
     notifier.stepped(world.at)
     until(lambda: hook.got)
+    until(lambda: world.file.rows("SELECT * FROM told"))  # written down after it was sent
     world.step()
     world.file.rows("UPDATE told SET at = at - 100000000000")  # a minute passes
     notifier.stepped(world.at)

@@ -1,5 +1,7 @@
 """The first sentence of the page: whether the hosts are healthy, and never more than is known."""
 
+from dataclasses import replace
+
 import pytest
 
 from live.overview import health
@@ -61,5 +63,6 @@ def test_hosts_without_limits_and_own_troubles_leave_it_unknown(world):
     assert page(world, Trouble("x", "The disk is full")).headline.startswith(
         "Not known: Plimsoll itself needs attention"
     )
-    world.loop.progress.judged.clear()
+    world.loop.progress = replace(world.loop.progress, judged={}, lacking={"web1": {"memory_mb"}})
+    assert any("memory_mb of web1" in note for note in page(world).notes)
     assert page(world).headline == "Not known: nothing has been judged yet."
