@@ -289,7 +289,7 @@ def test_heads_that_come_slowly_are_not_waited_for(impatient):
                 slow.sendall(b"X: y\r\n")
             except OSError:
                 break
-    assert time.monotonic() - began < 4
+    assert time.monotonic() - began < 9
 
 
 def test_bodies_that_come_slowly_are_not_waited_for(impatient):
@@ -304,7 +304,7 @@ def test_bodies_that_come_slowly_are_not_waited_for(impatient):
             with suppress(TimeoutError):
                 answer = slow.recv(4096)
     assert b" 408 " in answer
-    assert time.monotonic() - began < 4
+    assert time.monotonic() - began < 9
 
 
 def test_what_was_refused_already_is_not_read_for_long(impatient):
