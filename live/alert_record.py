@@ -115,7 +115,8 @@ class Alert:
 
 def alert_of(row: sqlite3.Row) -> Alert:
     """The alert of a row of the table `alerts`."""
-    fields: dict[str, Any] = {name: row[name] for name in row.keys() if name != "replaced_at"}  # noqa: SIM118
+    fields: dict[str, Any] = dict(row)
+    del fields["replaced_at"]
     for name in ("stale", "late", "hold", "hush"):
         fields[name] = bool(fields[name])
     for name in ("value", "worst", "last"):

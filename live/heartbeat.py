@@ -61,5 +61,5 @@ class Heartbeat:
         while not self._stop.wait(1.0):
             try:
                 self.tick(time.time_ns())
-            except Exception:
+            except Exception:  # the thread must go on; the missing request is what alerts people
                 _log.exception("the heartbeat failed")

@@ -15,6 +15,21 @@ from model.atomic import atomic_write
 from model.errors import Unusable
 from native.listener import listens
 
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(file: IO[bytes]) -> None:
+        """Lock a file until it is closed. OSError if another process has locked it."""
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+
+else:
+    import fcntl
+
+    def _lock(file: IO[bytes]) -> None:
+        """Lock a file until it is closed. OSError if another process has locked it."""
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
 _FILE = "up.json"
 _LOCK = "up.lock"
 
@@ -84,15 +99,3 @@ def address(folder: Path) -> str:
     """The address of the one that runs on a data folder; empty if there is none."""
     known = find(folder)
     return known.address if known else ""
-
-
-def _lock(file: IO[bytes]) -> None:
-    """Lock a file until it is closed. OSError if another process has locked it."""
-    if sys.platform == "win32":
-        import msvcrt  # noqa: PLC0415  there alone
-
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-    else:
-        import fcntl  # noqa: PLC0415  not on Windows
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

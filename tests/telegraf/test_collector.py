@@ -21,8 +21,10 @@ SECONDS = 25
 OF_REQUESTS = {"io_await", "io_svctm"}
 LEVELS = {*OF_REQUESTS, "io_util", "iops_in_progress", "speed", "avg10", "avg60", "avg300"}
 COUNTS = {"kernel", "kernel_vmstat", "nstat", "net", "diskio", "pressure"}
+# Means since the sample before: times their intervals they are counts, and are compared as those.
+RATES = {"cpu", "io_util"}
 # How far the means of a level over the run may be apart: the two look at different moments.
-SLACK = {"cpu": 3, "processes": 3, "pressure": 3, "diskio": 5, "linux_sysctl_fs": 50, "system": 0.1}
+SLACK = {"processes": 3, "pressure": 3, "diskio": 5, "linux_sysctl_fs": 50, "system": 0.1}
 
 
 @contextmanager
@@ -50,6 +52,14 @@ def columns(samples):
         for series, value in values.items():
             found[series][at] = value
     return np.array([at for at, _ in samples]), found
+
+
+APART = 1.5 * SECOND  # between what both call the same moment, at most
+
+
+def total(times, rates):
+    """What mean rates since the sample before come to since the first sample: it only grows."""
+    return np.concatenate([[0], np.cumsum(np.nan_to_num(rates[1:]) * np.diff(times) / SECOND)])
 
 
 @pytest.fixture
@@ -89,10 +99,15 @@ def test_gives_what_telegraf_gives(compared):
         found = theirs[series]
         if series.measurement in COUNTS and series.field not in LEVELS:
             # A count that only grows lies between Telegraf's of a moment before and of a moment after.
-            before = np.interp(times[both] - 1.5 * SECOND, their_times, np.maximum.accumulate(found))
-            after = np.interp(times[both] + 1.5 * SECOND, their_times, np.maximum.accumulate(found))
-            assert (before <= values[both]).all(), series
-            assert (values[both] <= after).all(), series
+            counts = np.maximum.accumulate(found)
+            assert (np.interp(times[both] - APART, their_times, counts) <= values[both]).all(), series
+            assert (values[both] <= np.interp(times[both] + APART, their_times, counts)).all(), series
+        elif RATES & {series.measurement, series.field}:
+            start, *_, end = times[both]
+            gained = np.diff(np.interp([start, end], times, total(times, values)))
+            counts = total(their_times, found)
+            assert 0.98 * np.diff(np.interp([start + APART, end - APART], their_times, counts)) - 0.1 <= gained, series
+            assert gained <= 1.02 * np.diff(np.interp([start - APART, end + APART], their_times, counts)) + 0.1, series
         else:
             slack = SLACK.get(series.measurement, 0) + 0.02 * abs(np.nanmax(found))
             assert np.nanmean(values[both]) == pytest.approx(np.nanmean(found), abs=slack), series
