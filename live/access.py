@@ -117,13 +117,16 @@ class Guard:
 
 
 class SecurityHeaders:
-    """Adds headers to every answer: nothing is loaded from elsewhere, framed, guessed at, or told to others."""
+    """Adds headers to every answer: nothing is loaded from elsewhere, framed, guessed at, or told to others.
+
+    A header that an answer has already, such as the report's policy for its own script, is left as it is.
+    """
 
     _HEADERS = (
         (
             b"content-security-policy",
-            b"default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
-            b"base-uri 'none'; frame-ancestors 'none'",
+            b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+            b"form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
         ),
         (b"x-frame-options", b"DENY"),
         (b"x-content-type-options", b"nosniff"),
@@ -141,7 +144,9 @@ class SecurityHeaders:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message = {**message, "headers": [*message.get("headers", ()), *self._HEADERS]}
+                given = [*message.get("headers", ())]
+                own = {name.lower() for name, _ in given}
+                message = {**message, "headers": [*given, *(one for one in self._HEADERS if one[0] not in own)]}
             await send(message)
 
         await self._app(scope, receive, send_with_headers)

@@ -9,6 +9,7 @@ import numpy as np
 from hosts.facts import Facts, GivenFacts, UnknownFact
 from hosts.recorded_facts import facts_shown_by, shows_in_values
 from live.buffers import Buffers
+from live.judged_now import JudgedNow
 from live.planning import Key, Planned, Site, plan
 from live.transitions import Reading, Transition
 from model.log import Times, Values
@@ -103,6 +104,17 @@ class LiveJudge:
             return self._statuses[key].state
         latest = self._latest.get(key)
         return State.OK if latest and latest[1].enter[-1] != Truth.NO_DATA else State.NO_DATA
+
+    def now(self, at: int) -> list[JudgedNow]:
+        """Every rule that is judged, as it is after the last evaluation, `at`."""
+        found: list[JudgedNow] = []
+        for one in self._planned:
+            latest = self._latest.get(one.key)
+            if latest:
+                since = self._statuses.get(one.key, Status()).since
+                healthy, value = latest[1].healthy, self.value(one.key, at)
+                found.append(JudgedNow(one.rule, one.subject, healthy, value, self.state(one.key), since, one.note))
+        return found
 
     def advance(self, at: Times) -> Step:
         """Evaluate at the times `at` (UTC ns, ascending, on the grid), which follow the last ones."""

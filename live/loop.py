@@ -11,6 +11,7 @@ from live.alert_book import AlertBook
 from live.alert_history import history
 from live.alerts_file import NotKept
 from live.episodes import Episode
+from live.judged_now import JudgedNow
 from live.judging import LiveJudge, evaluations
 from live.planning import Key, Site
 from live.replay import replay
@@ -96,6 +97,7 @@ class AlertLoop:
         self._lock = Lock()
         self._amended: dict[str, int] = {}
         self.progress = Progress()
+        self.judged: Sequence[JudgedNow] = ()
 
     def run(self, stop: Event) -> None:
         """Perform what is due until `stop` is set."""
@@ -161,6 +163,7 @@ class AlertLoop:
             pending=judge.pending,
             lacking=judge.lacking,
         )
+        self.judged = judge.now(int(at[-1]))
         self._on_step(now)
 
     def _started(self, due: int) -> LiveJudge:

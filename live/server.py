@@ -1,6 +1,6 @@
-"""The web application of `plimsoll up`: the write endpoint, the store for other commands, health, and pages."""
+"""The web application of `plimsoll up`: the write endpoint, the store for other commands, health, given pages."""
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from importlib.metadata import version
@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from live.access import Access, Guard, SecurityHeaders
@@ -18,7 +18,6 @@ from live.answers import INFLUXDB, refusal
 from live.bodies import Bodies
 from live.health import Health
 from live.limits import Limits
-from live.pages import overview
 from live.store_api import StoreApi
 from live.write_endpoint import WriteEndpoint
 from live.writing import Writing
@@ -26,7 +25,12 @@ from store.protocol import Store
 
 
 def create_app(
-    store: Store, writing: Writing, access: Access, health: Callable[[], Health], limits: Limits | None = None
+    store: Store,
+    writing: Writing,
+    access: Access,
+    health: Callable[[], Health],
+    limits: Limits | None = None,
+    pages: Sequence[BaseRoute] = (),
 ) -> ASGIApp:
     """The application. `writing` writes to the same store; the caller closes both when the server has stopped."""
     limits = limits or Limits()
@@ -43,7 +47,7 @@ def create_app(
             *endpoint.routes,
             *StoreApi(store, bodies, limits).routes,
             *_health_routes(health),
-            *overview.routes(health),
+            *pages,
         ],
         middleware=[Middleware(Guard, access=access)],
         exception_handlers={HTTPException: _no_route, Exception: _defect},

@@ -2,10 +2,13 @@
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from threading import Event, Thread
+
+from starlette.routing import BaseRoute
 
 from hosts.facts import GivenFacts
 from live import overview, up_settings
@@ -30,9 +33,11 @@ from live.serving import Certificate, Serving
 from live.sources import Source, Sources
 from live.troubles import Trouble
 from live.up_settings import UpSettings
+from live.watched import Watched
 from live.writing import NotWritten, Writing
 from model.errors import Unreachable, Unusable
 from model.points import Points
+from model.times import Zone
 from store.duck_store import DuckStore
 from store.protocol import Store
 
@@ -47,7 +52,7 @@ class Setup:
     """How to run.
 
     `sources` are asked for points every 10 s; `host` is the name under which one of them collects this computer.
-    `delay` (ns) is how long after its time an evaluation is performed.
+    `delay` (ns) is how long after its time an evaluation is performed. `pages` makes the pages to serve.
     """
 
     folder: Path
@@ -57,6 +62,7 @@ class Setup:
     certificate: Certificate | None = None
     allowed_hosts: Sequence[str] = ()
     delay: int = DELAY
+    pages: Callable[[Watched], Sequence[BaseRoute]] = lambda _: ()
 
 
 class Up:
@@ -67,6 +73,7 @@ class Up:
         self._lock = lock
         self._store = store
         self._site = site
+        self._given = given
         self._stop = Event()
         self._started = time.time_ns()
         self._settings = up_settings.load(setup.folder)
@@ -146,7 +153,8 @@ class Up:
     def _serving(self, listen: Listen, certificate: Certificate | None, *, owner_only: bool = False) -> Serving:
         access = Access(listen, self._credentials, self._setup.allowed_hosts, owner_only)
         limits = Limits(past_s=self._settings.store.days * _DAY_S)
-        app = create_app(self._store, self._writing, access, self._health, limits)
+        health = partial(self._health, self._settings.zone)
+        app = create_app(self._store, self._writing, access, health, limits, () if owner_only else self._pages())
         return Serving(app, listen, certificate, limits)
 
     def _heart(self, settings: UpSettings) -> Heartbeat | None:
@@ -166,7 +174,22 @@ class Up:
         now = time.time_ns()
         return [*overview.troubles(self.loop.progress, self._writing.state, self._notifier, now, self._started)]
 
-    def _health(self) -> overview.Health:
+    def _pages(self) -> Sequence[BaseRoute]:
+        return self._setup.pages(
+            Watched(
+                store=self._store,
+                file=self._file,
+                site=self._site,
+                given=self._given,
+                zone=self._settings.zone,
+                folder=self._setup.folder,
+                progress=lambda: self.loop.progress,
+                judged=lambda: self.loop.judged,
+                health=self._health,
+            )
+        )
+
+    def _health(self, zone: Zone) -> overview.Health:
         size = self._store.size() if isinstance(self._store, DuckStore) else None
         return overview.health(
             self._file,
@@ -175,7 +198,7 @@ class Up:
             self._writing.state,
             self._store.name,
             size,
-            self._settings.zone,
+            zone,
             time.time_ns(),
         )
 

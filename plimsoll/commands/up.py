@@ -20,6 +20,7 @@ from live.sources import Source
 from live.up import Setup, Up
 from model.errors import Unusable
 from model.points import Points
+from pages.application import routes
 from plimsoll.console import print_line, print_notice
 from plimsoll.open_store import influx_store
 from plimsoll.store_address import store_address
@@ -86,6 +87,7 @@ def _run(options: Options, folder: Path, lock: OnlyOne, listen: Listen, certific
             collector.host if collector else None,
             certificate,
             options.allowed_hosts,
+            pages=routes,
         )
         up = Up(setup, lock, store, site, given.facts())
         try:

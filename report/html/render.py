@@ -96,7 +96,7 @@ def render(review: Review, zone: Zone | None = None, now: int | None = None) -> 
         made_at=cover.made_at(time.time_ns() if now is None else now),
         data=_data(charts),
         symbols=MARKS,
-        css=_verbatim("vendor/uPlot.min.css") + _verbatim("page/report.css"),
+        css=_verbatim("vendor/uPlot.min.css") + _verbatim("page/theme.css") + _verbatim("page/report.css"),
         script=script,
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
@@ -191,7 +191,7 @@ def _worst_water(review: Review) -> str | None:
 @cache
 def _template() -> Template:
     environment = Environment(
-        loader=FunctionLoader(lambda name: _text(f"page/{name}")),
+        loader=FunctionLoader(lambda name: asset(f"page/{name}")),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -216,16 +216,21 @@ def _worst(finding: Finding) -> str:
 
 @cache
 def _script() -> Markup:
-    """UPlot wrapped in a function of the device's pixel ratio, which is another when printing; then our scripts."""
-    plot = f"/*\n{_text('vendor/uPlot.LICENSE')}*/\nfunction loadUPlot(devicePixelRatio) {{\n"
-    plot += f"{_text('vendor/uPlot.iife.min.js')}\nreturn uPlot;\n}}\n"
-    ours = "\n".join(_text(f"page/{name}.js") for name in ("clock", "chart", "report"))
-    return Markup(f'"use strict";\n{plot}{ours}')
+    """The script of the report."""
+    return Markup(f'"use strict";\n{chart_script()}{asset("page/report.js")}')
 
 
-def _text(name: str) -> str:
+def chart_script() -> str:
+    """UPlot in a function of the device's pixel ratio, which is another when printing; then what draws charts."""
+    plot = f"/*\n{asset('vendor/uPlot.LICENSE')}*/\nfunction loadUPlot(devicePixelRatio) {{\n"
+    plot += f"{asset('vendor/uPlot.iife.min.js')}\nreturn uPlot;\n}}\n"
+    return f"{plot}{asset('page/clock.js')}\n{asset('page/chart.js')}\n"
+
+
+def asset(name: str) -> str:
+    """A file of the report's page."""
     return files("report.html").joinpath(name).read_text(encoding="utf-8")
 
 
 def _verbatim(name: str) -> Markup:
-    return Markup(_text(name))
+    return Markup(asset(name))

@@ -9,14 +9,22 @@ from urllib.parse import urlsplit
 
 import urllib3
 
+from hosts.facts import GivenFacts
+from live import planning
 from live.access import Access
+from live.alerts_file import NAME, AlertsFile
 from live.credentials import Credentials
 from live.health import Health
 from live.limits import Limits
 from live.listen import Listen
+from live.loop import Progress
 from live.server import create_app
 from live.serving import Serving
+from live.watched import Watched
 from live.writing import Writing
+from model.times import Zone
+from pages.application import routes
+from rules.load import load
 from store.protocol import Store
 
 LOOPBACK = Listen(port=0)
@@ -76,10 +84,24 @@ def site(
     writing = Writing(store, *([on_written] if on_written else []))
     access = Access(listen, Credentials(folder), hosts, owner_only)
     limits = replace(limits or Limits(), past_s=PAST_S)
-    serving = Serving(create_app(store, writing, access, health, limits), listen, certificate, limits)
+    file = AlertsFile(folder / NAME)
+    watched = Watched(
+        store=store,
+        file=file,
+        site=planning.Site(load()),
+        given=GivenFacts(),
+        zone=Zone.parse("UTC"),
+        folder=folder,
+        progress=Progress,
+        judged=lambda: (),
+        health=lambda _: health(),
+    )
+    app = create_app(store, writing, access, health, limits, routes(watched))
+    serving = Serving(app, listen, certificate, limits)
     address = serving.address.replace("0.0.0.0", "127.0.0.1")
     try:
         yield Site(address, folder, store, writing, serving)
     finally:
         serving.stop()
         writing.close()
+        file.close()

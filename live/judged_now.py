@@ -1,0 +1,25 @@
+"""A rule for one subject as it was after the last evaluation."""
+
+from dataclasses import dataclass
+
+from rules.healthy import Healthy
+from rules.pack_schema import Rule
+from rules.states import State
+from rules.subjects import Subject
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedNow:
+    """What is known of a rule for a host or instance.
+
+    `healthy` is the limit as it applies there, `value` the reduced value (NaN for no data), `since` (UTC ns) from when
+    it is crossed if it is pending or firing. `note` says what plimsoll.toml changes.
+    """
+
+    rule: Rule
+    subject: Subject
+    healthy: Healthy
+    value: float
+    state: State
+    since: int | None
+    note: str = ""

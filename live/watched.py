@@ -1,0 +1,33 @@
+"""What the pages show: the parts of a running `plimsoll up`."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hosts.facts import GivenFacts
+from live.alerts_file import AlertsFile
+from live.health import Health
+from live.judged_now import JudgedNow
+from live.loop import Progress
+from live.planning import Site
+from model.times import Zone
+from store.protocol import Store
+
+
+@dataclass(frozen=True)
+class Watched:
+    """The parts that pages read. `folder` is the data folder, `zone` the one of up.toml.
+
+    `progress` says how far the alert loop is, `judged` what it found at its last evaluation, and `health` whether all
+    is well, in words.
+    """
+
+    store: Store
+    file: AlertsFile
+    site: Site
+    given: GivenFacts
+    zone: Zone
+    folder: Path
+    progress: Callable[[], Progress]
+    judged: Callable[[], Sequence[JudgedNow]]
+    health: Callable[[Zone], Health]

@@ -1,0 +1,1 @@
+"""The pages of `plimsoll up`: health, dashboards, alerts, rules and runs."""

@@ -1,0 +1,128 @@
+"""The frame of every page: its template, the navigation, and the zone that times are shown in."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from http import HTTPStatus
+from importlib.resources import files
+from typing import Any
+from urllib.parse import urlencode
+from zoneinfo import ZoneInfo
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from model.errors import Unusable, printable_lines
+from model.remark import counted
+from model.times import Zone, duration_text
+from model.value_text import number, percent, quantity
+
+NAVIGATION = (
+    ("/", "Health"),
+    ("/dashboards", "Dashboards"),
+    ("/alerts", "Alerts"),
+    ("/runs", "Runs"),
+    ("/rules", "Rules"),
+)
+SYMBOLS = {"critical": "◆", "warning": "▲", "info": "○"}
+_UTC = Zone.parse("UTC")
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Makes pages. Times are in the zone of the request (`?zone=Europe/Berlin`), else in `zone`."""
+
+    zone: Zone
+
+    def page(
+        self, request: Request, template: str, title: str, status: HTTPStatus = HTTPStatus.OK, **content: Any
+    ) -> Response:
+        """A page from a template, which extends `base.html.j2`."""
+        zone = self.zone_of(request)
+        links = _Links(request, zone, self.zone)
+        page = _environment().get_template(template)
+        text = page.render(title=title, zone=zone, links=links, navigation=NAVIGATION, **content)
+        return HTMLResponse(text.encode(errors="replace"), status)
+
+    def fragment(self, template: str, **content: Any) -> str:
+        """A part of a page, for scripts that replace it."""
+        return _environment().get_template(template).render(**content)
+
+    def missing(self, request: Request, what: str, hint: str) -> Response:
+        """The page for what is not there: what that is, and where to look."""
+        return self.page(request, "missing.html.j2", "Not found", HTTPStatus.NOT_FOUND, what=what, hint=hint)
+
+    def zone_of(self, request: Request) -> Zone:
+        """The zone that a request names; the one of up.toml if it names none, or one that is not known."""
+        name = request.query_params.get("zone", "")
+        try:
+            return Zone.parse(name) if name else self.zone
+        except Unusable:
+            return self.zone
+
+
+@dataclass(frozen=True)
+class _Links:
+    """Links that keep the zone of the request."""
+
+    request: Request
+    zone: Zone
+    usual: Zone
+
+    def to(self, path: str, **parameters: str | int | None) -> str:
+        """A link to a page with these parameters."""
+        chosen = {"zone": self.zone.name} if self.zone != self.usual else {}
+        given = {name: str(value) for name, value in parameters.items() if value is not None}
+        query = urlencode({**given, **chosen})
+        return f"{path}?{query}" if query else path
+
+    def is_current(self, path: str) -> bool:
+        """Whether the request is for a page of this part of the navigation."""
+        asked = self.request.url.path
+        return asked == path or (path != "/" and asked.startswith(f"{path}/"))
+
+    @property
+    def zones(self) -> list[tuple[str, str, bool]]:
+        """The zones to choose from: label, link to this page in it, and whether it is the chosen one."""
+        found = {zone.name: zone for zone in (self.usual, _UTC, self.zone)}
+        return [(name, self._same_page(zone), zone == self.zone) for name, zone in found.items()]
+
+    def _same_page(self, zone: Zone) -> str:
+        asked = [(name, value) for name, value in self.request.query_params.multi_items() if name != "zone"]
+        chosen = [("zone", zone.name)] if zone != self.usual else []
+        query = urlencode([*asked, *chosen])
+        return f"?{query}" if query else self.request.url.path
+
+
+def iana(zone: Zone) -> str:
+    """The name of a zone that a browser knows: of the IANA database, or an offset."""
+    return zone.rule.key if isinstance(zone.rule, ZoneInfo) else zone.rule.tzname(datetime.now(zone.rule)) or "UTC"
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FunctionLoader(lambda name: asset(f"templates/{name}")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_shown,
+    )
+    filters: dict[str, Any] = {"number": number, "percent": percent, "words": duration_text, "counted": counted}
+    functions: dict[str, Any] = {"symbols": SYMBOLS, "iana": iana, "quantity": quantity}
+    environment.filters.update(filters)
+    environment.globals.update(functions)
+    return environment
+
+
+def asset(name: str) -> str:
+    """A file of this package."""
+    return files("pages").joinpath(name).read_text(encoding="utf-8")
+
+
+def _shown(value: object) -> object:
+    """What an expression of a template shows: a text's invisible characters as what they are, but for line ends."""
+    return value if isinstance(value, Markup) else printable_lines(str(value))

@@ -1,0 +1,12 @@
+// What every page has: the browser's own zone among the zones.
+const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+const zones = document.querySelector(".zones");
+const there = [...zones.querySelectorAll("a")].map((link) => link.textContent);
+if (own && !there.includes(own)) {
+  const address = new URL(location.href);
+  address.searchParams.set("zone", own);
+  const link = document.createElement("a");
+  link.href = address.search;
+  link.textContent = own;
+  zones.append(link);
+}

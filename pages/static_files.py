@@ -1,0 +1,40 @@
+"""Scripts, styles and pictures of the pages, from this package and from the report."""
+
+from functools import cache
+from http import HTTPStatus
+from importlib.resources import files
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from pages.frame import asset as own
+from report.html.render import asset as of_report
+from report.html.render import chart_script
+
+_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+
+
+def routes() -> list[Route]:
+    """The route of all files."""
+
+    def file(request: Request) -> Response:
+        name = request.path_params["name"]
+        content = _file(name)
+        if content is None:
+            return Response("There is no such file.\n", HTTPStatus.NOT_FOUND, media_type="text/plain")
+        return Response(content, media_type=_TYPES[name.rpartition(".")[2]])
+
+    return [Route("/static/{name}", file)]
+
+
+@cache
+def _file(name: str) -> str | None:
+    match name:
+        case "theme.css":
+            return of_report("vendor/uPlot.min.css") + of_report("page/theme.css")
+        case "charts.js":
+            return chart_script()
+        case _:
+            known = {one.name for one in files("pages").joinpath("static").iterdir()}
+            return own(f"static/{name}") if name in known else None
