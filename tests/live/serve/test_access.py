@@ -386,7 +386,7 @@ def test_names_of_strangers_are_shown_as_text(duckdb, tmp_path):
     assert ours == '<script type="module" src="/static/frame.js">'
     assert "\x1b" not in page
     assert "\u202e" not in page
-    assert "<title>Plimsoll</title>" in page
+    assert "<title>Health · Plimsoll</title>" in page
     assert '<meta http-equiv="refresh" content="10">' in page
     assert "12,345" in page
     assert "1.5 MB" in page
