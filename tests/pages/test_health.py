@@ -171,6 +171,7 @@ def test_a_page_whose_server_is_gone_says_so(watching, served, chromium):
         notice.wait_for()
         assert notice.inner_text().startswith("No answer from Plimsoll since ")
         assert notice.inner_text().endswith("what is shown is old.")
+        assert one.violations() == []
         assert one.page.title() == "No answer · Plimsoll"
 
 
@@ -178,7 +179,9 @@ def test_what_was_judged_long_ago_is_not_shown_as_new(watching, served):
     watching.sees("web1")
     watching.judges(CPU, "web1", 20)
     watching.steps()
-    assert b"as they were at" not in served.request("GET", "/").data
+    page = served.request("GET", "/").data
+    assert b"as they were at" not in page
+    assert b'<noscript><meta http-equiv="refresh" content="10"></noscript>' in page
     watching.evaluated -= 10 * MINUTE
     assert b"as they were at" in served.request("GET", "/").data
 
