@@ -27,7 +27,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Some alerts, and how many there are in all."""
+    """Some alerts, and how many there are in all. Beyond the last ones, the last ones."""
 
     alerts: Sequence[Alert]
     total: int
@@ -81,6 +81,7 @@ def firing_like(file: AlertsFile, rule: str, host: str, instance: str) -> int:
 
 def _found(file: AlertsFile, where: str, values: Sequence[str | int], order: str, first: int, most: int) -> Found:
     total = file.rows(f"SELECT count(*) AS number FROM alerts WHERE {where}", values)[0]["number"]
+    first = min(first, max(total - 1, 0) // most * most)
     query = f"SELECT * FROM alerts WHERE {where} ORDER BY {order} LIMIT ? OFFSET ?"
     return Found([*map(alert_of, file.rows(query, [*values, most, first]))], total)
 

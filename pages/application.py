@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from starlette.routing import BaseRoute
 
 from live.watched import Watched
-from pages import health, static_files
+from pages import alerts, health, rules, static_files
 from pages.frame import Frame
 
 
@@ -15,4 +15,6 @@ def routes(watched: Watched) -> Sequence[BaseRoute]:
     return [
         *static_files.routes(),
         *health.routes(watched, frame),
+        *alerts.routes(watched, frame),
+        *rules.routes(watched, frame),
     ]
