@@ -5,16 +5,18 @@ from collections.abc import Sequence
 from starlette.routing import BaseRoute
 
 from live.watched import Watched
-from pages import alerts, health, rules, static_files
+from pages import alerts, chart_api, health, rules, static_files
 from pages.frame import Frame
+from pages.scene import Scenes
 
 
 def routes(watched: Watched) -> Sequence[BaseRoute]:
     """The routes of all pages and of the data they ask for."""
-    frame = Frame(watched.zone)
+    frame, scenes = Frame(watched.zone), Scenes(watched)
     return [
         *static_files.routes(),
         *health.routes(watched, frame),
         *alerts.routes(watched, frame),
         *rules.routes(watched, frame),
+        *chart_api.routes(watched, frame, scenes),
     ]

@@ -1,6 +1,6 @@
 """A running server for tests."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,11 +10,13 @@ from urllib.parse import urlsplit
 import urllib3
 
 from hosts.facts import GivenFacts
+from hosts.settings import parse
 from live import planning
 from live.access import Access
 from live.alerts_file import NAME, AlertsFile
 from live.credentials import Credentials
 from live.health import Health
+from live.judged_now import JudgedNow
 from live.limits import Limits
 from live.listen import Listen
 from live.loop import Progress
@@ -75,6 +77,8 @@ def site(
     hosts=(),
     owner_only=False,
     health: Callable[[], Health] = Health,
+    judged: Callable[[], Sequence[JudgedNow]] = tuple,
+    settings: str = "",
     on_written=None,
     certificate=None,
     limits=None,
@@ -88,12 +92,12 @@ def site(
     watched = Watched(
         store=store,
         file=file,
-        site=planning.Site(load()),
+        site=planning.Site(load(), _overrides(settings)),
         given=GivenFacts(),
         zone=Zone.parse("UTC"),
         folder=folder,
         progress=Progress,
-        judged=lambda: (),
+        judged=judged,
         health=lambda _: health(),
     )
     app = create_app(store, writing, access, health, limits, routes(watched))
@@ -105,3 +109,9 @@ def site(
         serving.stop()
         writing.close()
         file.close()
+
+
+def _overrides(settings):
+    """What a plimsoll.toml with this text changes."""
+    catalogue, path = load(), Path("plimsoll.toml")
+    return parse(settings, path).overrides(path, catalogue.rules, catalogue.signals)
