@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dashboards.areas import load_areas
-from dashboards.homes import home_of
+from starlette.datastructures import QueryParams
+
 from live import alert_search, silences
 from live.alert_history import Event, events
 from live.alert_record import Alert
@@ -16,12 +16,13 @@ from model.times import SECOND, Zone, duration_text
 from model.value_text import quantity
 from pages.alert_rows import marks, rows, sentence
 from pages.chart_spec import Spec
+from pages.panel_links import panel_of
+from pages.time_range import MILLISECOND
 from rules.signal_schema import Signal
 
 _BEFORE = 1800 * SECOND
 _AFTER = 600 * SECOND
 _MOST_OTHERS = 10
-_MILLISECOND = 1_000_000
 _HAPPENED = {
     "fired": "fired",
     "recovered": "recovered",
@@ -45,12 +46,13 @@ class Look:
     panel: int = 0
 
 
-def content(watched: Watched, alert: Alert, zone: Zone) -> dict[str, Any]:
-    """All that the page shows."""
+def content(watched: Watched, alert: Alert, asked: QueryParams, zone: Zone) -> dict[str, Any]:
+    """All that the page shows. Its address may ask for another range of the charts."""
     now = time.time_ns()
     signals, rule = watched.site.catalogue.signals, watched.site.catalogue.rules.get(alert.rule)
     others = alert_search.of_key(watched.file, alert.key, 0, _MOST_OTHERS + 1)
-    end = now if alert.ended_at is None else min(alert.ended_at + _AFTER, now)
+    start = str((alert.begin - _BEFORE) // MILLISECOND)
+    end = "now" if alert.ended_at is None else str(min(alert.ended_at + _AFTER, now) // MILLISECOND)
     names = rule.look_at if rule and alert.signal else ()
     return {
         "alert": alert,
@@ -62,8 +64,10 @@ def content(watched: Watched, alert: Alert, zone: Zone) -> dict[str, Any]:
         "own": _look(alert.signal, alert.host, alert.instance, signals.get(alert.signal)),
         "looks": [_look(name, alert.host, None, signals.get(name)) for name in names]
         or [Look(title) for title in alert.details.look_at],
-        "start": (alert.begin - _BEFORE) // _MILLISECOND,
-        "end": end // _MILLISECOND,
+        "band": [*_band(alert, zone, now)],
+        "start": asked.get("from") or start,
+        "end": asked.get("to") or end,
+        "now": now // MILLISECOND,
         "happened": _happened(watched, alert, zone),
         "others": rows([one for one in others.alerts if one.id != alert.id][:_MOST_OTHERS], (), zone, now),
         "others_total": max(others.total - 1, 0),
@@ -97,16 +101,26 @@ def _facts(alert: Alert, zone: Zone, now: int) -> Iterator[tuple[str, str]]:
     yield "Lasted" if alert.ended_at else "Lasts for", lasted
 
 
+def _band(alert: Alert, zone: Zone, now: int) -> Iterator[tuple[str, str, str]]:
+    """What is shaded in the chart: its kind, a word, and when."""
+    end = now if alert.ended_at is None else alert.ended_at
+    if alert.kind != "rule":
+        return
+    for kind, word, first, last in (
+        ("brief", "pending", alert.begin, alert.fired_at),
+        (alert.severity, "firing", alert.fired_at, end),
+    ):
+        if first < last:
+            till = "now" if last == now else zone.clock(last, date=False)
+            length = duration_text((last - first) // SECOND * SECOND)
+            yield kind, word, f"{zone.clock(first, date=False)}–{till} ({length})"
+
+
 def _look(name: str, host: str, instance: str | None, signal: Signal | None) -> Look:
     if signal is None:
         return Look(name)
-    home = home_of(name)
-    area, panel = (_area(home[0]), home[1].id) if home else ("", 0)
+    area, panel = panel_of(name)
     return Look(signal.title, str(Spec(name, (host,), instance)), area, panel)
-
-
-def _area(uid: str) -> str:
-    return next(one.area for one in load_areas().areas if one.uid == uid)
 
 
 def _happened(watched: Watched, alert: Alert, zone: Zone) -> Sequence[tuple[str, str, str]]:

@@ -11,7 +11,7 @@ from model.times import Zone, duration_text
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An alert in a list. `lasted` is how long its limit was crossed, `marks` are short remarks."""
+    """An alert in a list. `lasted` is empty while it fires: the sentence has it. `marks` are short remarks."""
 
     id: int
     severity: str
@@ -31,7 +31,7 @@ def rows(alerts: Iterable[Alert], silenced: Sequence[Silence], zone: Zone, now: 
             severity=one.severity,
             sentence=sentence(one, zone, now),
             since=zone.clock(one.begin),
-            lasted=duration_text((one.ended_at or now) - one.begin),
+            lasted="" if one.ended_at is None else duration_text(one.ended_at - one.begin),
             host=one.host,
             rule=one.rule,
             marks=[*marks(one, silenced, zone)],

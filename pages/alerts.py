@@ -114,9 +114,7 @@ class _AlertPages:
         except ValueError as error:
             raise Unusable(f"for how long: {error}") from None
         who, host, instance = form.who or _NOBODY, form.host or "*", form.instance or "*"
-        return alert_actions.silence(
-            self._file, form.rule, host, instance, length, form.reason, who, time.time_ns()
-        )
+        return alert_actions.silence(self._file, form.rule, host, instance, length, form.reason, who, time.time_ns())
 
     def end(self, request: Request, fields: Fields) -> Response:
         """End a silence."""
@@ -162,7 +160,7 @@ class _AlertPages:
             ack=ack or AckForm(),
             made=self._made(request),
             known=self._known(),
-            **alert_page.content(self._watched, alert, self._frame.zone_of(request)),
+            **alert_page.content(self._watched, alert, request.query_params, self._frame.zone_of(request)),
         )
 
     def _known(self) -> list[str]:

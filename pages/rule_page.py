@@ -12,6 +12,7 @@ from model.times import Zone
 from model.value_text import quantity
 from pages.alert_rows import rows
 from pages.markdown import html
+from pages.panel_links import panel_of
 from report.rule_page import sections, threshold_text
 from rules.healthy import Healthy
 from rules.pack_schema import Rule
@@ -44,9 +45,12 @@ def content(watched: Watched, rule: Rule, zone: Zone, now: int) -> dict[str, Any
     judged = sorted((one for one in watched.judged() if one.rule.id == rule.id), key=_rank)
     alerts = alert_search.of_rule(watched.file, rule.id, 0, _MOST_ALERTS)
     unit = catalogue.signals[rule.signal].unit
+    area, panel = panel_of(rule.signal)
     return {
         "rule": rule,
         "pack": next(pack for pack in catalogue.packs if any(one.id == rule.id for one in pack.rules)),
+        "area": area,
+        "panel": panel,
         "limit": threshold_text(rule, catalogue.signals),
         "signal": catalogue.signals[rule.signal].title,
         "sections": [(one.title, html(one.text)) for one in sections(rule, catalogue.signals)],

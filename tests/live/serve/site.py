@@ -1,6 +1,6 @@
 """A running server for tests."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,13 +10,11 @@ from urllib.parse import urlsplit
 import urllib3
 
 from hosts.facts import GivenFacts
-from hosts.settings import parse
 from live import planning
 from live.access import Access
 from live.alerts_file import NAME, AlertsFile
 from live.credentials import Credentials
 from live.health import Health
-from live.judged_now import JudgedNow
 from live.limits import Limits
 from live.listen import Listen
 from live.loop import Progress
@@ -77,13 +75,12 @@ def site(
     hosts=(),
     owner_only=False,
     health: Callable[[], Health] = Health,
-    judged: Callable[[], Sequence[JudgedNow]] = tuple,
-    settings: str = "",
     on_written=None,
     certificate=None,
     limits=None,
+    **watching: Any,
 ):
-    """A server for a store, with its secrets in a folder that is made."""
+    """A server for a store, with its secrets in a folder that is made. `watching` are fields of what its pages read."""
     folder.mkdir(mode=0o700, exist_ok=True)
     writing = Writing(store, *([on_written] if on_written else []))
     access = Access(listen, Credentials(folder), hosts, owner_only)
@@ -92,15 +89,15 @@ def site(
     watched = Watched(
         store=store,
         file=file,
-        site=planning.Site(load(), _overrides(settings)),
+        site=planning.Site(load()),
         given=GivenFacts(),
         zone=Zone.parse("UTC"),
         folder=folder,
         progress=Progress,
-        judged=judged,
+        judged=lambda: (),
         health=lambda _: health(),
     )
-    app = create_app(store, writing, access, health, limits, routes(watched))
+    app = create_app(store, writing, access, health, limits, routes(replace(watched, **watching)))
     serving = Serving(app, listen, certificate, limits)
     address = serving.address.replace("0.0.0.0", "127.0.0.1")
     try:
@@ -109,9 +106,3 @@ def site(
         serving.stop()
         writing.close()
         file.close()
-
-
-def _overrides(settings):
-    """What a plimsoll.toml with this text changes."""
-    catalogue, path = load(), Path("plimsoll.toml")
-    return parse(settings, path).overrides(path, catalogue.rules, catalogue.signals)
