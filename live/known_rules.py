@@ -34,6 +34,12 @@ def check(file: AlertsFile, pattern: str) -> None:
     names = known(file)
     if any(is_like(name, pattern) for name in names):
         return
-    near = get_close_matches(pattern.casefold().replace("*", ""), names, n=3, cutoff=0.5)
+    near = _nearest(pattern.casefold().replace("*", ""), names)
     meant = f"; did you mean {' or '.join(near)}?" if near else "; plimsoll rules list names them all"
     raise Unusable(f'no rule matches "{pattern}"{meant}')
+
+
+def _nearest(begin: str, names: Sequence[str]) -> list[str]:
+    """The names that begin most like a text."""
+    by_begin = {name[: len(begin)]: name for name in reversed(names)}
+    return [by_begin[one] for one in get_close_matches(begin, [*by_begin])]

@@ -76,7 +76,6 @@ def content(watched: Watched, alert: Alert, asked: QueryParams, zone: Zone) -> d
 
 def _facts(alert: Alert, zone: Zone, now: int) -> Iterator[tuple[str, str]]:
     unit, details = alert.details.unit, alert.details
-    ended = "it is still firing" if alert.ended_at is None else f"{zone.clock(alert.ended_at)}, {alert.ended_how}"
     match alert.kind:
         case "rule" | "flapping":
             reduced = f" ({details.reduced})" if details.reduced else ""
@@ -96,7 +95,8 @@ def _facts(alert: Alert, zone: Zone, now: int) -> Iterator[tuple[str, str]]:
             yield "Fired", zone.clock(alert.fired_at)
         case "plimsoll":
             yield "Since", zone.clock(alert.begin)
-    yield "Ended", ended
+    if alert.ended_at is not None:
+        yield "Ended", f"{zone.clock(alert.ended_at)}, {alert.ended_how}"
     lasted = duration_text(((alert.ended_at or now) - alert.begin) // SECOND * SECOND)
     yield "Lasted" if alert.ended_at else "Lasts for", lasted
 

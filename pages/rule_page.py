@@ -22,7 +22,7 @@ from rules.wording import limit_text
 _MOST_JUDGED = 200
 _MOST_ALERTS = 20
 _WORST_FIRST = (State.FIRING, State.PENDING, State.OK, State.NO_DATA, State.NOT_JUDGED)
-_WORDS = {State.FIRING: "firing", State.PENDING: "crossed, not firing yet", State.OK: "healthy"}
+_WORDS = {State.FIRING: "firing", State.PENDING: "pending", State.OK: "healthy"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,14 @@
 
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
 from hosts.settings import parse
 from live import planning
 from live.alert_record import details_of
-from live.alert_rows import Begun, begin, end
+from live.alert_rows import Begun, begin, count_firing, end
 from live.alerts_file import NAME, AlertsFile
 from live.judged_now import JudgedNow
 from live.loop import Progress
@@ -22,7 +23,8 @@ from rules.subjects import Subject
 MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE
 CPU = "windows-cpu-busy-critical"
-CALM = "windows-privileged-time"
+PRIVILEGED = "windows-privileged-time"
+NOTE = "windows-interrupt-time"
 HOSTILE = "<script>alert(1)</script>\"'\u202eevil"
 LONG = "W" * 300
 
@@ -31,7 +33,7 @@ LONG = "W" * 300
 class Told:
     """What `plimsoll up` found. `now` is the time at which it is made."""
 
-    folder: object
+    folder: Path
     now: int = field(default_factory=lambda: time.time_ns() // (10 * SECOND) * 10 * SECOND)
 
     def __post_init__(self):
@@ -40,8 +42,10 @@ class Told:
         self.file = AlertsFile(self.folder / NAME)
         self.judged = []
 
-    def fired(self, host, ago=10 * MINUTE, rule=CPU, instance=None, ended=None, value=95.0, processes=(), pending=None):
-        """An alert that fired `ago` (ns), and ended so long after that; returns its id."""
+    def fired(
+        self, host, ago=10 * MINUTE, rule=CPU, instance=None, ended=None, value=95.0, processes=(), counted=False
+    ):
+        """An alert that fired `ago` (ns), and ended so long after that; `counted` for flapping. Returns its id."""
         known = self.catalogue.rules[rule]
         at = self.now - ago
         begun = Begun(
@@ -52,7 +56,7 @@ class Told:
             signal=known.signal,
             host=host,
             instance=instance,
-            since=at - (known.for_ if pending is None else pending),
+            since=at - known.for_,
             fired_at=at,
             value=value,
             healthy=str(known.healthy),
@@ -60,6 +64,8 @@ class Told:
         )
         with self.file.transaction() as connection:
             number = begin(connection, begun, at)
+            if counted:
+                count_firing(connection, number, at)
             if ended is not None:
                 end(connection, number, at + ended, at + ended, "recovered")
         return number
