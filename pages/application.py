@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from starlette.routing import BaseRoute
 
 from live.watched import Watched
-from pages import chart_api, health, static_files
+from pages import chart_api, dashboards, health, static_files
 from pages.frame import Frame
 from pages.scene import Scenes
 
@@ -17,4 +17,5 @@ def routes(watched: Watched) -> Sequence[BaseRoute]:
         *static_files.routes(),
         *health.routes(watched, frame),
         *chart_api.routes(watched, frame, scenes),
+        *dashboards.routes(watched, frame, scenes),
     ]
