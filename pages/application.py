@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from starlette.routing import BaseRoute
 
 from live.watched import Watched
-from pages import alerts, chart_api, health, rules, static_files
+from pages import alerts, chart_api, dashboards, health, rules, static_files
 from pages.frame import Frame
 from pages.scene import Scenes
 
@@ -19,4 +19,5 @@ def routes(watched: Watched) -> Sequence[BaseRoute]:
         *alerts.routes(watched, frame),
         *rules.routes(watched, frame),
         *chart_api.routes(watched, frame, scenes),
+        *dashboards.routes(watched, frame, scenes),
     ]

@@ -14,7 +14,7 @@ from model.times import Zone
 from model.value_text import number, quantity
 from pages.chart_spec import Spec
 from pages.signals import Drawn
-from report.html.chart import MOST_LINES, Charts, Limit, Line, Span
+from report.html.chart import Charts, Limit, Line, Span
 from rules.pack_schema import Rule
 from rules.signal_schema import Signal
 from rules.superseded import is_note
@@ -76,7 +76,12 @@ def encoded(contents: Sequence[Content], ask: Ask) -> dict[str, Any]:
         spans = [span for alert in one.alerts for span in _spans(alert, ask.end)]
         gravest = max([alert.severity for alert in one.alerts], key=lambda name: _RANK[name], default="info")
         lines = [
-            Line(printable(shown.label), f"line-{at}" if len(one.lines) > 1 else "samples", shown.drawn.samples, marked=True)
+            Line(
+                printable(shown.label),
+                f"line-{at}",
+                shown.drawn.samples,
+                marked=True,
+            )
             for at, shown in enumerate(one.lines, 1)
         ]
         label = described(one, rules)

@@ -1,4 +1,4 @@
-"""What a chart shows, as the addresses of pages name it: `cpu.busy|WEB1`, `disk.free|WEB1|C:`, `run:NIGHT|cpu.busy|*`."""
+"""What a chart shows, as addresses name it: `cpu.busy|WEB1`, `disk.free|WEB1|C:`, `run:NIGHT|cpu.busy|*`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,7 +32,9 @@ class Spec:
         if parts[0].startswith(_RUN):
             run = unquote(parts.pop(0).removeprefix(_RUN))
         if not 1 <= len(parts) <= 3 or not parts[0] or len(text) > _LONGEST:
-            raise Unusable("a chart is named like cpu.busy|HOST, cpu.busy|*, disk.free|HOST|C: or run:NAME|cpu.busy|HOST")
+            raise Unusable(
+                f'"{text[:100]}" names no chart; write cpu.busy|HOST, disk.free|HOST|C: or cpu.busy|*'
+            )
         signal, _, drive = parts[0].partition("@")
         hosts = parts[1] if len(parts) > 1 else ALL
         named = () if hosts in ("", ALL) else tuple(unquote(host) for host in hosts.split(","))

@@ -155,9 +155,7 @@ class Drawing:
         parts = sum(len(series_of(one.found.origin)) for one in candidates)
         reach = max(_MOST_RANKED // parts, 1) * _EVERY
         whole = all(one.source.end - one.source.start <= reach for one in candidates)
-        compared = [
-            _Candidate(one.spec, _late(one.source, reach), one.found) for one in candidates
-        ]
+        compared = [_Candidate(one.spec, _late(one.source, reach), one.found) for one in candidates]
         read = self._read(compared, 1)
         order = sorted(
             range(len(candidates)),

@@ -107,4 +107,3 @@ def _split(samples: Samples, gaps: NDArray[np.bool_]) -> Samples:
     times: Times = np.insert(samples.times, at, before + (after - before) // 2)
     values: Values = np.insert(samples.values, at, np.nan)
     return Samples(times, values)
-

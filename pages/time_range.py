@@ -71,7 +71,9 @@ def _instant(text: str, zone: Zone, now: int) -> int:
         try:
             moment = datetime.fromisoformat(text)
         except ValueError:
-            raise Unusable(f'"{text[:40]}" is no time: write it like now-6h, 2026-03-01T10:22 or as ms since 1970') from None
+            raise Unusable(
+                f'"{text[:40]}" is no time: write it like now-6h, 2026-03-01T10:22, or ms since 1970'
+            ) from None
         at = instant(moment if moment.tzinfo else moment.replace(tzinfo=zone.rule))
     if abs(at) > _FURTHEST:
         raise Unusable(f'"{text}" is too far away')

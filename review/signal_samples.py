@@ -41,9 +41,7 @@ def signal_samples(
             return None
 
 
-def _together(
-    parts: Sequence[Origin], samples_of: Callable[[Series], Samples], where_shared: bool
-) -> list[Samples]:
+def _together(parts: Sequence[Origin], samples_of: Callable[[Series], Samples], where_shared: bool) -> list[Samples]:
     """The samples of each part at the same times; empty if they were not sampled so."""
     found = (signal_samples(part, samples_of, where_shared=where_shared) for part in parts)
     known = [one for one in found if one is not None]

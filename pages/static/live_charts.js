@@ -10,6 +10,30 @@ const entries = [...document.querySelectorAll(".charts .live-chart")].map((figur
 const sections = [...document.querySelectorAll("section.charts")];
 
 if (entries.length) start();
+for (const one of document.querySelectorAll(".charts .live-table")) table(one);
+addEventListener("hashchange", reveal);
+reveal();
+
+// The target of a link, in an unfolded row.
+function reveal() {
+  const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  for (let at = target; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
+  if (target) target.scrollIntoView();
+}
+
+// A table of last values, which the server makes when it comes into view.
+function table(holder) {
+  const body = part(holder, "div", "scroll");
+  const watch = new IntersectionObserver(async (seen) => {
+    if (!seen.some((one) => one.isIntersecting)) return;
+    watch.disconnect();
+    const query = new URLSearchParams(location.search);
+    query.set("chart", holder.dataset.chart);
+    const answer = await fetch(`/api/table?${query}`);
+    if (answer.ok) body.innerHTML = await answer.text();
+  });
+  watch.observe(holder);
+}
 
 function entry(figure) {
   const one = { figure, section: figure.closest(".charts"), hidden: new Set(), near: false, loaded: "", chart: null, data: null };
@@ -221,6 +245,12 @@ function start() {
     for (const link of document.querySelectorAll("a[data-keeps-range]")) {
       const url = new URL(link.href);
       for (const name of ["from", "to"]) asked[name] ? url.searchParams.set(name, asked[name]) : url.searchParams.delete(name);
+      link.href = url.href;
+    }
+    for (const link of document.querySelectorAll("a[data-step]")) {
+      const url = new URL(location.href), by = Math.round(Number(link.dataset.step) * (range[1] - range[0]));
+      url.searchParams.set("from", Math.round(range[0]) + by);
+      url.searchParams.set("to", Math.round(range[1]) + by);
       link.href = url.href;
     }
     for (const field of document.querySelectorAll("input[data-keeps-range]")) field.value = asked[field.name] || "";

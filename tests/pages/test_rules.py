@@ -43,7 +43,7 @@ def test_rules_are_listed_and_searched(chromium, told, pages):
             assert page.locator("tbody tr:visible").count() == len(rules)
             row = page.locator("tr", has=page.get_by_role("link", name=CPU, exact=True)).first
             assert row.locator("td").all_inner_texts()[-2:] == ["2", "◆ 1"]
-            old = page.locator("tr", has=page.get_by_role("link", name="disk-queue-per-spindle", exact=True)).first
+            old = page.locator("tr", has=page.get_by_role("link", name="ldap-bind-rate", exact=True)).first
             assert "an old limit, superseded by" in old.inner_text()
             page.get_by_role("searchbox").fill("windows cpu CRITICAL")
             found = page.locator("tbody tr:visible a:first-child").all_inner_texts()
