@@ -1,0 +1,57 @@
+"""A page in Chromium, and what is wrong with it."""
+
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from tests.grafana_components import packages
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+WIDE, NARROW = 1440, 390
+_RULES = "axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']})"
+
+
+@dataclass
+class Opened:
+    """A page. `complaints` are what it wrote to the console, errors, and requests to other machines."""
+
+    page: "Page"
+    complaints: list[str] = field(default_factory=list[str])
+
+    def violations(self) -> list[str]:
+        """What axe-core finds: the rule, and the first element."""
+        script = packages.folder() / "node_modules" / "axe-core" / "axe.min.js"
+        self.page.evaluate(script.read_text(encoding="utf-8"))
+        found = self.page.evaluate(_RULES)
+        return [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found["violations"]]
+
+    @property
+    def fits(self) -> bool:
+        """Whether nothing is wider than the window."""
+        return self.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@contextmanager
+def opened(browser: "Browser", address: str, *, width: int = WIDE, scheme: str = "light"):
+    """A page at an address, in a new context that is closed in the end."""
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
+    context.set_default_timeout(60_000)
+    page = context.new_page()
+    one = Opened(page)
+    here = urlsplit(address).netloc
+
+    def requested(request):
+        if urlsplit(request.url).netloc not in ("", here):
+            one.complaints.append(f"asks {request.url}")
+
+    page.on("console", lambda said: one.complaints.append(said.text))
+    page.on("pageerror", lambda error: one.complaints.append(str(error)))
+    page.on("request", requested)
+    try:
+        page.goto(address)
+        yield one
+    finally:
+        context.close()
