@@ -23,6 +23,7 @@ from model.errors import Unusable
 from model.points import Points
 from pages.application import routes
 from plimsoll.console import print_line, print_notice
+from plimsoll.demo_runs import load_demo_runs
 from plimsoll.open_store import influx_store
 from plimsoll.store_address import store_address
 from plimsoll.web_browser import open_page
@@ -110,6 +111,7 @@ def _run(options: Options, folder: Path, lock: OnlyOne, listen: Listen, certific
         up = Up(setup, lock, store, site, given.facts())
         try:
             if options.demo:
+                load_demo_runs(store)
                 up.put(live_host.demo_points(started, started - live_host.BACK, started))
             up.start()
             _greet(options, up, store, listen, folder, told)
@@ -169,7 +171,7 @@ def _greet(options: Options, up: Up, store: Store, listen: Listen, folder: Path,
     for label, text in (
         ("store", store.name),
         ("collects", f"this computer, {up.host}, every 10 s" if up.host else "nothing itself"),
-        *(((("simulates", f"{live_host.HOST}, a SQL Server"),)) if options.demo else ()),
+        *(((("simulates", f"{live_host.HOST}, a SQL Server, and two recorded runs"),)) if options.demo else ()),
         ("notifies", targets),
         ("alerts", f"plimsoll alerts list --data {folder}"),
     ):
