@@ -5,14 +5,17 @@ from collections.abc import Sequence
 from starlette.routing import BaseRoute
 
 from live.watched import Watched
-from pages import health, static_files
+from pages import chart_api, dashboards, health, static_files
 from pages.frame import Frame
+from pages.scene import Scenes
 
 
 def routes(watched: Watched) -> Sequence[BaseRoute]:
     """The routes of all pages and of the data they ask for."""
-    frame = Frame(watched.zone)
+    frame, scenes = Frame(watched.zone), Scenes(watched)
     return [
         *static_files.routes(),
         *health.routes(watched, frame),
+        *chart_api.routes(watched, frame, scenes),
+        *dashboards.routes(watched, frame, scenes),
     ]
