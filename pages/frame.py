@@ -40,8 +40,7 @@ class Frame:
         self, request: Request, template: str, title: str, status: HTTPStatus = HTTPStatus.OK, **content: Any
     ) -> Response:
         """A page from a template, which extends `base.html.j2`."""
-        zone = self.zone_of(request)
-        links = _Links(request, zone, self.zone)
+        zone, links = self.zone_of(request), self.links(request)
         page = _environment().get_template(template)
         text = page.render(title=title, zone=zone, links=links, navigation=NAVIGATION, **content)
         return HTMLResponse(text.encode(errors="replace"), status)
@@ -49,6 +48,10 @@ class Frame:
     def fragment(self, template: str, **content: Any) -> str:
         """A part of a page, for scripts that replace it."""
         return _environment().get_template(template).render(**content)
+
+    def links(self, request: Request) -> "Links":
+        """Links that keep the zone of a request."""
+        return Links(request, self.zone_of(request), self.zone)
 
     def missing(self, request: Request, what: str, hint: str) -> Response:
         """The page for what is not there: what that is, and where to look."""
@@ -64,7 +67,7 @@ class Frame:
 
 
 @dataclass(frozen=True)
-class _Links:
+class Links:
     """Links that keep the zone of the request."""
 
     request: Request
@@ -75,7 +78,7 @@ class _Links:
         """A link to a page with these parameters."""
         chosen = {"zone": self.zone.name} if self.zone != self.usual else {}
         given = {name: str(value) for name, value in parameters.items() if value is not None}
-        query = urlencode({**given, **chosen})
+        query = urlencode({**given, **chosen}, errors="replace")
         return f"{path}?{query}" if query else path
 
     def is_current(self, path: str) -> bool:

@@ -78,8 +78,9 @@ def site(
     on_written=None,
     certificate=None,
     limits=None,
+    **watching: Any,
 ):
-    """A server for a store, with its secrets in a folder that is made."""
+    """A server for a store, with its secrets in a folder that is made. `watching` are fields of what its pages read."""
     folder.mkdir(mode=0o700, exist_ok=True)
     writing = Writing(store, *([on_written] if on_written else []))
     access = Access(listen, Credentials(folder), hosts, owner_only)
@@ -94,14 +95,15 @@ def site(
         folder=folder,
         progress=Progress,
         judged=lambda: (),
-        health=lambda _: health(),
+        health=health,
     )
-    app = create_app(store, writing, access, health, limits, routes(watched))
+    app = create_app(store, writing, access, health, limits, routes(replace(watched, **watching)))
     serving = Serving(app, listen, certificate, limits)
     address = serving.address.replace("0.0.0.0", "127.0.0.1")
     try:
         yield Site(address, folder, store, writing, serving)
     finally:
+        watched.closing.close()
         serving.stop()
         writing.close()
         file.close()
