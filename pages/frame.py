@@ -76,10 +76,15 @@ class Links:
 
     def to(self, path: str, **parameters: str | int | None) -> str:
         """A link to a page with these parameters."""
-        chosen = {"zone": self.zone.name} if self.zone != self.usual else {}
+        chosen = {"zone": self.kept_zone} if self.kept_zone else {}
         given = {name: str(value) for name, value in parameters.items() if value is not None}
         query = urlencode({**given, **chosen}, errors="replace")
         return f"{path}?{query}" if query else path
+
+    @property
+    def kept_zone(self) -> str:
+        """The zone that links keep, for forms; empty if it is the usual one."""
+        return self.zone.name if self.zone != self.usual else ""
 
     def is_current(self, path: str) -> bool:
         """Whether the request is for a page of this part of the navigation."""
