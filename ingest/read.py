@@ -65,7 +65,7 @@ def read_log(path: Path, how: Reading | None = None) -> Log:
 def _read(content: Content, how: Reading) -> Log:
     if content.refused:
         raise content.refused
-    text = Text.of(Path(content.name), content.data, how.encoding)
+    text = Text.of(Path(content.name), content.data, how.encoding, content.path)
     if not text.header.strip():
         kind = Unusable if is_called_a_log(content.name) else Empty
         raise kind(f"{content.name}: is empty; there is nothing to read")
