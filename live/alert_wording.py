@@ -69,6 +69,23 @@ def still_sentence(alert: Alert, zone: Zone, now: int) -> str:
             return f"{past}: {last}, {_worst(alert)}; it {alert.details.should}."
 
 
+def state_sentence(alert: Alert) -> str:
+    """The alert where its host is named beside it: `Processor time is 92 %; it should stay below 80 %.`"""
+    match alert.kind:
+        case "host-silent":
+            return "Sends no samples: nothing is judged."
+        case "all-silent":
+            return f"No data from any of {_hosts(alert)}."
+        case "flapping":
+            return f"{alert.details.title} is flapping: it fired {counted(alert.firings, 'time')}."
+        case "plimsoll":
+            return f"{alert.details.summary}."
+        case "rule":
+            value = quantity(alert.value if math.isnan(alert.last) else alert.last, alert.details.unit)
+            now = f"was {value} and has no data now" if alert.stale else f"is {value}"
+            return f"{alert.details.title} {now}; it {alert.details.should}."
+
+
 def ended_sentence(alert: Alert, zone: Zone) -> str:
     """`Processor time of WEB01 is healthy again; it was past its limit for 12 min, at worst 95 % (1 min mean).`"""
     ended = alert.fired_at if alert.ended_at is None else alert.ended_at
