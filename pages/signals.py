@@ -65,8 +65,9 @@ def reduced(samples: Samples, start: int, end: int, columns: int) -> Drawn:
     if not len(chosen.times):
         return Drawn(chosen, 0)
     apart = pauses(present.times)
-    missing = samples.times[~np.isfinite(samples.values)]
-    apart |= np.searchsorted(missing, present.times[:-1]) < np.searchsorted(missing, present.times[1:])
+    if len(present.times) < len(samples.times):
+        rows = np.flatnonzero(np.isfinite(samples.values))
+        apart |= np.diff(rows) > 1
     before = np.concatenate(([0], np.cumsum(apart)))[np.searchsorted(present.times, chosen.times)]
     gaps = np.diff(before) > 0
     if len(chosen.times) < len(present.times):

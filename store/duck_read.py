@@ -57,10 +57,13 @@ class Range(NamedTuple):
         return f"SELECT {columns.raw} FROM {RECORDED} WHERE {self.where}"
 
     def live(self, columns: Columns) -> str:
-        """The query for live samples; empty if there cannot be any."""
+        """The query for live samples, those of earlier days first; empty if there cannot be any."""
+        parts = sorted(
+            live_parts(self.cursor, self.start, self.end), key=lambda part: (part.kind is Kind.OPEN, part.day)
+        )
         return " UNION ALL ".join(
             f"SELECT {columns.thin if part.kind is Kind.THIN else columns.raw} FROM {part.rows} WHERE {self.where}"
-            for part in live_parts(self.cursor, self.start, self.end)
+            for part in parts
         )
 
     def all(self, columns: Columns) -> str:
@@ -87,7 +90,7 @@ def samples(asked: Range) -> dict[int, Samples]:
     found: dict[int, list[Samples]] = {}
     for query in filter(None, (asked.recorded(MEAN), asked.live(MEAN))):
         rows = asked.cursor.execute(query).fetchnumpy()
-        # Parts are sorted, mostly: that is much faster than to have DuckDB sort all.
+        # Parts are sorted, mostly: this is much faster than to have DuckDB sort all.
         order = np.argsort(rows["series"], kind="stable")
         for number, one in _by_series({name: np.asarray(column)[order] for name, column in rows.items()}):
             found.setdefault(number, []).append(Samples(one["time"], one["value"]))
