@@ -3,8 +3,8 @@
 import logging
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 
@@ -37,7 +37,6 @@ from live.watched import Watched
 from live.writing import NotWritten, Writing
 from model.errors import Unreachable, Unusable
 from model.points import Points
-from model.times import Zone
 from store.duck_store import DuckStore
 from store.protocol import Store
 
@@ -75,9 +74,11 @@ class Up:
         self._site = site
         self._given = given
         self._stop = Event()
+        self._closing = ExitStack()
         self._started = time.time_ns()
         self._settings = up_settings.load(setup.folder)
         hide_in_logs(self._settings.addresses)
+        self._limits = Limits(past_s=self._settings.store.days * _DAY_S)
         self._watch = ProcessWatch() if setup.host else None
         self._file = AlertsFile(setup.folder / NAME)
         self._writing = Writing(store, self._written)
@@ -119,6 +120,7 @@ class Up:
 
     def stop(self) -> None:
         """Stop the server first, then write what it received, then end the loop and close the files."""
+        self._closing.close()
         for server in self._servers:
             server.stop()
         self._sources.stop()
@@ -152,10 +154,9 @@ class Up:
 
     def _serving(self, listen: Listen, certificate: Certificate | None, *, owner_only: bool = False) -> Serving:
         access = Access(listen, self._credentials, self._setup.allowed_hosts, owner_only)
-        limits = Limits(past_s=self._settings.store.days * _DAY_S)
-        health = partial(self._health, self._settings.zone)
-        app = create_app(self._store, self._writing, access, health, limits, () if owner_only else self._pages())
-        return Serving(app, listen, certificate, limits)
+        pages = () if owner_only else self._pages()
+        app = create_app(self._store, self._writing, access, self._health, self._limits, pages)
+        return Serving(app, listen, certificate, self._limits)
 
     def _heart(self, settings: UpSettings) -> Heartbeat | None:
         if settings.heartbeat is None:
@@ -186,10 +187,12 @@ class Up:
                 progress=lambda: self.loop.progress,
                 judged=lambda: self.loop.judged,
                 health=self._health,
+                limits=self._limits,
+                closing=self._closing,
             )
         )
 
-    def _health(self, zone: Zone) -> overview.Health:
+    def _health(self) -> overview.Health:
         size = self._store.size() if isinstance(self._store, DuckStore) else None
         return overview.health(
             self._file,
@@ -198,7 +201,6 @@ class Up:
             self._writing.state,
             self._store.name,
             size,
-            zone,
             time.time_ns(),
         )
 

@@ -1,13 +1,15 @@
 """What the pages show: the parts of a running `plimsoll up`."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from hosts.facts import GivenFacts
 from live.alerts_file import AlertsFile
 from live.health import Health
 from live.judged_now import JudgedNow
+from live.limits import Limits
 from live.loop import Progress
 from live.planning import Site
 from model.times import Zone
@@ -19,7 +21,7 @@ class Watched:
     """The parts that pages read. `folder` is the data folder, `zone` the one of up.toml.
 
     `progress` says how far the alert loop is, `judged` what it found at its last evaluation, and `health` whether all
-    is well, in words.
+    is well, in words. What pages put on `closing` is called when the server is to stop.
     """
 
     store: Store
@@ -30,4 +32,6 @@ class Watched:
     folder: Path
     progress: Callable[[], Progress]
     judged: Callable[[], Sequence[JudgedNow]]
-    health: Callable[[Zone], Health]
+    health: Callable[[], Health]
+    limits: Limits = field(default_factory=Limits)
+    closing: ExitStack = field(default_factory=ExitStack)

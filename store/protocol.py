@@ -3,6 +3,7 @@
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
+from uuid import uuid4
 
 import numpy as np
 
@@ -71,6 +72,20 @@ class RunSummary:
     refused: int = 0
     state: State = State.LOADING
     generation: str = ""
+
+    @classmethod
+    def new(cls, run: StoredRun) -> "RunSummary":
+        """A run that is saved now, in a new generation."""
+        return cls(
+            run.name,
+            run.start,
+            run.end,
+            run.hosts,
+            run.run.labels,
+            len(run.recordings),
+            run.values,
+            generation=uuid4().hex,
+        )
 
     @property
     def complete(self) -> bool:

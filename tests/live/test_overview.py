@@ -7,7 +7,6 @@ import pytest
 from live.overview import health
 from live.troubles import Trouble
 from live.writing import WritingState
-from model.times import Zone
 from tests.live.test_loop import MINUTE, World
 
 
@@ -20,7 +19,7 @@ def world(tmp_path):
 
 def page(world, *mended):
     progress = world.loop.progress
-    return health(world.file, progress, list(mended), WritingState(), "store", None, Zone.parse("UTC"), world.now)
+    return health(world.file, progress, list(mended), WritingState(), "store", None, world.now)
 
 
 def test_nothing_is_healthy_before_anything_was_judged(world):
