@@ -13,12 +13,12 @@ from model.run import Phase
 from model.times import Zone
 from model.value_text import number, quantity
 from pages.chart_spec import Spec
-from pages.signals import Drawn
 from report.html.chart import Charts, Limit, Line, Span
 from rules.pack_schema import Rule
 from rules.signal_schema import Signal
 from rules.superseded import is_note
 from rules.wording import limit_text
+from store.m4 import Drawn
 
 MOST_COLUMNS, LEAST_COLUMNS = 4000, 50
 _MOST_MORE = 500  # names of lines that are not drawn
@@ -145,7 +145,7 @@ def described(content: Content, rules: Sequence[Rule]) -> str:
 
 
 def _last(line: Shown, signal: Signal) -> str:
-    present = line.drawn.present
+    present = line.drawn.samples.present
     return quantity(float(present.values[-1]), signal.unit) if len(present.values) else "no samples"
 
 
