@@ -4,17 +4,16 @@ The settings are documented in docs/settings.md.
 """
 
 import os
-import tomllib
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from hosts.bounded_toml import Excess, loads
 from hosts.facts import Drives, GivenFacts
 from hosts.overrides import Overrides, RuleSettings, mistakes
+from hosts.toml_file import decoded, parsed
 from model import user_files
 from model.errors import Unusable, first_of, printable
 from model.run import Phase, Run
@@ -169,26 +168,12 @@ def load(path: Path) -> Settings:
 
 def text_of(path: Path) -> str:
     """Return the text of plimsoll.toml. Raises Unusable if it cannot be read."""
-    data = user_files.read(path)
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise Unusable(f"{path}:{line}: not valid TOML: it is not text in UTF-8; save it as that") from None
+    return decoded(user_files.read(path), path)
 
 
 def parse(text: str, path: Path) -> Settings:
     """Parse the text of `path`. Raises Unusable, naming the setting, if it is invalid."""
-    try:
-        data = loads(text)
-    except Excess as error:
-        raise Unusable(f"{path}:{error.line}: {error}") from None
-    except tomllib.TOMLDecodeError as error:
-        raise Unusable(f"{path}: not valid TOML: {error}") from None
-    try:
-        return Settings.model_validate(data)
-    except ValidationError as error:
-        raise Unusable(*first_of(_explain(path, detail) for detail in error.errors())) from None
+    return parsed(text, path, Settings, _unusual)
 
 
 def check_phases(
@@ -226,14 +211,12 @@ def _numbers(facts: BaseModel) -> dict[str, float]:
     return {name: value for name, value in facts.model_dump().items() if isinstance(value, int | float)}
 
 
-def _explain(path: Path, detail: Any) -> str:
-    place = ".".join(str(part + 1) if isinstance(part, int) else part for part in detail["loc"])
+def _unusual(detail: Any) -> str | None:
     if detail["type"] == "extra_forbidden":
         known = ["run", "hosts", "name", "simulated", "labels", "phases", "from", "to", "processors", "clock_mhz"]
         known += ["memory_mb", "spindles", "raid", "link_bits", "instances", "drive"]
         known += ["rules", "reason", "off", "healthy", "over", "for", "per", "often"]
-        return f"{path}: {place}: unknown setting{suggest(str(detail['loc'][-1]), known)}"
+        return f": unknown setting{suggest(str(detail['loc'][-1]), known)}"
     if detail["type"] == "missing" and detail["loc"][-1] == "reason":
-        return f"{path}: {place} is missing: say why the documented threshold does not hold here"
-    message = str(detail["ctx"]["error"]) if detail["type"] == "value_error" else detail["msg"]
-    return f"{path}: {place}: {message[:1].lower()}{message[1:]}"
+        return " is missing: say why the documented threshold does not hold here"
+    return None

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from ingest.open import STDIN
 from ingest.recognise import is_called_a_log, is_measured_json
@@ -13,10 +14,26 @@ _MOST_NAMED = 3
 _HEAD = 4096
 
 
-def find_logs(named: Sequence[Path]) -> Iterator[tuple[Path, bool]]:
+class LogFile(NamedTuple):
+    """A file to read; one that was found in a folder need not be a log.
+
+    `name` is what people call it, if that is not its path.
+    """
+
+    path: Path
+    in_folder: bool = False
+    name: str | None = None
+
+    @property
+    def shown(self) -> Path:
+        """The path that people see."""
+        return Path(self.name) if self.name is not None else self.path
+
+
+def find_logs(named: Sequence[Path]) -> Iterator[LogFile]:
     """The files that were named and those in the folders that were named, each once.
 
-    The flag is True for a file found in a folder, which need not be a log. Unusable if a path does not exist, or if
+    Unusable if a path does not exist, or if
     standard input is named twice.
     """
     if named.count(STDIN) > 1:
@@ -24,7 +41,7 @@ def find_logs(named: Sequence[Path]) -> Iterator[tuple[Path, bool]]:
     seen: set[Path] = set()
     for path in named:
         if path == STDIN:
-            yield path, False
+            yield LogFile(path)
             continue
         try:
             if not path.exists():
@@ -36,7 +53,7 @@ def find_logs(named: Sequence[Path]) -> Iterator[tuple[Path, bool]]:
         for one in found:
             if not (in_folder and _is_ignored(one)) and (target := _target(one)) not in seen:
                 seen.add(target)
-                yield one, in_folder
+                yield LogFile(one, in_folder)
 
 
 def _target(path: Path) -> Path:

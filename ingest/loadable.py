@@ -13,11 +13,21 @@ from store.line_protocol import same_when_written
 from store.protocol import RunSummary, Store
 
 
+class ZoneUnknown(Unusable):
+    """A log does not say its time zone."""
+
+
+class Overlapping(Unusable):
+    """The store has data of the same host and time."""
+
+
 def refuse_unloadable(logs: Sequence[Log]) -> None:
     """Unusable if a log does not have a known time zone, or two counters would be the same series once written."""
     for log in logs:
         if not log.zone.known:
-            raise Unusable(f"{log.path}: does not say its time zone; name it with --zone, such as --zone Europe/Berlin")
+            raise ZoneUnknown(
+                f"{log.path}: does not say its time zone; name it with --zone, such as --zone Europe/Berlin"
+            )
     places = [(log, series) for log in logs for series in log.series]
     for other, one in same_when_written([series for _, series in places]):
         log, series = places[other]
@@ -66,7 +76,7 @@ def others(store: Store, run: StoredRun, *, merge: bool) -> Iterator[Remark]:
         ]
         whose = f"{host} has {len(found):,} series over these {duration_text(end - start)} in {store.name} already"
         if not merge:
-            raise Unusable(
+            raise Overlapping(
                 f"{whose}, of {' and '.join(names) or 'live collection'}; load over them with --merge, "
                 "or is --zone not right?"
             )

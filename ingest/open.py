@@ -5,6 +5,7 @@ import mmap
 import sys
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
@@ -17,13 +18,15 @@ MOST_BYTES = 4 << 30
 
 
 @contextmanager
-def opened(path: Path, most: int = MOST_BYTES) -> Generator[Iterator[Content]]:
+def opened(path: Path, most: int = MOST_BYTES, name: str | None = None) -> Generator[Iterator[Content]]:
     """The logs in a file, one after the other; files are mapped into memory while the context lasts.
 
-    Unusable if it cannot be read, or unpacks to more than `most` bytes.
+    `name` is what people call the file, if that is not its path. Unusable if it cannot be read, or unpacks to more than
+    `most` bytes.
     """
     with ExitStack() as stack:
-        yield unpacked(_content(path, most, stack), most)
+        content = _content(path, most, stack)
+        yield unpacked(replace(content, name=name) if name is not None else content, most)
 
 
 def _content(path: Path, most: int, stack: ExitStack) -> Content:

@@ -18,15 +18,16 @@ from model.remark import Kind, Remark, Remarks, counted
 _CUT = "the file ends within a character of UTF-16: read up to there"
 
 
-def read_logs(path: Path, how: Reading | None = None) -> tuple[list[Log], list[Remark]]:
+def read_logs(path: Path, how: Reading | None = None, name: str | None = None) -> tuple[list[Log], list[Remark]]:
     """Read the recordings in a file: one, or those in an archive; `-` is standard input.
+    `name` is what people call the file, if that is not its path.
 
     Files of an archive that cannot be read are remarked, each as `refusal` has it. Unusable, in a sentence that says
     what to do, if nothing can be read: NoLog if none of it is a recording.
     """
     logs: list[Log] = []
     errors: list[Unusable] = []
-    with opened(path) as contents:
+    with opened(path, name=name) as contents:
         for content in contents:
             try:
                 logs.append(_read(content, how or Reading()))
@@ -38,7 +39,7 @@ def read_logs(path: Path, how: Reading | None = None) -> tuple[list[Log], list[R
         first, *others = sorted(errors, key=lambda error: isinstance(error, NoLog))
         more = f" ({counted(len(others), 'other file')} cannot be read either)" if others else ""
         raise type(first)(f"{first}{more}")
-    return logs, [refusal(error, path, logs) for error in errors]
+    return logs, [refusal(error, path if name is None else Path(name), logs) for error in errors]
 
 
 def refusal(error: Unusable, path: Path, logs: Sequence[Log]) -> Remark:
@@ -64,7 +65,7 @@ def read_log(path: Path, how: Reading | None = None) -> Log:
 def _read(content: Content, how: Reading) -> Log:
     if content.refused:
         raise content.refused
-    text = Text.of(Path(content.name), content.data, how.encoding)
+    text = Text.of(Path(content.name), content.data, how.encoding, content.path)
     if not text.header.strip():
         kind = Unusable if is_called_a_log(content.name) else Empty
         raise kind(f"{content.name}: is empty; there is nothing to read")

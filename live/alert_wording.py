@@ -3,6 +3,7 @@
 import math
 
 from live.alert_record import Alert
+from live.silences import Silence
 from model.remark import counted
 from model.times import SECOND, Zone, duration_text
 from model.value_text import quantity
@@ -120,6 +121,13 @@ def brief_sentence(alert: Alert, zone: Zone) -> str:
         case "rule":
             was = f"{_title(alert)} was past its limit, {span}, {_worst(alert)}{_reduced(alert)}"
             return f"{was}; it {alert.details.should}."
+
+
+def made_sentence(silence: Silence, muted: int, zone: Zone) -> str:
+    """What a new silence does; `muted` alerts that are firing match it."""
+    firing = counted(muted, "alert") if muted else "no alert"
+    until = f"{zone.clock(silence.until)} {zone.label(silence.until)}"
+    return f"Silence {silence.id} holds until {until}; it matches {firing} firing now"
 
 
 def _title(alert: Alert) -> str:

@@ -20,6 +20,7 @@ _CODES = {
     HTTPStatus.TOO_MANY_REQUESTS: "too many requests",
     HTTPStatus.INTERNAL_SERVER_ERROR: "internal error",
     HTTPStatus.SERVICE_UNAVAILABLE: "unavailable",
+    HTTPStatus.INSUFFICIENT_STORAGE: "insufficient storage",
 }
 
 

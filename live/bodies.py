@@ -1,6 +1,7 @@
 """Reads and unpacks the bodies of requests within limits."""
 
 import asyncio
+import time
 import zlib
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -30,6 +31,17 @@ class NotGzip(Exception):
     """A body is no valid gzip; the text is the reason, worded as InfluxDB's."""
 
 
+async def parts(request: Request, whole_s: float, pause_s: float) -> AsyncGenerator[bytes]:
+    """The parts of a body as they arrive. TooSlow if that takes longer than allowed, or the sender goes away."""
+    until = time.monotonic() + whole_s
+    chunks = aiter(request.stream())
+    try:
+        while chunk := await asyncio.wait_for(anext(chunks, b""), min(pause_s, until - time.monotonic())):
+            yield chunk
+    except (TimeoutError, ClientDisconnect) as error:
+        raise TooSlow from error
+
+
 class Bodies:
     """The bodies of all requests that are being read or handled."""
 
@@ -53,23 +65,18 @@ class Bodies:
     async def _receive(self, request: Request, longest: int, body: bytearray) -> None:
         """Read a body. One that is too long is read on for a while: many clients look for an answer only at its end."""
         length = 0
-        chunks = aiter(request.stream())
-        try:
-            async with asyncio.timeout(self._limits.body_s):
-                while chunk := await asyncio.wait_for(anext(chunks, b""), self._limits.pause_s):
-                    length += len(chunk)
-                    if length > _READ_ON * longest:
-                        break
-                    if length > longest:
-                        self._held -= len(body)
-                        body.clear()
-                        continue
-                    if self._held + len(chunk) > self._limits.held:
-                        raise Full
-                    self._held += len(chunk)
-                    body += chunk
-        except (TimeoutError, ClientDisconnect) as error:
-            raise TooSlow from error
+        async for chunk in parts(request, self._limits.body_s, self._limits.pause_s):
+            length += len(chunk)
+            if length > _READ_ON * longest:
+                break
+            if length > longest:
+                self._held -= len(body)
+                body.clear()
+                continue
+            if self._held + len(chunk) > self._limits.held:
+                raise Full
+            self._held += len(chunk)
+            body += chunk
         if length > longest:
             raise TooLarge
 

@@ -10,6 +10,9 @@ class Limits:
     Values must be of times from `past_s` ago to `future_s` from now, as the store keeps a part for each day.
     `body` and `unpacked` are for one request, `held` for the bodies of all requests. A body must arrive within
     `body_s`, with no pause longer than `pause_s`; the head of a request within `head_s`.
+
+    The logs of one run that are uploaded may have `upload` bytes in `upload_files` files, and take `upload_s` to
+    arrive; `uploads` may arrive at the same time, while `disk_margin` stays free on the disk.
     """
 
     body: int = 25 << 20
@@ -25,3 +28,8 @@ class Limits:
     past_s: float = 400 * 86_400
     future_s: float = 86_400
     stop_s: float = 20
+    upload: int = 4 << 30
+    upload_files: int = 1000
+    upload_s: float = 6 * 3600
+    uploads: int = 4
+    disk_margin: int = 1 << 30

@@ -9,7 +9,7 @@ from live.health import Answer, Health, HostHealth, HostState
 from live.loop import Progress
 from live.notify import Notifier
 from live.roster import Host, hosts
-from live.troubles import Trouble
+from live.troubles import NOT_JUDGED, NOT_NOTIFIED, NOT_WRITTEN, Trouble
 from live.writing import WritingState
 from model.remark import counted, listed
 from model.times import SECOND, duration_text
@@ -25,15 +25,15 @@ def troubles(
 ) -> Iterator[Trouble]:
     """What somebody has to mend."""
     if written.problem:
-        yield Trouble("samples-not-written", f"Samples cannot be written: {written.problem}")
+        yield Trouble(NOT_WRITTEN, f"Samples cannot be written: {written.problem}")
     since = now - (progress.performed or started)
     if progress.problem:
-        yield Trouble("not-judged", f"Nothing is judged: {progress.problem}")
+        yield Trouble(NOT_JUDGED, f"Nothing is judged: {progress.problem}")
     elif since > _LATE:
-        yield Trouble("not-judged", f"Nothing has been judged for {duration_text(since // SECOND * SECOND)}")
+        yield Trouble(NOT_JUDGED, f"Nothing has been judged for {duration_text(since // SECOND * SECOND)}")
     for one in notifier.states():
         if one.failing_since is not None and now - one.failing_since >= _FAILING:
-            yield Trouble(f"notify-{one.name}", f"Notifications do not reach {one.name}: {one.error}")
+            yield Trouble(f"{NOT_NOTIFIED}{one.name}", f"Notifications do not reach {one.name}: {one.error}")
 
 
 def health(

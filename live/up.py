@@ -78,6 +78,7 @@ class Up:
         self._started = time.time_ns()
         self._settings = up_settings.load(setup.folder)
         hide_in_logs(self._settings.addresses)
+        self._limits = Limits(past_s=self._settings.store.days * _DAY_S)
         self._watch = ProcessWatch() if setup.host else None
         self._file = AlertsFile(setup.folder / NAME)
         self._writing = Writing(store, self._written)
@@ -153,9 +154,9 @@ class Up:
 
     def _serving(self, listen: Listen, certificate: Certificate | None, *, owner_only: bool = False) -> Serving:
         access = Access(listen, self._credentials, self._setup.allowed_hosts, owner_only)
-        limits = Limits(past_s=self._settings.store.days * _DAY_S)
-        app = create_app(self._store, self._writing, access, self._health, limits, () if owner_only else self._pages())
-        return Serving(app, listen, certificate, limits)
+        pages = () if owner_only else self._pages()
+        app = create_app(self._store, self._writing, access, self._health, self._limits, pages)
+        return Serving(app, listen, certificate, self._limits)
 
     def _heart(self, settings: UpSettings) -> Heartbeat | None:
         if settings.heartbeat is None:
@@ -186,6 +187,7 @@ class Up:
                 progress=lambda: self.loop.progress,
                 judged=lambda: self.loop.judged,
                 health=self._health,
+                limits=self._limits,
                 closing=self._closing,
             )
         )

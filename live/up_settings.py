@@ -8,18 +8,17 @@ import os
 import re
 import stat
 import sys
-import tomllib
 from datetime import time
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, field_validator
 
-from hosts.bounded_toml import Excess, loads
+from hosts.toml_file import decoded, parsed
 from live.quiet_hours import DAYS, Day, QuietHours, Window
 from live.roster import SILENT_AFTER
 from model import user_files
-from model.errors import Unusable, first_of
+from model.errors import Unusable
 from model.times import SECOND, Zone, parse_duration
 from native.private import check_private
 from rules.field_types import Severity
@@ -165,19 +164,7 @@ def load(folder: Path) -> UpSettings:
 
 def parse(data: bytes, path: Path) -> UpSettings:
     """Parse the content of `path`. Unusable, naming the setting and never an address, if it is invalid."""
-    try:
-        content = loads(data.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise Unusable(f"{path}:{line}: not valid TOML: it is not text in UTF-8; save it as that") from None
-    except Excess as error:
-        raise Unusable(f"{path}:{error.line}: {error}") from None
-    except tomllib.TOMLDecodeError as error:
-        raise Unusable(f"{path}: not valid TOML: {error}") from None
-    try:
-        return UpSettings.model_validate(content)
-    except ValidationError as error:
-        raise Unusable(*first_of(_explain(path, detail) for detail in error.errors())) from None
+    return parsed(decoded(data, path), path, UpSettings, _unusual)
 
 
 def _check_owner(path: Path) -> None:
@@ -193,14 +180,10 @@ def _check_owner(path: Path) -> None:
         raise Unusable(f"{path}: others may write it, and have addresses of theirs notified: chmod 600 {path}")
 
 
-def _explain(path: Path, detail: Any) -> str:
-    place = ".".join(str(part + 1) if isinstance(part, int) else str(part) for part in detail["loc"])
+def _unusual(detail: Any) -> str | None:
     if detail["type"] == "extra_forbidden":
-        return f"{path}: {place}: unknown setting{suggest(str(detail['loc'][-1]), _names())}"
-    if detail["type"] == "missing":
-        return f"{path}: {place} is missing"
-    message = str(detail["ctx"]["error"]) if detail["type"] == "value_error" else detail["msg"]
-    return f"{path}: {place}: {message[:1].lower()}{message[1:]}"
+        return f": unknown setting{suggest(str(detail['loc'][-1]), _names())}"
+    return " is missing" if detail["type"] == "missing" else None
 
 
 def _names() -> list[str]:

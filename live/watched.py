@@ -9,6 +9,7 @@ from hosts.facts import GivenFacts
 from live.alerts_file import AlertsFile
 from live.health import Health
 from live.judged_now import JudgedNow
+from live.limits import Limits
 from live.loop import Progress
 from live.planning import Site
 from model.times import Zone
@@ -32,4 +33,5 @@ class Watched:
     progress: Callable[[], Progress]
     judged: Callable[[], Sequence[JudgedNow]]
     health: Callable[[], Health]
+    limits: Limits = field(default_factory=Limits)
     closing: ExitStack = field(default_factory=ExitStack)

@@ -15,9 +15,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from model.errors import Unusable, printable_lines
-from model.remark import counted
+from model.remark import counted, short
 from model.times import Zone, duration_text
 from model.value_text import number, percent, quantity
+from pages.run_links import run_path
 
 NAVIGATION = (
     ("/", "Health"),
@@ -40,10 +41,15 @@ class Frame:
         self, request: Request, template: str, title: str, status: HTTPStatus = HTTPStatus.OK, **content: Any
     ) -> Response:
         """A page from a template, which extends `base.html.j2`."""
-        zone, links = self.zone_of(request), self.links(request)
-        page = _environment().get_template(template)
-        text = page.render(title=title, zone=zone, links=links, navigation=NAVIGATION, **content)
+        text = self.part(request, template, title=title, **content)
         return HTMLResponse(text.encode(errors="replace"), status)
+
+    def part(self, request: Request, template: str, **content: Any) -> str:
+        """A page, or a part of one with links."""
+        zone = self.zone_of(request)
+        links = self.links(request)
+        page = _environment().get_template(template)
+        return page.render(zone=zone, links=links, navigation=NAVIGATION, **content)
 
     def fragment(self, template: str, **content: Any) -> str:
         """A part of a page, for scripts that replace it."""
@@ -76,10 +82,15 @@ class Links:
 
     def to(self, path: str, **parameters: str | int | None) -> str:
         """A link to a page with these parameters."""
-        chosen = {"zone": self.zone.name} if self.zone != self.usual else {}
+        chosen = {"zone": self.kept_zone} if self.kept_zone else {}
         given = {name: str(value) for name, value in parameters.items() if value is not None}
         query = urlencode({**given, **chosen}, errors="replace")
         return f"{path}?{query}" if query else path
+
+    @property
+    def kept_zone(self) -> str:
+        """The zone that links keep, for forms; empty if it is the usual one."""
+        return self.zone.name if self.zone != self.usual else ""
 
     def is_current(self, path: str) -> bool:
         """Whether the request is for a page of this part of the navigation."""
@@ -115,7 +126,8 @@ def _environment() -> Environment:
         finalize=_shown,
     )
     filters: dict[str, Any] = {"number": number, "percent": percent, "words": duration_text, "counted": counted}
-    functions: dict[str, Any] = {"symbols": SYMBOLS, "iana": iana, "quantity": quantity}
+    filters |= {"short": short}
+    functions: dict[str, Any] = {"symbols": SYMBOLS, "iana": iana, "quantity": quantity, "run_path": run_path}
     environment.filters.update(filters)
     environment.globals.update(functions)
     return environment

@@ -3,7 +3,6 @@
 import json
 import time
 from dataclasses import replace
-from uuid import uuid4
 
 from model.errors import Unusable
 from model.run import StoredRun
@@ -28,16 +27,7 @@ class DuckRuns:
 
     def save(self, run: StoredRun) -> RunSummary:
         """Save a run in place of one of the same name."""
-        summary = RunSummary(
-            run.name,
-            run.start,
-            run.end,
-            run.hosts,
-            run.run.labels,
-            len(run.recordings),
-            run.values,
-            generation=uuid4().hex,
-        )
+        summary = RunSummary.new(run)
         row = [
             *(summary.name, summary.generation, summary.start, summary.end),
             *(json.dumps(summary.hosts), json.dumps(dict(summary.labels)), summary.files, summary.values),

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
-from uuid import uuid4
 
 from model.errors import Unusable
 from model.run import StoredRun
@@ -44,16 +43,7 @@ class InfluxRuns:
 
     def save(self, run: StoredRun) -> RunSummary:
         """Save a run: the document first, so that every listed run can be read. Then remove earlier generations."""
-        summary = RunSummary(
-            run.name,
-            run.start,
-            run.end,
-            run.hosts,
-            run.run.labels,
-            len(run.recordings),
-            run.values,
-            generation=uuid4().hex,
-        )
+        summary = RunSummary.new(run)
         text = base64.b64encode(dumps(run)).decode()
         parts = [text[at : at + _PART_BYTES] for at in range(0, len(text), _PART_BYTES)]
         earlier = self._generations(run.name)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
+from uuid import uuid4
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from model.points import Points
 from model.run import Recording, StoredRun
 from model.samples import Samples
 from model.series import Series
+from store.m4 import Drawn
 from store.run_states import Claim, State
 
 
@@ -70,6 +72,20 @@ class RunSummary:
     refused: int = 0
     state: State = State.LOADING
     generation: str = ""
+
+    @classmethod
+    def new(cls, run: StoredRun) -> "RunSummary":
+        """A run that is saved now, in a new generation."""
+        return cls(
+            run.name,
+            run.start,
+            run.end,
+            run.hosts,
+            run.run.labels,
+            len(run.recordings),
+            run.values,
+            generation=uuid4().hex,
+        )
 
     @property
     def complete(self) -> bool:
@@ -150,7 +166,7 @@ class Store(Protocol):
         """The samples of each series in a range; empty if there are none."""
         ...
 
-    def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Samples]:
+    def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Drawn]:
         """Samples that draw the line of each series in a range: at most four for each of so many equal buckets."""
         ...
 

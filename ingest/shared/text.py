@@ -22,7 +22,7 @@ _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "
 
 @dataclass(frozen=True)
 class Text:
-    """A text file as ASCII-compatible bytes, with its path.
+    """A text file as ASCII-compatible bytes, with its path for people; `file` is where it is, if not there.
 
     `data` is the file as it stands, mapped into memory, or bytes that were made from it. `encoding`
     is set where the file says it (a byte order mark), where its zero bytes are those of UTF-16, or
@@ -33,9 +33,10 @@ class Text:
     data: Data
     encoding: str | None = None
     is_cut: bool = False
+    file: Path | None = None
 
     @classmethod
-    def of(cls, path: Path, data: Data, encoding: str | None = None) -> "Text":
+    def of(cls, path: Path, data: Data, encoding: str | None = None, file: Path | None = None) -> "Text":
         """The text of a file, without a byte order mark or the ^Z that ends it.
 
         UTF-16 becomes UTF-8, and line ends of old Macintoshes line feeds. Unusable if it is not valid UTF-16.
@@ -60,7 +61,7 @@ class Text:
             data = data[:-1]
         if b"\r" in data[:_HEAD] and data.find(b"\n") < 0:
             data = data[:].replace(b"\r", b"\n")
-        return cls(path, data, encoding, is_cut)
+        return cls(path, data, encoding, is_cut, file)
 
     @property
     def source(self) -> Path | bytes:
@@ -68,7 +69,7 @@ class Text:
         if isinstance(self.data, bytes):
             return self.data
         # polars expands names such as `~/x` and `file:x`, and takes none that is not text.
-        whole = self.path.absolute()
+        whole = (self.file or self.path).absolute()
         return whole if str(whole).isprintable() else self.data[:]
 
     @cached_property

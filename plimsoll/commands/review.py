@@ -1,28 +1,21 @@
 """`plimsoll review`."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from hosts import settings
-from hosts.facts import Facts
-from hosts.overrides import Overrides
-from hosts.recorded_facts import recorded_facts
-from ingest.several import refuse_unnamed
+from ingest.found import Found
 from model.errors import Unusable
-from model.log import Log
-from model.run import Phase
-from model.time_arguments import steady_phases
-from model.times import Zone
 from plimsoll.console import print_line, print_lines, print_remarks
-from plimsoll.inputs import Found, Inputs, read, refuse_empty
+from plimsoll.inputs import Inputs, read
 from plimsoll.outputs import STDOUT, refuse_overwriting, write_json, write_text
 from report import terminal
 from report.json_document import document
 from report.junit import junit
 from review.doubts import doubts_text
-from review.findings import CROSSED, Question
-from review.review import Review, review
+from review.findings import CROSSED
+from review.review import Review
+from review.review_logs import review_logs
 from review.verdict import Verdict
 from rules.load import load
 
@@ -76,34 +69,10 @@ def run(inputs: Inputs, options: Options, outputs: Outputs) -> int:
 def review_inputs(inputs: Inputs, options: Options) -> Review:
     """Read the inputs, their plimsoll.toml and the packs, and judge them."""
     found = read(inputs)
-    refuse_empty(found)
-    refuse_unnamed(found.logs)
     catalogue = load(options.packs, options.only)
-    # plimsoll.toml may also set rules and phases of the shipped packs, which another review of these logs uses.
-    rules = {**load().rules, **catalogue.rules} if options.only else catalogue.rules
     path, given = _settings(inputs, options.config, found)
-    described = given.described_run()
-    run_ = found.run.run if found.run else described
-    zone = inputs.requested_zone or next((log.zone for log in found.logs if log.zone.known), found.logs[0].zone)
-    start, end = _span(found.logs)
-    if options.steady is not None:
-        phases: Sequence[Phase] = steady_phases(options.steady, zone, start, end)
-    else:
-        phases = described.phases or run_.phases
-        settings.check_phases(path, phases, rules, zone, start, end)
-    first, last = _part(inputs, zone, start, end)
-    question = Question(
-        catalogue.packs,
-        catalogue.signals,
-        phases,
-        first,
-        last,
-        by_hand=catalogue.by_hand,
-        overrides=given.overrides(path, rules, catalogue.signals) if path and given.sets_rules else Overrides(),
-        drives=given.drives(),
-        expected_hosts=given.named_hosts if found.whole else (),
-    )
-    return review(found.logs, run_, question, Facts(given.facts(), recorded_facts(found.logs)), found.remarks)
+    when = inputs.when if inputs.hosts is None else None  # of live hosts only that part was read
+    return review_logs(found, catalogue, given, path, zone=inputs.requested_zone, steady=options.steady, when=when)
 
 
 def _settings(inputs: Inputs, config: Path | None, found: Found) -> tuple[Path | None, settings.Settings]:
@@ -113,28 +82,6 @@ def _settings(inputs: Inputs, config: Path | None, found: Found) -> tuple[Path |
         return source, settings.parse(found.run.settings or "", source)
     path = config if inputs.hosts is not None else settings.find([log.file or log.path for log in found.logs], config)
     return path, settings.load(path) if path else settings.Settings()
-
-
-def _span(logs: Sequence[Log]) -> tuple[int, int]:
-    """The first and last time in the logs (UTC ns). Unusable if there are no samples."""
-    filled = [log for log in logs if len(log.times)]
-    if not filled:
-        raise Unusable(f"{', '.join(str(log.path) for log in logs)}: no samples; there is nothing to judge")
-    return min(int(log.times[0]) for log in filled), max(int(log.times[-1]) for log in filled)
-
-
-def _part(inputs: Inputs, zone: Zone, start: int, end: int) -> tuple[int | None, int | None]:
-    """The part of the run to judge, from --from, --to and --last (UTC ns; None: open). Unusable if it is empty."""
-    if inputs.hosts is not None:  # only that part was read
-        return None, None
-    first, last = inputs.when.resolve(zone, start, end)
-    begin, finish = first or start, last or end
-    if begin > finish or begin > end or finish < start:
-        raise Unusable(
-            f"nothing was recorded from {zone.clock(begin)} to {zone.clock(finish)}; "
-            f"the logs reach from {zone.clock(start)} to {zone.clock(end)}"
-        )
-    return first, last
 
 
 def _status(result: Review, fail_on: str | None) -> int:

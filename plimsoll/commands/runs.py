@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ingest.load import find
+from ingest.read_run import nothing_known
 from ingest.unload import unload
 from model.errors import Unusable
 from model.remark import counted
 from model.times import duration_text, iso
 from plimsoll.console import print_line, print_notice, print_table
-from plimsoll.inputs import nothing_known
 from plimsoll.open_store import open_store
 from plimsoll.outputs import STDOUT, write_json
 from store.lease import LIFE_S, described

@@ -18,6 +18,7 @@ from live.health import Health
 from live.limits import Limits
 from live.listen import Listen
 from live.loop import Progress
+from live.running import OnlyOne
 from live.server import create_app
 from live.serving import Serving
 from live.watched import Watched
@@ -82,6 +83,7 @@ def site(
 ):
     """A server for a store, with its secrets in a folder that is made. `watching` are fields of what its pages read."""
     folder.mkdir(mode=0o700, exist_ok=True)
+    lock = OnlyOne(folder)
     writing = Writing(store, *([on_written] if on_written else []))
     access = Access(listen, Credentials(folder), hosts, owner_only)
     limits = replace(limits or Limits(), past_s=PAST_S)
@@ -96,9 +98,11 @@ def site(
         progress=Progress,
         judged=lambda: (),
         health=health,
+        limits=limits,
     )
     app = create_app(store, writing, access, health, limits, routes(replace(watched, **watching)))
     serving = Serving(app, listen, certificate, limits)
+    lock.announce(serving.address)
     address = serving.address.replace("0.0.0.0", "127.0.0.1")
     try:
         yield Site(address, folder, store, writing, serving)
@@ -107,3 +111,4 @@ def site(
         serving.stop()
         writing.close()
         file.close()
+        lock.release()
