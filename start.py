@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Sets Plimsoll up in .venv and runs it. Needs Python 3.11 or later, and nothing else.
 
-python3 start.py               installs what requirements.txt pins, then runs `plimsoll demo`
+python3 start.py [--no-serve]  installs what requirements.txt pins, then runs `plimsoll demo`
 python3 start.py test [ARG...] installs what requirements-test.txt pins, then runs every check;
                                the arguments go to pytest
 
@@ -28,7 +28,7 @@ if sys.version_info < (3, 11):
     )
     sys.exit(2)
 
-USAGE = "usage: python3 start.py [test [PYTEST_ARGUMENT...]]"
+USAGE = "usage: python3 start.py [--no-serve | test [PYTEST_ARGUMENT...]]"
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 SCRIPTS = VENV / ("Scripts" if os.name == "nt" else "bin")
@@ -166,15 +166,15 @@ def main(arguments: list[str]) -> int:
     if arguments in (["-h"], ["--help"]):
         print(USAGE)
         return 0
-    if arguments and arguments[0] != "test":
+    if arguments and arguments[0] != "test" and arguments != ["--no-serve"]:
         print(USAGE, file=sys.stderr)
         return 2
     try:
-        if arguments:
+        if arguments and arguments[0] == "test":
             set_up(TO_TEST)
             return test(arguments[1:])
         set_up(TO_RUN)
-        return call(["plimsoll", "demo"])
+        return call(["plimsoll", "demo", *arguments])
     except Unable as error:
         say("start.py: %s" % error)
     except OSError as error:

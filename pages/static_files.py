@@ -9,8 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pages.frame import asset as own
-from report.html.render import asset as of_report
-from report.html.render import chart_script
+from report.html.render import chart_script, chart_style
 
 _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 
@@ -32,7 +31,7 @@ def routes() -> list[Route]:
 def _file(name: str) -> str | None:
     match name:
         case "theme.css":
-            return of_report("vendor/uPlot.min.css") + of_report("page/theme.css")
+            return chart_style()
         case "charts.js":
             return chart_script()
         case _:

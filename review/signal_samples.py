@@ -1,6 +1,7 @@
 """The samples of a signal: recorded values in the signal's unit, at the times they were recorded."""
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 
 import numpy as np
 
@@ -13,8 +14,13 @@ from rules.fields import combined_rates, combined_samples, transformed
 from rules.origins import DerivedOrigin, FactOrigin, FieldsOrigin, Origin, SeriesOrigin, TotalOrigin
 
 
-def signal_samples(origin: Origin, samples_of: Callable[[Series], Samples]) -> Samples | None:
-    """The samples of a signal; None if it is computed from series that were not sampled at the same times."""
+def signal_samples(
+    origin: Origin, samples_of: Callable[[Series], Samples], *, where_shared: bool = False
+) -> Samples | None:
+    """The samples of a signal; None if it is computed from series that were not sampled at the same times.
+
+    `where_shared`: such a signal is computed at the times that all its parts have, if there are any.
+    """
     match origin:
         case SeriesOrigin(series, rate, transform):
             samples = samples_of(series)
@@ -26,20 +32,25 @@ def signal_samples(origin: Origin, samples_of: Callable[[Series], Samples]) -> S
             samples = Samples(pairs.later, pairs.values) if pairs else combined_samples(operation, parts)
             return Samples(samples.times, transformed(samples.values, transform))
         case DerivedOrigin(operation, operands, weights):
-            together = _together(operands, samples_of)
+            together = _together(operands, samples_of, where_shared)
             return Samples(together[0].times, combined(operation, _values(together), weights)) if together else None
         case TotalOrigin(parts):
-            together = _together(parts, samples_of)
+            together = _together(parts, samples_of, where_shared)
             return Samples(together[0].times, total(_values(together))) if together else None
         case FactOrigin():
             return None
 
 
-def _together(parts: Sequence[Origin], samples_of: Callable[[Series], Samples]) -> list[Samples]:
-    """The samples of each part; empty if they were not all sampled at the same times."""
-    known = [one for part in parts if (one := signal_samples(part, samples_of)) is not None]
-    alike = len(known) == len(parts) and all(np.array_equal(known[0].times, one.times) for one in known[1:])
-    return known if alike else []
+def _together(parts: Sequence[Origin], samples_of: Callable[[Series], Samples], where_shared: bool) -> list[Samples]:
+    """The samples of each part at the same times; empty if they were not sampled so."""
+    found = (signal_samples(part, samples_of, where_shared=where_shared) for part in parts)
+    known = [one for one in found if one is not None]
+    if len(known) < len(parts):
+        return []
+    if all(np.array_equal(known[0].times, one.times) for one in known[1:]):
+        return known
+    shared = reduce(np.intersect1d, [one.times for one in known])
+    return [Samples(shared, one.values[np.searchsorted(one.times, shared)]) for one in known] if where_shared else []
 
 
 def _values(parts: Sequence[Samples]) -> list[Values]:

@@ -102,12 +102,13 @@ def test_sets_up_then_runs_the_demo_and_passes_on_its_status(checkout):
     assert "Making .venv" in first.stderr
     second = start(checkout)
     assert (second.returncode, second.stdout, second.stderr) == (7, "['demo']\n", "")
+    assert start(checkout, "--no-serve").stdout == "['demo', '--no-serve']\n"
 
 
 def test_an_unknown_argument_gets_the_usage(checkout):
     result = start(checkout, "tset")
     assert (result.returncode, result.stdout) == (2, "")
-    assert result.stderr == "usage: python3 start.py [test [PYTEST_ARGUMENT...]]\n"
+    assert result.stderr == "usage: python3 start.py [--no-serve | test [PYTEST_ARGUMENT...]]\n"
     assert not (checkout / ".venv").exists()
 
 

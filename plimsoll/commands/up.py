@@ -1,11 +1,12 @@
 """`plimsoll up`."""
 
 import os
+import socket
 import tempfile
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from demo import live_host
@@ -22,8 +23,10 @@ from model.errors import Unusable
 from model.points import Points
 from pages.application import routes
 from plimsoll.console import print_line, print_notice
+from plimsoll.demo_runs import load_demo_runs
 from plimsoll.open_store import influx_store
 from plimsoll.store_address import store_address
+from plimsoll.web_browser import open_page
 from rules.load import load
 from store.duck_store import DuckStore
 from store.protocol import Store
@@ -33,7 +36,7 @@ _TICK_S = 1.0
 
 @dataclass(frozen=True)
 class Options:
-    """How to run, as typed."""
+    """How to run, as typed. `open_page`: in the browser of the person at the terminal, if there is one."""
 
     data: Path | None = None
     listen: str | None = None
@@ -45,11 +48,12 @@ class Options:
     allowed_hosts: Sequence[str] = ()
     collect: bool = True
     demo: bool = False
+    open_page: bool = False
 
 
 def run(options: Options) -> None:
     """Run until it is interrupted. Unusable if that is not possible."""
-    listen = Listen.parse(options.listen) if options.listen else Listen()
+    listen = _listen(options)
     certificate = _certificate(*options.certificate)
     with _folder(options) as folder:
         lock = OnlyOne(folder)
@@ -57,6 +61,21 @@ def run(options: Options) -> None:
             _run(options, folder, lock, listen, certificate)
         finally:
             lock.release()
+
+
+def _listen(options: Options) -> Listen:
+    """The address to listen on. A demo that names none takes another port if the usual one is in use."""
+    usual = Listen.parse(options.listen) if options.listen else Listen()
+    if usual.port == 0 or (options.demo and not options.listen and _is_taken(usual)):
+        with socket.socket() as any_port:
+            any_port.bind(("", 0))
+            return replace(usual, port=any_port.getsockname()[1])
+    return usual
+
+
+def _is_taken(listen: Listen) -> bool:
+    with socket.socket() as one:
+        return one.connect_ex((listen.host, listen.port)) == 0
 
 
 def new_secrets(data: Path | None, *, token: bool, password: bool) -> None:
@@ -92,9 +111,12 @@ def _run(options: Options, folder: Path, lock: OnlyOne, listen: Listen, certific
         up = Up(setup, lock, store, site, given.facts())
         try:
             if options.demo:
+                load_demo_runs(store)
                 up.put(live_host.demo_points(started, started - live_host.BACK, started))
             up.start()
             _greet(options, up, store, listen, folder, told)
+            if options.open_page:
+                open_page(up.address)
             while up.is_running:
                 time.sleep(_TICK_S)
             raise Unusable("plimsoll up ended by itself; its log says why")
@@ -149,7 +171,7 @@ def _greet(options: Options, up: Up, store: Store, listen: Listen, folder: Path,
     for label, text in (
         ("store", store.name),
         ("collects", f"this computer, {up.host}, every 10 s" if up.host else "nothing itself"),
-        *(((("simulates", f"{live_host.HOST}, a SQL Server"),)) if options.demo else ()),
+        *(((("simulates", f"{live_host.HOST}, a SQL Server, and two recorded runs"),)) if options.demo else ()),
         ("notifies", targets),
         ("alerts", f"plimsoll alerts list --data {folder}"),
     ):

@@ -40,11 +40,15 @@ class Target(StrEnum):
 
 def demo_command(
     out: Annotated[Path, path_option("--out", "The folder to write to.")] = Path("demo-run"),
+    no_serve: Annotated[bool, typer.Option("--no-serve", help="End after the reports.")] = False,
 ) -> None:
-    """Write logs of a simulated system, with enough memory and with too little, and review them."""
+    """Write logs of a simulated system, with enough memory and with too little, and review them.
+
+    On a terminal this then serves the pages of plimsoll up --demo, with both runs and live data of this computer.
+    """
     from plimsoll.commands import demo
 
-    demo.run(out)
+    demo.run(out, serve=not no_serve)
 
 
 def show_command(

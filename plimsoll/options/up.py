@@ -65,7 +65,8 @@ def up_command(
     ] = None,
     no_collect: Annotated[bool, typer.Option("--no-collect", help="Do not collect this computer's counters.")] = False,
     demo: Annotated[
-        bool, typer.Option("--demo", help="Simulate a SQL Server that is in trouble now and then.")
+        bool,
+        typer.Option("--demo", help="Simulate a SQL Server that is in trouble now and then, and two recorded runs."),
     ] = False,
     new_token: Annotated[
         bool, typer.Option("--new-token", help="Make a new token for writing, show it, and end.")

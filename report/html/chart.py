@@ -5,7 +5,7 @@ make the file too large, later ones are reduced to the minimum and maximum of ea
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -28,23 +28,31 @@ _CLOCK_STEPS = 400  # instants at which the zone's offset is compared to find it
 
 @dataclass(frozen=True)
 class Line:
-    """One line to draw: `kind` is `samples`, `judged` or `other` and decides its colour and width.
+    """One line to draw: `kind` is `samples`, `judged`, `other` or `line-1` to `line-8`, and decides how it looks.
 
-    `caption` replaces the number of samples in the chart's caption.
+    `caption` replaces the number of samples in the chart's caption. Where samples are `marked`, rows without a value
+    are all the gaps there are; else the pauses of the recording are, too.
     """
 
     label: str
     kind: str
     samples: Samples
     caption: str = ""
+    marked: bool = False
 
 
 @dataclass(frozen=True)
 class Span:
-    """A time that is shaded (UTC ns)."""
+    """A time that is shaded (UTC ns), in the colour of its own severity or that of the chart."""
 
     start: int
     end: int
+    severity: str | None = None
+
+    @property
+    def own(self) -> list[str]:
+        """Its own severity, if it has one."""
+        return [self.severity] if self.severity else []
 
 
 @dataclass(frozen=True)
@@ -95,7 +103,7 @@ class Charts:
         self._phases = phases
         self._zone = zone
         self._most_characters = most_characters
-        self._axes: dict[bytes, TimeAxis] = {}
+        self._axes: dict[tuple[bytes, bool], TimeAxis] = {}
         self._known_times: dict[int, tuple[Times, TimeAxis]] = {}
         self._samples: dict[tuple[int, bytes], LineSamples] = {}
         self._encoded: list[dict[str, Any]] = []
@@ -124,7 +132,7 @@ class Charts:
             marks: About how many ticks the value axis has.
         """
         lines = tuple(lines[:MOST_LINES])
-        samples = tuple(self._line_samples(line.samples, unit) for line in lines)
+        samples = tuple(self._line_samples(line, unit) for line in lines)
         highest = [float(np.nanmax(np.abs(one.values))) for one in samples if one.count]
         scale = scale_for(max([*highest, *(abs(limit.level) for limit in limits)], default=0.0), unit)
         self._encoded.append({
@@ -133,7 +141,7 @@ class Charts:
             "binary": unit == "bytes" and unit in MULTIPLES,
             "marks": marks,
             "limits": [[limit.level, limit.text] for limit in limits],
-            "spans": [[self._ms(one.start), self._ms(one.end)] for one in self._merged(list(spans))],
+            "spans": [[self._ms(one.start), self._ms(one.end), *one.own] for one in self._merged(list(spans))],
             "severity": severity,
         })  # fmt: skip
         chart = Chart(len(self._charts), label, lines, samples, severity)
@@ -184,16 +192,16 @@ class Charts:
     def _ms(self, instant: int) -> int:
         return (instant - self._start) // MILLISECOND
 
-    def _line_samples(self, samples: Samples, unit: str) -> LineSamples:
-        line = LineSamples.of(samples, self._axis(samples.times), unit)
-        return self._samples.setdefault(line.key, line)
+    def _line_samples(self, line: Line, unit: str) -> LineSamples:
+        samples = LineSamples.of(line.samples, self._axis(line.samples.times, line.marked), unit)
+        return self._samples.setdefault(samples.key, samples)
 
-    def _axis(self, times: Times) -> TimeAxis:
+    def _axis(self, times: Times, marked: bool) -> TimeAxis:
         if id(times) not in self._known_times:
-            content = np.ascontiguousarray(times).tobytes()
+            content = (np.ascontiguousarray(times).tobytes(), marked)
             axis = self._axes.get(content)
             if axis is None:
-                axis = self._axes[content] = TimeAxis(times, self._start)
+                axis = self._axes[content] = TimeAxis(times, self._start, marked=marked)
             self._known_times[id(times)] = times, axis
         return self._known_times[id(times)][1]
 
@@ -205,7 +213,7 @@ class Charts:
         merged: list[Span] = []
         for one in sorted(spans, key=lambda one: one.start):
             if merged and one.start - merged[-1].end <= distance:
-                merged[-1] = Span(merged[-1].start, max(one.end, merged[-1].end))
+                merged[-1] = replace(merged[-1], end=max(one.end, merged[-1].end))
             else:
                 merged.append(one)
         return merged

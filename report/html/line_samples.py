@@ -23,11 +23,12 @@ _EXACT = 2**24  # 32-bit floats hold whole numbers up to this exactly
 class TimeAxis:
     """The times of a recording, in ms since the start of the run; its lines share them.
 
-    Each pause of the recording gets a row without a value, so that no line is drawn across it.
+    Each pause of the recording gets a row without a value, so that no line is drawn across it; if pauses are `marked`,
+    each has its row.
     """
 
-    def __init__(self, times: Times, start: int) -> None:
-        self._paused = np.flatnonzero(pauses(times)) + 1
+    def __init__(self, times: Times, start: int, *, marked: bool = False) -> None:
+        self._paused = np.flatnonzero([] if marked else pauses(times)) + 1
         before, after = times[self._paused - 1], times[self._paused]
         filled = np.insert(times, self._paused, before + (after - before) // 2)
         self.ms: Times = (filled - start) // MILLISECOND

@@ -96,7 +96,7 @@ def render(review: Review, zone: Zone | None = None, now: int | None = None) -> 
         made_at=cover.made_at(time.time_ns() if now is None else now),
         data=_data(charts),
         symbols=MARKS,
-        css=_verbatim("vendor/uPlot.min.css") + _verbatim("page/theme.css") + _verbatim("page/report.css"),
+        css=Markup(chart_style()) + _verbatim("page/report.css"),
         script=script,
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
@@ -224,7 +224,12 @@ def chart_script() -> str:
     """UPlot in a function of the device's pixel ratio, which is another when printing; then what draws charts."""
     plot = f"/*\n{asset('vendor/uPlot.LICENSE')}*/\nfunction loadUPlot(devicePixelRatio) {{\n"
     plot += f"{asset('vendor/uPlot.iife.min.js')}\nreturn uPlot;\n}}\n"
-    return f"{plot}{asset('page/clock.js')}\n{asset('page/chart.js')}\n"
+    return f"{plot}{asset('page/clock.js')}\n{asset('page/chart.js')}\n{asset('page/pointer.js')}\n"
+
+
+def chart_style() -> str:
+    """The style of uPlot, the theme, and the style of charts."""
+    return f"{asset('vendor/uPlot.min.css')}{asset('page/theme.css')}{asset('page/chart.css')}"
 
 
 def asset(name: str) -> str:

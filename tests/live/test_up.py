@@ -88,11 +88,14 @@ def wait_for(found, seconds):
     return found()
 
 
-def test_the_demo_alerts_within_two_minutes_once_and_then_recovers(up, webhook, tmp_path):
+def test_the_demo_alerts_within_two_minutes_once_and_then_recovers(up, webhook, tmp_path, plimsoll):
     address, received = webhook
     folder_with(tmp_path, f'[notify.hook]\nurl = "{address}"\n')
     begun = time.monotonic()
     process, _ = up("--demo", "--no-collect")
+    runs = plimsoll("runs", "list", "--store", tmp_path / "data").out
+    assert "demo 4GB" in runs
+    assert "demo 8GB" in runs
     (fired,) = wait_for(lambda: of_host(received, "demo-sql"), 120)
     assert fired[0] - begun < 120
     assert "Page life expectancy" in fired[1]

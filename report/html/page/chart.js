@@ -60,7 +60,7 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
   for (const line of lines) { line.isolated = isolated(line.ys); line.every = median(line.xs); }
   const limits = spec.limits.map(([level, text]) => [level * spec.factor, text]);
   const pale = lines.some((line) => line.look === "judged");
-  const shaded = colour(spec.severity === "brief" ? "--brief" : `--${spec.severity}-soft`), edge = colour(spec.severity === "brief" ? "--other" : `--${spec.severity}`);
+  const shaded = (severity) => colour(severity === "brief" ? "--brief" : `--${severity}-soft`), edge = (severity) => colour(severity === "brief" ? "--other" : `--${severity}`);
   const font = `12px ${getComputedStyle(document.body).fontFamily}`;
   const timeAxis = kind !== "strip" || !holder.closest("figure").matches(":has(~ figure)");
   const gutter = parseFloat(getComputedStyle(holder).getPropertyValue("--gutter"));
@@ -68,18 +68,19 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
   let axis = null, unitAbove = false; // unitAbove: the unit is too long for the ticks and is written above them
 
   const looks = { samples: [pale ? "--pale" : "--water", pale ? 1.2 : 1.5], judged: ["--water", 2], other: ["--other", 1] };
+  for (let n = 1; n <= 8; n += 1) looks[`line-${n}`] = [`--line-${n}`, 1.5, n > 4 ? [5, 3] : []];
   const drawn = lines.map((line, at) => at).reverse(); // the first lies on top
   const series = drawn.map((at) => {
-    const [name, width] = looks[lines[at].look];
+    const [name, width, dash = []] = looks[lines[at].look];
     const stroke = colour(name);
     return {
-      stroke, width, label: lines[at].label,
+      stroke, width, dash: dash.map((n) => n * ratio), label: lines[at].label,
       points: { size: 4.5, width: 0, fill: stroke, stroke, filter: (_, __, show) => (show ? null : lines[at].isolated.length ? lines[at].isolated : null) },
     };
   });
 
   function range(plot, low, high) {
-    const levels = [low, high, ...limits.map(([level]) => level)].filter((one) => one !== null && one !== undefined);
+    const levels = [low, high, ...(spec.axis?.limits === false ? [] : limits).map(([level]) => level), spec.axis?.most && spec.axis.most * spec.factor].filter((one) => one !== null && one !== undefined);
     axis = valueAxis(Math.min(...levels, Infinity), Math.max(...levels, -Infinity), spec);
     if (!levels.length) axis = valueAxis(0, 1, spec);
     const widest = Math.max(...axis.ticks.map(([, text]) => text.length));
@@ -91,14 +92,14 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
   // Behind the lines: breaches, shaded and as a bar above the plot; phases as dashed lines.
   function behind({ ctx, bbox: { left, top, width, height }, valToPos }) {
     const inside = (x) => Math.max(left, Math.min(left + width, x));
-    for (const [from, to] of spec.spans) {
+    for (const [from, to, severity = spec.severity] of spec.spans) {
       const a = inside(valToPos(data.start + from, "x", true)), b = inside(valToPos(data.start + to, "x", true));
       if (b <= left || a >= left + width) continue;
       const wide = Math.max(b - a, 1.5 * ratio);
-      ctx.fillStyle = shaded;
+      ctx.fillStyle = shaded(severity);
       ctx.fillRect(a, top, wide, height);
       if (kind === "strip") continue;
-      ctx.fillStyle = edge;
+      ctx.fillStyle = edge(severity);
       ctx.fillRect(a, top - 6 * ratio, Math.max(wide, 2 * ratio), 4 * ratio);
     }
     ctx.strokeStyle = ctx.fillStyle = colour("--quiet");
@@ -142,6 +143,7 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
     const taken = [];
     for (const [level, text] of limits) {
       const y = Math.round(plot.valToPos(level, "y", true));
+      if (y < top || y > top + height) continue;
       ctx.strokeStyle = colour("--ink");
       ctx.lineWidth = 1.8 * ratio;
       line(ctx, [left, y], [left + width, y]);
@@ -182,7 +184,7 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
   const size = () => ({ width: holder.clientWidth, height: holder.clientHeight });
   const quiet = { stroke: colour("--quiet"), font, grid: { stroke: colour("--grid"), width: 1 }, ticks: { show: false } };
   const plot = new Plot({
-    ...size(), pxAlign: 1, legend: { show: false }, padding: [HEAD[kind], 6, timeAxis ? 0 : 7, 0],
+    ...size(), pxAlign: 1, focus: { alpha: 0.2 }, legend: { show: false }, padding: [HEAD[kind], 6, timeAxis ? 0 : 7, 0],
     series: [{}, ...series],
     scales: { x: { time: false, range: () => view() }, y: { range } },
     axes: [
@@ -219,7 +221,7 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
   // The value of each line at an instant, or its minimum and maximum if a pixel covers several samples.
   function values(at) {
     const [from, to] = view(), pixel = (to - from) / plot.over.clientWidth;
-    return lines.map((one) => {
+    return lines.filter((_, n) => plot.series[seriesOf(n)].show).map((one) => {
       const reach = Math.max(pixel, NEAR * one.every);
       const first = lower(one.xs, at - pixel), last = lower(one.xs, at + pixel);
       let found = one.ys.slice(first, last).filter((value) => value !== null);
@@ -233,7 +235,11 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
       return [one.label, `${least === most ? least : `${least} – ${most}`} ${spec.unit}`.trim()];
     });
   }
-  return { holder, plot, kind, values, size, every: Math.min(...lines.map((one) => one.every), Infinity) };
+  // Shows or hides a line, by its number; stresses one, or none.
+  const seriesOf = (at) => drawn.indexOf(at) + 1;
+  const toggle = (at, show) => plot.setSeries(seriesOf(at), { show });
+  const stress = (at) => plot.setSeries(at === null ? null : seriesOf(at), { focus: true });
+  return { holder, plot, kind, values, size, toggle, stress, every: Math.min(...lines.map((one) => one.every), Infinity) };
 }
 
 // The index of the first of the ascending numbers `xs` that is not less than `value`.

@@ -17,10 +17,10 @@ function makeClock(data) {
   const date = (m) => { const d = new Date(m); return `${d.getUTCFullYear()}-${two(d.getUTCMonth() + 1)}-${two(d.getUTCDate())}`; };
   const shortDate = (m) => { const d = new Date(m); return `${d.getUTCDate()} ${MONTHS[d.getUTCMonth()]}`; };
   const time = (m) => { const d = new Date(m); return `${two(d.getUTCHours())}:${two(d.getUTCMinutes())}:${two(d.getUTCSeconds())}`; };
-  const severalDays = date(moment(data.start)) !== date(moment(data.start + data.span));
+  const severalDays = !data.elapsed && date(moment(data.start)) !== date(moment(data.start + data.span));
 
-  // A time as text: with its date where the run spans several days.
-  const text = (at) => (severalDays ? `${date(moment(at))} ${time(moment(at))}` : time(moment(at)));
+  // A time as text: with its date where the run spans several days; of a clock that shows time elapsed, how long.
+  const text = (at) => (data.elapsed ? words(at) : severalDays ? `${date(moment(at))} ${time(moment(at))}` : time(moment(at)));
 
   // The times at which the clock shows a moment: none in the hour skipped in spring, two in the one repeated in autumn.
   const instants = (m) => [...new Set(data.clock.map(([, minutes]) => m - minutes * 60000))]
@@ -30,7 +30,7 @@ function makeClock(data) {
   function ticks(from, to, most) {
     const rough = (to - from) / 1000 / most;
     const step = 1000 * (TIME_STEPS.find((s) => s >= rough) || Math.ceil(rough / DAY) * DAY);
-    const origin = step >= DAY * 1000 ? A_MONDAY : 0;
+    const origin = step >= DAY * 1000 && !data.elapsed ? A_MONDAY : 0;
     const round = [], found = [];
     for (let m = Math.floor((moment(from) - HOUR * 1000 - origin) / step) * step + origin; m <= moment(to) + HOUR * 1000; m += step) {
       for (const at of instants(m)) if (at >= from && at <= to) round.push([at, m]);
@@ -39,7 +39,8 @@ function makeClock(data) {
     for (const [at, m] of round.sort((a, b) => a[0] - b[0])) {
       const fresh = severalDays && date(m) !== day;
       day = date(m);
-      if (step >= DAY * 1000) found.push([at, shortDate(m)]);
+      if (data.elapsed) found.push([at, at ? words(at) : "0"]);
+      else if (step >= DAY * 1000) found.push([at, shortDate(m)]);
       else found.push([at, (step < MINUTE * 1000 ? time(m) : time(m).slice(0, 5)) + (fresh ? `\n${shortDate(m)}` : "")]);
     }
     return found;

@@ -6,14 +6,19 @@
   const SHORTEST_ZOOM = 4000; // ms
   const drawn = new Map(); // charts by their element
   const clock = data.charts && makeClock(data), samples = data.charts && makeSamples(data);
-  let zoom = null, ratio = devicePixelRatio, Plot = loadUPlot(ratio), cursor = null;
+  let zoom = null, ratio = devicePixelRatio, Plot = loadUPlot(ratio);
   const view = () => zoom || [data.start, data.start + data.span];
+  // Charts of one subject show the same instant.
+  const ofSubject = (holder) => [...(holder.closest(".subject") || holder.parentElement).querySelectorAll(".chart")].filter((one) => drawn.has(one));
+  const pointer = makePointer({
+    chartOf: (holder) => drawn.get(holder), peers: ofSubject, clock: () => clock, view, zoom: setZoom, back: () => setZoom(null),
+  });
 
   const colour = (name) => getComputedStyle(root).getPropertyValue(name).trim();
   function draw(holder) {
     if (drawn.has(holder) || !holder.clientWidth) return;
     const chart = makeChart(holder, {
-      Plot, data, clock, samples, colour, view, ratio, onZoom: setZoom, onReset: () => setZoom(null), onPoint: (at) => point(holder, at),
+      Plot, data, clock, samples, colour, view, ratio, onZoom: setZoom, onReset: () => setZoom(null), onPoint: (at) => pointer.point(holder, at),
     });
     drawn.set(holder, chart);
     holder.plot = chart.plot;
@@ -21,7 +26,7 @@
   function erase(holder) {
     drawn.get(holder)?.plot.destroy();
     drawn.delete(holder);
-    for (const old of holder.querySelectorAll(".cursor, .reading")) old.remove();
+    pointer.clear(holder);
   }
   const holders = [...document.querySelectorAll(".chart")];
   const nearby = new Set();
@@ -58,59 +63,15 @@
     }
     const [min, max] = view();
     for (const { plot } of drawn.values()) plot.setScale("x", { min, max });
-    if (cursor) point(cursor.holder, null);
+    pointer.remove();
     bar.hidden = !zoom;
     if (zoom) bar.querySelector("span").textContent = `${clock.text(min)} – ${clock.text(max)} (${words(max - min)})`;
   }
   bar.querySelector("button").addEventListener("click", () => setZoom(null));
 
-  // Charts of one subject show the same instant.
-  const chartsOfSubject = (holder) => [...(holder.closest(".subject") || holder.parentElement).querySelectorAll(".chart")].filter((one) => drawn.has(one));
-  function element(parent, name, className, text) {
-    const made = document.createElement(name);
-    if (className) made.className = className;
-    if (text !== undefined) made.textContent = text;
-    parent.append(made);
-    return made;
-  }
-  function point(holder, at) {
-    for (const other of chartsOfSubject(holder)) {
-      for (const old of other.querySelectorAll(".cursor, .reading")) old.remove();
-      if (at !== null) read(drawn.get(other), at);
-    }
-    cursor = at === null ? null : { holder, at };
-  }
-  function read({ holder, plot, kind, values }, at) {
-    const x = plot.valToPos(at, "x"), wide = plot.over.clientWidth;
-    if (x < 0 || x > wide) return;
-    element(plot.over, "div", "cursor").style.left = `${x}px`;
-    const reading = element(plot.over, "div", "reading");
-    if (kind !== "strip") element(reading, "b", "", clock.text(at));
-    for (const [label, value] of values(at)) {
-      const row = element(reading, "div", "");
-      element(row, "span", "", label);
-      element(row, "b", "", value);
-    }
-    const least = -plot.over.offsetLeft, most = holder.clientWidth - plot.over.offsetLeft - reading.offsetWidth;
-    const beside = x < wide / 2 ? x + 9 : x - 9 - reading.offsetWidth;
-    reading.style.left = `${Math.max(least, Math.min(most, beside))}px`;
-  }
   for (const holder of holders) {
-    holder.addEventListener("blur", () => drawn.has(holder) && point(holder, null));
-    holder.addEventListener("keydown", (event) => {
-      draw(holder);
-      const chart = drawn.get(holder), [from, to] = view();
-      if (!chart || event.ctrlKey || event.altKey || event.metaKey) return;
-      const at = cursor && cursor.holder === holder ? cursor.at : (from + to) / 2;
-      const step = Math.max(chart.every, (to - from) / chart.plot.over.clientWidth);
-      const by = { ArrowLeft: -1, ArrowRight: 1, PageDown: -20, PageUp: 20 }[event.key];
-      if (by) point(holder, Math.max(from, Math.min(to, at + by * step)));
-      else if (event.key === "+") setZoom(at - (to - from) / 4, at + (to - from) / 4);
-      else if (event.key === "-") setZoom(at - (to - from), at + (to - from));
-      else if (event.key === "Escape") { if (cursor) point(holder, null); else setZoom(null); }
-      else return;
-      event.preventDefault();
-    });
+    holder.addEventListener("keydown", () => draw(holder));
+    pointer.listen(holder);
   }
 
   function reveal() {

@@ -1,0 +1,85 @@
+"""Takes the pictures of the pages in README.md: `python docs/pictures.py`.
+
+It starts `plimsoll up --demo` and waits until its simulated SQL Server is in trouble (about a minute). Needs what the
+tests need (requirements-test.txt) and Debian's Chromium.
+"""
+
+import json
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+from playwright.sync_api import Browser, sync_playwright
+
+HERE = Path(__file__).parent
+CHROMIUM = Path("/usr/bin/chromium")
+WIDTH, HEIGHT = 1280, 800
+_PATIENCE_S = 240
+
+
+def main() -> None:
+    """Take every picture."""
+    with _up() as (folder, address), sync_playwright() as playwright:
+        alert = _first_alert(folder)
+        time.sleep(30)  # until its chart shows some of it
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+        a, b = quote("demo 8GB"), quote("demo 4GB")
+        for name, path in {
+            "health": "/",
+            "alert": f"/alerts/{alert}",
+            "dashboard": "/dashboards/sql-server?host=demo-sql&from=now-15m",
+            "compare": f"/runs/compare?a={a}&b={b}",
+        }.items():
+            _take(browser, f"{address}{path}", HERE / f"page-{name}.png")
+        browser.close()
+
+
+def _take(browser: Browser, address: str, to: Path) -> None:
+    page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
+    page.goto(address)
+    page.wait_for_load_state("networkidle")
+    page.wait_for_timeout(1000)
+    page.screenshot(path=to)
+    page.close()
+    print(to)
+
+
+@contextmanager
+def _up() -> Generator[tuple[Path, str]]:
+    """A running demo: its data folder and its address."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        listen = f"127.0.0.1:{one.getsockname()[1]}"
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "plimsoll", "up", "--demo", "--data", folder, "--listen", listen]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        try:
+            assert process.stdout
+            if not any("Ctrl-C" in line for line in process.stdout):
+                raise SystemExit("plimsoll up did not start; its messages are above")
+            yield Path(folder), f"http://{listen}"
+        finally:
+            process.terminate()
+            process.wait(60)
+
+
+def _first_alert(folder: Path) -> int:
+    """The number of the first alert of the simulated host."""
+    until = time.monotonic() + _PATIENCE_S
+    while time.monotonic() < until:
+        command = [sys.executable, "-m", "plimsoll", "alerts", "list", "--data", str(folder), "--json", "-"]
+        found = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)["alerts"]
+        if numbers := [one["id"] for one in found if one["host"] == "demo-sql" and one["severity"] != "info"]:
+            return numbers[0]
+        time.sleep(2)
+    raise SystemExit(f"no alert fired within {_PATIENCE_S} s")
+
+
+if __name__ == "__main__":
+    main()
