@@ -32,9 +32,7 @@ class Spec:
         if parts[0].startswith(_RUN):
             run = unquote(parts.pop(0).removeprefix(_RUN))
         if not 1 <= len(parts) <= 3 or not parts[0] or len(text) > _LONGEST:
-            raise Unusable(
-                f'"{text[:100]}" names no chart; write cpu.busy|HOST, disk.free|HOST|C: or cpu.busy|*'
-            )
+            raise Unusable(f'"{text[:100]}" names no chart; write cpu.busy|HOST, disk.free|HOST|C: or cpu.busy|*')
         signal, _, drive = parts[0].partition("@")
         hosts = parts[1] if len(parts) > 1 else ALL
         named = () if hosts in ("", ALL) else tuple(unquote(host) for host in hosts.split(","))
