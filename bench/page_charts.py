@@ -1,6 +1,6 @@
 """How fast charts come: ten of 30 days in Chromium, and their data while many values are written.
 
-    python bench/pages.py [--rate 100000] [--seconds 60] [--hosts 50] [--times 5]
+    python bench/page_charts.py [--rate 100000] [--seconds 60] [--hosts 50] [--times 5]
 
 A host with 30 days of samples every 10 s is written to a new store, which `plimsoll up` then serves. Chromium opens a
 page with ten of its charts, some times: printed is the time until all are drawn. Then what bench/up.py posts is posted
