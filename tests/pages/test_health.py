@@ -216,13 +216,14 @@ def test_the_last_hour_is_drawn_from_the_store_soon_after_the_first_look(tmp_pat
     world = World(tmp_path)
     world.run(70 * MINUTE, {"web1": 60})
     loop = world.loop
-    watching = {
-        "file": world.file,
-        "progress": lambda: loop.progress,
-        "judged": lambda: loop.judged,
-        "health": lambda: health(world.file, loop.progress, [], WritingState(), "store", None, world.now),
-    }
-    with site(world.store, tmp_path / "data", **watching) as here:
+    with site(
+        world.store,
+        tmp_path / "data",
+        health=lambda: health(world.file, loop.progress, [], WritingState(), "store", None, world.now),
+        file=world.file,
+        progress=lambda: loop.progress,
+        judged=lambda: loop.judged,
+    ) as here:
         until = time.monotonic() + 60
         while " 1 0" * 50 not in here.request("GET", "/api/health").data.decode():
             assert time.monotonic() < until
