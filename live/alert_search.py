@@ -42,12 +42,9 @@ def firing(file: AlertsFile, severities: Sequence[Severity], first: int, most: i
 def ended(file: AlertsFile, wanted: Wanted, first: int, most: int) -> Found:
     """Alerts that have ended, the latest first."""
     where = [_KEPT, "ended_at >= ?", "fired_at <= ?", f"severity IN ({_places(wanted.severities)})"]
-    values: list[str | int] = [wanted.start, wanted.end, *wanted.severities]
-    for column, pattern in (("host", wanted.host), ("rule", wanted.rule)):
-        if pattern != "*":
-            where.append(f"is_like({column}, ?)")
-            values.append(pattern)
-    return _found(file, " AND ".join(where), values, "ended_at DESC, id DESC", first, most)
+    like, patterns = _like(rule=wanted.rule, host=wanted.host)
+    values = [wanted.start, wanted.end, *wanted.severities, *patterns]
+    return _found(file, " AND ".join([*where, *like]), values, "ended_at DESC, id DESC", first, most)
 
 
 def of_key(file: AlertsFile, key: Key, first: int, most: int) -> Found:
@@ -74,9 +71,15 @@ def firing_by_rule(file: AlertsFile) -> Mapping[str, int]:
 
 def firing_like(file: AlertsFile, rule: str, host: str, instance: str) -> int:
     """How many alerts that are firing match these patterns."""
-    like = "is_like(rule, ?) AND is_like(host, ?) AND is_like(coalesce(instance, ''), ?)"
-    rows = file.rows(f"SELECT count(*) AS number FROM alerts WHERE ended_at IS NULL AND {like}", (rule, host, instance))
-    return rows[0]["number"]
+    like, patterns = _like(rule=rule, host=host, instance=instance)
+    where = " AND ".join(["ended_at IS NULL", *like])
+    return file.rows(f"SELECT count(*) AS number FROM alerts WHERE {where}", patterns)[0]["number"]
+
+
+def _like(**patterns: str) -> tuple[list[str], list[str]]:
+    """The conditions that columns match patterns, and their values; none for a pattern that anything matches."""
+    asked = {column: pattern for column, pattern in patterns.items() if pattern != "*"}
+    return [f"is_like(coalesce({column}, ''), ?)" for column in asked], [*asked.values()]
 
 
 def _found(file: AlertsFile, where: str, values: Sequence[str | int], order: str, first: int, most: int) -> Found:

@@ -13,7 +13,7 @@ from live.watched import Watched
 from pages import health_words
 from pages.cell_links import address
 from pages.frame import Frame
-from pages.host_cells import Cell, cells
+from pages.host_cells import Cell, cells, shown
 from pages.host_table import Row, host_table
 from pages.recent_values import RecentValues
 from pages.sparkline import Sparkline
@@ -42,7 +42,7 @@ def _content(watched: Watched, frame: Frame, recent: RecentValues, request: Requ
     now, zone, links = time.time_ns(), frame.zone_of(request), frame.links(request)
     health, catalogue = watched.health(), watched.site.catalogue
     silent = {one.name.casefold() for one in health.hosts if one.state == HostState.SILENT}
-    judged = recent.follow(health.evaluated, watched.judged(), silent) if health.evaluated else {}
+    judged = recent.follow(health.evaluated, shown(watched.judged()), silent) if health.evaluated else {}
     table = host_table(health.hosts, health.alerts, cells(judged, health.alerts, catalogue), catalogue)
     alerts = [*gravest(health.alerts)]
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from math import isnan
 from typing import Literal, TypeAlias
 
+from dashboards.areas import load_areas
 from live.alert_record import Alert
 from live.judged_now import JudgedNow
 from live.planning import Key
@@ -62,6 +63,12 @@ class Cell:
 
 # By host (case-folded) and signal.
 Cells: TypeAlias = Mapping[str, Mapping[str, Cell]]
+
+
+def shown(judged: Iterable[JudgedNow]) -> list[JudgedNow]:
+    """What may have a cell: warning and critical limits, and any other of a signal that has a column of its own."""
+    columns = load_areas().health.hosts
+    return [one for one in judged if one.rule.severity != "info" or one.rule.signal in columns]
 
 
 def cells(judged: Mapping[Key, JudgedNow], alerts: Iterable[Alert], catalogue: Catalogue) -> Cells:

@@ -78,12 +78,11 @@ class RecentValues:
             return self._drawn[wanted]
 
     def _add(self, evaluated: int, judged: Sequence[JudgedNow]) -> None:
-        at = np.array([evaluated], np.int64)
         for one in judged:
             if not isnan(one.value):
                 key = _key(one)
                 self._newest[key] = evaluated
-                self._of(key, one).add(at, np.array([one.value]))
+                self._of(key, one).add_newest(evaluated, one.value)
         is_late = self._evaluated is None or evaluated - self._evaluated > _GAP
         self._evaluated = evaluated
         self._drawn = {}

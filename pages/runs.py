@@ -12,6 +12,7 @@ from starlette.routing import Route
 from ingest.unload import unload
 from live.watched import Watched
 from model.errors import Unreachable, Unusable
+from pages.compare import compare_page
 from pages.frame import Frame
 from pages.jobs import Stage
 from pages.report_page import report_page
@@ -107,10 +108,13 @@ def routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
                 return RedirectResponse(_to_list(request), HTTPStatus.SEE_OTHER)
         return frame.page(request, "run_delete.html.j2", f"Delete {one.run.name}", review=one, problem=problem)
 
+    compare = compare_page(frame, reviews)
     actions = {"show": shown, "review": review, "delete": delete}
 
     def of_run(request: Request) -> Response:
         path, asked = request.path_params["name"], request.query_params.get("run")
+        if path == "compare" and {"a", "b", "run"} & {*request.query_params}:
+            return compare(request)
         action, name = (actions[path], asked) if path in actions and asked is not None else (shown, path)
         one = reviews.find(name)
         if one is None:

@@ -212,7 +212,7 @@ def test_the_page_of_an_alert(chromium, told, duckdb, pages):
             panel = page.locator("figure.full figcaption a").get_attribute("href")
             assert panel
             assert panel.startswith("/dashboards/")
-            assert "host=WEB01#panel-" in panel
+            assert "host=WEB01&from=" in panel
             looks = page.locator(".looks figcaption").all_inner_texts()
             assert looks == ["Privileged time", "Processor time of a process", "Processor queue length"]
             text = page.locator("main").inner_text()

@@ -89,5 +89,5 @@ class Watching:
 
     def watches(self):
         """The roster as of the evaluation: hosts that do not send any more are silent."""
-        for before in range(4, -1, -1):
+        for before in range(6, -1, -1):
             self.roster.step({}, self.evaluated - before * 30 * SECOND)
