@@ -125,9 +125,12 @@ def main() -> int:
         folder.mkdir(mode=0o700)
         fill(folder)
         with plimsoll_up(folder) as target:
+            before = sum(target.process.cpu_times()[:2])
             seconds = drawn(target.url, asked.times)
+            used = (sum(target.process.cpu_times()[:2]) - before) / len(seconds)
             middle = seconds[len(seconds) // 2]
-            print(f"ten charts of {DAYS} days drawn after {', '.join(f'{one:.2f}' for one in seconds)} s")
+            times = ", ".join(f"{one:.2f}" for one in seconds)
+            print(f"ten charts of {DAYS} days drawn after {times} s, with {used:.2f} processor seconds of the server")
             if not asked.rate:
                 return 0 if middle < MOST_DRAWN_S else 1
             start, bodies = bodies_ahead(collected(), asked.hosts, asked.rate, asked.seconds)

@@ -68,7 +68,7 @@ def plan(site: Site, series: Sequence[Series], facts: Facts) -> tuple[list[Plann
         on_host.setdefault(host_of(one, tags).casefold(), []).append(one)
     found: list[Planned] = []
     for pack in site.catalogue.packs:
-        where = [name for host, name in hosts.items() if _is_for(pack, on_host[host])]
+        where = [name for host, name in hosts.items() if is_for(pack, on_host[host])]
         if not where and pack.pack in site.catalogue.by_hand:
             where = [*hosts.values()]
         for rule in pack.rules:
@@ -77,7 +77,8 @@ def plan(site: Site, series: Sequence[Series], facts: Facts) -> tuple[list[Plann
     return _superseded(found, by_hand), finder
 
 
-def _is_for(pack: Pack, series: Iterable[Series]) -> bool:
+def is_for(pack: Pack, series: Iterable[Series]) -> bool:
+    """Whether a pack is for a host with these series."""
     kind = pack.applies_to
     return kind is None or any(has_object(one, kind.objects, kind.measurements) for one in series)
 

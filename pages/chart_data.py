@@ -156,11 +156,11 @@ def _spans(alert: Alert, end: int) -> list[Span]:
 
 
 def _alert(alert: Alert, ask: Ask) -> dict[str, Any]:
-    end = ask.zone.clock(alert.ended_at) if alert.ended_at else "now"
+    begun, end = alert.fired_at, alert.ended_at
     return {
         "id": alert.id,
         "severity": alert.severity,
-        "text": f"{ask.zone.clock(alert.fired_at)} – {end}",
+        "text": ask.zone.span(begun, end) if end else f"since {ask.zone.clock(begun)}",
         "place": printable(alert.place),
     }
 

@@ -12,7 +12,8 @@ from model.run import Phase
 from model.times import SECOND, duration_text
 from pages.chart_data import Ask, Content, Shown
 from pages.chart_spec import Spec
-from pages.scene import Found, Scene, Scenes
+from pages.host_signals import Found
+from pages.scene import Scene, Scenes
 from pages.signals import drawn, moved
 from report.html.chart import MOST_LINES
 from rules.origins import series_of
@@ -122,7 +123,7 @@ class Drawing:
         if how == "highest" and signal.worse == "lower":
             how = "lowest"
         late = f" in the last {duration_text(reach)}" if reach else ""
-        ranked = f"{MOST_LINES} of {len(ordered)} lines, those {how}{late}; "
+        ranked = f"{MOST_LINES} of {len(ordered)} lines, the {how}{late}; "
         return _Plan(specs, signal, ordered[:MOST_LINES], ordered[MOST_LINES:], ranked)
 
     def _candidates(self, spec: Spec) -> list[_Candidate]:

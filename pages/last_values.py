@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from model.errors import Unusable
 from model.times import SECOND, duration_text
 from model.value_text import quantity
 from pages.chart_spec import Spec
@@ -24,8 +25,10 @@ class LastValues:
 
 
 def last_values(scene: Scene, spec: Spec, start: int, end: int) -> LastValues:
-    """The last value of each subject of a spec in a range."""
-    signal = scene.signals[spec.signal]
+    """The last value of each subject of a spec in a range. Unusable if its signal is not known."""
+    signal = scene.signals.get(spec.signal)
+    if signal is None:
+        raise Unusable(f'No signal is named "{spec.signal}".')
     found = scene.find(spec)
     lines = drawn(scene.store, [one.origin for one in found], max(start, end - _REACH), end, 1)
     pairs = [

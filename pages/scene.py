@@ -1,47 +1,65 @@
 """Which hosts have which signals in a range of time, and which limits apply to them."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
+from typing import Generic, TypeVar
 
 import numpy as np
 
-from hosts.facts import Facts, GivenFacts, UnknownFact
+from hosts.facts import Facts, GivenFacts
 from hosts.overrides import Overrides
 from hosts.recorded_facts import facts_shown_by, shows_in_values
 from hosts.settings import parse
-from live.planning import Planned, Site, plan
+from live.planning import Site, is_for
 from live.watched import Watched
 from model.log import Values
 from model.run import Phase
 from model.series import Series
 from model.times import SECOND
 from pages.chart_spec import Spec
-from rules.origins import Origin
-from rules.pack_schema import Rule
-from rules.signal_finder import Finder
+from pages.host_signals import Found, HostSignals
+from rules.pack_schema import Pack
 from rules.signal_schema import Signal
-from rules.subjects import Subject, host_tags, hosts_of
+from rules.subjects import host_of, host_tags
 from store.protocol import RunSummary, Store
 
 _GRAIN = 60 * SECOND  # ranges within the same minutes share a scene
-_KEPT_S = 30.0
-_MOST_KEPT = 8
+_DAY = 86_400 * SECOND
+_SCENES_S, _MOST_SCENES = 30.0, 8
+# What is found among the series of a host does not change until these do; its facts may.
+_HOSTS_S, _MOST_HOSTS = 600.0, 2000
 _TELLING = 1800 * SECOND  # facts are read from so much at the end of a range
 _HOUR = 3600 * SECOND
-Place = tuple[str, str | None]
+_Kept = TypeVar("_Kept")
 
 
-@dataclass(frozen=True, eq=False)
-class Found:
-    """A subject that has a signal, where the samples come from, and the rules as they apply to it."""
+class Cache(Generic[_Kept]):
+    """Keeps what was made for some seconds, and not more than so many."""
 
-    subject: Subject
-    origin: Origin
-    rules: Sequence[Rule]
+    def __init__(self, seconds: float, most: int) -> None:
+        self._seconds = seconds
+        self._most = most
+        self._lock = Lock()
+        self._kept: dict[object, tuple[float, _Kept]] = {}
+
+    def get(self, key: object) -> _Kept | None:
+        """What is kept for a key."""
+        with self._lock:
+            known = self._kept.get(key)
+        return known[1] if known and time.monotonic() - known[0] < self._seconds else None
+
+    def put(self, key: object, made: _Kept) -> _Kept:
+        """Keep what was made; the oldest goes if there are too many."""
+        with self._lock:
+            self._kept.pop(key, None)
+            while len(self._kept) >= self._most:
+                del self._kept[next(iter(self._kept))]
+            self._kept[key] = time.monotonic(), made
+        return made
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,12 +76,12 @@ class Scene:
     start: int
     end: int
     phases: Sequence[Phase] = ()
+    cache: Cache[HostSignals] = field(default_factory=lambda: Cache(_HOSTS_S, _MOST_HOSTS))
 
-    @cached_property
+    @property
     def hosts(self) -> Sequence[str]:
         """The hosts, sorted."""
-        names = hosts_of(self.series, host_tags(self.signals)).values()
-        return sorted(names, key=str.casefold)
+        return sorted((name for name, _ in self._by_host.values()), key=str.casefold)
 
     @property
     def signals(self) -> Mapping[str, Signal]:
@@ -72,69 +90,65 @@ class Scene:
 
     def find(self, spec: Spec) -> list[Found]:
         """The subjects of a spec, in order of their names, with the rules as they apply to each."""
-        found = self._finder.find(spec.signal).values()
-        hosts = {host.casefold() for host in spec.hosts}
         instance = None if spec.instance is None else spec.instance.casefold()
-        chosen = [
-            (subject, origin)
-            for subject, origin in found
-            if (not hosts or subject.key[0] in hosts)
-            and (instance is None or subject.key[1] == instance)
-            and (spec.drive is None or self._drives.get(subject.key) == spec.drive)
-        ]
-        rules = self._rules_of(spec.signal) if chosen else {}
-        held = {key: [rule for rule in known if rule.drive == spec.drive] for key, known in rules.items()}
         return [
-            Found(subject, origin, held.get(subject.key, []))
-            for subject, origin in sorted(chosen, key=lambda one: (one[0].key[0], one[0].key[1] or ""))
+            one
+            for host in self._known(spec.hosts)
+            for one in host.find(spec.signal, spec.drive)
+            if (instance is None or one.subject.key[1] == instance) and self._holds(one.subject.key, spec.drive)
         ]
 
     def has(self, spec: Spec) -> bool:
         """Whether any host of a spec has its signal."""
-        hosts = {host.casefold() for host in spec.hosts}
         return any(
-            (not hosts or key[0] in hosts) and (spec.drive is None or self._drives.get(key) == spec.drive)
-            for key in self._finder.find(spec.signal)
+            self._holds(key, spec.drive) for host in self._known(spec.hosts) for key in host.origins(spec.signal)
         )
 
+    def _holds(self, place: tuple[str, str | None], drive: str | None) -> bool:
+        return drive is None or self._drives.get(place) == drive
+
+    def _known(self, names: Sequence[str]) -> list[HostSignals]:
+        """The signals of some hosts, or of all; facts of all that are not kept are read at once."""
+        asked = sorted({name.casefold() for name in names} & self._by_host.keys() if names else self._by_host)
+        keys = {host: (host, self._by_host[host][1], self.end // _DAY, self._everywhere[0]) for host in asked}
+        found = {host: known for host, key in keys.items() if (known := self.cache.get(key)) is not None}
+        new = [host for host in asked if host not in found]
+        if new:
+            facts = self._facts(one for host in new for one in self._by_host[host][1])
+            for host in new:
+                series = [*self._by_host[host][1]]
+                made = HostSignals(self.site, series, facts, self._everywhere[1])
+                found[host] = self.cache.put(keys[host], made)
+        return [found[host] for host in asked]
+
     @cached_property
-    def _drives(self) -> Mapping[Place, str]:
+    def _by_host(self) -> Mapping[str, tuple[str, frozenset[Series]]]:
+        """The hosts with their series, by case-folded name."""
+        tags = host_tags(self.signals)
+        names: dict[str, str] = {}
+        series: dict[str, list[Series]] = {}
+        for one in self.series:
+            host = host_of(one, tags)
+            names.setdefault(host.casefold(), host)
+            series.setdefault(host.casefold(), []).append(one)
+        return {host: (names[host], frozenset(found)) for host, found in series.items()}
+
+    @cached_property
+    def _everywhere(self) -> tuple[tuple[str, ...], list[Pack]]:
+        """The packs that the user named and that are for none of the hosts, which are judged on all; their names."""
+        by_hand = [pack for pack in self.site.catalogue.packs if pack.pack in self.site.catalogue.by_hand]
+        packs = [pack for pack in by_hand if not is_for(pack, self.series)]
+        return tuple(pack.pack for pack in packs), packs
+
+    @cached_property
+    def _drives(self) -> Mapping[tuple[str, str | None], str]:
         return {subject.key: holds for subject, holds in self.site.drives.items()}
 
-    @cached_property
-    def _finder(self) -> Finder:
-        return Finder(self.signals, self.series, lambda _: True, self.facts.known)
-
-    @cached_property
-    def _rules(self) -> dict[str, Mapping[Place, list[Rule]]]:
-        return {}
-
-    def _rules_of(self, signal: str) -> Mapping[Place, list[Rule]]:
-        """The rules on a signal as they apply to each subject, their limits scaled by its facts."""
-        if signal not in self._rules:
-            applied: dict[Place, list[Rule]] = {}
-            for one in plan(_only(self.site, signal), self.series, self.facts)[0]:
-                rule = self._scaled(one)
-                if rule is not None and rule.signal == signal:
-                    applied.setdefault(one.subject.key, []).append(rule)
-            self._rules[signal] = applied
-        return self._rules[signal]
-
-    def _scaled(self, planned: Planned) -> Rule | None:
-        rule = planned.rule
-        if rule.scale is None:
-            return rule
-        try:
-            factor = self.facts(planned.subject, rule.scale)
-        except UnknownFact:
-            return None
-        return rule.model_copy(update={"healthy": rule.healthy.scaled(factor), "scale": None})
-
-    @cached_property
-    def facts(self) -> Facts:
-        """The facts of the hosts: given, else as the end of the range shows them."""
-        telling = [one for one in self.series if shows_in_values(one)]
-        read = self.store.read(telling, max(self.start, self.end - _TELLING), self.end)
+    def _facts(self, of: Iterable[Series]) -> Facts:
+        """The facts of the hosts of these series: given, else as the end of the range shows them."""
+        series = [*of]
+        telling = [one for one in series if shows_in_values(one)]
+        read = self.store.read(telling, max(self.start, self.end - _TELLING), self.end) if telling else ()
         shown: dict[Series, Values] = {one: found.values for one, found in zip(telling, read, strict=True)}
         older = [one for one, values in shown.items() if not len(values)]
         if older:
@@ -144,7 +158,7 @@ class Scene:
         def values(series: Series) -> Callable[[], Values]:
             return lambda: shown.get(series, np.empty(0))
 
-        return Facts(self.given, facts_shown_by([(one, values(one)) for one in self.series]))
+        return Facts(self.given, facts_shown_by([(one, values(one)) for one in series]))
 
 
 class Scenes:
@@ -152,8 +166,8 @@ class Scenes:
 
     def __init__(self, watched: Watched) -> None:
         self._watched = watched
-        self._lock = Lock()
-        self._kept: dict[object, tuple[float, Scene]] = {}
+        self._scenes: Cache[Scene] = Cache(_SCENES_S, _MOST_SCENES)
+        self._hosts: Cache[HostSignals] = Cache(_HOSTS_S, _MOST_HOSTS)
 
     @property
     def store(self) -> Store:
@@ -167,18 +181,21 @@ class Scenes:
 
     def live(self, start: int, end: int) -> Scene:
         """What is there in a range, to whole minutes."""
-        first, last = start // _GRAIN * _GRAIN, -(-end // _GRAIN) * _GRAIN
-
-        def make() -> Scene:
-            series = self.store.series(first, last).series
-            return Scene(self.store, self._watched.site, self._watched.given, series, first, last)
-
-        return self._held((first, last), make)
+        span = start // _GRAIN * _GRAIN, -(-end // _GRAIN) * _GRAIN
+        known = self._scenes.get(span)
+        if known is not None:
+            return known
+        series = self.store.series(*span).series
+        site, given = self._watched.site, self._watched.given
+        return self._scenes.put(span, Scene(self.store, site, given, series, *span, cache=self._hosts))
 
     def run(self, name: str) -> Scene | None:
         """What a run recorded, with the settings that were beside its logs; None if there is no such run."""
         listed = next((one for one in self.store.runs() if one.name == name), None)
-        return self._held((name, listed.generation), lambda: self._of_run(listed)) if listed else None
+        if listed is None:
+            return None
+        key = name, listed.generation
+        return self._scenes.get(key) or self._scenes.put(key, self._of_run(listed))
 
     def _of_run(self, listed: RunSummary) -> Scene:
         stored = self.store.run(listed.name)
@@ -191,30 +208,3 @@ class Scenes:
         site = Site(catalogue, overrides, settings.drives())
         phases = stored.run.phases if stored else ()
         return Scene(self.store, site, settings.facts(), series, listed.start, listed.end, phases)
-
-    def _held(self, key: object, make: Callable[[], Scene]) -> Scene:
-        now = time.monotonic()
-        with self._lock:
-            known = self._kept.get(key)
-            if known and now - known[0] < _KEPT_S:
-                return known[1]
-        made = make()
-        with self._lock:
-            self._kept = {other: one for other, one in self._kept.items() if now - one[0] < _KEPT_S}
-            while len(self._kept) >= _MOST_KEPT:
-                del self._kept[next(iter(self._kept))]
-            self._kept[key] = now, made
-        return made
-
-
-def _only(site: Site, signal: str) -> Site:
-    """The site with the rules on one signal, and those that supersede them."""
-    catalogue = site.catalogue
-    wanted = {rule.id for rule in catalogue.rules.values() if rule.signal == signal}
-    wanted |= {name for rule in catalogue.rules.values() if rule.id in wanted for name in rule.superseded_by}
-    packs = [
-        pack.model_copy(update={"rules": kept})
-        for pack in catalogue.packs
-        if (kept := tuple(rule for rule in pack.rules if rule.id in wanted))
-    ]
-    return replace(site, catalogue=replace(catalogue, packs=tuple(packs)))

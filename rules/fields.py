@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from model.log import Times, Values
 from model.samples import Samples
@@ -38,7 +39,7 @@ def combined_rates(operation: Operation, counts: Sequence[Samples]) -> Pairs:
     """The rates of several counters under an operation, at times where all of them have a rate."""
     parts = [rates(one.present) for one in counts]
     later = _shared([part.later for part in parts])
-    at = [np.searchsorted(part.later, later) for part in parts]
+    at = [_rows(part.later, later) for part in parts]
     earlier = np.minimum.reduce([part.earlier[rows] for part, rows in zip(parts, at, strict=True)])
     values = apply_operation(operation, [part.values[rows] for part, rows in zip(parts, at, strict=True)])
     known = np.isfinite(values)
@@ -49,7 +50,7 @@ def combined_samples(operation: Operation, fields: Sequence[Samples]) -> Samples
     """Several fields under an operation, at times where all of them have a sample."""
     parts = [one.present for one in fields]
     times = _shared([part.times for part in parts])
-    values = apply_operation(operation, [part.values[np.searchsorted(part.times, times)] for part in parts])
+    values = apply_operation(operation, [part.values[_rows(part.times, times)] for part in parts])
     return Samples(times, values).present
 
 
@@ -68,6 +69,11 @@ def apply_operation(operation: Operation, values: Sequence[Values]) -> Values:
             return values[0] - values[1]
         case "ratio":
             return np.divide(values[0], values[1], out=np.full(len(values[0]), np.nan), where=values[1] > 0)
+
+
+def _rows(times: Times, some: Times) -> NDArray[np.int_] | slice:
+    """The rows of some of the times."""
+    return slice(None) if len(some) == len(times) else np.searchsorted(times, some)
 
 
 def _shared(times: Sequence[Times]) -> Times:

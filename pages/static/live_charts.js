@@ -163,6 +163,7 @@ function start() {
     const { spec } = one;
     one.holder.ariaLabel = spec.label;
     one.links.replaceChildren();
+    if (spec.legend.length === 1) part(one.links, "b", "", spec.legend[0][2]);
     for (const [id, text, severity] of spec.rules) {
       const link = part(one.links, "a", "", `${SYMBOLS[severity]} ${text}`);
       link.href = address(`/rules/${encodeURIComponent(id)}`);

@@ -120,7 +120,7 @@ def test_of_many_lines_the_worst_are_drawn_and_the_others_named(here):
         "disk.free|DB1|D%3A",
         "disk.free|DB1|C%3A",
     ]
-    assert chart["caption"] == "8 of 12 lines, those nearest to their limits; 720 samples"
+    assert chart["caption"] == "8 of 12 lines, the nearest to their limits; 720 samples"
     (alone,) = charts(here, chart["more"][0][1], from_=FROM, to=TO)["charts"]
     assert alone["title"] == "Free space · DB1 · F:"
 

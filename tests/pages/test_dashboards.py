@@ -1,5 +1,6 @@
 """Dashboards in Chromium: what they draw, the shared range and instant, the live tail, and who can use them."""
 
+import re
 from urllib.parse import parse_qs, quote, urlsplit
 
 import numpy as np
@@ -201,3 +202,12 @@ def test_names_of_strangers_are_only_text(here, chromium):
             assert one.page.locator("script:not([src])").count() == 0
             assert "\u202e" not in one.page.locator("main").inner_text()
             assert one.complaints == []
+
+
+def test_a_table_has_the_last_value_of_each_instance_the_worst_first(here):
+    for volume, free in (("C:", 60.0), (HOSTILE, 5.0), ("E:", 30.0)):
+        write(here.store, space("DB1", volume), np.full(60, free))
+    answer = here.request("GET", "/api/table?chart=disk.free%7CDB1").data.decode()
+    assert re.findall(r">(\d+ %)<", answer) == ["5 %", "30 %", "60 %"]
+    assert "<script" not in answer
+    assert b"No signal is named" in here.request("GET", "/api/table?chart=none%7CDB1").data
