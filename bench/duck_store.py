@@ -120,7 +120,7 @@ def _query(path, count, days):
     end = _START + days * 8640 * _STEP
     for name, call in {
         "buckets": lambda one: store.buckets([one], _START, end, (end - _START) // 1000)[0],
-        "drawn": lambda one: store.drawn([one], _START, end, 1000)[0],
+        "drawn": lambda one: store.drawn([one], _START, end, 1000)[0].samples,
     }.items():
         took = []
         for one in random.Random(1).sample(series, 20):

@@ -8,7 +8,6 @@ much evaluations were late; each is performed 30 s after its time.
 """
 
 import argparse
-import http.client
 import os
 import re
 import socket
@@ -18,14 +17,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Event, Lock
-from urllib.parse import urlsplit
 
 import psutil
-from write_endpoint import SECOND, Body, Load, Target, collected, influxdb, shown, stream
+from posting import Body, Load, Target, post, shown
+from write_endpoint import LINES_A_BODY, SECOND, collected, influxdb, stream
 
 DELAY_S, EVERY_S = 30, 10
 
@@ -73,53 +70,47 @@ def paced(
     target: Target, bodies: Sequence[Body], rate: float, connections: int, folder: Path | None
 ) -> tuple[Load, list[float]]:
     """Post bodies at a rate; what came of it, and how late evaluations were (s) beyond their due time."""
-    left, lock, ended = iter(bodies), Lock(), Event()
-    done, waits, lags = [], [], []
-    peak = [0]
-    due = [time.perf_counter()]
+    lags: list[float] = []
 
-    def post() -> None:
-        address = urlsplit(target.url)
-        connection = http.client.HTTPConnection(address.hostname or "", address.port)
-        headers = {"Content-Encoding": "gzip", "Authorization": f"Token {target.token}"}
-        while True:
-            with lock:
-                body = next(left, None)
-                at = due[0]
-                due[0] += body.values / rate if body else 0
-            if body is None:
-                break
-            time.sleep(max(0.0, at - time.perf_counter()))
-            asked = time.perf_counter()
-            connection.request("POST", target.path, body.content, headers)
-            answer = connection.getresponse()
-            said = answer.read()
-            if answer.status != 204:
-                raise SystemExit(f"{target.name}: {answer.status} {said[:300]!r}")
-            waits.append(time.perf_counter() - asked)
-            done.append(body.values)
-        connection.close()
+    def look() -> None:
+        last = last_evaluation(folder) if folder else None
+        if last is not None:
+            lags.append((time.time_ns() - last) / SECOND - DELAY_S - EVERY_S)
 
-    def watch() -> None:
-        while not ended.wait(0.5):
-            peak[0] = max(peak[0], target.process.memory_info().rss)
-            last = last_evaluation(folder) if folder else None
-            if last is not None:
-                lags.append((time.time_ns() - last) / SECOND - DELAY_S - EVERY_S)
+    return post(target, bodies, connections, rate=rate, look=look), lags
 
-    before = sum(target.process.cpu_times()[:2])
-    began = time.perf_counter()
-    with ThreadPoolExecutor(connections + 1) as threads:
-        watching = threads.submit(watch)
-        posting = [threads.submit(post) for _ in range(connections)]
-        wait(posting)
-        took = time.perf_counter() - began
-        ended.set()
-        for one in posting:
-            one.result()
-        watching.result()
-    used = sum(target.process.cpu_times()[:2]) - before
-    return Load(sum(done), took, used, peak[0] / 2**20, sorted(waits)), lags
+
+def bodies_ahead(lines: Sequence[bytes], hosts: int, rate: float, seconds: float) -> tuple[int, list[Body]]:
+    """Bodies with samples of now on, for a time at a rate; and when the first are due (UTC ns).
+
+    They are made before, and have the times at which they are sent.
+    """
+    start = time.time_ns() + int((1.5 * seconds + 30) * SECOND)
+    every = int(hosts * values_of(lines) / rate * SECOND)
+    bodies: list[Body] = []
+    values = 0
+    for body in stream(lines, hosts, start, every):
+        bodies.append(body)
+        values += body.values
+        if values >= rate * seconds:
+            break
+    print(
+        f"{hosts} hosts of {values_of(lines):.0f} values every {every / SECOND:.3f} s, {psutil.cpu_count()} processors"
+    )
+    return start, bodies
+
+
+def values_of(lines: Sequence[bytes]) -> float:
+    """How many values the lines of a host have."""
+    return next(stream(lines * 50, 1)).values / LINES_A_BODY * len(lines)
+
+
+def await_start(start: int) -> None:
+    """Wait until bodies are due."""
+    late = time.time_ns() - start
+    if late > 0:
+        raise SystemExit(f"the bodies took {late / SECOND:.0f} s too long to make")
+    time.sleep(-late / SECOND)
 
 
 def main() -> int:
@@ -130,26 +121,12 @@ def main() -> int:
     arguments.add_argument("--connections", type=int, default=4)
     asked = arguments.parse_args()
     lines = collected()
-    ahead = 1.5 * asked.seconds + 30  # to make the bodies, which have the times at which they are sent
-    start = time.time_ns() + int(ahead * SECOND)
-    host = sum(body.values for body in [next(stream(lines * 50, 1))]) / 1000 * len(lines)
-    every = int(asked.hosts * host / asked.rate * SECOND)
-    bodies: list[Body] = []
-    values = 0
-    for body in stream(lines, asked.hosts, start, every):
-        bodies.append(body)
-        values += body.values
-        if values >= asked.rate * asked.seconds:
-            break
-    print(f"{asked.hosts} hosts of {host:.0f} values every {every / SECOND:.3f} s, {psutil.cpu_count()} processors")
+    start, bodies = bodies_ahead(lines, asked.hosts, asked.rate, asked.seconds)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name, "data")
         folder.mkdir(mode=0o700)
         with plimsoll_up(folder) as target:
-            late = time.time_ns() - start
-            if late > 0:
-                raise SystemExit(f"the bodies took {late / SECOND:.0f} s too long to make")
-            time.sleep(-late / SECOND)
+            await_start(start)
             ours, lags = paced(target, bodies, asked.rate, asked.connections, folder)
             time.sleep(DELAY_S + EVERY_S)
             behind = [(time.time_ns() - (last_evaluation(folder) or 0)) / SECOND - DELAY_S - EVERY_S]

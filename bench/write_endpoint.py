@@ -10,7 +10,6 @@ InfluxDB. Every value that was answered for has to be in the store at the end.
 
 import argparse
 import gzip
-import http.client
 import multiprocessing
 import random
 import re
@@ -19,17 +18,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
 from itertools import count
 from multiprocessing.connection import Connection
 from pathlib import Path
-from threading import Event, Lock
-from typing import NamedTuple
-from urllib.parse import urlsplit
 
 import psutil
+from posting import Body, Target, post, shown
 
 from live.access import Access
 from live.credentials import Credentials
@@ -73,24 +68,6 @@ _TELEGRAF = """\
 """
 _NAME = re.compile(rb"(?:^|,)([a-z_0-9]+)=")
 _NUMBER = re.compile(rb"=(-?[0-9]+)(\.[0-9]+)?(i?)(?=[, ])")
-
-
-class Body(NamedTuple):
-    """Gzipped line protocol, and how many numbers it has."""
-
-    content: bytes
-    values: int
-
-
-@dataclass
-class Target:
-    """A server to write to."""
-
-    name: str
-    url: str
-    path: str
-    token: str
-    process: psutil.Process
 
 
 def collected() -> list[bytes]:
@@ -199,74 +176,6 @@ def influxdb(folder: Path) -> Iterator[Target]:
         yield Target("InfluxDB", known[settings.URL], path, known[settings.ADMIN_TOKEN], psutil.Process(running.pid))
 
 
-class Load(NamedTuple):
-    """What came of writing: values that were acknowledged, seconds, processor seconds of the server, memory, waits."""
-
-    values: int
-    seconds: float
-    processor_s: float
-    peak_mb: float
-    waits_s: list[float]
-
-    @property
-    def rate(self) -> float:
-        return self.values / self.seconds
-
-
-def load(target: Target, bodies: Sequence[Body], seconds: float, connections: int) -> Load:
-    """Post bodies over some connections, as long as there are any and the time is not over."""
-    left, lock = iter(bodies), Lock()
-    done, waits = [], []
-    peak = [0]
-    ended = Event()
-
-    def post() -> None:
-        address = urlsplit(target.url)
-        connection = http.client.HTTPConnection(address.hostname or "", address.port)
-        headers = {"Content-Encoding": "gzip", "Authorization": f"Token {target.token}"}
-        while time.perf_counter() < until:
-            with lock:
-                body = next(left, None)
-            if body is None:
-                break
-            asked = time.perf_counter()
-            connection.request("POST", target.path, body.content, headers)
-            answer = connection.getresponse()
-            said = answer.read()
-            if answer.status != 204:
-                raise SystemExit(f"{target.name}: {answer.status} {said[:300]!r}")
-            waits.append(time.perf_counter() - asked)
-            done.append(body.values)
-        connection.close()
-
-    def watch() -> None:
-        while not ended.wait(0.5):
-            peak[0] = max(peak[0], target.process.memory_info().rss)
-
-    before = sum(target.process.cpu_times()[:2])
-    began = time.perf_counter()
-    until = began + seconds
-    with ThreadPoolExecutor(connections + 1) as threads:
-        watching = threads.submit(watch)
-        for one in [threads.submit(post) for _ in range(connections)]:
-            one.result()
-        took = time.perf_counter() - began
-        ended.set()
-        watching.result()
-    used = sum(target.process.cpu_times()[:2]) - before
-    return Load(sum(done), took, used, peak[0] / 2**20, sorted(waits))
-
-
-def shown(name: str, found: Load) -> str:
-    """A line of the table."""
-    waits = found.waits_s
-    return (
-        f"{name:<10} {found.rate:>10,.0f} values/s {found.values:>12,} values in {found.seconds:5.1f} s "
-        f"{found.processor_s / found.seconds:5.2f} processors {found.peak_mb:6.0f} MB "
-        f"answers {waits[len(waits) // 2] * 1e3:6.0f} ms, 99 % {waits[len(waits) * 99 // 100] * 1e3:6.0f} ms"
-    )
-
-
 def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--seconds", type=float, default=60)
@@ -291,12 +200,12 @@ def main() -> int:
         place.mkdir(mode=0o700)
         stored: list[int] = []
         with plimsoll(place, stored) as target:
-            ours = load(target, bodies, asked.seconds, asked.connections)
+            ours = post(target, bodies, asked.connections, seconds=asked.seconds)
         print(shown(target.name, ours))
         on_disk = sum(file.stat().st_size for file in place.iterdir())
         print(f"{'':<10} {stored[0]:,} values stored, {on_disk / stored[0]:.1f} bytes a value on disk")
         with influxdb(Path(folder, "influxdb")) as target:
-            theirs = load(target, bodies, asked.seconds, asked.connections)
+            theirs = post(target, bodies, asked.connections, seconds=asked.seconds)
         print(shown(target.name, theirs))
     print(f"Plimsoll takes {ours.rate / theirs.rate:.2f} times the values a second of InfluxDB")
     if stored[0] != ours.values:

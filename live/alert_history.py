@@ -12,7 +12,7 @@ KEPT_ALERTS = 400 * _DAY
 KEPT_MESSAGES = 90 * _DAY
 MOST_KEPT = 100_000  # alerts that have ended, and messages
 
-_WORST_FIRST = "CASE severity WHEN 'critical' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, fired_at DESC, id DESC"
+WORST_FIRST = "CASE severity WHEN 'critical' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, fired_at DESC, id DESC"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Event:
 
 def firing(file: AlertsFile) -> list[Alert]:
     """The alerts that are firing, critical ones first, then the latest first."""
-    return [*map(alert_of, file.rows(f"SELECT * FROM alerts WHERE ended_at IS NULL ORDER BY {_WORST_FIRST}"))]
+    return [*map(alert_of, file.rows(f"SELECT * FROM alerts WHERE ended_at IS NULL ORDER BY {WORST_FIRST}"))]
 
 
 def history(file: AlertsFile, start: int, end: int, *, replaced: bool = False) -> list[Alert]:

@@ -3,6 +3,7 @@
 import math
 
 from live.alert_record import Alert
+from live.silences import Silence
 from model.remark import counted
 from model.times import SECOND, Zone, duration_text
 from model.value_text import quantity
@@ -68,6 +69,23 @@ def still_sentence(alert: Alert, zone: Zone, now: int) -> str:
             return f"{past}: {last}, {_worst(alert)}; it {alert.details.should}."
 
 
+def state_sentence(alert: Alert) -> str:
+    """The alert where its host is named beside it: `Processor time is 92 %; it should stay below 80 %.`"""
+    match alert.kind:
+        case "host-silent":
+            return "Sends no samples: nothing is judged."
+        case "all-silent":
+            return f"No data from any of {_hosts(alert)}."
+        case "flapping":
+            return f"{alert.details.title} is flapping: it fired {counted(alert.firings, 'time')}."
+        case "plimsoll":
+            return f"{alert.details.summary}."
+        case "rule":
+            value = quantity(alert.value if math.isnan(alert.last) else alert.last, alert.details.unit)
+            now = f"was {value} and has no data now" if alert.stale else f"is {value}"
+            return f"{alert.details.title} {now}; it {alert.details.should}."
+
+
 def ended_sentence(alert: Alert, zone: Zone) -> str:
     """`Processor time of WEB01 is healthy again; it was past its limit for 12 min, at worst 95 % (1 min mean).`"""
     ended = alert.fired_at if alert.ended_at is None else alert.ended_at
@@ -103,6 +121,13 @@ def brief_sentence(alert: Alert, zone: Zone) -> str:
         case "rule":
             was = f"{_title(alert)} was past its limit, {span}, {_worst(alert)}{_reduced(alert)}"
             return f"{was}; it {alert.details.should}."
+
+
+def made_sentence(silence: Silence, muted: int, zone: Zone) -> str:
+    """What a new silence does; `muted` alerts that are firing match it."""
+    firing = counted(muted, "alert") if muted else "no alert"
+    until = f"{zone.clock(silence.until)} {zone.label(silence.until)}"
+    return f"Silence {silence.id} holds until {until}; it matches {firing} firing now"
 
 
 def _title(alert: Alert) -> str:

@@ -16,6 +16,7 @@ from pathlib import Path
 from threading import RLock
 from typing import Any
 
+from live.patterns import is_like
 from model.errors import Unusable
 
 NAME = "alerts.db"
@@ -40,6 +41,7 @@ class AlertsFile:
             raise Unusable(f"{path}: {_why(error)}") from None
         try:
             self._connection.row_factory = sqlite3.Row
+            self._connection.create_function("is_like", 2, is_like, deterministic=True)
             self.rows("PRAGMA journal_mode = WAL")
             self.rows("PRAGMA synchronous = FULL")
             self._upgrade()

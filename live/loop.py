@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from threading import Event, Lock
 
 from hosts.facts import GivenFacts
+from live import known_rules
 from live.alert_book import AlertBook
 from live.alert_history import history
 from live.alerts_file import NotKept
@@ -167,6 +168,7 @@ class AlertLoop:
         self._on_step(now)
 
     def _started(self, due: int) -> LiveJudge:
+        known_rules.keep(self._book.file, self._site.catalogue.rules)
         self._last = self._book.last_evaluation()
         self._book.keep_only(self._site.is_judged, due, now=due)
         self._kept = dict(self._book.statuses())

@@ -1,21 +1,21 @@
 """What `plimsoll up` says of itself: hosts, alerts, what arrives, and what somebody has to mend."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from live.alert_history import firing
 from live.alert_record import Alert
-from live.alert_wording import still_sentence
 from live.alerts_file import AlertsFile
-from live.health import Health, HostHealth, HostState
+from live.health import Answer, Health, HostHealth, HostState
 from live.loop import Progress
 from live.notify import Notifier
-from live.roster import hosts
-from live.troubles import Trouble
+from live.roster import Host, hosts
+from live.troubles import NOT_JUDGED, NOT_NOTIFIED, NOT_WRITTEN, Trouble
 from live.writing import WritingState
 from model.remark import counted, listed
-from model.times import SECOND, Zone, duration_text
+from model.times import SECOND, duration_text
 
 _LATE = 90 * SECOND
+_MINUTE = 60 * SECOND
 _FAILING = 300 * SECOND  # a short outage of one target concerns nobody else
 _SILENT = ("host-silent", "all-silent")
 
@@ -25,15 +25,15 @@ def troubles(
 ) -> Iterator[Trouble]:
     """What somebody has to mend."""
     if written.problem:
-        yield Trouble("samples-not-written", f"Samples cannot be written: {written.problem}")
+        yield Trouble(NOT_WRITTEN, f"Samples cannot be written: {written.problem}")
     since = now - (progress.performed or started)
     if progress.problem:
-        yield Trouble("not-judged", f"Nothing is judged: {progress.problem}")
+        yield Trouble(NOT_JUDGED, f"Nothing is judged: {progress.problem}")
     elif since > _LATE:
-        yield Trouble("not-judged", f"Nothing has been judged for {duration_text(since // SECOND * SECOND)}")
+        yield Trouble(NOT_JUDGED, f"Nothing has been judged for {duration_text(since // SECOND * SECOND)}")
     for one in notifier.states():
         if one.failing_since is not None and now - one.failing_since >= _FAILING:
-            yield Trouble(f"notify-{one.name}", f"Notifications do not reach {one.name}: {one.error}")
+            yield Trouble(f"{NOT_NOTIFIED}{one.name}", f"Notifications do not reach {one.name}: {one.error}")
 
 
 def health(
@@ -43,30 +43,31 @@ def health(
     written: WritingState,
     store: str,
     size: int | None,
-    zone: Zone,
     now: int,
 ) -> Health:
     """The state of everything."""
-    alerts = [one for one in firing(file) if one.severity != "info"]
-    found = [*_hosts(file, alerts, progress.judged, zone)]
+    fires = firing(file)
+    alerts = [one for one in fires if one.severity != "info" and one.kind != "plimsoll"]
+    found = [*_hosts(file, alerts, progress, now)]
+    answer, reason = _answer(found, alerts, mended, progress)
     return Health(
-        headline=_headline(found, alerts, mended, progress, zone),
+        answer=answer,
+        reason=reason,
+        basis=_basis(progress),
         hosts=found,
-        alerts=[f"{one.severity.capitalize()}: {still_sentence(one, zone, now)}" for one in _gravest(alerts)],
+        alerts=alerts,
+        info=sum(one.severity == "info" for one in fires),
         problems=[one.text for one in mended],
+        evaluated=progress.evaluated,
         points_a_minute=written.last_minute,
         store=store,
         store_bytes=size,
-        notes=[
-            *_lacking(progress),
-            *_left_out(written),
-            f"Alerts of severity info are only in plimsoll alerts list. Times are {zone.label(now)}.",
-        ],
+        notes=[*_lacking(progress), *_left_out(written)],
     )
 
 
-def _gravest(alerts: list[Alert]) -> Iterator[Alert]:
-    """The alerts, without those of lower limits of the same signal and subject. Critical ones come first."""
+def gravest(alerts: Iterable[Alert]) -> Iterator[Alert]:
+    """The alerts, worst first, without those of lower limits of the same signal and subject."""
     seen: set[tuple[str, str, str | None]] = set()
     for one in alerts:
         subject = one.signal or one.rule, *one.key[1:]
@@ -75,28 +76,29 @@ def _gravest(alerts: list[Alert]) -> Iterator[Alert]:
             yield one
 
 
-def _headline(
-    found: list[HostHealth], alerts: list[Alert], mended: list[Trouble], progress: Progress, zone: Zone
-) -> str:
-    """Whether the hosts are healthy, as far as that is known."""
-    at = f", as of {zone.clock(progress.evaluated)}" if progress.evaluated else ""
-    judged = sum(progress.judged.values())
-    limits = f"{counted(judged, 'limit')} judged on {counted(len(progress.judged), 'host')}{at}"
-    of_hosts = [one for one in alerts if one.kind != "plimsoll"]
-    if of_hosts:
-        hosts = counted(len({one.host.casefold() for one in of_hosts}), "host")
-        return f"Not healthy: {counted(len([*_gravest(of_hosts)]), 'alert')} on {hosts}. {limits}."
+def _answer(
+    found: list[HostHealth], alerts: list[Alert], mended: list[Trouble], progress: Progress
+) -> tuple[Answer, str]:
+    """Whether the hosts are healthy, as far as that is known, and why."""
+    if alerts:
+        hosts = counted(len({one.host.casefold() for one in alerts}), "host")
+        return Answer.NOT_HEALTHY, f"{counted(len([*gravest(alerts)]), 'alert')} on {hosts}"
     doubtful = [one.name for one in found if one.state in (HostState.SILENT, HostState.NOT_JUDGED)]
     if mended:
-        return f"Not known: Plimsoll itself needs attention. {limits}."
-    if not found or not judged:
-        return "Not known: nothing has been judged yet."
+        return Answer.NOT_KNOWN, "Plimsoll itself needs attention"
+    if not found or not sum(progress.judged.values()):
+        return Answer.NOT_KNOWN, "nothing has been judged yet"
     if doubtful:
-        return f"Not known: {listed(doubtful, 3)} {'is' if len(doubtful) == 1 else 'are'} not judged. {limits}."
+        return Answer.NOT_KNOWN, f"{listed(doubtful, 3)} {'is' if len(doubtful) == 1 else 'are'} not judged"
     if progress.pending:
         crossed = f"{counted(progress.pending, 'limit')} {'is' if progress.pending == 1 else 'are'} crossed"
-        return f"No alert: {crossed}, but not for as long yet as it takes to alert. {limits}."
-    return f"Healthy: no limit is crossed. {limits}."
+        return Answer.NO_ALERT, f"{crossed}, but not for as long yet as it takes to alert"
+    return Answer.HEALTHY, "no limit is crossed"
+
+
+def _basis(progress: Progress) -> str:
+    judged = sum(progress.judged.values())
+    return f"{counted(judged, 'limit')} judged on {counted(len(progress.judged), 'host')}"
 
 
 def _lacking(progress: Progress) -> Iterator[str]:
@@ -113,7 +115,8 @@ def _left_out(written: WritingState) -> Iterator[str]:
         yield f"Since the start, {counted(written.text, 'field')} with text or booleans were left out."
 
 
-def _hosts(file: AlertsFile, alerts: list[Alert], judged: Mapping[str, int], zone: Zone) -> Iterator[HostHealth]:
+def _hosts(file: AlertsFile, alerts: list[Alert], progress: Progress, now: int) -> Iterator[HostHealth]:
+    judged = progress.judged
     by_host: dict[str, list[Alert]] = {}
     for one in alerts:
         by_host.setdefault(one.host.casefold(), []).append(one)
@@ -122,12 +125,19 @@ def _hosts(file: AlertsFile, alerts: list[Alert], judged: Mapping[str, int], zon
         if host.retired_at is not None:
             continue
         mine = by_host.get(host.host, [])
-        last = f"last sample {zone.clock(host.newest)}" if host.newest else "no samples yet"
-        if host.newest is None or (silent and host.is_expected) or any(one.kind in _SILENT for one in mine):
-            yield HostHealth(host.name, HostState.SILENT, last)
+        is_gone = not host.is_expected and host.is_late(progress.evaluated or 0)
+        if host.newest is None or is_gone or (silent and host.is_expected) or any(one.kind in _SILENT for one in mine):
+            state, note = HostState.SILENT, _silence(host, now)
         elif mine:
-            yield HostHealth(host.name, HostState.ALERT, f"{counted(len([*_gravest(mine)]), 'alert')}, {last}")
+            state, note = HostState.ALERT, counted(len([*gravest(mine)]), "alert")
         elif not judged.get(host.host):
-            yield HostHealth(host.name, HostState.NOT_JUDGED, f"none of its counters has a limit, {last}")
+            state, note = HostState.NOT_JUDGED, "not judged: none of its counters has a limit"
         else:
-            yield HostHealth(host.name, HostState.HEALTHY, f"{counted(judged[host.host], 'limit')} judged, {last}")
+            state, note = HostState.HEALTHY, f"{counted(judged[host.host], 'limit')} judged"
+        yield HostHealth(host.name, state, note, host.newest)
+
+
+def _silence(host: Host, now: int) -> str:
+    if host.newest is None:
+        return "has sent no sample yet"
+    return f"silent for {duration_text(max(now - host.newest, _MINUTE) // _MINUTE * _MINUTE)}"

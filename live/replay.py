@@ -45,6 +45,14 @@ def replay(
 def _of_host(
     store: Store, site: Site, given: GivenFacts, series: Sequence[Series], start: int, end: int
 ) -> Iterator[Episode]:
+    for one, found in conditions_of(store, site, given, series, start, end):
+        yield from episodes_of(one, found)
+
+
+def conditions_of(
+    store: Store, site: Site, given: GivenFacts, series: Sequence[Series], start: int, end: int
+) -> Iterator[tuple[Planned, Conditions]]:
+    """Yield what is judged on the series of a host, at every evaluation from its first sample on."""
     held: dict[Series, Samples] = {}
 
     def hold(some: Collection[Series]) -> None:
@@ -70,7 +78,7 @@ def _of_host(
                 )
             except UnknownFact:
                 continue
-            yield from episodes_of(one, found)
+            yield one, found
 
 
 def episodes_of(one: Planned, found: Conditions) -> Iterator[Episode]:

@@ -55,6 +55,10 @@ class Host:
         """Whether its silence is an alert."""
         return bool(self.expected) and self.retired_at is None
 
+    def is_late(self, now: int) -> bool:
+        """Whether its newest sample is older than one of a host that sends without a pause."""
+        return self.newest is None or now - self.newest > max(SILENT_AFTER, _INTERVALS * (self.interval or 0))
+
     def after(self, seen: Seen, now: int) -> "Host":
         """The host after it was seen. A retired host that sends again is expected again."""
         newest = min(seen.newest, now)  # a clock that is ahead must not hide that the host is silent

@@ -2,10 +2,10 @@
 
 import sqlite3
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Any
 
 from live.alerts_file import AlertsFile
+from live.patterns import is_like
 from model.errors import Unusable
 from model.times import SECOND, duration_text
 
@@ -28,13 +28,13 @@ class Silence:
     def matches(self, rule: str, host: str, instance: str | None) -> bool:
         """Whether alerts of this rule, host and instance are silenced. Case does not matter."""
         pairs = ((rule, self.rule), (host, self.host), (instance or "", self.instance))
-        return all(_is_like(text, pattern) for text, pattern in pairs)
+        return all(is_like(text, pattern) for text, pattern in pairs)
 
 
 def add(file: AlertsFile, rule: str, host: str, instance: str, length: int, reason: str, who: str, now: int) -> Silence:
     """Begin a silence of `length` (ns). Unusable without a reason, or for longer than 30 days."""
     if not reason.strip():
-        raise Unusable("a silence needs a reason: say with --reason why nobody has to be notified")
+        raise Unusable("a silence needs a reason: say why nobody has to be notified")
     if not 0 < length <= LONGEST:
         raise Unusable(
             f"a silence of {duration_text(length) if length > 0 else 'no time'} is not possible: at most "
@@ -71,8 +71,3 @@ def is_silenced(connection: sqlite3.Connection, alert: sqlite3.Row | dict[str, A
 
 
 _ACTIVE = "SELECT * FROM silences WHERE start <= ? AND until > ? ORDER BY until"
-
-
-def _is_like(text: str, pattern: str) -> bool:
-    """Whether a text matches a pattern. Brackets are not special: names of network adapters contain them."""
-    return fnmatchcase(text.casefold(), pattern.casefold().replace("[", "[[]"))

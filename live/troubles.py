@@ -9,6 +9,9 @@ from live.alert_record import Details
 from live.alert_rows import Begun, begin, count_firing, end
 from live.alerts_file import AlertsFile
 
+NOT_WRITTEN = "samples-not-written"
+NOT_JUDGED = "not-judged"
+NOT_NOTIFIED = "notify-"  # and the name of the target
 _HOST = "plimsoll"
 
 

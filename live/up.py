@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 
@@ -38,7 +37,6 @@ from live.watched import Watched
 from live.writing import NotWritten, Writing
 from model.errors import Unreachable, Unusable
 from model.points import Points
-from model.times import Zone
 from store.duck_store import DuckStore
 from store.protocol import Store
 
@@ -156,9 +154,8 @@ class Up:
 
     def _serving(self, listen: Listen, certificate: Certificate | None, *, owner_only: bool = False) -> Serving:
         access = Access(listen, self._credentials, self._setup.allowed_hosts, owner_only)
-        health = partial(self._health, self._settings.zone)
         pages = () if owner_only else self._pages()
-        app = create_app(self._store, self._writing, access, health, self._limits, pages)
+        app = create_app(self._store, self._writing, access, self._health, self._limits, pages)
         return Serving(app, listen, certificate, self._limits)
 
     def _heart(self, settings: UpSettings) -> Heartbeat | None:
@@ -195,7 +192,7 @@ class Up:
             )
         )
 
-    def _health(self, zone: Zone) -> overview.Health:
+    def _health(self) -> overview.Health:
         size = self._store.size() if isinstance(self._store, DuckStore) else None
         return overview.health(
             self._file,
@@ -204,7 +201,6 @@ class Up:
             self._writing.state,
             self._store.name,
             size,
-            zone,
             time.time_ns(),
         )
 

@@ -32,6 +32,6 @@ class Watched:
     folder: Path
     progress: Callable[[], Progress]
     judged: Callable[[], Sequence[JudgedNow]]
-    health: Callable[[Zone], Health]
+    health: Callable[[], Health]
     limits: Limits = field(default_factory=Limits)
     closing: ExitStack = field(default_factory=ExitStack)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from starlette.routing import BaseRoute
 
 from live.watched import Watched
-from pages import chart_api, dashboards, health, runs, static_files, upload_page, uploads
+from pages import alerts, chart_api, dashboards, health, rules, runs, static_files, upload_page, uploads
 from pages.frame import Frame
 from pages.run_reviews import RunReviews
 from pages.scene import Scenes
@@ -17,6 +17,8 @@ def routes(watched: Watched) -> Sequence[BaseRoute]:
     return [
         *static_files.routes(),
         *health.routes(watched, frame),
+        *alerts.routes(watched, frame),
+        *rules.routes(watched, frame),
         *chart_api.routes(watched, frame, scenes),
         *dashboards.routes(watched, frame, scenes),
         *runs.routes(watched, frame, reviews),

@@ -13,12 +13,12 @@ from model.run import Phase
 from model.times import Zone
 from model.value_text import number, quantity
 from pages.chart_spec import Spec
-from pages.signals import Drawn
 from report.html.chart import Charts, Limit, Line, Span
 from rules.pack_schema import Rule
 from rules.signal_schema import Signal
 from rules.superseded import is_note
 from rules.wording import limit_text
+from store.m4 import Drawn
 
 MOST_COLUMNS, LEAST_COLUMNS = 4000, 50
 _MOST_MORE = 500  # names of lines that are not drawn
@@ -73,7 +73,7 @@ def encoded(contents: Sequence[Content], ask: Ask) -> dict[str, Any]:
     for one in contents:
         rules, note = agreed(one.lines)
         limits = [Limit.of(rule.healthy.limit, one.signal.unit) for rule in rules]
-        spans = [Span(alert.fired_at, alert.ended_at or ask.end, alert.severity) for alert in one.alerts]
+        spans = [span for alert in one.alerts for span in _spans(alert, ask.end)]
         gravest = max([alert.severity for alert in one.alerts], key=lambda name: _RANK[name], default="info")
         lines = [
             Line(
@@ -145,8 +145,14 @@ def described(content: Content, rules: Sequence[Rule]) -> str:
 
 
 def _last(line: Shown, signal: Signal) -> str:
-    present = line.drawn.present
+    present = line.drawn.samples.present
     return quantity(float(present.values[-1]), signal.unit) if len(present.values) else "no samples"
+
+
+def _spans(alert: Alert, end: int) -> list[Span]:
+    """When its limit was crossed without alerting yet, and when it fired."""
+    firing = Span(alert.fired_at, alert.ended_at or end, alert.severity)
+    return [Span(alert.begin, alert.fired_at, "brief"), firing] if alert.begin < alert.fired_at else [firing]
 
 
 def _alert(alert: Alert, ask: Ask) -> dict[str, Any]:

@@ -13,12 +13,13 @@ from model.times import SECOND, duration_text
 from pages.chart_data import Ask, Content, Shown
 from pages.chart_spec import Spec
 from pages.scene import Found, Scene, Scenes
-from pages.signals import Drawn, drawn
+from pages.signals import drawn, moved
 from report.html.chart import MOST_LINES
 from rules.origins import series_of
 from rules.pack_schema import Rule
 from rules.signal_schema import Signal
 from rules.superseded import is_note
+from store.m4 import Drawn
 
 _MOST_RANKED = 2_000_000  # samples that are read to find the worst lines
 _EVERY = 10 * SECOND  # how often most series have a sample
@@ -144,7 +145,7 @@ class Drawing:
         for span in dict.fromkeys(one.source.span for one in candidates):
             alike = [one for one in candidates if one.source.span == span]
             lines = drawn(self._scenes.store, [one.found.origin for one in alike], *span, columns)
-            found |= {one: line.moved(one.source.moved) for one, line in zip(alike, lines, strict=True)}
+            found |= {one: moved(line, one.source.moved) for one, line in zip(alike, lines, strict=True)}
         return found
 
     def _worst_first(self, candidates: Sequence[_Candidate], signal: Signal) -> tuple[list[_Candidate], int]:
@@ -183,7 +184,7 @@ def _lines(rules: Sequence[Rule]) -> Sequence[Rule]:
 
 def _nearness(rules: Sequence[Rule], signal: Signal, line: Drawn) -> tuple[int, float]:
     """How far values went towards a limit, or beyond: a share of the limit. Lines without limits come last."""
-    values = line.present.values
+    values = line.samples.present.values
     if not len(values):
         return -1, 0.0
     low, high = float(values.min()), float(values.max())

@@ -47,13 +47,17 @@ class Frame:
     def part(self, request: Request, template: str, **content: Any) -> str:
         """A page, or a part of one with links."""
         zone = self.zone_of(request)
-        links = _Links(request, zone, self.zone)
+        links = self.links(request)
         page = _environment().get_template(template)
         return page.render(zone=zone, links=links, navigation=NAVIGATION, **content)
 
     def fragment(self, template: str, **content: Any) -> str:
         """A part of a page, for scripts that replace it."""
         return _environment().get_template(template).render(**content)
+
+    def links(self, request: Request) -> "Links":
+        """Links that keep the zone of a request."""
+        return Links(request, self.zone_of(request), self.zone)
 
     def missing(self, request: Request, what: str, hint: str) -> Response:
         """The page for what is not there: what that is, and where to look."""
@@ -69,7 +73,7 @@ class Frame:
 
 
 @dataclass(frozen=True)
-class _Links:
+class Links:
     """Links that keep the zone of the request."""
 
     request: Request
@@ -78,10 +82,15 @@ class _Links:
 
     def to(self, path: str, **parameters: str | int | None) -> str:
         """A link to a page with these parameters."""
-        chosen = {"zone": self.zone.name} if self.zone != self.usual else {}
+        chosen = {"zone": self.kept_zone} if self.kept_zone else {}
         given = {name: str(value) for name, value in parameters.items() if value is not None}
-        query = urlencode({**given, **chosen})
+        query = urlencode({**given, **chosen}, errors="replace")
         return f"{path}?{query}" if query else path
+
+    @property
+    def kept_zone(self) -> str:
+        """The zone that links keep, for forms; empty if it is the usual one."""
+        return self.zone.name if self.zone != self.usual else ""
 
     def is_current(self, path: str) -> bool:
         """Whether the request is for a page of this part of the navigation."""

@@ -1,27 +1,73 @@
-"""The first page: whether all is well, what fires, and the hosts."""
+"""The first page: whether all is well, what fires, and the hosts by signals. Its script renews it every 10 s."""
+
+import time
+from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
+from live.health import HostState
+from live.overview import gravest
 from live.watched import Watched
+from pages import health_words
+from pages.cell_links import address
 from pages.frame import Frame
+from pages.host_cells import Cell, cells, shown
+from pages.host_table import Row, host_table
+from pages.recent_values import RecentValues
+from pages.sparkline import Sparkline
+from report.html.gauge import water
+
+_MOST_ALERTS = 10
 
 
 def routes(watched: Watched, frame: Frame) -> list[Route]:
-    """The page."""
+    """The page, and the part of it that is renewed."""
+    recent = RecentValues(watched)
 
     def page(request: Request) -> Response:
-        health = watched.health(frame.zone_of(request))
-        return frame.page(request, "health.html.j2", "Health", health=health, size=_size(health.store_bytes))
+        content = _content(watched, frame, recent, request)
+        return frame.page(request, "health.html.j2", content["mark"], **content)
 
-    return [Route("/", page)]
+    def part(request: Request) -> Response:
+        content = _content(watched, frame, recent, request)
+        text = frame.fragment("health_now.html.j2", links=frame.links(request), **content)
+        return HTMLResponse(text.encode(errors="replace"))
+
+    return [Route("/", page), Route("/api/health", part)]
 
 
-def _size(count: int | None) -> str:
-    if count is None:
-        return ""
-    for unit, length in (("GB", 1e9), ("MB", 1e6)):
-        if count >= length:
-            return f"{count / length:.1f} {unit}"
-    return f"{count / 1e3:.0f} kB"
+def _content(watched: Watched, frame: Frame, recent: RecentValues, request: Request) -> dict[str, Any]:
+    now, zone, links = time.time_ns(), frame.zone_of(request), frame.links(request)
+    health, catalogue = watched.health(), watched.site.catalogue
+    silent = {one.name.casefold() for one in health.hosts if one.state == HostState.SILENT}
+    judged = recent.follow(health.evaluated, shown(watched.judged()), silent) if health.evaluated else {}
+    table = host_table(health.hosts, health.alerts, cells(judged, health.alerts, catalogue), catalogue)
+    alerts = [*gravest(health.alerts)]
+
+    def sparkline(cell: Cell) -> Sparkline | None:
+        return recent.sparkline(cell.key, cell.healthy.limit if cell.healthy else None)
+
+    def words(cell: Cell, row: Row) -> list[str]:
+        newest = row.newest if row.grade == "silent" else recent.newest(cell.key)
+        return health_words.of_cell(cell, newest, now)
+
+    return {
+        "health": health,
+        "mark": health_words.mark(health, alerts),
+        "standing": health_words.standing(health, alerts),
+        "water": water(table.level),
+        "basis": health_words.basis(health, zone, now),
+        "as_of": health_words.as_of(health, zone, now),
+        "alerts": [health_words.fires(one, now) for one in alerts[:_MOST_ALERTS]],
+        "more": len(alerts[_MOST_ALERTS:]),
+        "table": table,
+        "data": health_words.data(health),
+        "is_wall": "wall" in request.query_params,
+        "sparkline": sparkline,
+        "words": words,
+        "figure": health_words.figure,
+        "limit": health_words.limit,
+        "address": lambda cell, host: address(links, cell, host),
+    }

@@ -29,7 +29,9 @@ def last_values(scene: Scene, spec: Spec, start: int, end: int) -> LastValues:
     found = scene.find(spec)
     lines = drawn(scene.store, [one.origin for one in found], max(start, end - _REACH), end, 1)
     pairs = [
-        (float(line.present.values[-1]), one.subject) for one, line in zip(found, lines, strict=True) if line.count
+        (float(line.samples.present.values[-1]), one.subject)
+        for one, line in zip(found, lines, strict=True)
+        if line.count
     ]
     pairs.sort(key=lambda one: one[0], reverse=signal.worse != "lower")
     rows = [(subject.host, subject.instance or "", quantity(value, signal.unit)) for value, subject in pairs[:_MOST]]

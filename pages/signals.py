@@ -1,8 +1,6 @@
 """The values of signals in a store, reduced to what a chart of some width shows: every extreme, and every gap."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TypeGuard
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,71 +12,62 @@ from model.times import SECOND
 from review.signal_samples import signal_samples
 from rules.fields import transformed
 from rules.origins import Origin, SeriesOrigin, series_of
-from store.m4 import bucket_width, m4
+from store.m4 import Drawn, bucket_width, m4
 from store.protocol import Store
 
 _BEFORE = 60 * SECOND  # the first rate of a range needs the sample before it
+_EVERY = 10 * SECOND  # how often most series have a sample
+_MOST_AT_ONCE = 6_000_000  # samples
 _NOTHING = Samples(np.empty(0, np.int64), np.empty(0))
 
 
-@dataclass(frozen=True, eq=False)
-class Drawn:
-    """Samples to draw; a row without a value is a gap. They are drawn in place of `count` samples."""
-
-    samples: Samples
-    count: int
-
-    @property
-    def present(self) -> Samples:
-        """Without the gaps."""
-        return self.samples.present
-
-    @property
-    def is_reduced(self) -> bool:
-        """Whether they are fewer than there are."""
-        return len(self.present.times) < self.count
-
-    def moved(self, by: int) -> "Drawn":
-        """At other times."""
-        return replace(self, samples=Samples(self.samples.times + by, self.samples.values))
-
-
 def drawn(store: Store, origins: Sequence[Origin], start: int, end: int, columns: int) -> list[Drawn]:
-    """The samples that draw each signal in a range, at most four for each of so many columns of pixels.
+    """The samples that draw each signal in a range, at most four for each of so many columns; NaN is a gap.
 
-    All are read at once: those that are recorded as they are drawn by the store, the others computed.
+    Signals that are recorded as they are drawn are reduced by the store, the others computed from what it has; not too
+    many at once, so that they fit in memory.
     """
-    direct = [one.series for one in origins if _is_direct(one)]
-    lines = dict(zip(direct, store.drawn(direct, start, end, columns), strict=True)) if direct else {}
-    counts = dict(zip(direct, store.counts(direct, start, end), strict=True)) if direct else {}
-    parts = [*dict.fromkeys(series for one in origins if not _is_direct(one) for series in series_of(one))]
-    raw = dict(zip(parts, store.read(parts, start - _BEFORE, end), strict=True)) if parts else {}
-    found: list[Drawn] = []
-    for origin in origins:
-        if _is_direct(origin):
-            line = lines[origin.series]
-            samples = Samples(line.times, transformed(line.values, origin.transform))
-            marked = with_gaps(samples, start, end, columns)
-            found.append(Drawn(marked, counts[origin.series]))
-        else:
-            samples = signal_samples(origin, lambda series: raw.get(series, _NOTHING), where_shared=True)
-            found.append(reduced_to(samples.between(start, end) if samples else _NOTHING, start, end, columns))
-    return found
+    found: dict[int, Drawn] = {}
+    direct = {at: one for at, one in enumerate(origins) if isinstance(one, SeriesOrigin) and not one.rate}
+    lines = store.drawn([one.series for one in direct.values()], start, end, columns) if direct else ()
+    for (at, origin), line in zip(direct.items(), lines, strict=True):
+        samples = Samples(line.samples.times, transformed(line.samples.values, origin.transform))
+        found[at] = Drawn(with_gaps(samples, start, end, columns), line.count)
+    for some in _portions([at for at in range(len(origins)) if at not in direct], origins, end - start):
+        parts = [*dict.fromkeys(series for at in some for series in series_of(origins[at]))]
+        raw = dict(zip(parts, store.read(parts, start - _BEFORE, end), strict=True))
+        for at in some:
+            samples = signal_samples(origins[at], lambda series, raw=raw: raw.get(series, _NOTHING), where_shared=True)
+            found[at] = reduced(samples.between(start, end) if samples else _NOTHING, start, end, columns)
+    return [found[at] for at in range(len(origins))]
 
 
-def _is_direct(origin: Origin) -> TypeGuard[SeriesOrigin]:
-    return isinstance(origin, SeriesOrigin) and not origin.rate
+def _portions(which: Sequence[int], origins: Sequence[Origin], span: int) -> Iterator[Sequence[int]]:
+    """The numbers of origins, in portions that have not too many samples."""
+    most = max(1, _MOST_AT_ONCE // max(1, span // _EVERY))
+    portion: list[int] = []
+    series = 0
+    for at in which:
+        count = len(series_of(origins[at]))
+        if portion and series + count > most:
+            yield portion
+            portion, series = [], 0
+        portion.append(at)
+        series += count
+    if portion:
+        yield portion
 
 
-def reduced_to(samples: Samples, start: int, end: int, columns: int) -> Drawn:
+def reduced(samples: Samples, start: int, end: int, columns: int) -> Drawn:
     """The samples that draw a line; rows without a value, and pauses of the recording, are gaps."""
     present = samples.present
     chosen = m4(present, start, end, columns)
     if not len(chosen.times):
         return Drawn(chosen, 0)
     apart = pauses(present.times)
-    missing = samples.times[~np.isfinite(samples.values)]
-    apart |= np.searchsorted(missing, present.times[:-1]) < np.searchsorted(missing, present.times[1:])
+    if len(present.times) < len(samples.times):
+        rows = np.flatnonzero(np.isfinite(samples.values))
+        apart |= np.diff(rows) > 1
     before = np.concatenate(([0], np.cumsum(apart)))[np.searchsorted(present.times, chosen.times)]
     gaps = np.diff(before) > 0
     if len(chosen.times) < len(present.times):
@@ -107,3 +96,8 @@ def _split(samples: Samples, gaps: NDArray[np.bool_]) -> Samples:
     times: Times = np.insert(samples.times, at, before + (after - before) // 2)
     values: Values = np.insert(samples.values, at, np.nan)
     return Samples(times, values)
+
+
+def moved(line: Drawn, by: int) -> Drawn:
+    """The line at other times."""
+    return Drawn(Samples(line.samples.times + by, line.samples.values), line.count)

@@ -1,9 +1,10 @@
-"""Rules and signals as text, for `plimsoll rules explain` and the pages in docs/rules.
+"""Rules and signals as text, for `plimsoll rules explain`, the pages in docs/rules and those of `plimsoll up`.
 
 The text is Markdown that is also readable as plain text.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from model.remark import counted
 from model.times import duration_text
@@ -29,20 +30,30 @@ _REDUCED = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a rule's page: its heading, and its text."""
+
+    title: str
+    text: str
+
+
 def explain(rule: Rule, pack: Pack, signals: Signals) -> str:
     """The page of a rule: what is counted, the threshold, why, sources, what to look at next."""
-    sections = [
-        f"# {rule.id}\n\n{rule.summary}\n\nSeverity: {rule.severity}. Pack: {pack.pack} ({pack.title}).",
-        "## What is counted\n\n" + "\n\n".join(signal_text(name, signals) for name in _family(rule.signal, signals)),
-        "## Threshold\n\n" + "\n".join(_threshold(rule, signals)),
-    ]
+    head = f"# {rule.id}\n\n{rule.summary}\n\nSeverity: {rule.severity}. Pack: {pack.pack} ({pack.title})."
+    parts = [f"## {section.title}\n\n{section.text}" for section in sections(rule, signals)]
+    return "\n\n".join([head, *parts]) + "\n"
+
+
+def sections(rule: Rule, signals: Signals) -> Iterator[Section]:
+    """The parts of the page of a rule."""
+    yield Section("What is counted", "\n\n".join(signal_text(name, signals) for name in _family(rule.signal, signals)))
+    yield Section("Threshold", "\n".join(_threshold(rule, signals)))
     if reasons := [part for part in (rule.why.strip(), _measured_on(rule)) if part]:
-        sections.append("## Why\n\n" + "\n\n".join(reasons))
-    sections.append("## Sources\n\n" + "\n".join(f"- {line}" for line in _sources(rule)))
+        yield Section("Why", "\n\n".join(reasons))
+    yield Section("Sources", "\n".join(f"- {line}" for line in _sources(rule)))
     if rule.look_at:
-        looks = "\n".join(f"- {_named(name, signals)}" for name in rule.look_at)
-        sections.append(f"## What to look at next\n\n{looks}")
-    return "\n\n".join(sections) + "\n"
+        yield Section("What to look at next", "\n".join(f"- {_named(name, signals)}" for name in rule.look_at))
 
 
 def signal_text(name: str, signals: Signals) -> str:

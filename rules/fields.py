@@ -74,5 +74,6 @@ def _shared(times: Sequence[Times]) -> Times:
     """The times that occur in all arrays."""
     shared = times[0]
     for other in times[1:]:
-        shared = np.intersect1d(shared, other, assume_unique=True)
+        if not np.array_equal(shared, other):
+            shared = np.intersect1d(shared, other, assume_unique=True)
     return shared

@@ -12,6 +12,7 @@ from store.duck_file import DuckFile
 from store.duck_open import Cursor
 from store.duck_parts import DAY, MINUTE, Kind, floor, live_parts
 from store.duck_recorded import RECORDED
+from store.m4 import Drawn, bucket_width, joined_corners
 from store.protocol import Buckets
 
 _MOST_IN_LIST = 50
@@ -27,7 +28,16 @@ class Columns(NamedTuple):
 
 MEAN = Columns("series, time, value", "series, time, mean AS value")
 # When in its minute a value was the lowest or the highest is not known.
-RANGE = Columns(MEAN.raw, f"series, unnest([time, time + {_HALF}]) AS time, unnest([minimum, maximum]) AS value")
+_RANGE = Columns(
+    f"{MEAN.raw}, 1 AS amount",
+    f"series, unnest([time, time + {_HALF}]) AS time, unnest([minimum, maximum]) AS value, "
+    "unnest([amount, 0]) AS amount",
+)
+# Time and value of the first sample of a bucket, the lowest, the highest, and the last.
+_CORNERS = (
+    "min(time) AS time_0, arg_min(value, time) AS value_0, arg_min(time, value) AS time_1, min(value) AS value_1, "
+    "arg_max(time, value) AS time_2, max(value) AS value_2, max(time) AS time_3, arg_max(value, time) AS value_3"
+)
 _WEIGHED = Columns(
     "series, time, value AS minimum, value AS maximum, value AS mean, 1 AS amount",
     "series, time, minimum, maximum, mean, amount",
@@ -47,10 +57,13 @@ class Range(NamedTuple):
         return f"SELECT {columns.raw} FROM {RECORDED} WHERE {self.where}"
 
     def live(self, columns: Columns) -> str:
-        """The query for live samples; empty if there cannot be any."""
+        """The query for live samples, those of earlier days first; empty if there cannot be any."""
+        parts = sorted(
+            live_parts(self.cursor, self.start, self.end), key=lambda part: (part.kind is Kind.OPEN, part.day)
+        )
         return " UNION ALL ".join(
             f"SELECT {columns.thin if part.kind is Kind.THIN else columns.raw} FROM {part.rows} WHERE {self.where}"
-            for part in live_parts(self.cursor, self.start, self.end)
+            for part in parts
         )
 
     def all(self, columns: Columns) -> str:
@@ -72,14 +85,27 @@ def ranging(file: DuckFile, numbers: Sequence[int], start: int, end: int) -> Gen
         yield Range(cursor, f"{where} AND time BETWEEN {int(start)} AND {int(end)}", start, end)
 
 
-def samples(asked: Range, columns: Columns) -> dict[int, Samples]:
-    """The samples of the series that have any, by their numbers."""
+def samples(asked: Range) -> dict[int, Samples]:
+    """The samples of the series that have any, by their numbers; the means of minutes where that is all there is."""
     found: dict[int, list[Samples]] = {}
-    for query in filter(None, (asked.recorded(columns), asked.live(columns))):
-        rows = asked.cursor.execute(f"FROM ({query}) ORDER BY series, time").fetchnumpy()
-        for number, one in _by_series(rows):
+    for query in filter(None, (asked.recorded(MEAN), asked.live(MEAN))):
+        rows = asked.cursor.execute(query).fetchnumpy()
+        # Parts are sorted, mostly: this is much faster than to have DuckDB sort all.
+        order = np.argsort(rows["series"], kind="stable")
+        for number, one in _by_series({name: np.asarray(column)[order] for name, column in rows.items()}):
             found.setdefault(number, []).append(Samples(one["time"], one["value"]))
     return {number: _one(parts) for number, parts in found.items()}
+
+
+def drawn(asked: Range, buckets: int) -> dict[int, Drawn]:
+    """Samples that draw the lines of the series that have any, by their numbers; of minutes, the lowest and highest."""
+    bucket = f"(time - {asked.start}) // {bucket_width(asked.start, asked.end, buckets)}"
+    query = (
+        f"SELECT series, {bucket} AS bucket, sum(amount) AS amount, {_CORNERS} "
+        f"FROM ({asked.all(_RANGE)}) GROUP BY ALL ORDER BY series, bucket"
+    )
+    lines = _by_series(asked.cursor.execute(query).fetchnumpy())
+    return {number: Drawn(_corners(one), int(one["amount"].sum())) for number, one in lines}
 
 
 def buckets(asked: Range, width: int) -> dict[int, Buckets]:
@@ -113,6 +139,11 @@ def present(file: DuckFile, start: int, end: int) -> list[int]:
         if start // DAY == end // DAY:
             queries += [f"SELECT series FROM {part.rows} WHERE {within}" for part in parts if part.name not in tables]
         return [number for (number,) in cursor.execute(" UNION ".join(queries)).fetchall()]
+
+
+def _corners(columns: Mapping[str, NDArray[Any]]) -> Samples:
+    times, values = (np.stack([columns[f"{name}_{at}"] for at in range(4)], axis=1) for name in ("time", "value"))
+    return joined_corners(times, values)
 
 
 def _one(parts: Sequence[Samples]) -> Samples:

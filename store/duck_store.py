@@ -21,7 +21,7 @@ from store.duck_live import LiveWriter
 from store.duck_names import Names
 from store.duck_runs import DuckRuns
 from store.duck_tidy import Keeping, Tidying
-from store.m4 import m4
+from store.m4 import Drawn
 from store.protocol import Buckets, FoundSeries, WriteResult
 
 FILE = "plimsoll.duckdb"
@@ -30,6 +30,7 @@ DAYS = 400
 SIZE_LIMIT = 20 << 30
 MARGIN = 200 << 20
 _PAUSE_S = 0.01
+_NOTHING = Samples(np.empty(0, np.int64), np.empty(0))
 
 
 class DuckStore(DuckRuns):
@@ -141,11 +142,18 @@ class DuckStore(DuckRuns):
 
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
         """The samples of each series in a range; the means of minutes where that is all that is kept."""
-        return self._samples(series, start, end, duck_read.MEAN)
+        numbers = self._numbers(series)
+        with duck_read.ranging(self._file, _known(numbers), start, end) as asked:
+            found = duck_read.samples(asked)
+        return [_NOTHING if number is None else found.get(number, _NOTHING) for number in numbers]
 
-    def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Samples]:
-        """Samples that draw the line of each series in a range; of minutes, the lowest and the highest value."""
-        return [m4(one, start, end, buckets) for one in self._samples(series, start, end, duck_read.RANGE)]
+    def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Drawn]:
+        """Samples that draw the line of each series in a range, chosen by DuckDB."""
+        numbers = self._numbers(series)
+        with duck_read.ranging(self._file, _known(numbers), start, end) as asked:
+            found = duck_read.drawn(asked, buckets)
+        nothing = Drawn(_NOTHING, 0)
+        return [nothing if number is None else found.get(number, nothing) for number in numbers]
 
     def _prepare(self, log: Log) -> Batch:
         return duck_recorded.batch_of(log, self._names.numbers(log.series))
@@ -155,13 +163,6 @@ class DuckStore(DuckRuns):
         with self._file.writing(needs_room=True) as cursor:
             duck_recorded.record(cursor, prepared)
         return WriteResult(values)
-
-    def _samples(self, series: Sequence[Series], start: int, end: int, columns: duck_read.Columns) -> list[Samples]:
-        numbers = self._numbers(series)
-        with duck_read.ranging(self._file, _known(numbers), start, end) as asked:
-            found = duck_read.samples(asked, columns)
-        nothing = Samples(np.empty(0, np.int64), np.empty(0))
-        return [nothing if number is None else found.get(number, nothing) for number in numbers]
 
     def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
         """Minimum, maximum and mean, computed by DuckDB."""

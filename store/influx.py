@@ -18,7 +18,7 @@ from store.influx_claims import InfluxClaims
 from store.influx_runs import InfluxRuns
 from store.influx_server import Table
 from store.line_protocol import as_stored, encode, encode_points, parse_key, request_bodies
-from store.m4 import m4
+from store.m4 import Drawn, m4
 from store.protocol import Buckets, FoundSeries, WriteResult
 from store.quoting import has_tags, identifier, time_range
 
@@ -123,9 +123,9 @@ class InfluxStore(InfluxRuns, InfluxClaims):
                     parts[found.key].append((found, Samples(times, table.values(at + 1)).present))
         return [joined(_own_first(as_stored(one), parts.get(_key(one), []))) for one in series]
 
-    def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Samples]:
+    def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Drawn]:
         """Samples that draw the line of each series in a range."""
-        return [m4(one, start, end, buckets) for one in self.read(series, start, end)]
+        return [Drawn(m4(one, start, end, buckets), len(one.times)) for one in self.read(series, start, end)]
 
     def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
         """Minimum, maximum and mean, computed by the server."""

@@ -22,6 +22,7 @@ from model.samples import Samples
 from model.series import Series
 from model.times import Zone
 from store import run_document
+from store.m4 import Drawn
 from store.protocol import Buckets, FoundSeries, RunSummary, WriteResult
 from store.run_states import Claim, State, Work
 
@@ -35,6 +36,7 @@ _FIELDS: Mapping[str, tuple[type, tuple[str, ...]]] = {
     "Series": (Series, ("host", "measurement", "tags", "field", "path")),
     "Points": (Points, ("series", "which", "times", "values")),
     "Samples": (Samples, ("times", "values")),
+    "Drawn": (Drawn, ("samples", "count")),
     "Buckets": (Buckets, ("times", "minimum", "maximum", "mean")),
     "FoundSeries": (FoundSeries, ("series", "text")),
     "WriteResult": (WriteResult, ("values", "refused", "why")),

@@ -13,6 +13,7 @@ from model.points import Points
 from model.run import Recording, StoredRun
 from model.samples import Samples
 from model.series import Series
+from store.m4 import Drawn
 from store.run_states import Claim, State
 
 
@@ -165,7 +166,7 @@ class Store(Protocol):
         """The samples of each series in a range; empty if there are none."""
         ...
 
-    def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Samples]:
+    def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Drawn]:
         """Samples that draw the line of each series in a range: at most four for each of so many equal buckets."""
         ...
 

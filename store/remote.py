@@ -17,6 +17,7 @@ from model.series import Series
 from store import messages
 from store.influx_connection import check_connections
 from store.influx_errors import last_cause
+from store.m4 import Drawn
 from store.protocol import Buckets, FoundSeries, RunSummary, WriteResult
 from store.run_states import Claim, State
 
@@ -99,7 +100,7 @@ class RemoteStore:
         """The samples of each series in a range."""
         return [one for some in _parts(series) for one in self._call("read", some, start, end)]
 
-    def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Samples]:
+    def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Drawn]:
         """Samples that draw the line of each series in a range."""
         return [one for some in _parts(series) for one in self._call("drawn", some, start, end, buckets)]
 

@@ -5,6 +5,7 @@ const POLL_S = 10;
 const AT_ONCE = 12; // charts of one request
 const NEARBY = "400px 0px";
 const SYMBOLS = { critical: "◆", warning: "▲", info: "○" };
+class NoAnswer extends Error {}
 const root = document.documentElement;
 const entries = [...document.querySelectorAll(".charts .live-chart")].map((figure) => entry(figure));
 const sections = [...document.querySelectorAll("section.charts")];
@@ -107,9 +108,8 @@ function start() {
     if (elapsed) query.set("since_start", "1");
     for (const one of some) one.loaded = key;
     try {
-      const answer = await fetch(`/api/charts?${query}`, { signal: loads.signal });
-      const data = await answer.json();
-      if (!answer.ok) throw new Error(data.error || answer.statusText);
+      const data = await asJson(fetch(`/api/charts?${query}`, { signal: loads.signal }));
+      stale.hidden = true;
       const clock = makeClock(data), samples = makeSamples(data);
       some.forEach((one, number) => {
         if (one.loaded !== key) return;
@@ -119,19 +119,32 @@ function start() {
         describe(one);
       });
       pointer.again();
-      stale.hidden = true;
     } catch (error) {
       for (const one of some) if (one.loaded === key) one.loaded = "";
       if (error.name === "AbortError") return;
-      stale.textContent = `These charts are not up to date: ${error instanceof TypeError ? "the server does not answer" : error.message}. Trying again every ${POLL_S} s.`;
+      if (!(error instanceof NoAnswer)) throw error;
+      stale.textContent = `These charts are not up to date: ${error.message}. Trying again every ${POLL_S} s.`;
       stale.hidden = false;
+      clearTimeout(timer);
+      timer = setTimeout(renew, POLL_S * 1000);
     }
+  }
+  async function asJson(request) {
+    let answer, data;
+    try {
+      answer = await request;
+      data = await answer.json();
+    } catch (error) {
+      throw error.name === "AbortError" ? error : new NoAnswer("the server does not answer");
+    }
+    if (!answer.ok) throw new NoAnswer(data.error || data.message || answer.statusText);
+    return data;
   }
 
   function draw(one) {
     erase(one);
-    if (!one.spec || !one.holder.clientWidth) return;
-    one.figure.classList.toggle("empty", !one.spec.lines.length);
+    one.figure.classList.toggle("empty", !one.spec?.lines.length);
+    if (!one.spec?.lines.length || !one.holder.clientWidth) return;
     one.chart = makeChart(one.holder, {
       Plot, data: one.data, clock: one.clock, samples: one.samples, colour, view, ratio,
       onZoom: zoom, onReset: back, onPoint: (at) => pointer.point(one.holder, at),
@@ -265,7 +278,7 @@ function start() {
     if (live()) range = resolved(asked);
     const key = range.join();
     load(entries.filter((one) => one.near && one.loaded !== key));
-    if (live() && !document.hidden || !stale.hidden) timer = setTimeout(renew, stale.hidden ? pace() : POLL_S * 1000);
+    if (live() && !document.hidden) timer = setTimeout(renew, pace());
   }
   document.addEventListener("visibilitychange", () => { if (!document.hidden) renew(); });
 

@@ -6,9 +6,9 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from live import alert_actions, alert_history, alerts_document, data_folder, roster, silences, up_settings
+from live import alert_actions, alert_history, alert_search, alerts_document, data_folder, roster, silences, up_settings
 from live.alert_record import Alert
-from live.alert_wording import ended_sentence, still_sentence
+from live.alert_wording import ended_sentence, made_sentence, still_sentence
 from live.alerts_file import AlertsFile, NotKept
 from live.delivery import senders
 from live.messages import Message
@@ -114,10 +114,9 @@ def silence(data: Path | None, rule: str, host: str, instance: str, length: str,
     except ValueError as error:
         raise Unusable(f"--for: {error}") from None
     with _opened(data) as (file, zone):
-        made = silences.add(file, rule, host, instance, duration, reason, getpass.getuser(), now)
-        muted = [one for one in alert_history.firing(file) if made.matches(one.rule, one.host, one.instance)]
-    firing = f"; it matches {counted(len(muted), 'alert')} firing now" if muted else "; it matches no alert firing now"
-    print_line(f"Silence {made.id} holds until {zone.clock(made.until)} {zone.label(made.until)}{firing}")
+        made = alert_actions.silence(file, rule, host, instance, duration, reason, getpass.getuser(), now)
+        muted = alert_search.firing_like(file, rule, host, instance)
+    print_line(made_sentence(made, muted, zone))
 
 
 def unsilence(data: Path | None, number: int) -> None:

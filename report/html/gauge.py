@@ -1,30 +1,34 @@
 """The gauge, a load line: a circle with a line through it. The water level is the value, the line the threshold."""
 
-from math import sqrt
-
-import numpy as np
+from math import isnan, sqrt
 
 from review.findings import Finding
+from rules.healthy import Healthy
 
 RADIUS, MIDDLE = 9.0, 12.0  # of the circle, in a drawing of 24 by 24; the line lies in the middle
 _FULL = 2.0  # the gauge is full at this multiple of the limit
 
 
 def level(finding: Finding) -> float | None:
+    """The water level of a finding at its worst; None if that cannot be compared to the limit by a ratio."""
+    return None if finding.track is None else level_of(finding.worst, finding.track.healthy)
+
+
+def level_of(value: float, healthy: Healthy) -> float | None:
     """The water level: 1 at the limit, 2 when full; None if the value cannot be compared to the limit by a ratio.
 
     If low values are bad the water rises as the value falls, so that a higher level is always worse.
     """
-    if finding.track is None or np.isnan(finding.worst):
+    if isnan(value):
         return None
-    limit, worst = finding.track.healthy.limit, finding.worst
-    match finding.track.healthy.worse:
+    limit = healthy.limit
+    match healthy.worse:
         case "either":
-            return 0.0 if worst == limit else _FULL
+            return 0.0 if value == limit else _FULL
         case "higher" if limit > 0:
-            return float(np.clip(worst / limit, 0, _FULL))
+            return min(max(value / limit, 0.0), _FULL)
         case "lower" if limit > 0:
-            return float(np.clip(limit / worst, 0, _FULL)) if worst > 0 else _FULL
+            return min(limit / value, _FULL) if value > 0 else _FULL
         case _:
             return None
 

@@ -88,6 +88,7 @@ def test_what_cannot_be_done_is_said(alerts, world, plimsoll, tmp_path):
         (("show", 9), "there is no alert 9"),
         (("unsilence", 9), "silence 9 is not active"),
         (("retire", "WEB99"), 'host "WEB99" is not known'),
+        (("silence", "windws-cpu*", "--for", "2h", "--reason", "x"), "did you mean windows-cpu-"),
         (("silence", "*", "--for", "31d", "--reason", "x"), "at most 30 d"),
         (("silence", "*", "--for", "soon", "--reason", "x"), '"soon" is not a duration'),
         (("list", "--last", "2h"), "are for --history"),

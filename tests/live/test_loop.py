@@ -1,11 +1,13 @@
 """The alert loop over a store: what is kept, what is amended, and what follows an interruption."""
 
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from hosts.facts import GivenFacts
+from live.alert_actions import silence
 from live.alert_book import AlertBook
 from live.alert_history import firing, history
 from live.alerts_file import AlertsFile
@@ -13,7 +15,7 @@ from live.loop import DELAY, AlertLoop
 from live.planning import Site
 from live.replay import replay
 from live.roster import Roster
-from model.errors import Unreachable
+from model.errors import Unreachable, Unusable
 from model.points import Points
 from model.series import Series
 from model.times import SECOND
@@ -102,6 +104,18 @@ def test_an_alert_fires_and_recovers_at_the_evaluations_of_the_replay(world):
     world.run(10 * MINUTE, {"web1": 60})
     assert firing(world.file) == []
     assert kept(world) == replayed(world)
+
+
+def test_rules_of_a_pack_of_ones_own_can_be_silenced(world, tmp_path):
+    own = Path(__file__).parents[2] / "rules" / "new_pack.yaml"
+    (tmp_path / "own.yaml").write_bytes(own.read_bytes())
+    site = Site(load([str(tmp_path / "own.yaml")]))
+    wanted = "my-pack-*", "*", "*", MINUTE, "work", "joe", START
+    with pytest.raises(Unusable, match="no rule matches"):
+        silence(world.file, *wanted)
+    book = AlertBook(world.file, site.catalogue.signals)
+    AlertLoop(world.store, site, GivenFacts(), book, Roster(world.file)).perform(START)
+    assert silence(world.file, *wanted).until == START + MINUTE
 
 
 def kept(world):

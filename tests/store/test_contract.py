@@ -173,10 +173,11 @@ def test_a_line_is_drawn_by_the_first_last_lowest_and_highest_sample_of_each_buc
     write(store, log({cpu(): values, cpu("DB1"): [1.0, 2.0, *[None] * 10]}))
     end = START + len(values) * 10 * SECOND - 1
     drawn, few, absent = store.drawn([cpu(), cpu("DB1"), cpu("DB9")], START, end, 2)
-    assert ((drawn.times - START) / SECOND).tolist() == [0, 10, 30, 50, 80, 110]
-    assert drawn.values.tolist() == [5, 1, 9, 6, 7, 7]
-    assert few.values.tolist() == [1, 2]
-    assert len(absent.times) == 0
+    assert ((drawn.samples.times - START) / SECOND).tolist() == [0, 10, 30, 50, 80, 110]
+    assert drawn.samples.values.tolist() == [5, 1, 9, 6, 7, 7]
+    assert few.samples.values.tolist() == [1, 2]
+    assert len(absent.samples.times) == 0
+    assert [one.count for one in (drawn, few, absent)] == [10, 2, 0]
 
 
 def test_buckets_without_samples_are_left_out(store):

@@ -200,7 +200,8 @@ def test_days_are_thinned_to_minutes_and_then_dropped(opened):
     assert (found.times.tolist(), found.minimum.tolist(), found.maximum.tolist()) == ([MONDAY], [1], [6])
     assert found.mean.tolist() == [14 / 4]
     (drawn,) = store.drawn([CPU], MONDAY, MONDAY + DAY - 1, 1)
-    assert drawn.values.tolist() == [1, 6, 5]
+    assert drawn.samples.values.tolist() == [1, 6, 5]
+    assert drawn.count == 4
     assert len(read(store, MEM)) == 2
     # Samples that come after that count if nothing is known of their minute.
     store.write_points(live(CPU, MONDAY, [1.0, 2.0, 6.0], every=20 * SECOND))

@@ -23,7 +23,7 @@ LEVELS = {*OF_REQUESTS, "io_util", "iops_in_progress", "speed", "avg10", "avg60"
 COUNTS = {"kernel", "kernel_vmstat", "nstat", "net", "diskio", "pressure"}
 # Means since the sample before: times their intervals they are counts, and are compared as those.
 RATES = {"cpu", "io_util"}
-# How far the means of a level over the run may be apart: the two look at different moments.
+# How far a level may be from Telegraf's, mostly: the two look at different moments.
 SLACK = {"processes": 3, "pressure": 3, "diskio": 5, "linux_sysctl_fs": 50, "system": 0.1}
 
 
@@ -93,6 +93,8 @@ def test_gives_what_telegraf_gives(compared):
     assert [one for one in ours if one not in theirs and one.field not in OF_REQUESTS] == []
     assert len(their_times) > 15
     both = (times > their_times[2]) & (times < their_times[-3])
+    together = both & (np.abs(their_times - times[:, None]).min(axis=1) <= APART)
+    nearest = np.abs(their_times - times[together, None]).argmin(axis=1)
     for series, values in ours.items():
         if series.field in OF_REQUESTS:
             continue
@@ -110,4 +112,4 @@ def test_gives_what_telegraf_gives(compared):
             assert gained <= 1.02 * np.diff(np.interp([start - APART, end + APART], their_times, counts)) + 0.1, series
         else:
             slack = SLACK.get(series.measurement, 0) + 0.02 * abs(np.nanmax(found))
-            assert np.nanmean(values[both]) == pytest.approx(np.nanmean(found), abs=slack), series
+            assert abs(np.nanmedian(values[together] - found[nearest])) <= slack, series

@@ -34,6 +34,7 @@ function aligned(Plot, lines) {
     tables.get(line.key).at.push(at);
   });
   const all = [...tables.values()];
+  if (!all.length) return [[]];
   if (all.length === 1) return [all[0].xs, ...lines.map((line) => line.ys)];
   const joined = Plot.join(all.map((table) => [table.xs, ...table.at.map((at) => lines[at].ys)]));
   const order = all.flatMap((table) => table.at);

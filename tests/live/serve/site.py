@@ -79,8 +79,9 @@ def site(
     on_written=None,
     certificate=None,
     limits=None,
+    **watching: Any,
 ):
-    """A server for a store, with its secrets in a folder that is made."""
+    """A server for a store, with its secrets in a folder that is made. `watching` are fields of what its pages read."""
     folder.mkdir(mode=0o700, exist_ok=True)
     lock = OnlyOne(folder)
     writing = Writing(store, *([on_written] if on_written else []))
@@ -96,10 +97,10 @@ def site(
         folder=folder,
         progress=Progress,
         judged=lambda: (),
-        health=lambda _: health(),
+        health=health,
         limits=limits,
     )
-    app = create_app(store, writing, access, health, limits, routes(watched))
+    app = create_app(store, writing, access, health, limits, routes(replace(watched, **watching)))
     serving = Serving(app, listen, certificate, limits)
     lock.announce(serving.address)
     address = serving.address.replace("0.0.0.0", "127.0.0.1")

@@ -5,10 +5,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from live.health import Health, HostHealth, HostState
 from tests.conftest import lacking
 from tests.grafana_components.drawing import CHROMIUM
-from tests.live.serve.site import site
 
 ATTACK = """<!doctype html><title>Attack</title>
 <form id="form" method="post" enctype="text/plain" action="{url}/api/v2/write?org=o&bucket=b" target="frame">
@@ -71,24 +69,3 @@ def test_a_page_of_others_writes_and_reads_nothing(name, chromium, attacker, her
     page.close()
     assert here.writing.state.values == 0
     assert here.post(b"cpu v=1").status == 204
-
-
-def test_the_page_is_drawn_with_its_style_and_without_complaints(chromium, duckdb, tmp_path):
-    state = Health(
-        hosts=[HostHealth("WEB1", HostState.HEALTHY, "last sample 10:00:00"), HostHealth("DB1", HostState.ALERT)],
-        alerts=["Page life of DB1 is below 300 s"],
-        problems=["The disk is full"],
-    )
-    complaints = []
-    with site(duckdb, tmp_path / "data", health=lambda: state) as here:
-        for scheme, dark in (("light", False), ("dark", True)):
-            page = chromium.new_page(viewport={"width": 400, "height": 800}, color_scheme=scheme)
-            page.on("console", lambda said: complaints.append(said.text))
-            page.goto(here.address)
-            red = int(page.evaluate("getComputedStyle(document.body).backgroundColor").split("(")[1].split(",")[0])
-            assert (red < 100) == dark
-            assert page.evaluate("document.documentElement.scrollWidth") <= 400
-            assert page.locator("h2").all_inner_texts() == ["To be mended", "Alerts", "Hosts", "Data"]
-            page.screenshot(path=tmp_path / f"{scheme}.png")
-            page.close()
-    assert complaints == []

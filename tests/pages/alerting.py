@@ -1,0 +1,97 @@
+"""Alerts in alerts.db and samples in a store, as `plimsoll up` would have them, for the tests of pages."""
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from hosts.settings import parse
+from live import planning
+from live.alert_record import details_of
+from live.alert_rows import Begun, begin, count_firing, end
+from live.alerts_file import NAME, AlertsFile
+from live.judged_now import JudgedNow
+from live.loop import Progress
+from model.points import Points
+from model.series import Series
+from model.times import SECOND
+from rules.load import load
+from rules.states import State
+from rules.subjects import Subject
+
+MINUTE = 60 * SECOND
+HOUR = 60 * MINUTE
+CPU = "windows-cpu-busy-critical"
+PRIVILEGED = "windows-privileged-time"
+NOTE = "windows-interrupt-time"
+HOSTILE = "<script>alert(1)</script>\"'\u202eevil"
+LONG = "W" * 300
+
+
+@dataclass
+class Told:
+    """What `plimsoll up` found. `now` is the time at which it is made."""
+
+    folder: Path
+    now: int = field(default_factory=lambda: time.time_ns() // (10 * SECOND) * 10 * SECOND)
+
+    def __post_init__(self):
+        self.catalogue = load()
+        self.folder.mkdir(mode=0o700, exist_ok=True)
+        self.file = AlertsFile(self.folder / NAME)
+        self.judged = []
+
+    def fired(
+        self, host, ago=10 * MINUTE, rule=CPU, instance=None, ended=None, value=95.0, processes=(), counted=False
+    ):
+        """An alert that fired `ago` (ns), and ended so long after that; `counted` for flapping. Returns its id."""
+        known = self.catalogue.rules[rule]
+        at = self.now - ago
+        begun = Begun(
+            key=(rule, host.casefold(), instance and instance.casefold()),
+            kind="rule",
+            rule=rule,
+            severity=known.severity,
+            signal=known.signal,
+            host=host,
+            instance=instance,
+            since=at - known.for_,
+            fired_at=at,
+            value=value,
+            healthy=str(known.healthy),
+            details=details_of(known, known.healthy, "", self.catalogue.signals, tuple(processes)),
+        )
+        with self.file.transaction() as connection:
+            number = begin(connection, begun, at)
+            if counted:
+                count_firing(connection, number, at)
+            if ended is not None:
+                end(connection, number, at + ended, at + ended, "recovered")
+        return number
+
+    def judges(self, host, state, rule=CPU, value=93.0, ago=2 * MINUTE):
+        """A rule that is judged for a host now."""
+        known = self.catalogue.rules[rule]
+        since = None if state == State.OK else self.now - ago
+        self.judged.append(JudgedNow(known, Subject(host), known.healthy, value, state, since))
+
+    def sampled(self, store, host, hours=2):
+        """Processor time of a host: 20 %, and 95 % in the last 20 minutes."""
+        cpu = Series(host, "win_cpu", (("instance", "_Total"), ("objectname", "Processor")), "Percent_Processor_Time")
+        queue = Series(host, "win_system", (("objectname", "System"),), "Processor_Queue_Length")
+        times = np.arange(self.now - hours * HOUR, self.now, 10 * SECOND, dtype=np.int64)
+        late = times > self.now - 20 * MINUTE
+        wave = np.sin(np.arange(len(times)) / 9)
+        for series, values in ((cpu, np.where(late, 95.0, 20.0) + 3 * wave), (queue, np.where(late, 14.0, 1.0) + wave)):
+            store.write_points(Points([series], np.zeros(len(times), np.int32), times, values))
+
+    def watching(self, settings=""):
+        """What a site has to watch for its pages to show this."""
+        found = parse(settings, self.folder / "plimsoll.toml")
+        overrides = found.overrides(self.folder, self.catalogue.rules, self.catalogue.signals)
+        return {
+            "judged": lambda: self.judged,
+            "progress": lambda: Progress(evaluated=self.now),
+            "site": planning.Site(self.catalogue, overrides, found.drives()),
+        }

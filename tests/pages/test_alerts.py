@@ -1,0 +1,265 @@
+"""The pages of alerts: what they list, and that alerts are silenced and acknowledged there."""
+
+from urllib.parse import urlencode
+
+import pytest
+
+from live import alert_actions, silences
+from live.alert_history import alert, firing
+from live.roster import Roster, Seen
+from live.troubles import Trouble, Troubles
+from model.times import SECOND
+from rules.states import State
+from tests.each import each
+from tests.live.serve.site import site
+from tests.pages.alerting import CPU, HOSTILE, HOUR, LONG, MINUTE, NOTE, PRIVILEGED, Told
+from tests.pages.browsing import NARROW, WIDE, opened
+
+FORM = {"rule": "windows-cpu-*", "host": "web*", "instance": "*", "length": "2h", "reason": "new release", "who": "joe"}
+
+
+@pytest.fixture
+def told(tmp_path):
+    made = Told(tmp_path / "data")
+    yield made
+    made.file.close()
+
+
+@pytest.fixture
+def pages(told, duckdb):
+    with site(duckdb, told.folder, **told.watching()) as made:
+        yield made
+
+
+def send(pages, path, fields, **headers):
+    named = {"Content-Type": "application/x-www-form-urlencoded", **headers}
+    return pages.request("POST", path, urlencode(fields), named, redirect=False)
+
+
+def read(pages, path):
+    answer = pages.request("GET", path)
+    assert answer.status == 200, answer.data
+    return answer.data.decode()
+
+
+def test_a_silence_is_made_and_ended(chromium, told, pages):
+    told.fired("WEB01")
+    told.fired("DB01")
+    with opened(chromium, f"{pages.address}/alerts?zone=Asia/Kolkata") as one:
+        page = one.page
+        page.get_by_text("New silence").click()
+        page.get_by_label("Rule (its id").fill("windows-cpu-*")
+        page.locator("form.silence").get_by_label("Host").fill("web*")
+        page.locator("output", has_text="matches 1 alert firing now").wait_for()
+        page.get_by_label("Reason").fill("new release")
+        page.get_by_label("Your name").fill("joe")
+        page.get_by_role("button", name="Silence").click()
+        said = page.get_by_role("status").inner_text()
+        assert said.startswith("Silence 1 holds until ")
+        assert said.endswith("Asia/Kolkata, UTC+05:30; it matches 1 alert firing now.")
+        assert page.locator(".coloured li", has_text="silenced until").count() == 1
+        assert page.get_by_label("Your name").input_value() == "joe"
+        page.get_by_role("button", name="End the silence of windows-cpu-* on web*").click()
+        page.get_by_text("No silence holds.").wait_for()
+        assert "zone=Asia%2FKolkata" in page.url
+        assert one.complaints == []
+    assert silences.active(told.file, told.now + HOUR) == []
+
+
+WRONG = (
+    ({"rule": "windws-cpu*"}, "no rule matches &#34;windws-cpu*&#34;; did you mean windows-cpu"),
+    ({"rule": ""}, "give the id of a rule"),
+    ({"reason": " "}, "a silence needs a reason"),
+    ({"length": "soon"}, "&#34;soon&#34; is not a duration; write it like"),
+    ({"length": "31d"}, "at most 30 d"),
+    ({"reason": "x" * 501}, "the reason has 501 characters; at most 500 are kept"),
+    ({"host": HOSTILE + LONG}, "the host has "),
+)
+
+
+@each(WRONG, lambda case: str(case[0])[:60])
+def test_a_silence_that_is_refused(case, told, pages):
+    changed, said = case
+    for alert_page in ("", str(told.fired("WEB01"))):
+        answer = send(pages, "/silences", {**FORM, **changed, "alert": alert_page})
+        text = answer.data.decode()
+        assert answer.status == 422
+        assert said in text
+        assert "<script>alert" not in text
+        kept = FORM | changed
+        assert f'name="length" value="{kept["length"]}"' in text
+        assert 'name="who" value="joe"' in text
+    assert told.file.rows("SELECT * FROM silences") == []
+
+
+def test_a_form_of_another_site_is_refused(told, pages):
+    number = told.fired("WEB01")
+    made = silences.add(told.file, "*", "*", "*", HOUR, "work", "joe", told.now)
+    for path in ("/silences", f"/silences/{made.id}/end", f"/alerts/{number}/ack"):
+        for headers in ({"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
+            assert send(pages, path, FORM, **headers).status == 403
+    assert silences.active(told.file, told.now + MINUTE) == [made]
+    assert firing(told.file)[0].acked_at is None
+    assert send(pages, "/silences", {"rule": "x" * 40_000}).status == 413
+
+
+def test_an_alert_is_acknowledged(chromium, told, pages):
+    number, over = told.fired("WEB01"), told.fired("WEB02", ended=MINUTE)
+    with opened(chromium, f"{pages.address}/alerts/{number}") as one:
+        one.page.get_by_label("Note").fill("disk is ordered")
+        one.page.get_by_role("button", name="Acknowledge").click()
+        one.page.locator(".kind", has_text="acknowledged by someone on the page: disk is ordered").wait_for()
+        assert one.complaints == []
+    assert "it is not repeated any more" in send(pages, f"/alerts/{over}/ack", {}).data.decode()
+    assert send(pages, "/alerts/99/ack", {}).status == 404
+    assert send(pages, "/silences/99/end", {}).status == 404
+
+
+def test_the_history_is_filtered_and_links_keep_the_filter(chromium, told, pages):
+    for n in range(120):
+        told.fired(f"WEB{n}", (n + 2) * HOUR, ended=MINUTE, rule=CPU if n % 2 else PRIVILEGED)
+    told.fired("DB01", HOUR, ended=MINUTE)
+    told.fired("DB02", HOUR, ended=MINUTE, rule=NOTE)
+    with opened(chromium, f"{pages.address}/alerts?zone=Asia/Kolkata") as one:
+        page = one.page
+        assert "121 alerts ended in this time; 1 of severity info" in page.locator("#ended").inner_text()
+        page.locator(".filter").get_by_label("Host").fill("web*")
+        page.locator(".filter").get_by_label("Severity").select_option("critical")
+        page.get_by_role("button", name="Show").click()
+        page.locator("#ended", has_text="60 alerts ended").wait_for()
+        page.get_by_role("link", name="Next").click()
+        page.get_by_text("2 of 2").wait_for()
+        assert page.locator("#ended li").count() == 10
+        assert page.locator(".zones [aria-current]").inner_text() == "Asia/Kolkata"
+        first = page.locator("#ended li a").first.inner_text()
+        page.reload()
+        assert page.locator("#ended li a").first.inner_text() == first
+        assert one.complaints == []
+    assert "is no time: write it like" in read(pages, "/alerts?from=soon")
+    assert "2 of 3" in read(pages, "/alerts?page=2")
+    assert "3 of 3" in read(pages, "/alerts?page=999999")
+
+
+def test_what_fires_and_what_is_about_to(chromium, told, pages):
+    acked = told.fired("WEB01", 20 * MINUTE)
+    told.fired(HOSTILE, rule=PRIVILEGED)
+    told.fired(LONG, rule=PRIVILEGED, instance=LONG)
+    told.fired("DB01", rule=NOTE)
+    told.judges("MAIL1", State.PENDING, ago=2 * MINUTE)
+    told.judges("MAIL2", State.OK)
+    alert_actions.acknowledge(told.file, acked, "joe", "known", told.now)
+    silences.add(told.file, "windows-*", "*", LONG, HOUR, HOSTILE, "anna", told.now)
+    with told.file.transaction() as connection:
+        connection.execute(
+            "INSERT INTO targets (name, address, since, failing_since, error) VALUES ('team', 'mailto://****', 0, ?, ?)",
+            (told.now, "no route to the host"),
+        )
+    for width in (WIDE, NARROW):
+        for scheme in ("light", "dark"):
+            with opened(chromium, f"{pages.address}/alerts", width=width, scheme=scheme) as one:
+                assert one.page.locator("h1").inner_text() == "3 alerts are firing: 1 critical, 2 warning"
+                rows = one.page.locator(".coloured li").all_inner_texts()
+                assert rows[0].startswith("◆\ncritical") or rows[0].startswith("◆critical")
+                assert "acknowledged by joe: known" in rows[0]
+                assert "<script>alert(1)</script>\"'\\u202eevil" in "".join(rows)
+                pending = one.page.get_by_role("list", name="Pending").inner_text()
+                assert "Processor time of MAIL1 is 93 %; it should stay at or below 90 %." in pending
+                assert "fires in 3 min" in pending
+                assert "1 alert of severity info" in one.page.locator("#notes").inner_text()
+                assert "Notification to team (mailto://****) fails since" in one.page.locator("#now").inner_text()
+                assert one.fits
+                assert one.violations() == []
+                assert one.complaints == []
+
+
+def test_lists_are_brought_up_to_date_while_somebody_types(chromium, told, duckdb):
+    with site(duckdb, told.folder, **told.watching()) as pages, opened(chromium, pages.address) as one:
+        page = one.page
+        page.clock.install()
+        page.goto(f"{pages.address}/alerts")
+        page.get_by_text("New silence").click()
+        page.get_by_label("Reason").fill("half a sent")
+        told.fired("WEB01")
+        page.clock.fast_forward(11_000)
+        page.locator("h1", has_text="1 alert is firing: 1 critical").wait_for()
+        page.keyboard.type("ence")
+        assert page.get_by_label("Reason").input_value() == "half a sentence"
+        pages.serving.stop()
+        page.clock.fast_forward(11_000)
+        page.get_by_role("alert").get_by_text("Plimsoll has not answered since").wait_for()
+
+
+def test_the_page_of_an_alert(chromium, told, duckdb, pages):
+    told.sampled(duckdb, "WEB01")
+    told.fired("WEB01", 3 * HOUR, ended=MINUTE)
+    number = told.fired("WEB01", 15 * MINUTE, processes=["processor time: sqlservr (812) 240 %"])
+    with told.file.transaction() as connection:
+        connection.execute(
+            "INSERT INTO notifications (target, at, title, alerts, outcome) VALUES ('team', ?, 'CRITICAL', ?, 'sent')",
+            (told.now, f"[{number}]"),
+        )
+    for width, scheme in ((WIDE, "light"), (NARROW, "dark")):
+        with opened(chromium, f"{pages.address}/alerts/{number}", width=width, scheme=scheme) as one:
+            page = one.page
+            assert (
+                page.locator("h1").inner_text().startswith("Processor time of WEB01 has been past its limit for 20 min")
+            )
+            facts = page.locator(".facts").inner_text()
+            assert "≤ 90 % (1 min mean)" in facts
+            assert page.locator("#band b").all_inner_texts() == ["pending", "firing"]
+            page.locator("figure.full canvas").wait_for()
+            assert page.locator(f'a[href="/rules/{CPU}"]').count()
+            panel = page.locator("figure.full figcaption a").get_attribute("href")
+            assert panel
+            assert panel.startswith("/dashboards/")
+            assert "host=WEB01&from=" in panel
+            looks = page.locator(".looks figcaption").all_inner_texts()
+            assert looks == ["Privileged time", "Processor time of a process", "Processor queue length"]
+            text = page.locator("main").inner_text()
+            assert "sqlservr (812) 240 %" in text
+            assert "message to team: sent" in text
+            assert "Scenario guide: Troubleshoot performance problems in Windows" in text
+            assert page.get_by_role("list", name="Other alerts").locator("li").count() == 1
+            assert one.fits
+            assert one.violations() == []
+            assert one.complaints == []
+    asked = urlencode({"chart": "cpu.busy|WEB01", "from": "now-40m", "to": "now", "width": "400"})
+    spans = pages.request("GET", f"/api/charts?{asked}").json()["charts"][0]["spans"]
+    assert [kind for _, _, kind in spans] == ["brief", "critical"]
+    assert spans[0][1] == spans[1][0]
+
+
+def test_alerts_that_no_limit_has(told, pages):
+    roster, quiet = Roster(told.file, silent_after=120 * SECOND), told.now - HOUR
+    for at in range(quiet - HOUR, quiet + 1, 10 * MINUTE):
+        roster.step({"WEB01": Seen(at)}, at)
+    for at in range(quiet, told.now, MINUTE):
+        roster.step({}, at)
+    Troubles(told.file).step([Trouble("not-judged", "Nothing is judged: the disk is full")], told.now)
+    for n in range(4):
+        told.fired("DB01", (50 - n) * MINUTE, ended=MINUTE, counted=True)
+    found = {one.kind: one for one in firing(told.file)}
+    for kind, said in (
+        ("host-silent", "Last sample"),
+        ("plimsoll", "Nothing is judged: the disk is full"),
+        ("flapping", "4 times since"),
+    ):
+        text = read(pages, f"/alerts/{found[kind].id}")
+        assert said in text
+        assert ("data-chart" in text) == (kind == "flapping")
+
+
+def test_thousands_of_alerts_are_shown_in_parts(told, pages):
+    told.fired("WEB01")
+    told.fired("WEB02", 2 * HOUR, ended=MINUTE)
+    with told.file.transaction() as connection:
+        columns = [one[1] for one in connection.execute("PRAGMA table_info(alerts)") if one[1] != "id"]
+        copied = ", ".join(columns)
+        many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)"
+        connection.execute(f"{many} INSERT INTO alerts ({copied}) SELECT {copied} FROM alerts, n")
+    text = read(pages, "/alerts?firing=3&page=61")
+    assert "3,001 alerts are firing: 3,001 critical" in text
+    assert "3 of 61" in text
+    assert "61 of 61" in text
+    assert text.count('<li class="of-') == 51
+    assert alert(told.file, 6_002) is not None

@@ -1,0 +1,195 @@
+"""The data of charts: every extreme and every gap, the lines that matter, limits, alerts and runs."""
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dashboards.homes import home_of
+from dashboards.limits import Limits, drawn
+from model.log import Log
+from model.run import Phase, Recording, Run, StoredRun
+from model.samples import Samples
+from model.times import SECOND, Zone
+from pages.signals import reduced, with_gaps
+from store.influx import InfluxStore
+from store.influx_address import Address
+from store.m4 import bucket_width, m4
+from tests.live.serve.site import site
+from tests.pages.alerting import HOUR, MINUTE, Told
+from tests.pages.charting import EVERY, NOW, charts, cpu, line, space, switches, write
+from tests.sure_influx import SureServer
+
+FROM = (NOW - HOUR) // 1_000_000
+TO = NOW // 1_000_000
+LIMITED = """
+[hosts.WEB1.rules.cpu-busy]
+healthy = "< 60"
+reason = "it serves others"
+"""
+
+
+@given(
+    st.lists(st.integers(1, 40), min_size=1, max_size=300),
+    st.integers(1, 60),
+    st.randoms(use_true_random=False),
+)
+def test_every_extreme_and_every_end_of_each_column_is_drawn(steps, columns, random):
+    times = np.cumsum(np.array(steps, np.int64)) * SECOND
+    values = np.array([random.choice([random.uniform(-9, 9), 0.0, 5.0]) for _ in steps])
+    start, end = 0, int(times[-1])
+    found = reduced(Samples(times, values), start, end, columns)
+    kept = found.samples.present
+    assert found.count == len(values)
+    assert len(kept.times) <= 4 * columns
+    width = bucket_width(start, end, columns)
+    for column in np.unique(times // width):
+        all_of, kept_of = values[times // width == column], kept.values[kept.times // width == column]
+        assert (kept_of.min(), kept_of.max()) == (all_of.min(), all_of.max())
+        assert (kept_of[0], kept_of[-1]) == (all_of[0], all_of[-1])
+
+
+@pytest.mark.parametrize("columns", [20, 100, 700, 3000])
+def test_a_pause_is_a_gap_at_every_width_and_nothing_else_is(columns):
+    rows = np.arange(3000, dtype=np.int64)
+    rows = rows[(rows < 1000) | (rows >= 1600)]
+    recorded = Samples(rows * EVERY, np.sin(rows))
+    end = 3000 * EVERY
+    of_store = with_gaps(m4(recorded, 0, end, columns), 0, end, columns)
+    for found in (reduced(recorded, 0, end, columns).samples, of_store):
+        (gap,) = np.flatnonzero(np.isnan(found.values))
+        assert (found.times[gap - 1], found.times[gap + 1]) == (999 * EVERY, 1600 * EVERY)
+
+
+def test_the_store_draws_the_same_samples(duckdb):
+    values = np.random.default_rng(3).normal(50, 10, 5000)
+    write(duckdb, cpu("WEB1"), values)
+    start = NOW - 4999 * EVERY
+    (found,) = duckdb.drawn([cpu("WEB1")], start, NOW, 300)
+    expected = m4(Samples(start + np.arange(5000) * EVERY, values), start, NOW, 300)
+    assert np.array_equal(found.samples.times, expected.times)
+    assert np.array_equal(found.samples.values, expected.values)
+    assert found.count == 5000
+
+
+def test_a_count_is_drawn_as_its_rate_with_a_gap_where_it_begins_anew(here):
+    rises = np.full(100, 50_000.0)
+    rises[60] = 90_000
+    count = np.cumsum(rises)
+    count[40:] -= count[40]  # it begins anew
+    write(here.store, switches("LIN1"), count)
+    times, values = line(charts(here, "cpu.context_switches|LIN1", from_=FROM, to=TO))
+    assert np.nanmin(values) == 5000
+    assert np.nanmax(values) == 9000
+    assert np.count_nonzero(np.isnan(values)) == 1
+    assert abs(int(times[np.isnan(values)][0]) - (NOW - 59 * EVERY)) <= EVERY
+
+
+def test_limits_are_those_of_grafanas_panel(here):
+    write(here.store, cpu("WEB1"), np.full(90, 20.0))
+    (_, panel) = home_of("cpu.busy")
+    expected = {rule.id for rule in drawn(Limits().rules_of(panel))}
+    (chart,) = charts(here, "cpu.busy|WEB1", from_=FROM, to=TO)["charts"]
+    assert {rule for rule, _, _ in chart["rules"]} == expected
+    assert {level for level, _ in chart["limits"]} == {80.0, 90.0, 99.0}
+    assert chart["label"].startswith("Processor time · WEB1. Last values: Processor time 20 %. Limit < 80 %")
+
+
+def test_limits_of_a_host_are_drawn_for_it_alone_and_scaled_by_its_facts(duckdb, tmp_path):
+    for host in ("WEB1", "WEB2"):
+        write(duckdb, cpu(host), np.full(90, 20.0))
+    told = Told(tmp_path / "data")
+    with site(duckdb, tmp_path / "data", **told.watching(LIMITED)) as here:
+        own, other, both = charts(here, "cpu.busy|WEB1", "cpu.busy|WEB2", "cpu.busy|*", from_=FROM, to=TO)["charts"]
+    assert {level for level, _ in own["limits"]} == {60.0, 90.0, 99.0}
+    assert {level for level, _ in other["limits"]} == {80.0, 90.0, 99.0}
+    assert {level for level, _ in both["limits"]} == {90.0, 99.0}
+    assert both["note"].startswith("Limits that differ")
+
+
+def test_of_many_lines_the_worst_are_drawn_and_the_others_named(here):
+    for n in range(12):
+        write(here.store, space("DB1", f"{chr(67 + n)}:"), np.full(90, 90.0 - 7 * n))
+    (chart,) = charts(here, "disk.free|DB1", from_=FROM, to=TO)["charts"]
+    drawn_ = [label for _, label, _ in chart["lines"]]
+    assert drawn_ == [f"{chr(67 + n)}:" for n in range(11, 3, -1)]
+    assert [spec for _, spec in chart["more"]] == [
+        "disk.free|DB1|F%3A",
+        "disk.free|DB1|E%3A",
+        "disk.free|DB1|D%3A",
+        "disk.free|DB1|C%3A",
+    ]
+    assert chart["caption"] == "8 of 12 lines, those nearest to their limits; 720 samples"
+    (alone,) = charts(here, chart["more"][0][1], from_=FROM, to=TO)["charts"]
+    assert alone["title"] == "Free space · DB1 · F:"
+
+
+def test_alerts_of_the_signal_and_host_are_spans(duckdb, tmp_path):
+    told = Told(tmp_path / "data")
+    number = told.fired("WEB1", ago=30 * MINUTE, ended=10 * MINUTE)
+    told.fired("WEB2", ago=20 * MINUTE)
+    told.sampled(duckdb, "WEB1")
+    with site(duckdb, tmp_path / "data", **told.watching()) as here:
+        (chart,) = charts(here, "cpu.busy|WEB1", from_="now-1h", to="now")["charts"]
+    (_, begun, pending), (start, end, severity) = chart["spans"]
+    assert (begun, pending) == (start, "brief")
+    assert (end - start, severity) == (10 * 60_000, "critical")
+    assert [one["id"] for one in chart["alerts"]] == [number]
+
+
+def test_runs_are_compared_over_the_time_since_their_start(here):
+    for name, start, height in (("one", NOW - 50 * HOUR, 30.0), ("two", NOW - 9 * HOUR, 60.0)):
+        values = pl.Series(np.full(200, height))
+        log = Log(
+            "night.csv",
+            "PDH-CSV",
+            start + np.arange(200) * EVERY,
+            (values,),
+            (cpu("SQL1"),),
+            Zone.parse("UTC"),
+            sha256="ab",
+        )
+        stored = StoredRun(
+            Run(name, phases=(Phase("steady", start + MINUTE, start + HOUR),)), (Recording.of(log, "ab"),)
+        )
+        here.store.save(stored)
+        list(here.store.write([log]))
+    data = charts(here, "run:one|cpu.busy|SQL1;run:two|cpu.busy|SQL1", since_start=1)
+    assert [label for _, label, _ in data["charts"][0]["lines"]] == ["one", "two"]
+    for number, height in ((0, 30), (1, 60)):
+        times, values = line(data, number=number)
+        assert (times[0], values[0]) == (0, height)
+    assert data["phases"] == [["steady", 60_000, 3_600_000]]
+    assert data["start"] == 0
+    (alone,) = charts(here, "run:two|cpu.busy|SQL1")["charts"]
+    assert alone["title"] == "Processor time · SQL1"
+
+
+@pytest.mark.parametrize(
+    "asked", ["chart=a|b|c|d", "chart=cpu.busy&from=soon", "chart=cpu.busy&from=9&to=8", "from=" + "9" * 30]
+)
+def test_what_cannot_be_read_is_refused_in_words(here, asked):
+    answer = here.request("GET", f"/api/charts?{asked}")
+    assert answer.status == 400
+    assert b"error" in answer.data
+
+
+def test_a_signal_or_run_that_is_not_known_is_said_on_its_chart(here):
+    write(here.store, cpu("WEB1"), np.full(9, 20.0))
+    data = charts(here, "cpu.bussy|WEB1", "run:none|cpu.busy|WEB1", "cpu.busy|WEB1", from_=FROM, to=TO)
+    captions = [one["caption"] for one in data["charts"]]
+    assert captions == ['no signal is named "cpu.bussy"', 'no run is named "none"', "9 samples"]
+
+
+def test_charts_are_the_same_over_influxdb(bucket, tmp_path):
+    server = SureServer(Address(bucket.url, bucket.org, bucket.bucket, bucket.token), retry_s=5)
+    store = InfluxStore(server)
+    values = np.linspace(10, 90, 90)
+    write(store, cpu("WEB1"), values)
+    with site(store, tmp_path / "data") as here:
+        data = charts(here, "cpu.busy|WEB1", from_=FROM, to=TO, width=50)
+    assert np.nanmax(line(data)[1]) == 90
+    assert np.nanmin(line(data)[1]) == 10
+    assert data["charts"][0]["caption"].startswith("90 samples, drawn as the first, last,")
+    server.close()

@@ -1,0 +1,203 @@
+"""Dashboards in Chromium: what they draw, the shared range and instant, the live tail, and who can use them."""
+
+from urllib.parse import parse_qs, quote, urlsplit
+
+import numpy as np
+import pytest
+
+from tests.live.serve.site import site
+from tests.pages.alerting import HOUR, MINUTE, Told
+from tests.pages.browsing import NARROW, WIDE, opened
+from tests.pages.charting import EVERY, HOSTILE, NOW, cpu, space, switches, write
+
+_DRAWN = """() => new Promise((done) => {
+  const look = () => {
+    const open = [...document.querySelectorAll(".live-chart .chart")].filter((one) => one.checkVisibility());
+    if (open.length && open.every((one) => one.plot || one.closest(".empty"))) done(open.length);
+    else setTimeout(look, 20);
+  };
+  look();
+})"""
+_RANGES = "() => [...document.querySelectorAll('.chart')].filter((one) => one.plot).map((one) => [one.plot.scales.x.min, one.plot.scales.x.max])"
+_SETTLED = """() => new Promise((done) => {
+  const latest = () => Math.max(0, ...performance.getEntriesByType("resource").map((one) => one.responseEnd));
+  const look = () => (performance.now() - latest() > 400 ? done() : setTimeout(look, 50));
+  setTimeout(look, 100);
+})"""
+
+
+@pytest.fixture
+def watched(duckdb, tmp_path):
+    """A server with two hosts, and an alert of one of them."""
+    told = Told(tmp_path / "data")
+    told.sampled(duckdb, "WEB1")
+    told.fired("WEB1", ago=15 * MINUTE)
+    write(duckdb, cpu("WEB2"), 30 + 5 * np.sin(np.arange(700) / 30))
+    write(duckdb, switches("WEB2"), np.cumsum(np.full(700, 50_000.0)))
+    for volume in ("C:", "D:"):
+        write(duckdb, space("WEB2", volume), np.full(700, 60.0))
+    with site(duckdb, tmp_path / "data", **told.watching()) as made:
+        yield made
+
+
+def zoomed(page, chart=0):
+    """Drag over the middle half of a chart."""
+    box = page.locator(".chart .u-over").nth(chart).bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.25, box["y"] + 50)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.75, box["y"] + 50, steps=4)
+    page.mouse.up()
+    page.evaluate(_SETTLED)
+
+
+def asked(page):
+    """The range in the address (ms)."""
+    query = parse_qs(urlsplit(page.url).query)
+    return [int(query[name][0]) for name in ("from", "to")]
+
+
+def test_a_zoom_is_of_all_charts_and_of_the_address_and_goes_back(watched, chromium):
+    with opened(chromium, f"{watched.address}/dashboards/cpu") as one:
+        page = one.page
+        assert page.evaluate(_DRAWN) == 3
+        whole = page.evaluate(_RANGES)
+        zoomed(page)
+        ranges = page.evaluate(_RANGES)
+        assert len(ranges) == 3
+        for low, high in ranges:
+            assert high - low == pytest.approx(HOUR / 2 / 1e6, rel=0.02)
+            assert [low, high] == pytest.approx(asked(page), abs=2)
+        step = page.locator("a[data-step='0.5']").get_attribute("href")
+        assert f"from={round(sum(asked(page)) / 2)}" in step
+        assert "from=" in page.locator(".tabs a", has_text="Memory").get_attribute("href")
+        page.reload()
+        page.evaluate(_DRAWN)
+        assert page.evaluate(_RANGES)[0] == pytest.approx(ranges[0], abs=2)
+        page.go_back()
+        page.evaluate(_DRAWN)
+        assert page.evaluate(_RANGES)[0][1] - page.evaluate(_RANGES)[0][0] == pytest.approx(HOUR / 1e6, rel=0.01)
+        assert whole[0][0] <= page.evaluate(_RANGES)[0][0]
+        zoomed(page, 1)
+        page.get_by_role("button", name="Reset").click()
+        page.evaluate(_SETTLED)
+        assert page.evaluate(_RANGES)[2][1] - page.evaluate(_RANGES)[2][0] == pytest.approx(HOUR / 1e6, rel=0.01)
+        assert one.complaints == []
+
+
+def test_the_instant_is_shown_on_all_charts_and_moved_by_keys(watched, chromium):
+    with opened(chromium, f"{watched.address}/dashboards/cpu?host=WEB1&host=WEB2") as one:
+        page = one.page
+        page.evaluate(_DRAWN)
+        box = page.locator(".chart .u-over").first.bounding_box()
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 40)
+        readings = page.locator(".reading").all_inner_texts()
+        assert len(readings) == 3
+        assert "WEB1" in readings[0]
+        assert len({reading.split("\n")[0] for reading in readings}) == 1
+        chart = page.locator(".chart").first
+        chart.focus()
+        page.keyboard.press("ArrowRight")
+        before = page.locator(".reading b").first.inner_text()
+        page.keyboard.press("PageDown")
+        assert page.locator(".reading b").first.inner_text() < before
+        page.keyboard.press("+")
+        page.evaluate(_SETTLED)
+        assert asked(page)[1] - asked(page)[0] == pytest.approx(HOUR / 2e6, rel=0.02)
+        page.keyboard.press("Escape")
+        page.evaluate(_SETTLED)
+        assert parse_qs(urlsplit(page.url).query)["from"] == ["now-1h"]
+        assert one.complaints == []
+
+
+def test_a_line_is_hidden_by_its_button_and_stays_so(watched, chromium):
+    with opened(chromium, f"{watched.address}/dashboards/cpu") as one:
+        page = one.page
+        page.evaluate(_DRAWN)
+        button = page.locator(".legend button", has_text="WEB1").first
+        assert button.get_attribute("aria-pressed") == "true"
+        button.click()
+        assert button.get_attribute("aria-pressed") == "false"
+        shown = "() => document.querySelector('.chart').plot.series.slice(1).map((one) => one.show)"
+        assert sorted(page.evaluate(shown)) == [False, True]
+        zoomed(page)
+        assert sorted(page.evaluate(shown)) == [False, True]
+        button.press("Enter")
+        assert page.evaluate(shown) == [True, True]
+        assert one.complaints == []
+
+
+def test_the_end_moves_with_the_clock_and_an_outage_is_said(watched, chromium):
+    with opened(chromium, "about:blank") as one:
+        page = one.page
+        page.clock.install()
+        page.goto(f"{watched.address}/dashboards/cpu?host=WEB2")
+        page.evaluate("() => new Promise((done) => requestAnimationFrame(done))")
+        page.locator(".u-over").first.wait_for()
+        before = page.evaluate(_RANGES)[0][1]
+        write(watched.store, cpu("WEB2"), [97.0], [NOW + EVERY])
+        page.clock.run_for(21_000)
+        page.locator(".chart[aria-label*='97 %']").wait_for()
+        assert page.evaluate(_RANGES)[0][1] >= before + 20_000
+        page.route("**/api/charts?*", lambda route: route.abort())
+        page.clock.run_for(11_000)
+        page.locator(".stale:visible").wait_for()
+        assert "the server does not answer" in page.locator(".stale").inner_text()
+        page.unroute("**/api/charts?*")
+        page.clock.run_for(11_000)
+        page.locator(".stale").wait_for(state="hidden")
+
+
+def test_limits_and_alerts_lead_to_their_pages(watched, chromium):
+    with opened(chromium, f"{watched.address}/dashboards/cpu?host=WEB1&zone=Asia/Kolkata#panel-1") as one:
+        page = one.page
+        page.evaluate(_DRAWN)
+        limits = page.locator("#panel-1 .limits a")
+        assert "▲ < 80 %" in limits.all_inner_texts()
+        assert limits.first.get_attribute("href").startswith("/rules/")
+        assert "zone=Asia%2FKolkata" in limits.first.get_attribute("href")
+        assert page.locator("#panel-1 .alerted a").get_attribute("href").startswith("/alerts/1?")
+        page.goto(f"{watched.address}/dashboards")
+        assert "Processor time of WEB1" in page.locator(".areas li").first.inner_text()
+
+
+def test_what_no_chosen_host_has_is_counted_and_not_drawn(watched, chromium):
+    with opened(chromium, f"{watched.address}/dashboards/disk?host=WEB2") as one:
+        page = one.page
+        assert page.evaluate(_DRAWN) == 1
+        assert " panels have no data for WEB2: Disk queue length," in page.locator("main > .note").inner_text()
+        assert page.locator(".empty").count() == 0
+        page.goto(f"{watched.address}/dashboards/ldap")
+        assert "No host sent any of this in this range." in page.locator("main").inner_text()
+        assert one.complaints == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_anybody_can_use_them(watched, chromium, scheme):
+    for width in (WIDE, NARROW):
+        for path in ("/dashboards/cpu", "/dashboards", f"/charts?chart={quote('cpu.busy|*')}"):
+            with opened(chromium, watched.address + path, width=width, scheme=scheme) as one:
+                if path != "/dashboards":
+                    one.page.evaluate(_DRAWN)
+                assert one.violations() == []
+                assert one.fits
+                assert one.complaints == []
+
+
+def test_names_of_strangers_are_only_text(here, chromium):
+    names = [f"{HOSTILE}{n}" for n in range(10)]
+    for name in names:
+        write(here.store, space(HOSTILE, name), np.full(60, 50.0))
+        write(here.store, cpu(name), np.full(60, 50.0))
+    for path in (
+        "/dashboards/disk",
+        f"/dashboards/cpu?host={quote(names[0])}",
+        f"/charts?chart={quote('disk.free|' + quote(HOSTILE, safe=''))}",
+    ):
+        with opened(chromium, here.address + path, width=NARROW) as one:
+            one.page.evaluate(_DRAWN)
+            for details in one.page.locator("main details").all():
+                details.evaluate("(one) => { one.open = true; }")
+            assert one.fits
+            assert one.page.locator("script:not([src])").count() == 0
+            assert "\u202e" not in one.page.locator("main").inner_text()
+            assert one.complaints == []

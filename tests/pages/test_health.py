@@ -1,0 +1,243 @@
+"""The health page: nothing red is hidden, nothing old looks new, and names of strangers are only text."""
+
+import time
+
+import numpy as np
+import pytest
+
+from live.alerts_file import AlertsFile
+from live.overview import health
+from live.troubles import Trouble
+from live.writing import WritingState
+from model.times import SECOND
+from pages.sparkline import Recent
+from rules.states import State
+from tests.live.serve.site import site
+from tests.live.test_loop import World
+from tests.pages.browsing import NARROW, WIDE, opened
+from tests.pages.watching import MINUTE, Watching
+
+HOSTILE = ("<script>alert(1)</script>\"'><img src=x onerror=alert(1)>", "\u202etxt.exe\x1b[31m{{7*7}}", "x" * 300)
+CPU, PAGE_LIFE, FREE = "cpu-busy", "sql-page-life-expectancy", "windows-disk-free"
+WITHOUT_COLUMN = (
+    "pool-nonpaged",
+    "ldap-response-latency",
+    "exchange-rpc-latency",
+    "exchange-log-writes",
+    "pool-paged",
+    "disk-busy-total",
+    "ad-ntlm-wait",
+    "exchange-database-reads",
+    "exchange-ldap-read-time",
+    "exchange-ldap-search-time",
+    "ldap-connect-dominates",
+    "pool-total",
+)
+
+
+@pytest.fixture
+def watching(tmp_path):
+    file = AlertsFile(tmp_path / "watched.db")
+    yield Watching(file)
+    file.close()
+
+
+@pytest.fixture
+def served(watching, duckdb, tmp_path):
+    with site(duckdb, tmp_path / "data", **watching.fields) as here:
+        yield here
+
+
+def hosts(page):
+    """The hosts in order, with what their cells say."""
+    found = {}
+    for row in page.locator(".hosts tbody tr").all():
+        cells = [" ".join(text.split()) for text in row.locator("td").all_inner_texts()]
+        found[row.locator("th b").inner_text()] = [text for text in cells if text]
+    return found
+
+
+def of_all_kinds(watching):
+    watching.sees("silent", ago=10 * MINUTE)
+    watching.sees("calm", "busy", "short", "waits", "blank")
+    for host in ("calm", "busy", "short"):
+        watching.judges(FREE, host, 60, instance="C:")
+        watching.judges(FREE, host, 40, instance="E:")
+    watching.judges(CPU, "calm", 20)
+    watching.judges(CPU, "waits", 85, State.PENDING, 2 * MINUTE)
+    watching.judges(CPU, "busy", 92, State.FIRING, 45 * MINUTE)
+    watching.judges(PAGE_LIFE, "short", 1064, State.FIRING, 41 * MINUTE)
+    watching.judges(CPU, "silent", state=State.NO_DATA)
+    watching.steps()
+    watching.watches()
+
+
+def test_hosts_are_listed_worst_first_and_say_how_they_are(watching, served, chromium):
+    of_all_kinds(watching)
+    with opened(chromium, served.address) as one:
+        assert one.page.locator("h1").inner_text().endswith("Not healthy: 3 alerts on 3 hosts")
+        assert one.page.title() == "◆ 2 ▲ 1 · Plimsoll"
+        found = hosts(one.page)
+        assert [*found] == ["short", "busy", "silent", "blank", "waits", "calm"]
+        assert "1,064 s" in found["short"][0]
+        assert "for 41 min" in found["short"][0]
+        assert found["busy"][0] == "▲92 % , warning, limit < 80 % for 45 min"
+        assert found["silent"] == ["○no data for 10 min"]
+        assert found["blank"] == []
+        assert "crossed for 2 min" in found["waits"][0]
+        assert "40 % E:" in found["calm"][1]
+        assert "1 host silent" in one.page.locator(".basis").inner_text()
+
+
+def test_no_alert_is_hidden_however_many_there_are(watching, served, chromium):
+    watching.sees("web1")
+    for rule in WITHOUT_COLUMN:
+        watching.judges(rule, "web1", 1e9, State.FIRING, 10 * MINUTE)
+    for disk in "CDE":
+        watching.judges(FREE, "web1", 1, State.FIRING, 10 * MINUTE, instance=f"{disk}:")
+    watching.steps()
+    with opened(chromium, served.address) as one:
+        listed = one.page.locator(".alerts li").count()
+        more = int(one.page.locator(".more a").inner_text().split()[0])
+        assert listed + more == len(WITHOUT_COLUMN) + 3
+        row = one.page.locator(".hosts tbody tr")
+        assert "2 more crossed" in row.inner_text()
+        shown = row.locator(".others .cell").count()
+        assert shown + int(row.locator(".rest").inner_text().split()[0]) == len(WITHOUT_COLUMN)
+
+
+def test_what_fires_without_data_stays_red_and_a_silent_host_keeps_its_cells(watching, served):
+    watching.sees("web1", "web2")
+    watching.judges(CPU, "web1", 92, State.FIRING, 45 * MINUTE)
+    watching.judges(PAGE_LIFE, "web1", 8000)
+    watching.steps()
+    assert "8,000" in served.request("GET", "/").data.decode()
+    # After an hour without samples nothing of the host is judged any more.
+    watching.judged = {}
+    watching.sees("web2")
+    watching.evaluated += 70 * MINUTE
+    watching.watches()
+    page = served.request("GET", "/").data.decode()
+    assert "cell is-warning" in page
+    assert "cell is-none" in page
+    assert "silent for" in page
+    assert "8,000" not in page
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_hostile_names_are_text_on_every_width(width, watching, served, chromium):
+    watching.sees(*HOSTILE)
+    for name in HOSTILE:
+        watching.judges(CPU, name, 92, State.FIRING, 5 * MINUTE)
+        watching.judges(FREE, name, 3, State.FIRING, 5 * MINUTE, instance=name)
+    watching.troubles.append(Trouble("x", HOSTILE[0]))
+    watching.steps()
+    with opened(chromium, served.address, width=width) as one:
+        assert one.page.locator(".hosts th b", has_text=HOSTILE[0]).count() == 1
+        assert r"\u202etxt.exe\x1b[31m{{7*7}}" in one.page.locator(".hosts").inner_text()
+        assert not set("\u202e\x1b") & set(one.page.content())
+        one.page.locator(".hosts .cell.is-warning").first.click()
+        assert "/alerts/" in one.page.url
+        one.page.go_back()
+        assert one.fits
+        assert one.violations() == []
+
+
+def test_it_renews_itself_and_keeps_where_the_reader_is(watching, served, chromium):
+    of_all_kinds(watching)
+    with opened(chromium, served.address) as one:
+        one.page.locator("details summary").click()
+        focused = one.page.locator("tr[data-key=calm] .cell").first
+        focused.focus()
+        watching.judges(CPU, "calm", 97, State.FIRING, 5 * MINUTE)
+        watching.steps()
+        one.page.locator("h1", has_text="4 alerts on 4 hosts").wait_for()
+        assert one.page.title() == "◆ 2 ▲ 2 · Plimsoll"
+        assert [*hosts(one.page)][:3] == ["short", "busy", "calm"]
+        assert one.page.evaluate("document.activeElement.closest('tr')?.dataset.key") == "calm"
+        assert one.page.locator("details[open]").count() == 1
+        assert "97" in focused.inner_text()
+        assert one.complaints == []
+
+
+def test_a_page_whose_server_is_gone_says_so(watching, served, chromium):
+    watching.sees("web1")
+    watching.judges(CPU, "web1", 20)
+    watching.steps()
+    with opened(chromium, served.address) as one:
+        assert one.page.title() == "Healthy · Plimsoll"
+        served.serving.stop()
+        notice = one.page.locator("#no-answer")
+        notice.wait_for()
+        assert notice.inner_text().startswith("No answer from Plimsoll since ")
+        assert notice.inner_text().endswith("what is shown is old.")
+        assert one.violations() == []
+        assert one.page.title() == "No answer · Plimsoll"
+
+
+def test_what_was_judged_long_ago_is_not_shown_as_new(watching, served):
+    watching.sees("web1")
+    watching.judges(CPU, "web1", 20)
+    watching.steps()
+    page = served.request("GET", "/").data
+    assert b"as they were at" not in page
+    assert b'<noscript><meta http-equiv="refresh" content="10"></noscript>' in page
+    watching.evaluated -= 10 * MINUTE
+    assert b"as they were at" in served.request("GET", "/").data
+
+
+def test_all_cells_are_reached_by_keyboard_and_lead_to_their_cause(watching, served, chromium):
+    of_all_kinds(watching)
+    with opened(chromium, served.address) as one:
+        one.page.locator(".hosts .cell").first.focus()
+        reached = []
+        for _ in range(one.page.locator(".hosts .cell").count()):
+            reached.append(one.page.evaluate("document.activeElement.getAttribute('href')"))
+            one.page.keyboard.press("Tab")
+        assert len({*reached}) == len(reached)
+        assert one.page.evaluate("document.activeElement.tagName") == "SUMMARY"
+        assert reached[0].startswith("/alerts/")
+        assert "/dashboards/disk?host=calm#panel-63" in reached
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [WIDE, 1000, NARROW])
+def test_it_fits_and_everyone_can_read_it(width, scheme, watching, served, chromium):
+    of_all_kinds(watching)
+    watching.troubles.append(Trouble("x", "The disk is full"))
+    for view in ("/", "/?wall=1"):
+        with opened(chromium, served.address + view, width=width, scheme=scheme) as one:
+            assert one.violations() == []
+            assert one.fits
+            assert one.complaints == []
+
+
+def test_the_last_hour_is_drawn_from_the_store_soon_after_the_first_look(tmp_path):
+    world = World(tmp_path)
+    world.run(70 * MINUTE, {"web1": 60})
+    loop = world.loop
+    watching = {
+        "file": world.file,
+        "progress": lambda: loop.progress,
+        "judged": lambda: loop.judged,
+        "health": lambda: health(world.file, loop.progress, [], WritingState(), "store", None, world.now),
+    }
+    with site(world.store, tmp_path / "data", **watching) as here:
+        until = time.monotonic() + 60
+        while " 1 0" * 50 not in here.request("GET", "/api/health").data.decode():
+            assert time.monotonic() < until
+    world.close()
+
+
+def test_a_sparkline_keeps_short_peaks_and_gaps():
+    recent = Recent("higher")
+    minutes = np.arange(60 * 6, dtype=np.int64) * 10 * SECOND
+    values = np.full(len(minutes), 10.0)
+    values[61] = 100.0  # one evaluation
+    values[120:180] = np.nan
+    recent.add(minutes, values)
+    line = recent.drawn(int(minutes[-1]), 50.0)
+    assert line is not None
+    assert line.path.count("M") == 2
+    assert " 1 -18 1 18" in line.path
+    assert line.limit == 12

@@ -1,0 +1,112 @@
+"""The pages of rules."""
+
+import pytest
+
+from report.rule_page import sections
+from rules.load import load
+from rules.states import State
+from tests.live.serve.site import site
+from tests.pages.alerting import CPU, HOSTILE, HOUR, LONG, MINUTE, Told
+from tests.pages.browsing import NARROW, WIDE, opened
+
+SETTINGS = f"""
+[rules.{CPU}]
+healthy = "<= 95"
+reason = "these machines are sized so"
+[hosts.DB01.rules.{CPU}]
+off = true
+reason = "<b>batch</b> host"
+"""
+
+
+@pytest.fixture
+def told(tmp_path):
+    made = Told(tmp_path / "data")
+    yield made
+    made.file.close()
+
+
+@pytest.fixture
+def pages(told, duckdb):
+    with site(duckdb, told.folder, **told.watching(SETTINGS)) as made:
+        yield made
+
+
+def test_rules_are_listed_and_searched(chromium, told, pages):
+    told.judges("WEB01", State.FIRING)
+    told.judges("WEB02", State.OK)
+    told.fired("WEB01")
+    rules = load().rules
+    for width, scheme in ((WIDE, "light"), (NARROW, "dark")):
+        with opened(chromium, f"{pages.address}/rules?zone=Asia/Kolkata", width=width, scheme=scheme) as one:
+            page = one.page
+            assert page.locator("tbody tr:visible").count() == len(rules)
+            row = page.locator("tr", has=page.get_by_role("link", name=CPU, exact=True)).first
+            assert row.locator("td").all_inner_texts()[-2:] == ["2", "◆ 1"]
+            old = page.locator("tr", has=page.get_by_role("link", name="ldap-bind-rate", exact=True)).first
+            assert "an old limit, superseded by" in old.inner_text()
+            page.get_by_role("searchbox").fill("windows cpu CRITICAL")
+            found = page.locator("tbody tr:visible a:first-child").all_inner_texts()
+            assert CPU in found
+            assert "linux-cpu-busy" not in found
+            page.reload()  # the address has the words
+            assert page.locator("tbody tr:visible").count() == len(found)
+            assert page.locator("#shown").inner_text() == f"{len(found)} rules"
+            page.get_by_role("searchbox").fill("no such words")
+            page.get_by_text("No rule has these words.").wait_for()
+            page.get_by_role("searchbox").fill(CPU)
+            assert one.fits
+            assert one.violations() == []
+            assert one.complaints == []
+            page.get_by_role("link", name=CPU, exact=True).click()
+            page.get_by_role("heading", name=CPU).wait_for()
+            assert "zone=Asia%2FKolkata" in page.url
+
+
+def test_the_page_of_a_rule(chromium, told, pages):
+    told.judges(HOSTILE, State.OK, value=80.0)
+    told.judges(LONG, State.OK, value=20.0)
+    told.judges("GONE", State.NO_DATA, value=float("nan"))
+    told.judges("WEB02", State.PENDING, value=92.0)
+    told.judges("WEB01", State.FIRING, value=91.0)
+    told.fired("WEB01")
+    for n in range(30):
+        told.fired("WEB02", (n + 1) * HOUR, ended=MINUTE)
+    for width, scheme in ((WIDE, "dark"), (NARROW, "light")):
+        with opened(chromium, f"{pages.address}/rules/{CPU}", width=width, scheme=scheme) as one:
+            page = one.page
+            places = page.locator(".judged th[scope=row]").all_inner_texts()
+            assert [place[:5] for place in places] == ["WEB01", "WEB02", "<scri", "WWWWW", "GONE"]
+            assert "1 firing, 1 pending, 2 healthy, 1 no data" in page.locator("#judged-title").inner_text()
+            text = page.locator("main").inner_text()
+            assert "all hosts: limit ≤ 95 % set in plimsoll.toml instead of the documented ≤ 90 %" in text
+            assert "switched off in plimsoll.toml: <b>batch</b> host" in text
+            assert page.locator("#alerts li").count() == 20
+            page.get_by_role("link", name="All that have ended").click()
+            assert "30 alerts ended in this time" in page.locator("#ended").inner_text()
+            page.go_back()
+            assert one.fits
+            assert one.violations() == []
+            assert one.complaints == []
+
+
+def test_the_documentation_is_that_of_the_command(chromium, pages):
+    catalogue = load()
+    for name in ("cpu-busy", "sql-page-life-expectancy", CPU):
+        with opened(chromium, f"{pages.address}/rules/{name}") as one:
+            article = one.page.locator(".documentation")
+            shown = article.inner_text().replace("`", "")
+            for section in sections(catalogue.rules[name], catalogue.signals):
+                assert section.title in shown
+                for line in section.text.replace("*", "").replace("`", "").splitlines():
+                    if "](" not in line and line.startswith("- "):
+                        assert line.removeprefix("- ") in shown.replace("*", "")
+            for link in article.locator("a").all():
+                assert (link.get_attribute("href") or "").removeprefix("/rules/") in catalogue.rules
+
+
+def test_a_rule_that_is_not_known(pages):
+    answer = pages.request("GET", "/rules/windows-cpu-busy-critcal")
+    assert answer.status == 404
+    assert f"did you mean &#34;{CPU}&#34;?" in answer.data.decode()
+    assert b"<script>alert" not in pages.request("GET", "/rules/%3Cscript%3Ealert(1)%3C%2Fscript%3E").data

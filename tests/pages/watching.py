@@ -1,0 +1,93 @@
+"""Hosts as the alert loop found them at an evaluation, without any samples: for the pages that show them."""
+
+import time
+from dataclasses import dataclass, field
+from math import nan
+
+from live import overview
+from live.alert_book import AlertBook
+from live.alerts_file import AlertsFile
+from live.judged_now import JudgedNow
+from live.loop import Progress
+from live.planning import Site
+from live.roster import Roster, Seen
+from live.transitions import Transition
+from live.troubles import Trouble
+from live.writing import WritingState
+from model.times import SECOND
+from rules.load import load
+from rules.states import State, Status
+from rules.subjects import Subject
+
+MINUTE = 60 * SECOND
+SITE = Site(load())
+
+
+@dataclass
+class Watching:
+    """What pages read of a `plimsoll up` that has just evaluated. `fields` are for `site`."""
+
+    file: AlertsFile
+    judged: dict[tuple[str, str, str | None], JudgedNow] = field(default_factory=dict)
+    troubles: list[Trouble] = field(default_factory=list)
+    evaluated: int = 0
+
+    def __post_init__(self):
+        self.evaluated = (time.time_ns() - 30 * SECOND) // (10 * SECOND) * 10 * SECOND
+        self.book = AlertBook(self.file, SITE.catalogue.signals)
+        self.roster = Roster(self.file)
+        self.states = {}
+
+    @property
+    def fields(self):
+        return {
+            "file": self.file,
+            "progress": self.progress,
+            "judged": lambda: [*self.judged.values()],
+            "health": self.health,
+        }
+
+    def progress(self):
+        severe = [one for one in self.judged.values() if one.rule.severity != "info" and one.state != State.NO_DATA]
+        counts = {}
+        for one in severe:
+            counts[one.subject.key[0]] = counts.get(one.subject.key[0], 0) + 1
+        pending = sum(one.state == State.PENDING for one in severe)
+        return Progress(self.evaluated, self.evaluated + 30 * SECOND, judged=counts, pending=pending)
+
+    def health(self):
+        written = WritingState()
+        return overview.health(
+            self.file, self.progress(), self.troubles, written, "plimsoll.duckdb", 41_000_000, time.time_ns()
+        )
+
+    def sees(self, *names, ago=0):
+        """Hosts sent samples, for long enough to be expected, until some time ago (ns)."""
+        for before in (11 * MINUTE, 5 * MINUTE, 0):
+            at = self.evaluated - ago - before
+            self.roster.step({name: Seen(at, 10 * SECOND) for name in names}, at)
+
+    def judges(self, rule, host, value=nan, state=State.OK, since=0, instance=None):
+        """A rule for a host after the next evaluation; `since` is how long it has been crossed (ns)."""
+        known, subject = SITE.catalogue.rules[rule], Subject(host, instance)
+        begun = self.evaluated - since if state in (State.PENDING, State.FIRING) else None
+        self.judged[rule, *subject.key] = JudgedNow(known, subject, known.healthy, value, state, begun)
+
+    def steps(self):
+        """The next evaluation: alerts begin and end."""
+        self.evaluated += 10 * SECOND
+        changes, readings = [], {}
+        for key, one in self.judged.items():
+            was, self.states[key] = self.states.get(key, State.OK), one.state
+            if was != one.state and State.FIRING in (was, one.state):
+                at = self.evaluated
+                changes.append(Transition(at, one.rule, one.subject, was, one.state, one.since, one.value, one.healthy))
+            if one.state == State.FIRING:
+                readings[key] = one.value
+        statuses = {key: Status(one.state, one.since) for key, one in self.judged.items()}
+        self.book.step(self.evaluated, changes, statuses, now=self.evaluated + 30 * SECOND, readings=readings)
+
+    def watches(self):
+        """The roster as of the evaluation: hosts that do not send any more are silent."""
+        for before in range(6, -1, -1):
+            self.roster.step({}, self.evaluated - before * 30 * SECOND)
