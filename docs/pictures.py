@@ -30,20 +30,20 @@ def main() -> None:
         time.sleep(30)  # until its chart shows some of it
         browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
         a, b = quote("demo 8GB"), quote("demo 4GB")
-        for name, path in {
-            "health": "/",
-            "alert": f"/alerts/{alert}",
-            "dashboard": "/dashboards/sql-server?host=demo-sql&from=now-15m",
-            "compare": f"/runs/compare?a={a}&b={b}",
-        }.items():
-            _take(browser, f"{address}{path}", HERE / f"page-{name}.png")
+        for name, path, drawn in (
+            ("health", "/", "svg"),
+            ("alert", f"/alerts/{alert}", "canvas"),
+            ("dashboard", "/dashboards/sql-server?host=demo-sql&from=now-15m", "canvas"),
+            ("compare", f"/runs/compare?a={a}&b={b}", "canvas"),
+        ):
+            _take(browser, f"{address}{path}", drawn, HERE / f"page-{name}.png")
         browser.close()
 
 
-def _take(browser: Browser, address: str, to: Path) -> None:
+def _take(browser: Browser, address: str, drawn: str, to: Path) -> None:
     page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
     page.goto(address)
-    page.wait_for_load_state("networkidle")
+    page.locator(f"main {drawn}").first.wait_for(timeout=_PATIENCE_S * 1000)
     page.wait_for_timeout(1000)
     page.screenshot(path=to)
     page.close()

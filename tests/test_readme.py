@@ -66,7 +66,9 @@ def test_start_py_takes_what_the_page_gives_it_and_the_page_shows_all_it_takes()
     usage = runpy.run_path(str(ROOT / "start.py"))["USAGE"]
     given = [shlex.split(line, comments=True)[2:] for line in START]
     assert [] in given
-    assert {arguments[0] for arguments in given if arguments} == set(re.findall(r"\[([a-z]+)", usage))
+    known = set(re.findall(r"(?:--)?\b[a-z-]+", usage.partition("start.py")[2]))
+    assert {arguments[0] for arguments in given if arguments} <= known
+    assert [word for word in known if word not in README] == []
 
 
 @pytest.fixture(scope="module")
