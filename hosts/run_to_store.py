@@ -13,7 +13,7 @@ from rules.load import load
 
 
 def run_to_store(
-    found: Found, name: str, labels: Mapping[str, str], config: Path | None, zone: Zone | None
+    found: Found, name: str, labels: Mapping[str, str], config: Path | None = None, zone: Zone | None = None
 ) -> StoredRun:
     """The run with its recordings and plimsoll.toml: `config`, else the one beside the logs.
 

@@ -146,14 +146,13 @@ class Jobs:
                 # Within the lock, so that `stop` finds every process there is.
                 self._process = process = _started()
                 job.stage = Stage.READING
-            try:
-                self._perform(job, task, process)
-            except Exception:  # the next ones must have their turn
-                _log.exception("reviewing failed")
-                self._fail(job, "It met a defect of Plimsoll; see the log of plimsoll up.")
-            finally:
+            with suppress(BrokenPipeError), process:
+                try:
+                    self._perform(job, task, process)
+                except Exception:  # the next ones must have their turn
+                    _log.exception("reviewing failed")
+                    self._fail(job, "It met a defect of Plimsoll; see the log of plimsoll up.")
                 process.kill()
-                process.wait()
 
     def _perform(self, job: Job, task: Task, process: "subprocess.Popen[bytes]") -> None:
         assert process.stdin is not None

@@ -91,6 +91,7 @@ def _uploaded(upload: Upload, say: Say) -> tuple[Found, StoredRun]:
     found = read_files(
         files, Reading(zone), whole=several, progress=lambda done: say(stage="reading", done=done, total=len(files))
     )
+    found.refuse_empty()
     try:
         run = run_to_store(found, upload.run, dict(upload.labels), config, zone)
     except Unusable as error:

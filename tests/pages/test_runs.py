@@ -1,0 +1,205 @@
+"""The runs of the store: their list with verdicts, the report of each, deletion, and two of them compared."""
+
+import json
+import re
+import time
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from hosts.run_to_store import run_to_store
+from ingest.find_logs import find_logs
+from ingest.load import load
+from ingest.read_files import read_files
+from ingest.reading import Reading
+from model.run import Recording, Run, StoredRun
+from pages.run_links import run_path
+from plimsoll.demo_runs import load_demo_runs
+from store.duck_store import DuckStore
+from store.influx import InfluxStore
+from store.influx_address import Address
+from store.influx_server import Server
+from tests.live.serve.site import site
+from tests.pages.browsing import NARROW, WIDE, opened
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+HOSTILE = "<script>alert(1)</script>\"'&"
+
+
+def store_run(store, folder, name, labels=None, host=None):
+    """Load the logs in a folder as a run; `host` renames their host."""
+    found = read_files(find_logs([folder]), Reading(), whole=True)
+    logs = [replace(log, series=tuple(map(partial(_of, host), log.series))) if host else log for log in found.logs]
+    found = found._replace(logs=logs)
+    load(store, run_to_store(found, name, labels or {}), logs)
+
+
+def _of(host, series):
+    return replace(series, host=host, tags=tuple((name, host if name == "source" else it) for name, it in series.tags))
+
+
+def reviewed(here, count):
+    """The list, once all its runs are reviewed."""
+    until = time.monotonic() + 120
+    while time.monotonic() < until:
+        page = here.request("GET", "/runs").data.decode()
+        if page.count('class="verdict-word') == count and 'data-refresh=""' in page:
+            return page
+        time.sleep(0.1)
+    raise AssertionError(page)
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """A server whose store has the two demo runs, reviewed."""
+    folder = tmp_path_factory.mktemp("demo")
+    store = DuckStore.open(folder / "plimsoll.duckdb")
+    load_demo_runs(store)
+    with site(store, folder / "data") as here:
+        reviewed(here, 2)
+        yield here
+    store.close()
+
+
+def test_runs_are_listed_with_their_verdicts_and_chosen_by_text_host_and_label(demo, chromium):
+    with opened(chromium, f"{demo.address}/runs") as one:
+        rows = [row.inner_text() for row in one.page.locator(".runs tbody tr").all()]
+        assert len(rows) == 2
+        assert re.search(r"◆\s*Not healthy", rows[0])
+        assert "Available memory of SQLSRV01 never passed" in rows[0]
+        assert re.search(r"✓\s*Healthy", rows[1])
+        one.page.select_option("[name=label]", "memory=8GB")
+        one.page.click("text=Show")
+        assert one.page.url.endswith("/runs?text=&host=&label=memory%3D8GB")
+        assert one.page.locator(".runs tbody th a").all_inner_texts() == ["demo 8GB"]
+        assert one.complaints == []
+    for query, names in (("text=srv01", 2), ("text=4gb", 1), ("host=SQLSRV01&text=8GB", 1), ("host=OTHER", 0)):
+        assert demo.request("GET", f"/runs?{query}").data.decode().count('scope="row"') == names
+
+
+def test_the_report_is_a_page_with_its_script_and_nothing_else_allowed(demo, chromium):
+    answer = demo.request("GET", run_path("demo 4GB"))
+    policy = answer.headers["content-security-policy"]
+    assert re.fullmatch(
+        r"default-src 'none'; script-src 'sha256-\S+'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
+        r"frame-ancestors 'none'",
+        policy,
+    )
+    assert answer.headers["x-frame-options"] == "DENY"
+    with opened(chromium, demo.address + run_path("demo 4GB")) as one:
+        assert one.page.locator("h1").inner_text().startswith("Not healthy. Available memory of SQLSRV01")
+        one.page.wait_for_selector(".chart canvas")
+        assert one.page.locator("nav.site [aria-current]").inner_text() == "Runs"
+        one.page.click("nav.site >> text=Compare")
+        assert one.page.locator("h1").inner_text() == "Compare demo 4GB with"
+        assert one.complaints == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_everybody_can_read_the_pages(demo, chromium, scheme, width):
+    paths = ("/runs", run_path("demo 4GB"), "/runs/compare?a=demo+8GB&b=demo+4GB", "/runs/delete?run=demo+4GB")
+    for path in paths:
+        with opened(chromium, demo.address + path, width=width, scheme=scheme) as one:
+            one.page.wait_for_timeout(500)
+            assert (path, one.violations(), one.fits, one.complaints) == (path, [], True, [])
+
+
+def test_two_runs_are_compared_over_the_time_since_their_start(demo, chromium):
+    with opened(chromium, f"{demo.address}/runs") as one:
+        assert one.page.locator(".compare").is_disabled()
+        for box in one.page.locator("[name=run]").all():
+            box.check()
+        one.page.click(".compare")
+        assert one.page.url.endswith("/runs/compare?a=demo+8GB&b=demo+4GB")
+        assert one.page.locator("h3").all_inner_texts()[:2] == ["Only in demo 8GB: 0", "Only in demo 4GB: 4"]
+        one.page.wait_for_selector(".live-chart canvas")
+        first = one.page.locator(".live-chart").first
+        assert first.locator("figcaption").inner_text() == "Available memory, SQLSRV01"
+        row = one.page.locator(".values tbody tr").first.inner_text()
+        assert row.startswith("Available memory ↓\tSQLSRV01")
+        spec = first.get_attribute("data-chart")
+        assert one.complaints == []
+    query = f"chart={spec.replace('%', '%25').replace('|', '%7C').replace(';', '%3B')}&since_start=1&width=800"
+    data = json.loads(demo.request("GET", f"/api/charts?{query}").data)
+    (chart,) = data["charts"]
+    assert (data["start"], len(chart["lines"])) == (0, 2)
+    assert [label for _, label, _ in chart["lines"]] == ["demo 8GB", "demo 4GB"]
+
+
+def test_hosts_of_other_names_are_matched_in_order_or_named(duckdb, tmp_path):
+    with site(duckdb, tmp_path / "data") as here:
+        store_run(duckdb, EXAMPLES / "windows-today" / "healthy", "before")
+        store_run(duckdb, EXAMPLES / "windows-today" / "trouble", "after", host="NEWSRV")
+        reviewed(here, 2)
+        page = here.request("GET", "/runs/compare?a=before&b=after").data.decode()
+        assert "matched in order: APPSRV01 with NEWSRV" in page
+        assert "live-chart" in page
+        page = here.request("GET", "/runs/compare?a=before&b=after&hosts=same").data.decode()
+        assert "The runs have no signal in common." in page
+        assert "Only before has APPSRV01" in page
+        assert "Only after has NEWSRV" in page
+
+
+def test_a_review_with_other_rules_says_so_and_one_of_a_run_that_was_loaded_again_is_made_anew(duckdb, tmp_path):
+    with site(duckdb, tmp_path / "data") as here:
+        store_run(duckdb, EXAMPLES / "windows-today" / "healthy", "night")
+        reviewed(here, 1)
+        (kept,) = [path for path in (here.folder / "reviews").glob("*.json") if "levels" not in path.name]
+        changed = json.loads(kept.read_text())
+        changed["made"]["rules"] = "others"
+        kept.write_text(json.dumps(changed))
+        assert "Reviewed with other rules, on 20" in here.request("GET", "/runs").data.decode()
+        assert "Reviewed with other rules, on 20" in here.request("GET", "/runs/night").data.decode()
+        assert here.request("POST", "/runs/review?run=night", redirect=False).status == 303
+        until = time.monotonic() + 60
+        while "other rules" in here.request("GET", "/runs").data.decode():
+            assert time.monotonic() < until
+            time.sleep(0.1)
+        assert here.request("POST", "/runs/delete?run=night", redirect=False).status == 303
+        store_run(duckdb, EXAMPLES / "windows-today" / "trouble", "night")
+        assert "Not healthy" in reviewed(here, 1)
+
+
+def test_deleting_says_what_is_deleted_and_needs_a_post_from_here(duckdb, tmp_path, chromium):
+    with site(duckdb, tmp_path / "data") as here:
+        store_run(duckdb, EXAMPLES / "windows-today" / "healthy", HOSTILE, {HOSTILE: HOSTILE}, host=HOSTILE)
+        reviewed(here, 1)
+        (run,) = duckdb.runs()
+        address = run_path(HOSTILE).replace("/runs/", "/runs/delete?run=")
+        for headers in ({"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
+            assert here.request("POST", address, headers=headers).status == 403
+        with opened(chromium, here.address + run_path(HOSTILE)) as one:
+            one.page.click("nav.site >> text=Delete")
+            said = one.page.locator("main").inner_text()
+            assert f"{run.values:,}" in said
+            assert "2026-01-20 09:00:00–09:40:00 (40 min), UTC" in said
+            assert duckdb.runs() == [run]
+            one.page.click("text=Delete this run")
+            assert one.page.locator("main").inner_text().count("There is no run yet.") == 1
+            assert one.complaints == []
+        assert duckdb.series(0, 2**62).series == []
+        assert list((here.folder / "reviews").iterdir()) == []
+
+
+def test_every_name_of_a_run_leads_to_its_page(duckdb, tmp_path):
+    names = ["compare", "delete", "..", "a/b?c=d#e%2F", "show"]
+    with site(duckdb, tmp_path / "data") as here:
+        found = read_files(find_logs([EXAMPLES / "windows-today" / "healthy" / "APPSRV01.csv"]), Reading())
+        for name in names:
+            run = StoredRun(Run(name), tuple(Recording.of(log, "") for log in found.logs))
+            load(duckdb, run, found.logs, merge=True)
+        for name in names:
+            assert name in here.request("GET", run_path(name)).data.decode().partition("<main")[0], name
+        assert here.request("GET", "/runs/nothing").status == 404
+
+
+def test_runs_of_an_influxdb_are_listed_and_reviewed(bucket, tmp_path):
+    store = InfluxStore(Server(Address(bucket.url, bucket.org, bucket.bucket, bucket.token)))
+    store_run(store, EXAMPLES / "windows-today" / "trouble", "night")
+    with site(store, tmp_path / "data") as here:
+        assert "Not healthy" in reviewed(here, 1)
+        assert here.request("GET", "/runs/night").status == 200
+    store.close()

@@ -1,0 +1,249 @@
+"""Logs that are uploaded: read, reviewed and stored by a worker, with progress and with what is wrong in words."""
+
+import json
+import stat
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from demo.runs import write_runs
+from live.limits import Limits
+from model.times import SECOND
+from pages.run_links import run_path
+from store.run_states import State
+from tests.live.serve.site import site
+from tests.pages.browsing import opened
+
+HEADER = r'"(PDH-CSV 4.0) ({zone})(0)","\\{host}\Processor(_Total)\% Processor Time"'
+HOSTILE = "<script>alert(1)</script>\"' \u202e&"
+
+
+def log(host="WEB1", day=15, zone="UTC", minutes=20, busy=20):
+    """A log of Performance Monitor."""
+    rows = [f'"01/{day}/2024 10:{s // 60:02}:{s % 60:02}.000","{busy}"' for s in range(0, 60 * minutes, 10)]
+    return ("\n".join([HEADER.format(host=host, zone=zone), *rows]) + "\n").encode()
+
+
+# As typeperf writes it.
+UNKNOWN_ZONE = log("WEB9").replace(b" (UTC)(0)", b"")
+
+
+def sent(here, files, name="night", path="/api/logs", **about):
+    """The answer to an upload of files by their names."""
+    described = {"name": name, **about, "files": [{"name": one, "size": len(data)} for one, data in files.items()]}
+    return here.request("POST", path, json.dumps(described).encode() + b"\n" + b"".join(files.values()))
+
+
+def ended(here, answer):
+    """What became of an upload."""
+    assert answer.status == 202, answer.data
+    address = f"/api/logs/{json.loads(answer.data)['id']}"
+    until = time.monotonic() + 120
+    while time.monotonic() < until:
+        job = json.loads(here.request("GET", address).data)["job"]
+        if job["stage"] in ("done", "failed"):
+            return job
+        time.sleep(0.05)
+    raise AssertionError(f"it is still {job}")
+
+
+def left(here):
+    """The folders of files that were uploaded and are still there."""
+    return [one for one in (here.folder / "uploads").iterdir() if one.is_dir()]
+
+
+def workers():
+    return [one for one in psutil.Process().children() if "pages.worker" in one.cmdline()]
+
+
+def test_logs_that_are_chosen_are_read_reviewed_and_stored_and_their_review_opens(here, chromium, tmp_path):
+    folder = write_runs(tmp_path / "runs")[1]
+    with opened(chromium, f"{here.address}/runs") as one:
+        one.page.set_input_files("#files", [str(path) for path in sorted(folder.iterdir())])
+        assert one.page.locator("#chosen").inner_text().startswith("4 files, ")
+        assert one.page.input_value("#name") == "OCSFE01"
+        one.page.fill("#name", "4 GB")
+        one.page.fill("#run-labels", "where=lab, who=me")
+        assert one.violations() == []
+        one.page.click("text=Upload and review")
+        one.page.wait_for_url("**/uploads/*")
+        assert one.page.locator("h1").inner_text() == "4 GB"
+        one.page.wait_for_url("**/runs/4%20GB")
+        assert one.page.locator("h1").inner_text().startswith("Not healthy. Available memory of SQLSRV01")
+        assert one.complaints == []
+    (run,) = here.store.runs()
+    assert (run.name, run.state, run.labels["where"], run.labels["memory"]) == ("4 GB", State.COMPLETE, "lab", "4GB")
+    assert left(here) == []
+    for folder in ("uploads", "reviews"):
+        assert stat.S_IMODE((here.folder / folder).stat().st_mode) == 0o700
+
+
+def test_a_file_that_is_dropped_is_taken(here, chromium):
+    with opened(chromium, f"{here.address}/runs") as one:
+        data = one.page.evaluate_handle(
+            "text => { const data = new DataTransfer(); data.items.add(new File([text], 'dropped.csv')); return data; }",
+            log().decode(),
+        )
+        one.page.dispatch_event("h1", "drop", {"dataTransfer": data})
+        assert one.page.input_value("#name") == "dropped"
+        one.page.press("#name", "Enter")
+        one.page.wait_for_url("**/runs/dropped")
+        assert one.complaints == []
+
+
+def test_what_cannot_be_read_is_said_in_words(here):
+    for name, data, words in (
+        (
+            "notes.txt",
+            b"Dear all,\nit was slow.\n",
+            'notes.txt: not a log that can be read: it begins with "Dear all,"',
+        ),
+        ("empty.csv", b"", "empty.csv: is empty"),
+        ("rows.csv", log(minutes=0), "rows.csv: no samples: it holds a header and no rows"),
+        ("night.blg", b"\0\0PerfDiskLog" + bytes(200), "relog FILE.blg -f CSV"),
+    ):
+        job = ended(here, sent(here, {name: data}))
+        assert (job["stage"], job["reviewed"]) == ("failed", ""), name
+        assert words in job["error"], job
+        page = here.request("GET", f"/uploads/{job['id']}").data.decode()
+        assert "Upload other logs" in page
+    assert left(here) == []
+
+
+def test_beside_logs_other_files_are_remarked_and_a_plimsoll_toml_counts(here):
+    settings = b'[run]\nhosts = ["WEB1", "WEB2"]\n[rules.windows-cpu-busy-critical]\noff = true\nreason = "known"\n'
+    files = {"a.csv": log(), "notes.txt": b"Dear all\n", "plimsoll.toml": settings}
+    job = ended(here, sent(here, {**files, "b.csv": log("WEB3")}))
+    assert any("notes.txt" in one for one in job["remarks"])
+    assert here.store.run("night").settings == settings.decode()
+    assert "WEB2" in here.request("GET", "/runs").data.decode()  # it should have been recorded
+    wrong = ended(here, sent(here, {"a.csv": log(day=16), "plimsoll.toml": b"[rule]\n"}, "other"))
+    assert wrong["error"].startswith("plimsoll.toml: rule: unknown setting")
+
+
+def test_a_log_over_others_is_reviewed_and_stored_only_where_that_is_meant(here):
+    ended(here, sent(here, {"a.csv": log()}))
+    job = ended(here, sent(here, {"a.csv": log()}, "again"))
+    assert "load over them with --merge" in job["refused"]
+    assert "Load over data of the same hosts and time" in job["hint"]
+    page = here.request("GET", f"/uploads/{job['id']}").data.decode()
+    assert "Reviewed, but not stored" in page
+    assert "Healthy" in page
+    assert b"<h1><b>" in here.request("GET", f"/uploads/{job['id']}/review").data
+    assert [run.name for run in here.store.runs()] == ["night"]
+    assert ended(here, sent(here, {"a.csv": log()}))["stored"] == "All 120 values were in the store already."
+    assert ended(here, sent(here, {"a.csv": log()}, "again", merge=True))["stored"] == "120 values are in the store."
+
+
+def test_a_log_without_a_zone_is_stored_once_it_is_named(here):
+    job = ended(here, sent(here, {"a.csv": UNKNOWN_ZONE}))
+    assert (job["stored"], job["hint"]) == ("", "Upload it again, and fill in its time zone.")
+    assert ended(here, sent(here, {"a.csv": UNKNOWN_ZONE}, zone="Europe/Berlin"))["stored"]
+    (run,) = here.store.runs()
+    assert run.start == 1_705_309_200 * SECOND
+
+
+def test_names_of_strangers_are_text_and_never_paths(here, chromium, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    decoy = tmp_path / "decoy.csv"
+    decoy.write_bytes(log("DECOY"))
+    before = sorted(tmp_path.rglob("*.csv"))
+    names = {
+        f"../../{HOSTILE}.csv": log("A"),
+        str(decoy): log("B"),
+        "plimsoll.toml/x.csv": log("C"),
+        "\0": log("D"),
+    }
+    label = f"{HOSTILE[:-3]}=<b>"
+    job = ended(here, sent(here, names, f"{HOSTILE[:-3]}/..", labels=[label]))
+    assert job["stored"], job
+    (run,) = here.store.runs()
+    assert run.hosts == ("A", "B", "C", "D")
+    assert sorted(tmp_path.rglob("*.csv")) == before
+    for path in ("/runs", "/runs?text=script", run_path(run.name).replace("/runs/", "/runs/delete?run=")):
+        with opened(chromium, here.address + path) as one:
+            assert one.page.locator("script:not([src])").count() == 0
+            assert one.page.locator("main b").count() == 0
+            assert one.complaints == []
+    with opened(chromium, f"{here.address}/runs") as one:
+        one.page.click("th a")
+        assert one.page.locator(".run").inner_text() == run.name
+        assert one.complaints == []
+
+
+@pytest.mark.parametrize(
+    ("about", "words"),
+    [
+        ({"name": ""}, "give a name of 1 to 200 characters"),
+        ({"name": "x" * 201}, "give a name of 1 to 200 characters"),
+        ({"labels": ["memory"]}, "write it like logon_rate=36"),
+        ({"zone": "Nowhere"}, 'zone "Nowhere" is not known'),
+        ({"files": []}, "files"),
+        ({"folder": "/etc"}, "folder"),
+    ],
+)
+def test_a_description_that_is_wrong_is_refused_before_anything_is_sent(here, about, words):
+    described = {"name": "night", "files": [{"name": "a.csv", "size": 10}], **about}
+    for path in ("/api/logs/check", "/api/logs"):
+        answer = here.request("POST", path, json.dumps(described).encode() + b"\n")
+        assert answer.status in (400, 422)
+        assert words in json.loads(answer.data)["message"]
+
+
+def test_what_is_too_large_is_refused_while_it_arrives_and_nothing_stays(duckdb, tmp_path):
+    data, limits = log(), Limits(upload=2000, disk_margin=0)
+    with site(duckdb, tmp_path / "data", limits=limits) as here:
+        assert sent(here, {"a.csv": data}).status == 413
+        assert "2,000 bytes" in json.loads(sent(here, {"a.csv": data}).data)["message"].replace(
+            "1.95 KB", "2,000 bytes"
+        )
+        line = json.dumps({"name": "night", "files": [{"name": "a.csv", "size": 1000}]}).encode() + b"\n"
+
+        def flowing():
+            yield line
+            for _ in range(100):
+                yield b"x" * 1000
+
+        assert here.request("POST", "/api/logs", flowing()).status == 413
+        assert here.request("POST", "/api/logs", line + b"x" * 999).status == 400  # it broke off
+        assert left(here) == []
+    with site(duckdb, tmp_path / "data", limits=Limits(disk_margin=1 << 60)) as here:
+        answer = sent(here, {"a.csv": data}, path="/api/logs/check")
+        assert answer.status == 507
+        assert "there is no room" in json.loads(answer.data)["message"]
+
+
+def test_a_worker_that_is_killed_leaves_no_complete_run_and_the_next_one_has_its_turn(here):
+    first, second = sent(here, {"a.csv": log()}), sent(here, {"a.csv": log("WEB2")}, "second")
+    (worker,) = workers()
+    worker.kill()
+    job = ended(here, first)
+    assert (job["stage"], job["error"].partition(" (")[0]) == (
+        "failed",
+        "The process that read it was ended by the system",
+    )
+    assert ended(here, second)["stored"]
+    assert [(run.name, run.state) for run in here.store.runs() if run.complete] == [("second", State.COMPLETE)]
+
+
+def test_a_stop_of_the_server_ends_the_worker_and_the_page_says_so_afterwards(duckdb, tmp_path):
+    with site(duckdb, tmp_path / "data") as here:
+        running, waiting = (json.loads(sent(here, {"a.csv": log()}, name).data)["id"] for name in ("one", "two"))
+        assert len(workers()) == 1
+    assert workers() == []
+    assert not [run for run in duckdb.runs() if run.complete]
+    with site(duckdb, tmp_path / "data") as here:
+        assert left(here) == []
+        for id_, words in ((running, "plimsoll up was stopped"), (waiting, "plimsoll up ended before it was done")):
+            assert words in here.request("GET", f"/uploads/{id_}").data.decode()
+
+
+def test_the_worker_has_a_lower_priority_and_can_be_stopped(here):
+    answer = sent(here, {"a.csv": log()})
+    (worker,) = workers()
+    here.request("POST", f"/uploads/{json.loads(answer.data)['id']}/stop")
+    assert ended(here, answer)["error"] == "It was stopped."
+    assert not worker.is_running()
+    assert Path(here.folder, "uploads").is_dir()
