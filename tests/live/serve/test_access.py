@@ -30,7 +30,7 @@ WRITE = "/api/v2/write?org=o&bucket=b"
 
 @pytest.fixture
 def elsewhere(duckdb, tmp_path):
-    with site(duckdb, tmp_path / "data", listen=EVERYWHERE, hosts=["Plimsoll.example.org"]) as made:
+    with site(duckdb, tmp_path / "elsewhere", listen=EVERYWHERE, hosts=["Plimsoll.example.org"]) as made:
         yield made
 
 
