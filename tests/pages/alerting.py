@@ -3,6 +3,7 @@
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -86,7 +87,7 @@ class Told:
         for series, values in ((cpu, np.where(late, 95.0, 20.0) + 3 * wave), (queue, np.where(late, 14.0, 1.0) + wave)):
             store.write_points(Points([series], np.zeros(len(times), np.int32), times, values))
 
-    def watching(self, settings=""):
+    def watching(self, settings="") -> dict[str, Any]:
         """What a site has to watch for its pages to show this."""
         found = parse(settings, self.folder / "plimsoll.toml")
         overrides = found.overrides(self.folder, self.catalogue.rules, self.catalogue.signals)

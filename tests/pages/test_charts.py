@@ -1,5 +1,7 @@
 """The data of charts: every extreme and every gap, the lines that matter, limits, alerts and runs."""
 
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
@@ -88,8 +90,9 @@ def test_a_count_is_drawn_as_its_rate_with_a_gap_where_it_begins_anew(here):
 
 def test_limits_are_those_of_grafanas_panel(here):
     write(here.store, cpu("WEB1"), np.full(90, 20.0))
-    (_, panel) = home_of("cpu.busy")
-    expected = {rule.id for rule in drawn(Limits().rules_of(panel))}
+    home = home_of("cpu.busy")
+    assert home
+    expected = {rule.id for rule in drawn(Limits().rules_of(home[1]))}
     (chart,) = charts(here, "cpu.busy|WEB1", from_=FROM, to=TO)["charts"]
     assert {rule for rule, _, _ in chart["rules"]} == expected
     assert {level for level, _ in chart["limits"]} == {80.0, 90.0, 99.0}
@@ -142,7 +145,7 @@ def test_runs_are_compared_over_the_time_since_their_start(here):
     for name, start, height in (("one", NOW - 50 * HOUR, 30.0), ("two", NOW - 9 * HOUR, 60.0)):
         values = pl.Series(np.full(200, height))
         log = Log(
-            "night.csv",
+            Path("night.csv"),
             "PDH-CSV",
             start + np.arange(200) * EVERY,
             (values,),

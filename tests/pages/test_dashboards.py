@@ -41,9 +41,21 @@ def watched(duckdb, tmp_path):
         yield made
 
 
+def href(link):
+    """Where a link leads."""
+    return link.get_attribute("href") or ""
+
+
+def box_of(element):
+    """Where an element is in the window."""
+    found = element.bounding_box()
+    assert found
+    return found
+
+
 def zoomed(page, chart=0):
     """Drag over the middle half of a chart."""
-    box = page.locator(".chart .u-over").nth(chart).bounding_box()
+    box = box_of(page.locator(".chart .u-over").nth(chart))
     page.mouse.move(box["x"] + box["width"] * 0.25, box["y"] + 50)
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] * 0.75, box["y"] + 50, steps=4)
@@ -68,9 +80,9 @@ def test_a_zoom_is_of_all_charts_and_of_the_address_and_goes_back(watched, chrom
         for low, high in ranges:
             assert high - low == pytest.approx(HOUR / 2 / 1e6, rel=0.02)
             assert [low, high] == pytest.approx(asked(page), abs=2)
-        step = page.locator("a[data-step='0.5']").get_attribute("href")
+        step = href(page.locator("a[data-step='0.5']"))
         assert f"from={round(sum(asked(page)) / 2)}" in step
-        assert "from=" in page.locator(".tabs a", has_text="Memory").get_attribute("href")
+        assert "from=" in href(page.locator(".tabs a", has_text="Memory"))
         page.reload()
         page.evaluate(_DRAWN)
         assert page.evaluate(_RANGES)[0] == pytest.approx(ranges[0], abs=2)
@@ -89,7 +101,7 @@ def test_the_instant_is_shown_on_all_charts_and_moved_by_keys(watched, chromium)
     with opened(chromium, f"{watched.address}/dashboards/cpu?host=WEB1&host=WEB2") as one:
         page = one.page
         page.evaluate(_DRAWN)
-        box = page.locator(".chart .u-over").first.bounding_box()
+        box = box_of(page.locator(".chart .u-over").first)
         page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 40)
         readings = page.locator(".reading").all_inner_texts()
         assert len(readings) == 3
@@ -154,9 +166,9 @@ def test_limits_and_alerts_lead_to_their_pages(watched, chromium):
         page.evaluate(_DRAWN)
         limits = page.locator("#panel-1 .limits a")
         assert "▲ < 80 %" in limits.all_inner_texts()
-        assert limits.first.get_attribute("href").startswith("/rules/")
-        assert "zone=Asia%2FKolkata" in limits.first.get_attribute("href")
-        assert page.locator("#panel-1 .alerted a").get_attribute("href").startswith("/alerts/1?")
+        assert href(limits.first).startswith("/rules/")
+        assert "zone=Asia%2FKolkata" in href(limits.first)
+        assert href(page.locator("#panel-1 .alerted a")).startswith("/alerts/1?")
         page.goto(f"{watched.address}/dashboards")
         assert "Processor time of WEB1" in page.locator(".areas li").first.inner_text()
 
