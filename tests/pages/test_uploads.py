@@ -45,7 +45,7 @@ def ended(here, answer):
         if job["stage"] in ("done", "failed"):
             return job
         time.sleep(0.05)
-    raise AssertionError(f"it is still {job}")
+    raise AssertionError(here.request("GET", address).data)
 
 
 def left(here):
