@@ -1,6 +1,8 @@
 // One chart: its samples from the page's data, drawn by uPlot with the limits, breaches and phases of the run.
 const HEAD = { full: 26, small: 22, strip: 9 }; // px above the plot, for phases and breaches
 const CHARACTER = 6.3; // px: the average width of one
+const ALONG = [1, 0, 0.75, 0.5, 0.25]; // where along its line the label of a limit may be, the best first
+const CROSSED = 1e6; // the cost of a label on another limit's line, in samples that a label covers
 const NEAR = 2.5; // sampling intervals: samples further from the pointer are not shown
 
 // Decodes the samples of a line, by its number in the page's data, for uPlot; null is a gap.
@@ -141,20 +143,23 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
       ctx.textBaseline = "top";
       ctx.fillText(shortened(ctx, spec.unit, left - 4 * ratio), left - 9 * ratio, top - HEAD[kind] * ratio + 2 * ratio);
     }
+    const lines = limits.map(([level, text]) => [Math.round(plot.valToPos(level, "y", true)), text])
+      .filter(([y]) => y >= top && y <= top + height);
+    ctx.strokeStyle = colour("--ink");
+    ctx.lineWidth = 1.8 * ratio;
+    for (const [y] of lines) line(ctx, [left, y], [left + width, y]);
     const taken = [];
-    for (const [level, text] of limits) {
-      const y = Math.round(plot.valToPos(level, "y", true));
-      if (y < top || y > top + height) continue;
-      ctx.strokeStyle = colour("--ink");
-      ctx.lineWidth = 1.8 * ratio;
-      line(ctx, [left, y], [left + width, y]);
+    for (const [y, text] of lines) {
       ctx.font = `${kind === "strip" ? 400 : 600} ${12 * ratio}px ${font.slice(5)}`;
       const wide = ctx.measureText(text).width + 10 * ratio, tall = 16 * ratio;
-      const corners = [y - tall - 2 * ratio, y + 3 * ratio].filter((at) => at >= top - ratio && at + tall <= top + height + ratio)
-        .flatMap((at) => [[left + width - wide - 4 * ratio, at], [left + 4 * ratio, at]]);
-      const [x, at] = (corners.length ? corners : [[left + width - wide - 4 * ratio, y - tall - 2 * ratio]])
-        .map(([x, at]) => [covered(plot, x, at, wide, tall) + 1e6 * taken.filter(([a, b]) => Math.abs(a - x) < wide && Math.abs(b - at) < tall).length, [x, at]]).reduce((a, b) => (b[0] < a[0] ? b : a))[1];
-      taken.push([x, at]);
+      const levels = [y - tall - 2 * ratio, y + 3 * ratio].filter((at) => at >= top - ratio && at + tall <= top + height + ratio);
+      const places = (levels.length ? levels : [y - tall - 2 * ratio])
+        .flatMap((at) => ALONG.map((share) => [left + 4 * ratio + share * (width - wide - 8 * ratio), at]))
+        .filter(([x, at]) => !taken.some(([a, b, long]) => x < a + long && a < x + wide && Math.abs(b - at) < tall))
+        .map(([x, at]) => [covered(plot, x, at, wide, tall) + CROSSED * lines.filter(([other]) => other > at && other < at + tall).length, x, at]);
+      if (!places.length) continue; // its line is there; the caption names it
+      const [, x, at] = places.reduce((a, b) => (b[0] < a[0] ? b : a));
+      taken.push([x, at, wide]);
       ctx.globalAlpha = 0.8;
       ctx.fillStyle = colour("--panel");
       ctx.fillRect(x, at, wide, tall);
