@@ -50,10 +50,8 @@ def message(group: Group, style: Style, now: int, failing_since: int | None = No
         more = len(rest) - len(lines)
         parts.append("\n".join(lines))
         if more:
-            parts.append(f"And {more:,} more: plimsoll alerts list")
+            parts.append(f"And {more:,} more: {f'{style.pages}/alerts' if style.pages else 'plimsoll alerts list'}")
     parts += _remarks(group, style, failing_since)
-    if style.pages:
-        parts.append(style.pages)
     title, body = f"{_label(level)}: {_title(items, firing)}", "\n\n".join(parts)
     return Message(_MENTION.sub(r"\1 ", title), _MENTION.sub(r"\1 ", body), level)
 
@@ -104,7 +102,7 @@ def _lines(one: Item, style: Style, now: int) -> Iterator[str]:
         ):
             if values:
                 yield printable(f"{label}: {'; '.join(values)}")
-    yield f"plimsoll alerts show {alert.id}"
+    yield f"{style.pages}/alerts/{alert.id}" if style.pages else f"plimsoll alerts show {alert.id}"
 
 
 def _sentence(one: Item, style: Style, now: int) -> str:

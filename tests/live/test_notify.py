@@ -108,7 +108,7 @@ def test_a_webhook_gets_the_alert_once_and_then_its_recovery(world, hook):
     assert any(line.startswith("Source: ") for line in told)
     assert any(line.startswith("Look at: ") for line in told)
     assert f"Processes then: {lines[0]}" in told
-    assert told[-3:] == ["plimsoll alerts show 1", "", "http://127.0.0.1:8087"]
+    assert told[-1] == "http://127.0.0.1:8087/alerts/1"
     assert ended["title"] == "Recovered: Processor time of WEB01"
 
 
