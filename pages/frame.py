@@ -9,16 +9,15 @@ from typing import Any
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
-from markupsafe import Markup
+from jinja2 import Environment
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from model.errors import Unusable, printable_lines
-from model.remark import counted, short
-from model.times import Zone, duration_text
-from model.value_text import number, percent, quantity
+from model.errors import Unusable
+from model.times import Zone
+from model.value_text import quantity
 from pages.run_links import run_path
+from report.html.templates import environment
 
 NAVIGATION = (
     ("/", "Health"),
@@ -117,27 +116,10 @@ def iana(zone: Zone) -> str:
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=FunctionLoader(lambda name: asset(f"templates/{name}")),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_shown,
-    )
-    filters: dict[str, Any] = {"number": number, "percent": percent, "words": duration_text, "counted": counted}
-    filters |= {"short": short}
-    functions: dict[str, Any] = {"symbols": SYMBOLS, "iana": iana, "quantity": quantity, "run_path": run_path}
-    environment.filters.update(filters)
-    environment.globals.update(functions)
-    return environment
+    known = {"symbols": SYMBOLS, "iana": iana, "quantity": quantity, "run_path": run_path}
+    return environment(lambda name: asset(f"templates/{name}"), known)
 
 
 def asset(name: str) -> str:
     """A file of this package."""
     return files("pages").joinpath(name).read_text(encoding="utf-8")
-
-
-def _shown(value: object) -> object:
-    """What an expression of a template shows: a text's invisible characters as what they are, but for line ends."""
-    return value if isinstance(value, Markup) else printable_lines(str(value))

@@ -195,3 +195,37 @@ def influxql():
         return json.loads(done.stdout)
 
     return faults
+
+
+@pytest.fixture
+def duckdb(tmp_path):
+    """An embedded store in a new file."""
+    from store.duck_store import DuckStore
+
+    store = DuckStore.open(tmp_path / "plimsoll.duckdb")
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def here(duckdb, tmp_path):
+    """A server of `plimsoll up` on the loopback address, with an embedded store."""
+    from tests.live.serve.site import site
+
+    with site(duckdb, tmp_path / "data") as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """A browser."""
+    from playwright.sync_api import sync_playwright
+
+    from tests.grafana_components.drawing import CHROMIUM
+
+    if not CHROMIUM.exists():
+        lacking(str(CHROMIUM), "install Debian's chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+        yield browser
+        browser.close()

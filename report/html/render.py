@@ -9,13 +9,12 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
+from jinja2 import Template
 from markupsafe import Markup
 
 from model.errors import printable_lines
-from model.remark import counted
-from model.times import Zone, duration_text
-from model.value_text import number, percent
+from model.times import Zone
+from model.value_text import number
 from report.html import cover
 from report.html.chart import Charts
 from report.html.crossed import crossed
@@ -25,6 +24,7 @@ from report.html.matrix import matrix
 from report.html.not_crossed import NotCrossed
 from report.html.recorded_signals import RecordedSignals
 from report.html.statistics_table import statistics
+from report.html.templates import environment
 from report.html.unjudged import unjudged
 from report.wording import MARKS, condition_text, crossed_summary, host_of, scope, threshold
 from review.findings import CROSSED, Finding, Outcome
@@ -190,24 +190,8 @@ def _worst_water(review: Review) -> str | None:
 
 @cache
 def _template() -> Template:
-    environment = Environment(
-        loader=FunctionLoader(lambda name: asset(f"page/{name}")),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_shown,
-    )
-    filters: dict[str, Any] = {"number": number, "percent": percent, "words": duration_text, "counted": counted}
-    functions: dict[str, Any] = {"threshold": threshold, "place": place, "how_long": how_long, "worst": _worst}
-    environment.filters.update(filters)
-    environment.globals.update(functions)
-    return environment.get_template("report.html.j2")
-
-
-def _shown(value: object) -> object:
-    """What an expression of the template shows: a text's invisible characters as what they are, but for line ends."""
-    return value if isinstance(value, Markup) else printable_lines(str(value))
+    known = {"threshold": threshold, "place": place, "how_long": how_long, "worst": _worst}
+    return environment(lambda name: asset(f"page/{name}"), known).get_template("report.html.j2")
 
 
 def _worst(finding: Finding) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from tests.conftest import lacking
 from tests.grafana_components import packages
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ class Opened:
 
     def violations(self) -> list[str]:
         """What axe-core finds: the rule, and the first element."""
+        if missing := packages.missing():
+            lacking("axe-core", missing)
         script = packages.folder() / "node_modules" / "axe-core" / "axe.min.js"
         self.page.evaluate(script.read_text(encoding="utf-8"))
         found = self.page.evaluate(_RULES)

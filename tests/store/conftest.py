@@ -3,7 +3,6 @@
 import pytest
 
 from live.credentials import owner_token
-from store.duck_store import DuckStore
 from store.influx import InfluxStore
 from store.influx_address import Address
 from store.remote import RemoteStore
@@ -17,14 +16,6 @@ def influx(bucket):
     server = SureServer(Address(bucket.url, bucket.org, bucket.bucket, bucket.token), retry_s=5)
     yield server
     server.close()
-
-
-@pytest.fixture
-def duckdb(tmp_path):
-    """An embedded store in a new file."""
-    store = DuckStore.open(tmp_path / "plimsoll.duckdb")
-    yield store
-    store.close()
 
 
 @pytest.fixture

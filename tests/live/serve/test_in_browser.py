@@ -5,9 +5,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from tests.conftest import lacking
-from tests.grafana_components.drawing import CHROMIUM
-
 ATTACK = """<!doctype html><title>Attack</title>
 <form id="form" method="post" enctype="text/plain" action="{url}/api/v2/write?org=o&bucket=b" target="frame">
 <input name="cpu,host=evil v" value="1"></form><iframe name="frame" id="frame"></iframe>
@@ -23,18 +20,6 @@ navigator.sendBeacon(write, "cpu,host=evil v=1");
 document.getElementById("form").submit();
 Promise.allSettled(tried).then(() => setTimeout(() => {{ document.title = "Done"; }}, 500));
 </script>"""
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    if not CHROMIUM.exists():
-        lacking(str(CHROMIUM), "install Debian's chromium")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
