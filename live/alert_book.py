@@ -43,8 +43,7 @@ class AlertBook:
 
     def last_evaluation(self) -> int | None:
         """The last evaluation that was kept (UTC ns)."""
-        rows = self.file.rows("SELECT value FROM meta WHERE name = ?", (_LAST,))
-        return rows[0]["value"] if rows else None
+        return last_evaluation(self.file)
 
     def step(
         self,
@@ -161,8 +160,15 @@ class AlertBook:
             fired_at=at,
             value=one.value,
             healthy=str(one.healthy),
+            worst=one.worst,
             details=details_of(rule, one.healthy, one.note, self._signals, tuple(processes), one.covered),
         )
+
+
+def last_evaluation(file: AlertsFile) -> int | None:
+    """The last evaluation that was kept (UTC ns)."""
+    rows = file.rows("SELECT value FROM meta WHERE name = ?", (_LAST,))
+    return rows[0]["value"] if rows else None
 
 
 def _keep_statuses(connection: sqlite3.Connection, statuses: Mapping[Key, Status]) -> None:

@@ -8,12 +8,14 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
+
 from model.times import duration_text
 from rules.field_types import Severity
 from rules.healthy import Healthy
 from rules.pack_schema import Rule
 from rules.signal_schema import Signal
-from rules.wording import is_sample, limit_text, reduced_text, reduction, should_text
+from rules.wording import healthy_text, is_sample, limit_text, reduced_text, reduction, should_text
 
 Key: TypeAlias = tuple[str, str, str | None]  # rule id, host and instance, both case-folded
 Kind = Literal["rule", "flapping", "host-silent", "all-silent", "plimsoll"]
@@ -32,6 +34,7 @@ class Details:
         limit: The limit with its unit: `< 80 %`.
         should: `should stay below 80 %`.
         reduced: How the value was computed: `1 min mean`.
+        recovers: When it ends, if that is not at the limit: `at most 75 %`.
         summary: What a crossing means.
         note: What differs from the documented rule.
         sources: The documents of the limit, each with the place in it.
@@ -44,6 +47,7 @@ class Details:
     limit: str = ""
     should: str = ""
     reduced: str = ""
+    recovers: str = ""
     summary: str = ""
     note: str = ""
     sources: tuple[str, ...] = ()
@@ -159,6 +163,7 @@ def details_of(
         limit=limit_text(healthy, signal.unit),
         should=f"{should_text(healthy, signal.unit)}{gained}",
         reduced="" if is_sample(rule.reduce, healthy) or not window else _reduced(rule, window, covered),
+        recovers=healthy_text(rule.recover, signal.unit) if rule.recover and not rule.scale else "",
         summary=rule.summary,
         note=" ".join(notes),
         sources=tuple(f"{one.document}, {one.place}" for one in rule.sources),
@@ -175,6 +180,11 @@ def _reduced(rule: Rule, window: str, covered: int | None) -> str:
 
 
 _parsed = cache(Healthy.parse)
+
+
+def holds(healthy: str, value: float) -> bool:
+    """Whether a value is on the healthy side of a limit."""
+    return bool(_parsed(healthy).holds(np.array([value]))[0])
 
 
 def worst_of(healthy: str, one: float, other: float) -> float:

@@ -16,7 +16,10 @@ _FLAPPING = ((3, _HOUR, _HOUR), (6, 24 * _HOUR, 6 * _HOUR))
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """An alert that begins. `hold`: it is not notified until the catching up is done. `late`: never."""
+    """An alert that begins. `hold`: it is not notified until the catching up is done. `late`: never.
+
+    `worst` is the worst value since `since`; NaN if that is `value`.
+    """
 
     key: Key
     kind: Kind
@@ -30,6 +33,7 @@ class Begun:
     value: float
     healthy: str
     details: Details
+    worst: float = math.nan
     hold: bool = False
     late: bool = False
 
@@ -47,7 +51,7 @@ def begin(connection: sqlite3.Connection, one: Begun, now: int) -> int:
         "since": one.since,
         "fired_at": one.fired_at,
         "value": _null(one.value),
-        "worst": _null(one.value),
+        "worst": _null(one.value if math.isnan(one.worst) else one.worst),
         "last": _null(one.value),
         "healthy": one.healthy,
         "hold": one.hold,

@@ -2,7 +2,7 @@
 
 import math
 
-from live.alert_record import Alert
+from live.alert_record import Alert, holds
 from live.silences import Silence
 from model.remark import counted
 from model.times import SECOND, Zone, duration_text
@@ -27,8 +27,9 @@ def headline(alert: Alert) -> str:
         case "plimsoll":
             return alert.details.title
         case "rule":
-            value = alert.value if math.isnan(alert.last) else alert.last
-            return f"{_title(alert)} is {quantity(value, alert.details.unit)}"
+            if _is_within(alert):
+                return f"{_title(alert)} was {quantity(alert.worst, alert.details.unit)}"
+            return f"{_title(alert)} is {quantity(_value(alert), alert.details.unit)}"
 
 
 def fired_sentence(alert: Alert, zone: Zone) -> str:
@@ -48,7 +49,8 @@ def fired_sentence(alert: Alert, zone: Zone) -> str:
         case "plimsoll":
             return f"{alert.details.summary}."
         case "rule":
-            return f"{headline(alert)}{_reduced(alert)}; it {alert.details.should}."
+            stays = " and has not recovered" if _is_within(alert) else ""
+            return f"{headline(alert)}{_reduced(alert)}{stays}; it {alert.details.should}."
 
 
 def still_sentence(alert: Alert, zone: Zone, now: int) -> str:
@@ -65,6 +67,10 @@ def still_sentence(alert: Alert, zone: Zone, now: int) -> str:
             return f"{alert.details.summary}, for {long}."
         case "rule":
             last = "without data now" if alert.stale else f"now {quantity(alert.last, alert.details.unit)}"
+            if _is_within(alert) and not alert.stale:
+                past = f"{_title(alert)} passed its limit {long} ago and has not recovered"
+                ends = f", and the alert ends when it is {alert.details.recovers}" if alert.details.recovers else ""
+                return f"{past}: {last}, {_worst(alert)}; it {alert.details.should}{ends}."
             past = f"{_title(alert)} has been past its limit for {long}"
             return f"{past}: {last}, {_worst(alert)}; it {alert.details.should}."
 
@@ -81,7 +87,12 @@ def state_sentence(alert: Alert) -> str:
         case "plimsoll":
             return f"{alert.details.summary}."
         case "rule":
-            value = quantity(alert.value if math.isnan(alert.last) else alert.last, alert.details.unit)
+            value = quantity(_value(alert), alert.details.unit)
+            if _is_within(alert) and not alert.stale:
+                worst = quantity(alert.worst, alert.details.unit)
+                return (
+                    f"{alert.details.title} was {worst} and has not recovered: now {value}; it {alert.details.should}."
+                )
             now = f"was {value} and has no data now" if alert.stale else f"is {value}"
             return f"{alert.details.title} {now}; it {alert.details.should}."
 
@@ -128,6 +139,15 @@ def made_sentence(silence: Silence, muted: int, zone: Zone) -> str:
     firing = counted(muted, "alert") if muted else "no alert"
     until = f"{zone.clock(silence.until)} {zone.label(silence.until)}"
     return f"Silence {silence.id} holds until {until}; it matches {firing} firing now"
+
+
+def _value(alert: Alert) -> float:
+    return alert.value if math.isnan(alert.last) else alert.last
+
+
+def _is_within(alert: Alert) -> bool:
+    """Whether the value is back on the healthy side of the limit, and only `recover` keeps the alert firing."""
+    return bool(alert.healthy) and not math.isnan(alert.worst) and holds(alert.healthy, _value(alert))
 
 
 def _title(alert: Alert) -> str:

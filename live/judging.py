@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from math import nan
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from live.transitions import Reading, Transition
 from model.log import Times, Values
 from model.series import Series
 from model.times import SECOND
+from rules.crossings import worst_of
 from rules.evaluate import EVERY, Conditions, Judge
 from rules.origins import Origins, series_of
 from rules.states import State, Status, Truth, step
@@ -65,6 +67,7 @@ class LiveJudge:
         self._intervals: dict[str, int] | None = None
         self._differs = False  # whether the series differ from those that were planned with
         self._statuses = {key: status for key, status in statuses.items() if status.state in _ACTIVE}
+        self._worst: dict[Key, float] = {}  # of those that are pending
         self._latest: dict[Key, tuple[Planned, Conditions]] = {}
         self._not_judged: dict[str, set[str]] = {}
 
@@ -211,11 +214,15 @@ class LiveJudge:
         if status.state not in _ACTIVE and not (found.enter == Truth.TRUE).any():
             return []
         changes: list[Transition] = []
+        worst = self._worst.pop(key, nan)
         for at, enter, stay, value in _rows(found):
             before, status = status, step(status, at, enter, stay, one.rule.for_)
+            worst = worst_of(found.healthy, np.array([worst, value])) if status.state in _ACTIVE else nan
             if status.state != before.state and (status.state in _ACTIVE or before.state in _ACTIVE):
                 change = _change(one, found, at, before, status, value)
-                changes.append(replace(change, covered=self._covered(one, at)))
+                changes.append(replace(change, covered=self._covered(one, at), worst=worst))
+        if status.state == State.PENDING:
+            self._worst[key] = worst
         if status.state in _ACTIVE:
             self._statuses[key] = status
         else:

@@ -97,7 +97,7 @@ def episodes_of(one: Planned, found: Conditions) -> Iterator[Episode]:
             int(found.times[first]),
             int(found.times[stop]) if stop < len(found.times) else None,
             float(found.values[first]),
-            worst_of(found.healthy, found.values[first:stop]),
+            worst_of(found.healthy, found.values[since:stop]),
             found.healthy,
             one.note,
         )

@@ -1,7 +1,7 @@
 """What the alert loop tells: a rule changed its state for a subject."""
 
 from dataclasses import dataclass
-from math import isnan
+from math import isnan, nan
 
 from rules.healthy import Healthy
 from rules.pack_schema import Rule
@@ -24,6 +24,7 @@ class Transition:
         healthy: The limit, scaled for the subject.
         note: What differs from the documented rule, empty if nothing does.
         covered: The longest part of the rule's window (ns) that samples cover; None if they cover all of it.
+        worst: The value furthest past the limit since `since`, as far as it is known.
     """
 
     at: int
@@ -36,6 +37,7 @@ class Transition:
     healthy: Healthy
     note: str = ""
     covered: int | None = None
+    worst: float = nan
 
     @property
     def key(self) -> tuple[str, str, str | None]:

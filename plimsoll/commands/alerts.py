@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from live import alert_actions, alert_history, alert_search, alerts_document, data_folder, roster, silences, up_settings
+from live.alert_book import last_evaluation
 from live.alert_record import Alert
 from live.alert_wording import ended_sentence, made_sentence, still_sentence
 from live.alerts_file import AlertsFile, NotKept
@@ -24,6 +25,7 @@ from plimsoll.console import print_error, print_line, print_lines
 from plimsoll.outputs import STDOUT, write_json
 
 _DAY = 86_400 * SECOND
+_LATE = 90 * SECOND
 
 
 def folder_of(data: Path | None) -> Path:
@@ -37,12 +39,19 @@ def list_alerts(data: Path | None, given: TimeRange, json: Path | None, *, ended
         raise Unusable("--from, --to and --last are for --history: add that")
     now = time.time_ns()
     with _opened(data) as (file, zone):
+        evaluated = last_evaluation(file)
         if ended:
             start, end = given.resolve(zone, now - 7 * _DAY, now, "it is now")
             found = alert_history.history(file, now - 7 * _DAY if start is None else start, now if end is None else end)
         else:
             found = alert_history.firing(file)
         silenced, targets, hosts = silences.active(file, now), states(file), roster.hosts(file)
+    if evaluated is not None and now - evaluated > _LATE:
+        print_error(
+            f"nothing has been judged since {zone.clock(evaluated)} {zone.label(evaluated)}: this is as of then. "
+            "Is plimsoll up running?"
+        )
+        now = evaluated
     if json is not None:
         made = alerts_document.document(found, silenced, targets, hosts, zone, now)
         write_json(json, made.model_dump_json(by_alias=True, indent=2))
