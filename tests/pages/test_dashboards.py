@@ -9,7 +9,7 @@ import pytest
 from tests.live.serve.site import site
 from tests.pages.alerting import HOUR, MINUTE, Told
 from tests.pages.browsing import NARROW, WIDE, opened
-from tests.pages.charting import EVERY, HOSTILE, NOW, cpu, space, switches, write
+from tests.pages.charting import HOSTILE, cpu, lately, space, switches
 
 _DRAWN = """() => new Promise((done) => {
   const look = () => {
@@ -33,10 +33,10 @@ def watched(duckdb, tmp_path):
     told = Told(tmp_path / "data")
     told.sampled(duckdb, "WEB1")
     told.fired("WEB1", ago=15 * MINUTE)
-    write(duckdb, cpu("WEB2"), 30 + 5 * np.sin(np.arange(700) / 30))
-    write(duckdb, switches("WEB2"), np.cumsum(np.full(700, 50_000.0)))
+    lately(duckdb, cpu("WEB2"), 30 + 5 * np.sin(np.arange(700) / 30))
+    lately(duckdb, switches("WEB2"), np.cumsum(np.full(700, 50_000.0)))
     for volume in ("C:", "D:"):
-        write(duckdb, space("WEB2", volume), np.full(700, 60.0))
+        lately(duckdb, space("WEB2", volume), np.full(700, 60.0))
     with site(duckdb, tmp_path / "data", **told.watching()) as made:
         yield made
 
@@ -147,7 +147,7 @@ def test_the_end_moves_with_the_clock_and_an_outage_is_said(watched, chromium):
         page.evaluate("() => new Promise((done) => requestAnimationFrame(done))")
         page.locator(".u-over").first.wait_for()
         before = page.evaluate(_RANGES)[0][1]
-        write(watched.store, cpu("WEB2"), [97.0], [NOW + EVERY])
+        lately(watched.store, cpu("WEB2"), [97.0])
         page.clock.run_for(21_000)
         page.locator(".chart[aria-label*='97 %']").wait_for()
         assert page.evaluate(_RANGES)[0][1] >= before + 20_000
@@ -199,8 +199,8 @@ def test_anybody_can_use_them(watched, chromium, scheme):
 def test_names_of_strangers_are_only_text(here, chromium):
     names = [f"{HOSTILE}{n}" for n in range(10)]
     for name in names:
-        write(here.store, space(HOSTILE, name), np.full(60, 50.0))
-        write(here.store, cpu(name), np.full(60, 50.0))
+        lately(here.store, space(HOSTILE, name), np.full(60, 50.0))
+        lately(here.store, cpu(name), np.full(60, 50.0))
     for path in (
         "/dashboards/disk",
         f"/dashboards/cpu?host={quote(names[0])}",
@@ -218,7 +218,7 @@ def test_names_of_strangers_are_only_text(here, chromium):
 
 def test_a_table_has_the_last_value_of_each_instance_the_worst_first(here):
     for volume, free in (("C:", 60.0), (HOSTILE, 5.0), ("E:", 30.0)):
-        write(here.store, space("DB1", volume), np.full(60, free))
+        lately(here.store, space("DB1", volume), np.full(60, free))
     answer = here.request("GET", "/api/table?chart=disk.free%7CDB1").data.decode()
     assert re.findall(r">(\d+ %)<", answer) == ["5 %", "30 %", "60 %"]
     assert "<script" not in answer

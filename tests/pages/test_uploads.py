@@ -54,7 +54,14 @@ def left(here):
 
 
 def workers():
-    return [one for one in psutil.Process().children() if "pages.worker" in one.cmdline()]
+    return [one for one in psutil.Process().children() if "pages.worker" in command(one)]
+
+
+def command(process):
+    try:
+        return process.cmdline()
+    except psutil.Error:  # it has ended, or is another test's
+        return []
 
 
 def test_logs_that_are_chosen_are_read_reviewed_and_stored_and_their_review_opens(here, chromium, tmp_path):
