@@ -11,6 +11,7 @@ from live import known_rules
 from live.alert_book import AlertBook
 from live.alert_history import history
 from live.alerts_file import NotKept
+from live.clocks import Clocks
 from live.episodes import Episode
 from live.judged_now import JudgedNow
 from live.judging import LiveJudge, evaluations
@@ -45,7 +46,7 @@ class Progress:
 
     `judged` is the number of warning and critical limits that are judged, by host (case-folded); `pending` of them are
     crossed, but not yet for as long as they must be. `lacking` are the facts that limits need and nobody gives, by
-    host.
+    host. `ahead` is how far the clocks of some hosts are ahead (ns).
     """
 
     evaluated: int | None = None
@@ -55,6 +56,7 @@ class Progress:
     judged: Mapping[str, int] = field(default_factory=dict[str, int])
     pending: int = 0
     lacking: Mapping[str, set[str]] = field(default_factory=dict[str, set[str]])
+    ahead: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 class AlertLoop:
@@ -89,6 +91,7 @@ class AlertLoop:
         self._on_step = on_step
         self._own = Troubles(book.file)
         self._tags = host_tags(site.catalogue.signals)
+        self._clocks = Clocks(self._tags)
         self._judge: LiveJudge | None = None
         self._last: int | None = None
         self._kept: dict[Key, Status] = {}
@@ -106,7 +109,8 @@ class AlertLoop:
             self.perform(time.time_ns())
 
     def written(self, points: Points) -> None:
-        """Note samples that were written after their evaluation, so that history can be amended."""
+        """Note samples that were written after their evaluation, so that history can be amended, and early ones."""
+        self._clocks.written(points, time.time_ns())
         last = self._last
         if last is None or not len(points) or int(points.times.min()) > last:
             return
@@ -163,6 +167,7 @@ class AlertLoop:
             judged=judge.judged,
             pending=judge.pending,
             lacking=judge.lacking,
+            ahead=self._clocks.ahead(now),
         )
         self.judged = judge.now(int(at[-1]))
         self._on_step(now)

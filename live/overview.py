@@ -135,6 +135,12 @@ def _hosts(file: AlertsFile, alerts: list[Alert], progress: Progress, now: int) 
         else:
             state, note = HostState.HEALTHY, f"{counted(judged[host.host], 'limit')} judged"
         yield HostHealth(host.name, state, note, host.newest)
+    known = {host.host for host in hosts(file) if host.retired_at is None}
+    for host, ahead in sorted(progress.ahead.items()):
+        if host.casefold() not in known:
+            wait = duration_text(ahead // SECOND * SECOND)
+            note = f"not judged: its clock is {wait} ahead; set it right"
+            yield HostHealth(host, HostState.NOT_JUDGED, note)
 
 
 def _silence(host: Host, now: int) -> str:

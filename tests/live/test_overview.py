@@ -2,11 +2,16 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from live.clocks import Clocks
 from live.overview import health
 from live.troubles import Trouble
 from live.writing import WritingState
+from model.points import Points
+from model.series import Series
+from model.times import SECOND
 from tests.live.test_loop import MINUTE, World
 
 
@@ -64,3 +69,17 @@ def test_hosts_without_limits_and_own_troubles_leave_it_unknown(world):
     world.loop.progress = replace(world.loop.progress, judged={}, lacking={"web1": {"memory_mb"}})
     assert any("memory_mb of web1" in note for note in page(world).notes)
     assert page(world).headline == "Not known: nothing has been judged yet"
+
+
+def test_a_host_whose_clock_is_ahead_is_shown_and_leaves_it_unknown(world):
+    world.run(15 * MINUTE, {"web1": 60})
+    early = Series("future", "cpu", (("cpu", "cpu-total"),), "usage_idle")
+    clocks = Clocks(())
+    hour_ahead = np.array([world.now + 3600 * SECOND], np.int64)
+    clocks.written(Points([early], np.zeros(1, np.int32), hour_ahead, np.array([1.0])), world.now)
+    world.loop.progress = replace(world.loop.progress, ahead=clocks.ahead(world.now))
+    found = page(world)
+    (future,) = [one for one in found.hosts if one.name == "future"]
+    assert future.state == "not judged"
+    assert "its clock is 1 h ahead" in future.note
+    assert found.headline == "Not known: future is not judged"
