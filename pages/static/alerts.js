@@ -23,10 +23,3 @@ for (const form of document.querySelectorAll("form.silence")) {
   form.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(look, PAUSE); });
   look();
 }
-
-// A link to the form of a silence leads to the field that has to be filled in.
-function reveal() {
-  if (location.hash === "#silence") document.querySelector('#silence input[name="reason"]')?.focus();
-}
-addEventListener("hashchange", reveal);
-reveal();
