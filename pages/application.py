@@ -2,7 +2,11 @@
 
 from collections.abc import Sequence
 
-from starlette.routing import BaseRoute
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Match, Route
+from starlette.types import Scope
 
 from live.watched import Watched
 from pages import alerts, chart_api, dashboards, health, rules, runs, static_files, upload_page, uploads
@@ -24,4 +28,30 @@ def routes(watched: Watched) -> Sequence[BaseRoute]:
         *runs.routes(watched, frame, reviews),
         *uploads.routes(watched, reviews),
         *upload_page.routes(frame, reviews),
+        _missing(frame),
     ]
+
+
+def _missing(frame: Frame) -> Route:
+    """The answer to browsers under all other addresses."""
+
+    def page(request: Request) -> Response:
+        what = f"There is no page {request.url.path[:200]}."
+        return frame.missing(request, what, "The links above lead to all pages.")
+
+    return _ForBrowsers("/{path:path}", page)
+
+
+class _ForBrowsers(Route):
+    """A route for requests that accept HTML. It leaves out the paths of data, and those that end with a slash, which
+    Starlette redirects.
+    """
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        path = scope["path"]
+        if scope["type"] != "http" or path.startswith("/api/") or path.endswith("/"):
+            return Match.NONE, {}
+        if "text/html" not in Headers(scope=scope).get("accept", ""):
+            return Match.NONE, {}
+        match, child = super().matches(scope)
+        return (match, child) if match is Match.FULL else (Match.NONE, {})

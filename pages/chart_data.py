@@ -101,6 +101,7 @@ def encoded(contents: Sequence[Content], ask: Ask) -> dict[str, Any]:
     data = charts.data()
     data["charts"] = [{**chart, **added} for chart, added in zip(data["charts"], more, strict=True)]
     data["elapsed"] = ask.since_start
+    data["zone"] = "" if ask.since_start else ask.zone.label(ask.start)
     return data
 
 

@@ -7,6 +7,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
+from live import silences
 from live.health import HostState
 from live.overview import gravest
 from live.watched import Watched
@@ -44,7 +45,7 @@ def _content(watched: Watched, frame: Frame, recent: RecentValues, request: Requ
     silent = {one.name.casefold() for one in health.hosts if one.state == HostState.SILENT}
     judged = recent.follow(health.evaluated, shown(watched.judged()), silent) if health.evaluated else {}
     table = host_table(health.hosts, health.alerts, cells(judged, health.alerts, catalogue), catalogue)
-    alerts = [*gravest(health.alerts)]
+    alerts, silenced = [*gravest(health.alerts)], silences.active(watched.file, now)
 
     def sparkline(cell: Cell) -> Sparkline | None:
         return recent.sparkline(cell.key, cell.healthy.limit if cell.healthy else None)
@@ -60,7 +61,7 @@ def _content(watched: Watched, frame: Frame, recent: RecentValues, request: Requ
         "water": water(table.level),
         "basis": health_words.basis(health, zone, now),
         "as_of": health_words.as_of(health, zone, now),
-        "alerts": [health_words.fires(one, now) for one in alerts[:_MOST_ALERTS]],
+        "alerts": [health_words.fires(one, silenced, now) for one in alerts[:_MOST_ALERTS]],
         "more": len(alerts[_MOST_ALERTS:]),
         "table": table,
         "data": health_words.data(health),

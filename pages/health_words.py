@@ -7,6 +7,7 @@ from math import isnan
 from live.alert_record import Alert
 from live.alert_wording import state_sentence
 from live.health import Answer, Health, HostState
+from live.silences import Silence
 from model.remark import counted
 from model.times import SECOND, Zone, duration_text
 from model.value_text import number, quantity
@@ -20,11 +21,12 @@ _STANDINGS = {Answer.HEALTHY: "healthy", Answer.NO_ALERT: "pending"}
 
 @dataclass(frozen=True, slots=True)
 class Fires:
-    """An alert that fires: a sentence, and further facts in a few words each."""
+    """An alert that fires: a sentence, further facts in a few words each, and whether a silence holds for it."""
 
     alert: Alert
     sentence: str
     facts: Sequence[str]
+    silenced: bool
 
 
 def standing(health: Health, alerts: Sequence[Alert]) -> str:
@@ -63,9 +65,10 @@ def as_of(health: Health, zone: Zone, now: int) -> str:
     return zone.clock(health.evaluated) if is_old and health.evaluated else ""
 
 
-def fires(alert: Alert, now: int) -> Fires:
+def fires(alert: Alert, silences: Sequence[Silence], now: int) -> Fires:
     """An alert as the page shows it."""
-    return Fires(alert, state_sentence(alert), [*_facts(alert, now)])
+    silenced = any(one.matches(alert.rule, alert.host, alert.instance) for one in silences)
+    return Fires(alert, state_sentence(alert), [*_facts(alert, now)], silenced)
 
 
 def _facts(alert: Alert, now: int) -> Iterator[str]:

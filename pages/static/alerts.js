@@ -1,4 +1,6 @@
 // Remembers the name of who silences and acknowledges in this browser, and says what a new silence would match.
+import { ask } from "./answers.js";
+
 const KEY = "plimsoll-name";
 const PAUSE = 250; // ms after a key
 
@@ -15,8 +17,7 @@ for (const form of document.querySelectorAll("form.silence")) {
     if (!rule.value.trim()) { said.textContent = ""; return; }
     const asked = new URLSearchParams({ rule: rule.value, host: host.value, instance: instance.value });
     try {
-      const answer = await fetch(`${form.dataset.matches}?${asked}`);
-      said.textContent = answer.ok ? await answer.text() : "";
+      said.textContent = await ask(`${form.dataset.matches}?${asked}`);
     } catch { said.textContent = ""; }
   };
   form.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(look, PAUSE); });

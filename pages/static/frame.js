@@ -1,4 +1,4 @@
-// What every page has: the browser's own zone among the zones.
+// What every page has: the browser's own zone among the zones, and folds that Escape closes.
 const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const zones = document.querySelector(".zones");
 const there = [...zones.querySelectorAll("a")].map((link) => link.textContent);
@@ -10,3 +10,10 @@ if (own && !there.includes(own)) {
   link.textContent = own;
   zones.append(link);
 }
+
+document.addEventListener("keydown", (event) => {
+  const fold = event.key === "Escape" && event.target.closest("details.pick[open]");
+  if (!fold) return;
+  fold.open = false;
+  fold.querySelector("summary").focus();
+});

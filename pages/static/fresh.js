@@ -1,5 +1,7 @@
 // Brings the parts of a page that change (data-fresh) up to date, without touching what is being typed, and says so if
 // the server does not answer.
+import { answered, ask, notAnswered } from "./answers.js";
+
 const EVERY = 10000; // ms
 
 function replace(old, fresh) {
@@ -12,34 +14,14 @@ function replace(old, fresh) {
   if (same) old.querySelector(same)?.focus({ preventScroll: true });
 }
 
-let lost = null;
-function answered(itDid) {
-  if (itDid) { lost?.remove(); lost = null; return; }
-  if (lost) return;
-  const since = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium", timeZone: zone() }).format(new Date());
-  lost = document.createElement("p");
-  lost.className = "lost";
-  lost.setAttribute("role", "alert");
-  lost.textContent = `▲ Plimsoll has not answered since ${since}: what is shown here may be out of date.`;
-  document.getElementById("main").prepend(lost);
-}
-
-// Offsets are time zones of Intl only in new browsers.
-function zone() {
-  const name = document.documentElement.dataset.zone;
-  try { new Intl.DateTimeFormat("en-GB", { timeZone: name }); return name; } catch { return undefined; }
-}
-
 async function refresh() {
   const selection = getSelection();
   if (document.hidden || (selection && !selection.isCollapsed)) return;
   let text;
   try {
-    const answer = await fetch(location.href);
-    if (!answer.ok) throw new Error(answer.statusText);
-    text = await answer.text();
-  } catch { answered(false); return; }
-  answered(true);
+    text = await ask(location.href);
+  } catch { notAnswered(); return; }
+  answered();
   const page = new DOMParser().parseFromString(text, "text/html");
   for (const old of document.querySelectorAll("[data-fresh]")) {
     const fresh = page.getElementById(old.id);

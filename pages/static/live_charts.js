@@ -1,5 +1,7 @@
 // Draws the charts of a page from GET /api/charts. They share the time range, which is part of the address, and the
 // instant under the pointer. While the range ends now they are drawn anew as time passes.
+import { ask, clock as clockText, patience } from "./answers.js";
+
 const SHORTEST = 4000; // ms: of a range
 const POLL_S = 10;
 const AT_ONCE = 12; // charts of one request
@@ -30,8 +32,11 @@ function table(holder) {
     watch.disconnect();
     const query = new URLSearchParams(location.search);
     query.set("chart", holder.dataset.chart);
-    const answer = await fetch(`/api/table?${query}`);
-    if (answer.ok) body.innerHTML = await answer.text();
+    try {
+      body.innerHTML = await ask(`/api/table?${query}`);
+    } catch {
+      body.textContent = "No answer from Plimsoll: load this page again.";
+    }
   });
   watch.observe(holder);
 }
@@ -60,7 +65,7 @@ function start() {
   const { from, to, now } = sections[0].dataset;
   const elapsed = sections[0].dataset.sinceStart !== undefined;
   const skew = now ? Number(now) - Date.now() : 0; // the server's clock counts
-  let asked = { from, to }, range = resolved(asked), ratio = devicePixelRatio, Plot = loadUPlot(ratio), loads = new AbortController(), timer = null;
+  let asked = { from, to }, range = resolved(asked), ratio = devicePixelRatio, Plot = loadUPlot(ratio), loads = new AbortController(), timer = null, answered = null;
   const colour = (name) => getComputedStyle(root).getPropertyValue(name).trim();
   const drawn = () => entries.filter((one) => one.chart);
   const byHolder = new Map(entries.map((one) => [one.holder, one]));
@@ -108,8 +113,9 @@ function start() {
     if (elapsed) query.set("since_start", "1");
     for (const one of some) one.loaded = key;
     try {
-      const data = await asJson(fetch(`/api/charts?${query}`, { signal: loads.signal }));
+      const data = await asJson(fetch(`/api/charts?${query}`, { signal: patience(loads.signal) }));
       stale.hidden = true;
+      answered = new Date();
       const clock = makeClock(data), samples = makeSamples(data);
       some.forEach((one, number) => {
         if (one.loaded !== key) return;
@@ -119,11 +125,12 @@ function start() {
         describe(one);
       });
       pointer.again();
+      told();
     } catch (error) {
       for (const one of some) if (one.loaded === key) one.loaded = "";
       if (error.name === "AbortError") return;
       if (!(error instanceof NoAnswer)) throw error;
-      stale.textContent = `These charts are not up to date: ${error.message}. Trying again every ${POLL_S} s.`;
+      stale.textContent = `These charts are ${answered ? `as they were at ${clockText(answered)}` : "not drawn"}: ${error.message}. Trying again every ${POLL_S} s.`;
       stale.hidden = false;
       clearTimeout(timer);
       timer = setTimeout(renew, POLL_S * 1000);
@@ -234,7 +241,8 @@ function start() {
   function zoom(from, to) {
     const latest = elapsed ? Infinity : Date.now() + skew;
     const middle = (from + to) / 2, half = Math.max(to - from, SHORTEST) / 2;
-    const chosen = { from: String(Math.round(middle - half)), to: String(Math.round(Math.min(latest, middle + half))) };
+    const end = Math.min(latest, middle + half);
+    const chosen = { from: String(Math.round(end - 2 * half)), to: String(Math.round(end)) };
     const first = history.state?.first || asked;
     const url = new URL(location.href);
     for (const [name, value] of Object.entries(chosen)) url.searchParams.set(name, value);
@@ -255,7 +263,8 @@ function start() {
   function told() {
     const first = history.state?.first, clock = drawn()[0]?.clock;
     bar.hidden = !first;
-    if (first && clock) zoomed.textContent = `${clock.text(range[0])} – ${clock.text(range[1])} (${words(range[1] - range[0])})`;
+    if (first && clock) zoomed.textContent = `${clock.full(range[0])} – ${clock.full(range[1])} (${words(range[1] - range[0])})`;
+    if (clock && !elapsed) picked(clock, Boolean(first));
     for (const link of document.querySelectorAll("a[data-keeps-range]")) {
       const url = new URL(link.href);
       for (const name of ["from", "to"]) asked[name] ? url.searchParams.set(name, asked[name]) : url.searchParams.delete(name);
@@ -268,6 +277,23 @@ function start() {
       link.href = url.href;
     }
     for (const field of document.querySelectorAll("input[data-keeps-range]")) field.value = asked[field.name] || "";
+  }
+
+  // The picker marks the range that is shown, and has it in its words and fields.
+  const summary = document.querySelector(".ranges .pick summary"), usual = summary?.textContent;
+  function picked(clock, isOther) {
+    for (const link of document.querySelectorAll(".ranges nav a:not(.step)")) {
+      const { from, to } = Object.fromEntries(new URL(link.href).searchParams);
+      if (from === (asked.from || "now-1h") && to === (asked.to || "now")) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
+    }
+    if (!summary) return;
+    summary.textContent = isOther ? zoomed.textContent : usual;
+    if (!isOther) return;
+    range.forEach((at, n) => {
+      const field = document.querySelector(`.ranges .pick input[name="${["from", "to"][n]}"]`);
+      field.value = clock.field(at);
+    });
   }
 
   // How often (ms) a chart that ends now is drawn: not before the time of a pixel has passed.

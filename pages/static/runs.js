@@ -1,4 +1,6 @@
 // Uploads logs, keeps what is underway up to date, and lets two runs be chosen.
+import { answered, ask, notAnswered, patience } from "./answers.js";
+
 const refreshed = document.getElementById("listed");
 if (refreshed) refresh();
 const form = document.getElementById("upload");
@@ -13,8 +15,8 @@ function refresh() {
 }
 async function again() {
   try {
-    const answer = await fetch(location.href);
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const page = new DOMParser().parseFromString(await ask(location.href), "text/html");
+    answered();
     const fresh = page.getElementById("listed");
     if (!fresh) return location.reload(); // the review is there
     if (fresh.innerHTML !== refreshed.innerHTML && !refreshed.contains(document.activeElement)) {
@@ -28,7 +30,7 @@ async function again() {
       else delete refreshed.dataset[name];
     }
   } catch {
-    // The server may be away for a moment.
+    notAnswered();
   }
   refresh();
 }
@@ -100,13 +102,13 @@ function upload() {
     })}\n`;
     busy(true);
     try {
-      const refused = await fetch("/api/logs/check", { method: "POST", body: line });
+      const refused = await fetch("/api/logs/check", { method: "POST", body: line, signal: patience() });
       if (!refused.ok) throw new Error((await refused.json()).message);
       const { page } = await put(new Blob([line, ...files]));
       const zone = new URLSearchParams(location.search).get("zone");
       location.assign(zone ? `${page}?${new URLSearchParams({ zone })}` : page);
     } catch (error) {
-      say(error instanceof TypeError ? "The server does not answer." : error.message);
+      say(error instanceof TypeError || error.name === "TimeoutError" ? "The server does not answer." : error.message);
       busy(false);
     }
   }

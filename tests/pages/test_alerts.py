@@ -109,6 +109,10 @@ def test_an_alert_is_acknowledged(chromium, told, pages):
         one.page.get_by_label("Note").fill("disk is ordered")
         one.page.get_by_role("button", name="Acknowledge").click()
         one.page.locator(".kind", has_text="acknowledged by someone on the page: disk is ordered").wait_for()
+        one.page.get_by_label("Note").fill("N" * 500)
+        one.page.get_by_role("button", name="Acknowledge").click()
+        one.page.locator(".kind", has_text="NNN").wait_for()
+        assert one.fits
         assert one.complaints == []
     assert "it is not repeated any more" in send(pages, f"/alerts/{over}/ack", {}).data.decode()
     assert send(pages, "/alerts/99/ack", {}).status == 404
@@ -186,7 +190,7 @@ def test_lists_are_brought_up_to_date_while_somebody_types(chromium, told, duckd
         assert page.get_by_label("Reason").input_value() == "half a sentence"
         pages.serving.stop()
         page.clock.fast_forward(11_000)
-        page.get_by_role("alert").get_by_text("Plimsoll has not answered since").wait_for()
+        page.get_by_role("alert").get_by_text("No answer from Plimsoll since").wait_for()
 
 
 def test_the_page_of_an_alert(chromium, told, duckdb, pages):

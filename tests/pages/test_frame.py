@@ -27,3 +27,27 @@ def test_files_are_only_those_of_the_pages(here):
     assert here.request("GET", "/static/charts.js").status == 200
     for name in ("frame.py", "..%2fframe.py", "%2e%2e%2fframe.py", "../templates/base.html.j2", ""):
         assert here.request("GET", f"/static/{name}").status == 404
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/alerts/abc", "/alerts/1/2/3"])
+def test_a_browser_gets_a_page_where_there_is_none(here, path):
+    answer = here.request("GET", path, headers={"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
+    assert answer.status == 404
+    assert b'<nav aria-label="Pages">' in answer.data
+    for headers in ({"Accept": "*/*"}, {}):
+        answer = here.request("GET", path, headers=headers)
+        assert (answer.status, answer.json()["message"]) == (404, "path not found")
+
+
+@pytest.mark.parametrize("path", ["/", "/alerts", "/runs"])
+def test_a_server_that_hangs_is_noticed(here, chromium, path):
+    with opened(chromium, "about:blank") as one:
+        one.page.clock.install(time="2026-03-01T10:00:00Z")
+        one.page.goto(here.address + path)
+        one.page.route(f"**{path if path != '/' else '/api/health'}", lambda _: None)
+        one.page.clock.fast_forward("01:00:00")
+        notice = one.page.get_by_role("alert").get_by_text("No answer from Plimsoll since 10:")
+        notice.wait_for()
+        assert notice.inner_text().endswith(" UTC: what is shown is old.")
+        if path == "/":
+            assert one.page.locator(".basis").inner_text().startswith("as it was at 10:")

@@ -186,6 +186,19 @@ def test_what_was_judged_long_ago_is_not_shown_as_new(watching, served):
     assert b"as they were at" in served.request("GET", "/").data
 
 
+def test_an_alert_is_silenced_from_here(watching, served, chromium):
+    watching.judges(CPU, "web1", 92, State.FIRING, 45 * MINUTE)
+    watching.steps()
+    with opened(chromium, served.address) as one:
+        one.page.locator(".alerts .silence").click()
+        one.page.locator("form.silence [name=reason]:focus").fill("work")
+        one.page.keyboard.press("Enter")
+        one.page.get_by_role("status").wait_for()
+        one.page.goto(served.address)
+        assert one.page.locator(".alerts a.silence").count() == 0
+        assert one.page.locator(".alerts .silence").inner_text() == "silenced"
+
+
 def test_all_cells_are_reached_by_keyboard_and_lead_to_their_cause(watching, served, chromium):
     of_all_kinds(watching)
     with opened(chromium, served.address) as one:

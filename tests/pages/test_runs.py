@@ -45,7 +45,7 @@ def reviewed(here, count):
     until = time.monotonic() + 120
     while time.monotonic() < until:
         page = here.request("GET", "/runs").data.decode()
-        if page.count('class="verdict-word') == count and 'data-refresh=""' in page:
+        if page.count('class="verdict-word') == count and 'data-refresh="10"' in page:
             return page
         time.sleep(0.1)
     raise AssertionError(here.request("GET", "/runs").data)

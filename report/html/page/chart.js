@@ -241,11 +241,17 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
       return [one.label, `${least === most ? least : `${least} – ${most}`} ${spec.unit}`.trim()];
     });
   }
+  // When the last sample in view was taken.
+  function newest() {
+    const [from, to] = view();
+    const found = lines.map(({ xs }) => xs[lower(xs, to + 1) - 1]).filter((at) => at >= from);
+    return found.length ? Math.max(...found) : to;
+  }
   // Shows or hides a line, by its number; stresses one, or none.
   const seriesOf = (at) => drawn.indexOf(at) + 1;
   const toggle = (at, show) => plot.setSeries(seriesOf(at), { show });
   const stress = (at) => plot.setSeries(at === null ? null : seriesOf(at), { focus: true });
-  return { holder, plot, kind, values, size, toggle, stress, every: Math.min(...lines.map((one) => one.every), Infinity) };
+  return { holder, plot, kind, values, newest, size, toggle, stress, every: Math.min(...lines.map((one) => one.every), Infinity) };
 }
 
 // The index of the first of the ascending numbers `xs` that is not less than `value`.

@@ -22,6 +22,15 @@ function makeClock(data) {
   // A time as text: with its date where the run spans several days; of a clock that shows time elapsed, how long.
   const text = (at) => (data.elapsed ? words(at) : severalDays ? `${date(moment(at))} ${time(moment(at))}` : time(moment(at)));
 
+  // A time where its day is not known otherwise: with its date unless it is today, and the zone if that is given.
+  const full = (at) => {
+    if (data.elapsed || !data.zone) return text(at);
+    const today = date(moment(at)) === date(moment(Date.now()));
+    return `${today && !severalDays ? "" : `${date(moment(at))} `}${time(moment(at))} ${data.zone}`;
+  };
+  // A time as a field of a form has it.
+  const field = (at) => `${date(moment(at))}T${time(moment(at))}`;
+
   // The times at which the clock shows a moment: none in the hour skipped in spring, two in the one repeated in autumn.
   const instants = (m) => [...new Set(data.clock.map(([, minutes]) => m - minutes * 60000))]
     .filter((at) => moment(at) === m).sort((a, b) => a - b);
@@ -45,7 +54,7 @@ function makeClock(data) {
     }
     return found;
   }
-  return { text, ticks, severalDays };
+  return { text, full, field, ticks, severalDays };
 }
 
 // Three significant digits, or all digits of a whole number: 1,064; 78.2; 0.0211.

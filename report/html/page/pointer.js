@@ -26,7 +26,7 @@ function makePointer({ chartOf, peers, clock, view, zoom, back }) {
     if (x < 0 || x > wide) return;
     element(plot.over, "div", "cursor").style.left = `${x}px`;
     const reading = element(plot.over, "div", "reading");
-    if (kind !== "strip") element(reading, "b", "", clock().text(at));
+    if (kind !== "strip") element(reading, "b", "", clock().full(at));
     for (const [label, value] of values(at)) {
       const row = element(reading, "div", "");
       element(row, "span", "", label);
@@ -37,16 +37,30 @@ function makePointer({ chartOf, peers, clock, view, zoom, back }) {
     reading.style.left = `${Math.max(least, Math.min(most, beside))}px`;
   }
 
-  // Arrows move the instant, + and - zoom there, Escape removes it, then undoes the zoom.
+  // What keys lead to is also said, to those who cannot see it.
+  let spoken = null;
+  function say({ values }, at) {
+    if (!spoken) {
+      spoken = element(document.body, "div", "spoken");
+      spoken.setAttribute("aria-live", "polite");
+    }
+    spoken.textContent = [clock().full(at), ...values(at).map(([label, value]) => `${label} ${value}`)].join(", ");
+  }
+
+  // The first arrow shows the newest sample, others move the instant; + and - zoom there, Escape removes it, then undoes the zoom.
   function listen(holder) {
     holder.addEventListener("blur", () => chartOf(holder) && point(holder, null));
     holder.addEventListener("keydown", (event) => {
       const chart = chartOf(holder), [from, to] = view();
       if (!chart || event.ctrlKey || event.altKey || event.metaKey) return;
-      const at = cursor && cursor.holder === holder ? cursor.at : (from + to) / 2;
+      const known = cursor && cursor.holder === holder, at = known ? cursor.at : (from + to) / 2;
       const step = Math.max(chart.every, (to - from) / chart.plot.over.clientWidth);
       const by = { ArrowLeft: -1, ArrowRight: 1, PageDown: -20, PageUp: 20 }[event.key];
-      if (by) point(holder, Math.max(from, Math.min(to, at + by * step)));
+      if (by) {
+        const next = known ? Math.max(from, Math.min(to, at + by * step)) : chart.newest();
+        point(holder, next);
+        say(chart, next);
+      }
       else if (event.key === "+") zoom(at - (to - from) / 4, at + (to - from) / 4);
       else if (event.key === "-") zoom(at - (to - from), at + (to - from));
       else if (event.key === "Escape") { if (cursor) point(holder, null); else back(); }
