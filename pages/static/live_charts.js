@@ -261,9 +261,9 @@ function start() {
 
   // The range in words where a zoom shows another than the page was made for, and in the links that keep it.
   function told() {
-    const first = history.state?.first, clock = drawn()[0]?.clock;
+    const first = history.state?.first, clock = entries.find((one) => one.clock)?.clock;
     bar.hidden = !first;
-    if (first && clock) zoomed.textContent = `${clock.full(range[0])} – ${clock.full(range[1])} (${words(range[1] - range[0])})`;
+    if (first && clock) zoomed.textContent = `${clock.full(range[0], false)} – ${clock.full(range[1])} (${words(range[1] - range[0])})`;
     if (clock && !elapsed) picked(clock, Boolean(first));
     for (const link of document.querySelectorAll("a[data-keeps-range]")) {
       const url = new URL(link.href);

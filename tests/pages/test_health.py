@@ -193,7 +193,7 @@ def test_an_alert_is_silenced_from_here(watching, served, chromium):
         one.page.locator(".alerts .silence").click()
         one.page.locator("form.silence [name=reason]:focus").fill("work")
         one.page.keyboard.press("Enter")
-        one.page.get_by_role("status").wait_for()
+        one.page.locator(".made").wait_for()
         one.page.goto(served.address)
         assert one.page.locator(".alerts a.silence").count() == 0
         assert one.page.locator(".alerts .silence").inner_text() == "silenced"

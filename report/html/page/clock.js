@@ -23,10 +23,10 @@ function makeClock(data) {
   const text = (at) => (data.elapsed ? words(at) : severalDays ? `${date(moment(at))} ${time(moment(at))}` : time(moment(at)));
 
   // A time where its day is not known otherwise: with its date unless it is today, and the zone if that is given.
-  const full = (at) => {
+  const full = (at, named = true) => {
     if (data.elapsed || !data.zone) return text(at);
     const today = date(moment(at)) === date(moment(Date.now()));
-    return `${today && !severalDays ? "" : `${date(moment(at))} `}${time(moment(at))} ${data.zone}`;
+    return `${today && !severalDays ? "" : `${date(moment(at))} `}${time(moment(at))}${named ? ` ${data.zone}` : ""}`;
   };
   // A time as a field of a form has it.
   const field = (at) => `${date(moment(at))}T${time(moment(at))}`;
