@@ -44,7 +44,7 @@ def _take(browser: Browser, address: str, drawn: str, to: Path) -> None:
     page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
     page.goto(address)
     page.locator(f"main {drawn}").first.wait_for(timeout=_PATIENCE_S * 1000)
-    page.wait_for_timeout(1000)
+    page.wait_for_timeout(6000)  # the health page renews itself after 2 s, with the last hour
     page.screenshot(path=to)
     page.close()
     print(to)
