@@ -111,7 +111,10 @@ function start() {
     const zone = new URLSearchParams(location.search).get("zone");
     if (zone) query.set("zone", zone);
     if (elapsed) query.set("since_start", "1");
-    for (const one of some) one.loaded = key;
+    for (const one of some) {
+      one.loaded = key;
+      one.figure.setAttribute("aria-busy", "true");
+    }
     try {
       const data = await asJson(fetch(`/api/charts?${query}`, { signal: patience(loads.signal) }));
       stale.hidden = true;
@@ -134,6 +137,8 @@ function start() {
       stale.hidden = false;
       clearTimeout(timer);
       timer = setTimeout(renew, POLL_S * 1000);
+    } finally {
+      for (const one of some) if (!one.loaded || one.loaded === key) one.figure.removeAttribute("aria-busy");
     }
   }
   async function asJson(request) {

@@ -55,6 +55,7 @@ def test_a_silence_is_made_and_ended(chromium, told, pages):
         page.get_by_label("Your name").fill("joe")
         page.get_by_role("button", name="Silence").click()
         said = page.get_by_role("status").inner_text()
+        page.wait_for_load_state()
         assert said.startswith("Silence 1 holds until ")
         assert said.endswith("Asia/Kolkata, UTC+05:30; it matches 1 alert firing now.")
         assert page.locator(".coloured li", has_text="silenced until").count() == 1

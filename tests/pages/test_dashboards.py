@@ -21,9 +21,8 @@ _DRAWN = """() => new Promise((done) => {
 })"""
 _RANGES = "() => [...document.querySelectorAll('.chart')].filter((one) => one.plot).map((one) => [one.plot.scales.x.min, one.plot.scales.x.max])"
 _SETTLED = """() => new Promise((done) => {
-  const latest = () => Math.max(0, ...performance.getEntriesByType("resource").map((one) => one.responseEnd));
-  const look = () => (performance.now() - latest() > 400 ? done() : setTimeout(look, 50));
-  setTimeout(look, 100);
+  const look = () => (document.querySelector(".live-chart[aria-busy]") ? setTimeout(look, 20) : done());
+  requestAnimationFrame(look);
 })"""
 
 
@@ -48,8 +47,8 @@ def href(link):
 
 def box_of(element):
     """Where an element is in the window."""
-    found = element.bounding_box()
-    assert found
+    while not (found := element.bounding_box()):  # it is being drawn again
+        element.wait_for()
     return found
 
 

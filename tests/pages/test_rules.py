@@ -84,6 +84,7 @@ def test_the_page_of_a_rule(chromium, told, pages):
             assert page.locator("#alerts li").count() == 20
             page.get_by_role("link", name="All that have ended").click()
             assert "30 alerts ended in this time" in page.locator("#ended").inner_text()
+            page.wait_for_load_state()
             page.go_back()
             assert one.fits
             assert one.violations() == []

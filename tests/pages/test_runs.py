@@ -72,7 +72,7 @@ def test_runs_are_listed_with_their_verdicts_and_chosen_by_text_host_and_label(d
         assert re.search(r"✓\s*Healthy", rows[1])
         one.page.select_option("[name=label]", "memory=8GB")
         one.page.click("text=Show")
-        assert one.page.url.endswith("/runs?text=&host=&label=memory%3D8GB")
+        one.page.wait_for_url("**/runs?text=&host=&label=memory%3D8GB")
         assert one.page.locator(".runs tbody th a").all_inner_texts() == ["demo 8GB"]
         assert one.complaints == []
     for query, names in (("text=srv01", 2), ("text=4gb", 1), ("host=SQLSRV01&text=8GB", 1), ("host=OTHER", 0)):
@@ -93,7 +93,7 @@ def test_the_report_is_a_page_with_its_script_and_nothing_else_allowed(demo, chr
         one.page.wait_for_selector(".chart canvas")
         assert one.page.locator("nav.site [aria-current]").inner_text() == "Runs"
         one.page.click("nav.site >> text=Compare")
-        assert one.page.locator("h1").inner_text() == "Compare demo 4GB with"
+        one.page.locator("h1", has_text="Compare demo 4GB with").wait_for()
         assert one.complaints == []
 
 
@@ -113,7 +113,7 @@ def test_two_runs_are_compared_over_the_time_since_their_start(demo, chromium):
         for box in one.page.locator("[name=run]").all():
             box.check()
         one.page.click(".compare")
-        assert one.page.url.endswith("/runs/compare?a=demo+8GB&b=demo+4GB")
+        one.page.wait_for_url("**/runs/compare?a=demo+8GB&b=demo+4GB")
         assert one.page.locator("h3").all_inner_texts()[:2] == ["Only in demo 8GB: 0", "Only in demo 4GB: 4"]
         one.page.wait_for_selector(".live-chart canvas")
         first = one.page.locator(".live-chart").first
@@ -173,12 +173,13 @@ def test_deleting_says_what_is_deleted_and_needs_a_post_from_here(duckdb, tmp_pa
             assert here.request("POST", address, headers=headers).status == 403
         with opened(chromium, here.address + run_path(HOSTILE)) as one:
             one.page.click("nav.site >> text=Delete")
+            one.page.locator("text=Delete this run").first.wait_for()
             said = one.page.locator("main").inner_text()
             assert f"{run.values:,}" in said
             assert "2026-01-20 09:00:00–09:40:00 (40 min), UTC" in said
             assert duckdb.runs() == [run]
             one.page.click("text=Delete this run")
-            assert one.page.locator("main").inner_text().count("There is no run yet.") == 1
+            one.page.get_by_text("There is no run yet.").wait_for()
             assert one.complaints == []
         assert duckdb.series(0, 2**62).series == []
         assert list((here.folder / "reviews").iterdir()) == []
