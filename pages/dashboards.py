@@ -97,7 +97,7 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
 
 @dataclass(frozen=True)
 class HostPicker:
-    """The hosts to choose from, and those that the address names; none stands for all."""
+    """The hosts to choose from, and those that the address names; none means all."""
 
     request: Request
     known: Sequence[str]

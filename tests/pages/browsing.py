@@ -2,7 +2,7 @@
 
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from tests.conftest import lacking
@@ -40,7 +40,8 @@ class Opened:
 @contextmanager
 def opened(browser: "Browser", address: str, *, width: int = WIDE, scheme: str = "light"):
     """A page at an address, in a new context that is closed in the end."""
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
+    look: dict[str, Any] = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
+    context = browser.new_context(**look)
     context.set_default_timeout(60_000)
     page = context.new_page()
     one = Opened(page)

@@ -12,17 +12,10 @@ from model.times import SECOND
 from rules.states import State
 from tests.each import each
 from tests.live.serve.site import site
-from tests.pages.alerting import CPU, HOSTILE, HOUR, LONG, MINUTE, NOTE, PRIVILEGED, Told
+from tests.pages.alerting import CPU, HOSTILE, HOUR, LONG, MINUTE, NOTE, PRIVILEGED
 from tests.pages.browsing import NARROW, WIDE, opened
 
 FORM = {"rule": "windows-cpu-*", "host": "web*", "instance": "*", "length": "2h", "reason": "new release", "who": "joe"}
-
-
-@pytest.fixture
-def told(tmp_path):
-    made = Told(tmp_path / "data")
-    yield made
-    made.file.close()
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from report.rule_page import sections
 from rules.load import load
 from rules.states import State
 from tests.live.serve.site import site
-from tests.pages.alerting import CPU, HOSTILE, HOUR, LONG, MINUTE, Told
+from tests.pages.alerting import CPU, HOSTILE, HOUR, LONG, MINUTE
 from tests.pages.browsing import NARROW, WIDE, opened
 
 SETTINGS = f"""
@@ -17,13 +17,6 @@ reason = "these machines are sized so"
 off = true
 reason = "<b>batch</b> host"
 """
-
-
-@pytest.fixture
-def told(tmp_path):
-    made = Told(tmp_path / "data")
-    yield made
-    made.file.close()
 
 
 @pytest.fixture
