@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from importlib.metadata import version
 
 from pages.kept_reviews import Crossed, KeptReview, Levels, Made, Recorded, SignalLevels
-from report.html.recorded_signals import RecordedSignals
 from review.findings import CROSSED, SEVERITIES
 from review.review import Review
 from review.sentences import breach_sentence
@@ -60,7 +59,7 @@ def recorded(review: Review) -> Recorded:
 
 
 def _signals(review: Review, spans: tuple[tuple[str, int, int], ...]) -> Iterator[SignalLevels]:
-    signals = RecordedSignals(review)
+    signals = review.signals
     judged = dict.fromkeys(one.rule.signal for one in review.findings if one.track is not None)
     for name in dict.fromkeys((*judged, *review.question.signals)):
         signal = review.question.signals[name]

@@ -17,6 +17,7 @@ from typing import Any, TextIO
 
 import psutil
 
+from diagnosis.diagnose import Diagnosis
 from hosts import settings
 from hosts.run_to_store import run_to_store
 from ingest.find_logs import LogFile
@@ -72,7 +73,7 @@ def work(task: Task, say: Say) -> None:
         given = settings.parse(run.settings or "", Path(settings.FILE_NAME))
         path = Path(settings.FILE_NAME) if run.settings else None
         review = review_logs(found, task.catalogue, given, path)
-        reviews.save(task.review, render(review), kept_review(review, task.rules), recorded(review))
+        reviews.save(task.review, render(Diagnosis(review)), kept_review(review, task.rules), recorded(review))
         say(reviewed=task.review)
         if task.upload:
             _keep(store, reviews, task, task.upload, found, run, say)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from diagnosis.diagnose import Diagnosis
 from model.log import Log
 from model.times import SECOND, iso
 from report.json_schema import (
@@ -41,8 +42,9 @@ from rules.crossings import Crossing
 _MOST_SPANS = 100  # of brief crossings, for each finding
 
 
-def document(review: Review) -> ReviewDocument:
+def document(diagnosis: Diagnosis) -> ReviewDocument:
     """The review as schema plimsoll.review/1."""
+    review = diagnosis.review
     with ThreadPoolExecutor() as pool:
         hashes = list(pool.map(lambda log: log.digest, review.logs))
     files = [_file(review, log, digest) for log, digest in zip(review.logs, hashes, strict=True)]

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator, Sequence
 
+from diagnosis.diagnose import Diagnosis
 from model.remark import counted, listed, short
 from model.styled import Line, Part
 from model.times import Zone
@@ -44,8 +45,9 @@ _PLACE_WIDTH = 36
 _SEE_REPORT = "--out writes a report with all of them"
 
 
-def lines(review: Review, zone: Zone | None = None) -> Iterator[Line]:
+def lines(diagnosis: Diagnosis, zone: Zone | None = None) -> Iterator[Line]:
     """The review line by line. Times are in `zone`, by default the log's own."""
+    review = diagnosis.review
     zone = zone or review.zone
     yield (verdict_text(review.verdict), _VERDICT_STYLE[review.verdict]), f" {review.answer}"
     yield (f"{crossed_summary(review.findings)} · {review.coverage.text}",)

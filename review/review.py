@@ -17,6 +17,7 @@ from review.doubts import Doubt, bad_values, broken_off, missing, too_short, und
 from review.findings import Applied, Finding, Outcome, Question
 from review.groups import Group, crossed_groups
 from review.judging import judge
+from review.recorded_signals import RecordedSignals
 from review.statistics import Statistic, statistics
 from review.unused_settings import missing_hosts, unused_settings
 from review.verdict import Verdict, headline, verdict, verdict_text
@@ -157,6 +158,11 @@ class Review:
     def counters(self) -> int:
         """How many different series were recorded."""
         return len({series.key for log in self.logs for series in log.series})
+
+    @cached_property
+    def signals(self) -> RecordedSignals:
+        """The samples of every signal."""
+        return RecordedSignals(self.logs, self.question, self.facts)
 
     @cached_property
     def statistics(self) -> tuple[Statistic, ...]:

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 from demo.runs import write_runs
+from diagnosis.diagnose import Diagnosis
 from plimsoll.commands import up
 from plimsoll.commands.review import Options, review_inputs
 from plimsoll.console import print_line, print_lines
@@ -20,7 +21,7 @@ def run(out: Path, *, serve: bool = False) -> None:
     """
     for folder in write_runs(out):
         report = folder / "report.html"
-        result = review_inputs(Inputs((str(folder),)), Options())
+        result = Diagnosis(review_inputs(Inputs((str(folder),)), Options()))
         print_lines(terminal.lines(result))
         write_text(report, render(result))
         print_lines([(), (f"Report: {report}",), ()])

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from diagnosis.diagnose import Diagnosis
 from hosts import settings
 from ingest.found import Found
 from model.errors import Unusable
@@ -46,19 +47,20 @@ def run(inputs: Inputs, options: Options, outputs: Outputs) -> int:
         if path == STDOUT:
             raise Unusable(f"{option} - is not supported: name a file, it is written as a whole or not at all")
     result = review_inputs(inputs, options)
+    diagnosis = Diagnosis(result)
     zone = inputs.requested_zone
     also_read = [*inputs.names, *([options.config] if options.config else [])]
     refuse_overwriting(result.logs, outputs.report, outputs.json, outputs.junit, also_read=also_read)
     if outputs.report is not None:
         from report.html.render import render  # noqa: PLC0415  only the HTML report needs jinja2
 
-        write_text(outputs.report, render(result, zone))
+        write_text(outputs.report, render(diagnosis, zone))
     if outputs.json is not None:
-        write_json(outputs.json, document(result).model_dump_json(by_alias=True, indent=2))
+        write_json(outputs.json, document(diagnosis).model_dump_json(by_alias=True, indent=2))
     if outputs.junit is not None:
         write_text(outputs.junit, junit(result, zone))
     if outputs.json != STDOUT:
-        print_lines(terminal.lines(result, zone))
+        print_lines(terminal.lines(diagnosis, zone))
         if outputs.report is not None:
             print_line()
             print_line(f"Report: {outputs.report}")

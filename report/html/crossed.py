@@ -9,11 +9,11 @@ from model.value_text import percent, quantity
 from report.html.chart import Chart, Charts, Span
 from report.html.finding_lines import finding_lines, limits
 from report.html.gauge import level, water
-from report.html.recorded_signals import RecordedSignals
 from report.html.related_signals import RelatedSignals, related_signals
 from report.wording import brief_crossings, clock, condition_text, lasted, old_limits, threshold, used_by, where
 from review.findings import Finding, Outcome
 from review.groups import Group
+from review.recorded_signals import RecordedSignals
 from review.review import Review
 from review.sentences import breach_sentence, how_long, in_phase, place, reduced, worst_text
 from rules.crossings import Crossing

@@ -7,8 +7,8 @@ from model.sampling import sampling_interval
 from model.times import duration_text
 from model.value_text import number
 from report.html.chart import Limit, Line
-from report.html.recorded_signals import RecordedSignals
 from review.findings import Finding
+from review.recorded_signals import RecordedSignals
 from review.sentences import limit_of, window
 
 OWN_SCALE = ("sum", "count", "increase")  # reduced values that are not comparable to single samples

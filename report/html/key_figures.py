@@ -8,11 +8,11 @@ import numpy as np
 from model.run import Phase
 from model.samples import Samples
 from model.value_text import number, quantity
-from report.html.recorded_signals import RecordedSignals
 from report.html.scale import scale_for
 from report.wording import extreme
 from review.findings import CROSSED, Finding, Outcome
 from review.ranking import nearness
+from review.recorded_signals import RecordedSignals
 from review.review import Review
 from review.sentences import should, subject_name, subject_title
 from rules.signal_schema import Signal

@@ -13,10 +13,10 @@ from report.html.chart import MOST_LINES, Chart, Charts, Line, Span
 from report.html.crossed import anchor
 from report.html.finding_lines import OWN_SCALE, finding_lines, limits
 from report.html.gauge import level, water
-from report.html.recorded_signals import RecordedSignals
 from report.wording import brief_crossings, clock, extreme, lasted, margin, threshold
 from review.findings import Finding, Outcome
 from review.ranking import nearness
+from review.recorded_signals import RecordedSignals
 from review.review import Review
 from review.sentences import how_long, limit_of, place, subject_name
 from rules.crossings import Crossing

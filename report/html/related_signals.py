@@ -10,9 +10,9 @@ from model.samples import Samples
 from model.value_text import number, quantity
 from report.html.chart import Chart, Charts, Limit, Line, Span
 from report.html.finding_lines import OWN_SCALE
-from report.html.recorded_signals import RecordedSignals
 from review.findings import Finding
 from review.processes import IDLE
+from review.recorded_signals import RecordedSignals
 from review.rest_of_phase import in_crossings, in_rest_of_phase, phase_of
 from review.review import Review
 from review.sentences import subject_name

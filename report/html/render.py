@@ -12,6 +12,7 @@ from typing import Any
 from jinja2 import Template
 from markupsafe import Markup
 
+from diagnosis.diagnose import Diagnosis
 from model.errors import printable_lines
 from model.times import Zone
 from model.value_text import number
@@ -22,7 +23,6 @@ from report.html.gauge import level, water
 from report.html.key_figures import key_figures
 from report.html.matrix import matrix
 from report.html.not_crossed import NotCrossed
-from report.html.recorded_signals import RecordedSignals
 from report.html.statistics_table import statistics
 from report.html.templates import environment
 from report.html.unjudged import unjudged
@@ -49,14 +49,15 @@ _UNJUDGED = (
 )
 
 
-def render(review: Review, zone: Zone | None = None, now: int | None = None) -> str:
+def render(diagnosis: Diagnosis, zone: Zone | None = None, now: int | None = None) -> str:
     """The report. Times are in `zone`, by default the log's own; `now` (UTC ns) is when it is made.
 
     Characters that UTF-8 cannot encode (half of a surrogate pair in a counter's name) become question marks.
     """
+    review = diagnosis.review
     zone = zone or review.zone
     hashes = cover.Hashes(review)
-    signals = RecordedSignals(review)
+    signals = review.signals
     filled = review.start is not None and review.end is not None
     charts = Charts(review.start or 0, review.end or 0, review.phases, zone) if filled else None
     sections = crossed(review, zone, signals, charts)

@@ -6,8 +6,8 @@ from model.log import Values
 from model.samples import Samples
 from model.times import Zone, duration_text
 from model.value_text import number, percent
-from report.html.recorded_signals import RecordedSignals
 from report.html.scale import Scale, scale_for
+from review.recorded_signals import RecordedSignals
 from review.review import Review
 from review.sentences import subject_name
 from review.statistics import WHOLE_RUN, Figures, figures, weights_of

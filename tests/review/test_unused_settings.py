@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from diagnosis.diagnose import Diagnosis
 from hosts.facts import Facts
 from hosts.recorded_facts import recorded_facts
 from hosts.settings import Settings
@@ -77,8 +78,8 @@ def test_a_mistyped_instance_is_remarked_on():
     assert 'the instance "C:" of web01' in remark.text
     assert 'did you mean "0 C:"?' in remark.text
     assert set(limits(found).values()) == {3}
-    assert remark.text in json.loads(document(found).model_dump_json())["remarks"][0]["text"]
-    assert "the instance" in render(found)
+    assert remark.text in json.loads(document(Diagnosis(found)).model_dump_json())["remarks"][0]["text"]
+    assert "the instance" in render(Diagnosis(found))
 
 
 def test_an_instance_unlike_any_is_told_which_there_are():
@@ -108,7 +109,7 @@ def test_facts_of_a_computer_that_an_agent_polls_are_its_own():
     assert found.remarks == ()
     assert found.hosts == ("DISKS1", "DISKS2")
     assert limits(found) == {("DISKS1", "0 C:"): 3, ("DISKS2", "0 C:"): 12}
-    assert {one.host for one in document(found).statistics} == {"DISKS1", "DISKS2"}
+    assert {one.host for one in document(Diagnosis(found)).statistics} == {"DISKS1", "DISKS2"}
 
 
 def test_a_database_server_that_was_watched_from_afar_is_judged():

@@ -1,11 +1,12 @@
 """The recorded samples of every signal: for charts, for related signals and for the statistics."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from hosts.facts import Facts
+from model.log import Log
 from model.samples import Recorded, Samples
 from model.series import Series
-from review.findings import Finding
-from review.review import Review
+from review.findings import Finding, Question
 from review.signal_samples import signal_samples
 from rules.origins import FieldsOrigin, Origins, SeriesOrigin, series_of
 from rules.signal_finder import Finder
@@ -15,15 +16,15 @@ from rules.subjects import Subject
 class RecordedSignals:
     """The signals of a review as recorded, each in its own unit, within the reviewed time span."""
 
-    def __init__(self, review: Review) -> None:
-        self._review = review
-        self._recorded = Recorded(review.logs)
+    def __init__(self, logs: Sequence[Log], question: Question, facts: Facts) -> None:
+        self._question = question
+        self._recorded = Recorded(logs)
         self._cache: dict[object, Samples] = {}
         self._finder = Finder(
-            review.question.signals,
+            question.signals,
             self._recorded.series,
             lambda one: len(self.counter(one).present.times) > 0,
-            review.facts.known,
+            facts.known,
         )
         self._found: dict[str, Mapping[Subject, Samples]] = {}
 
@@ -68,7 +69,7 @@ class RecordedSignals:
         """The recorded counters that no known signal uses."""
         used = {
             series.key
-            for name in self._review.question.signals
+            for name in self._question.signals
             for _, origin in self._origins(name).values()
             for series in series_of(origin)
         }
@@ -77,9 +78,8 @@ class RecordedSignals:
     def counter(self, series: Series) -> Samples:
         """The samples of one counter."""
         if series.key not in self._cache:
-            question = self._review.question
-            self._cache[series.key] = self._recorded.samples(series).between(question.start, question.end)
+            self._cache[series.key] = self._recorded.samples(series).between(self._question.start, self._question.end)
         return self._cache[series.key]
 
     def _origins(self, name: str) -> Origins:
-        return self._finder.find(name) if name in self._review.question.signals else {}
+        return self._finder.find(name) if name in self._question.signals else {}
