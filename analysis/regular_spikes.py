@@ -11,6 +11,7 @@ from analysis.spikes import MOST_OF_TIME, Spikes, spikes
 from model.log import Values
 
 _FEWEST_ROWS = 4.5  # samples in a period: with fewer, a spike and the level between cannot be seen
+_MOST_MISSING = 0.4  # of the beats
 _UPDATED_S = 60.0  # programs that keep counters up to date at intervals do so at least this often
 
 
@@ -62,6 +63,8 @@ def _regular(values: Values, found: Spikes, beat: Rhythm, step: float) -> Regula
     outside = np.ones(len(values), dtype=bool)
     for a, b in zip(found.first, found.last, strict=True):
         outside[a : b + 1] = False
+    if beat.missing > _MOST_MISSING * (beat.beats[-1] + 1):
+        return None
     if not outside.any() or _raised_share(values, first, peak) > MOST_OF_TIME:
         return None
     between = values[outside]
