@@ -1,9 +1,9 @@
 """Whether a signal is higher during events than between them: by how much, and how likely that is by chance."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr
 
 from model.log import Times, Values
 
@@ -49,7 +49,7 @@ def raised(starts: Times, width: int, period: int, times: Times, values: Values)
     if spread == 0:
         return None
     z = float((rank - (parts - 1) / 2).sum() / np.sqrt(spread))
-    return Raised(float(first.mean()), float(others.mean()), float(ndtr(-z)))
+    return Raised(float(first.mean()), float(others.mean()), math.erfc(z / math.sqrt(2)) / 2)
 
 
 def _variance(row: Values) -> float:
