@@ -7,6 +7,7 @@ layer-average atmospheric temperature time series", Journal of Geophysical Resea
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,12 +104,16 @@ def _direction(times: Values, means: Values, values: Values, parts: NDArray[np.i
         return 0
     rising = sign * means
     # The highest samples of what falls are the lowest of what climbs.
-    floors = np.array([np.quantile(sign * values[a:b], _FLOOR) for a, b in zip(parts[:-1], parts[1:], strict=True)])
+    floors = np.array([np.quantile(sign * values[a:b], _FLOOR) for a, b in pairwise(parts)])
     floor = _line(times, floors, _SURE)
     if floor is None or floor[1] <= 0 or floor[0] < _FLOOR_FOLLOWS * sure[0]:
         return 0
     change = sure[0] * float(times[-1] - times[0])
-    if float((rising[2:] - rising[:-2]).max()) > _JUMP * change or _stepped(times, rising) or _levels_off(times, rising):
+    if (
+        float((rising[2:] - rising[:-2]).max()) > _JUMP * change
+        or _stepped(times, rising)
+        or _levels_off(times, rising)
+    ):
         return 0
     return sign
 

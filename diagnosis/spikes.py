@@ -193,5 +193,3 @@ def _contrast(one: SignalSpikes) -> float:
 
 def _height(one: SignalSpikes) -> float:
     return (one.typical - one.spikes.level) / smallest_change(one.signal.unit)
-
-
