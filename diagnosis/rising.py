@@ -62,6 +62,7 @@ class Reached:
     """A limit that was passed in some of the spikes. `spikes` is in how many, `limit` as it was applied."""
 
     rule: str
+    name: str
     signal: Signal
     subject: Subject
     limit: Healthy
@@ -129,7 +130,7 @@ def reached(review: Review, events: Events, with_them: Mapping[str, set[Subject]
         count = len(set(_spikes_at(there.times[past & inside], events)))
         if not count or past[inside].mean() < _OFTENER * past[~inside].mean():
             continue
-        one = Reached(finding.rule.id, finding.signal, finding.subject, limit_of(finding), count)
+        one = Reached(finding.rule.id, finding.rule.signal, finding.signal, finding.subject, limit_of(finding), count)
         key = finding.rule.signal, finding.subject
         if key not in found or found[key].spikes < count:
             found[key] = one

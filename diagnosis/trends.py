@@ -22,6 +22,7 @@ from review.findings import Finding
 from review.load import Load
 from review.review import Review
 from review.sentences import limit_of, subject_name
+from rules.field_types import Trend as TrendMeaning
 from rules.signal_schema import Signal
 from rules.subjects import Subject
 
@@ -49,6 +50,7 @@ class SignalTrend:
     """The trend of a signal for which the catalogue says what a trend means.
 
     Attributes:
+        meaning: What the catalogue says about a trend of it.
         phase: The phase that was looked at; None for the whole run.
         start: The first instant that was looked at (UTC ns).
         end: The last one.
@@ -64,6 +66,7 @@ class SignalTrend:
 
     name: str
     signal: Signal
+    meaning: TrendMeaning
     subject: Subject
     phase: str | None
     start: int
@@ -92,8 +95,8 @@ class SignalTrend:
         if self.movement == Movement.NONE:
             should = f"; it should be above {quantity(limit_of(self.limit).limit, unit)}" if self.limit else ""
             return (
-                f"{title}: never above {quantity(self.highest, unit)} {where}, and no climb "
-                f"({quantity(low, unit)} to {quantity(high, unit)} an hour){should}."
+                f"{title}: never above {quantity(self.highest, unit)} {where} and no climb (between "
+                f"{quantity(low, unit)} and {quantity(high, unit)} an hour){should}."
             )
         way = "up" if slope > 0 else "down"
         least, most = sorted((abs(low), abs(high)))
@@ -159,6 +162,7 @@ def _every(review: Review, looked_at: Phase, load: Load | None, climbed: float) 
             yield SignalTrend(
                 name,
                 signal,
+                signal.trend,
                 subject,
                 looked_at.name or None,
                 start,

@@ -31,6 +31,7 @@ from report.json_schema import (
     ThresholdPart,
     UnjudgedPart,
 )
+from report.spikes_and_trends_json import average_part, spikes_part, trend_part
 from review.findings import CROSSED, SEVERITIES, Finding, Outcome, Processes
 from review.groups import Group
 from review.review import Review
@@ -87,6 +88,9 @@ def document(diagnosis: Diagnosis) -> ReviewDocument:
         phases=[PhasePart(name=p.name, start=iso(p.start), end=iso(p.end)) for p in review.phases],
         packs=[PackPart(pack=a.pack.pack, title=a.pack.title, hosts=list(a.hosts), why=a.why) for a in review.applied],
         rules=[_rule(finding) for finding in review.findings],
+        spikes=[spikes_part(one) for one in diagnosis.spikes],
+        trends=[trend_part(one) for one in diagnosis.trends],
+        averages=[average_part(one) for one in diagnosis.averages],
         statistics=[_statistic(one, review.host_of(one.series)) for one in review.statistics],
     )
 

@@ -7,6 +7,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from report.spikes_and_trends_schema import AveragePart, SpikesPart, TrendPart
+
 SCHEMA = "plimsoll.review/1"
 
 
@@ -288,4 +290,7 @@ class ReviewDocument(_Part):
     phases: list[PhasePart]
     packs: list[PackPart]
     rules: list[RulePart]
+    spikes: list[SpikesPart] = Field(description="Spikes that come at regular intervals; those past limits first.")
+    trends: list[TrendPart]
+    averages: list[AveragePart] = Field(description="Averages that mislead, the worst first.")
     statistics: list[StatisticPart]

@@ -38,6 +38,7 @@ _UNJUDGED = (
 )
 _MOST_IN_FULL = 6  # groups with their details
 _MOST_IN_A_LINE = 12  # more groups, a line each
+_MOST_TOLD = 3  # of spikes, of trends and of averages
 _MOST_HELD = 15
 _MOST_SPANS = 3
 _MOST_NAMES = 12
@@ -55,6 +56,7 @@ def lines(diagnosis: Diagnosis, zone: Zone | None = None) -> Iterator[Line]:
     if review.groups:
         yield from _title("Crossed")
         yield from _crossed(review, zone)
+    yield from _spikes_and_trends(diagnosis)
     for outcome, title in ((Outcome.TOO_SHORT, "Recorded too briefly to judge"), (Outcome.HELD, "Held")):
         if found := review.of(outcome):
             yield from _title(title)
@@ -122,6 +124,23 @@ def _when(finding: Finding, zone: Zone) -> str:
     if finding.outcome == Outcome.OFTEN:
         return f"{percent(finding.share_of_time or 0)} of the time{in_phase(finding)}: {spans}"
     return f"{spans}{in_phase(finding)}"
+
+
+def _spikes_and_trends(diagnosis: Diagnosis) -> Iterator[Line]:
+    spikes = [(one.sentence, one.with_it, one.consequence) for one in diagnosis.spikes]
+    trends = [(one.sentence,) for one in diagnosis.trends if one.notable]
+    averages = [(one.sentence,) for one in diagnosis.averages]
+    told = [*spikes[:_MOST_TOLD], *trends[:_MOST_TOLD], *averages[:_MOST_TOLD]]
+    if not told:
+        return
+    yield from _title("Spikes, trends and averages")
+    for first, *more in told:
+        yield (f"  {first}",)
+        for text in more:
+            if text:
+                yield (_dim(f"      {text}"),)
+    if (hidden := len(spikes) + len(trends) + len(averages) - len(told)) > 0:
+        yield (_dim(f"  {hidden:,} more; {_SEE_REPORT}"),)
 
 
 def _table(found: Sequence[Finding], zone: Zone) -> Iterator[Line]:

@@ -23,6 +23,7 @@ from report.html.gauge import level, water
 from report.html.key_figures import key_figures
 from report.html.matrix import matrix
 from report.html.not_crossed import NotCrossed
+from report.html.spikes_and_trends import spikes_and_trends
 from report.html.statistics_table import statistics
 from report.html.templates import environment
 from report.html.unjudged import unjudged
@@ -85,6 +86,7 @@ def render(diagnosis: Diagnosis, zone: Zone | None = None, now: int | None = Non
             dict.fromkeys((f.signal.title, f.override.note) for f in review.of(outcome) if f.override)
             for outcome in (Outcome.TOO_SHORT, Outcome.HELD)
         ],
+        beside=spikes_and_trends(diagnosis, charts, zone),
         statistics=statistics(review, signals, zone),
         unjudged=[
             (title, text, len(review.of(o)), unjudged(review, o)) for o, title, text in _UNJUDGED if review.of(o)
