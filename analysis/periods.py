@@ -59,16 +59,16 @@ def rhythm(times: Values, shortest: float) -> Rhythm | None:
     if float(np.median(np.diff(at))) * _LONGEST < shortest:
         return None
     count = len(at) - 1
-    (period,), (agreement,) = by_neighbours(np.diff(at)[np.newaxis])
+    period, agreement = by_neighbours(np.diff(at))
     if agreement >= float(np.interp(count, _INTERVALS, _CHANCE_NEIGHBOURS)):
         beats = np.concatenate(([0], np.cumsum(np.rint(np.diff(at) / period)))).astype(np.intp)
-        return _long_enough(Rhythm(_mean_period(at, beats), beats, events, float(agreement)), shortest)
+        return _long_enough(Rhythm(_mean_period(at, beats), beats, events, agreement), shortest)
     if count >= _MOST_EVENTS or agreement < _SOME_AGREEMENT:
         return None
-    (period,), (agreement,) = by_phase(at[np.newaxis])
+    period, agreement = by_phase(at)
     if agreement < float(np.interp(count, _INTERVALS, _CHANCE_PHASE)):
         return None
-    return _long_enough(_locked(at, events, float(period), float(agreement)), shortest)
+    return _long_enough(_locked(at, events, period, agreement), shortest)
 
 
 def _long_enough(found: Rhythm, shortest: float) -> Rhythm | None:
@@ -83,39 +83,29 @@ def _apart(times: Values) -> NDArray[np.intp]:
     return np.flatnonzero(np.concatenate(([True], ~close)))
 
 
-def by_neighbours(intervals: Values) -> tuple[Values, Values]:
-    """For each row of intervals, the period with which neighbours agree best, and the agreement."""
-    period, best = np.ones(len(intervals)), np.full(len(intervals), -1.0)
-    middle = np.median(intervals, axis=1)
-    for factor in _factors(_FINEST):
-        ratio = intervals / (middle * factor)[:, np.newaxis]
-        whole = np.rint(ratio)
-        agreement = np.where((whole >= 1) & (whole <= _MOST_MISSING), np.cos(2 * np.pi * ratio), -0.5).mean(axis=1)
-        agreement[(whole == 1).mean(axis=1) < _FEWEST_NEXT] = -1
-        _keep_better(period, best, middle * factor, agreement)
-    return period, best
+def by_neighbours(intervals: Values) -> tuple[float, float]:
+    """The period with which neighbours agree best, and the agreement."""
+    tried = float(np.median(intervals)) * _factors(_FINEST)
+    ratio = intervals / tried[:, np.newaxis]
+    whole = np.rint(ratio)
+    agreement = np.where((whole >= 1) & (whole <= _MOST_MISSING), np.cos(2 * np.pi * ratio), -0.5).mean(axis=1)
+    agreement[(whole == 1).mean(axis=1) < _FEWEST_NEXT] = -1
+    best = int(np.argmax(agreement))
+    return float(tried[best]), float(agreement[best])
 
 
-def by_phase(times: Values) -> tuple[Values, Values]:
-    """For each row of events, the period with which their phases agree best, and the agreement."""
-    period, best = np.ones(len(times)), np.full(len(times), -1.0)
-    intervals = np.diff(times, axis=1)
-    middle = np.median(intervals, axis=1)
-    for factor in _factors(min(_FINEST, 0.2 / times.shape[1])):
-        tried = (middle * factor)[:, np.newaxis]
-        agreement = np.abs(np.exp(2j * np.pi * times / tried).mean(axis=1))
-        agreement[(np.rint(intervals / tried) == 1).mean(axis=1) < _FEWEST_NEXT] = -1
-        _keep_better(period, best, middle * factor, agreement)
-    return period, best
+def by_phase(times: Values) -> tuple[float, float]:
+    """The period with which the phases of events agree best, and the agreement."""
+    intervals = np.diff(times)
+    tried = float(np.median(intervals)) * _factors(min(_FINEST, 0.2 / len(times)))
+    agreement = np.abs(np.exp(2j * np.pi * times / tried[:, np.newaxis]).mean(axis=1))
+    agreement[(np.rint(intervals / tried[:, np.newaxis]) == 1).mean(axis=1) < _FEWEST_NEXT] = -1
+    best = int(np.argmax(agreement))
+    return float(tried[best]), float(agreement[best])
 
 
 def _factors(step: float) -> Values:
     return np.exp(np.arange(np.log(_SHORTEST), np.log(_LONGEST), step))
-
-
-def _keep_better(period: Values, best: Values, tried: Values, agreement: Values) -> None:
-    better = agreement > best
-    period[better], best[better] = tried[better], agreement[better]
 
 
 def _locked(at: Values, events: NDArray[np.intp], period: float, agreement: float) -> Rhythm:

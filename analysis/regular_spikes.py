@@ -11,6 +11,8 @@ from analysis.spikes import MOST_OF_TIME, Spikes, spikes
 from model.log import Values
 
 _FEWEST_ROWS = 4.5  # samples in a period: with fewer, a spike and the level between cannot be seen
+_LONG = 4000  # samples
+_LOOKED_AT = 20  # periods, for their shape
 _MOST_MISSING = 0.4  # of the beats
 _UPDATED_S = 60.0  # programs that keep counters up to date at intervals do so at least this often
 
@@ -40,41 +42,46 @@ class RegularSpikes:
 
 
 def regular_spikes(seconds: Values, values: Values) -> RegularSpikes | None:
-    """The regular spikes of evenly sampled values; None if there are none that are not by chance."""
+    """The regular spikes of evenly sampled values; None if there are none that are not by chance.
+
+    Long series are first looked at through the highest value of several samples, so that periods below about a
+    thousandth of the time are not found in them.
+    """
     if len(values) < _FEWEST_ROWS * FEWEST_BEATS:
         return None
-    step = float(np.median(np.diff(seconds)))
-    best: RegularSpikes | None = None
-    for found in spikes(values):
-        beat = rhythm(seconds[found.first], _FEWEST_ROWS * step)
-        one = _regular(values, found, beat, step) if beat else None
-        if one is not None and (best is None or _weight(one) > _weight(best)):
-            best = one
-    return best
+    step = float(np.median(np.diff(seconds[:_LONG])))
+    together = -(-len(values) // _LONG)
+    if together > 1:
+        starts = np.arange(0, len(values), together)
+        if _found(seconds[starts], np.maximum.reduceat(values, starts), together * step) is None:
+            return None
+    return _found(seconds, values, step)
 
 
-def _weight(one: RegularSpikes) -> float:
-    return one.agreement * len(one.first)
+def _found(seconds: Values, values: Values, step: float) -> RegularSpikes | None:
+    """Of several ways to find spikes, the rhythm with the most beats that agree best."""
+    ways = [(one, beat) for one in spikes(values) if (beat := rhythm(seconds[one.first], _FEWEST_ROWS * step))]
+    ways.sort(key=lambda way: -way[1].agreement * len(way[1].events))
+    return next((one for way in ways if (one := _regular(values, *way, step))), None)
 
 
 def _regular(values: Values, found: Spikes, beat: Rhythm, step: float) -> RegularSpikes | None:
-    first, last = found.first[beat.events], found.last[beat.events]
-    peak = np.array([a + int(np.argmax(values[a : b + 1])) for a, b in zip(first, last, strict=True)], dtype=np.intp)
-    outside = np.ones(len(values), dtype=bool)
-    for a, b in zip(found.first, found.last, strict=True):
-        outside[a : b + 1] = False
+    """The spikes that belong to the rhythm; None if they are not spikes, or too many are missing."""
     if beat.missing > _MOST_MISSING * (beat.beats[-1] + 1):
         return None
-    if not outside.any() or _raised_share(values, first, peak) > MOST_OF_TIME:
+    first, last = found.first[beat.events], found.last[beat.events]
+    peak = np.array([a + int(np.argmax(values[a : b + 1])) for a, b in zip(first, last, strict=True)], dtype=np.intp)
+    edges = np.zeros(len(values) + 1, dtype=np.int8)
+    edges[found.first] += 1
+    edges[found.last + 1] -= 1
+    between = values[np.cumsum(edges[:-1]) == 0]
+    if not len(between) or _raised_share(values, first, peak) > MOST_OF_TIME:
         return None
-    between = values[outside]
     rows = last - first + 1
     if (rows == 1).all() and _artefact(values[peak], between, first, beat):
         return None
-    width_s = float(np.median(rows)) * step
-    return RegularSpikes(
-        first, peak, last, beat.period, beat.missing, float(np.median(between)), values[peak], width_s, beat.agreement
-    )
+    width_s, level = float(np.median(rows)) * step, float(np.median(between))
+    return RegularSpikes(first, peak, last, beat.period, beat.missing, level, values[peak], width_s, beat.agreement)
 
 
 def _artefact(tops: Values, between: Values, first: NDArray[np.intp], beat: Rhythm) -> bool:
@@ -95,8 +102,10 @@ def _raised_share(values: Values, first: NDArray[np.intp], peak: NDArray[np.intp
     It tells spikes from waves and saw-teeth, which are above it half of the time.
     """
     shares: list[float] = []
-    for at, (start, end) in zip(peak, pairwise(first), strict=False):
+    every = max(1, len(first) // _LOOKED_AT)
+    for at, (start, end) in list(zip(peak, pairwise(first), strict=False))[::every]:
         period = values[start:end]
-        middle = (float(np.quantile(period, 0.25)) + float(values[at])) / 2
+        low = len(period) // 4
+        middle = (float(np.partition(period, low)[low]) + float(values[at])) / 2
         shares.append(float((period > middle).mean()))
     return float(np.median(shares))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analysis.raised import raised
+from diagnosis.leading import leading
 from diagnosis.smallest import smallest_change
 from model.log import Times
 from model.samples import Samples
@@ -76,7 +77,7 @@ def rising(review: Review, events: Events, but: Mapping[str, set[Subject]]) -> t
     for name, signal in review.question.signals.items():
         if signal.derived or signal.fact or name.startswith("process."):
             continue
-        for subject, samples in review.signals.of(name).items():
+        for subject, samples in leading(review.signals.of(name)):
             if subject in but.get(name, ()):
                 continue
             tested += 1
@@ -100,9 +101,9 @@ def _rising(
     name: str, signal: Signal, subject: Subject, samples: Samples, events: Events
 ) -> tuple[float, float, Rising] | None:
     there = samples.present
-    if not (there.values[:1] != there.values).any():
+    if samples.interval is None:
         return None
-    one = raised(events.starts, events.width, events.period, there.times, there.values)
+    one = raised(events.starts, events.width, events.period, there.times, there.values, samples.interval)
     if one is None or one.inside < _TIMES * one.between or one.inside - one.between < smallest_change(signal.unit) / 2:
         return None
     strength = (one.inside - one.between) / smallest_change(signal.unit)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analysis.regular_spikes import RegularSpikes, regular_spikes
+from diagnosis.leading import leading
 from diagnosis.rising import Events, Reached, Rising, processes, reached, rising
 from diagnosis.smallest import smallest_change
 from model.log import Times, Values
@@ -19,6 +20,7 @@ from rules.subjects import Subject
 
 _HIGHER = 1.5  # the least ratio of a spike to the level between, unless the unit is %
 _FEWEST_SAMPLES = 40
+_MOST = 8
 _MOST_NAMED = 4
 _MOST_PROCESSES = 3
 
@@ -128,7 +130,8 @@ def periodic_spikes(review: Review) -> tuple[PeriodicSpikes, ...]:
             groups.append([one])
         else:
             group.append(one)
-    found = [_described(review, group) for group in groups]
+    groups.sort(key=lambda group: _height(group[0]), reverse=True)
+    found = [_described(review, group) for group in groups[:_MOST]]
     return tuple(sorted(found, key=lambda one: (-len(one.reached), -_height(one.main))))
 
 
@@ -148,7 +151,7 @@ def _every(review: Review) -> Iterator[SignalSpikes]:
     for name, signal in review.question.signals.items():
         if signal.derived or signal.fact:
             continue
-        for subject, samples in review.signals.of(name).items():
+        for subject, samples in leading(review.signals.of(name)):
             there = samples.present
             if len(there.times) < _FEWEST_SAMPLES or not _may_have_spikes(there.values):
                 continue

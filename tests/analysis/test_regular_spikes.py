@@ -126,7 +126,7 @@ def test_events_by_chance_reach_the_agreement_of_a_rhythm_once_in_a_thousand_tim
 
 
 def test_both_measures_are_1_for_a_clock():
-    for measure, given in ((by_neighbours, np.full((1, 9), 7.0)), (by_phase, 7.0 * np.arange(10.0)[np.newaxis])):
+    for measure, given in ((by_neighbours, np.full(9, 7.0)), (by_phase, 7.0 * np.arange(10.0))):
         period, agreement = measure(given)
-        assert period[0] == pytest.approx(7, rel=0.01)
-        assert agreement[0] > 0.98
+        assert period == pytest.approx(7, rel=0.01)
+        assert agreement > 0.98

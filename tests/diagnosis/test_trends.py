@@ -78,6 +78,8 @@ def test_memory_that_runs_out_is_told_with_the_time_left():
     [one] = told(columns)
     assert one.movement == "falls"
     assert one.limit is not None
+    assert one.limit.track is not None
+    assert one.reaches_s is not None
     limit = one.limit.track.healthy.limit / MB
     best, early, late = one.reaches_s
     assert best == pytest.approx((800 - limit) / 1000 * 7200, rel=0.1)
