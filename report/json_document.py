@@ -10,6 +10,7 @@ from pathlib import Path
 from diagnosis.diagnose import Diagnosis
 from model.log import Log
 from model.times import SECOND, iso
+from report.json_limit import limit_part
 from report.json_schema import (
     BreachPart,
     BriefPart,
@@ -88,6 +89,7 @@ def document(diagnosis: Diagnosis) -> ReviewDocument:
         packs=[PackPart(pack=a.pack.pack, title=a.pack.title, hosts=list(a.hosts), why=a.why) for a in review.applied],
         rules=[_rule(finding) for finding in review.findings],
         statistics=[_statistic(one, review.host_of(one.series)) for one in review.statistics],
+        limit=limit_part(diagnosis.limit) if diagnosis.limit else None,
     )
 
 
