@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from diagnosis.averages import MisleadingAverage, misleading_averages
+from diagnosis.limit import Limit, what_limits
 from diagnosis.spikes import PeriodicSpikes, periodic_spikes
 from diagnosis.trends import SignalTrend, trends
 from review.review import Review
@@ -29,3 +30,7 @@ class Diagnosis:
     def trends(self) -> tuple[SignalTrend, ...]:
         """The trends of signals that must not climb or fall, or should; the notable ones first."""
         return trends(self.review)
+
+    def limit(self) -> Limit | None:
+        """What limits the run; None if it has no samples."""
+        return what_limits(self.review)

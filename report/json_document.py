@@ -10,6 +10,7 @@ from pathlib import Path
 from diagnosis.diagnose import Diagnosis
 from model.log import Log
 from model.times import SECOND, iso
+from report.json_limit import limit_part
 from report.json_schema import (
     BreachPart,
     BriefPart,
@@ -92,6 +93,7 @@ def document(diagnosis: Diagnosis) -> ReviewDocument:
         trends=[trend_part(one) for one in diagnosis.trends],
         averages=[average_part(one) for one in diagnosis.averages],
         statistics=[_statistic(one, review.host_of(one.series)) for one in review.statistics],
+        limit=limit_part(diagnosis.limit) if diagnosis.limit else None,
     )
 
 

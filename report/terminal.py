@@ -42,6 +42,7 @@ _MOST_TOLD = 3  # of spikes, of trends and of averages
 _MOST_HELD = 15
 _MOST_SPANS = 3
 _MOST_NAMES = 12
+_MOST_SENTENCES = 5
 _PLACE_WIDTH = 36
 _SEE_REPORT = "--out writes a report with all of them"
 
@@ -53,6 +54,7 @@ def lines(diagnosis: Diagnosis, zone: Zone | None = None) -> Iterator[Line]:
     yield (verdict_text(review.verdict), _VERDICT_STYLE[review.verdict]), f" {review.answer}"
     yield (f"{crossed_summary(review.findings)} · {review.coverage.text}",)
     yield (_dim(scope(review, zone)),)
+    yield from _limit(diagnosis)
     if review.groups:
         yield from _title("Crossed")
         yield from _crossed(review, zone)
@@ -63,6 +65,13 @@ def lines(diagnosis: Diagnosis, zone: Zone | None = None) -> Iterator[Line]:
             yield from _table(found, zone)
     yield from _unjudged(review)
     yield from _packs(review)
+
+
+def _limit(diagnosis: Diagnosis) -> Iterator[Line]:
+    if (limit := diagnosis.limit) is not None:
+        yield from _title("What limits")
+        for at, sentence in enumerate(limit.sentences[:_MOST_SENTENCES]):
+            yield (f"  {sentence.text}",) if at == 0 else (_dim(f"  {sentence.text}"),)
 
 
 def _title(text: str) -> Iterator[Line]:

@@ -21,6 +21,7 @@ from report.html.chart import Charts
 from report.html.crossed import crossed
 from report.html.gauge import level, water
 from report.html.key_figures import key_figures
+from report.html.limit import limit_section
 from report.html.matrix import matrix
 from report.html.not_crossed import NotCrossed
 from report.html.spikes_and_trends import spikes_and_trends
@@ -81,6 +82,7 @@ def render(diagnosis: Diagnosis, zone: Zone | None = None, now: int | None = Non
         sections=sections,
         short=short,
         held=held,
+        limit=limit_section(review, diagnosis.limit, charts),
         matrix=matrix(review, lambda one: (held if one.outcome == Outcome.HELD else short).id(one)),
         overridden=[
             dict.fromkeys((f.signal.title, f.override.note) for f in review.of(outcome) if f.override)
