@@ -17,6 +17,7 @@ from review.doubts import Doubt, bad_values, broken_off, missing, too_short, und
 from review.findings import Applied, Finding, Outcome, Question
 from review.groups import Group, crossed_groups
 from review.judging import judge
+from review.load import Load, loads
 from review.recorded_signals import RecordedSignals
 from review.statistics import Statistic, statistics
 from review.unused_settings import missing_hosts, unused_settings
@@ -163,6 +164,11 @@ class Review:
     def signals(self) -> RecordedSignals:
         """The samples of every signal."""
         return RecordedSignals(self.logs, self.question, self.facts)
+
+    @cached_property
+    def loads(self) -> tuple[Load, ...]:
+        """The load the run was under, those signals that tell most of it first."""
+        return loads(self.signals, self.question.signals)
 
     @cached_property
     def statistics(self) -> tuple[Statistic, ...]:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from rules.field_types import EACH, Fact, Operation, Path, Sentence, SignalName, Strict
+from rules.field_types import EACH, Fact, Load, Operation, Path, Sentence, SignalName, Strict
 
 
 class Transform(Strict):
@@ -155,6 +155,11 @@ class Signal(Strict):
         default="none",
         description="How instances are treated: `each` is judged on its own, `sum` adds them up to one value of the "
         "host, `none` is for signals without instances.",
+    )
+    load: Load | None = Field(
+        default=None,
+        description="What kind of load it measures, if it does: `operations` that were done, `connections` or users, "
+        "or `bytes` that were moved. Phases and load steps are found from the load; operations say most.",
     )
     sources: tuple[Source, ...] = Field(
         default=(), description="The best source first: for each host, the first with samples is used."

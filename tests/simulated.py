@@ -1,0 +1,49 @@
+"""Simulated samples, logs and reviews for tests of phases, steps, spikes, trends, limits and comparisons."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from hosts.facts import Facts, GivenFacts
+from model.log import Log
+from model.names import shipped
+from model.perfmon import CounterPath
+from model.run import Run
+from model.times import SECOND, Zone
+from review.findings import Question
+from review.review import review
+from rules.load import load_packs, load_signals
+
+START = 1_700_000_000 * SECOND
+
+
+def ar1(rng, rows, phi=0.7, deviation=1.0):
+    """Stationary noise of first-order autocorrelation `phi` and standard deviation `deviation`, mean 0."""
+    shocks = rng.standard_normal(rows) * np.sqrt(1 - phi * phi)
+    shocks[0] = rng.standard_normal()
+    out = np.empty(rows)
+    last = 0.0
+    for i in range(rows):
+        last = phi * last + shocks[i] if i else shocks[0]
+        out[i] = last
+    return deviation * out
+
+
+def a_log(columns, host="SUT", interval_s=5, start=START):
+    """A log of counter paths and their values; NaN for no sample."""
+    rows = len(next(iter(columns.values())))
+    return Log(
+        path=Path(f"/logs/{host}.csv"),
+        format="pdh-csv",
+        times=start + np.arange(rows, dtype=np.int64) * int(interval_s * SECOND),
+        columns=tuple(pl.Series(values, dtype=pl.Float64).fill_nan(None) for values in columns.values()),
+        series=tuple(shipped().series(CounterPath.parse(path), host) for path in columns),
+        zone=Zone.parse("UTC"),
+    )
+
+
+def reviewed(*logs, phases=()):
+    """The logs of one run, judged by every shipped pack."""
+    question = Question(load_packs(), load_signals(), tuple(phases))
+    return review(logs, Run("simulated", phases=tuple(phases), simulated=True), question, Facts(GivenFacts(), {}))
