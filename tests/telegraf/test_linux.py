@@ -220,9 +220,9 @@ def test_partitions_are_left_out(collect, tmp_path):
 @pytest.mark.parametrize(
     ("name", "setting", "variables", "expected"),
     [
-        ("windows.conf", "ObjectName = ", {}, "MSSQL$SQLEXPRESS:Buffer Manager"),
-        ("windows.conf", "alias = ", {}, "MSSQL$SQLEXPRESS:Buffer Manager"),
-        ("windows.conf", "ObjectName = ", {"SQLSERVER_INSTANCE": "PAYROLL"}, "MSSQL$PAYROLL:Buffer Manager"),
+        ("windows.conf", "ObjectName = ", {}, "MSSQL$SQLEXPRESS:Databases"),
+        ("windows.conf", "alias = ", {}, "MSSQL$SQLEXPRESS:Databases"),
+        ("windows.conf", "ObjectName = ", {"SQLSERVER_INSTANCE": "PAYROLL"}, "MSSQL$PAYROLL:Databases"),
         ("openldap.conf", "environment = ", {}, "LDAP_URL=ldap://localhost:389"),
         ("openldap.conf", "environment = ", {"LDAP_HOST": "ldap1"}, "LDAP_URL=ldap://ldap1:389"),
         ("openldap.conf", "environment = ", {"LDAP_URL": "ldaps://l:636"}, "LDAP_URL=ldaps://l:636"),
