@@ -5,7 +5,8 @@ autocorrelated: a random walk, which pieces of a constant describe well, is then
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from scipy.ndimage import median_filter
@@ -20,7 +21,8 @@ _LEVELS = 3
 _MOST = 40
 _SHORTEST = 0.012  # plateau, of the run
 _PASSING = 0.3  # of the length of its neighbours: a shorter piece between their levels is part of a ramp
-_DRIFT = 0.3  # of a typical step, on a plateau
+_PENALTY, _SLOPE_PENALTY = 3.0, 3.0
+_DRIFT = 0.5  # of a typical step, on a plateau
 _FLOOR = 0.005  # of the range: what is smaller is no step, and stairs of that height are a ramp
 _IDLE = 0.01  # of the highest level
 _SHARE = 0.6  # of the loaded time on plateaus
@@ -74,7 +76,8 @@ def _without_spikes(values: Values) -> Values:
     """The values, with single ones far from their neighbours replaced by the neighbours' median."""
     around = median_filter(values, 5, mode="nearest")
     off = np.abs(values - around)
-    return np.where(off > 6 * max(1.4826 * float(np.median(off)), 0.01 * float(np.median(np.abs(values)))), around, values)
+    usual = max(1.4826 * float(np.median(off)), 0.01 * float(np.median(np.abs(values))))
+    return np.where(off > 6 * usual, around, values)
 
 
 @dataclass(frozen=True)
@@ -91,10 +94,16 @@ class _Described:
         """The variance at each value, times what autocorrelation makes a mean the worse known by."""
         return self.deviation**2 * (1 + self.correlation) / (1 - self.correlation)
 
-    def same(self, one: Piece, other: Piece) -> bool:
-        """Whether two pieces have the same level as far as noise lets one know."""
+    def continues(self, one: Piece, other: Piece, distance: int, step: float) -> bool:
+        """Whether a piece has the level of the one before it and follows it closely."""
+        return other.first - one.last < distance and self.same(one, other, step)
+
+    def same(self, one: Piece, other: Piece, step: float = 0.0) -> bool:
+        """Whether two pieces have the same level: as far as noise lets one know, or compared with a typical step."""
         variance = sum(float(self.long_run[part.first : part.last].mean()) / part.length for part in (one, other))
-        return (one.level - other.level) ** 2 < 9 * variance
+        apart, error = abs(one.level - other.level), np.sqrt(variance)
+        is_short = min(one.length, other.length) < _PASSING * max(one.length, other.length)
+        return bool(apart < 3 * error or (apart < 8 * error and apart < (0.3 if is_short else 0.1) * step))
 
 
 def _described(values: Values) -> _Described:
@@ -129,7 +138,7 @@ def _fitted(partitions: Partitions, values: Values, shape: Values, variance: flo
     """The pieces if noise has the assumed autocorrelation, and the noise around them."""
     effective = max(len(values) * (1 - assumed) / (1 + assumed), 10.0)
     cost = float(np.log(effective)) * variance * (1 + assumed) / (1 - assumed) ** 2
-    found = partitions.best(3 * cost, 1.5 * cost)
+    found = partitions.best(_PENALTY * cost, _SLOPE_PENALTY * cost)
     rest = values - np.concatenate([one.line() for one in found])
     scaled = rest / shape
     inside = np.ones(len(values), dtype=bool)
@@ -156,13 +165,16 @@ def _levels(series: _Described) -> list[Piece]:
         del flat[at]
     joined: list[Piece] = []
     for one in flat:
-        if joined and one.first - joined[-1].last < shortest and series.same(joined[-1], one):
-            before = joined.pop()
-            level = (before.level * before.length + one.level * one.length) / (before.length + one.length)
-            one = Piece(before.first, one.last, level, level)
         joined.append(one)
+        while len(joined) > 1 and series.continues(joined[-2], joined[-1], shortest, height):
+            joined[-2:] = [_joined(*joined[-2:])]
     top = max((one.level for one in joined), default=0.0)
     return [one for one in joined if one.level > _IDLE * top]
+
+
+def _joined(one: Piece, other: Piece) -> Piece:
+    level = (one.level * one.length + other.level * other.length) / (one.length + other.length)
+    return Piece(one.first, other.last, level, level)
 
 
 def _passing(flat: Sequence[Piece]) -> int | None:
@@ -189,10 +201,7 @@ def _is_step_test(flat: Sequence[Piece], series: _Described) -> bool:
         _distinct(flat, series) >= _LEVELS
         and held >= _SHARE * loaded
         and loaded >= 0.5 * len(series.values)
-        and all(
-            after.first - one.last <= 0.35 * (one.length + after.length)
-            for one, after in zip(flat, flat[1:], strict=False)
-        )
+        and all(after.first - one.last <= 0.35 * (one.length + after.length) for one, after in pairwise(flat))
         and _slope(flat, series) < 0.5
         and _beats_a_walk(series)
     )
@@ -213,11 +222,13 @@ def _slope(flat: Sequence[Piece], series: _Described) -> float:
     levels = np.array([one.level for one in flat])
     jumps = np.diff(levels)
     expected = (np.concatenate((jumps[:1], jumps)) + np.concatenate((jumps, jumps[-1:]))) / 2
-    drift = np.array([
-        np.polyfit(np.arange(one.length), series.values[one.first : one.last], 1)[0] * one.length if one.length > 2 else 0.0
-        for one in flat
-    ])
+    drift = np.array([_drift(series.values[one.first : one.last]) for one in flat])
     return float((drift * expected).sum() / (expected**2).sum())
+
+
+def _drift(values: Values) -> float:
+    """By how much values change from the first to the last, as a line has it."""
+    return float(np.polyfit(np.arange(len(values)), values, 1)[0]) * len(values) if len(values) > 2 else 0.0
 
 
 def _information(series: _Described) -> float:
@@ -229,7 +240,11 @@ def _information(series: _Described) -> float:
     error[1:] -= series.correlation * rest[:-1]
     firsts = [one.first for one in series.pieces]
     error[firsts] = rest[firsts]
-    parameters = sum(2 if one.is_flat else 3 for one in series.pieces)
+    found = series.pieces
+    parameters = sum(2 if one.is_flat else 3 for one in found)
+    for before, one, after in zip(found, found[1:], found[2:], strict=False):
+        if before.is_flat and after.is_flat and not one.is_flat:
+            parameters -= 2  # the ramp between two levels begins and ends with them
     return _criterion(error, values, parameters)
 
 
@@ -250,7 +265,7 @@ def _criterion(error: Values, values: Values, parameters: int) -> float:
 def _refined(values: Values, spans: Sequence[tuple[int, int]], size: int) -> list[tuple[int, int]]:
     """The spans (of samples, both ends included) with the edges between neighbours put where they fit best."""
     found = [list(one) for one in spans]
-    for one, other in zip(found, found[1:], strict=False):
+    for one, other in pairwise(found):
         if other[0] - one[1] > 1:
             continue
         low, high = max(one[0] + 1, one[1] - 2 * size), min(other[1], other[0] + 2 * size)

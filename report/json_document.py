@@ -31,6 +31,7 @@ from report.json_schema import (
     ThresholdPart,
     UnjudgedPart,
 )
+from report.load_steps_json import load_steps_part
 from review.findings import CROSSED, SEVERITIES, Finding, Outcome, Processes
 from review.groups import Group
 from review.review import Review
@@ -87,6 +88,7 @@ def document(diagnosis: Diagnosis) -> ReviewDocument:
         phases=[PhasePart(name=p.name, start=iso(p.start), end=iso(p.end)) for p in review.phases],
         packs=[PackPart(pack=a.pack.pack, title=a.pack.title, hosts=list(a.hosts), why=a.why) for a in review.applied],
         rules=[_rule(finding) for finding in review.findings],
+        load_steps=load_steps_part(diagnosis.load_steps) if diagnosis.load_steps else None,
         statistics=[_statistic(one, review.host_of(one.series)) for one in review.statistics],
     )
 
