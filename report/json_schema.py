@@ -346,6 +346,112 @@ class LimitPart(_Part):
     spans: list[TimePart] = Field(description="The times of the highest load, which the figures are of.")
 
 
+class StepHostPart(_Part):
+    """A host during a load step."""
+
+    host: str
+    cpu: float | None = Field(description="Processor time in %.")
+    context_switches: float | None = Field(description="A second.")
+
+
+class LoadStepPart(_Part):
+    """One load step: the means of its samples, without those at its edges."""
+
+    number: int
+    start: str
+    end: str
+    samples: int
+    load: float
+    throughput: float | None
+    throughput_error: float | None = Field(
+        description="Standard error of the throughput, with the autocorrelation of the samples."
+    )
+    cpu: float | None = Field(description="Processor time in %, the mean of the hosts that do the work.")
+    context_switches: float | None = Field(description="A second, the sum of these hosts.")
+    bytes: float | None = Field(description="Bytes a second.")
+    latency: float | None
+    cost_percent: float | None = Field(description="Processor time (%) for one operation a second.")
+    cost_core_seconds: float | None = Field(
+        description="Processor seconds for one operation; null if the number of processors is not known."
+    )
+    cost_ppem: float | None = Field(
+        description="Megahertz for one operation a second (the studies' PPEM); null if the number of processors or "
+        "their clock is not known."
+    )
+    left_out: bool = Field(description="It has more context switches than the studies measure with.")
+    hosts: list[StepHostPart]
+
+
+class EstimatePart(_Part):
+    """A value and its 95 % confidence interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+class ScalabilityPart(_Part):
+    """The universal scalability law of throughput over load, or why it is not fitted."""
+
+    refused: str | None = Field(description="Why it is not fitted; the other fields are then null.")
+    rate: EstimatePart | None = Field(default=None, description="Throughput of a load of 1 (lambda).")
+    contention: EstimatePart | None = Field(default=None, description="Sigma.")
+    coherency: EstimatePart | None = Field(default=None, description="Kappa.")
+    peak_load: EstimatePart | None = Field(
+        default=None, description="The load with the highest throughput; null if the data show no maximum."
+    )
+    maximum: EstimatePart | None = Field(default=None, description="The throughput at that load.")
+    extrapolated: bool | None = Field(default=None, description="Whether that load is beyond the measured ones.")
+    r_squared: float | None = None
+    aic: float | None = Field(default=None, description="Akaike's criterion of the law; less is better.")
+    aic_line: float | None = Field(default=None, description="The same of a straight line through 0.")
+
+
+class KneePart(_Part):
+    """Where throughput stops to grow with the load."""
+
+    load: float
+    throughput: float
+
+
+class LatencyKneePart(_Part):
+    """Up to which throughput latency is flat."""
+
+    latency: float = Field(description="While it is flat.")
+    rate: float = Field(description="The last throughput with flat latency.")
+    maximum: float = Field(description="The highest throughput.")
+
+
+class LoadStepsPart(_Part):
+    """The steps of a load that was raised, or lowered, from level to level."""
+
+    load: str = Field(description="The signal that has the steps.")
+    load_kind: Literal["operations", "connections", "bytes"] | None = Field(
+        description="Null for processor time, where no load was recorded."
+    )
+    load_unit: str
+    throughput: str | None = Field(description="The signal of the throughput.")
+    throughput_unit: str | None
+    latency: str | None = Field(description="The title of the signal of the latency.")
+    latency_unit: str | None
+    by_hand: bool = Field(description="The steps are phases of plimsoll.toml.")
+    switches_limit: float | None = Field(
+        description="Context switches a second, beyond which steps are left out when the optimum is chosen."
+    )
+    steps: list[LoadStepPart]
+    optimum: int | None = Field(description="The number of the step with the highest throughput at the least cost.")
+    falls_after: int | None = Field(
+        description="The number of the step after which throughput falls although the load does not."
+    )
+    switching: list[int] = Field(
+        description="Two steps between which context switches double for less than 10 % more throughput; or empty."
+    )
+    knee: KneePart | None
+    latency_knee: LatencyKneePart | None
+    scalability: ScalabilityPart
+    sentences: list[str]
+
+
 class ReviewDocument(_Part):
     """A review as a whole."""
 
@@ -370,5 +476,6 @@ class ReviewDocument(_Part):
     spikes: list[SpikesPart] = Field(description="Spikes that come at regular intervals; those past limits first.")
     trends: list[TrendPart]
     averages: list[AveragePart] = Field(description="Averages that mislead, the worst first.")
+    load_steps: LoadStepsPart | None = Field(description="Null if the load was not stepped.")
     statistics: list[StatisticPart]
     limit: LimitPart | None = Field(description="Null if the logs have no samples.")

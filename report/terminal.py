@@ -8,6 +8,7 @@ from model.remark import counted, listed, short
 from model.styled import Line, Part
 from model.times import Zone
 from model.value_text import percent, quantity
+from report import load_steps
 from report.wording import (
     MARKS,
     crossed_summary,
@@ -63,6 +64,9 @@ def lines(diagnosis: Diagnosis, zone: Zone | None = None) -> Iterator[Line]:
         if found := review.of(outcome):
             yield from _title(title)
             yield from _table(found, zone)
+    if diagnosis.load_steps:
+        yield from _title("Load steps")
+        yield from load_steps.lines(diagnosis.load_steps, zone)
     yield from _unjudged(review)
     yield from _packs(review)
 
