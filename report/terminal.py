@@ -8,6 +8,7 @@ from model.remark import counted, listed, short
 from model.styled import Line, Part
 from model.times import Zone
 from model.value_text import percent, quantity
+from report import load_steps
 from report.wording import (
     MARKS,
     crossed_summary,
@@ -42,6 +43,7 @@ _MOST_TOLD = 3  # of spikes, of trends and of averages
 _MOST_HELD = 15
 _MOST_SPANS = 3
 _MOST_NAMES = 12
+_MOST_SENTENCES = 5
 _PLACE_WIDTH = 36
 _SEE_REPORT = "--out writes a report with all of them"
 
@@ -53,6 +55,7 @@ def lines(diagnosis: Diagnosis, zone: Zone | None = None) -> Iterator[Line]:
     yield (verdict_text(review.verdict), _VERDICT_STYLE[review.verdict]), f" {review.answer}"
     yield (f"{crossed_summary(review.findings)} · {review.coverage.text}",)
     yield (_dim(scope(review, zone)),)
+    yield from _limit(diagnosis)
     if review.groups:
         yield from _title("Crossed")
         yield from _crossed(review, zone)
@@ -61,8 +64,18 @@ def lines(diagnosis: Diagnosis, zone: Zone | None = None) -> Iterator[Line]:
         if found := review.of(outcome):
             yield from _title(title)
             yield from _table(found, zone)
+    if diagnosis.load_steps:
+        yield from _title("Load steps")
+        yield from load_steps.lines(diagnosis.load_steps, zone)
     yield from _unjudged(review)
     yield from _packs(review)
+
+
+def _limit(diagnosis: Diagnosis) -> Iterator[Line]:
+    if (limit := diagnosis.limit) is not None:
+        yield from _title("What limits")
+        for at, sentence in enumerate(limit.sentences[:_MOST_SENTENCES]):
+            yield (f"  {sentence.text}",) if at == 0 else (_dim(f"  {sentence.text}"),)
 
 
 def _title(text: str) -> Iterator[Line]:
