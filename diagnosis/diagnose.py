@@ -31,6 +31,7 @@ class Diagnosis:
         """The trends of signals that must not climb or fall, or should; the notable ones first."""
         return trends(self.review)
 
+    @cached_property
     def limit(self) -> Limit | None:
         """What limits the run; None if it has no samples."""
         return what_limits(self.review)
