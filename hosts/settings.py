@@ -4,6 +4,7 @@ The settings are documented in docs/settings.md.
 """
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -27,8 +28,7 @@ from rules.subjects import Subject
 
 FILE_NAME = "plimsoll.toml"
 _PHASES = ("ramp-up", "steady", "ramp-down")  # the phases that --steady creates
-
-
+_STEP = re.compile(r"step [1-9]\d{0,3}")
 _YEARS = range(1980, 2200)  # of computers; the nanoseconds of other years overflow
 
 
@@ -178,6 +178,11 @@ def parse(text: str, path: Path) -> Settings:
     return parsed(text, path, Settings, _unusual)
 
 
+def is_load_step(phase: str) -> bool:
+    """Whether a phase is a load step: `step 1`, `step 2` and so on."""
+    return _STEP.fullmatch(phase) is not None
+
+
 def check_phases(
     path: Path | None, phases: Sequence[Phase], rules: Mapping[str, Rule], zone: Zone, start: int, end: int
 ) -> None:
@@ -189,9 +194,12 @@ def check_phases(
     known = dict.fromkeys((*_PHASES, *(rule.phase for rule in rules.values() if rule.phase)))
     for number, phase in enumerate(phases, 1):
         place, name = f"run.phases.{number}", printable(phase.name)
-        if phase.name not in known:
+        if phase.name not in known and not is_load_step(phase.name):
             near = suggest(phase.name.casefold(), list(known))
-            wrong.append(f'{place}.name: no rule knows a phase "{name}"{near}; phases are called {", ".join(known)}')
+            wrong.append(
+                f'{place}.name: no rule knows a phase "{name}"{near}; phases are called {", ".join(known)}, and '
+                'load steps "step 1", "step 2" and so on'
+            )
         elif lies_outside(phase.start, phase.end, start, end):
             wrong.append(
                 f'{place}: the phase "{name}", {zone.span(phase.start, phase.end)}, is no part of the recording, which '

@@ -1,10 +1,24 @@
 """A program that takes the port of a server, and keeps what it is sent."""
 
+import errno
 import socket
 import threading
+import time
 
 _BODY = b'{"name":"influxdb","message":"ready for queries and writes","status":"pass","checks":[]}'
 _ANSWER = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(_BODY) + _BODY
+
+
+def _listener(port, within_s=20):
+    """A socket that listens; a server that was killed may still hold the port for a moment."""
+    until = time.monotonic() + within_s
+    while True:
+        try:
+            return socket.create_server(("127.0.0.1", port))
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE or time.monotonic() > until:
+                raise
+        time.sleep(0.02)
 
 
 class Impostor:
@@ -15,7 +29,7 @@ class Impostor:
 
     def __init__(self, port):
         self.received, self.connections = b"", 0
-        self._listener = socket.create_server(("127.0.0.1", port))
+        self._listener = _listener(port)
 
     def __enter__(self):
         threading.Thread(target=self._accept, daemon=True).start()

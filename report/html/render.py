@@ -21,8 +21,11 @@ from report.html.chart import Charts
 from report.html.crossed import crossed
 from report.html.gauge import level, water
 from report.html.key_figures import key_figures
+from report.html.limit import limit_section
+from report.html.load_steps import load_steps
 from report.html.matrix import matrix
 from report.html.not_crossed import NotCrossed
+from report.html.spikes_and_trends import spikes_and_trends
 from report.html.statistics_table import statistics
 from report.html.templates import environment
 from report.html.unjudged import unjudged
@@ -62,6 +65,7 @@ def render(diagnosis: Diagnosis, zone: Zone | None = None, now: int | None = Non
     charts = Charts(review.start or 0, review.end or 0, review.phases, zone) if filled else None
     sections = crossed(review, zone, signals, charts)
     short, held = (NotCrossed(review, outcome, signals, charts, zone) for outcome in (Outcome.TOO_SHORT, Outcome.HELD))
+    stepped = load_steps(diagnosis.load_steps, charts, zone)
     script = page_script()
     page = _template().render(
         review=review,
@@ -80,11 +84,14 @@ def render(diagnosis: Diagnosis, zone: Zone | None = None, now: int | None = Non
         sections=sections,
         short=short,
         held=held,
+        limit=limit_section(review, diagnosis.limit, charts),
         matrix=matrix(review, lambda one: (held if one.outcome == Outcome.HELD else short).id(one)),
         overridden=[
             dict.fromkeys((f.signal.title, f.override.note) for f in review.of(outcome) if f.override)
             for outcome in (Outcome.TOO_SHORT, Outcome.HELD)
         ],
+        beside=spikes_and_trends(diagnosis, charts, zone),
+        load_steps=stepped,
         statistics=statistics(review, signals, zone),
         unjudged=[
             (title, text, len(review.of(o)), unjudged(review, o)) for o, title, text in _UNJUDGED if review.of(o)
