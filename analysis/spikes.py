@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from model.log import Values
 
-MOST_OF_TIME = 0.3  # spikes take up a smaller part of the time than this
+_MOST_OF_TIME = 0.45  # spikes take up a smaller part of the time than this, with their slopes
 _BLOCKS = (6, 20, 60)  # into how many parts the samples are divided for the level
 _FEWEST_IN_BLOCK = 12
 _DEVIATIONS = 5.0  # a spike is at least this many standard deviations above the level
@@ -49,7 +49,7 @@ def spikes(values: Values) -> list[Spikes]:
         for part in _PARTS_OF_TOP:
             one = _above(above, max(least, part * _top(above, least)))
             key = one.first.tobytes() + one.last.tobytes()
-            if len(one.first) >= _FEWEST and key not in seen and _share(one, len(values)) < MOST_OF_TIME:
+            if len(one.first) >= _FEWEST and key not in seen and _share(one, len(values)) < _MOST_OF_TIME:
                 seen.add(key)
                 found.append(one)
     return found
