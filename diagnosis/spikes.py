@@ -22,7 +22,7 @@ _HIGHER = 1.5  # the least ratio of a spike to the level between, unless the uni
 _FEWEST_SAMPLES = 40
 _FAR = 4.0  # times the usual deviation
 _ROUND_S = (86_400, 3600, 1800, 900, 600, 300, 60, 30, 10, 5, 1, 0.1)
-_MOST = 8
+_MOST = 5
 _MOST_NAMED = 4
 _MOST_PROCESSES = 3
 
