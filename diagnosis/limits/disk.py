@@ -128,7 +128,7 @@ def _state(disk: _Disk) -> State:
     long = latency is not None and latency.limit is not None and latency.value > latency.limit
     queued = queue is not None and queue.limit is not None and queue.value > queue.limit
     if disk.together and use is not None and use >= 90 and waits is not False:
-        return State.NEAR
+        return State.FULL if use >= _FULL else State.NEAR
     if (long and queued) or (disk.overlapping and (long or queued)):
         return State.NEAR
     if queue is not None and queue.value < _NO_QUEUE:

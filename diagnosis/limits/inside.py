@@ -12,6 +12,7 @@ from rules.subjects import Subject
 
 # Our choices.
 _GROWN = 2.5  # times the value under low load
+_FAR = 5.0  # times the limit
 _COUNTS = ("requests", "messages", "connections", "threads", "processes")
 _NOTICED = {"ms": 5.0, "s": 0.005}  # shorter times may grow unnoticed
 _OF_DEVICES = ("PhysicalDisk", "LogicalDisk", "Network Interface", "Network Adapter", "Processor", "System", "Memory")
@@ -24,6 +25,12 @@ class Waiting:
     figure: Figure
     grew: bool
     long: bool
+
+    @property
+    def stands(self) -> bool:
+        """Whether it grew beyond its limit, or is far beyond it throughout."""
+        far = self.long and self.figure.value >= _FAR * max(self.figure.limit or 0.0, 1.0)
+        return (self.grew and self.long) or far
 
 
 def waiting(measured: Measured, load: LoadResponse) -> tuple[Waiting, ...]:

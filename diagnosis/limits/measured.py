@@ -18,8 +18,8 @@ from review.sentences import limit_of
 from rules.subjects import Subject
 
 Mask = NDArray[np.bool_]
-_ROWS_PER_SLOT = 4
-_SLOTS = (8, 120)
+_ROWS_PER_SLOT = 3
+_SLOTS = (12, 120)
 OURS = "our choice"
 
 
@@ -137,5 +137,7 @@ _BOUNDS = _load()
 _DATA: dict[str, Any] = {**_BOUNDS["near"], **_BOUNDS["inside"]}
 EPISODES: tuple[str, ...] = tuple(_BOUNDS["episodes"])
 INSIDE: tuple[str, ...] = tuple(_BOUNDS["inside"])
+RESPONSE_TIMES: tuple[str, ...] = tuple(_BOUNDS["response_times"])
+WITH: tuple[str, ...] = tuple(_BOUNDS["goes_with"])
 WAITING_WORDS: tuple[str, ...] = tuple(_BOUNDS["waiting_words"])
 USUAL_LINKS: tuple[float, ...] = tuple(_BOUNDS["usual_links"])

@@ -60,3 +60,11 @@ class Standing:
     def instance(self) -> str | None:
         """The disk, adapter, processor or process that it is about."""
         return self.figures[0].subject.instance if self.figures else None
+
+    @property
+    def at_low_load(self) -> bool:
+        """Whether it was as near its capacity under low load."""
+        main = self.figures[0] if self.figures else None
+        if main is None or main.before is None or main.limit is None:
+            return False
+        return main.before >= main.limit if main.value >= main.limit else main.before <= main.limit

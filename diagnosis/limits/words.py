@@ -14,27 +14,33 @@ NOUNS: dict[Resource, str] = {"cpu": "processors", "disk": "disks", "memory": "m
 _AT_LEAST = ("disk.idle", "disk.idle_total", "memory.available", "memory.available_percent", "sql.page_life_expectancy")
 
 
-def limited_by(standing: Standing, *, confident: bool) -> str:
-    """The conclusion where a resource limits: `The processors of db1 limit this run.`"""
+def limited_by(standing: Standing, *, confident: bool, followed: bool) -> str:
+    """The conclusion where a resource limits: `The processors of db1 limit this run.`
+
+    `followed`: the work still followed the load.
+    """
     host, instance = standing.host, standing.instance
     match standing.resource:
         case "cpu" if standing.what == "one processor":
-            subject, verb = f"processor {instance} of {host}, one of several,", "limits"
+            subject, several = f"processor {instance} of {host}, one of several,", False
         case "cpu" if standing.what == "one process":
-            subject, verb = f"the process {instance} of {host}, which uses all of one processor,", "limits"
+            subject, several = f"the process {instance} of {host}, which uses all of one processor,", False
         case "cpu":
-            subject, verb = f"the processors of {host}", "limit"
+            subject, several = f"the processors of {host}", True
         case "disk" if instance is not None:
-            subject, verb = f"disk {instance} of {host}", "limits"
+            subject, several = f"disk {instance} of {host}", False
         case "disk":
-            subject, verb = f"the disks of {host}", "limit"
+            subject, several = f"the disks of {host}", True
         case "memory" if standing.what:
-            subject, verb = f"too little memory for {standing.what} on {host}", "limits"
+            subject, several = f"too little memory for {standing.what} on {host}", False
         case "memory":
-            subject, verb = f"too little memory of {host}", "limits"
+            subject, several = f"too little memory of {host}", False
         case "network":
-            subject, verb = f"the network link of {host} ({instance})", "limits"
-    text = f"{subject} {verb} this run."
+            subject, several = f"the network link of {host} ({instance})", False
+    if followed:
+        text = f"{subject} {'are' if several else 'is'} the first to limit, but the work still followed the load."
+        return text[0].upper() + text[1:]
+    text = f"{subject} {'limit' if several else 'limits'} this run."
     return text[0].upper() + text[1:] if confident else f"Probably {text}"
 
 
