@@ -94,7 +94,10 @@ def _first_of(group: list[Compared]) -> str:
 
 
 def _cause(comparison: Comparison, worse: list[Compared]) -> str:
-    """What the limits say that were crossed in the second run only: the summary of the rule of what became worse."""
+    """What limits the second run where it did not limit the first, else what a limit says that only it crossed."""
+    limit, before = comparison.second.diagnosis.limit, comparison.first.diagnosis.limit
+    if limit and limit.limiting and (before is None or before.kind != limit.kind):
+        return limit.summary.replace("this run", "it")
     signal = worse[0].name
     found = [one for one in comparison.thresholds.only_second if one.rule.signal == signal]
     return found[0].rule.summary if found else ""
