@@ -63,6 +63,7 @@ def _without_a_resource(case: Case) -> Conclusion:
         return Conclusion("queue", recorded and not case.episodes and (follows is False or bool(queues)))
     if follows is False:
         return Conclusion("queue" if recorded else "unknown")
-    if mostly and case.load.response is None and not case.episodes:
-        return Conclusion("load", recorded and bool(case.inside) and case.load.work is not None)
+    if mostly and case.load.response is None and not case.often_short:
+        sure = recorded and bool(case.inside) and case.load.work is not None and not case.episodes
+        return Conclusion("load", sure)
     return Conclusion("unknown")

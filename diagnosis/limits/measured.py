@@ -135,6 +135,7 @@ def _load() -> dict[str, Any]:
 
 _BOUNDS = _load()
 _DATA: dict[str, Any] = {**_BOUNDS["near"], **_BOUNDS["inside"]}
+NEAR_RULES = frozenset(rule for one in _BOUNDS["near"].values() for rule in one.get("rules", ()))
 EPISODES: tuple[str, ...] = tuple(_BOUNDS["episodes"])
 INSIDE: tuple[str, ...] = tuple(_BOUNDS["inside"])
 RESPONSE_TIMES: tuple[str, ...] = tuple(_BOUNDS["response_times"])

@@ -12,6 +12,7 @@ from diagnosis.limits.measured import Figure
 from diagnosis.limits.standing import Standing
 from diagnosis.limits.switching import switching
 from review.sentences import breach_sentence
+from rules.subjects import Subject
 
 _MOST_EPISODES = 3
 _MOST_FIGURES = 3
@@ -36,7 +37,7 @@ def reasons(case: Case, found: Conclusion) -> Iterator[Sentence]:
         yield from _of_the_load(case, confident=found.confident)
     else:
         yield from _undecided(case, when)
-    yield Sentence(words.followed(case.load))
+    yield Sentence(words.followed(case.load), tuple(_of_the_work(case)))
     if found.limiting is None:
         for one in case.episodes[:_MOST_EPISODES]:
             yield Sentence(f"For a part of the run only: {breach_sentence(one)}")
@@ -45,6 +46,15 @@ def reasons(case: Case, found: Conclusion) -> Iterator[Sentence]:
     if text := words.not_ruled_out(case.open):
         yield Sentence(text)
     yield from (Sentence(*one) for one in (*switching(case), *latencies(case), *goes_with(case)))
+
+
+def _of_the_work(case: Case) -> Iterator[Figure]:
+    """The load and the work at the highest and at low load."""
+    load, measured = case.load, case.measured
+    for one in (load.offered, load.work):
+        if one is not None:
+            values = measured.slots.means(one.samples)
+            yield measured.figure(one.name, Subject(one.hosts[0]), values, load.top, load.low, compared=False)
 
 
 def _of_a_resource(case: Case, found: Conclusion, limiting: Standing, when: str) -> Iterator[Sentence]:
@@ -79,14 +89,15 @@ def _of_a_queue(case: Case, when: str, *, confident: bool) -> Iterator[Sentence]
 
 
 def _of_the_load(case: Case, *, confident: bool) -> Iterator[Sentence]:
-    yield Sentence(
-        "The load was too small to reach a limit."
-        if confident
-        else "Nothing that was recorded limits this run: nothing came near its capacity."
-    )
+    if confident:
+        yield Sentence("The load was too small to reach a limit.")
+    elif case.episodes:
+        yield Sentence("Nothing that was recorded limits the whole run.")
+    else:
+        yield Sentence("Nothing that was recorded limits this run: nothing stayed near its capacity.")
     if case.inside:
         longest = case.inside[0].figure
-        yield Sentence(f"Inside the software little waited: {words.figure_text(longest, None)}.", (longest,))
+        yield Sentence(f"Little waited inside the software: {words.figure_text(longest, None)}.", (longest,))
 
 
 def _undecided(case: Case, when: str) -> Iterator[Sentence]:

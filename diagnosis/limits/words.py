@@ -90,7 +90,7 @@ def figures_text(figures: Sequence[Figure], host: str | None) -> str:
 
 
 def figure_text(figure: Figure, host: str | None, *, brief: bool = False) -> str:
-    """`processor time: 98.2 % (limit 90 %; 47 % at low load)`; `host` is known from elsewhere."""
+    """`processor time was 98.2 % (limit 90 %; 47 % at low load)`; `host` is known from elsewhere."""
     known = host is not None and figure.subject.host.casefold() == host.casefold()
     where = figure.subject.instance if known else subject_name(figure.subject)
     notes: list[str] = []
@@ -103,7 +103,7 @@ def figure_text(figure: Figure, host: str | None, *, brief: bool = False) -> str
         notes.append(f"{quantity(figure.before, figure.unit)} at low load")
     value = quantity(figure.value, figure.unit)
     name = lower(_SHORT_TITLES.get(figure.signal, figure.title)) + (f" of {where}" if where else "")
-    return f"{name}{' ' if brief else ': '}{value}" + (f" ({'; '.join(notes)})" if notes else "")
+    return f"{name} was {value}" + (f" ({'; '.join(notes)})" if notes else "")
 
 
 def followed(load: LoadResponse) -> str:
