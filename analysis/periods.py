@@ -9,6 +9,7 @@ Two measures are tried. Both are 1 for a clock and near 0 for events that come b
   have nothing to do with the rhythm.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,6 +44,12 @@ class Rhythm:
     beats: NDArray[np.intp]
     events: NDArray[np.intp]
     agreement: float
+
+    @property
+    def reach(self) -> float:
+        """Two standard errors of the period, from how much the events are scattered around their beats."""
+        scatter = math.sqrt(-2 * math.log(min(1.0, self.agreement))) / (2 * math.pi)
+        return 2 * scatter * self.period / math.sqrt(len(self.beats))
 
     @property
     def missing(self) -> int:

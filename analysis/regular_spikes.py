@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.periods import FEWEST_BEATS, Rhythm, rhythm
-from analysis.spikes import MOST_OF_TIME, Spikes, spikes
+from analysis.spikes import Spikes, spikes
 from model.log import Values
 
 _FEWEST_ROWS = 4.5  # samples in a period: with fewer, a spike and the level between cannot be seen
 _LONG = 4000  # samples
+_MOST_RAISED = 0.3  # of a period, above half the height of a spike
 _LOOKED_AT = 20  # periods, for their shape
 _MOST_MISSING = 0.4  # of the beats
 _UPDATED_S = 60.0  # programs that keep counters up to date at intervals do so at least this often
@@ -23,10 +24,11 @@ class RegularSpikes:
 
     Attributes:
         period_s: The time from one to the next.
+        reach_s: How far the true period may be from it (two standard errors).
         missing: How many beats between the first and the last have no spike.
         level: The usual value between spikes.
         tops: The highest value of each spike.
-        width_s: How long a spike usually lasts.
+        width_s: How long a spike is usually above half its height.
         agreement: How well the spikes keep to the rhythm; 1 for a clock.
     """
 
@@ -34,6 +36,7 @@ class RegularSpikes:
     peak: NDArray[np.intp]
     last: NDArray[np.intp]
     period_s: float
+    reach_s: float
     missing: int
     level: float
     tops: Values
@@ -75,13 +78,26 @@ def _regular(values: Values, found: Spikes, beat: Rhythm, step: float) -> Regula
     edges[found.first] += 1
     edges[found.last + 1] -= 1
     between = values[np.cumsum(edges[:-1]) == 0]
-    if not len(between) or _raised_share(values, first, peak) > MOST_OF_TIME:
+    if not len(between) or _raised_share(values, first, peak) > _MOST_RAISED:
         return None
-    rows = last - first + 1
-    if (rows == 1).all() and _artefact(values[peak], between, first, beat):
+    if (first == last).all() and _artefact(values[peak], between, first, beat):
         return None
-    width_s, level = float(np.median(rows)) * step, float(np.median(between))
-    return RegularSpikes(first, peak, last, beat.period, beat.missing, level, values[peak], width_s, beat.agreement)
+    tops, level = values[peak], float(np.median(between))
+    middles = (tops + level) / 2
+    rows = [np.count_nonzero(values[a : b + 1] > m) for a, b, m in zip(first, last, middles, strict=True)]
+    width_s = float(np.median(rows)) * step
+    return RegularSpikes(
+        first,
+        peak,
+        last,
+        beat.period,
+        beat.reach + step / len(first),
+        beat.missing,
+        level,
+        tops,
+        width_s,
+        beat.agreement,
+    )
 
 
 def _artefact(tops: Values, between: Values, first: NDArray[np.intp], beat: Rhythm) -> bool:
@@ -107,5 +123,6 @@ def _raised_share(values: Values, first: NDArray[np.intp], peak: NDArray[np.intp
         period = values[start:end]
         low = len(period) // 4
         middle = (float(np.partition(period, low)[low]) + float(values[at])) / 2
-        shares.append(float((period > middle).mean()))
+        raised = np.count_nonzero(period > middle) - 0.5  # a spike begins and ends somewhere between samples
+        shares.append(raised / len(period))
     return float(np.median(shares))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from model.log import Values
 
-MOST_OF_TIME = 0.3  # spikes take up a smaller part of the time than this
+_MOST_OF_TIME = 0.45  # spikes take up a smaller part of the time than this, with their slopes
 _BLOCKS = (6, 20, 60)  # into how many parts the samples are divided for the level
 _FEWEST_IN_BLOCK = 12
 _DEVIATIONS = 5.0  # a spike is at least this many standard deviations above the level
@@ -42,14 +42,14 @@ def spikes(values: Values) -> list[Spikes]:
             break
         level = _level(values, size)
         above = values - level
-        scatter = _NORMAL * float(np.median(np.abs(above)))
+        scatter = _NORMAL * float(_median(np.abs(above)))
         least = max(_DEVIATIONS * scatter, 1e-9 * float(np.abs(values).max()))
         if not (above > least).any():
             continue
         for part in _PARTS_OF_TOP:
             one = _above(above, max(least, part * _top(above, least)))
             key = one.first.tobytes() + one.last.tobytes()
-            if len(one.first) >= _FEWEST and key not in seen and _share(one, len(values)) < MOST_OF_TIME:
+            if len(one.first) >= _FEWEST and key not in seen and _share(one, len(values)) < _MOST_OF_TIME:
                 seen.add(key)
                 found.append(one)
     return found
@@ -58,7 +58,7 @@ def spikes(values: Values) -> list[Spikes]:
 def _level(values: Values, size: int) -> Values:
     """The median of each block of rows, smoothed by a median of three, and interpolated."""
     blocks = len(values) // size
-    medians = np.median(values[: blocks * size].reshape(blocks, size), axis=1)
+    medians = _median(values[: blocks * size].reshape(blocks, size))
     padded = np.concatenate((medians[:1], medians, medians[-1:]))
     smooth = np.median(np.stack((padded[:-2], medians, padded[2:])), axis=0)
     return np.interp(np.arange(len(values)), (np.arange(blocks) + 0.5) * size - 0.5, smooth)
@@ -66,7 +66,15 @@ def _level(values: Values, size: int) -> Values:
 
 def _top(above: Values, least: float) -> float:
     """The height of the highest spikes: nine tenths of all rows in spikes are lower."""
-    return float(np.quantile(above[above > least], 0.9))
+    high = above[above > least]
+    at = len(high) * 9 // 10
+    return float(np.partition(high, at)[at])
+
+
+def _median(values: Values) -> Values:
+    """The upper median along the last axis; np.median takes three times as long."""
+    at = values.shape[-1] // 2
+    return np.partition(values, at, axis=-1)[..., at]
 
 
 def _above(above: Values, least: float) -> Spikes:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from model.samples import Samples
 from rules.subjects import Subject
 
-_MOST = 16  # of a host
+_MOST = 8  # of a host
 
 
 def leading(every: Mapping[Subject, Samples]) -> Iterator[tuple[Subject, Samples]]:

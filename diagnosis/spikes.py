@@ -20,7 +20,9 @@ from rules.subjects import Subject
 
 _HIGHER = 1.5  # the least ratio of a spike to the level between, unless the unit is %
 _FEWEST_SAMPLES = 40
-_MOST = 8
+_FAR = 4.0  # times the usual deviation
+_ROUND_S = (86_400, 3600, 1800, 900, 600, 300, 60, 30, 10, 5, 1, 0.1)
+_MOST = 5
 _MOST_NAMED = 4
 _MOST_PROCESSES = 3
 
@@ -83,8 +85,9 @@ class PeriodicSpikes:
         beats = self.count + main.spikes.missing
         count = f"{self.count} in all" if not main.spikes.missing else f"{self.count} of {beats} beats"
         width = duration_text(round(main.spikes.width_s) * SECOND or int(main.spikes.width_s * SECOND))
+        period = _about(self.period_s, main.spikes.reach_s)
         return (
-            f"Every {_about(self.period_s)} a spike in {main.signal.title} of {subject_name(main.subject)} ({count}, "
+            f"Every {period} a spike in {main.signal.title} of {subject_name(main.subject)} ({count}, "
             f"about {width} long, typically {quantity(main.typical, unit)}, at most {quantity(main.highest, unit)}); "
             f"between the spikes usually {quantity(main.spikes.level, unit)}."
         )
@@ -111,9 +114,15 @@ class PeriodicSpikes:
         return "No sample went past a limit of these signals in the spikes." if self.limits else ""
 
 
-def _about(seconds: float) -> str:
-    """A period without digits that it is not known to."""
-    return duration_text(round(seconds) * SECOND) if seconds >= 10 else duration_text(int(seconds * SECOND))
+def _about(period_s: float, reach_s: float) -> str:
+    """A period in the roundest number that it may be."""
+    round_s = next((unit * round(period_s / unit) for unit in _ROUND_S if _near(period_s, unit, reach_s)), period_s)
+    return duration_text(int(round_s * SECOND))
+
+
+def _near(period_s: float, unit: float, reach_s: float) -> bool:
+    whole = round(period_s / unit)
+    return whole > 0 and abs(whole * unit - period_s) <= reach_s
 
 
 def _risen(one: Rising, *, process: bool = False) -> str:
@@ -169,13 +178,14 @@ def _events(there: Samples, found: RegularSpikes) -> Events:
 
 
 def _may_have_spikes(values: Values) -> bool:
-    """Whether values or their changes reach much further than usual: a quick look before the search."""
-    return _reaches_far(values - np.median(values)) or _reaches_far(np.abs(np.diff(values)))
-
-
-def _reaches_far(values: Values) -> bool:
-    at = len(values) * 5 // 6
-    return bool(values.max() > 3.5 * max(0.0, float(np.partition(values, at)[at])))
+    """Whether values, or their changes, reach much further up than usual: a quick look before the search."""
+    low, middle = len(values) // 6, len(values) // 2
+    ordered = np.partition(values, (low, middle))
+    if values.max() - ordered[middle] > _FAR * (ordered[middle] - ordered[low]):
+        return True
+    changes = np.abs(np.diff(values))
+    high = len(changes) * 5 // 6
+    return bool(changes.max() > _FAR * np.partition(changes, high)[high])
 
 
 def _worth_telling(one: SignalSpikes) -> bool:

@@ -14,6 +14,7 @@ import numpy as np
 from analysis.trend import Trend, trend
 from diagnosis.restarts import Restarts
 from diagnosis.smallest import smallest_change
+from model.log import Values
 from model.run import Phase
 from model.samples import Samples
 from model.times import SECOND, duration_text
@@ -27,6 +28,7 @@ from rules.signal_schema import Signal
 from rules.subjects import Subject
 
 _STEADY = "steady"
+_PROCESS = "process."
 _SHORTEST = 600 * SECOND
 _OF_PHASE = 0.6  # the least part of the phase, or of the run, that must have been recorded without a restart
 _CHANGE = 0.05  # the least change over the recorded time, as a share of the level
@@ -150,6 +152,8 @@ def _every(review: Review, looked_at: Phase, load: Load | None, climbed: float) 
             there = restarts.longest(name, subject, samples.between(looked_at.start, looked_at.end).present)
             if not len(there.times):
                 continue
+            if name.startswith(_PROCESS) and not _may_change(there.values, signal):
+                continue
             start, end = int(there.times[0]), int(there.times[-1])
             if end - start < max(_SHORTEST, _OF_PHASE * (looked_at.end - looked_at.start)):
                 continue
@@ -177,6 +181,13 @@ def _every(review: Review, looked_at: Phase, load: Load | None, climbed: float) 
                 _reaches(found, limit, (end - start) / SECOND),
                 float(there.values.max()),
             )
+
+
+def _may_change(values: Values, signal: Signal) -> bool:
+    """Whether the last third differs from the first: a quick look, as there may be hundreds of processes."""
+    third = max(1, len(values) // 3)
+    change = abs(float(values[-third:].mean() - values[:third].mean()))
+    return change >= smallest_change(signal.unit) / 4
 
 
 def _trend(samples: Samples) -> Trend | None:
