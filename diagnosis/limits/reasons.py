@@ -34,7 +34,7 @@ def reasons(case: Case, found: Conclusion) -> Iterator[Sentence]:
     elif found.kind == "queue":
         yield from _of_a_queue(case, when, confident=found.confident)
     elif found.kind == "load":
-        yield from _of_the_load(case, confident=found.confident)
+        yield from _of_the_load(case, when, confident=found.confident)
     else:
         yield from _undecided(case, when)
     yield Sentence(words.followed(case.load), tuple(_of_the_work(case)))
@@ -88,14 +88,17 @@ def _of_a_queue(case: Case, when: str, *, confident: bool) -> Iterator[Sentence]
         )
 
 
-def _of_the_load(case: Case, *, confident: bool) -> Iterator[Sentence]:
+def _of_the_load(case: Case, when: str, *, confident: bool) -> Iterator[Sentence]:
     if confident:
         yield Sentence("The load was too small to reach a limit.")
     elif case.episodes:
         yield Sentence("Nothing that was recorded limits the whole run.")
     else:
         yield Sentence("Nothing that was recorded limits this run: nothing stayed near its capacity.")
-    if case.inside:
+    if case.waits:
+        shown = tuple(one.figure for one in case.waits[:_MOST_FIGURES])
+        yield Sentence(f"{when}, {words.figures_text(shown, None)}.", shown)
+    elif case.inside:
         longest = case.inside[0].figure
         yield Sentence(f"Little waited inside the software: {words.figure_text(longest, None)}.", (longest,))
 
