@@ -5,6 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
+from diagnosis.limits.busy_part import busy_part
 from diagnosis.limits.disk import disks
 from diagnosis.limits.inside import Waiting, waiting
 from diagnosis.limits.load_response import LoadResponse, after_the_peak, load_response
@@ -123,15 +124,16 @@ def case_of(review: Review) -> Case:
     """What there is to conclude from.
 
     Where the load that was asked for is not recorded, and nothing was used up when most was done, the time after that
-    is looked at: the work may have fallen because something was used up.
+    is looked at: the work may have fallen because something was used up. Without any load, the busiest part is.
     """
     measured = Measured(review)
     load = load_response(measured, loads(review.signals, review.question.signals))
     case = _at(measured, load)
-    later = after_the_peak(measured, load)
-    if later is not None and not any(one.used_up for one in case.standings):
-        after = _at(measured, later)
-        return after if after.used_up else case
+    if any(one.used_up for one in case.standings):
+        return case
+    for other in (after_the_peak(measured, load), busy_part(measured, load)):
+        if other is not None and (elsewhere := _at(measured, other)).used_up:
+            return elsewhere
     return case
 
 

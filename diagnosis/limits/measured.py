@@ -54,9 +54,9 @@ class Measured:
 
     def __init__(self, review: Review) -> None:
         self.review = review
-        longest = max(len(log.times) for log in review.logs)
+        self.rows = max(len(log.times) for log in review.logs)
         fewest, most = _SLOTS
-        count = int(np.clip(longest // _ROWS_PER_SLOT, fewest, most))
+        count = int(np.clip(self.rows // _ROWS_PER_SLOT, fewest, most))
         self.slots = Slots(review.start or 0, review.end or 0, count)
         self._means: dict[str, Mapping[Subject, Values]] = {}
 

@@ -58,8 +58,7 @@ def _of_the_work(case: Case) -> Iterator[Figure]:
 
 
 def _of_a_resource(case: Case, found: Conclusion, limiting: Standing, when: str) -> Iterator[Sentence]:
-    followed = bool(case.load.follows and case.load.response)
-    yield Sentence(words.limited_by(limiting, confident=found.confident, followed=followed), limiting.figures[:1])
+    yield Sentence(words.limited_by(limiting, case.load, confident=found.confident), limiting.figures[:1])
     shown = limiting.figures[:_MOST_FIGURES]
     yield Sentence(f"{when}, {words.figures_text(shown, limiting.host)}.", shown)
     for one in case.standings:

@@ -26,11 +26,8 @@ _SHORT_TITLES = {
 _AT_LEAST = ("disk.idle", "disk.idle_total", "memory.available", "memory.available_percent", "sql.page_life_expectancy")
 
 
-def limited_by(standing: Standing, *, confident: bool, followed: bool) -> str:
-    """The conclusion where a resource limits: `The processors of db1 limit this run.`
-
-    `followed`: the work still followed the load.
-    """
+def limited_by(standing: Standing, load: LoadResponse, *, confident: bool) -> str:
+    """The conclusion where a resource limits: `The processors of db1 limit this run.`"""
     host, instance = standing.host, standing.instance
     match standing.resource:
         case "cpu" if standing.what == "one processor":
@@ -49,10 +46,11 @@ def limited_by(standing: Standing, *, confident: bool, followed: bool) -> str:
             subject, several = f"too little memory of {host}", False
         case "network":
             subject, several = f"the network link of {host} ({instance})", False
-    if followed:
+    if load.follows and load.response is not None:
         text = f"{subject} {'are' if several else 'is'} the first to limit, but the work still followed the load."
         return text[0].upper() + text[1:]
-    text = f"{subject} {'limit' if several else 'limits'} this run."
+    run = f"{round(100 * float(load.top.mean()))} % of this run" if load.busy else "this run"
+    text = f"{subject} {'limit' if several else 'limits'} {run}."
     return text[0].upper() + text[1:] if confident else f"Probably {text}"
 
 
@@ -63,6 +61,8 @@ def highest_load(measured: Measured, load: LoadResponse) -> str:
     within = f", in the {phase} phase" if phase else ""
     if load.fell is not None:
         return f"After {lower(_title(load))} had been highest ({share}{within})"
+    if load.busy:
+        return f"While it was near its capacity ({share}{within})"
     by = load.load
     if by is None:
         return "In the middle of the values of the whole run"
