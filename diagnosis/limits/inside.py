@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from diagnosis.limits.figure import Figure, figure_of
 from diagnosis.limits.load_response import LoadResponse
-from diagnosis.limits.measured import INSIDE, WAITING_WORDS, Figure, Measured, median
+from diagnosis.limits.measured import INSIDE, WAITING_WORDS, Measured, median
 from model.series import Series
 from rules.subjects import Subject
 
@@ -45,7 +46,7 @@ def waiting(measured: Measured, load: LoadResponse) -> tuple[Waiting, ...]:
 def _known(measured: Measured, load: LoadResponse) -> Iterator[Waiting]:
     for signal in INSIDE:
         for subject, values in measured.of(signal).items():
-            figure = measured.figure(signal, subject, values, load.top, load.low)
+            figure = figure_of(measured, load, signal, subject, values)
             if not np.isnan(figure.value):
                 yield _judged(figure)
 

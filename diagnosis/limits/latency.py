@@ -10,7 +10,7 @@ import numpy as np
 
 from analysis.latency_knee import latency_knee
 from diagnosis.limits.case import Case
-from diagnosis.limits.measured import Figure
+from diagnosis.limits.figure import Figure, figure_of
 from diagnosis.limits.words import figure_text
 from model.log import Values
 from model.value_text import number, quantity
@@ -33,7 +33,7 @@ def latencies(case: Case) -> Iterator[Reason]:
         if processing is None:
             continue
         pair = tuple(
-            measured.figure(name, subject, values, load.top, load.low, compared=False)
+            figure_of(measured, load, name, subject, values, compared=False)
             for name, values in (("ldap.connect_latency", connect), ("ldap.processing_latency", processing))
         )
         if not any(np.isnan(one.value) for one in pair):
@@ -78,6 +78,6 @@ def _knee(case: Case) -> Iterator[Reason]:
                 f"{known.title} of {subject_name(subject)} stayed near {quantity(found.latency, unit)} up to "
                 f"{quantity(found.rate, per)}, {round(100 * found.rate / found.highest)} % of the highest rate "
                 f"({quantity(found.highest, per)}), where it was {quantity(found.at_highest, unit)}.",
-                (case.measured.figure(signal, subject, values, case.load.top, case.load.low),),
+                (figure_of(case.measured, case.load, signal, subject, values),),
             )
             return

@@ -31,24 +31,6 @@ class Bound:
     document: str
 
 
-@dataclass(frozen=True)
-class Figure:
-    """What a signal was in the part of the run that is judged: the median of its means.
-
-    `before` is the same under low load, None where the load did not change. `limit` is None if it was compared with
-    nothing.
-    """
-
-    signal: str
-    title: str
-    unit: str
-    subject: Subject
-    value: float
-    before: float | None = None
-    limit: float | None = None
-    document: str | None = None
-
-
 class Measured:
     """A review's signals, as means over equal parts of the run."""
 
@@ -95,23 +77,6 @@ class Measured:
     def needed(self, resource: str, host: str) -> str:
         """The counters that tell how near a resource is to its capacity."""
         return _BOUNDS["needed"]["linux" if self.is_linux(host) else "windows"][resource]
-
-    def figure(
-        self, signal: str, subject: Subject, values: Values, part: Mask, low: Mask | None, *, compared: bool = True
-    ) -> Figure:
-        """What a signal was in a part of the run."""
-        known = self.review.question.signals.get(signal)
-        bound = self.bound(signal, subject) if compared else None
-        return Figure(
-            signal,
-            known.title if known else signal,
-            known.unit if known else "",
-            subject,
-            median(values, part),
-            None if low is None else median(values, low),
-            bound.limit if bound else None,
-            bound.document if bound else None,
-        )
 
     @cached_property
     def _findings(self) -> dict[tuple[str, str], Finding]:

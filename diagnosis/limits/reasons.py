@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from diagnosis.limits import words
 from diagnosis.limits.case import Case
 from diagnosis.limits.conclusion import Conclusion
+from diagnosis.limits.figure import Figure, figure_of
 from diagnosis.limits.goes_with import goes_with
 from diagnosis.limits.latency import latencies
-from diagnosis.limits.measured import Figure
 from diagnosis.limits.standing import Standing
 from diagnosis.limits.switching import switching
 from review.sentences import breach_sentence
@@ -54,7 +54,7 @@ def _of_the_work(case: Case) -> Iterator[Figure]:
     for one in (load.offered, load.work):
         if one is not None:
             values = measured.slots.means(one.samples)
-            yield measured.figure(one.name, Subject(one.hosts[0]), values, load.top, load.low, compared=False)
+            yield figure_of(measured, load, one.name, Subject(one.hosts[0]), values, compared=False)
 
 
 def _of_a_resource(case: Case, found: Conclusion, limiting: Standing, when: str) -> Iterator[Sentence]:

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
+from diagnosis.limits.figure import Figure
 from diagnosis.limits.load_response import LoadResponse
-from diagnosis.limits.measured import OURS, Figure, Measured
+from diagnosis.limits.measured import OURS, Measured
 from diagnosis.limits.standing import Resource, Standing, State
 from model.remark import listed
 from model.value_text import number, quantity
@@ -100,7 +101,7 @@ def figure_text(figure: Figure, host: str | None, *, brief: bool = False) -> str
             f"{'at least' if figure.signal in _AT_LEAST else 'limit'} {quantity(figure.limit, figure.unit)}{told}"
         )
     if figure.before is not None and figure.before == figure.before and not brief:
-        notes.append(f"{quantity(figure.before, figure.unit)} at low load")
+        notes.append(f"{quantity(figure.before, figure.unit)} {'otherwise' if figure.elsewhen else 'at low load'}")
     value = quantity(figure.value, figure.unit)
     name = lower(_SHORT_TITLES.get(figure.signal, figure.title)) + (f" of {where}" if where else "")
     return f"{name} was {value}" + (f" ({'; '.join(notes)})" if notes else "")
