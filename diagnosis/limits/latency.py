@@ -20,7 +20,7 @@ Reason = tuple[str, tuple[Figure, ...]]
 _STUDY = "Measurement and Analysis of LDAP Performance"
 _NAGLE = (38.0, 70.0)  # ms
 _CONSTANT = 1.3  # times
-_TIMES = ("ms", "s")
+_NOTICED = 0.5  # of the limit of a latency
 # The response a client sees first, then its parts.
 _RESPONSES = ("ldap.response_latency", "ldap.processing_latency", "messaging.holding_time", "exchange.rpc_latency")
 
@@ -46,10 +46,10 @@ def latencies(case: Case) -> Iterator[Reason]:
 
 def _split(pair: tuple[Figure, ...]) -> str:
     connect, processing = pair
-    text = f"Of the latency, {figure_text(connect, connect.subject.host, brief=True)}"
+    text = f"The latency of {connect.subject.host}: {figure_text(connect, connect.subject.host, brief=True)}"
     text += f", {figure_text(processing, processing.subject.host, brief=True)}"
     if connect.value > processing.value and connect.before is not None and connect.value > connect.before:
-        return f"{text}: connecting dominates, as it does where a directory is saturated ({_STUDY}, Conclusion)."
+        return f"{text}; connecting dominates, as it does where a directory is saturated ({_STUDY}, Conclusion)."
     return f"{text}."
 
 
@@ -71,7 +71,8 @@ def _knee(case: Case) -> Iterator[Reason]:
         for subject, values in case.measured.of(signal).items():
             found = latency_knee(rate, values)
             known = case.measured.review.question.signals[signal]
-            if found is None:
+            limit = case.measured.bound(signal, subject).limit
+            if found is None or found.at_highest < _NOTICED * limit:
                 continue
             unit, per = known.unit, work.signal.unit
             yield (

@@ -27,9 +27,9 @@ def memory(measured: Measured, host: str, load: LoadResponse) -> Standing:
     left = _left(measured, host, load)
     paging = [one for name in _PAGING if (one := _first(measured, host, load, (name,))) is not None]
     stalled = _first(measured, host, load, ("memory.stalled", "memory.waited_for"))
-    shown = tuple(one for one in (left, _most(paging), stalled) if one is not None)
+    shown = tuple(one for one in (left, _most(paging)) if one is not None)
     if stalled is not None and stalled.value > (stalled.limit or 0):
-        return Standing("memory", host, State.FULL, (stalled, *shown[:-1]))
+        return Standing("memory", host, State.FULL, (stalled, *shown))
     if (cache := _small_cache(measured, host, load)) is not None:
         return Standing("memory", host, State.NEAR, (*cache, *shown), what="the buffer cache of SQL Server")
     return Standing(

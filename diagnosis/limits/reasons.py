@@ -60,7 +60,7 @@ def _of_the_work(case: Case) -> Iterator[Figure]:
 def _of_a_resource(case: Case, found: Conclusion, limiting: Standing, when: str) -> Iterator[Sentence]:
     yield Sentence(words.limited_by(limiting, case.load, confident=found.confident), limiting.figures[:1])
     shown = limiting.figures[:_MOST_FIGURES]
-    yield Sentence(f"{when}, {words.figures_text(shown, limiting.host)}.", shown)
+    yield Sentence(f"{when}: {words.figures_text(shown, limiting.host)}.", shown)
     for one in case.standings:
         if one is limiting or not one.used_up or not one.figures:
             continue
@@ -80,7 +80,7 @@ def _of_a_queue(case: Case, when: str, *, confident: bool) -> Iterator[Sentence]
     yield Sentence(f"{a} queue inside the software limits this run: {had_room}.")
     shown = tuple(one.figure for one in case.waits[:_MOST_FIGURES])
     if shown:
-        yield Sentence(f"{when}, {words.figures_text(shown, None)}.", shown)
+        yield Sentence(f"{when}: {words.figures_text(shown, None)}.", shown)
     else:
         yield Sentence(
             "Which queue is not recorded, and what lies outside the hosts (clients, the way to them) may limit as well."
@@ -96,7 +96,7 @@ def _of_the_load(case: Case, when: str, *, confident: bool) -> Iterator[Sentence
         yield Sentence("Nothing that was recorded limits this run: nothing stayed near its capacity.")
     if case.waits:
         shown = tuple(one.figure for one in case.waits[:_MOST_FIGURES])
-        yield Sentence(f"{when}, {words.figures_text(shown, None)}.", shown)
+        yield Sentence(f"{when}: {words.figures_text(shown, None)}.", shown)
     elif case.inside:
         longest = case.inside[0].figure
         yield Sentence(f"Little waited inside the software: {words.figure_text(longest, None)}.", (longest,))
@@ -110,4 +110,4 @@ def _undecided(case: Case, when: str) -> Iterator[Sentence]:
         yield Sentence("What limits this run cannot be told from what was recorded.")
     nearest = [*(one.figures[0] for one in (*case.used_up, *case.high)), *(one.figure for one in case.waits[:2])]
     if nearest:
-        yield Sentence(f"{when}, {words.figures_text(nearest, None)}.", tuple(nearest))
+        yield Sentence(f"{when}: {words.figures_text(nearest, None)}.", tuple(nearest))

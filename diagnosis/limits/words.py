@@ -66,7 +66,7 @@ def highest_load(measured: Measured, load: LoadResponse) -> str:
         return f"While it was near its capacity ({share}{within})"
     by = load.load
     if by is None:
-        return "In the middle of the values of the whole run"
+        return "Over the whole run"
     values = measured.slots.means(by.samples)[load.top]
     return f"At the highest load ({lower(by.signal.title)}: {_of(float(values.min()), by)} and more; {share}{within})"
 
@@ -87,11 +87,11 @@ def phase_of(measured: Measured, load: LoadResponse) -> str | None:
 
 def figures_text(figures: Sequence[Figure], host: str | None) -> str:
     """Several figures in a row."""
-    return "; ".join(figure_text(one, host) for one in figures)
+    return ", ".join(figure_text(one, host) for one in figures)
 
 
 def figure_text(figure: Figure, host: str | None, *, brief: bool = False) -> str:
-    """`processor time was 98.2 % (limit 90 %; 47 % at low load)`; `host` is known from elsewhere."""
+    """`processor time at 98.2 % (limit 90 %; 47 % at low load)`; `host` is known from elsewhere."""
     known = host is not None and figure.subject.host.casefold() == host.casefold()
     where = figure.subject.instance if known else subject_name(figure.subject)
     notes: list[str] = []
@@ -104,7 +104,7 @@ def figure_text(figure: Figure, host: str | None, *, brief: bool = False) -> str
         notes.append(f"{quantity(figure.before, figure.unit)} {'otherwise' if figure.elsewhen else 'at low load'}")
     value = quantity(figure.value, figure.unit)
     name = lower(_SHORT_TITLES.get(figure.signal, figure.title)) + (f" of {where}" if where else "")
-    return f"{name} was {value}" + (f" ({'; '.join(notes)})" if notes else "")
+    return f"{name} at {value}" + (f" ({'; '.join(notes)})" if notes else "")
 
 
 def followed(load: LoadResponse) -> str:
@@ -157,7 +157,7 @@ def room(standings: Sequence[Standing]) -> str:
         return ""
     several = len({one.host for one in standings}) > 1
     names = [figure_text(one.figures[0], None if several else one.host, brief=True) for one in least.values()]
-    return f"Room was left elsewhere: {'; '.join(names)}."
+    return f"Room was left elsewhere: {', '.join(names)}."
 
 
 def _nearness(figure: Figure) -> float:
