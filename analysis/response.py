@@ -44,6 +44,13 @@ def top(load: Values, share: float) -> Mask:
     return mask
 
 
+def middle(load: Values) -> Mask:
+    """Where the load is well below its highest, and not low."""
+    low, high = _MIDDLE
+    most = highest(load)
+    return np.isfinite(load) & (load >= low * most) & (load <= high * most)
+
+
 def highest(values: Values) -> float:
     """The highest value, without the few that are out of line."""
     return float(np.nanpercentile(values, _HIGHEST)) if np.isfinite(values).any() else float("nan")
@@ -59,18 +66,17 @@ def response(load: Values, work: Values) -> Response | None:
     """How the work responds to the load near its highest; None if too little was recorded there."""
     most = highest(load)
     filled = np.isfinite(load) & np.isfinite(work) & (load > 0) & (work > 0)
-    low, high = _MIDDLE
-    middle = filled & (load >= low * most) & (load <= high * most)
+    lower = filled & middle(load)
     upper = filled & (load >= _TOP * most)
-    if not middle.any() or upper.sum() < 2 or middle.sum() + upper.sum() < _FEWEST:
+    if not lower.any() or upper.sum() < 2 or lower.sum() + upper.sum() < _FEWEST:
         return None
-    loads = [float(np.median(load[part])) for part in (middle, upper)]
-    works = [float(np.median(work[part])) for part in (middle, upper)]
+    loads = [float(np.median(load[part])) for part in (lower, upper)]
+    works = [float(np.median(work[part])) for part in (lower, upper)]
     if loads[1] < _LEAST_STEP * loads[0]:
         return None
     step = np.log(loads[1] / loads[0])
     spread = max(float(np.std(np.log(work[upper]))), 0.005)
-    error = spread * float(np.sqrt(1 / (_EFFECTIVE * middle.sum()) + 1 / (_EFFECTIVE * upper.sum())))
+    error = spread * float(np.sqrt(1 / (_EFFECTIVE * lower.sum()) + 1 / (_EFFECTIVE * upper.sum())))
     elasticity = float(np.log(works[1] / works[0]) / step)
     return Response(elasticity, _SIGMAS * error / float(step), (loads[0], works[0]), (loads[1], works[1]))
 

@@ -17,10 +17,16 @@ from review.review import Review
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """One of the runs, and what to call it."""
+    """One of the runs: what to call it, as what it was named on the command line, and what is known of it."""
 
     name: str
+    source: str
     diagnosis: Diagnosis
+
+    @property
+    def called(self) -> str:
+        """Its name within a sentence: in quotes unless it is a word."""
+        return self.name if self.name.replace("-", "").replace("_", "").isalnum() else f"“{self.name}”"
 
     @property
     def review(self) -> Review:

@@ -54,6 +54,7 @@ class Compared:
         subject: That of the first run.
         other: That of the second run.
         crossed: The rank of its documented limit among those crossed in one of the runs only; None if none is.
+        where: The place in words, if it is not that of the subjects.
         chance: The chance of a false alarm, raised for the number of signals that are compared.
     """
 
@@ -65,12 +66,20 @@ class Compared:
     first: Level
     second: Level
     crossed: int | None = None
+    where: str = ""
     chance: float = 1.0
 
     @cached_property
     def difference(self) -> Difference:
-        """The difference of the means, the second less the first."""
-        return Difference.of(self.first.mean, self.second.mean)
+        """The difference of the means, the second less the first.
+
+        Its error is known no better than from as many parts as are independent of each other.
+        """
+        found = Difference.of(self.first.mean, self.second.mean)
+        if self.ranks is None:
+            return found
+        independent = len(self.first.blocks) + len(self.second.blocks) - 2
+        return replace(found, freedom=min(found.freedom, float(independent)))
 
     @cached_property
     def ranks(self) -> RankTest | None:
@@ -133,8 +142,10 @@ class Compared:
 
 
 def judged(found: Sequence[Compared]) -> list[Compared]:
-    """The comparisons of one phase, each with its chance of a false alarm among all of them."""
-    if not found:
-        return []
-    raised = holm(np.array([one.difference.chance for one in found]))
-    return [replace(one, chance=float(chance)) for one, chance in zip(found, raised, strict=True)]
+    """The comparisons of one phase, with chances raised for their number: critical signals apart from others."""
+    every: list[Compared] = []
+    for critical in (True, False):
+        alike = [one for one in found if one.treatment.critical == critical]
+        raised = holm(np.array([one.difference.chance for one in alike]))
+        every += [replace(one, chance=float(chance)) for one, chance in zip(alike, raised, strict=True)]
+    return every

@@ -8,14 +8,12 @@ from comparison.phases import CommonPhase
 from comparison.treatments import Treatment, Treatments
 from review.load import Load, loads
 from review.review import Review
+from review.sentences import subject_name
 
 
 @dataclass(frozen=True, eq=False)
 class LoadComparison:
-    """The load signals of both runs, compared; those that tell most of the load first.
-
-    `is_recorded` is False where no load was recorded in both: processor time may stand in for it, and says little.
-    """
+    """The load signals of both runs, compared; those that tell most of the load first."""
 
     signals: tuple[Compared, ...]
     tolerance: float
@@ -50,12 +48,21 @@ def compare_loads(first: Review, second: Review, phase: CommonPhase, treatments:
     found: list[Compared] = []
     for name, one in here.items():
         other = there.get(name)
-        levels = [Level.of(load.samples, part) for load, part in ((one, phase.first), (other, phase.second)) if load]
-        if other is None or len(levels) < 2 or levels[0] is None or levels[1] is None:
+        if other is None:
+            continue
+        first, second = Level.of(one.samples, phase.first), Level.of(other.samples, phase.second)
+        if first is None or second is None:
             continue
         treatment = Treatment("either", treatments.load, 0.0, needed=False, critical=False)
-        found.append(Compared(name, one.signal, one.subjects[0], other.subjects[0], treatment, levels[0], levels[1]))
+        subjects = one.subjects[0], other.subjects[0]
+        found.append(Compared(name, one.signal, *subjects, treatment, first, second, where=_where(one)))
     return LoadComparison(tuple(judged(found)), treatments.load)
+
+
+def _where(load: Load) -> str:
+    """The subject, or how many it is summed over."""
+    first, *others = load.subjects
+    return f"sum of {len(load.subjects):,}" if others else subject_name(first)
 
 
 def _by_name(review: Review) -> dict[str, Load]:

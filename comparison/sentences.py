@@ -11,6 +11,8 @@ _MANY_TIMES = 3  # from this ratio on, `84 times` reads better than a percentage
 
 def place(one: Compared) -> str:
     """`SQLSRV01, 2 E:`; with the name it has in the other run, if that is another."""
+    if one.where:
+        return one.where
     name = subject_name(one.subject)
     if one.other.host.casefold() == one.subject.host.casefold():
         return name

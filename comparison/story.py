@@ -60,12 +60,12 @@ def _load(comparison: Comparison) -> str:
     if load.is_same is False:
         return f"The load was not the same{phase}: {what} {moved(told)}; other differences may come from that."
     if load.is_same is None:
-        return f"Whether the load was the same{phase} is not known: {what} were {levels(told)}, with too few samples."
-    return f"The load was the same{phase}: {levels(told)}, {what}."
+        return f"Whether the load was the same{phase} is not known: {what} {levels(told)}, with too few samples."
+    return f"The load was the same{phase}: {what} {levels(told)}."
 
 
 def _worse(comparison: Comparison) -> str:
-    name = comparison.second.name
+    name = comparison.second.called
     worse, better = comparison.regressions, comparison.of(Outcome.IMPROVEMENT)
     if worse:
         cause = _cause(comparison, worse)
@@ -104,8 +104,7 @@ def _same(comparison: Comparison) -> str:
     same = comparison.of(Outcome.SAME, Outcome.WITHIN)
     unclear = by_signal(comparison.of(Outcome.UNCLEAR))
     few = f" {counted(len(unclear), 'signal')} had too few samples to tell." if unclear else ""
-    moving = {one.name for one in comparison.judged if one.outcome not in (Outcome.SAME, Outcome.WITHIN)}
-    told = [one for name in resources() if name not in moving for one in _busiest(same, name)]
+    told = unchanged(comparison)
     if not told:
         return f"{counted(len(by_signal(same)), 'signal')} did not change.{few}" if same else few.strip()
     texts = [
@@ -115,6 +114,13 @@ def _same(comparison: Comparison) -> str:
     more = len(by_signal(same)) - len(texts)
     also = f" and {counted(more, 'more signal')}" if more > 0 else ""
     return f"What did not change: {', '.join(texts)}{also}.{few}"
+
+
+def unchanged(comparison: Comparison) -> list[Compared]:
+    """The resources of which no host or instance differs: of each the busiest."""
+    same = comparison.of(Outcome.SAME, Outcome.WITHIN)
+    moving = {one.name for one in comparison.judged if one.outcome not in (Outcome.SAME, Outcome.WITHIN)}
+    return [one for name in resources() if name not in moving for one in _busiest(same, name)]
 
 
 def _busiest(same: list[Compared], name: str) -> Iterator[Compared]:
@@ -142,7 +148,7 @@ def _lacking(comparison: Comparison) -> Iterator[str]:
         strict=True,
     ):
         if alone:
-            yield f"{side.name} has no host that belongs to {listed(alone, _MOST_NAMED)} of {other.name}"
+            yield f"{side.called} has no host that belongs to {listed(alone, _MOST_NAMED)} of {other.called}"
     known = {one.name for one in comparison.judged}
     if lacking := [name for name in comparison.treatments.needed if name not in known]:
         yield f"{listed(lacking, _MOST_NAMED)} must be recorded in both runs, and is not"
@@ -150,7 +156,7 @@ def _lacking(comparison: Comparison) -> Iterator[str]:
     every = {one.name for one in comparison.judged}
     names = dict.fromkeys(f"{one.signal.title} of {one.host}" for one in gone if one.name not in every)
     if names:
-        yield f"{comparison.second.name} does not record {listed(list(names), _MOST_NAMED)}"
+        yield f"{comparison.second.called} does not record {listed(list(names), _MOST_NAMED)}"
 
 
 def _unclear(comparison: Comparison) -> Iterator[str]:

@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 from comparison.hosts import Hosts
+from comparison.judging import Compared
 from review.findings import CROSSED, JUDGED, Finding
 from review.review import Review
 
@@ -32,6 +34,13 @@ class Thresholds:
         """
         found = sorted((*self.only_second, *self.only_first), key=lambda one: one.pack.applies_to is None)
         return {self._place(one): at for at, one in reversed(list(enumerate(found)))}
+
+    def crossed_in(self, one: Compared) -> Literal["baseline", "other"] | None:
+        """The only run that crossed a limit of a compared signal; None if none or both did."""
+        key = one.name, *one.subject.key
+        if key not in self.order:
+            return None
+        return "other" if any(self._place(found) == key for found in self.only_second) else "baseline"
 
     def _place(self, one: Finding) -> Key:
         return _place(one, self.hosts if one in self.only_second else None)

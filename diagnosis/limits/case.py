@@ -48,7 +48,11 @@ class Case:
     @cached_property
     def used_up_at_any_load(self) -> list[Standing]:
         """Resources that were as near their capacity under low load, from which the work could still grow."""
-        return [one for one in self.standings if one.used_up and one.at_low_load and self._work_grew]
+        return [
+            one
+            for one in self.standings
+            if one.used_up and one.resource != "memory" and one.at_low_load and self._work_grew
+        ]
 
     @cached_property
     def _work_grew(self) -> bool:
@@ -60,17 +64,23 @@ class Case:
 
     @cached_property
     def episodes(self) -> list[Finding]:
-        """Limits of resources that were crossed for a part of the run, the gravest of each signal and host."""
+        """Limits of resources that were crossed for a part of the run, the gravest of each resource and host."""
         found: dict[tuple[str, str], Finding] = {}
         for one in self.measured.review.of(*CROSSED):
             if one.severe and one.subject and one.rule.signal in EPISODES:
-                found.setdefault((one.rule.signal, one.subject.host), one)
+                resource, _, _ = one.rule.signal.partition(".")
+                found.setdefault((resource, one.subject.host), one)
         return list(found.values())
 
     @property
     def open(self) -> list[Standing]:
         """What is not recorded or not clear."""
         return [one for one in self.standings if one.state <= State.UNCLEAR]
+
+    @property
+    def mostly_recorded(self) -> bool:
+        """Whether nothing but networks is not recorded or not clear."""
+        return all(one.resource == "network" for one in self.open)
 
     @property
     def room(self) -> list[Standing]:
@@ -110,7 +120,7 @@ def case_of(review: Review) -> Case:
     load = load_response(measured, loads(review.signals, review.question.signals))
     case = _at(measured, load)
     later = after_the_peak(measured, load)
-    if later is not None and not case.used_up:
+    if later is not None and not any(one.used_up for one in case.standings):
         after = _at(measured, later)
         return after if after.used_up else case
     return case

@@ -52,8 +52,7 @@ def _may_be_paging(case: Case, first: Standing) -> bool:
 
 
 def _without_a_resource(case: Case) -> Conclusion:
-    recorded = not case.open
-    mostly = all(one.resource == "network" for one in case.open)
+    recorded, mostly = not case.open, case.mostly_recorded
     follows = case.load.follows
     queues = [one for one in case.waits if one.stands]
     if follows is True:
@@ -61,7 +60,7 @@ def _without_a_resource(case: Case) -> Conclusion:
     if case.high:
         return Conclusion("unknown")
     if case.waits and mostly:
-        return Conclusion("queue", recorded and (follows is False or bool(queues)))
+        return Conclusion("queue", recorded and not case.episodes and (follows is False or bool(queues)))
     if follows is False:
         return Conclusion("queue" if recorded else "unknown")
     if mostly and case.load.response is None and not case.episodes:

@@ -10,6 +10,7 @@ from diagnosis.limits.goes_with import goes_with
 from diagnosis.limits.latency import latencies
 from diagnosis.limits.measured import Figure
 from diagnosis.limits.standing import Standing
+from diagnosis.limits.switching import switching
 from review.sentences import breach_sentence
 
 _MOST_EPISODES = 3
@@ -36,8 +37,6 @@ def reasons(case: Case, found: Conclusion) -> Iterator[Sentence]:
     else:
         yield from _undecided(case, when)
     yield Sentence(words.followed(case.load))
-    yield from (Sentence(*one) for one in latencies(case))
-    yield from (Sentence(*one) for one in goes_with(case))
     if found.limiting is None:
         for one in case.episodes[:_MOST_EPISODES]:
             yield Sentence(f"For a part of the run only: {breach_sentence(one)}")
@@ -45,6 +44,7 @@ def reasons(case: Case, found: Conclusion) -> Iterator[Sentence]:
         yield Sentence(text, tuple(figure for one in case.room for figure in one.figures[:1]))
     if text := words.not_ruled_out(case.open):
         yield Sentence(text)
+    yield from (Sentence(*one) for one in (*switching(case), *latencies(case), *goes_with(case)))
 
 
 def _of_a_resource(case: Case, found: Conclusion, limiting: Standing, when: str) -> Iterator[Sentence]:
@@ -67,7 +67,8 @@ def _of_a_resource(case: Case, found: Conclusion, limiting: Standing, when: str)
 
 def _of_a_queue(case: Case, when: str, *, confident: bool) -> Iterator[Sentence]:
     a = "A" if confident else "Probably a"
-    yield Sentence(f"{a} queue inside the software limits this run: every resource recorded had room.")
+    had_room = "no resource was near its capacity for long" if case.episodes else "every resource recorded had room"
+    yield Sentence(f"{a} queue inside the software limits this run: {had_room}.")
     shown = tuple(one.figure for one in case.waits[:_MOST_FIGURES])
     if shown:
         yield Sentence(f"{when}, {words.figures_text(shown, None)}.", shown)
@@ -90,8 +91,8 @@ def _of_the_load(case: Case, *, confident: bool) -> Iterator[Sentence]:
 
 def _undecided(case: Case, when: str) -> Iterator[Sentence]:
     """That it cannot be told, and what came nearest to a limit."""
-    if case.episodes and not case.open and case.load.response is None:
-        yield Sentence("No one resource limits the whole run.")
+    if case.episodes and case.mostly_recorded and not (case.used_up or case.high or case.waits):
+        yield Sentence("Nothing that was recorded limits the whole run.")
     else:
         yield Sentence("What limits this run cannot be told from what was recorded.")
     nearest = [*(one.figures[0] for one in (*case.used_up, *case.high)), *(one.figure for one in case.waits[:2])]

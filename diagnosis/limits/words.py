@@ -11,6 +11,18 @@ from review.load import Load
 from review.sentences import subject_name
 
 NOUNS: dict[Resource, str] = {"cpu": "processors", "disk": "disks", "memory": "memory", "network": "network"}
+# Titles with a comma would not read well within a sentence.
+_SHORT_TITLES = {
+    "cpu.processor_busy": "Busy time",
+    "cpu.load": "Load per processor",
+    "memory.available_percent": "Available memory",
+    "network.sent_utilization": "Utilization for sending",
+    "network.received_utilization": "Utilization for receiving",
+    "disk.idle_total": "Idle time of all disks",
+    "disk.busy_total": "Disk time of all disks",
+    "disk.queue_total": "Queue length of all disks",
+    "disk.latency_total": "Latency of all disks",
+}
 _AT_LEAST = ("disk.idle", "disk.idle_total", "memory.available", "memory.available_percent", "sql.page_life_expectancy")
 
 
@@ -79,9 +91,8 @@ def figures_text(figures: Sequence[Figure], host: str | None) -> str:
 
 def figure_text(figure: Figure, host: str | None, *, brief: bool = False) -> str:
     """`processor time: 98.2 % (limit 90 %; 47 % at low load)`; `host` is known from elsewhere."""
-    instance = "" if figure.subject.instance is None else f" of {figure.subject.instance}"
     known = host is not None and figure.subject.host.casefold() == host.casefold()
-    where = instance if known else f" of {subject_name(figure.subject)}"
+    where = figure.subject.instance if known else subject_name(figure.subject)
     notes: list[str] = []
     if figure.limit is not None and figure.document is not None:
         told = " by our choice" if figure.document == OURS else ""
@@ -91,7 +102,8 @@ def figure_text(figure: Figure, host: str | None, *, brief: bool = False) -> str
     if figure.before is not None and figure.before == figure.before and not brief:
         notes.append(f"{quantity(figure.before, figure.unit)} at low load")
     value = quantity(figure.value, figure.unit)
-    return f"{lower(figure.title)}{where}{' ' if brief else ': '}{value}" + (f" ({'; '.join(notes)})" if notes else "")
+    name = lower(_SHORT_TITLES.get(figure.signal, figure.title)) + (f" of {where}" if where else "")
+    return f"{name}{' ' if brief else ': '}{value}" + (f" ({'; '.join(notes)})" if notes else "")
 
 
 def followed(load: LoadResponse) -> str:

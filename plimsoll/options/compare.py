@@ -10,6 +10,7 @@ from plimsoll.options.shared import (
     EncodingOption,
     FormatOption,
     FromOption,
+    JsonOption,
     LastOption,
     NamesOption,
     OnlyOption,
@@ -69,6 +70,11 @@ def compare_command(
             "the logs of each run; how to compare is read from that of the baseline.",
         ),
     ] = None,
+    out: Annotated[Path | None, path_option("--out", "Write the comparison as one HTML file.")] = None,
+    json: JsonOption = None,
+    junit: Annotated[
+        Path | None, path_option("--junit", "Write JUnit XML: a suite per run, a case per signal and host.")
+    ] = None,
     fail_on: Annotated[
         FailOn | None,
         typer.Option("--fail-on", help="Exit with status 1 if a run is worse than the baseline."),
@@ -81,9 +87,10 @@ def compare_command(
     """Compare runs with a baseline: what became worse or better, by how much, and what did not change."""
     from model.time_arguments import TimeRange
     from plimsoll.commands import compare
-    from plimsoll.commands.review import Options
+    from plimsoll.commands.review import Options, Outputs
     from plimsoll.inputs import Inputs
 
     inputs = Inputs(tuple(runs), zone, format_, encoding, tuple(names or ()), store, TimeRange(from_, to, last))
     options = Options(tuple(pack or ()), tuple(only or ()), steady, config)
-    raise typer.Exit(compare.run(inputs, options, compare.How(phase, match_hosts), fail_on.value if fail_on else None))
+    outputs = Outputs(out, json, junit, fail_on.value if fail_on else None)
+    raise typer.Exit(compare.run(inputs, options, compare.How(phase, match_hosts), outputs))

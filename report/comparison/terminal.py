@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from comparison.compare import Comparison, Side
 from comparison.judging import Compared, Outcome
 from comparison.loads import LoadComparison
+from comparison.run_table import columns, run_table
 from comparison.sentences import by_signal, place
 from comparison.story import ANSWERS, Answer, answer, doubts, story
 from model.remark import counted, listed, short
@@ -25,8 +26,16 @@ _SEE_REPORT = "--out writes a report with all of them"
 _HEAD = ("", "", "baseline", "other", "change", "difference, 95 % interval", "independent samples")
 
 
-def lines(comparison: Comparison, zone: Zone | None = None) -> Iterator[Line]:
-    """The comparison line by line. Times are in `zone`, by default those of the logs."""
+def lines(comparisons: Sequence[Comparison], zone: Zone | None = None) -> Iterator[Line]:
+    """The comparisons with one baseline, line by line. Times are in `zone`, by default those of the logs."""
+    for at, comparison in enumerate(comparisons):
+        if at:
+            yield ()
+        yield from _comparison(comparison, zone)
+    yield from _runs(comparisons)
+
+
+def _comparison(comparison: Comparison, zone: Zone | None) -> Iterator[Line]:
     verdict = answer(comparison)
     first, *others = story(comparison)
     yield (ANSWERS[verdict], _STYLES[verdict]), f" {first}"
@@ -49,7 +58,8 @@ def lines(comparison: Comparison, zone: Zone | None = None) -> Iterator[Line]:
 
 
 def _scope(side: Side, zone: Zone | None) -> str:
-    return f"{side.name} · {scope(side.review, zone or side.review.zone)}"
+    name = "" if side.review.run.name == side.name else f"{side.name} · "
+    return f"{name}{scope(side.review, zone or side.review.zone)}"
 
 
 def _remark(comparison: Comparison) -> str:
@@ -108,7 +118,7 @@ def _crossed(comparison: Comparison) -> Iterator[Line]:
     found = comparison.thresholds
     for side, findings in ((comparison.second, found.only_second), (comparison.first, found.only_first)):
         if findings:
-            yield from _title(f"Limits crossed only in {side.name}")
+            yield from _title(f"Limits crossed only in {side.called}")
             yield from map(_finding, findings[:_MOST_CROSSED])
             if (more := len(findings) - _MOST_CROSSED) > 0:
                 yield (_dim(f"  {counted(more, 'more limit')}; {_SEE_REPORT}"),)
@@ -128,7 +138,19 @@ def _recorded(comparison: Comparison) -> Iterator[Line]:
     for side, lone in zip((comparison.first, comparison.second), comparison.lone, strict=True):
         if lone:
             names = list(dict.fromkeys(f"{one.signal.title} ({one.host})" for one in lone))
-            yield (_dim(f"Recorded only in {side.name}: {listed(names, _MOST_NAMES)}."),)
+            yield (_dim(f"Recorded only in {side.called}: {listed(names, _MOST_NAMES)}."),)
     for side, hosts in zip((comparison.first, comparison.second), comparison.hosts.alone, strict=True):
         if hosts:
-            yield (_dim(f"Only {side.name} has the hosts {listed(hosts, _MOST_NAMES)}."),)
+            yield (_dim(f"Only {side.called} has the hosts {listed(hosts, _MOST_NAMES)}."),)
+
+
+def _runs(comparisons: Sequence[Comparison]) -> Iterator[Line]:
+    """The run table: a row for each column of the study's table, as terminals are narrow."""
+    rows = run_table(comparisons)
+    yield from _title("Runs (ramp-up / steady, where the phases are known)")
+    table = [["", *(row.side.name for row in rows)]]
+    table += [[name, *(row.cells.get(name, "–") for row in rows)] for name in columns(rows)]
+    widths = [max(len(row[at]) for row in table) for at in range(len(table[0]))]
+    for at, row in enumerate(table):
+        line = "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        yield (_dim(line) if at == 0 else line,)

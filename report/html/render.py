@@ -66,7 +66,7 @@ def render(diagnosis: Diagnosis, zone: Zone | None = None, now: int | None = Non
     sections = crossed(review, zone, signals, charts)
     short, held = (NotCrossed(review, outcome, signals, charts, zone) for outcome in (Outcome.TOO_SHORT, Outcome.HELD))
     stepped = load_steps(diagnosis.load_steps, charts, zone)
-    script = _script()
+    script = page_script()
     page = _template().render(
         review=review,
         name=_name(review),
@@ -102,7 +102,7 @@ def render(diagnosis: Diagnosis, zone: Zone | None = None, now: int | None = Non
         files=cover.files(review, zone, hashes),
         made_by=cover.made_by(),
         made_at=cover.made_at(time.time_ns() if now is None else now),
-        data=_data(charts),
+        data=page_data(charts),
         symbols=MARKS,
         css=Markup(chart_style()) + _verbatim("page/report.css"),
         script=script,
@@ -116,12 +116,12 @@ def _sentence(clause: str) -> str:
     return f"{clause[:1].upper()}{clause[1:]}."
 
 
-def _data(charts: Charts | None) -> Markup:
-    """The data of all charts as JSON, escaped for a script element."""
+def page_data(charts: Charts | None, *, elapsed: bool = False) -> Markup:
+    """The data of all charts as JSON, escaped for a script element; `elapsed`: times are since the start of a run."""
     content: dict[str, Any] = {}
     if charts is not None:
         charts.choose_resolutions()
-        content = charts.data()
+        content = charts.data() | ({"elapsed": True} if elapsed else {})
     text = json.dumps(_shown_in(content), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
@@ -207,8 +207,8 @@ def _worst(finding: Finding) -> str:
 
 
 @cache
-def _script() -> Markup:
-    """The script of the report."""
+def page_script() -> Markup:
+    """The script of a report, and of a comparison."""
     return Markup(f'"use strict";\n{chart_script()}{asset("page/report.js")}')
 
 
