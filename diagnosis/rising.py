@@ -80,7 +80,7 @@ def rising(review: Review, events: Events, but: Mapping[str, set[Subject]]) -> t
     found: list[tuple[float, float, Rising]] = []
     tested = 0
     for name, signal in review.question.signals.items():
-        if signal.derived or signal.fact or name.startswith("process."):
+        if signal.derived or signal.fact or signal.worse == "lower" or name.startswith("process."):
             continue
         for subject, samples in leading(review.signals.of(name)):
             if subject in but.get(name, ()):

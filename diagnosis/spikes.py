@@ -169,9 +169,11 @@ def _described(review: Review, group: list[SignalSpikes]) -> PeriodicSpikes:
 
 
 def _every(review: Review) -> Iterator[SignalSpikes]:
-    """The regular spikes of each recorded signal that are worth telling; computed signals only repeat others."""
+    """The regular spikes of each recorded signal that are worth telling; computed signals only repeat others,
+    and what is better when it is higher does no harm.
+    """
     for name, signal in review.question.signals.items():
-        if signal.derived or signal.fact:
+        if signal.derived or signal.fact or signal.worse == "lower":
             continue
         for subject, samples in leading(review.signals.of(name)):
             there = samples.present
