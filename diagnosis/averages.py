@@ -12,6 +12,7 @@ from typing import Literal
 
 import numpy as np
 
+from diagnosis.leading import leading, plain
 from diagnosis.smallest import smallest_change
 from model.log import Values
 from model.samples import Samples
@@ -107,10 +108,8 @@ def _beyond(one: MisleadingAverage) -> float:
 
 
 def _every(review: Review) -> Iterator[MisleadingAverage]:
-    for name, signal in review.question.signals.items():
-        if signal.derived or signal.fact or signal.worse == "lower" or name.startswith("process."):
-            continue
-        for subject, samples in review.signals.of(name).items():
+    for name, signal in plain(review.question.signals):
+        for subject, samples in leading(review, name) if not name.startswith("process.") else ():
             one = _misleading(name, signal, subject, samples)
             if one:
                 yield one

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analysis.raised import raised
-from diagnosis.leading import leading
+from diagnosis.leading import leading, plain
 from diagnosis.smallest import smallest_change
 from model.log import Times
 from model.samples import Samples
@@ -79,10 +79,8 @@ def rising(review: Review, events: Events, but: Mapping[str, set[Subject]]) -> t
     """The recorded signals that rise with the spikes, the strongest first, without those of `but` and processes."""
     found: list[tuple[float, float, Rising]] = []
     tested = 0
-    for name, signal in review.question.signals.items():
-        if signal.derived or signal.fact or signal.worse == "lower" or name.startswith("process."):
-            continue
-        for subject, samples in leading(review.signals.of(name)):
+    for name, signal in plain(review.question.signals):
+        for subject, samples in leading(review, name) if not name.startswith("process.") else ():
             if subject in but.get(name, ()):
                 continue
             tested += 1

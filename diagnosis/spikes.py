@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analysis.regular_spikes import RegularSpikes, regular_spikes
-from diagnosis.leading import leading
+from diagnosis.leading import leading, plain
 from diagnosis.rising import Events, LimitInSpikes, Rising, limits_in_spikes, processes, rising
 from diagnosis.smallest import smallest_change
 from model.log import Times, Values
@@ -160,7 +160,7 @@ def periodic_spikes(review: Review) -> tuple[PeriodicSpikes, ...]:
 def _described(review: Review, group: list[SignalSpikes]) -> PeriodicSpikes:
     main = group[0]
     more = rising(review, main.events, {main.name: {main.subject}})
-    hosts = {main.subject.host.casefold()}
+    hosts = {one.subject.host.casefold() for one in group}
     with_them: dict[str, set[Subject]] = {}
     for one in (*group, *more):
         with_them.setdefault(one.name, set()).add(one.subject)
@@ -169,13 +169,9 @@ def _described(review: Review, group: list[SignalSpikes]) -> PeriodicSpikes:
 
 
 def _every(review: Review) -> Iterator[SignalSpikes]:
-    """The regular spikes of each recorded signal that are worth telling; computed signals only repeat others,
-    and what is better when it is higher does no harm.
-    """
-    for name, signal in review.question.signals.items():
-        if signal.derived or signal.fact or signal.worse == "lower":
-            continue
-        for subject, samples in leading(review.signals.of(name)):
+    """The regular spikes of each recorded signal that are worth telling."""
+    for name, signal in plain(review.question.signals):
+        for subject, samples in leading(review, name):
             there = samples.present
             if len(there.times) < _FEWEST_SAMPLES or not _may_have_spikes(there.values):
                 continue
