@@ -99,7 +99,10 @@ class PeriodicSpikes:
     @property
     def with_it(self) -> str:
         """What rises in the spikes, in a sentence; empty if nothing is known to."""
-        named = listed([_risen(one) for one in self.rising], _MOST_NAMED)
+        strongest: dict[tuple[str, str], Rising] = {}
+        for one in self.rising:
+            strongest.setdefault((one.name, one.subject.host), one)
+        named = listed([_risen(one) for one in strongest.values()], _MOST_NAMED)
         text = f"Also higher in them: {named}." if named else ""
         used = [_risen(one, process=True) for one in self.processes[:_MOST_PROCESSES]]
         return f"{text} Processes: {', '.join(used)}.".strip() if used else text
@@ -205,10 +208,13 @@ def _worth_telling(one: SignalSpikes) -> bool:
     return enough and (one.signal.unit == "%" or one.typical >= _HIGHER * level)
 
 
-def _importance(one: SignalSpikes) -> tuple[bool, float]:
-    """Which of several signals stands for a rhythm: one of work done before one of its effects, the clearest first."""
+def _importance(one: SignalSpikes) -> tuple[bool, bool, float]:
+    """Which of several signals stands for a rhythm: one of work done before one of its effects, a host before one of
+    its processors, and then the clearest.
+    """
     work = one.signal.unit in ("/s", "bytes/s", "%") and not one.name.startswith("process.")
-    return work, len(one.events.starts) * one.spikes.agreement * _contrast(one)
+    whole = one.subject.instance is None or one.signal.unit != "%"
+    return work, whole, len(one.events.starts) * one.spikes.agreement * _contrast(one)
 
 
 def _contrast(one: SignalSpikes) -> float:
