@@ -3,7 +3,11 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+from diagnosis.averages import MisleadingAverage, misleading_averages
+from diagnosis.limit import Limit, what_limits
 from diagnosis.load_steps import LoadSteps, load_steps
+from diagnosis.spikes import PeriodicSpikes, periodic_spikes
+from diagnosis.trends import SignalTrend, trends
 from review.review import Review
 
 
@@ -12,6 +16,26 @@ class Diagnosis:
     """A review and what else its signals tell. The outputs are made from this."""
 
     review: Review
+
+    @cached_property
+    def averages(self) -> tuple[MisleadingAverage, ...]:
+        """The averages that mislead, the worst first."""
+        return misleading_averages(self.review)
+
+    @cached_property
+    def spikes(self) -> tuple[PeriodicSpikes, ...]:
+        """The spikes that come at regular intervals."""
+        return periodic_spikes(self.review)
+
+    @cached_property
+    def trends(self) -> tuple[SignalTrend, ...]:
+        """The trends of signals that must not climb or fall, or should; the notable ones first."""
+        return trends(self.review)
+
+    @cached_property
+    def limit(self) -> Limit | None:
+        """What limits the run; None if it has no samples."""
+        return what_limits(self.review)
 
     @cached_property
     def load_steps(self) -> LoadSteps | None:

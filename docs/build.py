@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from live.alerts_document import AlertsDocument
 from model.times import duration_text
+from report.comparison.json_schema import ComparisonDocument
 from report.json_schema import ReviewDocument
 from report.rule_page import explain, signal_text, threshold_text
 from rules.document import RulesDocument
@@ -51,6 +52,14 @@ What `plimsoll alerts list --json FILE` writes. Times are ISO 8601 in UTC; value
 Within a version, fields may be added, but are never changed or removed.
 
 <!-- Generated from live/alerts_document.py by docs/build.py. -->
+"""
+_COMPARISON = """\
+# plimsoll.comparison/1
+
+What `plimsoll compare --json FILE` writes. Times are ISO 8601 in UTC; values are in the unit given with them. Within a
+version, fields and outcomes may be added, but are never changed or removed.
+
+<!-- Generated from report/comparison/json_schema.py by docs/build.py. -->
 """
 _SIGNALS = """\
 # Signals
@@ -155,6 +164,7 @@ def pages() -> Mapping[str, Callable[[], str]]:
     """All generated pages: their paths from this folder, and the functions that make them."""
     fixed = {
         "review-json.md": partial(document_page, _REVIEW, ReviewDocument),
+        "compare-json.md": partial(document_page, _COMPARISON, ComparisonDocument),
         "rules-json.md": partial(document_page, _RULES, RulesDocument),
         "alerts-json.md": partial(document_page, _ALERTS, AlertsDocument),
         "signals.md": signals_page,

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from hosts.compare_settings import CompareSettings
 from hosts.facts import Drives, GivenFacts
 from hosts.overrides import Overrides, RuleSettings, mistakes
 from hosts.toml_file import decoded, parsed
@@ -102,6 +103,7 @@ class Settings(_Strict):
     run: RunSettings = RunSettings()
     hosts: dict[str, HostFacts] = {}
     rules: dict[str, RuleSettings] = {}
+    compare: CompareSettings = CompareSettings()
 
     def described_run(self) -> Run:
         """Return the `[run]` table as a Run."""
@@ -223,6 +225,7 @@ def _unusual(detail: Any) -> str | None:
     if detail["type"] == "extra_forbidden":
         known = ["run", "hosts", "name", "simulated", "labels", "phases", "from", "to", "processors", "clock_mhz"]
         known += ["memory_mb", "spindles", "raid", "link_bits", "instances", "drive"]
+        known += ["compare", "signals", "load", "tolerance", "least", "worse", "needed", "critical", "why"]
         known += ["rules", "reason", "off", "healthy", "over", "for", "per", "often"]
         return f": unknown setting{suggest(str(detail['loc'][-1]), known)}"
     if detail["type"] == "missing" and detail["loc"][-1] == "reason":

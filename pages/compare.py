@@ -6,7 +6,8 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from pages.comparison import Comparison, Hosts, Side, common_phases
+from comparison.hosts import Hosts
+from pages.comparison import Comparison, Side, common_phases
 from pages.frame import Frame
 from pages.jobs import Stage
 from pages.run_links import stage_text

@@ -1,9 +1,10 @@
 """Two runs side by side: which hosts and signals belong together, what only one crossed, and how far they are apart."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from comparison.hosts import Hosts
 from pages.chart_spec import Spec
 from pages.kept_reviews import Crossed, KeptReview, Levels, Recorded, SignalLevels
 from review.statistics import WHOLE_RUN
@@ -18,31 +19,6 @@ class Side:
     name: str
     kept: KeptReview
     recorded: Recorded
-
-
-@dataclass(frozen=True)
-class Hosts:
-    """The hosts of two runs: those of one name, those of other names matched in order, and those without a partner."""
-
-    same: tuple[tuple[str, str], ...]
-    in_order: tuple[tuple[str, str], ...]
-    alone: tuple[tuple[str, ...], tuple[str, ...]]
-
-    @classmethod
-    def of(cls, first: Sequence[str], second: Sequence[str], *, match: bool) -> "Hosts":
-        """Match by name; with `match` the others in order, if they are as many."""
-        there = {host.casefold(): host for host in second}
-        same = tuple((host, there[host.casefold()]) for host in first if host.casefold() in there)
-        known = {host.casefold() for host, _ in same}
-        left, right = (tuple(host for host in hosts if host.casefold() not in known) for hosts in (first, second))
-        if match and len(left) == len(right):
-            return cls(same, tuple(zip(left, right, strict=True)), ((), ()))
-        return cls(same, (), (left, right))
-
-    @cached_property
-    def first_of(self) -> Mapping[str, str]:
-        """The host of the first run by that of the second, both case-folded; one without a partner is its own."""
-        return {right.casefold(): left.casefold() for left, right in (*self.same, *self.in_order)}
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import typer
 
 from model.errors import Unreachable, Unusable, printable
 from plimsoll import defects
-from plimsoll.options import alerts, grafana, logs, rules, runs, service, stack, up
+from plimsoll.options import alerts, compare, grafana, logs, rules, runs, service, stack, up
 
 UNUSABLE = 2
 UNREACHABLE = 3
@@ -34,6 +34,7 @@ app.command("demo")(logs.demo_command)
 app.command("show")(logs.show_command)
 app.command("convert")(logs.convert_command)
 app.command("review")(logs.review_command)
+app.command("compare")(compare.compare_command)
 app.command("ingest")(logs.ingest_command)
 app.command("up")(up.up_command)
 app.command("backup")(up.backup_command)

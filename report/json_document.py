@@ -10,6 +10,7 @@ from pathlib import Path
 from diagnosis.diagnose import Diagnosis
 from model.log import Log
 from model.times import SECOND, iso
+from report.json_limit import limit_part
 from report.json_schema import (
     BreachPart,
     BriefPart,
@@ -32,6 +33,7 @@ from report.json_schema import (
     UnjudgedPart,
 )
 from report.load_steps_json import load_steps_part
+from report.spikes_and_trends_json import average_part, spikes_part, trend_part
 from review.findings import CROSSED, SEVERITIES, Finding, Outcome, Processes
 from review.groups import Group
 from review.review import Review
@@ -88,8 +90,12 @@ def document(diagnosis: Diagnosis) -> ReviewDocument:
         phases=[PhasePart(name=p.name, start=iso(p.start), end=iso(p.end)) for p in review.phases],
         packs=[PackPart(pack=a.pack.pack, title=a.pack.title, hosts=list(a.hosts), why=a.why) for a in review.applied],
         rules=[_rule(finding) for finding in review.findings],
+        spikes=[spikes_part(one) for one in diagnosis.spikes],
+        trends=[trend_part(one) for one in diagnosis.trends],
+        averages=[average_part(one) for one in diagnosis.averages],
         load_steps=load_steps_part(diagnosis.load_steps) if diagnosis.load_steps else None,
         statistics=[_statistic(one, review.host_of(one.series)) for one in review.statistics],
+        limit=limit_part(diagnosis.limit) if diagnosis.limit else None,
     )
 
 

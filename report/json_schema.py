@@ -7,6 +7,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from report.spikes_and_trends_schema import AveragePart, SpikesPart, TrendPart
+
 SCHEMA = "plimsoll.review/1"
 
 
@@ -267,6 +269,83 @@ class StatisticPart(_Part):
     nonzero_mean: float | None
 
 
+class LimitFigurePart(_Part):
+    """A value that a sentence rests on: the median, at the highest load, of means over equal parts of the run."""
+
+    signal: str = Field(description="A signal, or the path of a counter that no signal uses.")
+    title: str
+    host: str
+    instance: str | None
+    phase: str | None = Field(description="The phase that most of the highest load is in; null if that is not known.")
+    value: float
+    at_low_load: float | None = Field(
+        description="The same at no more than half of the highest load, if there was one."
+    )
+    unit: str
+    limit: float | None = Field(
+        description="From which it is near its capacity, as it was compared; null if it was not."
+    )
+    document: str | None = Field(description='Where the limit is from; "our choice" if no document gives one.')
+
+
+class TimePart(_Part):
+    """A part of the run."""
+
+    start: str
+    end: str
+
+
+class LimitSentencePart(_Part):
+    """A sentence, and the figures it rests on."""
+
+    text: str
+    figures: list[LimitFigurePart]
+
+
+class StandingPart(_Part):
+    """How near a resource of a host was to its capacity."""
+
+    resource: Literal["cpu", "disk", "memory", "network"]
+    host: str
+    state: Literal["not-recorded", "unclear", "room", "high", "near", "full"] = Field(
+        description="unclear: the recorded counters do not tell; high: not near its capacity, and not far from it."
+    )
+    figures: list[LimitFigurePart] = Field(description="Of its busiest instance, the most telling first.")
+    needed: str | None = Field(description="The counters that would tell, if these were not recorded.")
+
+
+class LoadResponsePart(_Part):
+    """The load of the run, and whether the work that was done followed it."""
+
+    offered: str | None = Field(
+        description="The signal of the load that was put on; null if it is not recorded or constant."
+    )
+    work: str | None = Field(description="The signal of the work that was done.")
+    follows: bool | None = Field(description="Whether the work followed the load to its highest; null if not known.")
+    elasticity: float | None = Field(
+        description="Growth of the work for each growth of the load, near the highest: 1 follows, 0 is flat."
+    )
+
+
+class LimitPart(_Part):
+    """What limits the run. It does not change the verdict."""
+
+    kind: Literal["cpu", "disk", "memory", "network", "queue", "load", "unknown"] = Field(
+        description="A resource; queue: inside the software, while the resources have room; load: it was too small to "
+        "reach a limit; unknown: it cannot be told."
+    )
+    confident: bool = Field(description="Whether the figures leave no other explanation that was looked for.")
+    host: str | None = Field(description="The host that limits; null where none does.")
+    instance: str | None = Field(description="The disk, adapter, processor or process that limits.")
+    summary: str
+    sentences: list[LimitSentencePart] = Field(description="The summary, then the reasons.")
+    resources: list[StandingPart] = Field(
+        description="Every resource of every host: what was ruled out, and what was not."
+    )
+    load: LoadResponsePart
+    spans: list[TimePart] = Field(description="The times of the highest load, which the figures are of.")
+
+
 class StepHostPart(_Part):
     """A host during a load step."""
 
@@ -394,5 +473,9 @@ class ReviewDocument(_Part):
     phases: list[PhasePart]
     packs: list[PackPart]
     rules: list[RulePart]
+    spikes: list[SpikesPart] = Field(description="Spikes that come at regular intervals; those past limits first.")
+    trends: list[TrendPart]
+    averages: list[AveragePart] = Field(description="Averages that mislead, the worst first.")
     load_steps: LoadStepsPart | None = Field(description="Null if the load was not stepped.")
     statistics: list[StatisticPart]
+    limit: LimitPart | None = Field(description="Null if the logs have no samples.")

@@ -74,7 +74,7 @@ def junit(review: Review, zone: Zone | None = None) -> str:
     _count(root, everything)
     root.set("tests", str(len(everything) + 1))
     root.set("errors", str(len(root.findall("testsuite/testcase/error"))))
-    _show_invisible_characters(root)
+    show_invisible_characters(root)
     indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
 
@@ -161,8 +161,8 @@ def _reasons(case: _Case, why: str) -> str:
     return "; ".join(reasons)
 
 
-def _show_invisible_characters(root: Element) -> None:
-    """Most control characters are not allowed in XML 1.0, not even escaped."""
+def show_invisible_characters(root: Element) -> None:
+    """Show characters that cannot be seen as what they are: most are not allowed in XML 1.0, not even escaped."""
     for element in root.iter():
         element.text = element.text and printable_lines(element.text)
         for name, value in element.items():

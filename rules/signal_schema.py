@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from rules.field_types import EACH, Fact, Load, Operation, Path, Sentence, SignalName, Strict
+from rules.field_types import EACH, Fact, Load, Operation, Path, Sentence, SignalName, Strict, Trend
 
 
 class Transform(Strict):
@@ -160,6 +160,11 @@ class Signal(Strict):
         default=None,
         description="What kind of load it measures, if it does: `operations` that were done, `connections` or users, "
         "or `bytes` that were moved. Phases and load steps are found from the load; operations say most.",
+    )
+    trend: Trend | None = Field(
+        default=None,
+        description="What a trend of it means while the load is level: it `must_not_rise`, as memory of a process that "
+        "leaks does, `must_not_fall`, or `should_rise`, as it does while a cache fills.",
     )
     sources: tuple[Source, ...] = Field(
         default=(), description="The best source first: for each host, the first with samples is used."

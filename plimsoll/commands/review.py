@@ -70,11 +70,17 @@ def run(inputs: Inputs, options: Options, outputs: Outputs) -> int:
 
 def review_inputs(inputs: Inputs, options: Options) -> Review:
     """Read the inputs, their plimsoll.toml and the packs, and judge them."""
+    return reviewed(inputs, options)[0]
+
+
+def reviewed(inputs: Inputs, options: Options) -> tuple[Review, Path | None, settings.Settings]:
+    """The same, and the settings with where they are from."""
     found = read(inputs)
     catalogue = load(options.packs, options.only)
     path, given = _settings(inputs, options.config, found)
     when = inputs.when if inputs.hosts is None else None  # of live hosts only that part was read
-    return review_logs(found, catalogue, given, path, zone=inputs.requested_zone, steady=options.steady, when=when)
+    result = review_logs(found, catalogue, given, path, zone=inputs.requested_zone, steady=options.steady, when=when)
+    return result, path, given
 
 
 def _settings(inputs: Inputs, config: Path | None, found: Found) -> tuple[Path | None, settings.Settings]:

@@ -1,4 +1,4 @@
-"""The commands on logs: `plimsoll demo`, `show`, `convert`, `review` and `ingest`."""
+"""The commands on logs: `plimsoll demo`, `show`, `convert`, `review`, `compare` and `ingest`."""
 
 from enum import StrEnum
 from pathlib import Path

@@ -21,9 +21,11 @@ from report.html.chart import Charts
 from report.html.crossed import crossed
 from report.html.gauge import level, water
 from report.html.key_figures import key_figures
+from report.html.limit import limit_section
 from report.html.load_steps import load_steps
 from report.html.matrix import matrix
 from report.html.not_crossed import NotCrossed
+from report.html.spikes_and_trends import spikes_and_trends
 from report.html.statistics_table import statistics
 from report.html.templates import environment
 from report.html.unjudged import unjudged
@@ -64,7 +66,7 @@ def render(diagnosis: Diagnosis, zone: Zone | None = None, now: int | None = Non
     sections = crossed(review, zone, signals, charts)
     short, held = (NotCrossed(review, outcome, signals, charts, zone) for outcome in (Outcome.TOO_SHORT, Outcome.HELD))
     stepped = load_steps(diagnosis.load_steps, charts, zone)
-    script = _script()
+    script = page_script()
     page = _template().render(
         review=review,
         name=_name(review),
@@ -82,11 +84,13 @@ def render(diagnosis: Diagnosis, zone: Zone | None = None, now: int | None = Non
         sections=sections,
         short=short,
         held=held,
+        limit=limit_section(review, diagnosis.limit, charts),
         matrix=matrix(review, lambda one: (held if one.outcome == Outcome.HELD else short).id(one)),
         overridden=[
             dict.fromkeys((f.signal.title, f.override.note) for f in review.of(outcome) if f.override)
             for outcome in (Outcome.TOO_SHORT, Outcome.HELD)
         ],
+        beside=spikes_and_trends(diagnosis, charts, zone),
         load_steps=stepped,
         statistics=statistics(review, signals, zone),
         unjudged=[
@@ -98,7 +102,7 @@ def render(diagnosis: Diagnosis, zone: Zone | None = None, now: int | None = Non
         files=cover.files(review, zone, hashes),
         made_by=cover.made_by(),
         made_at=cover.made_at(time.time_ns() if now is None else now),
-        data=_data(charts),
+        data=page_data(charts),
         symbols=MARKS,
         css=Markup(chart_style()) + _verbatim("page/report.css"),
         script=script,
@@ -112,12 +116,12 @@ def _sentence(clause: str) -> str:
     return f"{clause[:1].upper()}{clause[1:]}."
 
 
-def _data(charts: Charts | None) -> Markup:
-    """The data of all charts as JSON, escaped for a script element."""
+def page_data(charts: Charts | None, *, elapsed: bool = False) -> Markup:
+    """The data of all charts as JSON, escaped for a script element; `elapsed`: times are since the start of a run."""
     content: dict[str, Any] = {}
     if charts is not None:
         charts.choose_resolutions()
-        content = charts.data()
+        content = charts.data() | ({"elapsed": True} if elapsed else {})
     text = json.dumps(_shown_in(content), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
@@ -203,8 +207,8 @@ def _worst(finding: Finding) -> str:
 
 
 @cache
-def _script() -> Markup:
-    """The script of the report."""
+def page_script() -> Markup:
+    """The script of a report, and of a comparison."""
     return Markup(f'"use strict";\n{chart_script()}{asset("page/report.js")}')
 
 

@@ -1,0 +1,73 @@
+"""Whether two runs were under the same load: before anything else, as every other difference may come from it."""
+
+from dataclasses import dataclass
+
+from comparison.judging import Compared, Outcome, judged
+from comparison.levels import Level
+from comparison.phases import CommonPhase
+from comparison.treatments import Treatment, Treatments
+from review.load import Load, loads
+from review.review import Review
+from review.sentences import subject_name
+
+
+@dataclass(frozen=True, eq=False)
+class LoadComparison:
+    """The load signals of both runs, compared; those that tell most of the load first."""
+
+    signals: tuple[Compared, ...]
+    tolerance: float
+
+    @property
+    def first(self) -> Compared | None:
+        """The signal that tells most."""
+        return next(iter(self.signals), None)
+
+    @property
+    def is_same(self) -> bool | None:
+        """Whether the load was the same; None where it is not known."""
+        found = self.first
+        if found is None:
+            return None
+        if _differs(found):
+            return False
+        return None if found.outcome == Outcome.UNCLEAR and abs(found.difference.value) > found.tolerated else True
+
+    @property
+    def throughput_lost(self) -> Compared | None:
+        """Operations that became fewer although as many connections were held; None if there are none."""
+        found, offered = self.first, next((one for one in self.signals if one.signal.load == "connections"), None)
+        if found is None or offered is None or found.signal.load != "operations" or _differs(offered):
+            return None
+        return found if _differs(found) and found.difference.value < 0 else None
+
+
+def compare_loads(first: Review, second: Review, phase: CommonPhase, treatments: Treatments) -> LoadComparison:
+    """Compare the load signals that both runs have."""
+    here, there = (_by_name(review) for review in (first, second))
+    found: list[Compared] = []
+    for name, one in here.items():
+        other = there.get(name)
+        if other is None:
+            continue
+        first, second = Level.of(one.samples, phase.first), Level.of(other.samples, phase.second)
+        if first is None or second is None:
+            continue
+        treatment = Treatment("either", treatments.load, 0.0, needed=False, critical=False)
+        subjects = one.subjects[0], other.subjects[0]
+        found.append(Compared(name, one.signal, *subjects, treatment, first, second, where=_where(one)))
+    return LoadComparison(tuple(judged(found)), treatments.load)
+
+
+def _where(load: Load) -> str:
+    """The subject, or how many it is summed over."""
+    first, *others = load.subjects
+    return f"sum of {len(load.subjects):,}" if others else subject_name(first)
+
+
+def _by_name(review: Review) -> dict[str, Load]:
+    return {one.name: one for one in loads(review.signals, review.question.signals) if one.kind is not None}
+
+
+def _differs(one: Compared) -> bool:
+    return one.outcome == Outcome.CHANGE

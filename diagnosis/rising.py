@@ -1,0 +1,142 @@
+"""What rises with regular spikes: other signals, processes by name, and limits that are reached in them."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.raised import raised
+from diagnosis.leading import leading
+from diagnosis.smallest import smallest_change
+from model.log import Times
+from model.samples import Samples
+from model.sampling import within
+from review.review import Review
+from review.sentences import limit_of
+from rules.healthy import Healthy
+from rules.signal_schema import Signal
+from rules.subjects import Subject
+
+PROCESS = "process.cpu"
+_CHANCE = 0.01  # of any false one in a run: divided by the number of signals that are tested
+_TIMES = 1.2  # the least ratio of the mean in spikes to that between them
+_OFTENER = 3.0  # a limit has to do with the spikes if it is passed so much more often in them
+
+
+@dataclass(frozen=True, eq=False)
+class Events:
+    """The spikes of one rhythm: their starts (UTC ns), how long one usually lasts, and their period (ns)."""
+
+    starts: Times
+    width: int
+    period: int
+
+    @property
+    def spans(self) -> list[tuple[int, int]]:
+        """From the start to the end of each spike, the end excluded."""
+        return [(start, start + self.width) for start in self.starts.tolist()]
+
+    def together(self, other: "Events") -> bool:
+        """Whether both have the same period and most spikes of the one come with a spike of the other."""
+        if abs(self.period - other.period) > 0.03 * max(self.period, other.period):
+            return False
+        few, many = sorted((self, other), key=lambda one: len(one.starts))
+        near = max(self.width, other.width, self.period // 20)
+        at = np.searchsorted(many.starts, few.starts).clip(1, len(many.starts) - 1)
+        distance = np.minimum(np.abs(many.starts[at] - few.starts), np.abs(many.starts[at - 1] - few.starts))
+        return float((distance <= near).mean()) >= 0.7
+
+
+@dataclass(frozen=True)
+class Rising:
+    """A signal that is higher in the spikes: its mean in them, and between them."""
+
+    name: str
+    signal: Signal
+    subject: Subject
+    inside: float
+    between: float
+
+
+@dataclass(frozen=True)
+class Reached:
+    """A limit that was passed in some of the spikes. `spikes` is in how many, `limit` as it was applied."""
+
+    rule: str
+    name: str
+    signal: Signal
+    subject: Subject
+    limit: Healthy
+    spikes: int
+
+
+def rising(review: Review, events: Events, but: Mapping[str, set[Subject]]) -> tuple[Rising, ...]:
+    """The recorded signals that rise with the spikes, the strongest first, without those of `but` and processes."""
+    found: list[tuple[float, float, Rising]] = []
+    tested = 0
+    for name, signal in review.question.signals.items():
+        if signal.derived or signal.fact or name.startswith("process."):
+            continue
+        for subject, samples in leading(review.signals.of(name)):
+            if subject in but.get(name, ()):
+                continue
+            tested += 1
+            one = _rising(name, signal, subject, samples, events)
+            found += [one] if one else []
+    return tuple(one for _, chance, one in sorted(found, key=lambda x: -x[0]) if chance <= _CHANCE / tested)
+
+
+def processes(review: Review, events: Events, hosts: set[str]) -> tuple[Rising, ...]:
+    """The processes of these hosts whose processor time rises with the spikes, the strongest first."""
+    signal = review.question.signals.get(PROCESS)
+    if signal is None:
+        return ()
+    every = [(s, x) for s, x in review.signals.of(PROCESS).items() if s.host.casefold() in hosts]
+    found = [one for s, x in every if (one := _rising(PROCESS, signal, s, x, events))]
+    found = [one for one in found if one[1] <= _CHANCE / len(every)]
+    return tuple(one for _, _, one in sorted(found, key=lambda x: x[2].between - x[2].inside))
+
+
+def _rising(
+    name: str, signal: Signal, subject: Subject, samples: Samples, events: Events
+) -> tuple[float, float, Rising] | None:
+    there = samples.present
+    if samples.interval is None:
+        return None
+    one = raised(events.starts, events.width, events.period, there.times, there.values, samples.interval)
+    if one is None or one.inside < _TIMES * one.between or one.inside - one.between < smallest_change(signal.unit) / 2:
+        return None
+    strength = (one.inside - one.between) / smallest_change(signal.unit)
+    return strength, one.chance, Rising(name, signal, subject, one.inside, one.between)
+
+
+def reached(review: Review, events: Events, with_them: Mapping[str, set[Subject]]) -> tuple[tuple[Reached, ...], int]:
+    """The limits of signals `with_them` that samples passed in spikes, and how many limits such signals have.
+
+    Limits that are passed as often between the spikes do not count.
+    """
+    judged = [
+        f
+        for f in review.findings
+        if f.track and f.severe and f.subject in with_them.get(f.rule.signal, ()) and limit_of(f).worse == "higher"
+    ]
+    found: dict[tuple[str, Subject], Reached] = {}
+    for finding in judged:
+        samples = review.signals.samples(finding)
+        if samples is None or finding.subject is None:
+            continue
+        there = samples.present
+        past = there.values > limit_of(finding).limit
+        inside = within(there.times, events.spans)
+        count = len(set(_spikes_at(there.times[past & inside], events)))
+        if not count or past[inside].mean() < _OFTENER * past[~inside].mean():
+            continue
+        one = Reached(finding.rule.id, finding.rule.signal, finding.signal, finding.subject, limit_of(finding), count)
+        key = finding.rule.signal, finding.subject
+        if key not in found or found[key].spikes < count:
+            found[key] = one
+    return tuple(sorted(found.values(), key=lambda one: -one.spikes)), len(judged)
+
+
+def _spikes_at(times: Times, events: Events) -> Iterator[int]:
+    yield from (np.searchsorted(events.starts, times, side="right") - 1).tolist()

@@ -1,0 +1,1 @@
+"""The results of a comparison: terminal, HTML, JSON and JUnit."""

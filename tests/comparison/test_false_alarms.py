@@ -1,0 +1,153 @@
+"""How often a comparison is wrong: regressions where nothing changed, and changes that it misses.
+
+The signals of a run are 24, as compared at once; each seed is a comparison of runs.
+"""
+
+import numpy as np
+import pytest
+
+from comparison.judging import Compared, Outcome, judged
+from comparison.levels import Level
+from comparison.treatments import Treatment
+from model.samples import Samples
+from model.times import SECOND
+from rules.load import load_signals
+from rules.subjects import Subject
+from tests.each import each
+from tests.simulated import ar1
+
+SEEDS, SIGNALS = 100, 24
+BUSY = load_signals()["cpu.busy"]
+HIGHER = Treatment("higher", tolerance=0.05, least=0.0, needed=False, critical=True)
+
+
+def level(values, every_s=5.0):
+    times = np.arange(len(values), dtype=np.int64) * int(every_s * SECOND)
+    found = Level.of(Samples(times, np.asarray(values, dtype=float)), None)
+    assert found
+    return found
+
+
+def compared(first, second, *, every_s=(5.0, 5.0)):
+    """The outcomes of the signals of two runs, which are lists of values by signal."""
+    host = Subject("A")
+    found = [
+        Compared("cpu.busy", BUSY, host, host, HIGHER, level(one, every_s[0]), level(other, every_s[1]))
+        for one, other in zip(first, second, strict=True)
+    ]
+    return [one.outcome for one in judged(found)]
+
+
+def noisy(rng, rows, mean=50.0):
+    return [mean * (1 + ar1(rng, rows, deviation=0.1)) for _ in range(SIGNALS)]
+
+
+def false_alarms(runs, every_s, seeds):
+    return sum(
+        Outcome.REGRESSION in compared(*runs(np.random.default_rng(seed)), every_s=every_s) for seed in range(seeds)
+    )
+
+
+def with_its_second_half(made):
+    def runs(rng):
+        signals = [made(rng) for _ in range(SIGNALS)]
+        return signals, [one[len(one) // 2 :] for one in signals]
+
+    return runs
+
+
+def independent(made, other=None):
+    return lambda rng: ([made(rng) for _ in range(SIGNALS)], [(other or made)(rng) for _ in range(SIGNALS)])
+
+
+def noise(rows, mean=50.0, phi=0.7):
+    return lambda rng: mean * (1 + ar1(rng, rows, phi, deviation=0.1))
+
+
+def bursts(rows, every=60):
+    def made(rng):
+        out = np.zeros(rows)
+        for start in range(int(rng.integers(every)), rows, every):
+            length = int(rng.integers(3, 6))
+            out[start : start + length] = rng.uniform(200, 1000, length)[: rows - start]
+        return out
+
+    return made
+
+
+def daily(rows, every_s=60):
+    def made(rng):
+        day = np.sin(2 * np.pi * (np.arange(rows) * every_s / 86400 + rng.random()))
+        return 50 * (1 + 0.15 * day + ar1(rng, rows, deviation=0.05))
+
+    return made
+
+
+def climbing(rows):
+    return lambda rng: np.cumsum(rng.uniform(0.5, 1.5, rows))
+
+
+def spike(rows):
+    def made(rng):
+        out = 50 * (1 + ar1(rng, rows, deviation=0.1))
+        out[rng.integers(rows)] = 1e6
+        return out
+
+    return made
+
+
+def heavy(rows):
+    return lambda rng: np.exp(1.2 * ar1(rng, rows))
+
+
+BARS = {
+    "a run and its second half": (with_its_second_half(noise(700)), (5, 5)),
+    "two runs alike": (independent(noise(720)), (5, 5)),
+}
+CASES = {
+    "two runs of slow noise": (independent(noise(1000, phi=0.95)), (5, 5)),
+    "two runs of very slow noise": (independent(noise(400, phi=0.99)), (5, 5)),
+    "white noise": (independent(noise(300, phi=0.0)), (5, 5)),
+    "runs of other lengths": (independent(noise(2000), noise(350)), (5, 5)),
+    "runs of other intervals": (independent(noise(900), noise(300, phi=0.34)), (5, 15)),
+    "bursts": (independent(bursts(720)), (5, 5)),
+    "bursts in a short run": (independent(bursts(720), bursts(150)), (5, 5)),
+    "bursts and their second half": (with_its_second_half(bursts(720)), (5, 5)),
+    "a daily drift and its second half": (with_its_second_half(daily(1440)), (60, 60)),
+    "two days and the second": (with_its_second_half(daily(2880)), (60, 60)),
+    "what climbs and its second half": (with_its_second_half(climbing(720)), (5, 5)),
+    "a spike": (independent(noise(300), spike(300)), (5, 5)),
+    "heavy tails": (independent(heavy(720)), (5, 5)),
+}
+
+
+@pytest.mark.parametrize("name", BARS)
+def test_nothing_is_called_worse_where_nothing_changed(name):
+    assert false_alarms(*BARS[name], SEEDS) <= 5
+
+
+@each(CASES, str)
+def test_nor_where_samples_are_unusual(name):
+    found = false_alarms(*CASES[name], seeds=20)
+    assert found <= 3, found
+
+
+def test_a_run_is_not_worse_than_itself_and_constants_are_constant():
+    rng = np.random.default_rng(1)
+    signals = [*noisy(rng, 400), np.full(400, 3.0), np.zeros(400), np.full(10, 5.0)]
+    assert Outcome.REGRESSION not in compared(signals, signals)
+
+
+@pytest.mark.parametrize(("rows", "shifted"), [(300, 1), (300, SIGNALS), (600, 1)])
+def test_a_shift_of_a_tenth_is_found(rows, shifted):
+    found = 0
+    for seed in range(SEEDS):
+        rng = np.random.default_rng(1000 + seed)
+        first, second = noisy(rng, rows), noisy(rng, rows)
+        second[:shifted] = [one + 5 for one in second[:shifted]]
+        found += compared(first, second)[0] == Outcome.REGRESSION
+    assert found >= 95
+
+
+def test_a_constant_that_changed_is_found():
+    assert compared([np.full(100, 3.0)], [np.full(80, 4.0)]) == [Outcome.REGRESSION]
