@@ -39,6 +39,14 @@ class Described:
         """The Bayesian information criterion of a line with autoregressive noise around it."""
         return _information(self.values, line, self._shape, parameters)
 
+    @property
+    def information_of_walk(self) -> float:
+        """The same of an autoregressive process of second order, which means of a random walk are."""
+        values = self.values
+        terms = np.column_stack([np.ones(len(values) - 2), values[1:-1], values[:-2]]) / self._shape[2:, None]
+        fit = np.linalg.lstsq(terms, values[2:] / self._shape[2:], rcond=None)[0]
+        return _criterion(values[2:] / self._shape[2:] - terms @ fit, values, 4)
+
 
 def described(values: Values) -> Described:
     """The pieces and the noise around them, for that autocorrelation under which they are most likely.
@@ -91,6 +99,10 @@ def _information(values: Values, line: Values, shape: Values, parameters: int) -
     correlation = float(np.clip((rest[1:] * rest[:-1]).mean() / square, 0, 1)) if square else 0.0
     error = rest.copy()
     error[1:] -= correlation * rest[:-1]
+    return _criterion(error, values, parameters)
+
+
+def _criterion(error: Values, values: Values, parameters: int) -> float:
     count, variance = len(values), float((error**2).mean()) + _least(values) ** 2
     return count * float(np.log(variance)) + parameters * float(np.log(count))
 

@@ -31,7 +31,6 @@ _PAUSE = 0.25  # of the levels around it
 _IDLE, _IDLE_NEAR = 0.02, 0.1  # of the highest level and of the next one, before the first plateau or after the last
 _SHARE = 0.65  # of the loaded time on plateaus
 _APART = 0.03  # of the range of levels, between different ones
-_BETTER = 40.0  # information criterion than that of a random walk
 _WORSE = 20.0  # information criterion than that of any pieces: ramps are sharper in it than they may be
 _WAY = 0.5  # of the length of the plateaus around it
 _SLOPE = 0.5  # of the change from level to level that is inside of plateaus
@@ -109,12 +108,11 @@ class _Stairs:
             for one, other in pairwise(self.all)
             if one in levels and other in levels
         ]
-        mean = np.full(len(series.values), series.values.mean())
         return (
             sum(one.length for one in levels) >= _SHARE * loaded
             and max(ways, default=0.0) <= _WAY / 2
             and _slope(levels, series) < _SLOPE
-            and self.information < series.information(mean, 2) - _BETTER
+            and self.information < series.information_of_walk
             and self.information < series.lowest_information + _WORSE
         )
 
