@@ -13,6 +13,7 @@ from comparison.thresholds import Thresholds, thresholds
 from comparison.treatments import Treatments
 from diagnosis.diagnose import Diagnosis
 from review.review import Review
+from review.statistics import Weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +100,10 @@ class Comparison:
         return {}
 
     @cached_property
+    def _weights(self) -> Weights:
+        return Weights()
+
+    @cached_property
     def _pairs(self) -> tuple[list[Pair], tuple[list[Lone], list[Lone]]]:
         return pairs(self.first.review, self.second.review, self.hosts)
 
@@ -106,12 +111,14 @@ class Comparison:
         crossed = self.thresholds.order
         found: list[Compared] = []
         for one in self._pairs[0]:
-            first, second = Level.of(one.first_samples, phase.first), Level.of(one.second_samples, phase.second)
+            first = Level.of(one.first_samples, phase.first, self._weights)
+            second = Level.of(one.second_samples, phase.second, self._weights)
             if first is None or second is None:
                 continue
             treatment = self.treatments.of(one.name, one.signal)
             limit = crossed.get((one.name, *one.first.key))
-            found.append(Compared(one.name, one.signal, one.first, one.second, treatment, first, second, limit))
+            subjects, levels = (one.first, one.second), (first, second)
+            found.append(Compared.of(one.name, one.signal, subjects, levels, treatment, crossed=limit))
         return found
 
 

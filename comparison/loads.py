@@ -50,12 +50,12 @@ def compare_loads(first: Review, second: Review, phase: CommonPhase, treatments:
         other = there.get(name)
         if other is None:
             continue
-        first, second = Level.of(one.samples, phase.first), Level.of(other.samples, phase.second)
-        if first is None or second is None:
+        levels = Level.of(one.samples, phase.first), Level.of(other.samples, phase.second)
+        if levels[0] is None or levels[1] is None:
             continue
         treatment = Treatment("either", treatments.load, 0.0, needed=False, critical=False)
         subjects = one.subjects[0], other.subjects[0]
-        found.append(Compared(name, one.signal, *subjects, treatment, first, second, where=_where(one)))
+        found.append(Compared.of(name, one.signal, subjects, (levels[0], levels[1]), treatment, where=_where(one)))
     return LoadComparison(tuple(judged(found)), treatments.load)
 
 

@@ -50,10 +50,16 @@ class Treatments:
 
     def __init__(self, settings: CompareSettings | None = None) -> None:
         self._given = settings or CompareSettings()
+        self._known: dict[str, Treatment] = {}
         self.load = _defaults().load if self._given.load is None else self._given.load
 
     def of(self, name: str, signal: Signal) -> Treatment:
         """How a signal is compared."""
+        if name not in self._known:
+            self._known[name] = self._treatment(name, signal)
+        return self._known[name]
+
+    def _treatment(self, name: str, signal: Signal) -> Treatment:
         defaults, given = _defaults(), self._given.signals.get(name, SignalSettings())
         own = defaults.signals.get(name, SignalSettings())
         worse = given.worse or own.worse or ("either" if signal.load else signal.worse)

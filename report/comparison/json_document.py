@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from analysis.quantiles import difference
+from analysis.ranks import shift
 from comparison.compare import Comparison, Side
 from comparison.judging import Compared, Outcome
 from comparison.levels import Level
@@ -121,7 +122,7 @@ def _signal(one: Compared, phase: str, comparison: Comparison | None) -> SignalP
         change=one.change,
         compatible=one.compatible,
         chance=one.chance,
-        shift=one.ranks.shift if one.ranks else None,
+        shift=shift(one.first.blocks, one.second.blocks) if one.ranks else None,
         shift_chance=one.ranks.chance if one.ranks else None,
         p95_difference=peaks.value,
         p95_interval=IntervalPart(low=peaks.interval.low, high=peaks.interval.high),

@@ -32,7 +32,7 @@ def compared(first, second, *, every_s=(5.0, 5.0)):
     """The outcomes of the signals of two runs, which are lists of values by signal."""
     host = Subject("A")
     found = [
-        Compared("cpu.busy", BUSY, host, host, HIGHER, level(one, every_s[0]), level(other, every_s[1]))
+        Compared.of("cpu.busy", BUSY, (host, host), (level(one, every_s[0]), level(other, every_s[1])), HIGHER)
         for one, other in zip(first, second, strict=True)
     ]
     return [one.outcome for one in judged(found)]

@@ -58,7 +58,7 @@ def test_the_demo_tells_the_story_of_the_study_on_the_first_screen(runs, monkeyp
         "Worse. The load was the same in the steady phase: batch requests 724 /s in both.",
         "page life expectancy of SQLSRV01 fell from 7,731 s to 597 s",
         "disk reads of SQLSRV01, 2 E: (and 1 more) rose from 0.563 /s to 47.3 /s",
-        "SQL Server has too little memory",
+        "Probably too little memory for the buffer cache of SQL Server on SQLSRV01 limits it.",
         "What did not change: processor time (SQLSRV01: 29.9 % in both",
     ):
         assert told in first_screen
