@@ -180,3 +180,12 @@ def test_runs_that_differ_in_one_number_show_how_the_work_grows_with_it(monkeypa
     assert found["comparisons"][0]["set_differently"] == [{"what": "processors", "baseline": "2", "other": "4"}]
     assert float(cells["Speed-up"].split()[0]) == pytest.approx(1.5, abs=0.05)
     assert float(cells["Efficiency over processors"].split()[0]) == pytest.approx(75, abs=3)
+
+
+def test_a_load_that_changed_within_the_run_is_not_called_the_same(monkeypatch, capsys, tmp_path):
+    base, stepped = a_directory(1), a_directory(2)
+    stepped[SEARCHES][360:] *= 2
+    logs = a_log(tmp_path / "a.csv", base), a_log(tmp_path / "b.csv", stepped)
+    status, out, err = compare(monkeypatch, capsys, *logs, "--fail-on", "regression", "--phase", "whole run")
+    assert "The load was the same" not in out
+    assert (status, "the load" in err) == (2, True)
