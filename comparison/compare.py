@@ -9,6 +9,7 @@ from comparison.levels import Level
 from comparison.loads import LoadComparison, compare_loads
 from comparison.pairs import Lone, Pair, pairs
 from comparison.phases import CommonPhase, chosen_phase, common_phases
+from comparison.setup import Changed, set_differently
 from comparison.thresholds import Thresholds, thresholds
 from comparison.treatments import Treatments
 from diagnosis.diagnose import Diagnosis
@@ -49,6 +50,11 @@ class Comparison:
     def hosts(self) -> Hosts:
         """Which hosts belong together."""
         return Hosts.of_reviews(self.first.review, self.second.review, match=self.match_hosts)
+
+    @cached_property
+    def set_differently(self) -> tuple[Changed, ...]:
+        """The labels and facts of hosts that differ."""
+        return set_differently(self.first.review, self.second.review, self.hosts)
 
     @cached_property
     def phases(self) -> tuple[CommonPhase, ...]:
@@ -94,6 +100,16 @@ class Comparison:
     def regressions(self) -> list[Compared]:
         """What became worse."""
         return self.of(Outcome.REGRESSION)
+
+    def also_worse(self) -> list[tuple[CommonPhase, list[Compared]]]:
+        """What became worse in the other phases, and did not in the one to judge by."""
+        known = {(one.name, one.subject) for one in self.regressions}
+        phases = [one for one in self.phases if one is not self.phase and one.first is not None]
+        found = [
+            (phase, [one for one in self.in_phase(phase) if one.outcome == Outcome.REGRESSION]) for phase in phases
+        ]
+        new = [(phase, [one for one in some if (one.name, one.subject) not in known]) for phase, some in found]
+        return [(phase, some) for phase, some in new if some]
 
     @cached_property
     def _known(self) -> dict[str, tuple[Compared, ...]]:

@@ -146,8 +146,10 @@ def _compatible(one: Compared) -> str:
 
 def _load_doubts(comparison: Comparison) -> Iterator[str]:
     told = comparison.load.first
-    if told is not None and comparison.load.is_same is False and not comparison.load.throughput_lost:
-        yield f"the load was not the same: {title(told)} {moved(told)}"
+    if told is None or comparison.load.is_same or comparison.load.throughput_lost:
+        return
+    same = "the load was not the same" if comparison.load.is_same is False else "the load may not have been the same"
+    yield f"{same}: {title(told)} {moved(told)}"
 
 
 def _unjudged(comparison: Comparison) -> Iterator[str]:

@@ -28,6 +28,7 @@ class _Defaults(BaseModel):
     least: dict[str, Amount]
     signals: dict[str, SignalSettings]
     resources: tuple[str, ...]
+    scaled: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,11 @@ class Treatments:
 def resources() -> tuple[str, ...]:
     """The signals that tell of a resource of a host, in the order in which they are told of."""
     return _defaults().resources
+
+
+def scaled_labels() -> tuple[str, ...]:
+    """The words in the names of labels that throughput should grow with."""
+    return _defaults().scaled
 
 
 def checked(settings: CompareSettings, path: Path | None, signals: Mapping[str, Signal]) -> Treatments:

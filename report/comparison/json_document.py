@@ -24,6 +24,7 @@ from report.comparison.json_schema import (
     RecordedPart,
     RowPart,
     RunPart,
+    SetPart,
     SignalPart,
     ThresholdsPart,
 )
@@ -53,6 +54,9 @@ def _comparison(comparison: Comparison) -> ComparisonPart:
         doubts=doubts(comparison),
         phase=phase,
         phases=[_phase(one) for one in comparison.phases],
+        set_differently=[
+            SetPart(what=one.what, baseline=one.first, other=one.second) for one in comparison.set_differently
+        ],
         load=LoadPart(
             same=load.is_same,
             throughput_lost=load.throughput_lost is not None,
