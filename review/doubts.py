@@ -45,6 +45,17 @@ def unread(remarks: Iterable[Remark]) -> Iterator[Doubt]:
         yield Doubt(f"{which} could not be read", "see the remarks")
 
 
+def contradictory(remarks: Iterable[Remark]) -> Iterator[Doubt]:
+    """Different values of a host for the same times."""
+    found = [one for one in remarks if one.kind == Kind.CONTRADICTORY]
+    names = list(dict.fromkeys(PurePath(one.file).name for one in found if one.file))
+    what = "values for the same time contradict each other in"
+    if len(found) == 1:
+        yield Doubt(f"{what} {listed(names, 1)}: {found[0].text}")
+    elif found:
+        yield Doubt(f"{what} {counted(len(names), 'recording')} ({listed(names, _MOST_NAMED)})", "see the remarks")
+
+
 def missing(hosts: Sequence[str]) -> Iterator[Doubt]:
     """Hosts that plimsoll.toml names and that no log contains."""
     if hosts:
