@@ -34,17 +34,15 @@ def write(tmp_path):
     leave the row out.
     """
 
-    def call(
-        cpu=lambda _: 20, name="a", host="WEB01", *, minutes=60, late=timedelta(), clock=lambda _: timedelta(), **more
-    ):
-        columns = {CPU: cpu, **QUIET, **more.get("columns", {})}
+    def call(cpu=lambda _: 20, name="a", host="WEB01", *, minutes=60, late=timedelta(), clock=lambda _: timedelta()):
+        columns = {CPU: cpu, **{path: lambda _, usual=usual: usual for path, usual in QUIET.items()}}
         lines = [",".join(['"(PDH-CSV 4.0) (UTC)(0)"', *(rf'"\\{host}\{path}"' for path in columns)])]
         for at in range(minutes * 4):
             added = clock(at / 4)
             if added is None:
                 continue
             moment = START + late + timedelta(seconds=15 * at) + added
-            values = [value(at / 4) if callable(value) else value for value in columns.values()]
+            values = [value(at / 4) for value in columns.values()]
             # Two samples of a running system are never quite the same.
             noisy = [" " if value is None else value * (1 + at % 7 / 300) for value in values]
             lines.append(",".join(f'"{one}"' for one in [f"{moment:%m/%d/%Y %H:%M:%S.%f}"[:-3], *noisy]))
@@ -101,3 +99,64 @@ def test_two_recorders_of_one_machine_are_a_healthy_run(write, verdict):
     write(lambda minute: 20 + 30 * (minute % 2), name="a")
     write(lambda minute: 20 + 30 * ((minute + 0.1) % 2), name="b", late=6 * SEC)
     assert verdict()[0] == "healthy"
+
+
+def gap(first, last):
+    """A clock that leaves the rows of some minutes out."""
+    return lambda minute: None if first <= minute < last else 0 * SEC
+
+
+@pytest.mark.parametrize(
+    ("sick", "missing", "said"),
+    [
+        ((30, 68), (34.5, 64), "above its limit before and after 28 min 50 s without data"),
+        ((30, 64), (34.5, 64), None),  # recovered
+        ((30, 33), (31, 32), None),  # too short to count even if it was crossed in the gap
+        ((30, 97), (33, 95), None),  # over an hour
+    ],
+)
+def test_a_gap_in_trouble_is_no_recovery(sick, missing, said, write, verdict):
+    write(between(*sick), minutes=120, clock=gap(*missing))
+    found, headline = verdict()
+    assert found == ("unknown" if said else "healthy"), headline
+    assert (said or "") in headline
+
+
+def test_a_recorder_that_is_restarted_in_trouble_is_no_recovery(write, verdict):
+    write(between(56, 99), name="a")
+    write(between(0, 4), name="b", late=timedelta(minutes=65))
+    found, headline = verdict()
+    assert found == "unknown"
+    assert "above its limit before and after 4 min 20 s without data, and a crossing counts after 5 min" in headline
+
+
+@pytest.mark.parametrize(
+    ("minutes", "late", "said"),
+    [
+        (35, 0, "B2 was recorded only until 25 min before the end of the run"),
+        (30, 30, "B2 was recorded only from 30 min after the start of the run"),
+        (20, 20, "B2 was recorded only from 20 min after the start and until 20 min before the end of the run"),
+        (55, 0, None),
+    ],
+)
+def test_a_host_that_was_not_recorded_throughout_is_named(minutes, late, said, write, verdict):
+    write(name="a", host="A1")
+    write(name="b", host="B2", minutes=minutes, late=timedelta(minutes=late))
+    found, headline = verdict()
+    assert found == ("unknown" if said else "healthy")
+    assert (said or "") in headline
+
+
+def test_hosts_of_other_days_are_one_sentence(write, verdict):
+    for day in range(5):
+        write(name=f"d{day}", host=f"H{day}", late=timedelta(days=day))
+    _, headline = verdict()
+    assert headline.count("5 hosts were recorded for a part of the run only: H0 until 4 d before the end, H1 from") == 1
+    assert headline.count("of the run") == 1
+
+
+def test_a_resource_without_a_value_is_no_healthy_run(write, verdict):
+    write(lambda _: None)
+    found, headline = verdict()
+    assert found == "unknown"
+    assert "there is no value in what was recorded for Processor time of WEB01" in headline
