@@ -92,8 +92,8 @@ class FoundPhasesPart(_Part):
 class RemarkPart(_Part):
     """Something that was skipped, repaired, guessed or is worth knowing."""
 
-    kind: Literal["skipped", "repaired", "guessed", "noted", "unread"] = Field(
-        description="unread: a recording that could not be read."
+    kind: Literal["skipped", "repaired", "guessed", "noted", "unread", "contradictory"] = Field(
+        description="unread: a recording that could not be read; contradictory: different values for the same times."
     )
     text: str
     file: str | None
