@@ -1,33 +1,39 @@
 """The plateaus of a stepped load.
 
-A series is a step test if it holds at least three levels, each long compared with the change to the next. Noise may be
-autocorrelated: a random walk, which pieces of a constant describe well, is then not taken for steps.
+A series is a step test if it holds at least three levels, each long compared with the way to the next, and if its
+pieces describe it better than a slope, a wave or a random walk does. A pause, in which the load is nearly off, ends a
+plateau even if the next one has the same level.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 from scipy.ndimage import median_filter
 
-from analysis.pieces import Partitions, Piece
+from analysis.pieces import Piece
+from analysis.piecewise import Described, described
+from analysis.transitions import step, transition
 from model.log import Values
 from model.samples import Samples
 
-_CELLS = 250  # a longer series is averaged to this many values
+_CELLS = 400  # a longer series is averaged to this many values
 _FEWEST = 12  # samples
-_LEVELS = 3
-_MOST = 40
+_LEVELS, _MOST = 3, 40  # different levels, and plateaus
+# These are our choices.
 _SHORTEST = 0.012  # plateau, of the run
 _PASSING = 0.3  # of the length of its neighbours: a shorter piece between their levels is part of a ramp
-_PENALTY, _SLOPE_PENALTY = 3.0, 3.0
 _DRIFT = 0.5  # of a typical step, on a plateau
-_FLOOR = 0.005  # of the range: what is smaller is no step, and stairs of that height are a ramp
-_IDLE = 0.01  # of the highest level
-_SHARE = 0.6  # of the loaded time on plateaus
-_POWERS = (0.0, 0.5, 1.0)  # of the level, that the noise may grow with
-_CORRELATIONS = (0.0, 0.3, 0.5, 0.7, 0.8, 0.9)
+_SMALL = 0.2  # of a typical step: what is smaller is no step unless noise is far smaller
+_PAUSE = 0.25  # of the levels around it
+_IDLE, _IDLE_NEAR = 0.02, 0.1  # of the highest level and of the next one, before the first plateau or after the last
+_SHARE = 0.65  # of the loaded time on plateaus
+_APART = 0.03  # of the range of levels, between different ones
+_WORSE = 20.0  # information criterion than that of any pieces: ramps are sharper in it than they may be
+_WAY = 0.5  # of the length of the plateaus around it
+_SLOPE = 0.5  # of the change from level to level that is inside of plateaus
 
 
 @dataclass(frozen=True)
@@ -44,185 +50,197 @@ def plateaus(samples: Samples) -> tuple[Plateau, ...]:
     times, values = samples.present.times, samples.present.values
     if len(values) < _FEWEST or np.ptp(values) == 0:
         return ()
-    cells = _cells(_without_spikes(values))
-    found = _described(cells.means)
-    flat = _levels(found)
-    if not _is_step_test(flat, found):
+    size = max(1, len(values) // _CELLS)
+    edges = np.round(np.linspace(0, len(values), len(values) // size + 1)).astype(int)
+    series = described(np.add.reduceat(_without_spikes(values), edges[:-1]) / np.diff(edges))
+    every = (_stairs(series, pieces) for pieces in (series.pieces, series.flat_pieces))
+    tests = [one for one in every if one.is_step_test]
+    if not tests:
         return ()
-    spans = [(cells.edges[one.first], cells.edges[one.last] - 1) for one in flat]
+    stairs = min(tests, key=lambda one: one.information)
+    spans = [(int(edges[one.first]), int(edges[one.last])) for one in stairs.all]
+    if size > 1:
+        spans = _in_samples(values, spans, size)
     return tuple(
-        Plateau(int(times[first]), int(times[last]), float(values[first : last + 1].mean()))
-        for first, last in _refined(values, spans, cells.size)
+        Plateau(int(times[first]), int(times[last - 1]), float(values[first:last].mean()))
+        for (first, last), one in zip(spans, stairs.all, strict=True)
+        if one in stairs.levels
     )
 
 
 @dataclass(frozen=True)
-class _Cells:
-    """Means of consecutive samples: cell i has the samples from edges[i] up to edges[i + 1]."""
+class _Stairs:
+    """Plateaus of a series, and the pauses between them."""
 
-    means: Values
-    edges: list[int]
-    size: int
+    series: Described
+    pieces: Sequence[Piece]
+    levels: list[Piece]
+    pauses: list[Piece]
+
+    @cached_property
+    def all(self) -> list[Piece]:
+        """The plateaus and pauses in order."""
+        return sorted((*self.levels, *self.pauses), key=lambda one: one.first)
+
+    @cached_property
+    def information(self) -> float:
+        """The Bayesian information criterion of the levels and of the ramps between them."""
+        if not self.levels:
+            return np.inf
+        found = self.all
+        line = np.concatenate([one.line() for one in self.series.pieces])
+        for one in found:
+            inner = slice(one.first + (one != found[0]), one.last - (one != found[-1]))
+            line[inner] = one.level
+        ramps = sum(other.first - one.last > 1 for one, other in pairwise(found))
+        outside = sum(one.last <= found[0].first or one.first >= found[-1].last for one in self.pieces)
+        return self.series.information(line, 3 * (len(found) + outside) + ramps)
+
+    @cached_property
+    def is_step_test(self) -> bool:
+        """Whether the plateaus are those of a step test."""
+        levels, series = self.levels, self.series
+        if not _LEVELS <= len(levels) <= _MOST or _different(levels, series) < _LEVELS:
+            return False
+        loaded = levels[-1].last - levels[0].first - sum(one.length for one in self.pauses)
+        ways = [
+            (other.first - one.last) / (one.length + other.length)
+            for one, other in pairwise(self.all)
+            if one in levels and other in levels
+        ]
+        return (
+            sum(one.length for one in levels) >= _SHARE * loaded
+            and max(ways, default=0.0) <= _WAY / 2
+            and _slope(levels, series) < _SLOPE
+            and self.information < series.information_of_walk
+            and self.information < series.lowest_information + _WORSE
+        )
 
 
-def _cells(values: Values) -> _Cells:
-    size = max(1, len(values) // _CELLS)
-    count = len(values) // size
-    edges = np.round(np.linspace(0, len(values), count + 1)).astype(int)
-    return _Cells(np.add.reduceat(values, edges[:-1]) / np.diff(edges), edges.tolist(), size)
+def _stairs(series: Described, pieces: Sequence[Piece]) -> _Stairs:
+    """The plateaus among some pieces, with the ramps between them cut off, and those of one level joined."""
+    levels, low = _levels(series, pieces)
+    while True:
+        found = _Stairs(series, pieces, levels, list(_pauses(levels, low)))
+        trimmed = dict(zip(found.all, _edges(found.all, series), strict=True))
+        levels = _joined([trimmed[one] for one in levels], low, series)
+        if len(levels) == len(found.levels):
+            return _Stairs(series, pieces, levels, [trimmed[one] for one in found.pauses])
 
 
 def _without_spikes(values: Values) -> Values:
-    """The values, with single ones far from their neighbours replaced by the neighbours' median."""
+    """The values, with one or two that are far from their neighbours replaced by the median around them."""
     around = median_filter(values, 5, mode="nearest")
     off = np.abs(values - around)
     usual = max(1.4826 * float(np.median(off)), 0.01 * float(np.median(np.abs(values))))
     return np.where(off > 6 * usual, around, values)
 
 
-@dataclass(frozen=True)
-class _Described:
-    """A series in pieces, with the deviation of its noise at each value and its autocorrelation."""
-
-    values: Values
-    pieces: list[Piece]
-    deviation: Values
-    correlation: float
-
-    @property
-    def long_run(self) -> Values:
-        """The variance at each value, times what autocorrelation makes a mean the worse known by."""
-        return self.deviation**2 * (1 + self.correlation) / (1 - self.correlation)
-
-    def continues(self, one: Piece, other: Piece, distance: int, step: float) -> bool:
-        """Whether a piece has the level of the one before it and follows it closely."""
-        return other.first - one.last < distance and self.same(one, other, step)
-
-    def same(self, one: Piece, other: Piece, step: float = 0.0) -> bool:
-        """Whether two pieces have the same level: as far as noise lets one know, or compared with a typical step."""
-        variance = sum(float(self.long_run[part.first : part.last].mean()) / part.length for part in (one, other))
-        apart, error = abs(one.level - other.level), np.sqrt(variance)
-        is_short = min(one.length, other.length) < _PASSING * max(one.length, other.length)
-        return bool(apart < 3 * error or (apart < 8 * error and apart < (0.3 if is_short else 0.1) * step))
-
-
-def _described(values: Values) -> _Described:
-    """The pieces and the noise around them, for that autocorrelation under which they are most likely."""
-    level = median_filter(values, 9, mode="nearest")
-    change = np.diff(values)
-    shape = _shape(change - np.median(change), (level[1:] + level[:-1]) / 2, level)
-    scaled = change / shape[1:]
-    spread = 1.4826 * float(np.median(np.abs(scaled - np.median(scaled))))
-    partitions = Partitions(values, 1 / shape**2)
-    floor = (_FLOOR * float(np.ptp(values))) ** 2
-    found = [_fitted(partitions, values, shape, max(spread**2 / 2, floor), one) for one in _CORRELATIONS]
-    return min(found, key=_information)
-
-
-def _floored(deviation: Values, values: Values) -> Values:
-    return np.maximum(deviation, _FLOOR * float(np.ptp(values)))
-
-
-def _shape(change: Values, at: Values, level: Values) -> Values:
-    """How the noise grows with the level, by the likelihood of the changes (Laplace's distribution)."""
-    top = float(np.max(np.abs(level))) or 1.0
-    size, of, at = np.abs(change), np.maximum(np.abs(level) / top, 0.02), np.maximum(np.abs(at) / top, 0.02)
-
-    def cost(power: float) -> float:
-        return len(size) * np.log(max(float((size / at**power).mean()), 1e-12 * top)) + power * float(np.log(at).sum())
-
-    return of ** min(_POWERS, key=cost)
-
-
-def _fitted(partitions: Partitions, values: Values, shape: Values, variance: float, assumed: float) -> _Described:
-    """The pieces if noise has the assumed autocorrelation, and the noise around them."""
-    effective = max(len(values) * (1 - assumed) / (1 + assumed), 10.0)
-    cost = float(np.log(effective)) * variance * (1 + assumed) / (1 - assumed) ** 2
-    found = partitions.best(_PENALTY * cost, _SLOPE_PENALTY * cost)
-    rest = values - np.concatenate([one.line() for one in found])
-    scaled = rest / shape
-    inside = np.ones(len(values), dtype=bool)
-    inside[[one.first for one in found]] = False
-    parameters = sum(1 if one.is_flat else 2 for one in found)
-    square = float((scaled**2).sum()) / max(len(values) - parameters, 3)
-    product = float((scaled[1:] * scaled[:-1])[inside[1:]].sum()) / max(int(inside.sum()), 1)
-    correlation = product / square if square else 0.0
-    correlation += (1 + 4 * max(correlation, 0)) * len(found) / len(values)  # Kendall's bias of short pieces
-    correlation = float(np.clip(correlation, 0, 0.95))
-    return _Described(values, found, _floored(shape * np.sqrt(square), values), correlation)
-
-
-def _levels(series: _Described) -> list[Piece]:
-    """The flat pieces: with those joined that have the same level, and without idle time and passing ones."""
-    height = _typical_step(series.pieces)
-    flat: list[Piece] = []
-    for one in series.pieces:
-        if one.is_flat or abs(one.ends - one.begins) < _DRIFT * height:
-            flat.append(Piece(one.first, one.last, one.level, one.level))
+def _levels(series: Described, pieces: Sequence[Piece]) -> tuple[list[Piece], list[Piece]]:
+    """The plateaus among some pieces, and the low pieces between them."""
     shortest = max(2, round(_SHORTEST * len(series.values)))
-    flat = [one for one in flat if one.length >= shortest]
-    while (at := _passing(flat)) is not None:
-        del flat[at]
+    flat = [one for one in pieces if one.is_flat and one.length >= shortest]
+    height = _height(flat)
+    long = [
+        Piece(one.first, one.last, one.level, one.level)
+        for one in pieces
+        if one.length >= shortest and (one.is_flat or abs(one.ends - one.begins) < _DRIFT * height)
+    ]
+    low = [one for one in pieces if one.is_flat and _is_pause(one, long)]
+    found = _without_idle([one for one in long if one not in low])
+    while (at := _passing(found)) is not None:
+        del found[at]
+    return found, low
+
+
+def _height(levels: Sequence[Piece]) -> float:
+    """The height of a typical step."""
+    return float(np.median(np.abs(np.diff([one.level for one in levels])))) if len(levels) > 1 else 0.0
+
+
+def _joined(levels: Sequence[Piece], low: Sequence[Piece], series: Described) -> list[Piece]:
+    """The plateaus, with those joined that follow each other closely at one level, without a pause between them."""
+    height = _height(levels)
     joined: list[Piece] = []
-    for one in flat:
+    for one in levels:
         joined.append(one)
-        while len(joined) > 1 and series.continues(joined[-2], joined[-1], shortest, height):
-            joined[-2:] = [_joined(*joined[-2:])]
-    top = max((one.level for one in joined), default=0.0)
-    return [one for one in joined if one.level > _IDLE * top]
+        while len(joined) > 1 and _continues(series, joined[-2], joined[-1], low, height):
+            before, after = joined[-2:]
+            level = (before.level * before.length + after.level * after.length) / (before.length + after.length)
+            joined[-2:] = [Piece(before.first, after.last, level, level)]
+    return joined
 
 
-def _joined(one: Piece, other: Piece) -> Piece:
-    level = (one.level * one.length + other.level * other.length) / (one.length + other.length)
-    return Piece(one.first, other.last, level, level)
+def _is_pause(one: Piece, long: Sequence[Piece]) -> bool:
+    """Whether a piece is far below the plateaus before and after it."""
+    before = [other.level for other in long if other.last <= one.first and other.level > one.level]
+    after = [other.level for other in long if other.first >= one.last and other.level > one.level]
+    return bool(before and after) and one.level < _PAUSE * min(before[-1], after[0])
 
 
-def _passing(flat: Sequence[Piece]) -> int | None:
-    """The place of a piece that is part of the way from the one before it to the next, if there is one."""
-    for at in range(1, len(flat) - 1):
-        before, one, after = flat[at - 1 : at + 2]
+def _pauses(levels: Sequence[Piece], low: Sequence[Piece]) -> Iterator[Piece]:
+    """One pause for all low pieces between two plateaus."""
+    for one, other in pairwise(levels):
+        between = [part for part in low if one.last <= part.first and part.last <= other.first]
+        if between:
+            level = min(part.level for part in between)
+            yield Piece(between[0].first, between[-1].last, level, level)
+
+
+def _without_idle(levels: list[Piece]) -> list[Piece]:
+    """The plateaus without the idle time before and after the test."""
+    top = max((one.level for one in levels), default=0.0)
+
+    def is_idle(one: Piece, other: Piece) -> bool:
+        return one.level < _IDLE * top and one.level < _IDLE_NEAR * other.level
+
+    while len(levels) > 1 and is_idle(levels[0], levels[1]):
+        levels = levels[1:]
+    while len(levels) > 1 and is_idle(levels[-1], levels[-2]):
+        levels = levels[:-1]
+    return levels
+
+
+def _passing(found: Sequence[Piece]) -> int | None:
+    """The place of a piece that is too short beside its neighbours to be a plateau, if there is one.
+
+    It is part of the way from the one to the other, or, if shorter, anything that happened on the way.
+    """
+    for at in range(1, len(found) - 1):
+        before, one, after = found[at - 1 : at + 2]
         between = min(before.level, after.level) < one.level < max(before.level, after.level)
-        if between and one.length < _PASSING * min(before.length, after.length):
+        if one.length < (_PASSING if between else _PASSING / 2) * min(before.length, after.length):
             return at
     return None
 
 
-def _typical_step(found: Sequence[Piece]) -> float:
-    levels = [one.level for one in found if one.is_flat]
-    return float(np.median(np.abs(np.diff(levels)))) if len(levels) > 1 else 0.0
+def _continues(series: Described, one: Piece, other: Piece, low: Sequence[Piece], height: float) -> bool:
+    """Whether a piece follows the one before it closely, has its level, and no pause lies between them."""
+    is_broken = any(one.last <= part.first and part.last <= other.first for part in low)
+    is_close = other.first - one.last <= max(_PASSING * min(one.length, other.length), 2)
+    return not is_broken and is_close and _same(series, one, other, height)
 
 
-def _is_step_test(flat: Sequence[Piece], series: _Described) -> bool:
-    if not _LEVELS <= len(flat) <= _MOST:
-        return False
-    loaded = flat[-1].last - flat[0].first
-    held = sum(one.length for one in flat)
-    return (
-        _distinct(flat, series) >= _LEVELS
-        and held >= _SHARE * loaded
-        and loaded >= 0.5 * len(series.values)
-        and all(after.first - one.last <= 0.35 * (one.length + after.length) for one, after in pairwise(flat))
-        and _slope(flat, series) < 0.5
-        and _beats_a_walk(series)
+def _same(series: Described, one: Piece, other: Piece, height: float = 0.0) -> bool:
+    """Whether two pieces have one level, as far as noise lets one know, or compared with the height of a step."""
+    apart, error = abs(one.level - other.level), series.error(one, other)
+    return apart < 3 * error or (apart < 8 * error and apart < _SMALL * height)
+
+
+def _different(levels: Sequence[Piece], series: Described) -> int:
+    """How many different levels there are."""
+    ordered = sorted(levels, key=lambda one: one.level)
+    least = _APART * (ordered[-1].level - ordered[0].level)
+    return 1 + sum(
+        other.level - one.level > least and not _same(series, one, other) for one, other in pairwise(ordered)
     )
 
 
-def _distinct(flat: Sequence[Piece], series: _Described) -> int:
-    """How many different levels there are."""
-    ordered = sorted(flat, key=lambda one: one.level)
-    last, count = ordered[0], 1
-    for one in ordered[1:]:
-        if not series.same(last, one) and one.level - last.level > 0.03 * ordered[-1].level:
-            last, count = one, count + 1
-    return count
-
-
-def _slope(flat: Sequence[Piece], series: _Described) -> float:
+def _slope(levels: Sequence[Piece], series: Described) -> float:
     """How much of the change from level to level is inside of the pieces: 0 for stairs, 1 for a ramp or a wave."""
-    levels = np.array([one.level for one in flat])
-    jumps = np.diff(levels)
+    jumps = np.diff([one.level for one in levels])
     expected = (np.concatenate((jumps[:1], jumps)) + np.concatenate((jumps, jumps[-1:]))) / 2
-    drift = np.array([_drift(series.values[one.first : one.last]) for one in flat])
+    drift = np.array([_drift(series.values[one.first : one.last]) for one in levels])
     return float((drift * expected).sum() / (expected**2).sum())
 
 
@@ -231,47 +249,27 @@ def _drift(values: Values) -> float:
     return float(np.polyfit(np.arange(len(values)), values, 1)[0]) * len(values) if len(values) > 2 else 0.0
 
 
-def _information(series: _Described) -> float:
-    """The Bayesian information criterion of the pieces with autoregressive noise."""
-    values, deviation = series.values, series.deviation
-    shape = deviation / deviation.mean()
-    rest = (values - np.concatenate([one.line() for one in series.pieces])) / shape
-    error = rest.copy()
-    error[1:] -= series.correlation * rest[:-1]
-    firsts = [one.first for one in series.pieces]
-    error[firsts] = rest[firsts]
-    found = series.pieces
-    parameters = sum(2 if one.is_flat else 3 for one in found)
-    for before, one, after in zip(found, found[1:], found[2:], strict=False):
-        if before.is_flat and after.is_flat and not one.is_flat:
-            parameters -= 2  # the ramp between two levels begins and ends with them
-    return _criterion(error, values, parameters)
+def _edges(found: Sequence[Piece], series: Described) -> list[Piece]:
+    """The pieces with the ramps between them cut off."""
+    firsts, lasts = [one.first for one in found], [one.last for one in found]
+    for at, (one, other) in enumerate(pairwise(found)):
+        noise = float(series.variance[one.first : other.last].mean())
+        lasts[at], firsts[at + 1] = transition(series.values, (firsts[at], one.last), (other.first, other.last), noise)
+    trimmed: list[Piece] = []
+    for first, last in zip(firsts, lasts, strict=True):
+        end = max(last, first + 1)
+        level = float(series.values[first:end].mean())
+        trimmed.append(Piece(first, end, level, level))
+    return trimmed
 
 
-def _beats_a_walk(series: _Described) -> bool:
-    """Whether the pieces describe the series better than an autoregressive process around one mean."""
-    values, deviation = series.values, series.deviation
-    whole = values - values.mean()
-    slope = float((whole[1:] * whole[:-1]).sum() / (whole[:-1] ** 2).sum())
-    walk = (whole[1:] - min(slope, 1.0) * whole[:-1]) / (deviation[1:] / deviation.mean())
-    return _information(series) < _criterion(walk, values, 3)
-
-
-def _criterion(error: Values, values: Values, parameters: int) -> float:
-    floor = (_FLOOR * float(np.ptp(values))) ** 2
-    return len(values) * np.log(float((error**2).mean()) + floor) + parameters * np.log(len(values))
-
-
-def _refined(values: Values, spans: Sequence[tuple[int, int]], size: int) -> list[tuple[int, int]]:
-    """The spans (of samples, both ends included) with the edges between neighbours put where they fit best."""
+def _in_samples(values: Values, spans: Sequence[tuple[int, int]], size: int) -> list[tuple[int, int]]:
+    """The spans with each edge that is a step moved to the sample where it fits best."""
     found = [list(one) for one in spans]
     for one, other in pairwise(found):
-        if other[0] - one[1] > 1:
+        if other[0] - one[1] > 2 * size:
             continue
-        low, high = max(one[0] + 1, one[1] - 2 * size), min(other[1], other[0] + 2 * size)
-        part = values[low:high]
-        above, below = float(values[one[0] : low].mean()), float(values[high : other[1] + 1].mean())
-        gain = np.concatenate(([0.0], np.cumsum((part - above) ** 2 - (part - below) ** 2)))
-        edge = low + int(np.argmin(gain))
-        one[1], other[0] = edge - 1, edge
+        low, high = max(one[0] + 1, one[1] - size), min(other[1] - 1, other[0] + size)
+        before, after = float(values[one[0] : low].mean()), float(values[high : other[1]].mean())
+        one[1] = other[0] = low + step(values[low:high], before, after)
     return [(one[0], one[1]) for one in found]

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from analysis.bootstrap import Difference
+from analysis.bootstrap import Difference, Estimate
 from analysis.independent_blocks import LEAST
 from analysis.ranks import RankTest, rank_test
 from analysis.several import holm
@@ -144,13 +144,15 @@ class Compared:
 
 
 def _methods(first: Level, second: Level) -> tuple[Difference, RankTest | None]:
-    """Both methods. The error of the difference is known no better than from independent parts."""
-    difference = Difference.of(first.mean, second.mean)
+    """Both methods."""
     if min(len(first.blocks), len(second.blocks)) < LEAST:
-        return difference, None
-    independent = float(len(first.blocks) + len(second.blocks) - 2)
-    difference = replace(difference, freedom=min(difference.freedom, independent))
-    return difference, rank_test(first.blocks, second.blocks)
+        return Difference.of(first.mean, second.mean), None
+    return Difference.of(_cautious(first), _cautious(second)), rank_test(first.blocks, second.blocks)
+
+
+def _cautious(level: Level) -> Estimate:
+    """The mean, whose error is known no better than from its independent parts."""
+    return replace(level.mean, freedom=min(level.mean.freedom, float(len(level.blocks) - 1)))
 
 
 def judged(found: Sequence[Compared]) -> list[Compared]:

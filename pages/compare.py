@@ -30,7 +30,7 @@ def compare_page(frame: Frame, reviews: RunReviews) -> Callable[[Request], Respo
         chosen = [by_name[name] for name in names]
         if len(chosen) < 2:
             return _choose(frame, request, chosen[0] if chosen else None, every)
-        made = reviews.comparison(chosen, match_hosts=asked.get("hosts") != "same")
+        made = reviews.comparison(chosen)
         if isinstance(made, str):
             return report_page(frame, request, made, compared=chosen)
         stage = stage_text(made, reviews.jobs.before(made))

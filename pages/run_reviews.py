@@ -72,17 +72,16 @@ class RunReviews:
         self.jobs.add(job, ToReview(self._how, upload.run, job.id, upload))
         return job
 
-    def comparison(self, runs: Sequence[RunReview], *, match_hosts: bool) -> str | Job:
+    def comparison(self, runs: Sequence[RunReview]) -> str | Job:
         """The report of a comparison of runs with the first, or the job that makes it."""
-        made_with = f"{version('plimsoll')} {self._how.rules} {match_hosts}"
-        id_ = comparison_id([one.run for one in runs], made_with)
+        id_ = comparison_id([one.run for one in runs], f"{version('plimsoll')} {self._how.rules}")
         if report := self.kept.report(id_):
             return report
         names = tuple(one.run.name for one in runs)
         known = self.jobs.find(id_)
         if known is None:
             known = Job(id_, " and ".join(names))
-            self.jobs.add(known, ToCompare(self._how, names, id_, match_hosts))
+            self.jobs.add(known, ToCompare(self._how, names, id_))
         self.jobs.forget(id_)  # one that failed is tried again when the page is opened again
         return known
 

@@ -51,7 +51,6 @@ class ToCompare:
     how: How
     runs: tuple[str, ...]
     comparison: str
-    match_hosts: bool
 
 
 Task = ToReview | ToCompare

@@ -102,7 +102,7 @@ def _compare(task: ToCompare, store: Store, reviews: KeptReviews, say: Say) -> N
     say(stage="comparing", done=0, total=0)
     baseline, *others = (Side(name, name, Diagnosis(one)) for name, (one, _) in zip(task.runs, read, strict=True))
     treatments = checked(read[0][1].compare, Path(settings.FILE_NAME), task.how.catalogue.signals)
-    comparisons = [Comparison(baseline, other, treatments, task.match_hosts) for other in others]
+    comparisons = [Comparison(baseline, other, treatments) for other in others]
     reviews.save_report(task.comparison, comparison_html.render(comparisons))
     say(reviewed=task.comparison)
 

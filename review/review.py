@@ -15,6 +15,7 @@ from review.bad_counters import BadCounter, bad_counters, remarks_below_zero
 from review.coverage import Coverage, coverage
 from review.doubts import Doubt, bad_values, broken_off, missing, too_short, undecided, unread, unrecognised_names
 from review.findings import Applied, Finding, Outcome, Question
+from review.found_phases import FoundPhases, find_phases
 from review.groups import Group, crossed_groups
 from review.judging import judge
 from review.load import Load, loads
@@ -103,8 +104,15 @@ class Review:
 
     @property
     def phases(self) -> Sequence[Phase]:
-        """The phases of the run, empty where they are not known."""
-        return self.question.phases
+        """The phases of the run: those set by hand, else those found from its load; empty where they are not known."""
+        return self.phases_found.phases if self.phases_found else self.question.phases
+
+    @cached_property
+    def phases_found(self) -> FoundPhases | None:
+        """What the load tells of the phases; None if they are set by hand. Rules are not judged by found phases."""
+        if self.question.phases or self.start is None or self.end is None:
+            return None
+        return find_phases(self.loads, self.start, self.end)
 
     @cached_property
     def hosts(self) -> tuple[str, ...]:

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from diagnosis.limits.figure import Figure, figure_of
 from diagnosis.limits.load_response import LoadResponse
-from diagnosis.limits.measured import Figure, Measured
+from diagnosis.limits.measured import Measured
 from diagnosis.limits.standing import Standing, State
 from rules.subjects import Subject
 
@@ -28,7 +29,7 @@ def disks(measured: Measured, host: str, load: LoadResponse) -> Standing:
     by_disk: dict[Subject, dict[str, Figure]] = {}
     for signal in _EACH:
         for subject, values in measured.on(signal, host).items():
-            figure = measured.figure(signal, subject, values, load.top, load.low)
+            figure = figure_of(measured, load, signal, subject, values)
             if not np.isnan(figure.value):
                 by_disk.setdefault(subject, {})[signal] = figure
     needed = measured.needed("disk", host)
@@ -38,7 +39,7 @@ def disks(measured: Measured, host: str, load: LoadResponse) -> Standing:
     ]
     if not found:
         totals = {
-            known_as: measured.figure(signal, *one, load.top, load.low)
+            known_as: figure_of(measured, load, signal, *one)
             for signal, known_as in _TOTAL.items()
             if (one := measured.one(signal, host)) is not None
         }

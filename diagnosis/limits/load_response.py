@@ -34,6 +34,7 @@ class LoadResponse:
         low: The part with at most half of it; None if the load did not change.
         follows: Whether the work followed the load up to the highest; None if that is not known.
         response: How it did, where the offered load is recorded.
+        busy: Whether the part is that in which a resource was near its capacity, as no load tells.
         fell: The work when it was highest and later, where the part that is judged is the later one.
     """
 
@@ -44,6 +45,7 @@ class LoadResponse:
     follows: bool | None
     response: Response | None
     fell: tuple[float, float] | None = None
+    busy: bool = False
 
     @property
     def flat(self) -> bool:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Literal
 
-from diagnosis.limits.measured import Figure
+from diagnosis.limits.figure import Figure
 
 Resource = Literal["cpu", "disk", "memory", "network"]
 StateName = Literal["not-recorded", "unclear", "room", "high", "near", "full"]
