@@ -181,7 +181,7 @@ def _stepped(loads: Sequence[Load]) -> tuple[Load | None, list[tuple[int, int]]]
 
 
 def _turns(levels: Sequence[float]) -> int:
-    """How often levels turn from rising to falling or back; changes of less than a tenth of their range do not count."""
+    """How often levels turn from rising to falling or back, by changes of more than a tenth of their range."""
     least = 0.1 * float(np.ptp(levels)) if levels else 0.0
     rises = [other > one for one, other in pairwise(levels) if abs(other - one) > least]
     return sum(one != other for one, other in pairwise(rises))

@@ -12,12 +12,14 @@ from analysis.scalability import Law, Refused
 from diagnosis.diagnose import Diagnosis
 from diagnosis.step_sentences import sentences
 from hosts import settings
+from hosts.facts import Facts, GivenFacts
 from model.errors import Unusable
 from model.run import Phase
 from model.times import SECOND
 from report.html.render import render
 from report.json_document import document
 from report.terminal import lines
+from rules.subjects import Subject
 from tests.simulated import START, a_log, ar1, reviewed
 
 TABLES = Path(__file__).parents[2] / ".." / "shared" / "reference" / "tables"
@@ -58,7 +60,8 @@ def steps_of(columns, deviation=0.005, **more):
 
 
 def test_table_10_comes_out_with_the_fourth_step_as_the_optimum():
-    steps = steps_of({**TABLE_10, r"\Processor(0)\% Processor Time": TABLE_10[CPU]})
+    facts = Facts(GivenFacts({Subject("SUT"): {"processors": 1, "clock_mhz": 200}}))
+    steps = Diagnosis(replace(reviewed(stepped(TABLE_10)), facts=facts)).load_steps
     assert steps
     for name, exact in (("throughput", TABLE_10[f"{SITE_SERVER}Dynamic Search per sec"]), ("cpu", TABLE_10[CPU])):
         assert [getattr(one, name) for one in steps.steps] == pytest.approx(exact, rel=0.02)
@@ -66,6 +69,7 @@ def test_table_10_comes_out_with_the_fourth_step_as_the_optimum():
     assert steps.optimum
     assert steps.optimum.number == 4
     assert steps.optimum.cost_seconds == pytest.approx(5.915 / 200, rel=0.02)
+    assert steps.optimum.cost_mhz == pytest.approx(5.915, rel=0.02)
     assert steps.falls_after is None  # the processors are less busy as well: less may have been asked
     assert any("is not known" in one for one in sentences(steps))
 
