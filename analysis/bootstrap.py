@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
-from analysis.dependence import autocovariances, block_length
+from analysis.dependence import autocovariances, block_length, correlation_time
 from model.log import Values
 
 CONFIDENCE = 0.95
@@ -36,6 +36,7 @@ class Estimate:
         samples: How many samples it is of.
         effective: How many independent samples would know it as well.
         freedom: Degrees of freedom of the standard error.
+        correlation_time: How many samples in a row say as much of the mean as one independent sample (dependence.py).
     """
 
     mean: float
@@ -43,6 +44,7 @@ class Estimate:
     samples: int
     effective: float
     freedom: float
+    correlation_time: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +96,13 @@ def estimate(values: Values, weights: Values | None = None, breaks: Sequence[int
     influence = values - mean if weights is None else weights * (values - mean) / weights.mean()
     spread = float(np.average(np.square(values - mean), weights=weights))
     if rows < 2 or spread <= (1e-12 * abs(mean)) ** 2:
-        return Estimate(mean, 0.0, rows, float(rows), float("inf"))
+        return Estimate(mean, 0.0, rows, float(rows), float("inf"), 1.0)
     covariances = autocovariances(influence)
     length = block_length(influence, covariances)
     variance = _variance(influence, covariances, length, breaks)
     effective = min(float(rows), spread / variance) if variance > 0 else float(rows)
-    return Estimate(mean, float(np.sqrt(variance)), rows, effective, max(1.0, rows / length - 1))
+    freedom = max(1.0, rows / length - 1)
+    return Estimate(mean, float(np.sqrt(variance)), rows, effective, freedom, correlation_time(covariances))
 
 
 def _variance(influence: Values, covariances: Values, length: float, breaks: Sequence[int]) -> float:

@@ -9,7 +9,8 @@ def autocovariances(values: Values) -> Values:
     """The autocovariances at the lags 0 to n - 1, each divided by n."""
     rows = len(values)
     off = values - values.mean()
-    size = 1 << (2 * rows - 1).bit_length()  # a power of two at least twice as long: nothing wraps around
+    # Twice as long, so that nothing wraps around; of a length that is transformed fast.
+    size = min(factor << ((2 * rows - 1) // factor).bit_length() for factor in (1, 3, 5))
     spectrum = np.fft.rfft(off, size)
     return np.fft.irfft(spectrum.real**2 + spectrum.imag**2, size)[:rows] / rows
 

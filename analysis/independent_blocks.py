@@ -5,7 +5,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from analysis.dependence import autocovariances, correlation_time
 from model.log import Values
 
 _TIMES = 3  # correlation times in a block: neighbouring means of an AR(1) process are then correlated by 0.09
@@ -13,12 +12,14 @@ MOST = 100
 LEAST = 5  # blocks of a run; with fewer, ranks cannot show anything
 
 
-def independent_means(values: Values, weights: Values | None = None, breaks: Sequence[int] = ()) -> Values:
+def independent_means(
+    values: Values, correlation_time: float, weights: Values | None = None, breaks: Sequence[int] = ()
+) -> Values:
     """The means of blocks of at least three correlation times each, at most 100; blocks do not reach across `breaks`.
 
     Few, or one, where the samples drift: slow changes within the series leave nothing that is independent.
     """
-    least = max(_TIMES * correlation_time(autocovariances(values)), len(values) / MOST)
+    least = max(_TIMES * correlation_time, len(values) / MOST)
     edges = [0, *breaks, len(values)]
     found = [
         _means(values[start:end], None if weights is None else weights[start:end], int((end - start) // least))

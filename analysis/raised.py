@@ -8,7 +8,7 @@ import numpy as np
 from model.log import Times, Values
 
 _MOST_PARTS = 12
-_FEWEST_PARTS = 3
+_FEWEST_PARTS = 2
 _FEWEST_EVENTS = 2
 
 
@@ -24,22 +24,23 @@ class Raised:
 def raised(starts: Times, width: int, period: int, times: Times, values: Values, step: int) -> Raised | None:
     """Compare samples (every `step`) during events with those between them; None with too few samples.
 
-    The time from each event to the next is cut into equal parts, of which the first is the event. If the signal had
-    nothing to do with the events, each part would be as likely as the others to have the highest mean: the ranks of the
-    first parts are tested together (van Elteren's test, a rank-sum test within blocks). So it is events that count, not
-    samples, however strongly neighbouring samples depend on each other.
+    Of the time from each event to the next, parts as long as an event are looked at; the first is the event. If the
+    signal had nothing to do with the events, each part would be as likely as the others to have the highest mean: the
+    ranks of the first parts are tested together (van Elteren's test, a rank-sum test within blocks). So it is events
+    that count, not samples, however strongly neighbouring samples depend on each other.
     """
-    parts = min(_MOST_PARTS, period // max(width + step, 2 * step))
+    length = max(width, step)
+    parts = min(_MOST_PARTS, period // length)
     if parts < _FEWEST_PARTS or len(times) < parts:
         return None
-    edges = starts[:, np.newaxis] + np.arange(parts + 1) * (period // parts)
-    rows = np.searchsorted(times, edges, side="left")
-    counts = np.diff(rows, axis=1)
+    begins = starts[:, np.newaxis] + np.arange(parts) * (period // parts)
+    first_rows, next_rows = np.searchsorted(times, begins), np.searchsorted(times, begins + length)
+    counts = next_rows - first_rows
     filled = (counts > 0).all(axis=1)
     if np.count_nonzero(filled) < _FEWEST_EVENTS:
         return None
-    sums = np.concatenate(([0.0], np.cumsum(values)))[rows[filled]]
-    means = np.diff(sums, axis=1) / counts[filled]
+    sums = np.concatenate(([0.0], np.cumsum(values)))
+    means = (sums[next_rows[filled]] - sums[first_rows[filled]]) / counts[filled]
     first, others = means[:, :1], means[:, 1:]
     rank = (others < first).sum() + 0.5 * (others == first).sum()
     alike = (means[:, :, np.newaxis] == means[:, np.newaxis, :]).sum(axis=2)

@@ -29,8 +29,13 @@ class RankCorrelation:
 
 def rank_correlation(first: Values, second: Values, most_lag: int = 0) -> RankCorrelation | None:
     """The correlation of the ranks, at the lag up to `most_lag` where it is strongest; None with too few samples."""
-    found = [one for lag in range(-most_lag, most_lag + 1) if (one := _at(first, second, lag)) is not None]
-    return max(found, key=lambda one: (abs(one.coefficient), -abs(one.lag)), default=None)
+    lags = sorted(range(-most_lag, most_lag + 1), key=abs)
+    pairs = {lag: pair for lag in lags if (pair := _ranked(first, second, lag)) is not None}
+    if not pairs:
+        return None
+    coefficients = {lag: float((x * y).mean()) for lag, (x, y) in pairs.items()}
+    best = max(coefficients, key=lambda lag: abs(coefficients[lag]))
+    return RankCorrelation(coefficients[best], _effective(*pairs[best]), best)
 
 
 def ranks(values: Values) -> Values:
@@ -40,7 +45,8 @@ def ranks(values: Values) -> Values:
     return ((last - counts + 1 + last) / 2)[at]
 
 
-def _at(first: Values, second: Values, lag: int) -> RankCorrelation | None:
+def _ranked(first: Values, second: Values, lag: int) -> tuple[Values, Values] | None:
+    """The standardised ranks of the pairs at a lag; None if there are too few, or if one of them never changes."""
     count = len(first) - abs(lag)
     x = first[max(-lag, 0) : max(-lag, 0) + count]
     y = second[max(lag, 0) : max(lag, 0) + count]
@@ -48,10 +54,9 @@ def _at(first: Values, second: Values, lag: int) -> RankCorrelation | None:
     if both.sum() < _FEWEST:
         return None
     x, y = ranks(x[both]), ranks(y[both])
-    if (x == x[0]).all() or (y == y[0]).all():
+    if x.std() == 0 or y.std() == 0:
         return None
-    x, y = (x - x.mean()) / x.std(), (y - y.mean()) / y.std()
-    return RankCorrelation(float((x * y).mean()), _effective(x, y), lag)
+    return (x - x.mean()) / x.std(), (y - y.mean()) / y.std()
 
 
 def _effective(x: Values, y: Values) -> float:

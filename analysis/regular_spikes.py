@@ -28,7 +28,7 @@ class RegularSpikes:
         missing: How many beats between the first and the last have no spike.
         level: The usual value between spikes.
         tops: The highest value of each spike.
-        width_s: How long a spike is usually above half its height.
+        width_s: How long values are usually raised.
         agreement: How well the spikes keep to the rhythm; 1 for a clock.
     """
 
@@ -83,9 +83,7 @@ def _regular(values: Values, found: Spikes, beat: Rhythm, step: float) -> Regula
     if (first == last).all() and _artefact(values[peak], between, first, beat):
         return None
     tops, level = values[peak], float(np.median(between))
-    middles = (tops + level) / 2
-    rows = [np.count_nonzero(values[a : b + 1] > m) for a, b, m in zip(first, last, middles, strict=True)]
-    width_s = float(np.median(rows)) * step
+    width_s = float(np.median(last - first + 1)) * step
     return RegularSpikes(
         first,
         peak,

@@ -9,10 +9,12 @@ from comparison.levels import Level
 from comparison.loads import LoadComparison, compare_loads
 from comparison.pairs import Lone, Pair, pairs
 from comparison.phases import CommonPhase, chosen_phase, common_phases
+from comparison.setup import Changed, set_differently
 from comparison.thresholds import Thresholds, thresholds
 from comparison.treatments import Treatments
 from diagnosis.diagnose import Diagnosis
 from review.review import Review
+from review.statistics import Weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +50,11 @@ class Comparison:
     def hosts(self) -> Hosts:
         """Which hosts belong together."""
         return Hosts.of_reviews(self.first.review, self.second.review, match=self.match_hosts)
+
+    @cached_property
+    def set_differently(self) -> tuple[Changed, ...]:
+        """The labels and facts of hosts that differ."""
+        return set_differently(self.first.review, self.second.review, self.hosts)
 
     @cached_property
     def phases(self) -> tuple[CommonPhase, ...]:
@@ -94,9 +101,23 @@ class Comparison:
         """What became worse."""
         return self.of(Outcome.REGRESSION)
 
+    def also_worse(self) -> list[tuple[CommonPhase, list[Compared]]]:
+        """What became worse in the other phases, and did not in the one to judge by."""
+        known = {(one.name, one.subject) for one in self.regressions}
+        phases = [one for one in self.phases if one is not self.phase and one.first is not None]
+        found = [
+            (phase, [one for one in self.in_phase(phase) if one.outcome == Outcome.REGRESSION]) for phase in phases
+        ]
+        new = [(phase, [one for one in some if (one.name, one.subject) not in known]) for phase, some in found]
+        return [(phase, some) for phase, some in new if some]
+
     @cached_property
     def _known(self) -> dict[str, tuple[Compared, ...]]:
         return {}
+
+    @cached_property
+    def _weights(self) -> Weights:
+        return Weights()
 
     @cached_property
     def _pairs(self) -> tuple[list[Pair], tuple[list[Lone], list[Lone]]]:
@@ -106,12 +127,14 @@ class Comparison:
         crossed = self.thresholds.order
         found: list[Compared] = []
         for one in self._pairs[0]:
-            first, second = Level.of(one.first_samples, phase.first), Level.of(one.second_samples, phase.second)
+            first = Level.of(one.first_samples, phase.first, self._weights)
+            second = Level.of(one.second_samples, phase.second, self._weights)
             if first is None or second is None:
                 continue
             treatment = self.treatments.of(one.name, one.signal)
             limit = crossed.get((one.name, *one.first.key))
-            found.append(Compared(one.name, one.signal, one.first, one.second, treatment, first, second, limit))
+            subjects, levels = (one.first, one.second), (first, second)
+            found.append(Compared.of(one.name, one.signal, subjects, levels, treatment, crossed=limit))
         return found
 
 

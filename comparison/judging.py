@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from analysis.bootstrap import Difference
+from analysis.bootstrap import Difference, Estimate
 from analysis.independent_blocks import LEAST
 from analysis.ranks import RankTest, rank_test
 from analysis.several import holm
@@ -53,6 +53,8 @@ class Compared:
         name: The name of the signal.
         subject: That of the first run.
         other: That of the second run.
+        difference: That of the means, the second less the first.
+        ranks: The second method; None where the runs have too few independent parts.
         crossed: The rank of its documented limit among those crossed in one of the runs only; None if none is.
         where: The place in words, if it is not that of the subjects.
         chance: The chance of a false alarm, raised for the number of signals that are compared.
@@ -65,28 +67,28 @@ class Compared:
     treatment: Treatment
     first: Level
     second: Level
+    difference: Difference
+    ranks: RankTest | None
     crossed: int | None = None
     where: str = ""
     chance: float = 1.0
 
-    @cached_property
-    def difference(self) -> Difference:
-        """The difference of the means, the second less the first.
-
-        Its error is known no better than from as many parts as are independent of each other.
-        """
-        found = Difference.of(self.first.mean, self.second.mean)
-        if self.ranks is None:
-            return found
-        independent = len(self.first.blocks) + len(self.second.blocks) - 2
-        return replace(found, freedom=min(found.freedom, float(independent)))
-
-    @cached_property
-    def ranks(self) -> RankTest | None:
-        """The second method; None where the runs have too few independent parts."""
-        if min(len(self.first.blocks), len(self.second.blocks)) < LEAST:
-            return None
-        return rank_test(self.first.blocks, self.second.blocks)
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        signal: Signal,
+        subjects: tuple[Subject, Subject],
+        levels: tuple[Level, Level],
+        treatment: Treatment,
+        *,
+        crossed: int | None = None,
+        where: str = "",
+    ) -> "Compared":
+        """Compare the levels of a signal."""
+        first, second = levels
+        found, ranks = _methods(first, second)
+        return cls(name, signal, *subjects, treatment, first, second, found, ranks, crossed, where)
 
     @property
     def tolerated(self) -> float:
@@ -139,6 +141,18 @@ class Compared:
         drift = max(float(np.ptp(first)), float(np.ptp(second)))
         gap = max(float(second.min() - first.max()), float(first.min() - second.max()))
         return gap > drift
+
+
+def _methods(first: Level, second: Level) -> tuple[Difference, RankTest | None]:
+    """Both methods."""
+    if min(len(first.blocks), len(second.blocks)) < LEAST:
+        return Difference.of(first.mean, second.mean), None
+    return Difference.of(_cautious(first), _cautious(second)), rank_test(first.blocks, second.blocks)
+
+
+def _cautious(level: Level) -> Estimate:
+    """The mean, whose error is known no better than from its independent parts."""
+    return replace(level.mean, freedom=min(level.mean.freedom, float(len(level.blocks) - 1)))
 
 
 def judged(found: Sequence[Compared]) -> list[Compared]:

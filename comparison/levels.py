@@ -12,7 +12,7 @@ from analysis.independent_blocks import equal_means, independent_means
 from model.log import Values
 from model.run import Phase
 from model.samples import Samples
-from review.statistics import weights_of
+from review.statistics import Weights
 
 _PAUSE = 20  # sampling intervals, and
 _LEAST_PAUSE = 600 * 10**9  # ns: what is recorded after so long does not continue what was before
@@ -27,9 +27,9 @@ class Level:
     weights: Values | None
 
     @classmethod
-    def of(cls, samples: Samples, phase: Phase | None) -> "Level | None":
+    def of(cls, samples: Samples, phase: Phase | None, weights_of: Weights | None = None) -> "Level | None":
         """The level in a phase, or in all that was recorded; None without samples."""
-        weights = weights_of(samples)
+        weights = (weights_of or Weights())(samples)
         rows = samples.between(phase.start, phase.end) if phase else samples
         present = rows.present
         if not len(present.times):
@@ -52,7 +52,7 @@ class Level:
     @cached_property
     def blocks(self) -> Values:
         """Means of parts that are independent of each other."""
-        return independent_means(self.values, self.weights, self._breaks)
+        return independent_means(self.values, self.mean.correlation_time, self.weights, self._breaks)
 
     @cached_property
     def course(self) -> Values:

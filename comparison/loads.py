@@ -10,6 +10,8 @@ from review.load import Load, loads
 from review.review import Review
 from review.sentences import subject_name
 
+_COUNTS = 0.1  # of the largest rate: operations that are rarer say little of the load
+
 
 @dataclass(frozen=True, eq=False)
 class LoadComparison:
@@ -20,18 +22,22 @@ class LoadComparison:
 
     @property
     def first(self) -> Compared | None:
-        """The signal that tells most."""
-        return next(iter(self.signals), None)
+        """The signal to tell of: of those that tell most, one that differs, else one of which it is not known."""
+        return min(self._telling, key=lambda one: (not _differs(one), not _may_differ(one)), default=None)
 
     @property
     def is_same(self) -> bool | None:
         """Whether the load was the same; None where it is not known."""
-        found = self.first
-        if found is None:
-            return None
-        if _differs(found):
+        if any(map(_differs, self._telling)):
             return False
-        return None if found.outcome == Outcome.UNCLEAR and abs(found.difference.value) > found.tolerated else True
+        return True if self._telling and not any(map(_may_differ, self._telling)) else None
+
+    @property
+    def _telling(self) -> list[Compared]:
+        """The signals of the kind that tells most, without those that hardly count."""
+        alike = [one for one in self.signals if one.signal.load == self.signals[0].signal.load]
+        most = max((_level(one) for one in alike), default=0.0)
+        return [one for one in alike if _level(one) >= _COUNTS * most]
 
     @property
     def throughput_lost(self) -> Compared | None:
@@ -50,12 +56,12 @@ def compare_loads(first: Review, second: Review, phase: CommonPhase, treatments:
         other = there.get(name)
         if other is None:
             continue
-        first, second = Level.of(one.samples, phase.first), Level.of(other.samples, phase.second)
-        if first is None or second is None:
+        levels = Level.of(one.samples, phase.first), Level.of(other.samples, phase.second)
+        if levels[0] is None or levels[1] is None:
             continue
         treatment = Treatment("either", treatments.load, 0.0, needed=False, critical=False)
         subjects = one.subjects[0], other.subjects[0]
-        found.append(Compared(name, one.signal, *subjects, treatment, first, second, where=_where(one)))
+        found.append(Compared.of(name, one.signal, subjects, (levels[0], levels[1]), treatment, where=_where(one)))
     return LoadComparison(tuple(judged(found)), treatments.load)
 
 
@@ -67,6 +73,14 @@ def _where(load: Load) -> str:
 
 def _by_name(review: Review) -> dict[str, Load]:
     return {one.name: one for one in loads(review.signals, review.question.signals) if one.kind is not None}
+
+
+def _level(one: Compared) -> float:
+    return max(one.first.mean.mean, one.second.mean.mean)
+
+
+def _may_differ(one: Compared) -> bool:
+    return one.outcome == Outcome.UNCLEAR and abs(one.difference.value) > one.tolerated
 
 
 def _differs(one: Compared) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from comparison.compare import Comparison, Side
+from comparison.scaling import scaling
 from model.log import Values
 from model.remark import listed
 from model.run import Phase
@@ -36,7 +37,8 @@ class RunRow:
 def run_table(comparisons: Sequence[Comparison]) -> list[RunRow]:
     """A row for each run, the baseline first. The hosts of a role are together in a column."""
     sides = [comparisons[0].first, *(one.second for one in comparisons)]
-    return [RunRow(side, dict(_cells(side.review))) for side in sides]
+    scaled = scaling([side.review for side in sides])
+    return [RunRow(side, dict(_cells(side.review)) | dict(more)) for side, more in zip(sides, scaled, strict=True)]
 
 
 def columns(rows: Sequence[RunRow]) -> list[str]:

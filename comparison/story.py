@@ -9,6 +9,7 @@ from comparison.sentences import by_signal, levels, moved, place, title
 from comparison.treatments import resources
 from model.remark import counted, listed
 from model.value_text import quantity
+from review.sentences import breach_sentence
 from review.statistics import WHOLE_RUN
 
 _MOST_NAMED = 3
@@ -27,8 +28,11 @@ ANSWERS = {Answer.WORSE: "Worse.", Answer.NOT_WORSE: "Not worse.", Answer.UNKNOW
 
 
 def answer(comparison: Comparison) -> Answer:
-    """Worse if a critical signal regressed or throughput was lost; unknown if there is a doubt."""
-    if critical(comparison):
+    """Worse if a critical signal regressed, throughput was lost, or a limit was crossed that the baseline held.
+
+    Unknown if there is a doubt.
+    """
+    if critical(comparison) or comparison.thresholds.only_second:
         return Answer.WORSE
     return Answer.UNKNOWN if doubts(comparison) else Answer.NOT_WORSE
 
@@ -46,7 +50,7 @@ def story(comparison: Comparison) -> list[str]:
 
 def doubts(comparison: Comparison) -> list[str]:
     """Why nothing can be said although nothing became worse; each a clause."""
-    return [*_load_doubts(comparison), *_lacking(comparison), *_unclear(comparison)]
+    return [*_load_doubts(comparison), *_unjudged(comparison), *_lacking(comparison), *_unclear(comparison)]
 
 
 def _load(comparison: Comparison) -> str:
@@ -71,6 +75,10 @@ def _worse(comparison: Comparison) -> str:
         cause = _cause(comparison, worse)
         also = f"; {counted(len(by_signal(better)), 'signal')} improved" if better else ""
         return f"{name} is worse: {_named(worse)}{also}.{f' {cause}' if cause else ''}"
+    if crossed := comparison.thresholds.only_second:
+        first, others = crossed[0], len(crossed) - 1
+        more = f" Also crossed in it alone: {counted(others, 'more limit')}." if others else ""
+        return f"{name} is worse, as it crossed what {comparison.first.called} held: {breach_sentence(first)}{more}"
     if better:
         return f"{name} is better: {_named(better)}; nothing became worse."
     changed = comparison.of(Outcome.CHANGE)
@@ -94,7 +102,10 @@ def _first_of(group: list[Compared]) -> str:
 
 
 def _cause(comparison: Comparison, worse: list[Compared]) -> str:
-    """What the limits say that were crossed in the second run only: the summary of the rule of what became worse."""
+    """What limits the second run where it did not limit the first, else what a limit says that only it crossed."""
+    limit, before = comparison.second.diagnosis.limit, comparison.first.diagnosis.limit
+    if limit and limit.limiting and (before is None or before.kind != limit.kind):
+        return limit.summary.replace("this run", "it")
     signal = worse[0].name
     found = [one for one in comparison.thresholds.only_second if one.rule.signal == signal]
     return found[0].rule.summary if found else ""
@@ -135,8 +146,19 @@ def _compatible(one: Compared) -> str:
 
 def _load_doubts(comparison: Comparison) -> Iterator[str]:
     told = comparison.load.first
-    if told is not None and comparison.load.is_same is False and not comparison.load.throughput_lost:
-        yield f"the load was not the same: {title(told)} {moved(told)}"
+    if told is None or comparison.load.is_same or comparison.load.throughput_lost:
+        return
+    same = "the load was not the same" if comparison.load.is_same is False else "the load may not have been the same"
+    yield f"{same}: {title(told)} {moved(told)}"
+
+
+def _unjudged(comparison: Comparison) -> Iterator[str]:
+    """Limits that the second run crossed, and of which nothing is known in the first."""
+    found = [one for one in comparison.thresholds.unjudged if one in comparison.second.review.findings]
+    if found:
+        yield f"{comparison.second.called} crossed what could not be judged in {comparison.first.called}: " + (
+            listed([one.signal.title for one in found], _MOST_NAMED)
+        )
 
 
 def _lacking(comparison: Comparison) -> Iterator[str]:

@@ -28,6 +28,7 @@ class _Defaults(BaseModel):
     least: dict[str, Amount]
     signals: dict[str, SignalSettings]
     resources: tuple[str, ...]
+    scaled: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +51,16 @@ class Treatments:
 
     def __init__(self, settings: CompareSettings | None = None) -> None:
         self._given = settings or CompareSettings()
+        self._known: dict[str, Treatment] = {}
         self.load = _defaults().load if self._given.load is None else self._given.load
 
     def of(self, name: str, signal: Signal) -> Treatment:
         """How a signal is compared."""
+        if name not in self._known:
+            self._known[name] = self._treatment(name, signal)
+        return self._known[name]
+
+    def _treatment(self, name: str, signal: Signal) -> Treatment:
         defaults, given = _defaults(), self._given.signals.get(name, SignalSettings())
         own = defaults.signals.get(name, SignalSettings())
         worse = given.worse or own.worse or ("either" if signal.load else signal.worse)
@@ -86,6 +93,11 @@ class Treatments:
 def resources() -> tuple[str, ...]:
     """The signals that tell of a resource of a host, in the order in which they are told of."""
     return _defaults().resources
+
+
+def scaled_labels() -> tuple[str, ...]:
+    """The words in the names of labels that throughput should grow with."""
+    return _defaults().scaled
 
 
 def checked(settings: CompareSettings, path: Path | None, signals: Mapping[str, Signal]) -> Treatments:

@@ -12,6 +12,7 @@ from typing import Literal
 
 import numpy as np
 
+from diagnosis.leading import leading, plain
 from diagnosis.smallest import smallest_change
 from model.log import Values
 from model.samples import Samples
@@ -64,10 +65,9 @@ class MisleadingAverage:
                 f"{shown(found.nonzero_mean)}, at most {shown(found.maximum)}."
             )
         if self.kind == "tail":
-            return (
-                f"{start}half of the samples are at most {shown(found.median)}, and 1 % are above {shown(found.p99)}, "
-                f"at most {shown(found.maximum)}."
-            )
+            half = f"at most {shown(found.median)}" if found.median else "zero"
+            highest = f"1 % are above {shown(found.p99)}, at most {shown(found.maximum)}"
+            return f"{start}half of the samples are {half}, and {highest}."
         share = self.share or 0.0
         return (
             f"{start}it is hardly ever near that: {percent(share)} of the samples are around {shown(self.high)}, the "
@@ -79,14 +79,10 @@ def misleading_averages(review: Review) -> tuple[MisleadingAverage, ...]:
     """The averages that mislead most, the worst first: those that hide that a limit was passed, then by how much."""
     limits = _limits(review)
     ranked = sorted(_every(review), key=lambda one: _rank(one, limits.get((one.name, one.subject.key))), reverse=True)
-    kept: list[MisleadingAverage] = []
-    per_signal: dict[tuple[str, str], int] = {}
-    for one in ranked:
-        key = one.name, one.subject.host.casefold()
-        per_signal[key] = per_signal.get(key, 0) + 1
-        if per_signal[key] <= 2:
-            kept.append(one)
-    return tuple(kept[:_MOST])
+    first: dict[object, MisleadingAverage] = {}
+    for one in ranked:  # the reads and the transfers of a disk tell the same
+        first.setdefault((one.subject.key, one.signal.unit), one)
+    return tuple(first.values())[:_MOST]
 
 
 def _limits(review: Review) -> dict[tuple[str, object], float]:
@@ -112,10 +108,8 @@ def _beyond(one: MisleadingAverage) -> float:
 
 
 def _every(review: Review) -> Iterator[MisleadingAverage]:
-    for name, signal in review.question.signals.items():
-        if signal.derived or signal.fact or signal.worse == "lower" or name.startswith("process."):
-            continue
-        for subject, samples in review.signals.of(name).items():
+    for name, signal in plain(review.question.signals):
+        for subject, samples in leading(review, name) if not name.startswith("process.") else ():
             one = _misleading(name, signal, subject, samples)
             if one:
                 yield one

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from diagnosis.limits import words
 from diagnosis.limits.case import case_of
 from diagnosis.limits.conclusion import Kind, conclude
+from diagnosis.limits.figure import Figure
 from diagnosis.limits.inside import Waiting
 from diagnosis.limits.load_response import LoadResponse
-from diagnosis.limits.measured import Figure
 from diagnosis.limits.reasons import Sentence, reasons
 from diagnosis.limits.standing import Standing
 from review.review import Review

@@ -1,16 +1,17 @@
 """What rises with regular spikes: other signals, processes by name, and limits that are reached in them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
 import numpy as np
 
 from analysis.raised import raised
-from diagnosis.leading import leading
+from diagnosis.leading import leading, plain
 from diagnosis.smallest import smallest_change
 from model.log import Times
 from model.samples import Samples
 from model.sampling import within
+from review.findings import Finding
 from review.review import Review
 from review.sentences import limit_of
 from rules.healthy import Healthy
@@ -59,25 +60,27 @@ class Rising:
 
 
 @dataclass(frozen=True)
-class Reached:
-    """A limit that was passed in some of the spikes. `spikes` is in how many, `limit` as it was applied."""
+class LimitInSpikes:
+    """The nearest limit of a signal that rises in spikes, as it was applied.
+
+    `highest` is its highest sample in the spikes, `passed` in how many of them a sample was past the limit.
+    """
 
     rule: str
     name: str
     signal: Signal
     subject: Subject
     limit: Healthy
-    spikes: int
+    highest: float
+    passed: int
 
 
 def rising(review: Review, events: Events, but: Mapping[str, set[Subject]]) -> tuple[Rising, ...]:
     """The recorded signals that rise with the spikes, the strongest first, without those of `but` and processes."""
     found: list[tuple[float, float, Rising]] = []
     tested = 0
-    for name, signal in review.question.signals.items():
-        if signal.derived or signal.fact or name.startswith("process."):
-            continue
-        for subject, samples in leading(review.signals.of(name)):
+    for name, signal in plain(review.question.signals):
+        for subject, samples in leading(review, name) if not name.startswith("process.") else ():
             if subject in but.get(name, ()):
                 continue
             tested += 1
@@ -110,33 +113,29 @@ def _rising(
     return strength, one.chance, Rising(name, signal, subject, one.inside, one.between)
 
 
-def reached(review: Review, events: Events, with_them: Mapping[str, set[Subject]]) -> tuple[tuple[Reached, ...], int]:
-    """The limits of signals `with_them` that samples passed in spikes, and how many limits such signals have.
+def limits_in_spikes(
+    review: Review, events: Events, with_them: Mapping[str, Set[Subject]]
+) -> tuple[LimitInSpikes, ...]:
+    """The limits of the signals `with_them`, those that were passed in most spikes first.
 
-    Limits that are passed as often between the spikes do not count.
+    A limit that is passed as often between the spikes has nothing to do with them and is left out.
     """
-    judged = [
-        f
-        for f in review.findings
-        if f.track and f.severe and f.subject in with_them.get(f.rule.signal, ()) and limit_of(f).worse == "higher"
-    ]
-    found: dict[tuple[str, Subject], Reached] = {}
-    for finding in judged:
-        samples = review.signals.samples(finding)
-        if samples is None or finding.subject is None:
-            continue
-        there = samples.present
+    nearest: dict[tuple[str, Subject], Finding] = {}
+    for one in review.findings:
+        if one.track and one.severe and one.subject and one.subject in with_them.get(one.rule.signal, ()):
+            key = one.rule.signal, one.subject
+            if limit_of(one).worse == "higher" and (
+                key not in nearest or limit_of(one).limit < limit_of(nearest[key]).limit
+            ):
+                nearest[key] = one
+    found: list[LimitInSpikes] = []
+    for (name, subject), finding in nearest.items():
+        there = review.signals.of(name)[subject].present
         past = there.values > limit_of(finding).limit
         inside = within(there.times, events.spans)
-        count = len(set(_spikes_at(there.times[past & inside], events)))
-        if not count or past[inside].mean() < _OFTENER * past[~inside].mean():
+        if not inside.any() or (past.any() and past[inside].mean() < _OFTENER * past[~inside].mean()):
             continue
-        one = Reached(finding.rule.id, finding.rule.signal, finding.signal, finding.subject, limit_of(finding), count)
-        key = finding.rule.signal, finding.subject
-        if key not in found or found[key].spikes < count:
-            found[key] = one
-    return tuple(sorted(found.values(), key=lambda one: -one.spikes)), len(judged)
-
-
-def _spikes_at(times: Times, events: Events) -> Iterator[int]:
-    yield from (np.searchsorted(events.starts, times, side="right") - 1).tolist()
+        passed = len(set((np.searchsorted(events.starts, there.times[past & inside], side="right") - 1).tolist()))
+        highest = float(there.values[inside].max())
+        found.append(LimitInSpikes(finding.rule.id, name, finding.signal, subject, limit_of(finding), highest, passed))
+    return tuple(sorted(found, key=lambda one: (-one.passed, -one.highest / (one.limit.limit or 1))))

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from analysis.regular_spikes import RegularSpikes, regular_spikes
-from diagnosis.leading import leading
-from diagnosis.rising import Events, Reached, Rising, processes, reached, rising
+from diagnosis.leading import leading, plain
+from diagnosis.rising import Events, LimitInSpikes, Rising, limits_in_spikes, processes, rising
 from diagnosis.smallest import smallest_change
 from model.log import Times, Values
+from model.remark import listed
 from model.samples import Samples
 from model.times import SECOND, duration_text
 from model.value_text import quantity
@@ -57,16 +58,14 @@ class PeriodicSpikes:
         same: The other signals with spikes of their own in this rhythm.
         rising: What else is higher in the spikes, the strongest first.
         processes: The processes whose processor time rises with them.
-        reached: The limits that were passed in some of them.
-        limits: How many limits the signals have that rise.
+        limits: The limits of the signals that rise, those that were passed in most spikes first.
     """
 
     main: SignalSpikes
     same: tuple[SignalSpikes, ...]
     rising: tuple[Rising, ...]
     processes: tuple[Rising, ...]
-    reached: tuple[Reached, ...]
-    limits: int
+    limits: tuple[LimitInSpikes, ...]
 
     @property
     def period_s(self) -> float:
@@ -77,6 +76,11 @@ class PeriodicSpikes:
     def count(self) -> int:
         """How many spikes there are."""
         return len(self.main.events.starts)
+
+    @property
+    def passed(self) -> tuple[LimitInSpikes, ...]:
+        """The limits that samples passed in some of the spikes."""
+        return tuple(one for one in self.limits if one.passed)
 
     @property
     def sentence(self) -> str:
@@ -95,23 +99,35 @@ class PeriodicSpikes:
     @property
     def with_it(self) -> str:
         """What rises in the spikes, in a sentence; empty if nothing is known to."""
-        named = [_risen(one) for one in self.rising[:_MOST_NAMED]]
-        more = len(self.rising) - len(named)
-        text = f"Also higher in them: {', '.join(named)}{f' and {more} more' if more else ''}." if named else ""
+        strongest: dict[tuple[str, str], Rising] = {}
+        for one in self.rising:
+            strongest.setdefault((one.name, one.subject.host), one)
+        named = listed([_risen(one) for one in strongest.values()], _MOST_NAMED)
+        text = f"Also higher in them: {named}." if named else ""
         used = [_risen(one, process=True) for one in self.processes[:_MOST_PROCESSES]]
         return f"{text} Processes: {', '.join(used)}.".strip() if used else text
 
     @property
     def consequence(self) -> str:
         """Whether a limit was passed in the spikes, in a sentence; empty if what rises has none."""
-        if self.reached:
-            parts = [
-                f"{one.signal.title} of {subject_name(one.subject)} above {quantity(one.limit.limit, one.signal.unit)} "
-                f"in {one.spikes} of {self.count} spikes"
-                for one in self.reached[:_MOST_NAMED]
-            ]
-            return f"Single samples went past limits: {', '.join(parts)}."
-        return "No sample went past a limit of these signals in the spikes." if self.limits else ""
+        passed = [
+            f"{_place(one)} above {quantity(one.limit.limit, one.signal.unit)} in {one.passed} of {self.count} spikes"
+            for one in self.limits
+            if one.passed
+        ]
+        kept = [
+            f"{_place(one)} at most {quantity(one.highest, one.signal.unit)} of "
+            f"{quantity(one.limit.limit, one.signal.unit)}"
+            for one in self.limits
+            if not one.passed
+        ]
+        first = f"Single samples went past limits: {listed(passed, _MOST_NAMED)}." if passed else ""
+        second = f"Limits not reached in them: {listed(kept, _MOST_NAMED)}." if kept else ""
+        return f"{first} {second}".strip()
+
+
+def _place(one: Rising | LimitInSpikes) -> str:
+    return f"{one.signal.title} of {subject_name(one.subject)}"
 
 
 def _about(period_s: float, reach_s: float) -> str:
@@ -126,7 +142,7 @@ def _near(period_s: float, unit: float, reach_s: float) -> bool:
 
 
 def _risen(one: Rising, *, process: bool = False) -> str:
-    who = one.subject.instance or "" if process else f"{one.signal.title} of {subject_name(one.subject)}"
+    who = one.subject.instance or "" if process else _place(one)
     return f"{who} ({quantity(one.inside, one.signal.unit)} on average, else {quantity(one.between, one.signal.unit)})"
 
 
@@ -141,26 +157,24 @@ def periodic_spikes(review: Review) -> tuple[PeriodicSpikes, ...]:
             group.append(one)
     groups.sort(key=lambda group: _height(group[0]), reverse=True)
     found = [_described(review, group) for group in groups[:_MOST]]
-    return tuple(sorted(found, key=lambda one: (-len(one.reached), -_height(one.main))))
+    return tuple(sorted(found, key=lambda one: (-len(one.passed), -_height(one.main))))
 
 
 def _described(review: Review, group: list[SignalSpikes]) -> PeriodicSpikes:
     main = group[0]
     more = rising(review, main.events, {main.name: {main.subject}})
-    hosts = {main.subject.host.casefold()}
+    hosts = {one.subject.host.casefold() for one in group}
     with_them: dict[str, set[Subject]] = {}
     for one in (*group, *more):
         with_them.setdefault(one.name, set()).add(one.subject)
-    passed, limits = reached(review, main.events, with_them)
-    return PeriodicSpikes(main, tuple(group[1:]), more, processes(review, main.events, hosts), passed, limits)
+    used, limits = processes(review, main.events, hosts), limits_in_spikes(review, main.events, with_them)
+    return PeriodicSpikes(main, tuple(group[1:]), more, used, limits)
 
 
 def _every(review: Review) -> Iterator[SignalSpikes]:
-    """The regular spikes of each recorded signal that are worth telling; computed signals only repeat others."""
-    for name, signal in review.question.signals.items():
-        if signal.derived or signal.fact:
-            continue
-        for subject, samples in leading(review.signals.of(name)):
+    """The regular spikes of each recorded signal that are worth telling."""
+    for name, signal in plain(review.question.signals):
+        for subject, samples in leading(review, name):
             there = samples.present
             if len(there.times) < _FEWEST_SAMPLES or not _may_have_spikes(there.values):
                 continue
@@ -194,10 +208,13 @@ def _worth_telling(one: SignalSpikes) -> bool:
     return enough and (one.signal.unit == "%" or one.typical >= _HIGHER * level)
 
 
-def _importance(one: SignalSpikes) -> tuple[bool, float]:
-    """Which of several signals stands for a rhythm: one of work done before one of its effects, the clearest first."""
+def _importance(one: SignalSpikes) -> tuple[bool, bool, float]:
+    """Which of several signals stands for a rhythm: one of work done before one of its effects, a host before one of
+    its processors, and then the clearest.
+    """
     work = one.signal.unit in ("/s", "bytes/s", "%") and not one.name.startswith("process.")
-    return work, len(one.events.starts) * one.spikes.agreement * _contrast(one)
+    whole = one.subject.instance is None or one.signal.unit != "%"
+    return work, whole, len(one.events.starts) * one.spikes.agreement * _contrast(one)
 
 
 def _contrast(one: SignalSpikes) -> float:

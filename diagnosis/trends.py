@@ -106,7 +106,14 @@ class SignalTrend:
             f"{title}: {way} {quantity(abs(slope), unit)} an hour ({quantity(least, unit)} to {quantity(most, unit)}) "
             f"{where}, from {quantity(self.trend.start, unit)} to {quantity(self.trend.end, unit)}"
         )
-        return f"{text}{self._beside_load}.{self._outlook}"
+        return f"{text}{self._beside_load}.{self._healthy}{self._outlook}"
+
+    @property
+    def _healthy(self) -> str:
+        if self.signal.trend != "should_rise" or self.limit is None or self.trend.start > limit_of(self.limit).limit:
+            return ""
+        limit = quantity(limit_of(self.limit).limit, self.signal.unit)
+        return f" While it rises it is healthy below its limit of {limit}, too."
 
     @property
     def _beside_load(self) -> str:

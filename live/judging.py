@@ -34,14 +34,15 @@ _ACTIVE = (State.PENDING, State.FIRING)
 class Step:
     """What one or several evaluations brought: changes of state in order, and what is active at the last, `at`.
 
-    `heard` are the hosts that have samples since the step before.
+    `heard` are the hosts that have samples since the step before, or that came late: the evaluation, or (for these) a
+    time that is not after their newest sample.
     """
 
     at: int
     transitions: Sequence[Transition]
     readings: Sequence[Reading]
     statuses: Mapping[Key, Status]
-    heard: Sequence[str]
+    heard: Mapping[str, int]
 
 
 class LiveJudge:
@@ -125,7 +126,9 @@ class LiveJudge:
         if self._last is None:
             self._discover(start - _FORGOTTEN, start - EVERY)
             self._last = start - EVERY
-        heard = self._discover(self._last + 1, end)
+        since = self._last + 1 - OVERLAP
+        late, in_time = self._discover(since, self._last), self._discover(self._last + 1, end)
+        heard = dict.fromkeys(late, since) | dict.fromkeys(in_time, end)
         self._buffers.read(self._reach, start, end)
         if self._differs:
             self._plan(start, end)

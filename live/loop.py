@@ -46,7 +46,7 @@ class Progress:
 
     `judged` is the number of warning and critical limits that are judged, by host (case-folded); `pending` of them are
     crossed, but not yet for as long as they must be. `lacking` are the facts that limits need and nobody gives, by
-    host. `ahead` is how far the clocks of some hosts are ahead (ns).
+    host. `ahead` is how far the clocks of some hosts are ahead (ns), and `behind` of others behind.
     """
 
     evaluated: int | None = None
@@ -57,14 +57,15 @@ class Progress:
     pending: int = 0
     lacking: Mapping[str, set[str]] = field(default_factory=dict[str, set[str]])
     ahead: Mapping[str, int] = field(default_factory=dict[str, int])
+    behind: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 class AlertLoop:
     """Steps the rules over the data of a store, whoever wrote it.
 
     `processes` gives the top processes of some hosts at an evaluation, a line each; `troubles` what is wrong with
-    Plimsoll itself. `on_step` is called after evaluations, with the time. `perform` is called every second or so, with
-    the time (UTC ns) as a parameter so that it can be simulated.
+    Plimsoll itself. `on_step` is called after evaluations, with the time. `perform` is called every second or so, and
+    `written` with what was written; both take the time (UTC ns), so that it can be simulated.
     """
 
     def __init__(
@@ -108,9 +109,9 @@ class AlertLoop:
         while not stop.wait(_TICK_S):
             self.perform(time.time_ns())
 
-    def written(self, points: Points) -> None:
-        """Note samples that were written after their evaluation, so that history can be amended, and early ones."""
-        self._clocks.written(points, time.time_ns())
+    def written(self, points: Points, now: int) -> None:
+        """Note samples that were written after their evaluation, so that history can be amended, and wrong clocks."""
+        self._clocks.written(points, now)
         last = self._last
         if last is None or not len(points) or int(points.times.min()) > last:
             return
@@ -158,6 +159,10 @@ class AlertLoop:
             self._step(judge, at[first : first + _CHUNK], now, is_quiet=is_quiet)
         if is_quiet:
             self._book.caught_up()
+        behind = self._clocks.behind(now)
+        for host, (_, newest) in behind.items():
+            if host not in self._seen or newest > self._seen[host].newest:
+                self._seen[host] = Seen(newest)
         # As of the evaluation: samples after it may be there, but have not been looked for.
         self._roster.step(self._seen, int(at[-1]))
         self.progress = Progress(
@@ -168,6 +173,7 @@ class AlertLoop:
             pending=judge.pending,
             lacking=judge.lacking,
             ahead=self._clocks.ahead(now),
+            behind={host: by for host, (by, _) in behind.items()},
         )
         self.judged = judge.now(int(at[-1]))
         self._on_step(now)
@@ -197,8 +203,8 @@ class AlertLoop:
         judge.forget(lost)
         self._kept = dict(judge.statuses)
         self._last = step.at
-        for host in step.heard:
-            self._seen[host] = Seen(step.at, judge.interval(host))
+        for host, newest in step.heard.items():
+            self._seen[host] = Seen(newest, judge.interval(host))
 
     def _amend(self, now: int) -> None:
         """Amend the history of one host for which samples came late."""

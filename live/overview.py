@@ -117,6 +117,7 @@ def _left_out(written: WritingState) -> Iterator[str]:
 
 def _hosts(file: AlertsFile, alerts: list[Alert], progress: Progress, now: int) -> Iterator[HostHealth]:
     judged = progress.judged
+    behind = {host.casefold(): by for host, by in progress.behind.items()}
     by_host: dict[str, list[Alert]] = {}
     for one in alerts:
         by_host.setdefault(one.host.casefold(), []).append(one)
@@ -124,12 +125,14 @@ def _hosts(file: AlertsFile, alerts: list[Alert], progress: Progress, now: int) 
     for host in hosts(file):
         if host.retired_at is not None:
             continue
-        mine = by_host.get(host.host, [])
-        is_gone = not host.is_expected and host.is_late(progress.evaluated or 0)
+        mine, late = by_host.get(host.host, []), behind.get(host.host)
+        is_gone = not host.is_expected and host.is_late(progress.evaluated or 0) and late is None
         if host.newest is None or is_gone or (silent and host.is_expected) or any(one.kind in _SILENT for one in mine):
-            state, note = HostState.SILENT, _silence(host, now)
+            state, note = HostState.SILENT, _silence(host, now) if late is None else f"silent: {_wrong(late, 'behind')}"
         elif mine:
             state, note = HostState.ALERT, counted(len([*gravest(mine)]), "alert")
+        elif late is not None:
+            state, note = HostState.NOT_JUDGED, f"not judged: {_wrong(late, 'behind')}"
         elif not judged.get(host.host):
             state, note = HostState.NOT_JUDGED, "not judged: none of its counters has a limit"
         else:
@@ -138,9 +141,11 @@ def _hosts(file: AlertsFile, alerts: list[Alert], progress: Progress, now: int) 
     known = {host.host for host in hosts(file) if host.retired_at is None}
     for host, ahead in sorted(progress.ahead.items()):
         if host.casefold() not in known:
-            wait = duration_text(ahead // SECOND * SECOND)
-            note = f"not judged: its clock is {wait} ahead; set it right"
-            yield HostHealth(host, HostState.NOT_JUDGED, note)
+            yield HostHealth(host, HostState.NOT_JUDGED, f"not judged: {_wrong(ahead, 'ahead')}")
+
+
+def _wrong(by: int, side: str) -> str:
+    return f"its clock is {duration_text(by // SECOND * SECOND)} {side}; set it right"
 
 
 def _silence(host: Host, now: int) -> str:

@@ -164,7 +164,7 @@ class Up:
         return Heartbeat(settings.heartbeat.url.get_secret_value(), self._notifier.trouble)
 
     def _written(self, points: Points) -> None:
-        self.loop.written(points)
+        self.loop.written(points, time.time_ns())
 
     def _stepped(self, now: int) -> None:
         if self._watch:

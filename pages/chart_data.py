@@ -9,7 +9,6 @@ from dashboards.limits import drawn as drawn_limits
 from live.alert_record import Alert
 from model.errors import printable
 from model.remark import counted
-from model.run import Phase
 from model.times import Zone
 from model.value_text import number, quantity
 from pages.chart_spec import Spec
@@ -22,7 +21,6 @@ from store.m4 import Drawn
 
 MOST_COLUMNS, LEAST_COLUMNS = 4000, 50
 _MOST_MORE = 500  # names of lines that are not drawn
-_UTC = Zone.parse("UTC")
 _RANK = {"info": 0, "warning": 1, "critical": 2}
 
 
@@ -47,28 +45,22 @@ class Content:
     more: Sequence[tuple[str, Spec]] = ()
     ranked: str = ""
     alerts: Sequence[Alert] = ()
-    phases: Sequence[Phase] = ()
     problem: str = ""
 
 
 @dataclass(frozen=True)
 class Ask:
-    """A range (UTC ns), the width of the charts in pixels, and the zone of the clock.
-
-    `since_start`: the range counts from the start of each run, 0 ns.
-    """
+    """A range (UTC ns), the width of the charts in pixels, and the zone of the clock."""
 
     start: int
     end: int
     columns: int
     zone: Zone
-    since_start: bool = False
 
 
 def encoded(contents: Sequence[Content], ask: Ask) -> dict[str, Any]:
     """The data of some charts, for the script."""
-    phases = tuple(dict.fromkeys(phase for one in contents for phase in one.phases))
-    charts = Charts(ask.start, ask.end, phases, _UTC if ask.since_start else ask.zone)
+    charts = Charts(ask.start, ask.end, (), ask.zone)
     more: list[dict[str, Any]] = []
     for one in contents:
         rules, note = agreed(one.lines)
@@ -100,8 +92,7 @@ def encoded(contents: Sequence[Content], ask: Ask) -> dict[str, Any]:
         })  # fmt: skip
     data = charts.data()
     data["charts"] = [{**chart, **added} for chart, added in zip(data["charts"], more, strict=True)]
-    data["elapsed"] = ask.since_start
-    data["zone"] = "" if ask.since_start else ask.zone.label(ask.start)
+    data["zone"] = ask.zone.label(ask.start)
     return data
 
 

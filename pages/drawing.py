@@ -7,14 +7,12 @@ from dashboards.limits import drawn as drawn_limits
 from live.alert_history import history
 from live.alert_record import Alert
 from live.alerts_file import AlertsFile
-from model.errors import Unusable
-from model.run import Phase
 from model.times import SECOND, duration_text
 from pages.chart_data import Ask, Content, Shown
 from pages.chart_spec import Spec
 from pages.host_signals import Found
-from pages.scene import Scene, Scenes
-from pages.signals import drawn, moved
+from pages.scene import Scenes
+from pages.signals import drawn
 from report.html.chart import MOST_LINES
 from rules.origins import series_of
 from rules.pack_schema import Rule
@@ -27,32 +25,17 @@ _EVERY = 10 * SECOND  # how often most series have a sample
 
 
 @dataclass(frozen=True, eq=False)
-class _Source:
-    """Where the lines of a spec are read: a scene, a range of it (UTC ns), and how far its times are moved."""
-
-    scene: Scene
-    start: int
-    end: int
-    moved: int = 0
-
-    @property
-    def span(self) -> tuple[int, int]:
-        return self.start, self.end
-
-
-@dataclass(frozen=True, eq=False)
 class _Candidate:
     """A line that may be drawn."""
 
     spec: Spec
-    source: _Source
     found: Found
 
     @property
     def alone(self) -> Spec:
         """The spec that shows this line alone."""
         subject = self.found.subject
-        return Spec(self.spec.signal, (subject.host,), subject.instance, self.spec.run, self.spec.drive)
+        return Spec(self.spec.signal, (subject.host,), subject.instance, self.spec.drive)
 
 
 @dataclass(eq=False)
@@ -77,8 +60,9 @@ class Drawing:
     def contents(self, charts: Sequence[Sequence[Spec]]) -> list[Content]:
         """What each chart shows. Its specs are drawn together; they have one unit, that of the first."""
         plans = [self._planned(specs) for specs in charts]
-        read = self._read([one for plan in plans if isinstance(plan, _Plan) for one in plan.chosen], self._ask.columns)
-        alerts = history(self._file, self._ask.start, self._ask.end) if not self._ask.since_start else []
+        chosen = [one for plan in plans if isinstance(plan, _Plan) for one in plan.chosen]
+        read = self._read(chosen, self._ask.start, self._ask.columns)
+        alerts = history(self._file, self._ask.start, self._ask.end)
         return [plan if isinstance(plan, Content) else self._content(plan, read, alerts) for plan in plans]
 
     def _content(self, plan: _Plan, read: dict[_Candidate, Drawn], alerts: Sequence[Alert]) -> Content:
@@ -88,11 +72,11 @@ class Drawing:
             for one in plan.chosen
             if read[one].count
         ]
-        live = {one.found.subject.key for one in every if one.spec.run is None}
+        shown = {one.found.subject.key for one in every}
         own = [
             alert
             for alert in alerts
-            if alert.signal == plan.specs[0].signal and alert.kind == "rule" and alert.key[1:] in live
+            if alert.signal == plan.specs[0].signal and alert.kind == "rule" and alert.key[1:] in shown
         ]
         return Content(
             title=_title(every, plan.signal),
@@ -102,7 +86,6 @@ class Drawing:
             more=[(_label(one, every, plan.signal), one.alone) for one in plan.rest],
             ranked=plan.ranked,
             alerts=own,
-            phases=self._phases(every),
         )
 
     def _planned(self, specs: Sequence[Spec]) -> _Plan | Content:
@@ -112,10 +95,8 @@ class Drawing:
             nothing = Signal(title=unknown[:100] or "?", unit="", meaning="", fact="processors")
             return Content(nothing.title, nothing, unknown, (), problem=f'no signal is named "{unknown[:100]}"')
         signal = known[specs[0].signal]
-        try:
-            candidates = [one for spec in specs for one in self._candidates(spec)]
-        except Unusable as error:
-            return Content(signal.title, signal, specs[0].signal, (), problem=str(error))
+        scene = self._scenes.live(self._ask.start, self._ask.end)
+        candidates = [_Candidate(spec, found) for spec in specs for found in scene.find(spec)]
         if len(candidates) <= MOST_LINES:
             return _Plan(specs, signal, candidates, (), "")
         ordered, reach = self._worst_first(candidates, signal)
@@ -126,28 +107,11 @@ class Drawing:
         ranked = f"{MOST_LINES} of {len(ordered)} lines, the {how}{late}; "
         return _Plan(specs, signal, ordered[:MOST_LINES], ordered[MOST_LINES:], ranked)
 
-    def _candidates(self, spec: Spec) -> list[_Candidate]:
-        source = self._source(spec)
-        return [_Candidate(spec, source, found) for found in source.scene.find(spec)]
-
-    def _source(self, spec: Spec) -> _Source:
-        if spec.run is None:
-            return _Source(self._scenes.live(self._ask.start, self._ask.end), self._ask.start, self._ask.end)
-        scene = self._scenes.run(spec.run)
-        if scene is None:
-            raise Unusable(f'no run is named "{spec.run}"')
-        zero = scene.start if self._ask.since_start else 0
-        start, end = max(self._ask.start + zero, scene.start), min(self._ask.end + zero, scene.end)
-        return _Source(scene, start, max(start, end), -zero)
-
-    def _read(self, candidates: Sequence[_Candidate], columns: int) -> dict[_Candidate, Drawn]:
-        """The samples of each; those of one range in one call to the store."""
-        found: dict[_Candidate, Drawn] = {}
-        for span in dict.fromkeys(one.source.span for one in candidates):
-            alike = [one for one in candidates if one.source.span == span]
-            lines = drawn(self._scenes.store, [one.found.origin for one in alike], *span, columns)
-            found |= {one: moved(line, one.source.moved) for one, line in zip(alike, lines, strict=True)}
-        return found
+    def _read(self, candidates: Sequence[_Candidate], start: int, columns: int) -> dict[_Candidate, Drawn]:
+        """The samples of each from `start` on, in one call to the store."""
+        origins = [one.found.origin for one in candidates]
+        lines = drawn(self._scenes.store, origins, start, self._ask.end, columns) if origins else []
+        return dict(zip(candidates, lines, strict=True))
 
     def _worst_first(self, candidates: Sequence[_Candidate], signal: Signal) -> tuple[list[_Candidate], int]:
         """The lines, those nearest to their limits first, and the time at the end in which they were compared.
@@ -156,27 +120,14 @@ class Drawing:
         """
         parts = sum(len(series_of(one.found.origin)) for one in candidates)
         reach = max(_MOST_RANKED // parts, 1) * _EVERY
-        whole = all(one.source.end - one.source.start <= reach for one in candidates)
-        compared = [_Candidate(one.spec, _late(one.source, reach), one.found) for one in candidates]
-        read = self._read(compared, 1)
+        whole = self._ask.end - self._ask.start <= reach
+        read = self._read(candidates, max(self._ask.start, self._ask.end - reach), 1)
         order = sorted(
             range(len(candidates)),
-            key=lambda at: _nearness(candidates[at].found.rules, signal, read[compared[at]]),
+            key=lambda at: _nearness(candidates[at].found.rules, signal, read[candidates[at]]),
             reverse=True,
         )
         return [candidates[at] for at in order], 0 if whole else reach
-
-    def _phases(self, candidates: Sequence[_Candidate]) -> Sequence[Phase]:
-        runs = [one.source for one in candidates if one.spec.run is not None]
-        return [
-            Phase(one.name, one.start + source.moved, one.end + source.moved)
-            for source in runs[:1]
-            for one in source.scene.phases
-        ]
-
-
-def _late(source: _Source, reach: int) -> _Source:
-    return _Source(source.scene, max(source.start, source.end - reach), source.end)
 
 
 def _lines(rules: Sequence[Rule]) -> Sequence[Rule]:
@@ -209,11 +160,9 @@ def _title(every: Sequence[_Candidate], signal: Signal) -> str:
 
 
 def _label(one: _Candidate, every: Sequence[_Candidate], signal: Signal) -> str:
-    """What tells a line from the others of its chart: its run, host, and instance; the signal if it is the only one."""
+    """What tells a line from the others of its chart: its host and instance; the signal if it is the only one."""
     subject = one.found.subject
     parts: list[str] = []
-    if len({other.spec.run for other in every}) > 1:
-        parts.append(one.spec.run or "live")
     if len({other.found.subject.key[0] for other in every}) > 1:
         parts.append(subject.host)
     if subject.instance is not None and len({other.found.subject.key[1] for other in every}) > 1:

@@ -28,6 +28,7 @@ class Stage(StrEnum):
     WAITING = "waiting"
     READING = "reading"
     REVIEWING = "reviewing"
+    COMPARING = "comparing"
     STORING = "storing"
     DONE = "done"
     FAILED = "failed"
@@ -42,12 +43,12 @@ class Job:
 
     Attributes:
         id: Its id.
-        run: The name of the run.
+        run: The name of the run, or of those that are compared.
         stage: What is done now.
         remarks: What was skipped, repaired or guessed.
         error: Why there is no review.
         refused: Why the run is not in the store although there is a review, and `hint` what to do about it.
-        reviewed: The id of the review.
+        reviewed: The id of the review or comparison.
         stored: What was stored, and `storing_remarks` what was remarkable in that.
     """
 
@@ -106,6 +107,12 @@ class Jobs:
     def find(self, id_: str) -> Job | None:
         """The job of an id."""
         return self._jobs.get(id_)
+
+    def forget(self, id_: str) -> None:
+        """Let a task that has ended be performed again."""
+        with self._changed:
+            if (known := self._jobs.get(id_)) and known.has_ended:
+                del self._jobs[id_]
 
     def before(self, job: Job) -> int:
         """How many are performed before a job that waits."""

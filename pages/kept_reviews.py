@@ -1,8 +1,11 @@
-"""The reviews of runs that are kept on disk, in the folder `reviews` of the data folder: a report, and what it says."""
+"""The reviews and comparisons of runs that are kept on disk, in the folder `reviews` of the data folder.
+
+Of a review there are its report and what it says in short, of a comparison its report.
+"""
 
 import hashlib
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
@@ -54,39 +57,18 @@ class KeptReview(_Strict):
     crossed: tuple[Crossed, ...]
 
 
-class Levels(_Strict):
-    """Statistics of a signal in one phase, in its unit. `high` is the 95th percentile, or the 5th if low is bad."""
-
-    mean: float
-    high: float
-    lowest: float
-    highest: float
-    samples: int
-
-
-class SignalLevels(_Strict):
-    """The statistics of one signal of one subject, by phase; the whole run is a phase of its own."""
-
-    signal: str
-    title: str
-    unit: str
-    low_is_bad: bool
-    host: str
-    instance: str | None
-    phases: dict[str, Levels]
-
-
-class Recorded(_Strict):
-    """What a run recorded, for comparisons: its hosts, and the statistics of its signals."""
-
-    hosts: tuple[str, ...]
-    phases: tuple[tuple[str, int, int], ...]
-    signals: tuple[SignalLevels, ...]
-
-
 def review_id(run: RunSummary) -> str:
     """The id of the review of a run as it was saved; another one when it is saved again."""
-    return hashlib.sha256(f"{run.name}\0{run.generation}".encode()).hexdigest()[:32]
+    return _hash(run.name, str(run.generation))
+
+
+def comparison_id(runs: Sequence[RunSummary], made_with: str) -> str:
+    """The id of the comparison of runs, the baseline first, `made_with` this version and these rules."""
+    return _hash(made_with, *map(review_id, runs))
+
+
+def _hash(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
 
 class KeptReviews:
@@ -95,29 +77,24 @@ class KeptReviews:
     def __init__(self, data: Path) -> None:
         self._folder = data / _FOLDER
 
-    def save(self, id_: str, report: str, kept: KeptReview, recorded: Recorded) -> None:
+    def save(self, id_: str, report: str, kept: KeptReview) -> None:
         """Keep a review; `find` finds it when all of it is there."""
+        self.save_report(id_, report)
+        self._write(id_, "json", kept.model_dump_json())
+
+    def save_report(self, id_: str, report: str) -> None:
+        """Keep a report: of a review, or of a comparison, which has nothing else."""
         self._folder.mkdir(mode=0o700, exist_ok=True)
-        for kind, text in (
-            ("html", report),
-            ("levels.json", recorded.model_dump_json()),
-            ("json", kept.model_dump_json()),
-        ):
-            with atomic_write(self._path(id_, kind)) as partial:
-                partial.write_text(text, "utf-8")
+        self._write(id_, "html", report)
 
     def rename(self, id_: str, to: str) -> None:
         """Give a review another id, in place of an earlier one that has it."""
-        for kind in ("html", "levels.json", "json"):
+        for kind in ("html", "json"):
             self._path(id_, kind).replace(self._path(to, kind))
 
     def find(self, id_: str) -> KeptReview | None:
         """What a review says; None if there is none, or it is of a version that cannot be read any more."""
         return self._read(id_, "json", KeptReview)
-
-    def recorded(self, id_: str) -> Recorded | None:
-        """What the run of a review recorded."""
-        return self._read(id_, "levels.json", Recorded)
 
     def report(self, id_: str) -> str | None:
         """The report."""
@@ -135,8 +112,12 @@ class KeptReviews:
 
     def remove(self, id_: str) -> None:
         """Remove a review."""
-        for kind in ("json", "levels.json", "html"):
+        for kind in ("json", "html"):
             self._path(id_, kind).unlink(missing_ok=True)
+
+    def _write(self, id_: str, kind: str, text: str) -> None:
+        with atomic_write(self._path(id_, kind)) as partial:
+            partial.write_text(text, "utf-8")
 
     def _files(self) -> Iterator[Path]:
         return self._folder.iterdir() if self._folder.is_dir() else iter(())

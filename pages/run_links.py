@@ -7,6 +7,7 @@ from pages.jobs import Job, Stage
 _STAGES = {
     Stage.READING: "Reading the logs",
     Stage.REVIEWING: "Reviewing",
+    Stage.COMPARING: "Comparing",
     Stage.STORING: "Storing the values",
     Stage.DONE: "Done",
     Stage.FAILED: "Failed",

@@ -8,8 +8,8 @@ from importlib.metadata import version
 
 from live.watched import Watched
 from pages.jobs import Job, Jobs
-from pages.kept_reviews import KeptReview, KeptReviews, review_id
-from pages.task import Task, Upload
+from pages.kept_reviews import KeptReview, KeptReviews, comparison_id, review_id
+from pages.task import How, ToCompare, ToReview, Upload
 from pages.upload_records import Record, UploadRecords
 from rules.load import Catalogue
 from store.protocol import RunSummary
@@ -38,7 +38,7 @@ class RunReviews:
 
     def __init__(self, watched: Watched) -> None:
         self._watched = watched
-        self._rules = _hash(watched.site.catalogue)
+        self._how = How(watched.folder, watched.site.catalogue, _hash(watched.site.catalogue))
         self.kept = KeptReviews(watched.folder)
         self.uploads = UploadRecords(watched.folder)
         self.uploads.clear_leftovers()
@@ -56,7 +56,7 @@ class RunReviews:
 
     def make(self, one: RunReview) -> RunReview:
         """Have a run reviewed."""
-        self.jobs.add(Job(one.id, one.run.name), self._task(one.run.name, one.id))
+        self.jobs.add(Job(one.id, one.run.name), ToReview(self._how, one.run.name, one.id))
         return replace(one, job=self.jobs.find(one.id))
 
     def make_missing(self, runs: Sequence[RunReview]) -> list[RunReview]:
@@ -69,8 +69,21 @@ class RunReviews:
         job = Job(upload.folder.name, upload.run)
         record = self._arrived[job.id] = Record(time.time_ns(), upload.names, size, job)
         self.uploads.save(record)
-        self.jobs.add(job, self._task(upload.run, job.id, upload))
+        self.jobs.add(job, ToReview(self._how, upload.run, job.id, upload))
         return job
+
+    def comparison(self, runs: Sequence[RunReview]) -> str | Job:
+        """The report of a comparison of runs with the first, or the job that makes it."""
+        id_ = comparison_id([one.run for one in runs], f"{version('plimsoll')} {self._how.rules}")
+        if report := self.kept.report(id_):
+            return report
+        names = tuple(one.run.name for one in runs)
+        known = self.jobs.find(id_)
+        if known is None:
+            known = Job(id_, " and ".join(names))
+            self.jobs.add(known, ToCompare(self._how, names, id_))
+        self.jobs.forget(id_)  # one that failed is tried again when the page is opened again
+        return known
 
     def upload(self, id_: str) -> Record | None:
         """An upload by its id."""
@@ -94,12 +107,9 @@ class RunReviews:
         outdated = ""
         if kept and kept.made.version != version("plimsoll"):
             outdated = "with another version of Plimsoll"
-        elif kept and kept.made.rules != self._rules:
+        elif kept and kept.made.rules != self._how.rules:
             outdated = "with other rules"
         return RunReview(run, id_, kept, self.jobs.find(id_), outdated)
-
-    def _task(self, run: str, id_: str, upload: Upload | None = None) -> Task:
-        return Task(self._watched.folder, run, id_, self._watched.site.catalogue, self._rules, upload)
 
     def _ended(self, job: Job) -> None:
         record = self._arrived.get(job.id)

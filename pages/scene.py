@@ -4,20 +4,16 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from threading import Lock
 from typing import Generic, TypeVar
 
 import numpy as np
 
 from hosts.facts import Facts, GivenFacts
-from hosts.overrides import Overrides
 from hosts.recorded_facts import facts_shown_by, shows_in_values
-from hosts.settings import parse
 from live.planning import Site, is_for
 from live.watched import Watched
 from model.log import Values
-from model.run import Phase
 from model.series import Series
 from model.times import SECOND
 from pages.chart_spec import Spec
@@ -25,7 +21,7 @@ from pages.host_signals import Found, HostSignals
 from rules.pack_schema import Pack
 from rules.signal_schema import Signal
 from rules.subjects import host_of, host_tags
-from store.protocol import RunSummary, Store
+from store.protocol import Store
 
 _GRAIN = 60 * SECOND  # ranges within the same minutes share a scene
 _DAY = 86_400 * SECOND
@@ -64,10 +60,7 @@ class Cache(Generic[_Kept]):
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """The series with samples in a range (UTC ns), and what is known of their hosts.
-
-    `phases` are those of a run.
-    """
+    """The series with samples in a range (UTC ns), and what is known of their hosts."""
 
     store: Store
     site: Site
@@ -75,7 +68,6 @@ class Scene:
     series: Sequence[Series]
     start: int
     end: int
-    phases: Sequence[Phase] = ()
     cache: Cache[HostSignals] = field(default_factory=lambda: Cache(_HOSTS_S, _MOST_HOSTS))
 
     @property
@@ -188,23 +180,3 @@ class Scenes:
         series = self.store.series(*span).series
         site, given = self._watched.site, self._watched.given
         return self._scenes.put(span, Scene(self.store, site, given, series, *span, cache=self._hosts))
-
-    def run(self, name: str) -> Scene | None:
-        """What a run recorded, with the settings that were beside its logs; None if there is no such run."""
-        listed = next((one for one in self.store.runs() if one.name == name), None)
-        if listed is None:
-            return None
-        key = name, listed.generation
-        return self._scenes.get(key) or self._scenes.put(key, self._of_run(listed))
-
-    def _of_run(self, listed: RunSummary) -> Scene:
-        stored = self.store.run(listed.name)
-        recorded = [series for one in stored.recordings for series in one.series] if stored else []
-        series = [*{one.key: one for one in recorded}.values()]
-        source, catalogue = Path(listed.name), self._watched.site.catalogue
-        settings = parse(stored.settings or "" if stored else "", source)
-        sets_rules = settings.sets_rules
-        overrides = settings.overrides(source, catalogue.rules, catalogue.signals) if sets_rules else Overrides()
-        site = Site(catalogue, overrides, settings.drives())
-        phases = stored.run.phases if stored else ()
-        return Scene(self.store, site, settings.facts(), series, listed.start, listed.end, phases)

@@ -96,8 +96,3 @@ def _split(samples: Samples, gaps: NDArray[np.bool_]) -> Samples:
     times: Times = np.insert(samples.times, at, before + (after - before) // 2)
     values: Values = np.insert(samples.values, at, np.nan)
     return Samples(times, values)
-
-
-def moved(line: Drawn, by: int) -> Drawn:
-    """The line at other times."""
-    return Drawn(Samples(line.samples.times + by, line.samples.values), line.count)

@@ -1,4 +1,4 @@
-"""A task of the worker process: a run to review, after its logs were uploaded or as it is in the store."""
+"""The tasks of the worker process: to review a run, uploaded or in the store, and to compare stored runs."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,15 +26,31 @@ class Upload:
 
 
 @dataclass(frozen=True)
-class Task:
-    """What the worker does. `run` is in the store, unless it is an upload. `review` is the id to keep the review by.
-
-    `rules` is a hash of the catalogue, and `data` the data folder of the server.
-    """
+class How:
+    """How reviews and comparisons are made: `rules` is a hash of the catalogue, `data` the server's data folder."""
 
     data: Path
-    run: str
-    review: str
     catalogue: Catalogue
     rules: str
+
+
+@dataclass(frozen=True)
+class ToReview:
+    """A run to review. `run` is in the store, unless it is an upload. `review` is the id to keep the review by."""
+
+    how: How
+    run: str
+    review: str
     upload: Upload | None = None
+
+
+@dataclass(frozen=True)
+class ToCompare:
+    """Stored runs to compare with the first, and the id to keep the comparison by."""
+
+    how: How
+    runs: tuple[str, ...]
+    comparison: str
+
+
+Task = ToReview | ToCompare

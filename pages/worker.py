@@ -17,6 +17,8 @@ from typing import Any, TextIO
 
 import psutil
 
+from comparison.compare import Comparison, Side
+from comparison.treatments import checked
 from diagnosis.diagnose import Diagnosis
 from hosts import settings
 from hosts.run_to_store import run_to_store
@@ -35,10 +37,13 @@ from model.remark import Remark
 from model.run import StoredRun
 from model.times import Zone
 from pages.kept_reviews import KeptReviews, review_id
-from pages.review_summary import kept_review, recorded
-from pages.task import Task, Upload
+from pages.review_summary import kept_review
+from pages.task import Task, ToCompare, ToReview, Upload
+from report.comparison import html as comparison_html
 from report.html.render import render
+from review.review import Review
 from review.review_logs import review_logs
+from rules.load import Catalogue
 from store.protocol import Store
 from store.remote import RemoteStore
 
@@ -64,21 +69,48 @@ def main() -> None:
 
 
 def work(task: Task, say: Say) -> None:
-    """Read, review and, if it was uploaded, store a run; `say` gets what is known so far."""
+    """Perform a task; `say` gets what is known so far."""
     say(stage="reading")
-    store, reviews = _store(task.data), KeptReviews(task.data)
+    store, reviews = _store(task.how.data), KeptReviews(task.how.data)
     try:
-        found, run = _uploaded(task.upload, say) if task.upload else _stored(store, task.run)
-        say(stage="reviewing", done=0, total=0, remarks=_texts([*_of_logs(found), *found.remarks]))
-        given = settings.parse(run.settings or "", Path(settings.FILE_NAME))
-        path = Path(settings.FILE_NAME) if run.settings else None
-        review = review_logs(found, task.catalogue, given, path)
-        reviews.save(task.review, render(Diagnosis(review)), kept_review(review, task.rules), recorded(review))
-        say(reviewed=task.review)
-        if task.upload:
-            _keep(store, reviews, task, task.upload, found, run, say)
+        match task:
+            case ToReview():
+                _review(task, store, reviews, say)
+            case ToCompare():
+                _compare(task, store, reviews, say)
     finally:
         store.close()
+
+
+def _review(task: ToReview, store: Store, reviews: KeptReviews, say: Say) -> None:
+    """Read, review and, if it was uploaded, store a run."""
+    found, run = _uploaded(task.upload, say) if task.upload else _stored(store, task.run)
+    say(stage="reviewing", done=0, total=0, remarks=_texts([*_of_logs(found), *found.remarks]))
+    review, _ = _reviewed(found, run, task.how.catalogue)
+    reviews.save(task.review, render(Diagnosis(review)), kept_review(review, task.how.rules))
+    say(reviewed=task.review)
+    if task.upload:
+        _keep(store, reviews, task, task.upload, found, run, say)
+
+
+def _compare(task: ToCompare, store: Store, reviews: KeptReviews, say: Say) -> None:
+    """Read and review stored runs, and compare them with the first."""
+    read: list[tuple[Review, settings.Settings]] = []
+    for number, name in enumerate(task.runs):
+        say(stage="reading", done=number, total=len(task.runs))
+        read.append(_reviewed(*_stored(store, name), task.how.catalogue))
+    say(stage="comparing", done=0, total=0)
+    baseline, *others = (Side(name, name, Diagnosis(one)) for name, (one, _) in zip(task.runs, read, strict=True))
+    treatments = checked(read[0][1].compare, Path(settings.FILE_NAME), task.how.catalogue.signals)
+    comparisons = [Comparison(baseline, other, treatments) for other in others]
+    reviews.save_report(task.comparison, comparison_html.render(comparisons))
+    say(reviewed=task.comparison)
+
+
+def _reviewed(found: Found, run: StoredRun, catalogue: Catalogue) -> tuple[Review, settings.Settings]:
+    """The review of a run by its own plimsoll.toml, and what that says."""
+    given = settings.parse(run.settings or "", Path(settings.FILE_NAME))
+    return review_logs(found, catalogue, given, Path(settings.FILE_NAME) if run.settings else None), given
 
 
 def _uploaded(upload: Upload, say: Say) -> tuple[Found, StoredRun]:
@@ -107,7 +139,7 @@ def _stored(store: Store, name: str) -> tuple[Found, StoredRun]:
 
 
 def _keep(
-    store: Store, reviews: KeptReviews, task: Task, upload: Upload, found: Found, run: StoredRun, say: Say
+    store: Store, reviews: KeptReviews, task: ToReview, upload: Upload, found: Found, run: StoredRun, say: Say
 ) -> None:
     """Store a run. If that is refused its review stays, and says so."""
     said = time.monotonic()

@@ -21,9 +21,9 @@ _TERMINATED = 128 + signal.SIGTERM
 app = typer.Typer(
     name="plimsoll",
     help="Checks performance counters against their documented thresholds.",
-    epilog="Exit status: 0 done, 1 a threshold of the severity given with --fail-on or above was crossed, a case of "
-    "rules test failed, or alerts replay found differences, 2 the input or the call was unusable, 3 a server could not "
-    "be reached or does not run, 70 a defect of Plimsoll.",
+    epilog="Exit status: 0 done, 1 a threshold of the severity given with --fail-on or above was crossed, a run is "
+    "worse than its baseline, a case of rules test failed, or alerts replay found differences, 2 the input or the call "
+    "was unusable, 3 a server could not be reached or does not run, 70 a defect of Plimsoll.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from diagnosis.limit import Limit
-from diagnosis.limits.measured import Figure
+from diagnosis.limits.figure import Figure
 from diagnosis.limits.standing import Standing
 from model.times import iso
 from report.json_schema import (

@@ -1,11 +1,11 @@
 """Fills the parts of a review's JSON on regular spikes, trends and averages that mislead."""
 
 from diagnosis.averages import MisleadingAverage
-from diagnosis.rising import Reached, Rising
+from diagnosis.rising import LimitInSpikes, Rising
 from diagnosis.spikes import PeriodicSpikes, SignalSpikes
 from diagnosis.trends import SignalTrend
 from model.times import iso
-from report.spikes_and_trends_schema import AveragePart, ReachedPart, RisingPart, SpikesPart, SpikingPart, TrendPart
+from report.spikes_and_trends_schema import AveragePart, InSpikesPart, RisingPart, SpikesPart, SpikingPart, TrendPart
 from review.sentences import limit_of
 
 
@@ -16,6 +16,7 @@ def spikes_part(one: PeriodicSpikes) -> SpikesPart:
         with_it=one.with_it,
         consequence=one.consequence,
         period_s=one.period_s,
+        period_reach_s=one.main.spikes.reach_s,
         first=iso(int(one.main.events.starts[0])),
         last=iso(int(one.main.events.starts[-1])),
         count=one.count,
@@ -25,7 +26,7 @@ def spikes_part(one: PeriodicSpikes) -> SpikesPart:
         same=[_spiking(other) for other in one.same],
         rising=[_rising(other) for other in one.rising],
         processes=[_rising(other) for other in one.processes],
-        reached=[_reached(limit) for limit in one.reached],
+        limits=[_limit(limit) for limit in one.limits],
     )
 
 
@@ -56,8 +57,8 @@ def _rising(one: Rising) -> RisingPart:
     )
 
 
-def _reached(one: Reached) -> ReachedPart:
-    return ReachedPart(
+def _limit(one: LimitInSpikes) -> InSpikesPart:
+    return InSpikesPart(
         rule=one.rule,
         signal=one.name,
         title=one.signal.title,
@@ -65,7 +66,8 @@ def _reached(one: Reached) -> ReachedPart:
         instance=one.subject.instance,
         limit=one.limit.limit,
         unit=one.signal.unit,
-        spikes=one.spikes,
+        highest=one.highest,
+        passed=one.passed,
     )
 
 

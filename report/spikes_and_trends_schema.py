@@ -33,11 +33,11 @@ class SpikingPart(_Part):
     typical: float = Field(description="The median of the highest values of the spikes.")
     highest: float
     level: float = Field(description="The median of the samples between the spikes.")
-    width_s: float = Field(description="How long a spike usually lasts.")
+    width_s: float = Field(description="How long values are usually raised.")
 
 
-class ReachedPart(_Part):
-    """A limit that single samples passed in spikes; the rule itself may have held."""
+class InSpikesPart(_Part):
+    """The nearest limit of a signal that rises in spikes, and its single samples in them; the rule itself may hold."""
 
     rule: str
     signal: str
@@ -46,7 +46,8 @@ class ReachedPart(_Part):
     instance: str | None
     limit: float
     unit: str
-    spikes: int = Field(description="In how many of the spikes.")
+    highest: float = Field(description="The highest sample in the spikes.")
+    passed: int = Field(description="In how many of the spikes a sample was past the limit.")
 
 
 class SpikesPart(_Part):
@@ -56,6 +57,7 @@ class SpikesPart(_Part):
     with_it: str = Field(description="What rises in the spikes, in a sentence; empty if nothing is known to.")
     consequence: str = Field(description="Whether limits were passed in them; empty if what rises has none.")
     period_s: float
+    period_reach_s: float = Field(description="How far the true period may be from period_s (two standard errors).")
     first: str = Field(description="The first sample of the first spike.")
     last: str = Field(description="The first sample of the last spike.")
     count: int
@@ -65,7 +67,9 @@ class SpikesPart(_Part):
     same: list[SpikingPart] = Field(description="Other signals with spikes in the same rhythm.")
     rising: list[RisingPart] = Field(description="The strongest first; those of `same` are among them.")
     processes: list[RisingPart] = Field(description="Processes whose processor time rises in the spikes.")
-    reached: list[ReachedPart]
+    limits: list[InSpikesPart] = Field(
+        description="Those passed most often first; without those that are passed as often between the spikes."
+    )
 
 
 class TrendPart(_Part):

@@ -52,15 +52,26 @@ class Statistic:
 def statistics(logs: Sequence[Log], phases: Sequence[Phase], start: int | None, end: int | None) -> Iterator[Statistic]:
     """Every series over the whole run (or the chosen part of it) and in each phase."""
     recorded = Recorded(logs)
-    known: dict[int, tuple[Times, Values | None]] = {}  # most series share the times of their recording
+    weights_of_rows = Weights()
     for series in recorded.series:
         samples = recorded.samples(series)
-        if id(samples.times) not in known:
-            known[id(samples.times)] = samples.times, weights_of(samples)
-        _, weights = known[id(samples.times)]
+        weights = weights_of_rows(samples)
         yield Statistic(series, WHOLE_RUN, figures(samples, weights, start, end))
         for phase in phases:
             yield Statistic(series, phase.name, figures(samples, weights, phase.start, phase.end))
+
+
+class Weights:
+    """The weights of samples, computed once for each recording: most series of one share their times."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Times, Values | None]] = {}
+
+    def __call__(self, samples: Samples) -> Values | None:
+        """The sampling interval (ns) at each row; None if it is the same for all."""
+        if id(samples.times) not in self._known:
+            self._known[id(samples.times)] = samples.times, weights_of(samples)
+        return self._known[id(samples.times)][1]
 
 
 def weights_of(samples: Samples) -> Values | None:

@@ -5,10 +5,11 @@ from functools import cached_property
 
 import numpy as np
 
+from diagnosis.limits.busy_part import busy_part
 from diagnosis.limits.disk import disks
 from diagnosis.limits.inside import Waiting, waiting
 from diagnosis.limits.load_response import LoadResponse, after_the_peak, load_response
-from diagnosis.limits.measured import EPISODES, Measured, median
+from diagnosis.limits.measured import EPISODES, NEAR_RULES, Measured, median
 from diagnosis.limits.memory import memory
 from diagnosis.limits.network import network
 from diagnosis.limits.processor import processors
@@ -17,7 +18,9 @@ from review.findings import CROSSED, Finding
 from review.load import loads
 from review.review import Review
 
+# Our choices.
 _GREW = 1.5  # times the work under low load
+_SMALL_PART = 0.2  # of the run
 
 
 @dataclass(frozen=True)
@@ -64,13 +67,20 @@ class Case:
 
     @cached_property
     def episodes(self) -> list[Finding]:
-        """Limits of resources that were crossed for a part of the run, the gravest of each resource and host."""
+        """What was near its capacity for a part of the run: the gravest limit of each resource and host."""
         found: dict[tuple[str, str], Finding] = {}
         for one in self.measured.review.of(*CROSSED):
-            if one.severe and one.subject and one.rule.signal in EPISODES:
+            near = one.rule.severity == "critical" or one.rule.id in NEAR_RULES
+            if near and one.subject and one.rule.signal in EPISODES:
                 resource, _, _ = one.rule.signal.partition(".")
                 found.setdefault((resource, one.subject.host), one)
         return list(found.values())
+
+    @property
+    def often_short(self) -> bool:
+        """Whether something was near its capacity for more than a small part of the run."""
+        whole = self.measured.slots.end - self.measured.slots.start
+        return any(one.time_crossed > _SMALL_PART * whole for one in self.episodes)
 
     @property
     def open(self) -> list[Standing]:
@@ -114,15 +124,16 @@ def case_of(review: Review) -> Case:
     """What there is to conclude from.
 
     Where the load that was asked for is not recorded, and nothing was used up when most was done, the time after that
-    is looked at: the work may have fallen because something was used up.
+    is looked at: the work may have fallen because something was used up. Without any load, the busiest part is.
     """
     measured = Measured(review)
     load = load_response(measured, loads(review.signals, review.question.signals))
     case = _at(measured, load)
-    later = after_the_peak(measured, load)
-    if later is not None and not any(one.used_up for one in case.standings):
-        after = _at(measured, later)
-        return after if after.used_up else case
+    if case.used_up:
+        return case
+    for other in (after_the_peak(measured, load), busy_part(measured, load)):
+        if other is not None and (elsewhere := _at(measured, other)).used_up:
+            return elsewhere
     return case
 
 

@@ -1,12 +1,13 @@
 """What limits a run, concluded from its resources, its load and what waited inside the software."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from diagnosis.limits.case import Case
 from diagnosis.limits.standing import Standing, State
 
 Kind = Literal["cpu", "disk", "memory", "network", "queue", "load", "unknown"]
+_FEWEST_ROWS = 10  # our choice: of a log, to be sure of anything
 # What a resource is short of by an inference, not by its own utilization: it limits for sure only if work was flat too.
 _INFERRED = ("one process", "the buffer cache of SQL Server")
 
@@ -22,7 +23,8 @@ class Conclusion:
 
 def conclude(case: Case) -> Conclusion:
     """Draw the conclusion: what was near its capacity limits; else the software does, or the load was too small."""
-    return _of_a_resource(case) if case.used_up else _without_a_resource(case)
+    found = _of_a_resource(case) if case.used_up else _without_a_resource(case)
+    return found if case.measured.rows >= _FEWEST_ROWS else replace(found, confident=False)
 
 
 def _of_a_resource(case: Case) -> Conclusion:
@@ -60,9 +62,10 @@ def _without_a_resource(case: Case) -> Conclusion:
     if case.high:
         return Conclusion("unknown")
     if case.waits and mostly:
-        return Conclusion("queue", recorded and not case.episodes and (follows is False or bool(queues)))
+        return Conclusion("queue", recorded and not case.often_short and (follows is False or bool(queues)))
     if follows is False:
         return Conclusion("queue" if recorded else "unknown")
-    if mostly and case.load.response is None and not case.episodes:
-        return Conclusion("load", recorded and bool(case.inside) and case.load.work is not None)
+    if mostly and not case.load.bends and not case.often_short:
+        sure = recorded and bool(case.inside) and case.load.work is not None and not case.episodes
+        return Conclusion("load", sure and case.load.response is None)
     return Conclusion("unknown")

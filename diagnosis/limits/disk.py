@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from diagnosis.limits.figure import Figure, figure_of
 from diagnosis.limits.load_response import LoadResponse
-from diagnosis.limits.measured import Figure, Measured
+from diagnosis.limits.measured import Measured
 from diagnosis.limits.standing import Standing, State
 from rules.subjects import Subject
 
@@ -28,7 +29,7 @@ def disks(measured: Measured, host: str, load: LoadResponse) -> Standing:
     by_disk: dict[Subject, dict[str, Figure]] = {}
     for signal in _EACH:
         for subject, values in measured.on(signal, host).items():
-            figure = measured.figure(signal, subject, values, load.top, load.low)
+            figure = figure_of(measured, load, signal, subject, values)
             if not np.isnan(figure.value):
                 by_disk.setdefault(subject, {})[signal] = figure
     needed = measured.needed("disk", host)
@@ -38,7 +39,7 @@ def disks(measured: Measured, host: str, load: LoadResponse) -> Standing:
     ]
     if not found:
         totals = {
-            known_as: measured.figure(signal, *one, load.top, load.low)
+            known_as: figure_of(measured, load, signal, *one)
             for signal, known_as in _TOTAL.items()
             if (one := measured.one(signal, host)) is not None
         }
@@ -108,9 +109,10 @@ class _Disk:
 
     @property
     def shown(self) -> tuple[Figure, ...]:
-        """The figures that tell most: its use, its queue, its latency."""
+        """The figures that tell most: its use, its queue, its latency; those past their limits first."""
         use = self.figures.get("disk.idle") or self.figures.get("disk.busy")
-        return tuple(one for one in (use, self.queue, self.latency) if one is not None)
+        found = [one for one in (use, self.queue, self.latency) if one is not None]
+        return tuple(sorted(found, key=lambda one: not one.beyond(one.value)))
 
 
 def _standing(disk: _Disk, needed: str) -> Standing:

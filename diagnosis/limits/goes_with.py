@@ -6,7 +6,8 @@ import numpy as np
 
 from analysis.rank_correlation import RankCorrelation, rank_correlation
 from diagnosis.limits.case import Case
-from diagnosis.limits.measured import RESPONSE_TIMES, WITH, Figure
+from diagnosis.limits.figure import Figure, figure_of
+from diagnosis.limits.measured import RESPONSE_TIMES, WITH
 from diagnosis.limits.words import lower
 from model.log import Values
 from model.remark import listed
@@ -33,13 +34,14 @@ def goes_with(case: Case) -> Iterator[Reason]:
         if related is not None and related.real and abs(related.coefficient) >= _STRONG:
             found.append((related, name, other))
     found.sort(key=lambda one: -abs(one[0].coefficient))
-    best: dict[str, str] = {}
+    best: dict[str, tuple[str, Figure]] = {}
     for related, name, other in found:
-        title = lower(case.measured.review.question.signals[name].title)
-        best.setdefault(name, f"{title} of {subject_name(other)} ({_figures(case, related)})")
+        figure = figure_of(case.measured, case.load, name, other, case.measured.of(name)[other], compared=False)
+        best.setdefault(name, (f"{lower(figure.title)} of {subject_name(other)} ({_worth(case, related)})", figure))
     if best:
-        title = case.measured.review.question.signals[signal].title
-        yield f"{title} of {subject_name(subject)} goes with {listed(list(best.values())[:_MOST], _MOST)}.", ()
+        own = figure_of(case.measured, case.load, signal, subject, times)
+        texts, figures = zip(*list(best.values())[:_MOST], strict=True)
+        yield f"{own.title} of {subject_name(subject)} goes with {listed(texts, _MOST)}.", (own, *figures)
 
 
 def _response(case: Case) -> tuple[str, Subject, Values] | None:
@@ -68,7 +70,7 @@ def _candidates(case: Case, signal: str) -> Iterator[tuple[str, Subject, Values]
         yield one
 
 
-def _figures(case: Case, related: RankCorrelation) -> str:
+def _worth(case: Case, related: RankCorrelation) -> str:
     text = f"rank correlation {related.coefficient:.2f}, worth {round(related.effective)} independent samples"
     if related.lag:
         start, end = case.measured.slots.edges(0)

@@ -5,14 +5,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from diagnosis.limits.figure import Figure, figure_of
 from diagnosis.limits.load_response import LoadResponse
-from diagnosis.limits.measured import INSIDE, WAITING_WORDS, Figure, Measured, median
+from diagnosis.limits.measured import INSIDE, WAITING_WORDS, Measured, median
 from model.series import Series
 from rules.subjects import Subject
 
 # Our choices.
 _GROWN = 2.5  # times the value under low load
-_FAR = 5.0  # times the limit
+_FAR = 5.0  # times the limit; as many where there is none
+_MANY_TIMES = 10.0
 _COUNTS = ("requests", "messages", "connections", "threads", "processes")
 _NOTICED = {"ms": 5.0, "s": 0.005}  # shorter times may grow unnoticed
 _OF_DEVICES = ("PhysicalDisk", "LogicalDisk", "Network Interface", "Network Adapter", "Processor", "System", "Memory")
@@ -28,9 +30,11 @@ class Waiting:
 
     @property
     def stands(self) -> bool:
-        """Whether it grew beyond its limit, or is far beyond it throughout."""
-        far = self.long and self.figure.value >= _FAR * max(self.figure.limit or 0.0, 1.0)
-        return (self.grew and self.long) or far
+        """Whether it grew beyond its limit, or is far beyond it throughout; without a limit, whether it grew much."""
+        value, before = self.figure.value, self.figure.before
+        if self.figure.limit is None:
+            return self.grew and before is not None and value >= max(_FAR, _MANY_TIMES * before)
+        return (self.grew and self.long) or (self.long and value >= _FAR * max(self.figure.limit, 1.0))
 
 
 def waiting(measured: Measured, load: LoadResponse) -> tuple[Waiting, ...]:
@@ -42,7 +46,7 @@ def waiting(measured: Measured, load: LoadResponse) -> tuple[Waiting, ...]:
 def _known(measured: Measured, load: LoadResponse) -> Iterator[Waiting]:
     for signal in INSIDE:
         for subject, values in measured.of(signal).items():
-            figure = measured.figure(signal, subject, values, load.top, load.low)
+            figure = figure_of(measured, load, signal, subject, values)
             if not np.isnan(figure.value):
                 yield _judged(figure)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from analysis.latency_knee import latency_knee
 from diagnosis.limits.case import Case
-from diagnosis.limits.measured import Figure
+from diagnosis.limits.figure import Figure, figure_of
 from diagnosis.limits.words import figure_text
 from model.log import Values
 from model.value_text import number, quantity
@@ -20,7 +20,7 @@ Reason = tuple[str, tuple[Figure, ...]]
 _STUDY = "Measurement and Analysis of LDAP Performance"
 _NAGLE = (38.0, 70.0)  # ms
 _CONSTANT = 1.3  # times
-_TIMES = ("ms", "s")
+_NOTICED = 0.5  # of the limit of a latency
 # The response a client sees first, then its parts.
 _RESPONSES = ("ldap.response_latency", "ldap.processing_latency", "messaging.holding_time", "exchange.rpc_latency")
 
@@ -33,7 +33,7 @@ def latencies(case: Case) -> Iterator[Reason]:
         if processing is None:
             continue
         pair = tuple(
-            measured.figure(name, subject, values, load.top, load.low, compared=False)
+            figure_of(measured, load, name, subject, values, compared=False)
             for name, values in (("ldap.connect_latency", connect), ("ldap.processing_latency", processing))
         )
         if not any(np.isnan(one.value) for one in pair):
@@ -46,10 +46,10 @@ def latencies(case: Case) -> Iterator[Reason]:
 
 def _split(pair: tuple[Figure, ...]) -> str:
     connect, processing = pair
-    text = f"Of the latency, {figure_text(connect, connect.subject.host, brief=True)}"
+    text = f"The latency of {connect.subject.host}: {figure_text(connect, connect.subject.host, brief=True)}"
     text += f", {figure_text(processing, processing.subject.host, brief=True)}"
     if connect.value > processing.value and connect.before is not None and connect.value > connect.before:
-        return f"{text}: connecting dominates, as it does where a directory is saturated ({_STUDY}, Conclusion)."
+        return f"{text}; connecting dominates, as it does where a directory is saturated ({_STUDY}, Conclusion)."
     return f"{text}."
 
 
@@ -71,13 +71,14 @@ def _knee(case: Case) -> Iterator[Reason]:
         for subject, values in case.measured.of(signal).items():
             found = latency_knee(rate, values)
             known = case.measured.review.question.signals[signal]
-            if found is None:
+            limit = case.measured.bound(signal, subject).limit
+            if found is None or found.at_highest < _NOTICED * limit:
                 continue
             unit, per = known.unit, work.signal.unit
             yield (
                 f"{known.title} of {subject_name(subject)} stayed near {quantity(found.latency, unit)} up to "
                 f"{quantity(found.rate, per)}, {round(100 * found.rate / found.highest)} % of the highest rate "
                 f"({quantity(found.highest, per)}), where it was {quantity(found.at_highest, unit)}.",
-                (case.measured.figure(signal, subject, values, case.load.top, case.load.low),),
+                (figure_of(case.measured, case.load, signal, subject, values),),
             )
             return

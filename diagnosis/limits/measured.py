@@ -31,32 +31,14 @@ class Bound:
     document: str
 
 
-@dataclass(frozen=True)
-class Figure:
-    """What a signal was in the part of the run that is judged: the median of its means.
-
-    `before` is the same under low load, None where the load did not change. `limit` is None if it was compared with
-    nothing.
-    """
-
-    signal: str
-    title: str
-    unit: str
-    subject: Subject
-    value: float
-    before: float | None = None
-    limit: float | None = None
-    document: str | None = None
-
-
 class Measured:
     """A review's signals, as means over equal parts of the run."""
 
     def __init__(self, review: Review) -> None:
         self.review = review
-        longest = max(len(log.times) for log in review.logs)
+        self.rows = max(len(log.times) for log in review.logs)
         fewest, most = _SLOTS
-        count = int(np.clip(longest // _ROWS_PER_SLOT, fewest, most))
+        count = int(np.clip(self.rows // _ROWS_PER_SLOT, fewest, most))
         self.slots = Slots(review.start or 0, review.end or 0, count)
         self._means: dict[str, Mapping[Subject, Values]] = {}
 
@@ -96,23 +78,6 @@ class Measured:
         """The counters that tell how near a resource is to its capacity."""
         return _BOUNDS["needed"]["linux" if self.is_linux(host) else "windows"][resource]
 
-    def figure(
-        self, signal: str, subject: Subject, values: Values, part: Mask, low: Mask | None, *, compared: bool = True
-    ) -> Figure:
-        """What a signal was in a part of the run."""
-        known = self.review.question.signals.get(signal)
-        bound = self.bound(signal, subject) if compared else None
-        return Figure(
-            signal,
-            known.title if known else signal,
-            known.unit if known else "",
-            subject,
-            median(values, part),
-            None if low is None else median(values, low),
-            bound.limit if bound else None,
-            bound.document if bound else None,
-        )
-
     @cached_property
     def _findings(self) -> dict[tuple[str, str], Finding]:
         """A finding of each rule and host."""
@@ -135,6 +100,7 @@ def _load() -> dict[str, Any]:
 
 _BOUNDS = _load()
 _DATA: dict[str, Any] = {**_BOUNDS["near"], **_BOUNDS["inside"]}
+NEAR_RULES = frozenset(rule for one in _BOUNDS["near"].values() for rule in one.get("rules", ()))
 EPISODES: tuple[str, ...] = tuple(_BOUNDS["episodes"])
 INSIDE: tuple[str, ...] = tuple(_BOUNDS["inside"])
 RESPONSE_TIMES: tuple[str, ...] = tuple(_BOUNDS["response_times"])

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from diagnosis.limits.figure import Figure, figure_of
 from diagnosis.limits.load_response import LoadResponse
-from diagnosis.limits.measured import Figure, Measured
+from diagnosis.limits.measured import Measured
 from diagnosis.limits.standing import Standing, State
 from model.log import Values
 from model.times import SECOND
@@ -26,9 +27,9 @@ def memory(measured: Measured, host: str, load: LoadResponse) -> Standing:
     left = _left(measured, host, load)
     paging = [one for name in _PAGING if (one := _first(measured, host, load, (name,))) is not None]
     stalled = _first(measured, host, load, ("memory.stalled", "memory.waited_for"))
-    shown = tuple(one for one in (left, _most(paging), stalled) if one is not None)
+    shown = tuple(one for one in (left, _most(paging)) if one is not None)
     if stalled is not None and stalled.value > (stalled.limit or 0):
-        return Standing("memory", host, State.FULL, (stalled, *shown[:-1]))
+        return Standing("memory", host, State.FULL, (stalled, *shown))
     if (cache := _small_cache(measured, host, load)) is not None:
         return Standing("memory", host, State.NEAR, (*cache, *shown), what="the buffer cache of SQL Server")
     return Standing(
@@ -68,7 +69,7 @@ def _first(measured: Measured, host: str, load: LoadResponse, names: tuple[str, 
     """The figure of the first of some signals that was recorded."""
     for name in names:
         if (found := measured.one(name, host)) is not None:
-            figure = measured.figure(name, *found, load.top, load.low)
+            figure = figure_of(measured, load, name, *found)
             if not np.isnan(figure.value):
                 return figure
     return None
@@ -85,14 +86,14 @@ def _small_cache(measured: Measured, host: str, load: LoadResponse) -> tuple[Fig
     reads = measured.on("disk.reads", host)
     if found is None or not reads or _climbs(measured, found[1], load):
         return None
-    life = measured.figure("sql.page_life_expectancy", *found, load.top, load.low)
+    life = figure_of(measured, load, "sql.page_life_expectancy", *found)
     if np.isnan(life.value) or life.value >= (life.limit or 0):
         crossed = [one for one in measured.review.of(*CROSSED) if one.rule.id in _PAGE_LIFE and _is_of(one, host)]
         if not crossed:
             return None
         source = crossed[0].rule.sources[0]
         life = replace(life, limit=limit_of(crossed[0]).limit, document=f"{source.document}, {source.place}")
-    figures = [measured.figure("disk.reads", subject, values, load.top, load.low) for subject, values in reads.items()]
+    figures = [figure_of(measured, load, "disk.reads", subject, values) for subject, values in reads.items()]
     busiest = max(figures, key=lambda one: np.nan_to_num(one.value))
     return (life, busiest) if busiest.value >= (busiest.limit or 0) else None
 

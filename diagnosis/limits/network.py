@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from diagnosis.limits.figure import Figure, figure_of
 from diagnosis.limits.load_response import LoadResponse
-from diagnosis.limits.measured import USUAL_LINKS, Figure, Mask, Measured
+from diagnosis.limits.measured import USUAL_LINKS, Mask, Measured
 from diagnosis.limits.standing import Standing, State
 from model.log import Values
 
@@ -81,12 +82,12 @@ def _utilizations(measured: Measured, host: str, load: LoadResponse) -> Iterator
                 percent = np.full_like(values, given / 800)
             if percent is not None and np.nanmax(percent) > 0:
                 speed = np.where(np.isfinite(percent), percent, np.nanmedian(percent))
-                yield measured.figure(utilization, subject, values / speed, load.top, load.low), values
+                yield figure_of(measured, load, utilization, subject, values / speed), values
 
 
 def _queue(measured: Measured, host: str, load: LoadResponse, of: Figure) -> Iterator[Figure]:
     for subject, values in measured.on("network.output_queue", host).items():
-        figure = measured.figure("network.output_queue", subject, values, load.top, load.low)
+        figure = figure_of(measured, load, "network.output_queue", subject, values)
         if subject == of.subject and figure.value > 0:
             yield figure
 
@@ -95,7 +96,7 @@ def _carried(measured: Measured, host: str, load: LoadResponse) -> Iterator[tupl
     """The throughput of each adapter, and that of all where no other is recorded."""
     for signal in ("network.bytes", "network.sent", "network.received", "network.bytes_total"):
         for subject, values in measured.on(signal, host).items():
-            figure = measured.figure(signal, subject, values, load.top, load.low, compared=False)
+            figure = figure_of(measured, load, signal, subject, values, compared=False)
             if not np.isnan(figure.value):
                 yield figure, values
 

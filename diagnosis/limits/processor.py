@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from diagnosis.limits.figure import Figure, figure_of
 from diagnosis.limits.load_response import LoadResponse
-from diagnosis.limits.measured import Figure, Measured, median
+from diagnosis.limits.measured import Measured, median
 from diagnosis.limits.standing import Standing, State
 from model.log import Values
 from rules.subjects import Subject
@@ -22,7 +23,7 @@ def processors(measured: Measured, host: str, load: LoadResponse) -> Standing:
     all_of_them = _busy(measured, host)
     if all_of_them is None:
         return Standing("cpu", host, State.NOT_RECORDED, needed=measured.needed("cpu", host))
-    busy = measured.figure("cpu.busy", *all_of_them, load.top, load.low)
+    busy = figure_of(measured, load, "cpu.busy", *all_of_them)
     limit = busy.limit or 100
     more = tuple(_supporting(measured, host, load))
     if busy.value >= limit:
@@ -54,7 +55,7 @@ def _one_processor(measured: Measured, host: str, load: LoadResponse) -> Figure 
     if len(each) < 2:
         return None
     subject = max(each, key=lambda one: np.nan_to_num(median(each[one], load.top)))
-    figure = measured.figure("cpu.processor_busy", subject, each[subject], load.top, load.low)
+    figure = figure_of(measured, load, "cpu.processor_busy", subject, each[subject])
     return figure if figure.value >= (figure.limit or 100) else None
 
 
@@ -69,7 +70,7 @@ def _one_process(measured: Measured, host: str, load: LoadResponse, busy: float)
             continue
         chosen = values[load.top & np.isfinite(values)]
         if len(chosen) and low <= np.percentile(chosen, 15) and np.percentile(chosen, 85) <= high:
-            return measured.figure("process.cpu", subject, values, load.top, load.low)
+            return figure_of(measured, load, "process.cpu", subject, values)
     return None
 
 
@@ -77,8 +78,8 @@ def _supporting(measured: Measured, host: str, load: LoadResponse) -> Iterator[F
     """What goes with busy processors: threads that wait for them, time that was stolen, switches between threads."""
     for signal in ("cpu.queue_length", "cpu.load", "cpu.steal"):
         if (found := measured.one(signal, host)) is not None:
-            figure = measured.figure(signal, *found, load.top, load.low)
+            figure = figure_of(measured, load, signal, *found)
             if figure.limit is not None and figure.value > figure.limit:
                 yield figure
     if (found := measured.one("cpu.context_switches", host)) is not None:
-        yield measured.figure("cpu.context_switches", *found, load.top, load.low, compared=False)
+        yield figure_of(measured, load, "cpu.context_switches", *found, compared=False)

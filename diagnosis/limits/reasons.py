@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from diagnosis.limits import words
 from diagnosis.limits.case import Case
 from diagnosis.limits.conclusion import Conclusion
+from diagnosis.limits.figure import Figure, figure_of
 from diagnosis.limits.goes_with import goes_with
 from diagnosis.limits.latency import latencies
-from diagnosis.limits.measured import Figure
 from diagnosis.limits.standing import Standing
 from diagnosis.limits.switching import switching
 from review.sentences import breach_sentence
+from rules.subjects import Subject
 
 _MOST_EPISODES = 3
 _MOST_FIGURES = 3
@@ -33,10 +34,10 @@ def reasons(case: Case, found: Conclusion) -> Iterator[Sentence]:
     elif found.kind == "queue":
         yield from _of_a_queue(case, when, confident=found.confident)
     elif found.kind == "load":
-        yield from _of_the_load(case, confident=found.confident)
+        yield from _of_the_load(case, when, confident=found.confident)
     else:
         yield from _undecided(case, when)
-    yield Sentence(words.followed(case.load))
+    yield Sentence(words.followed(case.load), tuple(_of_the_work(case)))
     if found.limiting is None:
         for one in case.episodes[:_MOST_EPISODES]:
             yield Sentence(f"For a part of the run only: {breach_sentence(one)}")
@@ -47,11 +48,19 @@ def reasons(case: Case, found: Conclusion) -> Iterator[Sentence]:
     yield from (Sentence(*one) for one in (*switching(case), *latencies(case), *goes_with(case)))
 
 
+def _of_the_work(case: Case) -> Iterator[Figure]:
+    """The load and the work at the highest and at low load."""
+    load, measured = case.load, case.measured
+    for one in (load.offered, load.work):
+        if one is not None:
+            values = measured.slots.means(one.samples)
+            yield figure_of(measured, load, one.name, Subject(one.hosts[0]), values, compared=False)
+
+
 def _of_a_resource(case: Case, found: Conclusion, limiting: Standing, when: str) -> Iterator[Sentence]:
-    followed = bool(case.load.follows and case.load.response)
-    yield Sentence(words.limited_by(limiting, confident=found.confident, followed=followed), limiting.figures[:1])
+    yield Sentence(words.limited_by(limiting, case.load, confident=found.confident), limiting.figures[:1])
     shown = limiting.figures[:_MOST_FIGURES]
-    yield Sentence(f"{when}, {words.figures_text(shown, limiting.host)}.", shown)
+    yield Sentence(f"{when}: {words.figures_text(shown, limiting.host)}.", shown)
     for one in case.standings:
         if one is limiting or not one.used_up or not one.figures:
             continue
@@ -71,22 +80,26 @@ def _of_a_queue(case: Case, when: str, *, confident: bool) -> Iterator[Sentence]
     yield Sentence(f"{a} queue inside the software limits this run: {had_room}.")
     shown = tuple(one.figure for one in case.waits[:_MOST_FIGURES])
     if shown:
-        yield Sentence(f"{when}, {words.figures_text(shown, None)}.", shown)
+        yield Sentence(f"{when}: {words.figures_text(shown, None)}.", shown)
     else:
         yield Sentence(
             "Which queue is not recorded, and what lies outside the hosts (clients, the way to them) may limit as well."
         )
 
 
-def _of_the_load(case: Case, *, confident: bool) -> Iterator[Sentence]:
-    yield Sentence(
-        "The load was too small to reach a limit."
-        if confident
-        else "Nothing that was recorded limits this run: nothing came near its capacity."
-    )
-    if case.inside:
+def _of_the_load(case: Case, when: str, *, confident: bool) -> Iterator[Sentence]:
+    if confident:
+        yield Sentence("The load was too small to reach a limit.")
+    elif case.episodes:
+        yield Sentence("Nothing that was recorded limits the whole run.")
+    else:
+        yield Sentence("Nothing that was recorded limits this run: nothing stayed near its capacity.")
+    if case.waits:
+        shown = tuple(one.figure for one in case.waits[:_MOST_FIGURES])
+        yield Sentence(f"{when}: {words.figures_text(shown, None)}.", shown)
+    elif case.inside:
         longest = case.inside[0].figure
-        yield Sentence(f"Inside the software little waited: {words.figure_text(longest, None)}.", (longest,))
+        yield Sentence(f"Little waited inside the software: {words.figure_text(longest, None)}.", (longest,))
 
 
 def _undecided(case: Case, when: str) -> Iterator[Sentence]:
@@ -97,4 +110,4 @@ def _undecided(case: Case, when: str) -> Iterator[Sentence]:
         yield Sentence("What limits this run cannot be told from what was recorded.")
     nearest = [*(one.figures[0] for one in (*case.used_up, *case.high)), *(one.figure for one in case.waits[:2])]
     if nearest:
-        yield Sentence(f"{when}, {words.figures_text(nearest, None)}.", tuple(nearest))
+        yield Sentence(f"{when}: {words.figures_text(nearest, None)}.", tuple(nearest))

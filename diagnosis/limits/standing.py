@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Literal
 
-from diagnosis.limits.measured import Figure
+from diagnosis.limits.figure import Figure
 
 Resource = Literal["cpu", "disk", "memory", "network"]
 StateName = Literal["not-recorded", "unclear", "room", "high", "near", "full"]
@@ -65,6 +65,4 @@ class Standing:
     def at_low_load(self) -> bool:
         """Whether it was as near its capacity under low load."""
         main = self.figures[0] if self.figures else None
-        if main is None or main.before is None or main.limit is None:
-            return False
-        return main.before >= main.limit if main.value >= main.limit else main.before <= main.limit
+        return main is not None and main.beyond(main.value) and main.beyond(main.before)

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 from analysis.response import middle
 from diagnosis.limits.case import Case
-from diagnosis.limits.measured import Figure, median
+from diagnosis.limits.figure import Figure, figure_of
+from diagnosis.limits.measured import median
 from model.value_text import quantity
 
 # The studies' rule: twice the switches for less than a tenth more work.
@@ -27,7 +28,7 @@ def switching(case: Case) -> Iterator[tuple[str, tuple[Figure, ...]]]:
     for subject, values in measured.of("cpu.context_switches").items():
         before, after = median(values, part), median(values, load.top)
         if after >= _SWITCHES * before > 0:
-            figure = measured.figure("cpu.context_switches", subject, values, load.top, part, compared=False)
+            figure = figure_of(measured, load, "cpu.context_switches", subject, values, compared=False)
             yield (
                 f"Context switches of {subject.host} went from {quantity(before, '/s')} to {quantity(after, '/s')} for "
                 f"hardly more work: processors are spent on switching between threads.",

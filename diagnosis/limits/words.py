@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
+from diagnosis.limits.figure import Figure
 from diagnosis.limits.load_response import LoadResponse
-from diagnosis.limits.measured import OURS, Figure, Measured
+from diagnosis.limits.measured import OURS, Measured
 from diagnosis.limits.standing import Resource, Standing, State
 from model.remark import listed
 from model.value_text import number, quantity
@@ -23,14 +24,10 @@ _SHORT_TITLES = {
     "disk.queue_total": "Queue length of all disks",
     "disk.latency_total": "Latency of all disks",
 }
-_AT_LEAST = ("disk.idle", "disk.idle_total", "memory.available", "memory.available_percent", "sql.page_life_expectancy")
 
 
-def limited_by(standing: Standing, *, confident: bool, followed: bool) -> str:
-    """The conclusion where a resource limits: `The processors of db1 limit this run.`
-
-    `followed`: the work still followed the load.
-    """
+def limited_by(standing: Standing, load: LoadResponse, *, confident: bool) -> str:
+    """The conclusion where a resource limits: `The processors of db1 limit this run.`"""
     host, instance = standing.host, standing.instance
     match standing.resource:
         case "cpu" if standing.what == "one processor":
@@ -49,10 +46,11 @@ def limited_by(standing: Standing, *, confident: bool, followed: bool) -> str:
             subject, several = f"too little memory of {host}", False
         case "network":
             subject, several = f"the network link of {host} ({instance})", False
-    if followed:
+    if load.follows and load.response is not None:
         text = f"{subject} {'are' if several else 'is'} the first to limit, but the work still followed the load."
         return text[0].upper() + text[1:]
-    text = f"{subject} {'limit' if several else 'limits'} this run."
+    run = f"{round(100 * float(load.top.mean()))} % of this run" if load.busy else "this run"
+    text = f"{subject} {'limit' if several else 'limits'} {run}."
     return text[0].upper() + text[1:] if confident else f"Probably {text}"
 
 
@@ -63,9 +61,11 @@ def highest_load(measured: Measured, load: LoadResponse) -> str:
     within = f", in the {phase} phase" if phase else ""
     if load.fell is not None:
         return f"After {lower(_title(load))} had been highest ({share}{within})"
+    if load.busy:
+        return f"While it was near its capacity ({share}{within})"
     by = load.load
     if by is None:
-        return "In the middle of the values of the whole run"
+        return "Over the whole run"
     values = measured.slots.means(by.samples)[load.top]
     return f"At the highest load ({lower(by.signal.title)}: {_of(float(values.min()), by)} and more; {share}{within})"
 
@@ -86,24 +86,22 @@ def phase_of(measured: Measured, load: LoadResponse) -> str | None:
 
 def figures_text(figures: Sequence[Figure], host: str | None) -> str:
     """Several figures in a row."""
-    return "; ".join(figure_text(one, host) for one in figures)
+    return ", ".join(figure_text(one, host) for one in figures)
 
 
 def figure_text(figure: Figure, host: str | None, *, brief: bool = False) -> str:
-    """`processor time: 98.2 % (limit 90 %; 47 % at low load)`; `host` is known from elsewhere."""
+    """`processor time at 98.2 % (limit 90 %; 47 % at low load)`; `host` is known from elsewhere."""
     known = host is not None and figure.subject.host.casefold() == host.casefold()
     where = figure.subject.instance if known else subject_name(figure.subject)
     notes: list[str] = []
     if figure.limit is not None and figure.document is not None:
         told = " by our choice" if figure.document == OURS else ""
-        notes.append(
-            f"{'at least' if figure.signal in _AT_LEAST else 'limit'} {quantity(figure.limit, figure.unit)}{told}"
-        )
+        notes.append(f"{'at least' if figure.lower else 'limit'} {quantity(figure.limit, figure.unit)}{told}")
     if figure.before is not None and figure.before == figure.before and not brief:
-        notes.append(f"{quantity(figure.before, figure.unit)} at low load")
+        notes.append(f"{quantity(figure.before, figure.unit)} {'otherwise' if figure.elsewhen else 'at low load'}")
     value = quantity(figure.value, figure.unit)
     name = lower(_SHORT_TITLES.get(figure.signal, figure.title)) + (f" of {where}" if where else "")
-    return f"{name}{' ' if brief else ': '}{value}" + (f" ({'; '.join(notes)})" if notes else "")
+    return f"{name} at {value}" + (f" ({'; '.join(notes)})" if notes else "")
 
 
 def followed(load: LoadResponse) -> str:
@@ -156,14 +154,14 @@ def room(standings: Sequence[Standing]) -> str:
         return ""
     several = len({one.host for one in standings}) > 1
     names = [figure_text(one.figures[0], None if several else one.host, brief=True) for one in least.values()]
-    return f"Room was left elsewhere: {'; '.join(names)}."
+    return f"Room was left elsewhere: {', '.join(names)}."
 
 
 def _nearness(figure: Figure) -> float:
     """The share of its limit that a value is."""
     if not figure.limit:
         return 0.0
-    over, under = (figure.limit, figure.value) if figure.signal in _AT_LEAST else (figure.value, figure.limit)
+    over, under = (figure.limit, figure.value) if figure.lower else (figure.value, figure.limit)
     return over / under if under else float("inf")
 
 

@@ -63,7 +63,6 @@ function part(parent, name, className, text) {
 
 function start() {
   const { from, to, now } = sections[0].dataset;
-  const elapsed = sections[0].dataset.sinceStart !== undefined;
   const skew = now ? Number(now) - Date.now() : 0; // the server's clock counts
   let asked = { from, to }, range = resolved(asked), ratio = devicePixelRatio, Plot = loadUPlot(ratio), loads = new AbortController(), timer = null, answered = null;
   const colour = (name) => getComputedStyle(root).getPropertyValue(name).trim();
@@ -96,7 +95,7 @@ function start() {
     };
     return [at(from, "now-1h"), at(to, "now")];
   }
-  const live = () => !elapsed && (asked.to || "now") === "now";
+  const live = () => (asked.to || "now") === "now";
 
   async function load(some) {
     const batches = [];
@@ -110,7 +109,6 @@ function start() {
     for (const [name, value] of Object.entries({ from: Math.floor(from), to: Math.ceil(to), width: Math.round(wide * Math.min(2, devicePixelRatio)) })) query.set(name, value);
     const zone = new URLSearchParams(location.search).get("zone");
     if (zone) query.set("zone", zone);
-    if (elapsed) query.set("since_start", "1");
     for (const one of some) {
       one.loaded = key;
       one.figure.setAttribute("aria-busy", "true");
@@ -244,7 +242,7 @@ function start() {
     renew();
   }
   function zoom(from, to) {
-    const latest = elapsed ? Infinity : Date.now() + skew;
+    const latest = Date.now() + skew;
     const middle = (from + to) / 2, half = Math.max(to - from, SHORTEST) / 2;
     const end = Math.min(latest, middle + half);
     const chosen = { from: String(Math.round(end - 2 * half)), to: String(Math.round(end)) };
@@ -269,7 +267,7 @@ function start() {
     const first = history.state?.first, clock = entries.find((one) => one.clock)?.clock;
     bar.hidden = !first;
     if (first && clock) zoomed.textContent = `${clock.full(range[0], false)} – ${clock.full(range[1])} (${words(range[1] - range[0])})`;
-    if (clock && !elapsed) picked(clock, Boolean(first));
+    if (clock) picked(clock, Boolean(first));
     for (const link of document.querySelectorAll("a[data-keeps-range]")) {
       const url = new URL(link.href);
       for (const name of ["from", "to"]) asked[name] ? url.searchParams.set(name, asked[name]) : url.searchParams.delete(name);

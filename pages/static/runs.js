@@ -1,4 +1,4 @@
-// Uploads logs, keeps what is underway up to date, and lets two runs be chosen.
+// Uploads logs, keeps what is underway up to date, and lets runs be chosen.
 import { answered, ask, notAnswered, patience } from "./answers.js";
 
 const refreshed = document.getElementById("listed");
@@ -15,10 +15,10 @@ function refresh() {
 }
 async function again() {
   try {
-    const page = new DOMParser().parseFromString(await ask(location.href), "text/html");
+    const text = await ask(location.href);
     answered();
-    const fresh = page.getElementById("listed");
-    if (!fresh) return location.reload(); // the review is there
+    if (!text.includes('id="listed"')) return location.reload(); // the report is there; its styles are not for this page
+    const fresh = new DOMParser().parseFromString(text, "text/html").getElementById("listed");
     if (fresh.innerHTML !== refreshed.innerHTML && !refreshed.contains(document.activeElement)) {
       const chosen = new Set([...refreshed.querySelectorAll("[name=run]:checked")].map((one) => one.value));
       refreshed.replaceChildren(...fresh.childNodes);
@@ -35,11 +35,11 @@ async function again() {
   refresh();
 }
 
-// Two runs can be compared, neither fewer nor more.
+// At least two runs can be compared.
 function choose() {
   const button = document.querySelector(".compare"), boxes = [...document.querySelectorAll("[name=run]")];
   if (!button) return;
-  const update = () => { button.disabled = boxes.filter((one) => one.checked).length !== 2; };
+  const update = () => { button.disabled = boxes.filter((one) => one.checked).length < 2; };
   for (const box of boxes) box.addEventListener("change", update);
   update();
 }

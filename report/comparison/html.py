@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from comparison.compare import Comparison, Side
 from comparison.judging import Compared, Outcome
+from comparison.phases import CommonPhase
 from comparison.run_table import columns, run_table
 from comparison.sentences import by_signal, moved, place, title
 from comparison.story import ANSWERS, Answer, answer, doubts, story, unchanged
@@ -67,6 +68,7 @@ class Part:
     scopes: list[tuple[str, str]]
     groups: list[tuple[str, list[Section], int]]
     same: list[Section]
+    also_worse: list[tuple[CommonPhase, list[Row]]]
     load: list[Row]
     crossed: list[tuple[str, list[tuple[str, str]]]]
     tables: list[tuple[str, list[Row], int, bool]]
@@ -113,6 +115,7 @@ def _part(comparison: Comparison, charts: Overlaid, zone: Zone | None) -> Part:
         scopes=[(side.name, _scope(side, zone)) for side in (comparison.first, comparison.second)],
         groups=groups,
         same=[_section(comparison, [one], charts) for one in unchanged(comparison)[:_MOST_SAME]],
+        also_worse=[(phase, [_row(one) for one in found]) for phase, found in comparison.also_worse()],
         load=[_row(one) for one in comparison.load.signals],
         crossed=_crossed(comparison),
         tables=[_table(comparison, at) for at in range(len(comparison.phases))],

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from analysis.quantiles import difference
+from analysis.ranks import shift
 from comparison.compare import Comparison, Side
 from comparison.judging import Compared, Outcome
 from comparison.levels import Level
@@ -23,6 +24,7 @@ from report.comparison.json_schema import (
     RecordedPart,
     RowPart,
     RunPart,
+    SetPart,
     SignalPart,
     ThresholdsPart,
 )
@@ -52,6 +54,9 @@ def _comparison(comparison: Comparison) -> ComparisonPart:
         doubts=doubts(comparison),
         phase=phase,
         phases=[_phase(one) for one in comparison.phases],
+        set_differently=[
+            SetPart(what=one.what, baseline=one.first, other=one.second) for one in comparison.set_differently
+        ],
         load=LoadPart(
             same=load.is_same,
             throughput_lost=load.throughput_lost is not None,
@@ -121,7 +126,7 @@ def _signal(one: Compared, phase: str, comparison: Comparison | None) -> SignalP
         change=one.change,
         compatible=one.compatible,
         chance=one.chance,
-        shift=one.ranks.shift if one.ranks else None,
+        shift=shift(one.first.blocks, one.second.blocks) if one.ranks else None,
         shift_chance=one.ranks.chance if one.ranks else None,
         p95_difference=peaks.value,
         p95_interval=IntervalPart(low=peaks.interval.low, high=peaks.interval.high),

@@ -156,17 +156,27 @@ class RowPart(_Part):
     cells: dict[str, str] = Field(description="By column; what was not recorded is left out.")
 
 
+class SetPart(_Part):
+    """A label, or the facts of a host, that the runs do not share."""
+
+    what: str
+    baseline: str
+    other: str
+
+
 class ComparisonPart(_Part):
     """One run held against the baseline."""
 
     run: RunPart
     answer: Literal["worse", "not-worse", "unknown"] = Field(
-        description="worse: a critical signal regressed, or throughput was lost. unknown: see doubts."
+        description="worse: a critical signal regressed, throughput was lost, or a limit was crossed that the baseline "
+        "held. unknown: see doubts."
     )
     story: list[str] = Field(description="Three sentences: the load, what became worse, what did not change.")
     doubts: list[str] = Field(description="Why it is not known to be no worse.")
     phase: str = Field(description="The phase it is judged by.")
     phases: list[PhasePart]
+    set_differently: list[SetPart] = Field(description="Labels and facts of hosts.")
     load: LoadPart
     counts: dict[str, int] = Field(description="Signals by outcome, in the phase it is judged by.")
     regressions: list[SignalPart]

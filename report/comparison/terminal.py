@@ -47,10 +47,14 @@ def _comparison(comparison: Comparison, zone: Zone | None) -> Iterator[Line]:
     yield ()
     yield (_dim(f"baseline  {_scope(comparison.first, zone)}"),)
     yield (_dim(f"other     {_scope(comparison.second, zone)}"),)
-    yield (_dim(f"compared in: {comparison.phase.name}{_remark(comparison)}"),)
+    yield (_dim(f"judged in: {comparison.phase.name}{_remark(comparison)}"),)
+    if comparison.set_differently:
+        yield (f"Set differently: {listed([one.text for one in comparison.set_differently], _MOST_NAMES)}",)
     yield from _load(comparison.load)
     for outcome, most in _MOST_ROWS.items():
         yield from _table(TITLES[outcome], comparison.of(outcome), most)
+    for phase, worse in comparison.also_worse():
+        yield from _names(f"Worse in the {phase.name} phase alone", worse)
     for outcome in (Outcome.UNCLEAR, Outcome.SAME):
         yield from _names(TITLES[outcome], comparison.of(outcome))
     yield from _crossed(comparison)

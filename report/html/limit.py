@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from diagnosis.limit import Limit
-from diagnosis.limits.measured import Figure
+from diagnosis.limits.figure import Figure
 from diagnosis.limits.standing import Standing, State
 from model.value_text import quantity
 from report.html.chart import Chart, Charts, Line, Span

@@ -14,7 +14,7 @@ from report.wording import clock
 from review.sentences import limit_of, subject_name
 
 _MOST_DRAWN = 3  # of each kind
-_MOST_TOLD = 8
+_MOST_TOLD = 5
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def _spikes_chart(one: PeriodicSpikes, diagnosis: Diagnosis, charts: Charts) -> 
 
 def _trend_chart(one: SignalTrend, diagnosis: Diagnosis, charts: Charts) -> Chart:
     """The signal, the line through it, and the limit if the line reaches it."""
-    samples = diagnosis.review.signals.of(one.name)[one.subject]
+    samples = diagnosis.review.signals.of(one.name)[one.subject].between(one.start, one.end)
     title = f"{one.signal.title} of {subject_name(one.subject)}"
     ends = Samples(np.array([one.start, one.end]), np.array([one.trend.start, one.trend.end]))
     limits = [Limit.of(limit_of(one.limit).limit, one.signal.unit)] if one.limit and one.reaches_s else []

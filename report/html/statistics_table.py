@@ -10,7 +10,7 @@ from report.html.scale import Scale, scale_for
 from review.recorded_signals import RecordedSignals
 from review.review import Review
 from review.sentences import subject_name
-from review.statistics import WHOLE_RUN, Figures, figures, weights_of
+from review.statistics import WHOLE_RUN, Figures, Weights, figures
 from rules.subjects import Subject
 
 _SHOWN_SUBJECTS = (8, 4, 2, 1)  # of one signal: the most with which all signals fit into
@@ -67,7 +67,7 @@ def statistics(review: Review, signals: RecordedSignals, zone: Zone) -> Statisti
         return None
     chosen, hidden, subjects = _signals(review, signals)
     others = sorted(signals.others(), key=lambda one: (review.host_of(one).casefold(), one.path or one.field))
-    weights = _Weights()
+    weights = Weights()
     counters = [
         _Chosen(one.path or f"{one.measurement} {one.field}", "", False, review.host_of(one), samples, weights(samples))
         for one in others[:_MOST_COUNTERS]
@@ -96,18 +96,6 @@ def statistics(review: Review, signals: RecordedSignals, zone: Zone) -> Statisti
     )
 
 
-class _Weights:
-    """The weights of samples, computed once for each recording: most series of one share their times."""
-
-    def __init__(self) -> None:
-        self._known: dict[int, tuple[Samples, Values | None]] = {}
-
-    def __call__(self, samples: Samples) -> Values | None:
-        if id(samples.times) not in self._known:
-            self._known[id(samples.times)] = samples, weights_of(samples)
-        return self._known[id(samples.times)][1]
-
-
 def _signals(review: Review, signals: RecordedSignals) -> tuple[list[_Chosen], int, int]:
     """The worst subjects of each recorded signal; how many are left out; the most that are shown of one signal."""
     judged = dict.fromkeys(f.rule.signal for f in review.findings if f.track is not None)
@@ -115,7 +103,7 @@ def _signals(review: Review, signals: RecordedSignals) -> tuple[list[_Chosen], i
     sizes = [len(signals.of(name)) for name in names]
     fitting = (most for most in _SHOWN_SUBJECTS if sum(min(most, size) for size in sizes) <= _MOST_ROWS)
     most = next(fitting, _SHOWN_SUBJECTS[-1])
-    weights = _Weights()
+    weights = Weights()
     chosen: list[_Chosen] = []
     for name in names:
         signal, found = review.question.signals[name], signals.of(name)

@@ -14,10 +14,10 @@ ROWS, STEP = 1800, 5.0
 
 
 def found(values, step=STEP):
-    return regular_spikes(np.arange(len(values)) * float(step), np.asarray(values, dtype=float))
+    return regular_spikes(np.arange(len(values), dtype=np.float64) * step, np.asarray(values, dtype=np.float64))
 
 
-def spiking(rng, at, *, rows=ROWS, step=STEP, width=25, height=60, noise=3.0, base=10.0):
+def spiking(rng, at, *, rows=ROWS, step=STEP, width=25.0, height=60.0, noise=3.0, base=10.0):
     """Noise around a level, and a spike of `width` seconds at each of the times `at`."""
     values = base + noise * ar1(rng, rows)
     for start in at:

@@ -32,7 +32,7 @@ def compared(first, second, *, every_s=(5.0, 5.0)):
     """The outcomes of the signals of two runs, which are lists of values by signal."""
     host = Subject("A")
     found = [
-        Compared("cpu.busy", BUSY, host, host, HIGHER, level(one, every_s[0]), level(other, every_s[1]))
+        Compared.of("cpu.busy", BUSY, (host, host), (level(one, every_s[0]), level(other, every_s[1])), HIGHER)
         for one, other in zip(first, second, strict=True)
     ]
     return [one.outcome for one in judged(found)]
@@ -128,8 +128,8 @@ def test_nothing_is_called_worse_where_nothing_changed(name):
 
 @each(CASES, str)
 def test_nor_where_samples_are_unusual(name):
-    found = false_alarms(*CASES[name], seeds=20)
-    assert found <= 3, found
+    found = false_alarms(*CASES[name], seeds=10)
+    assert found <= 2, found
 
 
 def test_a_run_is_not_worse_than_itself_and_constants_are_constant():
@@ -138,7 +138,7 @@ def test_a_run_is_not_worse_than_itself_and_constants_are_constant():
     assert Outcome.REGRESSION not in compared(signals, signals)
 
 
-@pytest.mark.parametrize(("rows", "shifted"), [(300, 1), (300, SIGNALS), (600, 1)])
+@pytest.mark.parametrize(("rows", "shifted"), [(300, 1), (300, SIGNALS)])
 def test_a_shift_of_a_tenth_is_found(rows, shifted):
     found = 0
     for seed in range(SEEDS):

@@ -55,7 +55,7 @@ def test_signals_that_share_a_rhythm_are_one_finding_with_what_rises():
     assert ("messaging.db_sproc_latency", "FE01", None) in rising
     assert not rising & {("disk.writes", "SQL01", "1 D:"), ("cpu.busy", "SQL01", None)}
     assert [x.subject.instance for x in one.processes] == ["sqlservr"]
-    assert {x.name: x.spikes for x in one.reached}["messaging.db_sproc_latency"] == 3
+    assert {x.name: x.passed for x in one.limits}["messaging.db_sproc_latency"] == 3
     assert "Stored procedure latency of FE01 above 100 ms in 3 of 24 spikes" in one.consequence
 
 
@@ -73,7 +73,7 @@ def test_two_rhythms_are_two_findings():
 def test_spikes_that_reach_no_limit_are_said_to_reach_none():
     rng = np.random.default_rng(3)
     [one] = spikes_of(a_log({CPU: 20 + 2 * ar1(rng, ROWS) + 30 * in_spikes()}))
-    assert one.consequence == "No sample went past a limit of these signals in the spikes."
+    assert one.consequence.startswith("Limits not reached in them: Processor time of SUT at most ")
 
 
 def test_what_is_too_small_to_matter_is_not_told():

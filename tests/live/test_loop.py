@@ -64,7 +64,7 @@ class World:
 
     def send(self, points):
         self.store.write_points(points)
-        self.loop.written(points)
+        self.loop.written(points, self.now)
 
     def run(self, length, idle):
         """Let time pass: each host sends every 10 s, and the loop performs what is due."""
@@ -216,6 +216,27 @@ def test_what_agents_write_to_influxdb_is_judged_just_the_same(bucket, tmp_path)
         assert kept(world) == replayed(world)
     finally:
         world.close()
+
+
+def run_behind(world, length, lag, every=EVERY, host="web1"):
+    """Let a host send every 10 s, or as often as it says, what its clock stamps with a time that is `lag` ago."""
+    for _ in range(length // every):
+        start = world.now
+        world.run(every, {"db1": 60})
+        world.send(world.points(host, np.arange(start + EVERY, world.now + 1, EVERY) - lag, 2))
+
+
+def test_samples_that_are_up_to_a_minute_late_are_judged(world):
+    run_behind(world, 25 * MINUTE, 50 * SECOND)
+    assert ("web1", CPU) in {(one.host, one.rule) for one in firing(world.file)}
+    assert alerts(world, "host-silent") == []
+
+
+def test_a_host_whose_clock_is_minutes_behind_is_silent(world):
+    run_behind(world, 20 * MINUTE, 5 * MINUTE)
+    assert alerts(world, "host-silent") == [("host-silent", "web1", True)]
+    run_behind(world, 5 * MINUTE, 0)
+    assert alerts(world, "host-silent") == [("host-silent", "web1", False)]
 
 
 def test_nothing_is_judged_before_its_samples_can_be_there(world):

@@ -12,7 +12,7 @@ from live.writing import WritingState
 from model.points import Points
 from model.series import Series
 from model.times import SECOND
-from tests.live.test_loop import MINUTE, World
+from tests.live.test_loop import MINUTE, World, run_behind
 
 
 @pytest.fixture
@@ -83,3 +83,34 @@ def test_a_host_whose_clock_is_ahead_is_shown_and_leaves_it_unknown(world):
     assert future.state == "not judged"
     assert "its clock is 1 h ahead" in future.note
     assert found.headline == "Not known: future is not judged"
+
+
+def test_a_host_whose_clock_is_behind_is_shown_and_leaves_it_unknown(world):
+    run_behind(world, 5 * MINUTE, 5 * MINUTE)
+    found = page(world)
+    (late,) = [one for one in found.hosts if one.name == "web1"]
+    assert (late.state, late.note) == ("not judged", "not judged: its clock is 5 min behind; set it right")
+    assert found.headline == "Not known: web1 is not judged"
+    run_behind(world, 5 * MINUTE, 0)
+    assert "behind" not in "".join(one.note for one in page(world).hosts)
+
+
+@pytest.mark.parametrize("seconds", [60, 300])
+def test_a_host_that_sends_many_samples_at_a_time_has_no_wrong_clock(seconds):
+    clocks, series = Clocks(()), Series("web1", "cpu", (), "usage_idle")
+    for now in range(seconds, 3600, seconds):
+        clocks.written(points_of(series, range(now - seconds, now, 10)), now * SECOND)
+        assert not clocks.behind(now * SECOND)
+
+
+def test_a_host_that_sends_what_it_kept_in_an_outage_has_no_wrong_clock():
+    clocks, series = Clocks(()), Series("web1", "cpu", (), "usage_idle")
+    for minute in range(20):  # 20 minutes behind at first, and two minutes of samples in each
+        now = 1200 + 60 * minute
+        clocks.written(points_of(series, range(120 * minute, 120 * (minute + 1), 10)), now * SECOND)
+        assert not clocks.behind(now * SECOND)
+
+
+def points_of(series, seconds):
+    times = np.array(seconds, np.int64) * SECOND
+    return Points([series], np.zeros(len(times), np.int32), times, np.ones(len(times)))

@@ -1,19 +1,14 @@
 """The data of charts: every extreme and every gap, the lines that matter, limits, alerts and runs."""
 
-from pathlib import Path
-
 import numpy as np
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboards.homes import home_of
 from dashboards.limits import Limits, drawn
-from model.log import Log
-from model.run import Phase, Recording, Run, StoredRun
 from model.samples import Samples
-from model.times import SECOND, Zone
+from model.times import SECOND
 from pages.signals import reduced, with_gaps
 from store.influx import InfluxStore
 from store.influx_address import Address
@@ -141,34 +136,6 @@ def test_alerts_of_the_signal_and_host_are_spans(duckdb, tmp_path):
     assert [one["id"] for one in chart["alerts"]] == [number]
 
 
-def test_runs_are_compared_over_the_time_since_their_start(here):
-    for name, start, height in (("one", NOW - 50 * HOUR, 30.0), ("two", NOW - 9 * HOUR, 60.0)):
-        values = pl.Series(np.full(200, height))
-        log = Log(
-            Path("night.csv"),
-            "PDH-CSV",
-            start + np.arange(200) * EVERY,
-            (values,),
-            (cpu("SQL1"),),
-            Zone.parse("UTC"),
-            sha256="ab",
-        )
-        stored = StoredRun(
-            Run(name, phases=(Phase("steady", start + MINUTE, start + HOUR),)), (Recording.of(log, "ab"),)
-        )
-        here.store.save(stored)
-        list(here.store.write([log]))
-    data = charts(here, "run:one|cpu.busy|SQL1;run:two|cpu.busy|SQL1", since_start=1)
-    assert [label for _, label, _ in data["charts"][0]["lines"]] == ["one", "two"]
-    for number, height in ((0, 30), (1, 60)):
-        times, values = line(data, number=number)
-        assert (times[0], values[0]) == (0, height)
-    assert data["phases"] == [["steady", 60_000, 3_600_000]]
-    assert data["start"] == 0
-    (alone,) = charts(here, "run:two|cpu.busy|SQL1")["charts"]
-    assert alone["title"] == "Processor time · SQL1"
-
-
 @pytest.mark.parametrize(
     "asked", ["chart=a|b|c|d", "chart=cpu.busy&from=soon", "chart=cpu.busy&from=9&to=8", "from=" + "9" * 30]
 )
@@ -178,11 +145,11 @@ def test_what_cannot_be_read_is_refused_in_words(here, asked):
     assert b"error" in answer.data
 
 
-def test_a_signal_or_run_that_is_not_known_is_said_on_its_chart(here):
+def test_a_signal_that_is_not_known_is_said_on_its_chart(here):
     write(here.store, cpu("WEB1"), np.full(9, 20.0))
-    data = charts(here, "cpu.bussy|WEB1", "run:none|cpu.busy|WEB1", "cpu.busy|WEB1", from_=FROM, to=TO)
+    data = charts(here, "cpu.bussy|WEB1", "cpu.busy|WEB1", from_=FROM, to=TO)
     captions = [one["caption"] for one in data["charts"]]
-    assert captions == ['no signal is named "cpu.bussy"', 'no run is named "none"', "9 samples"]
+    assert captions == ['no signal is named "cpu.bussy"', "9 samples"]
 
 
 def test_charts_are_the_same_over_influxdb(bucket, tmp_path):

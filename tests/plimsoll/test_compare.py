@@ -58,7 +58,7 @@ def test_the_demo_tells_the_story_of_the_study_on_the_first_screen(runs, monkeyp
         "Worse. The load was the same in the steady phase: batch requests 724 /s in both.",
         "page life expectancy of SQLSRV01 fell from 7,731 s to 597 s",
         "disk reads of SQLSRV01, 2 E: (and 1 more) rose from 0.563 /s to 47.3 /s",
-        "SQL Server has too little memory",
+        "Probably too little memory for the buffer cache of SQL Server on SQLSRV01 limits it.",
         "What did not change: processor time (SQLSRV01: 29.9 % in both",
     ):
         assert told in first_screen
@@ -166,3 +166,26 @@ def test_one_run_is_not_enough(runs, monkeypatch, capsys):
     assert status == 2
     assert "two runs or more" in err
     assert compare(monkeypatch, capsys, *runs, "--phase", "warm-up")[0] == 2
+
+
+def test_runs_that_differ_in_one_number_show_how_the_work_grows_with_it(monkeypatch, capsys, tmp_path):
+    folders = [tmp_path / name for name in ("two", "four")]
+    for folder, (count, searches) in zip(folders, ((2, 200.0), (4, 300.0)), strict=True):
+        folder.mkdir()
+        a_log(folder / "log.csv", a_directory(count, searches=searches))
+        (folder / "plimsoll.toml").write_text(f'[run]\nlabels = {{ processors = "{count}" }}\n')
+    _, out, _ = compare(monkeypatch, capsys, *folders, "--json", "-")
+    found = json.loads(out)
+    cells = found["table"][1]["cells"]
+    assert found["comparisons"][0]["set_differently"] == [{"what": "processors", "baseline": "2", "other": "4"}]
+    assert float(cells["Speed-up"].split()[0]) == pytest.approx(1.5, abs=0.05)
+    assert float(cells["Efficiency over processors"].split()[0]) == pytest.approx(75, abs=3)
+
+
+def test_a_load_that_changed_within_the_run_is_not_called_the_same(monkeypatch, capsys, tmp_path):
+    base, stepped = a_directory(1), a_directory(2)
+    stepped[SEARCHES][360:] *= 2
+    logs = a_log(tmp_path / "a.csv", base), a_log(tmp_path / "b.csv", stepped)
+    status, out, err = compare(monkeypatch, capsys, *logs, "--fail-on", "regression", "--phase", "whole run")
+    assert "The load was the same" not in out
+    assert (status, "the load" in err) == (2, True)

@@ -1,0 +1,110 @@
+"""Shapes that a load takes before its steady state, and how well each fits a series.
+
+A series is described as `level + height * shape(u)`: `u` is the time since the start of the run as a share of the
+ramp, and the shape goes from 1 to 0, where the steady state begins. A ramp-down is a ramp-up read backwards. Noise is
+autocorrelated, so the fit is by generalised least squares for AR(1) noise (Prais and Winsten, 1954).
+"""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+Flags: TypeAlias = NDArray[np.bool_]
+Places: TypeAlias = NDArray[np.intp]
+
+_STEPS = 200  # points of each shape
+_STARTS = (
+    0.0,
+    0.1,
+    0.2,
+    0.3,
+    0.4,
+    0.5,
+    0.6,
+    0.7,
+    0.8,
+    0.9,
+    0.95,
+)  # the share of a ramp before the load begins to change
+_PEAKS = (0.4, 0.6, 0.8)  # the share of a ramp before the load, having risen too high, begins to fall back
+_EXCESSES = (0.12, 0.25, 0.5)
+
+
+def _shapes() -> tuple[Floats, Floats, Floats]:
+    """The shapes, the parameters of each besides end and height, and the share of each before the load changes.
+
+    A shape other than a line from start to end counts for more parameters than it has: it has to fit clearly better.
+    """
+    u = np.linspace(0, 1, _STEPS + 1)
+    found: list[tuple[Floats, float, float]] = []
+    for start in _STARTS:
+        v = np.clip((u - start) / (1 - start), 0, 1)
+        found.append((1 - v, 1.5 if start else 0.0, start))
+    found.append((np.where(u < 1, 1.0, 0.0), 0.0, 1.0))
+    for start in _STARTS[:8:2]:
+        v = np.clip((u - start) / (1 - start), 0, 1)
+        more = 3.0 if start else 1.5
+        found.append((1 - v * v * (3 - 2 * v), more - 0.5, start))
+        found.append(((np.exp(-4 * v) - np.exp(-4.0)) / (1 - np.exp(-4.0)), more, start))
+    found.append(((1 - u) ** 2, 1.5, 0.0))
+    found += [(np.interp(u, (0, peak, 1), (1, -over, 0)), 3.0, 0.0) for peak in _PEAKS for over in _EXCESSES]
+    shapes, parameters, plateaus = zip(*found, strict=True)
+    return np.array(shapes), np.array(parameters), np.array(plateaus)
+
+
+SHAPES, PARAMETERS, PLATEAUS = _shapes()
+ALL_SHAPES = np.arange(len(SHAPES))
+SIMPLE_SHAPES = np.array([0, 4, 8, 11])
+
+
+def whitened(rows: Floats, phi: float) -> Floats:
+    """The rows, with AR(1) noise of this coefficient turned into white noise."""
+    white = rows.copy()
+    white[..., 1:] -= phi * rows[..., :-1]
+    white[..., 0] *= np.sqrt(1 - phi * phi)
+    return white
+
+
+def ramp(x: Floats, shape: int, end: float) -> Floats:
+    """The values of one ramp: from 1 to 0; all 0 if it has no length."""
+    return SHAPES[shape, _places(x, np.array([end]))[0]] if end else np.zeros(len(x))
+
+
+def _places(x: Floats, ends: Floats) -> Places:
+    return np.minimum(x * (_STEPS / ends[:, None]), _STEPS).astype(np.intp)
+
+
+@dataclass(frozen=True, eq=False)
+class Ramps:
+    """Candidates for a ramp; the first is no ramp at all.
+
+    Each array has a row for each: its shape, its end, how long the load does not change at first, how many parameters
+    it has, and after whitening `square`, the sum of its squares, `data`, that of its products with the series, and
+    `sum`, that with a constant.
+    """
+
+    shape: Places
+    end: Floats
+    plateau: Floats
+    parameters: Floats
+    square: Floats
+    data: Floats
+    sum: Floats
+
+    @classmethod
+    def of(cls, x: Floats, y: Floats, phi: float, shapes: Places, ends: Floats) -> "Ramps":
+        """Each of the shapes with each of the ends, for the series `y` at the ascending shares `x` of the run."""
+        rows = whitened(SHAPES[shapes[:, None, None], _places(x, ends)].reshape(-1, len(x)), phi)
+        none = np.zeros(1)
+        return cls(
+            np.concatenate([none.astype(np.intp), np.repeat(shapes, len(ends))]),
+            np.concatenate([none, np.tile(ends, len(shapes))]),
+            np.concatenate([none, np.outer(PLATEAUS[shapes], ends).ravel()]),
+            np.concatenate([none, np.repeat(PARAMETERS[shapes] + 2, len(ends))]),
+            np.concatenate([none, np.einsum("ij,ij->i", rows, rows)]) + 1e-9,
+            np.concatenate([none, rows @ whitened(y, phi)]),
+            np.concatenate([none, rows @ whitened(np.ones(len(x)), phi)]),
+        )
