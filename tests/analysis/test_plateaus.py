@@ -94,6 +94,11 @@ def test_a_pause_ends_a_step_although_the_next_has_the_same_level():
     assert is_right(np.concatenate(parts), spans)
 
 
+def slow(rng, rows):
+    """Noise with a long memory."""
+    return np.asarray(lfilter([0.2], [1, -0.95], rng.standard_normal(rows)))
+
+
 def noisy(shape):
     return lambda rng, rows, at: shape(rng, at) * (1 + noise(rng, rows, rng.uniform(0.01, 0.15)))
 
@@ -110,7 +115,7 @@ OTHERS = {
     "few events": lambda rng, rows, at: rng.poisson(0.3, rows).astype(float),
     "a leak": lambda rng, rows, at: 200 + np.round(60 * at),
     "users started one by one": lambda rng, rows, at: np.minimum(np.floor(at * rng.uniform(1.5, 5) * 100), 100.0),
-    "slow waves": lambda rng, rows, at: 100 * np.exp(lfilter([1], [1, -0.95], rng.standard_normal(rows)) * 0.2),
+    "slow waves": lambda rng, rows, at: 100 * np.exp(slow(rng, rows)),
 }
 
 
