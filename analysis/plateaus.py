@@ -26,7 +26,7 @@ _LEVELS, _MOST = 3, 40  # different levels, and plateaus
 _SHORTEST = 0.012  # plateau, of the run
 _PASSING = 0.3  # of the length of its neighbours: a shorter piece between their levels is part of a ramp
 _DRIFT = 0.5  # of a typical step, on a plateau
-_SMALL = 0.2  # of a typical step: what is smaller is no step unless noise is far smaller
+_SMALL = 0.2  # of the steps before and after: what is smaller is no step unless noise is far smaller
 _PAUSE = 0.25  # of the levels around it
 _IDLE, _IDLE_NEAR = 0.02, 0.1  # of the highest level and of the next one, before the first plateau or after the last
 _SHARE = 0.65  # of the loaded time on plateaus
@@ -140,7 +140,7 @@ def _levels(series: Described, pieces: Sequence[Piece]) -> tuple[list[Piece], li
     """The plateaus among some pieces, and the low pieces between them."""
     shortest = max(2, round(_SHORTEST * len(series.values)))
     flat = [one for one in pieces if one.is_flat and one.length >= shortest]
-    height = _height(flat)
+    height = float(np.median(np.abs(np.diff([one.level for one in flat])))) if len(flat) > 1 else 0.0
     long = [
         Piece(one.first, one.last, one.level, one.level)
         for one in pieces
@@ -153,22 +153,17 @@ def _levels(series: Described, pieces: Sequence[Piece]) -> tuple[list[Piece], li
     return found, low
 
 
-def _height(levels: Sequence[Piece]) -> float:
-    """The height of a typical step."""
-    return float(np.median(np.abs(np.diff([one.level for one in levels])))) if len(levels) > 1 else 0.0
-
-
 def _joined(levels: Sequence[Piece], low: Sequence[Piece], series: Described) -> list[Piece]:
     """The plateaus, with those joined that follow each other closely at one level, without a pause between them."""
-    height = _height(levels)
-    joined: list[Piece] = []
-    for one in levels:
-        joined.append(one)
-        while len(joined) > 1 and _continues(series, joined[-2], joined[-1], low, height):
-            before, after = joined[-2:]
-            level = (before.level * before.length + after.level * after.length) / (before.length + after.length)
-            joined[-2:] = [Piece(before.first, after.last, level, level)]
-    return joined
+    joined = list(levels)
+    while True:
+        pairs = [at for at in range(len(joined) - 1) if _continues(series, joined, at, low)]
+        if not pairs:
+            return joined
+        at = min(pairs, key=lambda at: abs(joined[at].level - joined[at + 1].level))
+        one, other = joined[at : at + 2]
+        level = (one.level * one.length + other.level * other.length) / (one.length + other.length)
+        joined[at : at + 2] = [Piece(one.first, other.last, level, level)]
 
 
 def _is_pause(one: Piece, long: Sequence[Piece]) -> bool:
@@ -207,18 +202,24 @@ def _passing(found: Sequence[Piece]) -> int | None:
     It is part of the way from the one to the other, or, if shorter, anything that happened on the way.
     """
     for at in range(1, len(found) - 1):
-        before, one, after = found[at - 1 : at + 2]
+        one = found[at]
+        befores, afters = found[max(at - 2, 0) : at][::-1], found[at + 1 : at + 3]
+        before = next((other for other in befores if other.length > 2 * one.length), befores[0])
+        after = next((other for other in afters if other.length > 2 * one.length), afters[0])
         between = min(before.level, after.level) < one.level < max(before.level, after.level)
         if one.length < (_PASSING if between else _PASSING / 2) * min(before.length, after.length):
             return at
     return None
 
 
-def _continues(series: Described, one: Piece, other: Piece, low: Sequence[Piece], height: float) -> bool:
-    """Whether a piece follows the one before it closely, has its level, and no pause lies between them."""
+def _continues(series: Described, levels: Sequence[Piece], at: int, low: Sequence[Piece]) -> bool:
+    """Whether a plateau has the level of the one before it and follows it closely, without a pause between them."""
+    one, other = levels[at : at + 2]
     is_broken = any(one.last <= part.first and part.last <= other.first for part in low)
     is_close = other.first - one.last <= max(_PASSING * min(one.length, other.length), 2)
-    return not is_broken and is_close and _same(series, one, other, height)
+    around = levels[max(at - 1, 0) : at + 3]
+    steps = [abs(after.level - before.level) for before, after in pairwise(around) if before is not one]
+    return not is_broken and is_close and _same(series, one, other, max(steps, default=0.0))
 
 
 def _same(series: Described, one: Piece, other: Piece, height: float = 0.0) -> bool:

@@ -7,6 +7,7 @@ switches, and take the costs from the step that answers most.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -98,7 +99,7 @@ class LoadSteps:
     @cached_property
     def switching(self) -> tuple[LoadStep, LoadStep] | None:
         """Two steps between which context switches double, each operation costs more, and hardly more are done."""
-        for one, other in zip(self.measured, self.measured[1:], strict=False):
+        for one, other in pairwise(self.measured):
             if None in (one.context_switches, other.context_switches, one.cost_percent, other.cost_percent):
                 continue
             doubled = (other.context_switches or 0) >= _DOUBLED * (one.context_switches or 0) > 0
@@ -162,19 +163,28 @@ def _stepped(loads: Sequence[Load]) -> tuple[Load | None, list[tuple[int, int]]]
     """The load that was stepped, and the times of its steps.
 
     Connections are what a test steps, so they count unless the operations have clearly more steps; bytes only where
-    neither was stepped.
+    neither was stepped. Bytes and processor time rise for many reasons, so theirs must be stairs: up, down, or both.
     """
     found: dict[str | None, tuple[Load, list[tuple[int, int]]]] = {}
     for kind in ("connections", "operations", "bytes", None):
         for load in [one for one in loads if one.kind == kind][:_CANDIDATES]:
-            spans = [(one.start, one.end) for one in plateaus(load.samples)]
-            if spans and (kind not in found or len(spans) > len(found[kind][1])):
+            levels = plateaus(load.samples)
+            spans = [(one.start, one.end) for one in levels]
+            is_clear = kind in ("connections", "operations") or _turns([one.level for one in levels]) <= 1
+            if spans and is_clear and (kind not in found or len(spans) > len(found[kind][1])):
                 found[kind] = load, spans
         if kind == "operations" and found:
             break
     if not found:
         return None, []
     return max(found.values(), key=lambda one: len(one[1]) + (1.5 if one[0].kind == "connections" else 0))
+
+
+def _turns(levels: Sequence[float]) -> int:
+    """How often levels turn from rising to falling or back, by changes of more than a tenth of their range."""
+    least = 0.1 * float(np.ptp(levels)) if levels else 0.0
+    rises = [other > one for one, other in pairwise(levels) if abs(other - one) > least]
+    return sum(one != other for one, other in pairwise(rises))
 
 
 def _most_varied(loads: Sequence[Load], phases: Sequence[Phase]) -> Load | None:
