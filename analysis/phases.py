@@ -23,7 +23,7 @@ _BURST_LASTS = 0.025  # of the run: bursts shorter than this are limited
 
 @dataclass(frozen=True)
 class Boundary:
-    """Where a steady state begins or ends (UTC ns), and between which times it does with a probability of 95 %.
+    """The sample at which a steady state begins or ends (UTC ns), and between which it does, probably (95 %).
 
     `confidence` is the probability that it is within 2 % of the run's length.
     """
@@ -62,8 +62,8 @@ def steady_state(times: Times, values: Values) -> SteadyState | NotSteady:
     left, right = fit.sides
 
     def boundary(side: Side, low: float, at: float, high: float) -> Boundary | None:
-        at_, low_, high_ = (start + round(share * length) for share in (at, low, high))
-        return Boundary(at_, low_, high_, side.confidence) if side.end else None
+        nearest = [int(times[np.argmin(np.abs(times - (start + share * length)))]) for share in (at, low, high)]
+        return Boundary(*nearest, confidence=side.confidence) if side.end else None
 
     return not_steady(fit) or SteadyState(
         boundary(left, left.low, left.at, left.high),
@@ -75,7 +75,7 @@ def steady_state(times: Times, values: Values) -> SteadyState | NotSteady:
 
 def _without_spikes(values: Values) -> Floats:
     """The values, with those that are far from their neighbours replaced by the median of these."""
-    middle = median_filter(values, size=9, mode="nearest")
+    middle = median_filter(values, size=9, mode="reflect")
     away = np.abs(values - middle)
     usual = float(np.median(away[away > 0])) if away.any() else 0.0
     return np.where(away > _SPIKE * usual, middle, values)

@@ -45,7 +45,7 @@ class RampFit:
         self.x, self.y = x, y
         self.level = float(np.median(y))
         self.sides = (Side(), Side())
-        self.noise = Noise(0.0, 0.5, 0.5)
+        self.noise = Noise()
         candidates = self._candidates(SIMPLE_SHAPES, (_COARSE, _COARSE))
         self._take(candidates, candidates.best_pair())
         self._see_noise()

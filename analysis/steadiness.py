@@ -23,8 +23,9 @@ _UNSURE = 0.6  # of the steady state: the same
 _Z_TREND, _Z_PART, _CHANCE = 2.7, 3.3, 0.0005  # how improbable a change is that the noise does not explain
 _PARTS = (30, 12, 8, 5, 3)  # in which the mean of a part is compared with the level
 _BLOCKS = (12, 8, 5)  # in which the means of all parts are
-_PERSISTENT = 5.5  # differences over eight steps against those over one: 8 in a random walk, 3 in AR(1) noise of 0.7
-_MISFIT = 0.07  # of the level: what a ramp may differ from its shape where most of the run is ramps
+_GROWTH, _LATER_GROWTH = 5.5, 1.35  # of the variance of differences over more steps: such noise is a drift
+_Z_LINGERS = 1.5
+_MISFIT = (0.07, 0.2)  # of the level: what a ramp may differ from its shape before a short and a long steady state
 _LONG_STEADY = 0.4  # of the run
 _LONG_STEP, _MOST_STEPS = 0.5, 9
 _STEP_LASTS = 0.75  # of the steady state: another level that lasts for longer is a load step
@@ -57,12 +58,12 @@ def not_steady(fit: RampFit) -> NotSteady | None:
         return NotSteady("the load varies too much to tell where it becomes steady", known=False)
     tolerance = min(_TOLERANCE, _PER_RUN * (end - begin)) * fit.level
     found = _trend(fit, inside, residual[inside], tolerance) or _parts(fit, residual[inside], tolerance)
-    if found or end - begin >= _LONG_STEADY or inside.all():
+    if found or inside.all():
         return found
     width = max(4, len(fit.x) // 20)
     away = float(np.abs(uniform_filter1d(residual, width))[~inside].max())
-    unlike_ramps = away > _MISFIT * fit.level + _Z_PART * fit.noise.error_of_mean(width)
-    return NotSteady("the load rises and falls irregularly for most of the run") if unlike_ramps else None
+    unlike_ramps = away > _MISFIT[end - begin >= _LONG_STEADY] * fit.level + _Z_PART * fit.noise.error_of_mean(width)
+    return NotSteady("the load rises and falls irregularly") if unlike_ramps else None
 
 
 def _trend(fit: RampFit, inside: Flags, rest: Floats, tolerance: float) -> NotSteady | None:
@@ -98,9 +99,11 @@ def _parts(fit: RampFit, rest: Floats, tolerance: float) -> NotSteady | None:
         by_chance = float(chi2.isf(_CHANCE, blocks - 1)) * noise.error_of_mean(rows // blocks) ** 2
         if float(means @ means) > by_chance + blocks * (tolerance / 2) ** 2:
             return NotSteady("the load goes up and down")
-    if noise.persistence > _PERSISTENT and away[max(4, rows // 12)] > tolerance / 2:
-        return NotSteady("the load drifts")
-    return None
+    drifts = noise.growth > _GROWTH and away[max(4, rows // 12)] > tolerance / 2
+    lingers = noise.later_growth > _LATER_GROWTH and any(
+        one > tolerance / 2 + _Z_LINGERS * noise.error_of_mean(width) for width, one in away.items()
+    )
+    return NotSteady("the load drifts") if drifts or lingers else None
 
 
 def _ramps_alone(fit: RampFit) -> float:

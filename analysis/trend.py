@@ -20,9 +20,12 @@ _FEWEST_PARTS = 12
 _FEWEST_SAMPLES = 48
 _CONFIDENCE = 0.95  # of the interval
 _SURE = 0.995  # that the slope is not zero, before a trend is called one
+_LEAST_FREEDOM = 1.5  # degrees, where residuals depend on each other so much that none are left
 _FLOOR = 0.1  # the share of samples below the floor of a part
 _FLOOR_FOLLOWS = 0.4  # the least ratio of the floor's slope to that of the means
 _JUMP = 0.35  # of the whole change within two parts: a step
+_NORMAL = 1.4826  # the standard deviation of normal values, in median absolute deviations
+_OUTLYING = 5.0  # standard deviations
 _STILL_AT_END = 0.4  # the least ratio of the slope at the end to the mean slope, else it levels off
 _CURVED = 2.5  # standard errors of the curvature
 
@@ -53,10 +56,7 @@ def trend(seconds: Values, values: Values) -> Trend | None:
     counts = np.diff(parts)
     times = np.add.reduceat(seconds, parts[:-1]) / counts
     means = np.add.reduceat(values, parts[:-1]) / counts
-    fitted = _line(times, means, _CONFIDENCE)
-    if fitted is None:
-        return None
-    slope, low, high, offset = fitted
+    slope, low, high, offset = _line(times, means, _CONFIDENCE)
     start, end = offset + slope * float(seconds[0]), offset + slope * float(seconds[-1])
     return Trend(slope, low, high, start, end, _direction(times, means, values, parts, slope))
 
@@ -67,55 +67,53 @@ def _parts(seconds: Values) -> NDArray[np.intp]:
     return np.unique(np.concatenate((np.searchsorted(seconds, edges), [len(seconds)])))
 
 
-def _line(times: Values, means: Values, confidence: float) -> tuple[float, float, float, float] | None:
+def _line(times: Values, means: Values, confidence: float) -> tuple[float, float, float, float]:
     """The slope of a line, its interval, and the line's value at 0."""
     middle = times - times.mean()
     slope = float((middle * means).sum() / (middle * middle).sum())
     offset = float(means.mean() - slope * times.mean())
     residuals = means - offset - slope * times
-    error = _error(middle, residuals, 2)
-    if error is None:
-        return None
-    deviation, freedom = error
+    deviation, freedom = _error(middle, residuals, 2)
     reach = float(special.stdtrit(freedom, (1 + confidence) / 2)) * deviation
     return slope, slope - reach, slope + reach, offset
 
 
-def _error(middle: Values, residuals: Values, fitted: int) -> tuple[float, float] | None:
+def _error(middle: Values, residuals: Values, fitted: int) -> tuple[float, float]:
     """The standard error of a coefficient, and its degrees of freedom, with the effective number of samples."""
     count = len(residuals)
     squares = float((residuals * residuals).sum())
-    if squares <= 1e-18 * count:
+    if squares == 0:
         return 0.0, float(count - fitted)
     neighbours = float((residuals[1:] * residuals[:-1]).sum()) / squares
     neighbours = min(0.99, max(0.0, neighbours + (1 + 4 * neighbours) / count))
-    effective = count * (1 - neighbours) / (1 + neighbours)
-    if effective <= fitted + 1:
-        return None
-    variance = squares / (effective - fitted)
-    return float(np.sqrt(variance / (middle * middle).sum())), effective - fitted
+    freedom = max(_LEAST_FREEDOM, count * (1 - neighbours) / (1 + neighbours) - fitted)
+    return float(np.sqrt(squares / freedom / (middle * middle).sum())), freedom
 
 
 def _direction(times: Values, means: Values, values: Values, parts: NDArray[np.intp], slope: float) -> int:
     """1 or -1 if values go one way throughout."""
     sign = 1 if slope > 0 else -1
     sure = _line(times, sign * means, _SURE)
-    if sure is None or sure[1] <= 0:
+    if sure[1] <= 0:
         return 0
     rising = sign * means
     # The highest samples of what falls are the lowest of what climbs.
     floors = np.array([np.quantile(sign * values[a:b], _FLOOR) for a, b in pairwise(parts)])
     floor = _line(times, floors, _SURE)
-    if floor is None or floor[1] <= 0 or floor[0] < _FLOOR_FOLLOWS * sure[0]:
+    if floor[1] <= 0 or floor[0] < _FLOOR_FOLLOWS * sure[0]:
         return 0
     change = sure[0] * float(times[-1] - times[0])
-    if (
-        float((rising[2:] - rising[:-2]).max()) > _JUMP * change
-        or _stepped(times, rising)
-        or _levels_off(times, rising)
-    ):
-        return 0
-    return sign
+    doubtful = _jumps(rising, change) or _stepped(times, rising) or _levels_off(times, rising)
+    return 0 if doubtful else sign
+
+
+def _jumps(means: Values, change: float) -> bool:
+    """Whether much of the change happens within two parts, by more than the noise from part to part explains."""
+    steps = means[2:] - means[:-2]
+    usual = float(np.median(steps))
+    scatter = _NORMAL * float(np.median(np.abs(steps - usual)))
+    most = float(steps.max())
+    return most > _JUMP * change and most - usual > _OUTLYING * scatter
 
 
 def _stepped(times: Values, means: Values) -> bool:
@@ -136,5 +134,4 @@ def _levels_off(times: Values, means: Values) -> bool:
     bend = unit * unit - np.polyval(np.polyfit(unit, unit * unit, 1), unit)
     residuals = means - basis @ np.linalg.lstsq(basis, means, rcond=None)[0]
     error = _error(bend, residuals, 3)
-    bent = error is None or curve < -_CURVED * error[0]
-    return bent and slope + 2 * curve < _STILL_AT_END * (slope + curve)
+    return curve < -_CURVED * error[0] and slope + 2 * curve < _STILL_AT_END * (slope + curve)

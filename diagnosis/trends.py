@@ -18,7 +18,7 @@ from model.log import Values
 from model.run import Phase
 from model.samples import Samples
 from model.times import SECOND, duration_text
-from model.value_text import percent, quantity
+from model.value_text import number, percent, quantity
 from review.findings import Finding
 from review.load import Load
 from review.review import Review
@@ -29,7 +29,7 @@ from rules.subjects import Subject
 
 _STEADY = "steady"
 _PROCESS = "process."
-_SHORTEST = 600 * SECOND
+_SHORTEST = 540 * SECOND
 _OF_PHASE = 0.6  # the least part of the phase, or of the run, that must have been recorded without a restart
 _CHANGE = 0.05  # the least change over the recorded time, as a share of the level
 _OF_LOAD = 0.5  # a load that changes by at least so much of what the signal does (as shares) may explain it
@@ -91,20 +91,21 @@ class SignalTrend:
     @property
     def sentence(self) -> str:
         """How fast it changes, over what, and when it reaches its limit."""
-        title, unit = f"{self.signal.title} of {subject_name(self.subject)}", self.signal.unit
+        place, unit = f"{self.signal.title} of {subject_name(self.subject)}", self.signal.unit
+        title = place if place.endswith(":") else f"{place}:"
         slope, low, high = self.per_hour
         where = f"in the {self.phase} phase" if self.phase else f"over {duration_text(self.end - self.start)}"
         if self.movement == Movement.NONE:
             should = f"; it should be above {quantity(limit_of(self.limit).limit, unit)}" if self.limit else ""
             return (
-                f"{title}: never above {quantity(self.highest, unit)} {where} and no climb (between "
-                f"{quantity(low, unit)} and {quantity(high, unit)} an hour){should}."
+                f"{title} never above {quantity(self.highest, unit)} {where} and no climb (between "
+                f"{_change(low, unit)} and {_change(high, unit)} an hour){should}."
             )
         way = "up" if slope > 0 else "down"
-        least, most = sorted((abs(low), abs(high)))
+        best, least, most = (_change(one, unit) for one in (abs(slope), *sorted((abs(low), abs(high)))))
         text = (
-            f"{title}: {way} {quantity(abs(slope), unit)} an hour ({quantity(least, unit)} to {quantity(most, unit)}) "
-            f"{where}, from {quantity(self.trend.start, unit)} to {quantity(self.trend.end, unit)}"
+            f"{title} {way} {best} an hour{_between(least, most)} {where}, from {quantity(self.trend.start, unit)} to "
+            f"{quantity(self.trend.end, unit)}"
         )
         return f"{text}{self._beside_load}.{self._healthy}{self._outlook}"
 
@@ -131,7 +132,17 @@ class SignalTrend:
             return ""
         limit = quantity(limit_of(self.limit).limit, self.signal.unit)
         best, early, late = (duration_text(int(one * SECOND)) for one in self.reaches_s)
-        return f" At this rate it reaches its limit of {limit} in {best} ({early} to {late})."
+        return f" At this rate it reaches its limit of {limit} in {best}{_between(early, late)}."
+
+
+def _change(value: float, unit: str) -> str:
+    """A change in the unit; that of a percentage is in points, as `5 %` might mean a twentieth of it."""
+    return f"{number(value)} points" if unit == "%" else quantity(value, unit)
+
+
+def _between(least: str, most: str) -> str:
+    """An interval in brackets; empty where it is too narrow to see."""
+    return f" ({least} to {most})" if least != most else ""
 
 
 def trends(review: Review) -> tuple[SignalTrend, ...]:
@@ -145,9 +156,19 @@ def trends(review: Review) -> tuple[SignalTrend, ...]:
     load = review.loads[0] if review.loads and review.loads[0].kind else None
     load_trend = _trend(load.samples.between(looked_at.start, looked_at.end)) if load else None
     climbed = _share(load_trend) if load_trend and load_trend.direction > 0 else 0.0
-    found = list(_every(review, looked_at, load, climbed))
+    found = _without_repeated(list(_every(review, looked_at, load, climbed)))
     found.sort(key=lambda one: (not one.notable, -_size(one)))
     return tuple(found[:_MOST])
+
+
+def _without_repeated(found: list[SignalTrend]) -> list[SignalTrend]:
+    """Without signals that are another notable one in another unit: disk.free_bytes beside disk.free."""
+    told = {(one.name, one.subject.key) for one in found if one.notable}
+    return [
+        one
+        for one in found
+        if not any(one.subject.key == key and one.name.startswith(f"{name}_") for name, key in told)
+    ]
 
 
 def _every(review: Review, looked_at: Phase, load: Load | None, climbed: float) -> Iterator[SignalTrend]:

@@ -9,6 +9,7 @@ from ingest.formats.registry import FORMATS, Format
 from ingest.open import opened
 from ingest.reading import Reading
 from ingest.recognise import is_called_a_log, opening, refused, suffix
+from ingest.shared.same_time import remarks_on_same_times
 from ingest.shared.text import Text
 from ingest.unpack import Content
 from model.errors import Empty, NoLog, Unusable, printable
@@ -73,7 +74,7 @@ def _read(content: Content, how: Reading) -> Log:
     if text.is_cut:
         remarks.add(Kind.SKIPPED, _CUT)
     log = _format(text, how.format).read(text, how)
-    said = Remarks(str(text.path), [*remarks, *log.remarks])
+    said = Remarks(str(text.path), [*remarks, *log.remarks, *remarks_on_same_times(log)])
     if not len(log.times):
         said.add(Kind.UNREAD, "the log holds no samples")
     elif not log.present:

@@ -8,7 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ingest.interleaved import differ_for_long
 from ingest.shared.clock_rules import QUARTER
+from ingest.shared.losses import are_many
+from ingest.shared.same_time import differ
 from model.errors import Unusable
 from model.log import Log
 from model.remark import MAX_SHOWN, Kind, Remark, counted
@@ -46,17 +49,13 @@ def _some(remarks: Iterator[Remark]) -> Iterator[Remark]:
 
 
 def _overlaps(logs: Sequence[Log]) -> Iterator[Remark]:
+    """A remark on each pair of recordings that overlap, first those that contradict each other; of many, on some."""
     columns = cache(lambda at: _columns(logs[at]))
-    pairs = iter(_meeting(logs))
-    told = 0
-    for one, other in pairs:
-        remark = _overlap(logs[one], logs[other], columns(one), columns(other))
-        if remark:
-            yield remark
-            told += 1
-        if told == MAX_SHOWN:
-            break
-    if more := len(list(pairs)):
+    pairs = _meeting(logs)
+    every = (_overlap(logs[one], logs[other], columns(one), columns(other)) for one, other in pairs)
+    found = sorted((remark for remark in every if remark), key=lambda one: one.kind != Kind.CONTRADICTORY)
+    yield from found[:MAX_SHOWN]
+    if (more := len(found) - MAX_SHOWN) > 0:
         text = f"{counted(more, 'more pair')} of recordings of one host overlap"
         yield Remark(
             Kind.REPAIRED, f"{text}: values that are in both count once, as in the log named first", count=more
@@ -74,24 +73,30 @@ def _overlap(
     met = _met(first, second, its_columns, other_columns)
     if met and met.between:
         rows = f"{counted(met.between, 'row')} of {counted(met.counters, 'counter')} lie between those of {first.path}"
-        return Remark(Kind.NOTED, f"{rows}, at times of their own: all count", file=str(second.path), count=met.between)
+        kind, how = (Kind.CONTRADICTORY, " and with very different values") if met.contrary else (Kind.NOTED, "")
+        return Remark(kind, f"{rows}, at times of their own{how}: all count", file=str(second.path), count=met.between)
     if met and met.common:
         rows = f"{counted(met.common, 'row')} of {counted(met.counters, 'counter')} stand in {first.path} too"
         if met.differing:
             text = f"{rows}, {counted(met.differing, 'value')} of them different: those of {first.path} count"
         else:
             text = f"{rows}: counted once"
-        return Remark(Kind.REPAIRED, text, file=str(second.path), count=met.common)
+        kind = Kind.CONTRADICTORY if met.contrary else Kind.REPAIRED
+        return Remark(kind, text, file=str(second.path), count=met.common)
     return None
 
 
 class _Met(NamedTuple):
-    """The counters and rows that two recordings share, or how many rows of one lie between rows of the other."""
+    """The counters and rows that two recordings share, or how many rows of one lie between rows of the other.
+
+    `contrary`: their values contradict each other for so long that it matters which of them count.
+    """
 
     counters: int
     common: int = 0
     differing: int = 0
     between: int = 0
+    contrary: bool = False
 
 
 def _met(
@@ -102,9 +107,19 @@ def _met(
         return None
     common, here, there = np.intersect1d(first.times, second.times, return_indices=True)
     if len(common):
-        differing = sum(_differ(first.column(a)[here], second.column(b)[there]) for a, b in shared)
-        return _Met(len(shared), len(common), differing)
-    return _Met(len(shared), between=_within(second, first) if _within(first, second) else 0)
+        differing, contrary = 0, np.zeros(len(common), dtype=bool)
+        for a, b in shared:
+            one, other = first.column(a)[here], second.column(b)[there]
+            differing += _differ(one, other)
+            contrary |= differ(one, other)
+        if first.interval == second.interval:
+            rows = min(len(first.times), len(second.times))
+            lasting = are_many(common[contrary], rows, first.interval)
+        else:  # values are means over intervals of other lengths
+            lasting = differ_for_long(first, second, shared)
+        return _Met(len(shared), len(common), differing, contrary=lasting)
+    between = _within(second, first) if _within(first, second) else 0
+    return _Met(len(shared), between=between, contrary=bool(between) and differ_for_long(first, second, shared))
 
 
 def _within(log: Log, other: Log) -> int:

@@ -35,11 +35,13 @@ class Kind(StrEnum):
     """What the reader did.
 
     SKIPPED: not a recording, or a part of one. UNREAD: a whole recording gave no data, so nothing is known of its host
-    or its time, and the verdict cannot be "Healthy".
+    or its time. CONTRADICTORY: a host has different values for the same times, and only one of them can be right. With
+    either of these two the verdict cannot be "Healthy".
     """
 
     SKIPPED = "skipped"
     UNREAD = "unread"
+    CONTRADICTORY = "contradictory"
     REPAIRED = "repaired"
     GUESSED = "guessed"
     NOTED = "noted"

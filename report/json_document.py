@@ -11,6 +11,7 @@ from diagnosis.diagnose import Diagnosis
 from model.log import Log
 from model.times import SECOND, iso
 from report.json_limit import limit_part
+from report.json_phases import found_phases
 from report.json_schema import (
     BreachPart,
     BriefPart,
@@ -87,7 +88,11 @@ def document(diagnosis: Diagnosis) -> ReviewDocument:
             )
             for r in review.remarks
         ],
-        phases=[PhasePart(name=p.name, start=iso(p.start), end=iso(p.end)) for p in review.phases],
+        phases=[
+            PhasePart(name=p.name, start=iso(p.start), end=iso(p.end), by_hand=review.phases_found is None)
+            for p in review.phases
+        ],
+        phases_found=None if review.phases_found is None else found_phases(review.phases_found),
         packs=[PackPart(pack=a.pack.pack, title=a.pack.title, hosts=list(a.hosts), why=a.why) for a in review.applied],
         rules=[_rule(finding) for finding in review.findings],
         spikes=[spikes_part(one) for one in diagnosis.spikes],

@@ -62,13 +62,38 @@ class PhasePart(_Part):
     name: str
     start: str
     end: str
+    by_hand: bool = Field(description="Set by hand; else found from the load, and no rule is judged by it.")
+
+
+class BoundaryPart(_Part):
+    """Where a steady state that was found begins or ends."""
+
+    at: str
+    earliest: str = Field(description="With `latest`: it is between them with a probability of 95 %.")
+    latest: str
+    confidence: float = Field(description="The probability that it is within 2 % of the run's length.")
+
+
+class FoundPhasesPart(_Part):
+    """What the load of a run tells of its phases."""
+
+    steady: bool | None = Field(description="Whether there was a steady state; null if that is not known.")
+    sentence: str = Field(description="What was found, and why not if nothing was.")
+    signal: str | None = Field(description="The load signal; null if none was recorded.")
+    title: str | None
+    confidence: float | None = Field(
+        description="The least of the boundaries' confidence, halved where only processor time was recorded; null "
+        "without a steady state."
+    )
+    begin: BoundaryPart | None = Field(description="Null if the run begins in the steady state, or there is none.")
+    end: BoundaryPart | None = Field(description="Null if the run ends in the steady state, or there is none.")
 
 
 class RemarkPart(_Part):
     """Something that was skipped, repaired, guessed or is worth knowing."""
 
-    kind: Literal["skipped", "repaired", "guessed", "noted", "unread"] = Field(
-        description="unread: a recording that could not be read."
+    kind: Literal["skipped", "repaired", "guessed", "noted", "unread", "contradictory"] = Field(
+        description="unread: a recording that could not be read; contradictory: different values for the same times."
     )
     text: str
     file: str | None
@@ -470,7 +495,8 @@ class ReviewDocument(_Part):
     log: LogPart
     run: RunPart
     remarks: list[RemarkPart]
-    phases: list[PhasePart]
+    phases: list[PhasePart] = Field(description="Set by hand, else found from the load; empty if not known.")
+    phases_found: FoundPhasesPart | None = Field(description="Null if the phases are set by hand.")
     packs: list[PackPart]
     rules: list[RulePart]
     spikes: list[SpikesPart] = Field(description="Spikes that come at regular intervals; those past limits first.")

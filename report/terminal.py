@@ -55,6 +55,8 @@ def lines(diagnosis: Diagnosis, zone: Zone | None = None) -> Iterator[Line]:
     yield (verdict_text(review.verdict), _VERDICT_STYLE[review.verdict]), f" {review.answer}"
     yield (f"{crossed_summary(review.findings)} · {review.coverage.text}",)
     yield (_dim(scope(review, zone)),)
+    if review.phases_found and review.phases_found.worth_telling:
+        yield (_dim(review.phases_found.sentence),)
     yield from _limit(diagnosis)
     if review.groups:
         yield from _title("Crossed")

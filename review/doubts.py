@@ -1,18 +1,29 @@
 """Doubts: why a run in which nothing was crossed is still not known to be healthy. One is enough."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import PurePath
 
 from model.remark import Kind, Remark, counted, listed
-from model.times import duration_text
+from model.times import SECOND, duration_text
 from model.unrecognised import Unrecognised
 from review.bad_counters import BadCounter
 from review.findings import Finding, Outcome
 from review.sentences import breach_sentence, subject_title
-from rules.states import Truth
+from rules.crossings import Crossing
+from rules.evaluate import Track
+from rules.states import State, Truth
 
 _MOST_NAMED = 3
+_SIDES = {"lower": "below", "higher": "above", "either": "off"}
+# Our choices. A gap of an hour or more may be a night, and what was crossed on both sides two different matters; live,
+# a series without samples for an hour is not judged any more, either.
+_LONGEST_GAP = 3600 * SECOND
+_SHORTEST_ABSENCE = 300 * SECOND  # most thresholds count once they are crossed for five minutes
+_LEAST_SHARE_ABSENT = 0.1  # of the run
+_PAUSE = 2.5  # intervals
+_NEEDED = ("cpu", "memory", "disk")
 _UNRECORDED = (Outcome.NOT_RECORDED, Outcome.DOES_NOT_APPLY, Outcome.OFF)
 
 
@@ -43,6 +54,17 @@ def unread(remarks: Iterable[Remark]) -> Iterator[Doubt]:
     if names:
         which = names[0] if len(names) == 1 else f"{counted(len(names), 'recording')} ({listed(names, _MOST_NAMED)})"
         yield Doubt(f"{which} could not be read", "see the remarks")
+
+
+def contradictory(remarks: Iterable[Remark]) -> Iterator[Doubt]:
+    """Different values of a host for the same times."""
+    found = [one for one in remarks if one.kind == Kind.CONTRADICTORY]
+    names = list(dict.fromkeys(PurePath(one.file).name for one in found if one.file))
+    what = "values for the same time contradict each other in"
+    if len(found) == 1:
+        yield Doubt(f"{what} {listed(names, 1)}: {found[0].text}")
+    elif found:
+        yield Doubt(f"{what} {counted(len(names), 'recording')} ({listed(names, _MOST_NAMED)})", "see the remarks")
 
 
 def missing(hosts: Sequence[str]) -> Iterator[Doubt]:
@@ -89,9 +111,75 @@ def broken_off(findings: Iterable[Finding], end: int | None) -> Iterator[Doubt]:
         early = end - last.end
         last_with_data = int(one.track.times[one.track.truths != Truth.NO_DATA][-1])
         if last.end == last_with_data and early > max(one.rule.for_, 2 * one.track.window):
-            side = {"lower": "below", "higher": "above", "either": "off"}[one.track.healthy.worse]
+            side = _SIDES[one.track.healthy.worse]
             when = f"when its samples ended, {duration_text(early)} before the end of the run"
             yield Doubt(f"{subject_title(one)} was {side} its limit {when}")
+
+
+def across_gaps(findings: Iterable[Finding]) -> Iterator[Doubt]:
+    """Thresholds that were crossed before and after a gap, long enough to count if they were crossed in it, too."""
+    for one in findings:
+        gap = _gap(one.crossings, one.track, one.rule.for_) if one.track and one.outcome == Outcome.HELD else None
+        if one.severe and one.track and gap:
+            side = _SIDES[one.track.healthy.worse]
+            counts = f"and a crossing counts after {duration_text(one.rule.for_)}"
+            when = f"before and after {duration_text(gap)} without data"
+            yield Doubt(f"{subject_title(one)} was {side} its limit {when}, {counts}")
+
+
+def _gap(crossings: Sequence[Crossing], track: Track, for_: int) -> int | None:
+    """The length (ns) of a gap with crossings on both sides that are as long as `for_` together with it, if any."""
+    start = crossings[0].start if crossings else 0
+    for before, after in pairwise(crossings):
+        if not _only_gap(track, before, after):
+            start = after.start
+        elif after.end - start >= for_:
+            return after.start - before.end
+    return None
+
+
+def _only_gap(track: Track, before: Crossing, after: Crossing) -> bool:
+    """Whether there is nothing but a gap between two crossings, one that is short enough for one time of trouble."""
+    between = (track.times > before.end) & (track.times < after.start)
+    lacking = (track.truths == Truth.NO_DATA) & (track.states != State.NOT_JUDGED)
+    return after.start - before.end < _LONGEST_GAP and bool(lacking[between].all())
+
+
+def not_throughout(spans: Mapping[str, tuple[int, int]], interval: int) -> Iterator[Doubt]:
+    """Hosts whose samples end well before, or begin well after, those of other hosts.
+
+    `spans` has the first and the last sample of each host (UTC ns); `interval` is the longest sampling interval (ns).
+    """
+    start = min((first for first, _ in spans.values()), default=0)
+    end = max((last for _, last in spans.values()), default=0)
+    least = max(_SHORTEST_ABSENCE, _LEAST_SHARE_ABSENT * (end - start), _PAUSE * interval)
+    found: dict[str, str] = {}
+    for host, (first, last) in spans.items():
+        late = [f"from {duration_text(first - start)} after the start"] if first - start > least else []
+        early = [f"until {duration_text(end - last)} before the end"] if end - last > least else []
+        if late or early:
+            found[host] = " and ".join((*late, *early))
+    if len(found) == 1:
+        (host, when), *_ = found.items()
+        yield Doubt(f"{host} was recorded only {when} of the run")
+    elif found:
+        each = listed([f"{host} {when}" for host, when in found.items()], _MOST_NAMED)
+        yield Doubt(f"{len(found):,} hosts were recorded for a part of the run only: {each}")
+
+
+def without_values(findings: Iterable[Finding], has_values: Callable[[Finding], bool]) -> Iterator[Doubt]:
+    """What is needed of every host and was recorded on one without a single value."""
+    judged: dict[tuple[str, str], bool] = {}
+    names: dict[tuple[str, str], str] = {}
+    for one in findings:
+        resource = one.rule.signal.partition(".")[0]
+        if one.severe and one.subject and resource in _NEEDED and one.outcome not in _UNRECORDED:
+            key = one.subject.host.casefold(), one.rule.signal
+            judged[key] = judged.get(key, False) or one.outcome != Outcome.NO_DATA or has_values(one)
+            names[key] = f"{one.signal.title} of {one.subject.host}"
+    blank = [names[key] for key, is_judged in judged.items() if not is_judged]
+    if blank:
+        yield Doubt(f"there is no value in what was recorded for {listed(blank, _MOST_NAMED)}")
 
 
 def too_short(findings: Sequence[Finding]) -> Iterator[Doubt]:

@@ -25,7 +25,8 @@ class FoundPhases:
 
     `signal` is the load's name and `title` what it is called, with its hosts; both are empty if none was recorded.
     `confidence` is the least of the probabilities that a boundary is within 2 % of the run's length; `boundaries` are
-    those of the steady state, None where the run begins or ends in it.
+    those of the steady state, None where the run begins or ends in it. `known` is False where it cannot be told whether
+    there was a steady state; `fallback`: from processor time, as no load was recorded.
     """
 
     phases: tuple[Phase, ...]
@@ -34,12 +35,24 @@ class FoundPhases:
     signal: str = ""
     title: str = ""
     boundaries: tuple[Boundary | None, Boundary | None] = (None, None)
+    known: bool = True
+    fallback: bool = False
+
+    @property
+    def unsure(self) -> tuple[tuple[int, int], ...]:
+        """The times in which the boundaries are with a probability of 95 %."""
+        return tuple((one.low, one.high) for one in self.boundaries if one)
+
+    @property
+    def worth_telling(self) -> bool:
+        """Whether the sentence is of use to readers: not if there was no load to look at."""
+        return bool(self.signal) and (self.known or not self.fallback)
 
 
 def find_phases(loads: Sequence[Load], start: int, end: int) -> FoundPhases:
     """The phases of a run from `start` to `end` (UTC ns), from the first of its loads that tells."""
     if not loads:
-        return FoundPhases((), None, "Phases are not known: no load was recorded.")
+        return FoundPhases((), None, "Phases are not known: no load was recorded.", known=False)
     tried: list[tuple[Load, SteadyState | NotSteady]] = []
     for load in loads[:_MOST_TRIED]:
         tried.append((load, steady_state(load.samples.times, load.samples.values)))
@@ -53,7 +66,15 @@ def _found(load: Load, state: SteadyState | NotSteady, start: int, end: int) -> 
     no_load = "; no load was recorded, so this is from processor time" if load.kind is None else ""
     if isinstance(state, NotSteady):
         answer = "No steady state was found" if state.known else "It is not known whether there was a steady state"
-        return FoundPhases((), None, f"{answer}: {state.why} ({title}){no_load}.", load.name, title)
+        return FoundPhases(
+            (),
+            None,
+            f"{answer}: {state.why} ({title}){no_load}.",
+            load.name,
+            title,
+            known=state.known,
+            fallback=load.kind is None,
+        )
     first, last = _recorded(load, start, end)
     begin = state.begin.at if state.begin else first
     finish = state.end.at if state.end else last
@@ -65,10 +86,11 @@ def _found(load: Load, state: SteadyState | NotSteady, start: int, end: int) -> 
     return FoundPhases(
         phases,
         confidence,
-        f"Found from {title}: {parts}; confidence {percent(confidence)}{no_load}.",
+        f"Phases found from {title}: {parts}; confidence {percent(confidence)}{no_load}.",
         load.name,
         title,
         boundaries,
+        fallback=load.kind is None,
     )
 
 

@@ -60,6 +60,11 @@ class RecordedSignals:
         together = self.of(finding.rule.signal).get(subject)
         return len(together.present.times) if together is not None else None
 
+    def has_values(self, finding: Finding) -> bool:
+        """Whether each counter that a finding's signal is computed from has a value."""
+        found = self._origins(finding.rule.signal).get(finding.subject.key) if finding.subject else None
+        return found is not None and all(len(self.counter(one).present.times) for one in series_of(found[1]))
+
     def grows(self, finding: Finding) -> bool:
         """Whether the counter is a growing count, of which the signal is the change between two samples."""
         found = self._origins(finding.rule.signal).get(finding.subject.key) if finding.subject else None

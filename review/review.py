@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import numpy as np
+
 from hosts.facts import Facts
 from model.log import Log
 from model.remark import Kind, Remark, counted
@@ -11,9 +13,10 @@ from model.run import Phase, Run
 from model.series import Series
 from model.times import Zone, duration_text
 from model.unrecognised import Unrecognised, unrecognised
+from review import doubts
 from review.bad_counters import BadCounter, bad_counters, remarks_below_zero
 from review.coverage import Coverage, coverage
-from review.doubts import Doubt, bad_values, broken_off, missing, too_short, undecided, unread, unrecognised_names
+from review.doubts import Doubt
 from review.findings import Applied, Finding, Outcome, Question
 from review.found_phases import FoundPhases, find_phases
 from review.groups import Group, crossed_groups
@@ -57,13 +60,17 @@ class Review:
     def doubts(self) -> tuple[Doubt, ...]:
         """Why the run is not known to be healthy although nothing was crossed; the most serious first, each once."""
         found = (
-            *unread(self.remarks),
-            *missing(self.missing_hosts),
-            *bad_values(self.bad_counters),
-            *undecided(self.findings),
-            *broken_off(self.findings, self.end),
-            *unrecognised_names(self.maybe_needed),
-            *too_short(self.findings),
+            *doubts.unread(self.remarks),
+            *doubts.contradictory(self.remarks),
+            *doubts.missing(self.missing_hosts),
+            *doubts.bad_values(self.bad_counters),
+            *doubts.undecided(self.findings),
+            *doubts.broken_off(self.findings, self.end),
+            *doubts.across_gaps(self.findings),
+            *doubts.not_throughout(self.spans, max(self.intervals, default=0)),
+            *doubts.unrecognised_names(self.maybe_needed),
+            *doubts.too_short(self.findings),
+            *doubts.without_values(self.findings, self.signals.has_values),
         )
         return tuple(dict.fromkeys(found))  # two rules of one signal give the same sentence
 
@@ -118,6 +125,23 @@ class Review:
     def hosts(self) -> tuple[str, ...]:
         """The recorded computers, each written as first seen."""
         return tuple(hosts_of((series for log in self.logs for series in log.series), self._host_tags).values())
+
+    @cached_property
+    def spans(self) -> dict[str, tuple[int, int]]:
+        """The first and the last sample of each host in the part that is reviewed (UTC ns)."""
+        names = {host.casefold(): host for host in self.hosts}
+        found: dict[str, tuple[int, int]] = {}
+        for log in self.logs:
+            inside = np.searchsorted(log.times, [self.start or 0, (self.end or 0) + 1]).tolist()
+            times = log.times[slice(*inside)]
+            for series, column in zip(log.series, log.columns, strict=True):
+                filled = column[slice(*inside)].is_not_null()
+                if filled.any():
+                    host = names[self.host_of(series).casefold()]
+                    first, last = int(times[filled.arg_max()]), int(times[-1 - (filled.reverse().arg_max() or 0)])
+                    before, after = found.get(host, (first, last))
+                    found[host] = min(before, first), max(after, last)
+        return found
 
     @cached_property
     def missing_hosts(self) -> tuple[str, ...]:

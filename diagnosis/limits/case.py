@@ -129,7 +129,7 @@ def case_of(review: Review) -> Case:
     measured = Measured(review)
     load = load_response(measured, loads(review.signals, review.question.signals))
     case = _at(measured, load)
-    if any(one.used_up for one in case.standings):
+    if case.used_up:
         return case
     for other in (after_the_peak(measured, load), busy_part(measured, load)):
         if other is not None and (elsewhere := _at(measured, other)).used_up:

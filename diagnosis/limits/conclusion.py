@@ -62,10 +62,10 @@ def _without_a_resource(case: Case) -> Conclusion:
     if case.high:
         return Conclusion("unknown")
     if case.waits and mostly:
-        return Conclusion("queue", recorded and not case.episodes and (follows is False or bool(queues)))
+        return Conclusion("queue", recorded and not case.often_short and (follows is False or bool(queues)))
     if follows is False:
         return Conclusion("queue" if recorded else "unknown")
-    if mostly and case.load.response is None and not case.often_short:
+    if mostly and not case.load.bends and not case.often_short:
         sure = recorded and bool(case.inside) and case.load.work is not None and not case.episodes
-        return Conclusion("load", sure)
+        return Conclusion("load", sure and case.load.response is None)
     return Conclusion("unknown")

@@ -109,9 +109,10 @@ class _Disk:
 
     @property
     def shown(self) -> tuple[Figure, ...]:
-        """The figures that tell most: its use, its queue, its latency."""
+        """The figures that tell most: its use, its queue, its latency; those past their limits first."""
         use = self.figures.get("disk.idle") or self.figures.get("disk.busy")
-        return tuple(one for one in (use, self.queue, self.latency) if one is not None)
+        found = [one for one in (use, self.queue, self.latency) if one is not None]
+        return tuple(sorted(found, key=lambda one: not one.beyond(one.value)))
 
 
 def _standing(disk: _Disk, needed: str) -> Standing:

@@ -13,7 +13,7 @@ class Figure:
     """What a signal was at the highest load: the median of its means over equal parts of the run.
 
     `before` is the same under low load, or in the rest of the run where no load is recorded (`elsewhen`); None where
-    there is neither. `limit` is None if it was compared with nothing.
+    there is neither. `limit` is None if it was compared with nothing. `lower`: low values are near the capacity.
     """
 
     signal: str
@@ -25,6 +25,13 @@ class Figure:
     limit: float | None = None
     document: str | None = None
     elsewhen: bool = False
+    lower: bool = False
+
+    def beyond(self, value: float | None) -> bool:
+        """Whether a value is past the limit."""
+        if value is None or self.limit is None:
+            return False
+        return value <= self.limit if self.lower else value >= self.limit
 
 
 def figure_of(
@@ -43,4 +50,5 @@ def figure_of(
         bound.limit if bound else None,
         bound.document if bound else None,
         load.busy,
+        lower=known is not None and known.worse == "lower",
     )

@@ -16,8 +16,9 @@ _VARIES = 1.5  # times: from there on a load is one that was changed
 _TOP, _TOP_OF_WORK = 0.9, 0.85  # of the highest load: what counts as the highest load
 _LOW = 0.5
 _BEFORE = 0.66  # of the highest load: below, work goes with connections if they have to do with each other
-_FOLLOWS, _FLAT = 0.65, 0.4  # elasticity
-_AT_LEAST, _AT_MOST = 0.4, 0.75  # what it may be at the far end of its error
+_FOLLOWS, _FLAT = 0.8, 0.4  # elasticity
+_BENDS = 0.65
+_AT_LEAST, _AT_MOST = 0.55, 0.75  # what it may be at the far end of its error
 _LATER = 0.1  # of the run
 _STILL_RISES = 1.15
 _GO_TOGETHER = 0.3  # rank correlation of connections and work
@@ -53,6 +54,11 @@ class LoadResponse:
         return self.follows is False
 
     @property
+    def bends(self) -> bool:
+        """Whether the work grew far less than the load, without being flat for sure."""
+        return self.response is not None and self.response.elasticity < _BENDS
+
+    @property
     def load(self) -> Load | None:
         """The signal by which the highest load is found."""
         return self.offered or self.work
@@ -73,7 +79,8 @@ def load_response(measured: Measured, loads: Sequence[Load]) -> LoadResponse:
     if not varies(done, _VARIES):
         return LoadResponse(None, work, top(done, _TOP_OF_WORK), None, None, None)
     rises = rises_to_its_end(done, _STILL_RISES)
-    return LoadResponse(None, work, top(done, _TOP_OF_WORK), _low(done), True if rises else None, None)
+    most = top(done, _TOP_OF_WORK)
+    return LoadResponse(None, work, most, _low(done, before=most), True if rises else None, None)
 
 
 def _first(loads: Sequence[Load], kind: str) -> Load | None:
@@ -103,8 +110,11 @@ def _go_together(put: Values, done: Values) -> bool:
     )
 
 
-def _low(load: Values) -> Mask | None:
+def _low(load: Values, before: Mask | None = None) -> Mask | None:
+    """Where the load is at most half of its highest; of work, `before` it was highest, as it may fall from trouble."""
     mask = np.isfinite(load) & (load <= _LOW * highest(load)) & (load > 0)
+    if before is not None:
+        mask[np.argmax(before) :] = False
     return mask if mask.sum() >= 2 else None
 
 

@@ -65,6 +65,4 @@ class Standing:
     def at_low_load(self) -> bool:
         """Whether it was as near its capacity under low load."""
         main = self.figures[0] if self.figures else None
-        if main is None or main.before is None or main.limit is None:
-            return False
-        return main.before >= main.limit if main.value >= main.limit else main.before <= main.limit
+        return main is not None and main.beyond(main.value) and main.beyond(main.before)

@@ -24,7 +24,6 @@ _SHORT_TITLES = {
     "disk.queue_total": "Queue length of all disks",
     "disk.latency_total": "Latency of all disks",
 }
-_AT_LEAST = ("disk.idle", "disk.idle_total", "memory.available", "memory.available_percent", "sql.page_life_expectancy")
 
 
 def limited_by(standing: Standing, load: LoadResponse, *, confident: bool) -> str:
@@ -97,9 +96,7 @@ def figure_text(figure: Figure, host: str | None, *, brief: bool = False) -> str
     notes: list[str] = []
     if figure.limit is not None and figure.document is not None:
         told = " by our choice" if figure.document == OURS else ""
-        notes.append(
-            f"{'at least' if figure.signal in _AT_LEAST else 'limit'} {quantity(figure.limit, figure.unit)}{told}"
-        )
+        notes.append(f"{'at least' if figure.lower else 'limit'} {quantity(figure.limit, figure.unit)}{told}")
     if figure.before is not None and figure.before == figure.before and not brief:
         notes.append(f"{quantity(figure.before, figure.unit)} {'otherwise' if figure.elsewhen else 'at low load'}")
     value = quantity(figure.value, figure.unit)
@@ -164,7 +161,7 @@ def _nearness(figure: Figure) -> float:
     """The share of its limit that a value is."""
     if not figure.limit:
         return 0.0
-    over, under = (figure.limit, figure.value) if figure.signal in _AT_LEAST else (figure.value, figure.limit)
+    over, under = (figure.limit, figure.value) if figure.lower else (figure.value, figure.limit)
     return over / under if under else float("inf")
 
 

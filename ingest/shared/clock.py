@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ingest.shared import steps_back
 from ingest.shared.clock_rules import DAY, HOUR, Ruled, like, ruled_by
+from ingest.shared.losses import LONGEST_HOLE, last_long
 from ingest.shared.zones import is_steady, rule_of
 from model.errors import Unusable
 from model.remark import Kind, Remarks, counted
@@ -22,6 +23,7 @@ from model.times import SECOND, Zone, duration_text, instant, utc
 _MONTHS_OF_CHANGE = (3, 4, 9, 10, 11)
 _SUNDAY = 6
 _LONGEST_PAUSE = 900 * SECOND  # a longer one may have hidden anything
+_CLOSER = 0.75  # intervals: of two passes over the same time, each second step is shorter
 
 
 def to_utc(local: Times, zone: Zone, lines: Sequence[int], remarks: Remarks, headers: Sequence[int] = ()) -> Times:
@@ -57,6 +59,8 @@ def in_order(
     back = np.flatnonzero(np.diff(times) < 0) + 1
     if not len(back):
         return times, None
+    order = np.argsort(times, kind="stable")
+    mixed = _mixed(times, order)
     anew = _begun_again(lines, headers)
     steps_back.tell(
         (
@@ -65,8 +69,22 @@ def in_order(
         ),
         remarks,
     )
-    order = np.argsort(times, kind="stable")
+    longest = int((times[back - 1] - times[back]).max())
+    if longest >= LONGEST_HOLE and last_long(mixed, sampling_interval(times)):
+        text = f"{counted(len(mixed), 'row')} lie between rows from before the clock stepped back: all count"
+        remarks.add(Kind.CONTRADICTORY, text, count=len(mixed))
     return times[order], order
+
+
+def _mixed(times: Times, order: NDArray[np.intp]) -> Times:
+    """The times of rows next to one that was recorded earlier, and not just before, closer than the interval."""
+    interval, ordered = sampling_interval(times) or 0, times[order]
+    steps, apart = np.diff(ordered), np.diff(order)
+    close = (steps > 0) & (steps < _CLOSER * interval)
+    mixed = np.zeros(len(times), dtype=bool)
+    mixed[1:] |= close & (apart > 1)
+    mixed[:-1] |= close & (apart < -1)
+    return ordered[mixed]
 
 
 def _refuse_half_days(local: Times, lines: Sequence[int], remarks: Remarks) -> None:

@@ -94,13 +94,23 @@ class Chart:
 
 
 class Charts:
-    """Every chart of a report, the most interesting first. `start` and `end` are those of the run (UTC ns)."""
+    """Every chart of a report, the most interesting first. `start` and `end` are those of the run (UTC ns).
+
+    `unsure` are times in which a phase begins or ends, where that is not known exactly.
+    """
 
     def __init__(
-        self, start: int, end: int, phases: Sequence[Phase], zone: Zone, most_characters: int = _MOST_CHARACTERS
+        self,
+        start: int,
+        end: int,
+        phases: Sequence[Phase],
+        zone: Zone,
+        most_characters: int = _MOST_CHARACTERS,
+        unsure: Sequence[tuple[int, int]] = (),
     ) -> None:
         self._start, self._end = start, max(end, start + MILLISECOND)
         self._phases = phases
+        self._unsure = unsure
         self._zone = zone
         self._most_characters = most_characters
         self._axes: dict[tuple[bytes, bool], TimeAxis] = {}
@@ -184,6 +194,7 @@ class Charts:
             "span": span,
             "clock": _offsets(self._zone, self._start, self._end),
             "phases": [[one.name, self._ms(one.start), self._ms(one.end)] for one in self._phases],
+            "unsure": [[self._ms(low), self._ms(high)] for low, high in self._unsure],
             "axes": [axis.encoded() for axis in axes],
             "samples": [one.encoded(axis_numbers.get(id(one.axis), 0), span) for one in self._samples.values()],
             "charts": self._encoded,

@@ -62,7 +62,8 @@ def render(diagnosis: Diagnosis, zone: Zone | None = None, now: int | None = Non
     hashes = cover.Hashes(review)
     signals = review.signals
     filled = review.start is not None and review.end is not None
-    charts = Charts(review.start or 0, review.end or 0, review.phases, zone) if filled else None
+    unsure = review.phases_found.unsure if review.phases_found else ()
+    charts = Charts(review.start or 0, review.end or 0, review.phases, zone, unsure=unsure) if filled else None
     sections = crossed(review, zone, signals, charts)
     short, held = (NotCrossed(review, outcome, signals, charts, zone) for outcome in (Outcome.TOO_SHORT, Outcome.HELD))
     stepped = load_steps(diagnosis.load_steps, charts, zone)

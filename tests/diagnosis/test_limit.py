@@ -11,11 +11,15 @@ import pytest
 
 from analysis.latency_knee import latency_knee
 from analysis.rank_correlation import rank_correlation
+from diagnosis.diagnose import Diagnosis
 from diagnosis.limit import what_limits
 from hosts.facts import Facts, GivenFacts
 from hosts.recorded_facts import recorded_facts
 from model.run import Run
 from model.series import Series
+from report.html.render import render
+from report.json_document import document
+from report.terminal import lines
 from review.findings import Question
 from review.review import review
 from rules.load import load_packs, load_signals
@@ -182,3 +186,21 @@ def test_what_response_times_go_with_is_told_and_chance_is_not():
         for n in range(200)
     ]
     assert sum(one is not None and one.real for one in found) <= 2
+
+
+def test_every_output_says_it():
+    logs = [replace(log, sha256="") for log in saturation.simulate(saturation.Plan("disk", 3))]
+    found = Diagnosis(review(logs, Run(), Question(PACKS, SIGNALS), Facts(GivenFacts(), recorded_facts(logs))))
+    told = document(found).limit
+    assert told is not None
+    assert (told.kind, told.confident, told.host, told.instance) == ("disk", True, "db1", "0 C:")
+    first = told.sentences[1].figures[0]
+    assert (first.signal, first.limit, first.unit) == ("disk.idle", 10, "%")
+    assert first.document is not None
+    assert {(one.resource, one.state) for one in told.resources} >= {("cpu", "room"), ("disk", "full")}
+    screen = "".join(part if isinstance(part, str) else part[0] for line in lines(found) for part in line)
+    page = render(found)
+    assert told.summary == "Disk 0 C: of db1 limits this run."
+    assert told.summary in screen
+    assert told.summary in page
+    assert "The load: User connections of db1" in page

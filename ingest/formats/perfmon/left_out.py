@@ -7,14 +7,12 @@ import numpy as np
 import polars as pl
 
 from ingest.formats.perfmon.layout import Layout, Rows
+from ingest.shared.losses import LONGEST_HOLE, MOST_LEFT_OUT
 from model.errors import Unusable
 from model.remark import MAX_SHOWN, Kind, Remarks, and_more, counted, short
 from model.sampling import sampling_interval
-from model.times import SECOND
 
 _HOPELESS = 50
-_MOST_LEFT_OUT = 0.1  # of the rows, or of the cells of a column
-_LONGEST_HOLE = 300 * SECOND  # most thresholds count once they are crossed for five minutes
 
 
 @dataclass
@@ -98,12 +96,12 @@ class LeftOut:
         That is all columns where many rows are left out, or those of five minutes on end; else those with many cells
         that are not numbers. `local` and `lines` are the times and lines of the rows that are read.
         """
-        if len(self._rows) > _MOST_LEFT_OUT * (len(self._rows) + self._kept) or self._has_hole(local, lines):
+        if len(self._rows) > MOST_LEFT_OUT * (len(self._rows) + self._kept) or self._has_hole(local, lines):
             return list(range(len(columns)))
         return [
             at
             for at, found in sorted(self._strange.items())
-            if found.count > _MOST_LEFT_OUT * (found.count + len(columns[at]) - columns[at].null_count())
+            if found.count > MOST_LEFT_OUT * (found.count + len(columns[at]) - columns[at].null_count())
         ]
 
     def _has_hole(self, local: pl.Series, lines: Sequence[int]) -> bool:
@@ -114,7 +112,7 @@ class LeftOut:
             return False
         behind = np.searchsorted(np.asarray(lines), [number for number, _, _ in self._rows])
         inside = behind[(behind > 0) & (behind < len(times))]
-        return bool((times[inside] - times[inside - 1] >= interval + _LONGEST_HOLE).any())
+        return bool((times[inside] - times[inside - 1] >= interval + LONGEST_HOLE).any())
 
 
 def _tell_some(reasons: list[tuple[int, str]], noun: str, remarks: Remarks) -> None:

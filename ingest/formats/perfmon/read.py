@@ -16,7 +16,7 @@ from ingest.reading import Reading
 from ingest.shared.clock import in_order, to_utc
 from ingest.shared.text import Text
 from model.log import Log, Times
-from model.remark import Kind, Remarks, counted
+from model.remark import Remarks
 from model.times import Zone
 
 
@@ -74,11 +74,4 @@ def read_pdh(text: Text, format_: str, separator: str, how: Reading) -> Log:
 def _times(table: Table, zone: Zone, remarks: Remarks) -> tuple[Times, NDArray[np.intp] | None]:
     """UTC instants in ascending order, and the order of the rows if that had to change."""
     instants = to_utc(table.local.cast(pl.Int64).to_numpy(), zone, table.lines, remarks, table.headers)
-    times, order = in_order(instants, table.lines, table.headers, remarks)
-    if same := int(np.count_nonzero(np.diff(times) == 0)):
-        remarks.add(
-            Kind.NOTED,
-            f"{counted(same, 'row')} at the time of the row before: the first that has a value counts",
-            count=same,
-        )
-    return times, order
+    return in_order(instants, table.lines, table.headers, remarks)

@@ -92,7 +92,8 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
     return [axis.low, axis.high];
   }
 
-  // Behind the lines: breaches, shaded and as a bar above the plot; phases as dashed lines.
+  // Behind the lines: breaches, shaded and as a bar above the plot; phases as dashed lines, hatched where it is not
+  // known exactly when they begin or end.
   function behind({ ctx, bbox: { left, top, width, height }, valToPos }) {
     const inside = (x) => Math.max(left, Math.min(left + width, x));
     for (const [from, to, severity = spec.severity] of spec.spans) {
@@ -110,6 +111,10 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
     ctx.font = `${12 * ratio}px ${font.slice(5)}`;
     ctx.textAlign = "left";
     ctx.textBaseline = "top";
+    for (const [from, to] of data.unsure) {
+      const a = inside(valToPos(data.start + from, "x", true)), b = inside(valToPos(data.start + to, "x", true));
+      if (b - a >= 3 * ratio) hatched(ctx, a, top, b - a, height);
+    }
     for (const [name, from, to] of data.phases) {
       const a = inside(valToPos(data.start + from, "x", true)), b = inside(valToPos(data.start + to, "x", true));
       if (b <= a) continue;
@@ -126,6 +131,15 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
     ctx.lineTo(...to);
     ctx.stroke();
     ctx.setLineDash([]);
+  }
+  function hatched(ctx, left, top, width, height) {
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(left, top, width, height);
+    ctx.clip();
+    ctx.globalAlpha = 0.45;
+    for (let x = left - height; x < left + width; x += 7 * ratio) line(ctx, [x, top + height], [x + height, top]);
+    ctx.restore();
   }
   function shortened(ctx, text, room) {
     if (ctx.measureText(text).width <= room) return text;

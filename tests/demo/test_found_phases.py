@@ -1,0 +1,18 @@
+import re
+from pathlib import Path
+
+from demo.runs import write_runs
+from plimsoll.commands.review import Options, review_inputs
+from plimsoll.inputs import Inputs
+
+
+def test_the_steady_state_of_the_demo_is_found_where_it_is_set(tmp_path: Path) -> None:
+    for folder in write_runs(tmp_path):
+        by_hand = {one.name: one for one in review_inputs(Inputs((str(folder),)), Options()).phases}
+        settings = folder / "plimsoll.toml"
+        settings.write_text(re.sub(r"\[\[run\.phases\]\]\n.*?\n\n", "", settings.read_text(), flags=re.DOTALL))
+        review = review_inputs(Inputs((str(folder),)), Options())
+        assert review.phases_found, folder.name
+        steady = next(one for one in review.phases if one.name == "steady")
+        assert abs(steady.start - by_hand["steady"].start) < 0.01 * (steady.end - steady.start), folder.name
+        assert steady.end == review.end, folder.name

@@ -1,0 +1,49 @@
+import json
+from dataclasses import replace
+
+import numpy as np
+
+from diagnosis.diagnose import Diagnosis
+from report import terminal
+from report.html.render import render
+from report.json_document import document
+from tests.simulated import a_log, ar1, reviewed
+
+BATCHES = "\\SQLServer:SQL Statistics\\Batch Requests/sec"
+ROWS = 600
+
+
+def outputs(tmp_path, shape):
+    """The JSON, the terminal's text and the HTML of a run whose load has this shape."""
+    path = tmp_path / "log.csv"
+    path.touch()
+    load = 500 * (shape + ar1(np.random.default_rng(9), ROWS, deviation=0.05))
+    diagnosis = Diagnosis(reviewed(replace(a_log({BATCHES: load}), path=path)))
+    text = "\n".join(
+        "".join(part if isinstance(part, str) else part[0] for part in line) for line in terminal.lines(diagnosis)
+    )
+    return json.loads(document(diagnosis).model_dump_json(by_alias=True)), text, render(diagnosis)
+
+
+def test_outputs_tell_which_phases_were_found_and_how_sure_that_is(tmp_path):
+    written, text, page = outputs(tmp_path, np.minimum(1, np.linspace(0, 5, ROWS)))
+    found = written["phases_found"]
+    assert [(one["name"], one["by_hand"]) for one in written["phases"]] == [("ramp-up", False), ("steady", False)]
+    assert (found["steady"], found["signal"], found["end"]) == (True, "sql.batch_requests", None)
+    assert (
+        found["begin"]["earliest"] <= found["begin"]["at"] == written["phases"][1]["start"] <= found["begin"]["latest"]
+    )
+    assert 0.5 < found["confidence"] <= 1
+    assert {one["phase"] for one in written["statistics"]} == {"whole run", "ramp-up", "steady"}
+    assert found["sentence"] in text
+    assert found["sentence"] in page
+    assert '"unsure":[[' in page
+
+
+def test_outputs_tell_why_no_steady_state_was_found(tmp_path):
+    written, text, page = outputs(tmp_path, np.linspace(0.1, 1, ROWS))
+    found = written["phases_found"]
+    assert (written["phases"], found["steady"], found["confidence"]) == ([], False, None)
+    assert found["sentence"].startswith("No steady state was found: the load ")
+    assert found["sentence"] in text
+    assert found["sentence"] in page

@@ -1,0 +1,162 @@
+"""Recordings that say too little, or contradict each other: a review says so, and never "Healthy"."""
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+START = datetime(2026, 3, 10, 10, tzinfo=UTC)
+CPU = r"Processor(_Total)\% Processor Time"
+SEC = timedelta(seconds=1)
+# What a small log of Windows has besides processor time, all of it well.
+QUIET = {
+    r"Processor(_Total)\% Privileged Time": 5,
+    r"System\Processor Queue Length": 0,
+    r"System\Context Switches/sec": 3000,
+    r"Memory\Available MBytes": 8000,
+    r"Memory\% Committed Bytes In Use": 40,
+    r"PhysicalDisk(0 C:)\Avg. Disk sec/Read": 0.003,
+    r"PhysicalDisk(0 C:)\Avg. Disk sec/Write": 0.003,
+    r"LogicalDisk(C:)\% Free Space": 40,
+}
+
+
+def between(first, last, then=97, else_=20):
+    """Processor time by the minute: high from the first to before the last one."""
+    return lambda minute: then if first <= minute < last else else_
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Writes the log of a host, a row every 15 s for an hour.
+
+    `cpu` is given the minutes since the first row. `clock` returns how much is added to the time of a row, None to
+    leave the row out.
+    """
+
+    def call(cpu=lambda _: 20, name="a", host="WEB01", *, minutes=60, late=timedelta(), clock=lambda _: timedelta()):
+        columns = {CPU: cpu, **{path: lambda _, usual=usual: usual for path, usual in QUIET.items()}}
+        lines = [",".join(['"(PDH-CSV 4.0) (UTC)(0)"', *(rf'"\\{host}\{path}"' for path in columns)])]
+        for at in range(minutes * 4):
+            added = clock(at / 4)
+            if added is None:
+                continue
+            moment = START + late + timedelta(seconds=15 * at) + added
+            values = [value(at / 4) for value in columns.values()]
+            # Two samples of a running system are never quite the same.
+            noisy = [" " if value is None else value * (1 + at % 7 / 300) for value in values]
+            lines.append(",".join(f'"{one}"' for one in [f"{moment:%m/%d/%Y %H:%M:%S.%f}"[:-3], *noisy]))
+        (tmp_path / f"{name}.csv").write_text("\r\n".join(lines) + "\r\n")
+
+    return call
+
+
+@pytest.fixture
+def verdict(plimsoll, tmp_path):
+    """The verdict on the logs that were written, and the headline."""
+
+    def call(*arguments):
+        plimsoll("review", tmp_path, "--json", tmp_path / "r.json", *arguments)
+        found = json.loads((tmp_path / "r.json").read_text())
+        return found["verdict"], found["headline"]
+
+    return call
+
+
+@pytest.mark.parametrize(("back", "said"), [(1800, "120 rows at the time of the row before"), (1807, "121 rows lie")])
+def test_a_clock_that_is_set_back_in_trouble_is_no_healthy_run(back, said, write, verdict):
+    write(between(60, 90), minutes=120, clock=lambda minute: -back * SEC if minute >= 60 else 0 * SEC)
+    found, headline = verdict()
+    assert found == "unknown"
+    assert f"values for the same time contradict each other in a.csv: {said}" in headline
+
+
+def test_rows_that_are_in_a_log_twice_lose_nothing(write, verdict, tmp_path):
+    write()
+    log = tmp_path / "a.csv"
+    header, *rows = log.read_text().splitlines(keepends=True)
+    log.write_text("".join([header, *rows, *rows[100:200]]))
+    assert verdict()[0] == "healthy"
+
+
+def test_two_recordings_that_contradict_each_other_are_no_healthy_run(write, verdict):
+    write(name="a")
+    write(lambda _: 97, name="b")
+    found, headline = verdict()
+    assert found == "unknown"
+    assert "values for the same time contradict each other in b.csv: 240 rows of 9 counters stand in" in headline
+
+
+def test_two_machines_of_one_name_are_no_healthy_run(write, verdict):
+    write(name="a")
+    write(lambda _: 97, name="b", late=0.3 * SEC)
+    found, headline = verdict()
+    assert found == "unknown"
+    assert "at times of their own and with very different values" in headline
+
+
+def test_two_recorders_of_one_machine_are_a_healthy_run(write, verdict):
+    write(lambda minute: 20 + 30 * (minute % 2), name="a")
+    write(lambda minute: 20 + 30 * ((minute + 0.1) % 2), name="b", late=6 * SEC)
+    assert verdict()[0] == "healthy"
+
+
+def gap(first, last):
+    """A clock that leaves the rows of some minutes out."""
+    return lambda minute: None if first <= minute < last else 0 * SEC
+
+
+@pytest.mark.parametrize(
+    ("sick", "missing", "said"),
+    [
+        ((30, 68), (34.5, 64), "above its limit before and after 28 min 50 s without data"),
+        ((30, 64), (34.5, 64), None),  # recovered
+        ((30, 33), (31, 32), None),  # too short to count even if it was crossed in the gap
+        ((30, 97), (33, 95), None),  # over an hour
+    ],
+)
+def test_a_gap_in_trouble_is_no_recovery(sick, missing, said, write, verdict):
+    write(between(*sick), minutes=120, clock=gap(*missing))
+    found, headline = verdict()
+    assert found == ("unknown" if said else "healthy"), headline
+    assert (said or "") in headline
+
+
+def test_a_recorder_that_is_restarted_in_trouble_is_no_recovery(write, verdict):
+    write(between(56, 99), name="a")
+    write(between(0, 4), name="b", late=timedelta(minutes=65))
+    found, headline = verdict()
+    assert found == "unknown"
+    assert "above its limit before and after 4 min 20 s without data, and a crossing counts after 5 min" in headline
+
+
+@pytest.mark.parametrize(
+    ("minutes", "late", "said"),
+    [
+        (35, 0, "B2 was recorded only until 25 min before the end of the run"),
+        (30, 30, "B2 was recorded only from 30 min after the start of the run"),
+        (20, 20, "B2 was recorded only from 20 min after the start and until 20 min before the end of the run"),
+        (55, 0, None),
+    ],
+)
+def test_a_host_that_was_not_recorded_throughout_is_named(minutes, late, said, write, verdict):
+    write(name="a", host="A1")
+    write(name="b", host="B2", minutes=minutes, late=timedelta(minutes=late))
+    found, headline = verdict()
+    assert found == ("unknown" if said else "healthy")
+    assert (said or "") in headline
+
+
+def test_hosts_of_other_days_are_one_sentence(write, verdict):
+    for day in range(5):
+        write(name=f"d{day}", host=f"H{day}", late=timedelta(days=day))
+    _, headline = verdict()
+    assert headline.count("5 hosts were recorded for a part of the run only: H0 until 4 d before the end, H1 from") == 1
+    assert headline.count("of the run") == 1
+
+
+def test_a_resource_without_a_value_is_no_healthy_run(write, verdict):
+    write(lambda _: None)
+    found, headline = verdict()
+    assert found == "unknown"
+    assert "there is no value in what was recorded for Processor time of WEB01" in headline

@@ -1,0 +1,83 @@
+import numpy as np
+import pytest
+
+from model.run import Phase
+from model.times import SECOND
+from review.findings import Outcome
+from tests.simulated import START, a_log, ar1, reviewed
+
+BATCHES = "\\SQLServer:SQL Statistics\\Batch Requests/sec"
+CONNECTIONS = "\\SQLServer:General Statistics\\User Connections"
+CPU = "\\Processor(_Total)\\% Processor Time"
+ROWS, EVERY_S = 1200, 5
+TRUE_RAMP_S = 0.2 * ROWS * EVERY_S
+NEAR_S = 0.02 * ROWS * EVERY_S
+
+
+def noise(seed):
+    return ar1(np.random.default_rng(seed), ROWS, deviation=0.05)
+
+
+def ramp(end=0.2):
+    return np.minimum(1, np.linspace(0, 1, ROWS) / end)
+
+
+def found(review):
+    assert review.phases_found is not None
+    return review.phases_found
+
+
+def steady_from(review):
+    return {one.name: (one.start - START) / SECOND for one in review.phases}.get("steady")
+
+
+def test_operations_tell_the_phases_before_connections_and_processor_time():
+    columns = {
+        CPU: 40 * ramp(0.6) + noise(1),
+        CONNECTIONS: 100 * ramp(0.4) + noise(2),
+        BATCHES: 500 * (ramp() + noise(3)),
+    }
+    review = reviewed(a_log(columns))
+    assert [one.name for one in review.phases] == ["ramp-up", "steady"]
+    assert steady_from(review) == pytest.approx(TRUE_RAMP_S, abs=NEAR_S)
+    assert found(review).signal == "sql.batch_requests"
+    assert (found(review).confidence or 0) > 0.9
+
+
+def test_the_load_of_several_hosts_is_added_up():
+    first, second = (500 * (np.clip(2 * ramp() - at, 0, 1) + noise(at)) for at in (0, 1))  # one host after the other
+    review = reviewed(a_log({BATCHES: first}, host="SQL1"), a_log({BATCHES: second}, host="SQL2"))
+    assert steady_from(review) == pytest.approx(TRUE_RAMP_S, abs=NEAR_S)
+    assert "Batch requests of 2 hosts" in found(review).sentence
+
+
+def test_processor_time_stands_in_with_less_confidence():
+    review = reviewed(a_log({CPU: 50 * (ramp() + noise(4))}))
+    assert steady_from(review) == pytest.approx(TRUE_RAMP_S, abs=NEAR_S)
+    assert "no load was recorded" in found(review).sentence
+    assert (found(review).confidence or 1) <= 0.5
+
+
+def test_connections_do_not_hide_that_operations_are_never_steady():
+    columns = {CONNECTIONS: 100 * ramp() + noise(5), BATCHES: 500 * (np.linspace(0.1, 1, ROWS) + noise(6))}
+    review = reviewed(a_log(columns))
+    assert not review.phases
+    assert found(review).sentence.startswith("No steady state was found: ")
+
+
+def test_phases_set_by_hand_are_kept():
+    given = Phase("steady", START + 10 * SECOND, START + 900 * SECOND)
+    review = reviewed(a_log({BATCHES: 500 * (ramp() + noise(7))}), phases=[given])
+    assert list(review.phases) == [given]
+    assert review.phases_found is None
+
+
+def test_found_phases_do_not_change_what_is_judged():
+    life = "\\SQLServer:Buffer Manager\\Page life expectancy"
+    columns = {BATCHES: 500 * (ramp() + noise(8)), life: np.where(np.arange(ROWS) < 0.15 * ROWS, 20.0, 9000.0)}
+    review = reviewed(a_log(columns))
+    assert steady_from(review) is not None
+    kept_to_phase = [one for one in review.findings if one.rule.phase and one.track is not None]
+    assert any(one.outcome == Outcome.CROSSED for one in review.findings if one.signal.title == "Page life expectancy")
+    assert kept_to_phase
+    assert not any(one.track.phase_known for one in kept_to_phase if one.track)
