@@ -22,8 +22,8 @@ from comparison.treatments import Treatment
 from rules.signal_schema import Signal
 from rules.subjects import Subject
 
-FALSE_ALARMS = 0.01  # the chance that any signal of a phase is called different although none is
-_CONFIRMED = 0.01  # the same of the ranks of one signal
+FALSE_ALARMS = 0.02  # the chance that any signal of a phase is called different although none is
+_CONFIRMED = 0.02  # the same of the ranks of one signal
 _FEWEST = 8  # samples; with fewer, nothing is said
 
 
