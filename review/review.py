@@ -13,7 +13,17 @@ from model.times import Zone, duration_text
 from model.unrecognised import Unrecognised, unrecognised
 from review.bad_counters import BadCounter, bad_counters, remarks_below_zero
 from review.coverage import Coverage, coverage
-from review.doubts import Doubt, bad_values, broken_off, missing, too_short, undecided, unread, unrecognised_names
+from review.doubts import (
+    Doubt,
+    bad_values,
+    broken_off,
+    impossible_values,
+    missing,
+    too_short,
+    undecided,
+    unread,
+    unrecognised_names,
+)
 from review.findings import Applied, Finding, Outcome, Question
 from review.groups import Group, crossed_groups
 from review.judging import judge
@@ -59,6 +69,7 @@ class Review:
             *unread(self.remarks),
             *missing(self.missing_hosts),
             *bad_values(self.bad_counters),
+            *impossible_values(self.findings, self.bad_counters),
             *undecided(self.findings),
             *broken_off(self.findings, self.end),
             *unrecognised_names(self.maybe_needed),
