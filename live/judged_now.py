@@ -1,6 +1,7 @@
 """A rule for one subject as it was after the last evaluation."""
 
 from dataclasses import dataclass
+from math import nan
 
 from rules.healthy import Healthy
 from rules.pack_schema import Rule
@@ -13,7 +14,8 @@ class JudgedNow:
     """What is known of a rule for a host or instance.
 
     `healthy` is the limit as it applies there, `value` the reduced value (NaN for no data), `since` (UTC ns) from when
-    it is crossed if it is pending or firing. `note` says what plimsoll.toml changes.
+    it is crossed if it is pending or firing. `note` says what plimsoll.toml changes. `impossible` is the value if the
+    signal cannot have it; it is no data then.
     """
 
     rule: Rule
@@ -23,3 +25,4 @@ class JudgedNow:
     state: State
     since: int | None
     note: str = ""
+    impossible: float = nan

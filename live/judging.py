@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import nan
+from math import isnan, nan
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from live.transitions import Reading, Transition
 from model.log import Times, Values
 from model.series import Series
 from model.times import SECOND
+from model.value_text import quantity
 from rules.crossings import worst_of
 from rules.evaluate import EVERY, Conditions, Judge
 from rules.origins import Origins, series_of
@@ -93,6 +94,18 @@ class LiveJudge:
         return sum(self.state(one.key) == State.PENDING for one in severe)
 
     @property
+    def impossible(self) -> Mapping[str, set[str]]:
+        """The values of warning and critical limits that cannot be, at the last evaluation, by host (case-folded)."""
+        found: dict[str, set[str]] = {}
+        for one in self._planned:
+            latest = self._latest.get(one.key)
+            value = float(latest[1].impossible[-1]) if latest and len(latest[1].impossible) else nan
+            if one.rule.severity != "info" and not isnan(value):
+                signal = self._site.catalogue.signals[one.rule.signal]
+                found.setdefault(one.subject.key[0], set()).add(f"{signal.title} {quantity(value, signal.unit)}")
+        return found
+
+    @property
     def lacking(self) -> Mapping[str, set[str]]:
         """The facts that limits need and nobody gives, by host."""
         return self._not_judged
@@ -117,7 +130,9 @@ class LiveJudge:
             if latest:
                 since = self._statuses.get(one.key, Status()).since
                 healthy, value = latest[1].healthy, self.value(one.key, at)
-                found.append(JudgedNow(one.rule, one.subject, healthy, value, self.state(one.key), since, one.note))
+                odd = float(latest[1].impossible[-1])
+                state = self.state(one.key)
+                found.append(JudgedNow(one.rule, one.subject, healthy, value, state, since, one.note, odd))
         return found
 
     def advance(self, at: Times) -> Step:
@@ -135,7 +150,7 @@ class LiveJudge:
             self._differs = False
         if end % _LEARN_EVERY == 0:
             self._intervals = None
-        judge = Judge(self._find, self._buffers.samples, self._facts)
+        judge = Judge(self._find, self._buffers.samples, self._facts, signals=self._site.catalogue.signals)
         transitions: list[Transition] = []
         for one in self._planned:
             try:

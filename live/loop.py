@@ -46,7 +46,8 @@ class Progress:
 
     `judged` is the number of warning and critical limits that are judged, by host (case-folded); `pending` of them are
     crossed, but not yet for as long as they must be. `lacking` are the facts that limits need and nobody gives, by
-    host. `ahead` is how far the clocks of some hosts are ahead (ns), and `behind` of others behind.
+    host, and `impossible` the values that are not judged because they cannot be. `ahead` is how far the clocks of some
+    hosts are ahead (ns), and `behind` of others behind.
     """
 
     evaluated: int | None = None
@@ -56,6 +57,7 @@ class Progress:
     judged: Mapping[str, int] = field(default_factory=dict[str, int])
     pending: int = 0
     lacking: Mapping[str, set[str]] = field(default_factory=dict[str, set[str]])
+    impossible: Mapping[str, set[str]] = field(default_factory=dict[str, set[str]])
     ahead: Mapping[str, int] = field(default_factory=dict[str, int])
     behind: Mapping[str, int] = field(default_factory=dict[str, int])
 
@@ -172,6 +174,7 @@ class AlertLoop:
             judged=judge.judged,
             pending=judge.pending,
             lacking=judge.lacking,
+            impossible=judge.impossible,
             ahead=self._clocks.ahead(now),
             behind={host: by for host, (by, _) in behind.items()},
         )

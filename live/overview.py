@@ -89,7 +89,8 @@ def _answer(
     if not found or not sum(progress.judged.values()):
         return Answer.NOT_KNOWN, "nothing has been judged yet"
     if doubtful:
-        return Answer.NOT_KNOWN, f"{listed(doubtful, 3)} {'is' if len(doubtful) == 1 else 'are'} not judged"
+        all_ = "all " if all(one.casefold() in progress.impossible for one in doubtful) else ""
+        return Answer.NOT_KNOWN, f"{listed(doubtful, 3)} {'is' if len(doubtful) == 1 else 'are'} not {all_}judged"
     if progress.pending:
         crossed = f"{counted(progress.pending, 'limit')} {'is' if progress.pending == 1 else 'are'} crossed"
         return Answer.NO_ALERT, f"{crossed}, but not for as long yet as it takes to alert"
@@ -133,6 +134,9 @@ def _hosts(file: AlertsFile, alerts: list[Alert], progress: Progress, now: int) 
             state, note = HostState.ALERT, counted(len([*gravest(mine)]), "alert")
         elif late is not None:
             state, note = HostState.NOT_JUDGED, f"not judged: {_wrong(late, 'behind')}"
+        elif host.host in progress.impossible:
+            state = HostState.NOT_JUDGED
+            note = f"not all judged: {listed(sorted(progress.impossible[host.host]), 2)} cannot be"
         elif not judged.get(host.host):
             state, note = HostState.NOT_JUDGED, "not judged: none of its counters has a limit"
         else:

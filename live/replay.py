@@ -67,7 +67,7 @@ def conditions_of(
     planned, finder = plan(site, series, facts)
     signals = {condition.signal for one in planned for condition in one.rule.conditions}
     hold({part for name in signals for _, origin in finder.find(name).values() for part in series_of(origin)})
-    judge = Judge(finder.find, held.__getitem__, facts)
+    judge = Judge(finder.find, held.__getitem__, facts, signals=site.catalogue.signals)
     for one in planned:
         times = [held[part].times for part in series_of(one.origin) if len(held[part].times)]
         if times:

@@ -65,7 +65,8 @@ def encoded(contents: Sequence[Content], ask: Ask) -> dict[str, Any]:
     for one in contents:
         rules, note = agreed(one.lines)
         limits = [Limit.of(rule.healthy.limit, one.signal.unit) for rule in rules]
-        spans = [span for alert in one.alerts for span in _spans(alert, ask.end)]
+        # What is drawn later covers what is drawn before: the gravest comes last.
+        spans = sorted((span for alert in one.alerts for span in _spans(alert, ask.end)), key=_gravity)
         gravest = max([alert.severity for alert in one.alerts], key=lambda name: _RANK[name], default="info")
         lines = [
             Line(
@@ -87,7 +88,7 @@ def encoded(contents: Sequence[Content], ask: Ask) -> dict[str, Any]:
             "more": [[printable(name), str(spec)] for name, spec in one.more[:_MOST_MORE]],
             "hidden": len(one.more),
             "rules": [[rule.id, limit_text(rule.healthy, one.signal.unit), rule.severity] for rule in rules],
-            "alerts": [_alert(alert, ask) for alert in one.alerts],
+            "alerts": [_alert(alert, ask) for alert in sorted(one.alerts, key=_urgency)],
             "axis": _axis(one.name),
         })  # fmt: skip
     data = charts.data()
@@ -145,6 +146,15 @@ def _spans(alert: Alert, end: int) -> list[Span]:
     """When its limit was crossed without alerting yet, and when it fired."""
     firing = Span(alert.fired_at, alert.ended_at or end, alert.severity)
     return [Span(alert.begin, alert.fired_at, "brief"), firing] if alert.begin < alert.fired_at else [firing]
+
+
+def _gravity(span: Span) -> int:
+    return _RANK.get(span.severity or "", -1)
+
+
+def _urgency(alert: Alert) -> tuple[bool, int, int]:
+    """For sorting: those that fire come last, the critical ones of them at the end, then the latest."""
+    return alert.firing, _RANK[alert.severity] if alert.firing else 0, alert.fired_at
 
 
 def _alert(alert: Alert, ask: Ask) -> dict[str, Any]:

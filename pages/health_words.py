@@ -7,6 +7,7 @@ from math import isnan
 from live.alert_record import Alert
 from live.alert_wording import state_sentence
 from live.health import Answer, Health, HostState
+from live.overview import gravest
 from live.silences import Silence
 from model.remark import counted
 from model.times import SECOND, Zone, duration_text
@@ -49,6 +50,9 @@ def basis(health: Health, zone: Zone, now: int) -> list[str]:
 def _basis(health: Health, zone: Zone, now: int) -> Iterator[str]:
     if health.basis:
         yield health.basis
+    every, shown = len(health.alerts), len([*gravest(health.alerts)])
+    if every > shown:
+        yield f"{number(every)} alerts with those of lower limits of the same signals"
     silent = sum(one.state == HostState.SILENT for one in health.hosts)
     if silent:
         yield f"{counted(silent, 'host')} silent"
@@ -92,6 +96,8 @@ def _of_cell(cell: Cell, newest: int | None, now: int) -> Iterator[str]:
         yield "flapping"
     elif cell.standing in ("critical", "warning"):
         yield crossed
+        if cell.ends:
+            yield f"passed its limit, ends when {cell.ends}"
     elif cell.standing == "pending":
         yield f"crossed {crossed}"
     elif cell.standing == "none" and newest:
@@ -106,6 +112,8 @@ def _of_cell(cell: Cell, newest: int | None, now: int) -> Iterator[str]:
 
 def figure(cell: Cell) -> tuple[str, str]:
     """The value of a cell and its unit."""
+    if cell.standing == "none" and not isnan(cell.impossible):
+        return f"cannot be: {quantity(cell.impossible, cell.unit)}", ""
     if isnan(cell.value):
         return "no data", ""
     value, _, unit = quantity(cell.value, cell.unit).partition(" ")

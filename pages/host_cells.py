@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from math import isnan
+from math import isnan, nan
 from typing import Literal, TypeAlias
+
+import numpy as np
 
 from dashboards.areas import load_areas
 from live.alert_record import Alert
@@ -14,6 +16,7 @@ from rules.field_types import Severity
 from rules.healthy import Healthy
 from rules.load import Catalogue
 from rules.states import State
+from rules.wording import healthy_text
 
 Standing = Literal["critical", "warning", "pending", "ok", "none"]
 CROSSED: tuple[Standing, ...] = ("critical", "warning", "pending")
@@ -27,7 +30,8 @@ class Cell:
     `standing` is `critical` or `warning` while an alert fires, `pending` if a limit is crossed but not yet for long
     enough, and `none` without data. `healthy` is the limit of the rule `key`, `usual` the strictest limit of all; both
     are None where there is no warning or critical limit. `since` (UTC ns) is from when it is crossed. `crossed` and
-    `silent` are how many other instances are crossed, or have no data.
+    `silent` are how many other instances are crossed, or have no data. `impossible` is a value that cannot be, NaN if
+    there is none. `ends` is the value at which an alert ends (`below 80 %`) whose value is inside its limit again.
     """
 
     key: Key
@@ -44,6 +48,8 @@ class Cell:
     alert: Alert | None = None
     crossed: int = 0
     silent: int = 0
+    impossible: float = nan
+    ends: str = ""
 
     @property
     def level(self) -> float | None:
@@ -56,9 +62,9 @@ class Cell:
         return water(self.level)
 
     @property
-    def place(self) -> tuple[int, float, str]:
+    def place(self) -> tuple[int, bool, float, str]:
         """For sorting, the worst first."""
-        return _ORDER.index(self.standing), -(self.level or 0.0), self.instance or ""
+        return _ORDER.index(self.standing), isnan(self.impossible), -(self.level or 0.0), self.instance or ""
 
 
 # By host (case-folded) and signal.
@@ -94,11 +100,13 @@ def cells(judged: Mapping[Key, JudgedNow], alerts: Iterable[Alert], catalogue: C
 def _judged(one: JudgedNow, key: Key, alert: Alert | None, catalogue: Catalogue) -> Cell:
     signal = catalogue.signals[one.rule.signal]
     standing: Standing = "none" if one.state == State.NO_DATA else "ok"
-    since, value, healthy = None, one.value, None
+    since, value, healthy, ends = None, one.value, None, ""
     if one.rule.severity != "info":
         healthy = one.healthy
         if alert or one.state == State.FIRING:
             standing, since = one.rule.severity, alert.begin if alert else one.since
+            if one.rule.recover and not one.rule.scale and one.healthy.holds(np.array([one.value]))[0]:
+                ends = healthy_text(one.rule.recover, signal.unit)
             value = alert.last if alert and isnan(value) else value
         elif one.state == State.PENDING:
             standing, since = "pending", one.since
@@ -115,6 +123,8 @@ def _judged(one: JudgedNow, key: Key, alert: Alert | None, catalogue: Catalogue)
         usual=healthy,
         since=since,
         alert=alert,
+        impossible=one.impossible,
+        ends=ends,
     )
 
 

@@ -9,6 +9,7 @@ from dashboards.limits import shortly
 from live.alert_record import Alert
 from live.health import HostHealth, HostState
 from pages.host_cells import CROSSED, Cell, Cells
+from rules.field_types import Severity
 from rules.load import Catalogue
 
 MOST_COLUMNS = 8
@@ -32,7 +33,7 @@ class Row:
     """A host. `cells` are those of the columns, None for signals that it does not have.
 
     `others` are crossed and in no column; `more` is how many of them are left out. `is_blank`: nothing is known of a
-    silent host's signals.
+    silent host's signals. `pending` is the gravest severity of the limits that are crossed but not for long enough.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Row:
     others: Sequence[Cell]
     more: int
     is_blank: bool
+    pending: Severity
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +52,14 @@ class HostTable:
     """The table.
 
     `has_others`: some host is past a limit of a signal that is in no column. `level` is the highest water level of all
-    cells, None if there is none.
+    cells, None if there is none. `pending` is the gravest of the rows.
     """
 
     columns: Sequence[Column]
     rows: Sequence[Row]
     has_others: bool
     level: float | None
+    pending: Severity
 
 
 def host_table(hosts: Sequence[HostHealth], alerts: Collection[Alert], cells: Cells, catalogue: Catalogue) -> HostTable:
@@ -76,7 +79,8 @@ def host_table(hosts: Sequence[HostHealth], alerts: Collection[Alert], cells: Ce
     rows.sort(key=lambda row: (_ORDER.index(row.grade), row.name.casefold()))
     columns = [Column(one, catalogue.signals[one].title, _limit(one, cells)) for one in signals]
     levels = [one.level for row in rows for one in (*row.cells, *row.others) if one and one.level is not None]
-    return HostTable(columns, rows, any(row.others for row in rows), max(levels, default=None))
+    pending = _gravest(row.pending for row in rows if row.grade == "pending")
+    return HostTable(columns, rows, any(row.others for row in rows), max(levels, default=None), pending)
 
 
 def _signals(cells: Iterable[Cell], catalogue: Catalogue) -> list[str]:
@@ -103,7 +107,12 @@ def _row(host: HostHealth, own: Mapping[str, Cell], signals: Sequence[str], grad
         others=others[:_MOST_OTHERS],
         more=len(others[_MOST_OTHERS:]),
         is_blank=grade == "silent" and not any(signal in own for signal in signals),
+        pending=_gravest(cell.severity for cell in own.values() if cell.standing == "pending"),
     )
+
+
+def _gravest(severities: Iterable[Severity]) -> Severity:
+    return "critical" if "critical" in severities else "warning"
 
 
 def _grade(host: HostHealth, cells: Iterable[Cell]) -> Grade:

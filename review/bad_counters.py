@@ -8,9 +8,9 @@ from model.name_clues import mentions_needed_counter
 from model.remark import Kind, Remark, short
 from model.unrecognised import is_judged
 from rules.pack_schema import Pack
+from rules.possible import BELOW_ZERO
 
-_BELOW_ZERO = -1  # values nearer to zero may be rounding errors
-_MOST_BELOW_ZERO = 0.1  # the share of a counter's values from which the run is not known to be healthy
+MOST_IMPOSSIBLE = 0.1  # the share of a counter's values from which the run is not known to be healthy
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ def bad_counters(logs: Sequence[Log], packs: Sequence[Pack]) -> tuple[BadCounter
         if mentions_needed_counter(name) or any(counter in name.casefold() for counter in own)
     ]
     below = (one for log in logs for one in _below_zero(log))
-    found += [BadCounter(path, "are below zero") for path, count, of in below if count > _MOST_BELOW_ZERO * of]
+    found += [BadCounter(path, "are below zero") for path, count, of in below if count > MOST_IMPOSSIBLE * of]
     return tuple(dict.fromkeys(found))
 
 
@@ -43,7 +43,7 @@ def remarks_below_zero(logs: Sequence[Log]) -> Iterator[Remark]:
     """
     for log in logs:
         for path, count, of in _below_zero(log):
-            impossible = "which is impossible for this counter: they are judged as recorded"
+            impossible = "which is impossible for this counter: where they make a mean impossible, it is not judged"
             text = f"{count:,} of {of:,} values below zero, {impossible}"
             yield Remark(Kind.NOTED, text, file=str(log.path), counter=path, count=count)
 
@@ -51,5 +51,5 @@ def remarks_below_zero(logs: Sequence[Log]) -> Iterator[Remark]:
 def _below_zero(log: Log) -> Iterator[tuple[str, int, int]]:
     """Counters that rules need and that have values below zero: path, number of those, number of all values."""
     for series, column in zip(log.series, log.columns, strict=True):
-        if is_judged(series) and (count := int((column <= _BELOW_ZERO).sum())):
+        if is_judged(series) and (count := int((column <= BELOW_ZERO).sum())):
             yield series.path, count, len(column) - column.null_count()

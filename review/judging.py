@@ -63,7 +63,7 @@ class _RunJudge:
             self._host_series.setdefault(host_of(series, tags).casefold(), []).append(series)
         finder = Finder(question.signals, self._recorded.series, self._filled, facts.known)
         self._origins = finder.find
-        self._judge = Judge(finder.find, self._samples, facts, question.phases)
+        self._judge = Judge(finder.find, self._samples, facts, question.phases, question.signals)
         self._grids: dict[str, Times] = {}
 
     def _samples(self, series: Series) -> Samples:

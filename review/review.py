@@ -64,6 +64,7 @@ class Review:
             *doubts.contradictory(self.remarks),
             *doubts.missing(self.missing_hosts),
             *doubts.bad_values(self.bad_counters),
+            *doubts.impossible_values(self.findings, self.bad_counters),
             *doubts.undecided(self.findings),
             *doubts.broken_off(self.findings, self.end),
             *doubts.across_gaps(self.findings),

@@ -72,7 +72,7 @@ def _judged(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> Track | No
     times = max(known, key=len)
     at = grid(times, reach=max(2 * case.interval, *(condition.over for condition in rule.conditions)))
     phases = (Phase(case.phase, 0, int(at[-1])),) if case.phase else ()
-    judge = Judge(finder.find, samples.__getitem__, _Facts(case), phases)
+    judge = Judge(finder.find, samples.__getitem__, _Facts(case), phases, signals)
     return next(iter(judge.tracks(rule, lambda subject: at)), None)
 
 

@@ -3,8 +3,8 @@
 docs/evaluation.md is the specification.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -32,6 +32,8 @@ from rules.origins import (
     series_of,
 )
 from rules.pack_schema import Condition, Rule
+from rules.possible import possible
+from rules.signal_schema import Signal
 from rules.states import State, States, Truth, Truths, run
 from rules.subjects import Subject
 from rules.window import reduce, reduce_pairs
@@ -55,6 +57,7 @@ class Track:
         truths: The condition; false where only `recover` keeps an alert firing.
         states: The state after each evaluation.
         others_hold: Whether all other conditions of the rule held.
+        impossible: Reduced values that the signal cannot have, which are no data; NaN elsewhere.
         phase_known: Whether the phases of the run were known, if the rule is for one.
         other_windows: Windows (ns) of parts of the log that were sampled at another interval.
     """
@@ -67,6 +70,7 @@ class Track:
     truths: Truths
     states: States
     others_hold: NDArray[np.bool_]
+    impossible: Values
     phase_known: bool = True
     other_windows: Sequence[int] = ()
 
@@ -87,6 +91,7 @@ class Conditions:
         enter: The condition for leaving OK.
         stay: The condition for remaining pending or firing; differs from `enter` if the rule has a `recover` limit.
         others_hold: Whether all other conditions of the rule held.
+        impossible: Reduced values that the signal cannot have, which are no data; NaN elsewhere.
     """
 
     healthy: Healthy
@@ -95,16 +100,21 @@ class Conditions:
     enter: Truths
     stay: Truths
     others_hold: NDArray[np.bool_]
+    impossible: Values
 
 
 @dataclass(frozen=True)
 class Judge:
-    """The data that rules are judged on: origins of signals, samples, host facts and phases."""
+    """The data that rules are judged on: origins of signals, samples, host facts and phases.
+
+    `signals` say which values are possible; those of others all are.
+    """
 
     origins: Callable[[str], Origins]
     samples: Callable[[Series], Samples]
     fact: Facts
     phases: Sequence[Phase] = ()
+    signals: Mapping[str, Signal] = field(default_factory=dict[str, Signal])
 
     def tracks(self, rule: Rule, grid: Callable[[Subject], Times]) -> Iterable[Track]:
         """A track for every subject that has the rule's signal."""
@@ -123,7 +133,8 @@ class Judge:
         values = np.where(inside, found.values, np.nan)
         known, used = bool(self.phases) or not rule.phase, sorted({one for _, one in others} - {window})
         together = found.others_hold & inside
-        return Track(subject, found.healthy, window, at, values, truths, states, together, known, used)
+        odd = np.where(inside, found.impossible, np.nan)
+        return Track(subject, found.healthy, window, at, values, truths, states, together, odd, known, used)
 
     def conditions(self, rule: Rule, subject: Subject, origin: Origin, at: Times) -> Conditions:
         """The conditions of a rule for one subject at the evaluations `at`, which the state machine then steps over."""
@@ -133,6 +144,7 @@ class Judge:
         # Leave out evaluations without data where two sampling intervals meet, so that they change no state.
         border = np.isnan(values) & within(at, (span for part, _ in others for span in part.borders(window // 2)))
         at, values = at[~border], values[~border]
+        values, impossible = self._possible(rule, values)
         breached = _truths(values, ~healthy.holds(values))
         unrecovered = breached
         if rule.recover:
@@ -147,6 +159,7 @@ class Judge:
             _all([breached, *joint]),
             _all([unrecovered, *joint]),
             np.broadcast_to(together, at.shape),
+            impossible,
         )
 
     def coverage(self, origin: Origin, track: Track) -> int | None:
@@ -180,8 +193,14 @@ class Judge:
         origin = origin_for(self.origins(condition.signal), subject)
         if origin is None:
             return np.full(len(at), Truth.NO_DATA, dtype=np.int8)
-        values = self._reduced(condition, origin, at)
+        values, _ = self._possible(condition, self._reduced(condition, origin, at))
         return _truths(values, ~self._scaled(condition.healthy, condition, subject).holds(values))
+
+    def _possible(self, condition: Condition, values: Values) -> tuple[Values, Values]:
+        """The values that the signal can have, and those that it cannot; NaN elsewhere."""
+        signal = self.signals.get(condition.signal)
+        can_be = possible(values, signal, condition.reduce) if signal else np.ones(len(values), dtype=bool)
+        return np.where(can_be, values, np.nan), np.where(can_be, np.nan, values)
 
     def _reduced(self, condition: Condition, origin: Origin, at: Times) -> Values:
         """One value per evaluation. Parts sampled at another interval are reduced apart, with their own window."""

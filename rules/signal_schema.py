@@ -151,6 +151,16 @@ class Signal(Strict):
     worse: Literal["higher", "lower", "either"] = Field(
         default="higher", description="The direction in which values become bad."
     )
+    negative: bool = Field(
+        default=False,
+        description="Whether it can be below zero. What is measured in `%`, time, bytes or rates cannot, unless it is "
+        "said here: a value of -1 or less is not judged then.",
+    )
+    highest: float | None = Field(
+        default=None,
+        description="The highest value that it can have: 100 for a share of a whole. A value that is more than a tenth "
+        "above it is not judged.",
+    )
     instances: Literal["none", "each", "sum"] = Field(
         default="none",
         description="How instances are treated: `each` is judged on its own, `sum` adds them up to one value of the "

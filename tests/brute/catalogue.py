@@ -1,5 +1,6 @@
 """The signals and the packs, read from their YAML files as data; durations become ms, limits an operator and a number."""
 
+import math
 import re
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -9,6 +10,27 @@ from typing import Any
 
 import yaml
 
+_NEVER_BELOW_ZERO = [
+    "%",
+    "ratio",
+    "/s",
+    "s",
+    "ms",
+    "ms/s",
+    "bytes",
+    "MB",
+    "bytes/s",
+    "connections",
+    "failures",
+    "machines",
+    "messages",
+    "packets",
+    "processes",
+    "requests",
+    "sessions",
+    "tasks",
+    "threads",
+]
 PACKS = Path(__file__).parents[2] / "rules" / "packs"
 SIGNALS = PACKS.parent / "signals"
 
@@ -67,6 +89,7 @@ class Condition:
     over: int
     reduce: str
     scale: str | None
+    can_be: tuple[float, float] = (-math.inf, math.inf)  # both excluded
 
 
 @dataclass(frozen=True)
@@ -157,6 +180,14 @@ def signals(folder: Path = SIGNALS) -> dict[str, dict[str, Any]]:
     """Every signal, as the files have it."""
     parts = [yaml.load(path.read_bytes(), yaml.CSafeLoader)["signals"] for path in sorted(folder.glob("*.yaml"))]
     return {name: signal for part in parts for name, signal in part.items()}
+
+
+def can_be(signal: dict[str, Any], reduce: str) -> tuple[float, float]:
+    """Between which values one of a signal must be."""
+    if reduce not in ("mean", "min", "max", "last", "median"):
+        return -math.inf, math.inf
+    low = -math.inf if signal.get("negative") or signal["unit"] not in _NEVER_BELOW_ZERO else -1.0
+    return low, math.nextafter(1.1 * signal.get("highest", math.inf), math.inf)
 
 
 def _rule(pack: str, data: dict[str, Any], units: dict[str, str]) -> Rule:

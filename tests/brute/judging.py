@@ -29,6 +29,7 @@ class Moment:
     value: float | None
     others: bool | None
     alert: Alert | None = None
+    spoilt: bool = False  # the value is one that cannot be
     state: str = "no-data"
 
 
@@ -57,6 +58,8 @@ class Judgement:
     stretch: int | None = None
     crossed_at_an_end: bool = False
     crossed_until: int | None = None  # the last evaluation with data, where it was crossed there
+    spoilt: int = 0  # evaluations whose value cannot be
+    valid: int = 0  # those with another value
 
 
 def grid(first: int, last: int) -> list[int]:
@@ -71,12 +74,17 @@ def moments(conditions: list[tuple[Condition, Signal | None]], evaluations: list
     """
     made: list[Moment] = []
     for at in evaluations:
-        values = [value_at(signal, one.reduce, one.over, at) if signal else None for one, signal in conditions]
+        found = [value_at(signal, one.reduce, one.over, at) if signal else None for one, signal in conditions]
+        values = [
+            value if value is not None and one.can_be[0] < value < one.can_be[1] else None
+            for value, (one, _) in zip(found, conditions, strict=True)
+        ]
         known = [
             None if value is None else not one.limit.healthy(value)
             for value, (one, _) in zip(values, conditions, strict=True)
         ]
-        made.append(Moment(at, _all(known), values[0], _all(known[1:])))
+        spoilt = found[0] is not None and values[0] is None
+        made.append(Moment(at, _all(known), values[0], _all(known[1:]), spoilt=spoilt))
     return made
 
 
@@ -130,8 +138,9 @@ def judged(rule: Rule, conditions: list[tuple[Condition, Signal | None]], evalua
     badness = conditions[0][0].limit.badness
     # Of the rule's own values, also where another condition is without data.
     worst = max((moment.value for moment in made if moment.value is not None), key=badness, default=None)
+    spoilt, valid = sum(one.spoilt for one in made), sum(one.value is not None for one in made)
     if not with_data:
-        return Judgement("no-data", worst)
+        return Judgement("no-data", worst, spoilt=spoilt, valid=valid)
     crossings = runs(made, lambda moment: moment.true)
     # Under `recover` an alert may fire after the evaluations that were past the limit.
     breaches = [one for one in crossings if one[0].alert and one[0].alert.fired_at is not None]
@@ -159,6 +168,8 @@ def judged(rule: Rule, conditions: list[tuple[Condition, Signal | None]], evalua
         stretch=stretch,
         crossed_until=with_data[-1].at if with_data[-1].true else None,
         crossed_at_an_end=any(one[0].true or one[-1].true for one in stretches),
+        spoilt=spoilt,
+        valid=valid,
     )
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from . import folder as logs
 from . import settings as toml
-from .catalogue import Condition, Pack, Rule, packs, signals
-from .judging import Judgement, grid, judged
+from .catalogue import Condition, Pack, Rule, can_be, packs, signals
+from .judging import EVERY, Judgement, grid, judged
 from .recording import Column
 from .settings import DOCUMENTED, Settings, applied
 from .signals import Finder, Signal, named, same_processor
@@ -78,7 +78,8 @@ def review(
     ends = [column.times[-1] for columns in hosts.values() for column in columns if column.times]
     end = min(max(ends, default=0), last)
     died = any(_broken_off(one, end, bool(settings.phases)) for one in findings)
-    return Review(findings, verdict(findings, bool(lacking) or died))
+    spoilt = any(_spoilt(one) for one in findings)
+    return Review(findings, verdict(findings, bool(lacking) or died or spoilt))
 
 
 def _set(settings: Settings, one: Finding) -> bool:
@@ -101,6 +102,13 @@ def _supersede(old: list[Finding], findings: list[Finding]) -> None:
             one.judgement = replace(one.judgement, state="does-not-apply")
         elif one.judgement.state in (*CROSSED, "held", "too-short"):
             one.severity = "info"
+
+
+def _spoilt(finding: Finding) -> bool:
+    """Whether more than a tenth of the values cannot be, beyond those that one sample spoils; or all."""
+    count, valid = finding.judgement.spoilt, finding.judgement.valid
+    one_sample = (finding.over or 0) // EVERY + 1
+    return finding.severity in ALARMS and count > 0 and (not valid or count > one_sample + 0.1 * (count + valid))
 
 
 def _broken_off(finding: Finding, end: int, phases: bool) -> bool:
@@ -198,7 +206,8 @@ class _Host:
             if factor is None:
                 return self._unjudged(rule, instance, "not-judged")
             found = signal if condition is rule.main else self._joined(condition, instance)
-            conditions.append((replace(condition, limit=condition.limit.times(factor)), found))
+            fits = can_be(self.finder.catalogue[condition.signal], condition.reduce)
+            conditions.append((replace(condition, limit=condition.limit.times(factor), can_be=fits), found))
         evaluations = self.evaluations
         if rule.phase and self.settings.phases:
             spans = [(start, end) for name, start, end in self.settings.phases if name == rule.phase]

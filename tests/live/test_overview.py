@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from live.alert_history import history
 from live.clocks import Clocks
 from live.overview import health
 from live.troubles import Trouble
@@ -109,6 +110,16 @@ def test_a_host_that_sends_what_it_kept_in_an_outage_has_no_wrong_clock():
         now = 1200 + 60 * minute
         clocks.written(points_of(series, range(120 * minute, 120 * (minute + 1), 10)), now * SECOND)
         assert not clocks.behind(now * SECOND)
+
+
+@pytest.mark.parametrize(("idle", "value"), [(150, "-50 %"), (-500, "600 %")])
+def test_what_cannot_be_is_not_judged_and_not_healthy(idle, value, world):
+    world.run(15 * MINUTE, {"web1": idle, "db1": 60})
+    found = page(world)
+    assert found.headline == "Not known: web1 is not all judged"
+    (note,) = [one.note for one in found.hosts if one.name == "web1"]
+    assert note == f"not all judged: Processor time {value} cannot be"
+    assert history(world.file, 0, 2**62) == []
 
 
 def points_of(series, seconds):

@@ -136,6 +136,18 @@ def test_alerts_of_the_signal_and_host_are_spans(duckdb, tmp_path):
     assert [one["id"] for one in chart["alerts"]] == [number]
 
 
+def test_what_fires_covers_what_is_pending_and_is_named_first(duckdb, tmp_path):
+    told = Told(tmp_path / "data")
+    fires = told.fired("WEB1", ago=30 * MINUTE)
+    told.fired("WEB2", ago=20 * MINUTE, ended=10 * MINUTE)
+    told.sampled(duckdb, "WEB1")
+    told.sampled(duckdb, "WEB2")
+    with site(duckdb, tmp_path / "data", **told.watching()) as here:
+        (chart,) = charts(here, "cpu.busy", from_="now-1h", to="now")["charts"]
+    assert [severity for _, _, severity in chart["spans"]] == ["brief", "brief", "critical", "critical"]
+    assert chart["alerts"][-1]["id"] == fires
+
+
 @pytest.mark.parametrize(
     "asked", ["chart=a|b|c|d", "chart=cpu.busy&from=soon", "chart=cpu.busy&from=9&to=8", "from=" + "9" * 30]
 )

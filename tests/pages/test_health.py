@@ -1,19 +1,26 @@
 """The health page: nothing red is hidden, nothing old looks new, and names of strangers are only text."""
 
 import time
+from math import nan
 
 import numpy as np
 import pytest
 
 from live.alerts_file import AlertsFile
+from live.health import HostHealth, HostState
+from live.judged_now import JudgedNow
 from live.overview import health
 from live.troubles import Trouble
 from live.writing import WritingState
 from model.times import SECOND
+from pages import health_words
+from pages.host_cells import cells
+from pages.host_table import host_table
 from pages.sparkline import Recent
 from rules.states import State
+from rules.subjects import Subject
 from tests.live.serve.site import site
-from tests.live.test_loop import World
+from tests.live.test_loop import SITE, World
 from tests.pages.browsing import NARROW, WIDE, opened
 from tests.pages.watching import MINUTE, Watching
 
@@ -254,3 +261,18 @@ def test_a_sparkline_keeps_short_peaks_and_gaps():
     assert line.path.count("M") == 2
     assert " 1 -18 1 18" in line.path
     assert line.limit == 12
+
+
+def test_a_cell_and_a_row_say_why_they_are_marked():
+    rule, subject = SITE.catalogue.rules["linux-cpu-busy-critical"], Subject("web1")
+
+    def judged(value, state, impossible=nan):
+        one = JudgedNow(rule, subject, rule.healthy, value, state, 0, impossible=impossible)
+        return cells({(rule.id, "web1", None): one}, (), SITE.catalogue)
+
+    (held,) = judged(88, State.FIRING)["web1"].values()
+    assert health_words.of_cell(held, None, MINUTE)[1] == "passed its limit, ends when at most 85 %"
+    (odd,) = judged(nan, State.NO_DATA, -51)["web1"].values()
+    assert health_words.figure(odd) == ("cannot be: -51 %", "")
+    found = host_table([HostHealth("web1", HostState.HEALTHY)], (), judged(99, State.PENDING), SITE.catalogue)
+    assert (found.rows[0].pending, found.pending) == ("critical", "critical")

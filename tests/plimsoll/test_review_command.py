@@ -285,6 +285,13 @@ def test_values_below_zero_are_not_healthy_where_they_are_many(below, is_told, p
     assert f"{below} of 60 values below zero" in done.err
 
 
+@pytest.mark.parametrize("busy", [-40, 640])
+def test_a_verdict_does_not_rest_on_values_that_cannot_be(busy, plimsoll, tmp_path):
+    first = plimsoll("review", a_log(tmp_path, lambda _: busy)).out.splitlines()[0]
+    assert first.startswith("Not known.")
+    assert "cannot be" in first or "are below zero" in first
+
+
 def test_other_columns_that_people_add_say_nothing_of_health(plimsoll, tmp_path):
     log = a_log(tmp_path, lambda _: 20)
     log.write_text(log.read_text().replace('/sec"', '/sec","users"').replace('"900"', '"900","12"'))
