@@ -85,12 +85,12 @@ WRONG = {
     "a name no rule knows": (
         phases(STEADY.replace("steady", "steady-state")),
         'run.phases.1.name: no rule knows a phase "steady-state" (did you mean "steady"?); phases are called ramp-up, '
-        "steady, ramp-down",
+        'steady, ramp-down, and load steps "step 1", "step 2" and so on',
     ),
     "a name in capitals": (
         phases(STEADY.replace("steady", "Steady")),
         'run.phases.1.name: no rule knows a phase "Steady" (did you mean "steady"?); phases are called ramp-up, steady, '
-        "ramp-down",
+        'ramp-down, and load steps "step 1", "step 2" and so on',
     ),
     "another year": (
         phases(STEADY.replace("2008", "2009")),
