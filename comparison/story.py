@@ -14,6 +14,7 @@ from review.statistics import WHOLE_RUN
 
 _MOST_NAMED = 3
 _MOST_SAME = 2
+_SUSPECT_SIZE, _SUSPECT_CHANCE = 2.0, 0.01
 
 
 class Answer(StrEnum):
@@ -79,8 +80,15 @@ def _worse(comparison: Comparison) -> str:
         first, others = crossed[0], len(crossed) - 1
         more = f" Also crossed in it alone: {counted(others, 'more limit')}." if others else ""
         return f"{name} is worse, as it crossed what {comparison.first.called} held: {breach_sentence(first)}{more}"
+    if unsure := suspects(comparison):
+        return f"It is not known whether {name} is worse: {_named(unsure)}, with too few independent samples to be sure."
+    also = "" if comparison.load.throughput_lost is None else "Apart from the throughput, "
     if better:
-        return f"{name} is better: {_named(better)}; nothing became worse."
+        return f"{name} is better: {_named(better)}; nothing became worse." if not also else (
+            f"{also}{name} is better: {_named(better)}."
+        )
+    if also:
+        return f"{also}nothing became worse or better."
     changed = comparison.of(Outcome.CHANGE)
     if changed:
         return f"Nothing became worse or better; {counted(len(by_signal(changed)), 'other signal')} changed: " + (
@@ -161,6 +169,20 @@ def _unjudged(comparison: Comparison) -> Iterator[str]:
         )
 
 
+def suspects(comparison: Comparison) -> list[Compared]:
+    """What is probably worse, though there are too few samples to be sure: of these it is not known.
+
+    Our choice: at least twice what is tolerated, and improbable by chance on its own or too slow to tell.
+    """
+    return [
+        one
+        for one in comparison.of(Outcome.UNCLEAR)
+        if one.treatment.worse == ("higher" if one.difference.value > 0 else "lower")
+        and one.size >= _SUSPECT_SIZE
+        and (one.difference.chance < _SUSPECT_CHANCE or one.ranks is None)
+    ]
+
+
 def _lacking(comparison: Comparison) -> Iterator[str]:
     """Signals and hosts that must be there and are not."""
     for side, other, alone in zip(
@@ -174,6 +196,9 @@ def _lacking(comparison: Comparison) -> Iterator[str]:
     known = {one.name for one in comparison.judged}
     if lacking := [name for name in comparison.treatments.needed if name not in known]:
         yield f"{listed(lacking, _MOST_NAMED)} must be recorded in both runs, and is not"
+    lost = dict.fromkeys(one.signal.title for one in comparison.lone[0] if one.signal.load == "operations")
+    if lost:
+        yield f"{comparison.second.called} does not record the work that was done: {listed(list(lost), _MOST_NAMED)}"
     gone = [one for one in comparison.lone[0] if comparison.treatments.of(one.name, one.signal).critical]
     every = {one.name for one in comparison.judged}
     names = dict.fromkeys(f"{one.signal.title} of {one.host}" for one in gone if one.name not in every)
@@ -189,6 +214,8 @@ def _unclear(comparison: Comparison) -> Iterator[str]:
         yield f"there are too few samples to tell whether {title(needed[0])} of {place(needed[0])} differs"
     elif not watched:
         yield "no signal of which one direction is worse is recorded in both runs"
+    elif unsure := suspects(comparison):
+        yield f"too few independent samples tell whether this is chance: {_named(unsure)}"
     elif 2 * len(unclear) > len(watched):
         yield (
             f"there are too few samples to tell whether {len(unclear):,} of {counted(len(watched), 'signal')} differ; "

@@ -95,6 +95,8 @@ class SignalTrend:
         title = place if place.endswith(":") else f"{place}:"
         slope, low, high = self.per_hour
         where = f"in the {self.phase} phase" if self.phase else f"over {duration_text(self.end - self.start)}"
+        if self.movement == Movement.NONE and self.signal.trend != "should_rise":
+            return f"{title} no trend {where} (between {_change(low, unit)} and {_change(high, unit)} an hour)."
         if self.movement == Movement.NONE:
             should = f"; it should be above {quantity(limit_of(self.limit).limit, unit)}" if self.limit else ""
             return (

@@ -94,8 +94,8 @@ class Case:
 
     @property
     def room(self) -> list[Standing]:
-        """What was recorded and not near its capacity."""
-        return [one for one in self.standings if one.state in (State.ROOM, State.HIGH)]
+        """What was recorded and far from its capacity."""
+        return [one for one in self.standings if one.state == State.ROOM]
 
     @property
     def high(self) -> list[Standing]:

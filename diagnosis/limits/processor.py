@@ -15,6 +15,7 @@ _FULL = 97.0  # our choice, in %
 _HIGH = 0.85  # our choice: of the limit
 _HIGH_WITH_QUEUE = 80.0  # %: with threads waiting, the limit of windows-processor-queue; cpu-busy's too
 _ONE_PROCESS = (93.0, 103.0)  # % of one processor: what one thread can use of it
+_SHARE_BEYOND = 0.02  # our choice: of its samples
 _NO_WORK = ("idle", "_total", "system")
 
 
@@ -68,6 +69,9 @@ def _one_process(measured: Measured, host: str, load: LoadResponse, busy: float)
     for subject, values in measured.on("process.cpu", host).items():
         if (subject.instance or "").casefold() in _NO_WORK:
             continue
+        raw = measured.review.signals.of("process.cpu").get(subject)
+        if raw is not None and float(np.mean(raw.present.values > high)) > _SHARE_BEYOND:
+            continue  # several threads
         chosen = values[load.top & np.isfinite(values)]
         if len(chosen) and low <= np.percentile(chosen, 15) and np.percentile(chosen, 85) <= high:
             return figure_of(measured, load, "process.cpu", subject, values)

@@ -18,6 +18,7 @@ ROWS = [
     ("SQL Statistics", "Batch Requests/sec", "", 910000),
     ("SQL Statistics", "SQL Compilations/sec", "", 91000),
     ("General Statistics", "User Connections", "", 42),
+    ("General Statistics", "Processes blocked", "", 0),
     ("Buffer Manager", "Database pages", "", 4194304),
     ("Buffer Node", "Database pages", "000", 4194304),
     ("Buffer Manager", "Free list stalls/sec", "", 7),
