@@ -7,6 +7,7 @@ from comparison.compare import Comparison
 from comparison.judging import Compared, Outcome
 from comparison.sentences import by_signal, levels, moved, place, title
 from comparison.treatments import resources
+from diagnosis.trends import SignalTrend
 from model.remark import counted, listed
 from model.value_text import quantity
 from review.sentences import breach_sentence
@@ -80,13 +81,16 @@ def _worse(comparison: Comparison) -> str:
         first, others = crossed[0], len(crossed) - 1
         more = f" Also crossed in it alone: {counted(others, 'more limit')}." if others else ""
         return f"{name} is worse, as it crossed what {comparison.first.called} held: {breach_sentence(first)}{more}"
+    if climbing := new_trends(comparison):
+        return f"In {name}, and not in {comparison.first.called}, there is a trend: {climbing[0].sentence}"
     if unsure := suspects(comparison):
-        return f"It is not known whether {name} is worse: {_named(unsure)}, with too few independent samples to be sure."
+        return (
+            f"It is not known whether {name} is worse: {_named(unsure)}, with too few independent samples to be sure."
+        )
     also = "" if comparison.load.throughput_lost is None else "Apart from the throughput, "
     if better:
-        return f"{name} is better: {_named(better)}; nothing became worse." if not also else (
-            f"{also}{name} is better: {_named(better)}."
-        )
+        rest = "" if also else "; nothing became worse"
+        return f"{also}{name} is better: {_named(better)}{rest}."
     if also:
         return f"{also}nothing became worse or better."
     changed = comparison.of(Outcome.CHANGE)
@@ -183,6 +187,19 @@ def suspects(comparison: Comparison) -> list[Compared]:
     ]
 
 
+def new_trends(comparison: Comparison) -> list[SignalTrend]:
+    """What climbs or falls in the second run and must not, as memory that is never given back, and did not before."""
+    before = {(one.name, one.subject.key) for one in comparison.first.diagnosis.trends if one.notable}
+    first_of = comparison.hosts.first_of
+    return [
+        one
+        for one in comparison.second.diagnosis.trends
+        if one.notable
+        and one.signal.trend != "should_rise"
+        and (one.name, (first_of.get(one.subject.key[0], one.subject.key[0]), one.subject.key[1])) not in before
+    ]
+
+
 def _lacking(comparison: Comparison) -> Iterator[str]:
     """Signals and hosts that must be there and are not."""
     for side, other, alone in zip(
@@ -214,6 +231,8 @@ def _unclear(comparison: Comparison) -> Iterator[str]:
         yield f"there are too few samples to tell whether {title(needed[0])} of {place(needed[0])} differs"
     elif not watched:
         yield "no signal of which one direction is worse is recorded in both runs"
+    elif climbing := new_trends(comparison):
+        yield f"a trend is in {comparison.second.called} alone: {climbing[0].sentence}"
     elif unsure := suspects(comparison):
         yield f"too few independent samples tell whether this is chance: {_named(unsure)}"
     elif 2 * len(unclear) > len(watched):

@@ -83,13 +83,21 @@ def test_throughput_falls_where_the_load_is_known_to_rise():
 
 
 def test_context_switches_that_double_for_hardly_more_work():
-    steps = steps_of(TWO_PROCESSORS, 0.001)
+    facts = Facts(GivenFacts({Subject("SUT"): {"processors": 2, "clock_mhz": 200}}))
+    steps = Diagnosis(replace(reviewed(stepped(TWO_PROCESSORS, 0.001)), facts=facts)).load_steps
     assert steps
     assert [one.left_out for one in steps.steps] == [False] * 4 + [True]  # 15,054 are more than 15,000
     assert steps.optimum
     assert steps.optimum.throughput == pytest.approx(130.55, rel=0.01)
     assert steps.switching
     assert [one.number for one in steps.switching] == [4, 5]
+
+
+def test_the_limit_of_context_switches_is_for_processors_like_the_studies():
+    steps = steps_of(TWO_PROCESSORS, 0.001)
+    assert steps
+    assert not any(one.left_out for one in steps.steps)
+    assert steps.optimum is steps.steps[-1]
 
 
 def test_the_law_of_a_directory_whose_clients_hinder_each_other():
