@@ -232,9 +232,11 @@ def _unclear(comparison: Comparison) -> Iterator[str]:
     elif not watched:
         yield "no signal of which one direction is worse is recorded in both runs"
     elif climbing := new_trends(comparison):
-        yield f"a trend is in {comparison.second.called} alone: {climbing[0].sentence}"
+        titles = dict.fromkeys(one.signal.title for one in climbing)
+        yield f"{comparison.second.called} has a trend that must not be: {listed(list(titles), _MOST_NAMED)}"
     elif unsure := suspects(comparison):
-        yield f"too few independent samples tell whether this is chance: {_named(unsure)}"
+        titles = dict.fromkeys(title(one) for one in unsure)
+        yield f"there are too few independent samples to tell whether it is chance: {listed(list(titles), _MOST_NAMED)}"
     elif 2 * len(unclear) > len(watched):
         yield (
             f"there are too few samples to tell whether {len(unclear):,} of {counted(len(watched), 'signal')} differ; "

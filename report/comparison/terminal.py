@@ -43,7 +43,7 @@ def _comparison(comparison: Comparison, zone: Zone | None) -> Iterator[Line]:
         if sentence:
             yield (sentence,)
     if verdict == Answer.UNKNOWN:
-        yield (f"Nothing can be said: {'; '.join(doubts(comparison))}.",)
+        yield (f"It is not known, as {'; '.join(doubts(comparison))}.",)
     yield ()
     yield (_dim(f"baseline  {_scope(comparison.first, zone)}"),)
     yield (_dim(f"other     {_scope(comparison.second, zone)}"),)
