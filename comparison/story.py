@@ -81,7 +81,7 @@ def _worse(comparison: Comparison) -> str:
         first, others = crossed[0], len(crossed) - 1
         more = f" Also crossed in it alone: {counted(others, 'more limit')}." if others else ""
         return f"{name} is worse, as it crossed what {comparison.first.called} held: {breach_sentence(first)}{more}"
-    if climbing := new_trends(comparison):
+    if (climbing := new_trends(comparison)) and not better:
         return f"In {name}, and not in {comparison.first.called}, there is a trend: {climbing[0].sentence}"
     if unsure := suspects(comparison):
         return (
