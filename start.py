@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Sets Plimsoll up in .venv and runs it. Needs Python 3.11 or later, and nothing else.
 
-python3 start.py [--no-serve]  installs what requirements.txt pins, then runs `plimsoll demo`
-python3 start.py test [ARG...] installs what requirements-test.txt pins, then runs every check;
+python3 start.py [--no-serve]  installs what install/requirements.txt pins, then runs `plimsoll demo`
+python3 start.py test [ARG...] installs what install/requirements-test.txt pins, then runs every check;
                                the arguments go to pytest
 
 What is installed already is left alone until a lock file or pyproject.toml changes.
@@ -36,8 +36,8 @@ SCRIPTS = VENV / ("Scripts" if os.name == "nt" else "bin")
 STAMP = VENV / "installed.txt"  # what is installed; there only while all of it is
 
 # A lock includes the ones before it, so the last one is installed.
-TO_RUN = ["requirements.txt"]
-TO_TEST = ["requirements.txt", "requirements-test.txt"]
+TO_RUN = ["install/requirements.txt"]
+TO_TEST = ["install/requirements.txt", "install/requirements-test.txt"]
 
 CHECKS = [
     ["ruff", "check", "."],

@@ -20,8 +20,8 @@ from pathlib import Path
 from big_log import write_big_log
 from mutate import mutated
 
-from ingest.read import read_log
-from model.errors import Unusable
+from plimsoll.ingest.read import read_log
+from plimsoll.model.errors import Unusable
 
 _LARGEST = 300_000
 _ONE = "import sys, damage; damage.in_a_process(sys.argv[1])"

@@ -23,13 +23,13 @@ import numpy as np
 import psutil
 from big_log import write_big_log
 
-from ingest.load import load
-from ingest.read import read_log
-from model.points import Points
-from model.run import Recording, Run, StoredRun
-from model.series import Series
-from model.times import SECOND
-from store.duck_store import DuckStore
+from plimsoll.ingest.read import read_log
+from plimsoll.ingest.runs.load import load
+from plimsoll.model.points import Points
+from plimsoll.model.run import Recording, Run, StoredRun
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND
+from plimsoll.store.duck.store import DuckStore
 
 _START = 20_000 * 86_400 * SECOND
 _STEP = 10 * SECOND

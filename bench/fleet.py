@@ -8,14 +8,14 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from grafana.selections import Selection, selections
-from model import names
-from model.log import Log, Times
-from model.perfmon import CounterPath
-from model.series import Series
-from model.times import SECOND, Zone
-from rules.field_types import EACH
-from rules.load import load_signals
+from plimsoll.export.grafana.selections import Selection, selections
+from plimsoll.model import names
+from plimsoll.model.log import Log, Times
+from plimsoll.model.perfmon import CounterPath
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND, Zone
+from plimsoll.rules.load import load_signals
+from plimsoll.rules.schema.field_types import EACH
 
 _INSTANCES = {
     "PhysicalDisk": ["0 C:", "1 D:", "2 E:"],

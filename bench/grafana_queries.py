@@ -4,9 +4,9 @@
 
 FOLDER has the JSON files of dashboards, by default dashboards/grafana; several are compared, such as those of two
 checkouts: run it in the newer one, which knows the variables of both. Starts an InfluxDB (build it with
-`python3 -m native.build influxd`) and writes a sample of each signal every 10 s, as Telegraf does. Panels in closed
-rows send no query, nor do queries that are hidden and that no expression uses. With --keep, the data is kept in a
-folder and reused, also by bench/alert_queries.py.
+`python3 -m plimsoll.native.build influxd`) and writes a sample of each signal every 10 s, as Telegraf does. Panels in
+closed rows send no query, nor do queries that are hidden and that no expression uses. With --keep, the data is kept in
+a folder and reused, also by bench/alert_queries.py.
 """
 
 import argparse
@@ -20,8 +20,8 @@ from typing import Any
 
 import alert_queries
 
-from grafana.panel_queries import Question, questions
-from native.influx import InfluxDB
+from plimsoll.export.grafana.check.panel_queries import Question, questions
+from plimsoll.native.influx import InfluxDB
 
 DASHBOARDS = Path(__file__).parents[1] / "dashboards" / "grafana"
 

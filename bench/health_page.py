@@ -15,24 +15,24 @@ from typing import NamedTuple
 import urllib3
 
 from bench import fleet
-from hosts.facts import GivenFacts
-from live import overview
-from live.access import Access
-from live.alert_book import AlertBook
-from live.alerts_file import NAME, AlertsFile
-from live.credentials import Credentials
-from live.listen import Listen
-from live.loop import DELAY, AlertLoop
-from live.planning import Site
-from live.roster import Roster
-from live.server import create_app
-from live.serving import Serving
-from live.watched import Watched
-from live.writing import Writing, WritingState
-from model.times import SECOND, Zone
-from pages.application import routes
-from rules.load import load
-from store.duck_store import DuckStore
+from plimsoll.alerting.book.book import AlertBook
+from plimsoll.alerting.book.database import NAME, AlertsFile
+from plimsoll.alerting.loop import DELAY, AlertLoop
+from plimsoll.alerting.planning import Site
+from plimsoll.alerting.roster import Roster
+from plimsoll.hosts.facts import GivenFacts
+from plimsoll.model.times import SECOND, Zone
+from plimsoll.pages.application import routes
+from plimsoll.receive.writing import Writing, WritingState
+from plimsoll.rules.load import load
+from plimsoll.serve.access import Access
+from plimsoll.serve.credentials import Credentials
+from plimsoll.serve.listen import Listen
+from plimsoll.serve.server import create_app
+from plimsoll.serve.serving import Serving
+from plimsoll.store.duck.store import DuckStore
+from plimsoll.up import overview
+from plimsoll.up.watched import Watched
 
 _LENGTH = 4800 * SECOND
 _ROUNDS = 20

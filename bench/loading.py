@@ -23,12 +23,12 @@ from big_log import write_big_log
 from influxdb_client.client.influxdb_client import InfluxDBClient
 from influxdb_client.client.write_api import SYNCHRONOUS
 
-from ingest.read import read_log
-from model.log import Log
-from native import influx_api, programs, settings
-from native.influx import InfluxDB
-from store.influx_server import Address, Server
-from store.line_protocol import encode, request_bodies
+from plimsoll.ingest.read import read_log
+from plimsoll.model.log import Log
+from plimsoll.native import influx_api, programs, settings
+from plimsoll.native.influx import InfluxDB
+from plimsoll.store.influx.server import Address, Server
+from plimsoll.store.line_protocol import encode, request_bodies
 
 _POINTS_SHARE = 20
 _TELEGRAF = """\

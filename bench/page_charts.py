@@ -24,9 +24,9 @@ from posting import post, shown
 from up import await_start, bodies_ahead, plimsoll_up
 from write_endpoint import SECOND, collected
 
-from model.points import Points
-from model.series import Series
-from store.duck_store import DuckStore
+from plimsoll.model.points import Points
+from plimsoll.model.series import Series
+from plimsoll.store.duck.store import DuckStore
 
 DAYS, ROWS_A_DAY, EVERY = 30, 8640, 10 * SECOND
 HOST = "LONG"

@@ -17,7 +17,7 @@ from pathlib import Path
 import polars as pl
 from big_log import write_big_log
 
-from ingest.read import read_log
+from plimsoll.ingest.read import read_log
 
 REPEATS = 5
 

@@ -22,14 +22,14 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from plimsoll import cli
-from rules.load import load
+from plimsoll.cli import cli
+from plimsoll.rules.load import load
 
 ROOT = Path(__file__).parents[1]
 LOG = ROOT / "examples" / "windows-today" / "trouble" / "APPSRV01.csv"
 FILES = {
     "pack": sorted((ROOT / "rules" / "packs").glob("*.yaml")),
-    "names": sorted((ROOT / "model" / "languages").glob("*.yaml")),
+    "names": sorted((ROOT / "plimsoll" / "model" / "languages").glob("*.yaml")),
     "settings": [ROOT / "docs" / "settings.md", *sorted((ROOT / "examples").glob("*/*/plimsoll.toml"))],
 }
 MOST_S = 2  # of a processor: other programs may run beside it
@@ -128,7 +128,7 @@ def _one(job):
 def _prepare():
     """Import what calls import, so that they begin at once. Polars is not called: its threads do not survive a fork."""
     for name in ("review", "rules", "show"):
-        importlib.import_module(f"plimsoll.commands.{name}")
+        importlib.import_module(f"plimsoll.cli.commands.{name}")
     load()
 
 

@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 from up import plimsoll_up
 from write_endpoint import SECOND
 
-from store.duck_store import DuckStore
+from plimsoll.store.duck.store import DuckStore
 
 
 def body(hosts: int, at: int) -> bytes:

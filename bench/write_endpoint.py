@@ -26,16 +26,16 @@ from pathlib import Path
 import psutil
 from posting import Body, Target, post, shown
 
-from live.access import Access
-from live.credentials import Credentials
-from live.health import Health
-from live.listen import Listen
-from live.server import create_app
-from live.serving import Serving
-from live.writing import Writing
-from native import programs, settings
-from native.influx import InfluxDB
-from store.duck_store import DuckStore
+from plimsoll.alerting.health import Health
+from plimsoll.native import programs, settings
+from plimsoll.native.influx import InfluxDB
+from plimsoll.receive.writing import Writing
+from plimsoll.serve.access import Access
+from plimsoll.serve.credentials import Credentials
+from plimsoll.serve.listen import Listen
+from plimsoll.serve.server import create_app
+from plimsoll.serve.serving import Serving
+from plimsoll.store.duck.store import DuckStore
 
 SECOND = 10**9
 LINES_A_BODY = 1000  # Telegraf's metric_batch_size

@@ -12,16 +12,16 @@ if __name__ == "__main__":
 
 from pydantic import BaseModel
 
-from live.alerts_document import AlertsDocument
-from model.times import duration_text
-from report.comparison.json_schema import ComparisonDocument
-from report.json_schema import ReviewDocument
-from report.rule_page import explain, signal_text, threshold_text
-from rules.document import RulesDocument
-from rules.json_schema import MODELS, schema_of
-from rules.json_schema import text as schema_text
-from rules.load import load_packs, load_signals
-from rules.pack_schema import Pack
+from plimsoll.model.times import duration_text
+from plimsoll.notify.alerts_document import AlertsDocument
+from plimsoll.report.comparison.json_schema import ComparisonDocument
+from plimsoll.report.json_schema import ReviewDocument
+from plimsoll.report.rule_page import explain, signal_text, threshold_text
+from plimsoll.rules.load import load_packs, load_signals
+from plimsoll.rules.schema.document import RulesDocument
+from plimsoll.rules.schema.json_schema import MODELS, schema_of
+from plimsoll.rules.schema.json_schema import text as schema_text
+from plimsoll.rules.schema.pack import Pack
 
 HERE = Path(__file__).parent
 # All pages in these folders are generated; others are removed.
@@ -34,7 +34,7 @@ What `plimsoll review --json FILE` writes. Times are ISO 8601 in UTC; durations 
 name; values are in the unit given with them. Within a version, fields and states of a rule may be added, but are never
 changed or removed.
 
-<!-- Generated from report/json_schema.py by docs/build.py. -->
+<!-- Generated from plimsoll/report/json_schema.py by docs/build.py. -->
 """
 _RULES = """\
 # plimsoll.rules/1
@@ -42,7 +42,7 @@ _RULES = """\
 What `plimsoll rules list --json FILE` writes. Durations are in seconds and say so in their name; limits are in the
 unit given with them. Within a version, fields may be added, but are never changed or removed.
 
-<!-- Generated from rules/document.py by docs/build.py. -->
+<!-- Generated from plimsoll/rules/schema/document.py by docs/build.py. -->
 """
 
 _ALERTS = """\
@@ -51,7 +51,7 @@ _ALERTS = """\
 What `plimsoll alerts list --json FILE` writes. Times are ISO 8601 in UTC; values are in the unit given with them.
 Within a version, fields may be added, but are never changed or removed.
 
-<!-- Generated from live/alerts_document.py by docs/build.py. -->
+<!-- Generated from plimsoll/notify/alerts_document.py by docs/build.py. -->
 """
 _COMPARISON = """\
 # plimsoll.comparison/1
@@ -59,7 +59,7 @@ _COMPARISON = """\
 What `plimsoll compare --json FILE` writes. Times are ISO 8601 in UTC; values are in the unit given with them. Within a
 version, fields and outcomes may be added, but are never changed or removed.
 
-<!-- Generated from report/comparison/json_schema.py by docs/build.py. -->
+<!-- Generated from plimsoll/report/comparison/json_schema.py by docs/build.py. -->
 """
 _SIGNALS = """\
 # Signals
@@ -82,7 +82,7 @@ measure.
 """
 
 
-_PACKS = "<!-- The rest is generated from rules/signal_schema.py and rules/pack_schema.py by docs/build.py. -->\n"
+_PACKS = "<!-- The rest is generated from signal.py and pack.py in plimsoll/rules/schema/ by docs/build.py. -->\n"
 
 
 def document_page(intro: str, model: type[BaseModel]) -> str:

@@ -2,13 +2,13 @@
 
 import sys
 
-from plimsoll import defects
+from plimsoll.cli import defects
 
 
 def main() -> None:
     """Run the command line, and exit with its status, also where it cannot be imported."""
     try:
-        from plimsoll import cli  # noqa: PLC0415  an incomplete installation must not end with status 1
+        from plimsoll.cli import cli  # noqa: PLC0415  an incomplete installation must not end with status 1
     except Exception as error:
         sys.exit(defects.report(error))
     cli.main()

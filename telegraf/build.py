@@ -5,9 +5,9 @@ Run `python telegraf/build.py`; a test checks that the file is up to date. The p
 
 from pathlib import Path
 
-from rules.collect import telegraf
-from rules.counters import counters
-from rules.load import load_signals
+from plimsoll.rules.collectors import telegraf
+from plimsoll.rules.collectors.counters import counters
+from plimsoll.rules.load import load_signals
 
 WINDOWS = Path(__file__).parent / "windows.conf"
 # A named instance. Object names allow no wildcard, so its name comes from the environment.

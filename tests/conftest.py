@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import pytest
 
-from native import influx_api, programs, settings
-from native.influx import InfluxDB
-from plimsoll import cli
-from store import influx
+from plimsoll.cli import cli
+from plimsoll.native import influx_api, programs, settings
+from plimsoll.native.influx import InfluxDB
+from plimsoll.store.influx import store as influx
 from tests.telegraf import wine
 
 REAL_LOGS = Path(__file__).parents[2] / "shared" / "logs"
@@ -93,7 +93,7 @@ def built(name):
     """The path of a program of native/, which the test cannot do without."""
     program = programs.PROGRAMS[name]
     if not program.built:
-        lacking(f"{program.title} {program.version}", f"python3 -m native.build {name}")
+        lacking(f"{program.title} {program.version}", f"python3 -m plimsoll.native.build {name}")
     return program.path
 
 
@@ -200,7 +200,7 @@ def influxql():
 @pytest.fixture
 def duckdb(tmp_path):
     """An embedded store in a new file."""
-    from store.duck_store import DuckStore
+    from plimsoll.store.duck.store import DuckStore
 
     store = DuckStore.open(tmp_path / "plimsoll.duckdb")
     yield store
@@ -210,7 +210,7 @@ def duckdb(tmp_path):
 @pytest.fixture
 def here(duckdb, tmp_path):
     """A server of `plimsoll up` on the loopback address, with an embedded store."""
-    from tests.live.serve.site import site
+    from tests.serve.site import site
 
     with site(duckdb, tmp_path / "data") as made:
         yield made

@@ -5,15 +5,15 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from hosts.facts import Facts, GivenFacts
-from model.log import Log
-from model.names import shipped
-from model.perfmon import CounterPath
-from model.run import Run
-from model.times import SECOND, Zone
-from review.findings import Question
-from review.review import review
-from rules.load import load_packs, load_signals
+from plimsoll.hosts.facts import Facts, GivenFacts
+from plimsoll.model.log import Log
+from plimsoll.model.names import shipped
+from plimsoll.model.perfmon import CounterPath
+from plimsoll.model.run import Run
+from plimsoll.model.times import SECOND, Zone
+from plimsoll.review.findings import Question
+from plimsoll.review.review import review
+from plimsoll.rules.load import load_packs, load_signals
 
 START = 1_700_000_000 * SECOND
 

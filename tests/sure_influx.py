@@ -1,6 +1,6 @@
 """A server whose writes are sure to arrive, for tests."""
 
-from store.influx_server import Server
+from plimsoll.store.influx.server import Server
 
 
 class SureServer(Server):

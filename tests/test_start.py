@@ -15,7 +15,7 @@ from types import ModuleType
 import pytest
 
 ROOT = Path(__file__).parents[1]
-LOCKS = ("requirements.txt", "requirements-test.txt")
+LOCKS = ("install/requirements.txt", "install/requirements-test.txt")
 
 # Builds an editable wheel of one module, so that pip needs to fetch nothing.
 BACKEND = """\
@@ -137,40 +137,40 @@ def test_parses_on_older_pythons():
 
 
 def test_what_is_installed_is_left_alone(bench):
-    assert bench.run() == (0, ["requirements.txt", "."], True)
+    assert bench.run() == (0, ["install/requirements.txt", "."], True)
     assert bench.run() == (0, [], False)
 
 
-@pytest.mark.parametrize("changed", ["requirements.txt", "pyproject.toml"])
+@pytest.mark.parametrize("changed", ["install/requirements.txt", "pyproject.toml"])
 def test_a_changed_file_is_installed_into_the_same_venv(bench, checkout, changed):
     bench.run()
     (checkout / changed).write_text("# changed\n")
-    assert bench.run() == (0, ["requirements.txt", "."], False)
+    assert bench.run() == (0, ["install/requirements.txt", "."], False)
 
 
 def test_the_test_environment_also_serves_the_demo_but_not_the_other_way_round(bench):
     bench.run()
-    assert bench.run("test") == (0, ["requirements-test.txt", "."], False)
+    assert bench.run("test") == (0, ["install/requirements-test.txt", "."], False)
     assert bench.run() == (0, [], False)
     assert bench.run("test") == (0, [], False)
 
 
-@pytest.mark.parametrize("fails", ["requirements.txt", "."])
+@pytest.mark.parametrize("fails", ["install/requirements.txt", "."])
 def test_a_half_finished_install_is_redone_from_scratch(bench, checkout, capsys, fails):
     bench.run()
-    (checkout / "requirements.txt").write_text("# changed\n")
+    (checkout / "install/requirements.txt").write_text("# changed\n")
     status, _, _ = bench.run(failing=(fails,))
     assert status == 2
     assert bench.calls[-1][-1] == fails, "nothing is run after a failed install"
     assert capsys.readouterr().err.splitlines()[-1].startswith("start.py: installing ")
-    assert bench.run() == (0, ["requirements.txt", "."], True)
+    assert bench.run() == (0, ["install/requirements.txt", "."], True)
 
 
 @pytest.mark.parametrize("now", [None, "3.12"], ids=["gone", "upgraded"])
 def test_a_venv_of_another_python_is_remade(bench, now):
     bench.run()
     bench.python = now
-    assert bench.run() == (0, ["requirements.txt", "."], True)
+    assert bench.run() == (0, ["install/requirements.txt", "."], True)
 
 
 def test_a_moved_checkout_gets_a_venv_of_its_own(bench, monkeypatch, tmp_path):
@@ -178,7 +178,7 @@ def test_a_moved_checkout_gets_a_venv_of_its_own(bench, monkeypatch, tmp_path):
     stamp = bench.start_py.STAMP.read_text("utf-8")
     assert str(bench.start_py.ROOT) in stamp
     bench.start_py.STAMP.write_text(stamp.replace(str(bench.start_py.ROOT), "/elsewhere"), "utf-8")
-    assert bench.run() == (0, ["requirements.txt", "."], True)
+    assert bench.run() == (0, ["install/requirements.txt", "."], True)
 
 
 def test_every_check_runs_whatever_the_first_says_and_pytest_gets_the_arguments(bench, capsys):
@@ -210,7 +210,7 @@ def pins(lock: str) -> set[str]:
 
 
 def test_the_test_lock_includes_the_other_and_repeats_nothing_of_it():
-    assert "\n-r requirements.txt\n" in (ROOT / "requirements-test.txt").read_text(encoding="utf-8")
+    assert "\n-r requirements.txt\n" in (ROOT / "install/requirements-test.txt").read_text(encoding="utf-8")
     names = [{pin.partition("==")[0] for pin in pins(lock)} for lock in LOCKS]
     assert not names[0] & names[1]
 
@@ -221,7 +221,7 @@ def test_locks_pin_what_pyproject_asks_for_and_name_no_registry():
     assert groups["build"] == project["build-system"]["requires"]
     asked = project["project"]["dependencies"] + groups["build"]
     tests = [one for one in groups["test"] if isinstance(one, str)]
-    for lock, wanted in (("requirements.txt", asked), ("requirements-test.txt", asked + tests)):
+    for lock, wanted in (("install/requirements.txt", asked), ("install/requirements-test.txt", asked + tests)):
         pinned = {pin.partition("==")[0] for one in LOCKS[: LOCKS.index(lock) + 1] for pin in pins(one)}
         names = {name.group().replace(".", "-") for one in wanted if (name := re.match(r"[a-z0-9.-]+", one))}
         assert names <= pinned, f"{lock}: its first lines say how to make it anew"

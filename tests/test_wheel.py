@@ -1,18 +1,15 @@
-"""The wheel holds everything Plimsoll needs, and a folder of the same name beside the logs does not get in its way."""
+"""The wheel holds everything Plimsoll needs, adds one name to an environment, and folders of the same names beside the logs are not used."""
 
 import os
 import shutil
 import subprocess
 import sys
-import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-PACKAGES = PYPROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
 
 
 def run(*command, **options):
@@ -39,58 +36,48 @@ def installed(wheel, tmp_path_factory):
 
 @pytest.fixture
 def hostile(tmp_path):
-    """A folder to work in that has packages of our names, none of which may be imported."""
-    for name in PACKAGES:
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "__init__.py").write_text("raise RuntimeError('not Plimsoll: ' + __file__)\n")
+    """A folder to work in that has a package and data of our names, none of which may be used."""
+    (tmp_path / "plimsoll").mkdir()
+    (tmp_path / "plimsoll" / "__init__.py").write_text("raise RuntimeError('not Plimsoll: ' + __file__)\n")
+    for name in ("rules/packs", "rules/signals", "dashboards", "telegraf"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "rules" / "packs" / "windows.yaml").write_text("this: is no pack\n")
     return tmp_path
 
 
-def test_every_package_is_listed_everywhere():
-    folders = {found.parent.name for found in ROOT.glob("*/__init__.py")}
-    linter = PYPROJECT["tool"]["importlinter"]
-    (layers,) = [contract["layers"] for contract in linter["contracts"] if contract["type"] == "layers"]
-    assert set(PACKAGES) == folders
-    assert set(linter["root_packages"]) == folders
-    assert {name for layer in layers for name in layer.replace("|", " ").split()} == folders
-    assert folders <= set(PYPROJECT["tool"]["basedpyright"]["include"])
-    assert set(PYPROJECT["tool"]["ruff"]["lint"]["isort"]["known-first-party"]) == folders
-
-
-def test_the_wheel_holds_our_packages_and_nothing_else(wheel):
+def test_the_wheel_adds_one_name_to_an_environment(wheel):
     names = zipfile.ZipFile(wheel).namelist()
-    assert {name.split("/")[0] for name in names} == {*PACKAGES, "plimsoll-0.1.0.dist-info"}
+    assert {name.split("/")[0] for name in names} == {"plimsoll", "plimsoll-0.1.0.dist-info"}
 
 
-def test_the_wheel_holds_every_file_of_them(wheel):
+def test_the_wheel_holds_every_file_of_the_package_and_of_what_people_edit(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
+    data = {"plimsoll": "plimsoll", **{name: f"plimsoll/data/{name}" for name in ("rules", "dashboards", "telegraf")}}
     files = {
-        file.relative_to(ROOT).as_posix()
-        for package in PACKAGES
-        for file in (ROOT / package).rglob("*")
+        f"{packed}/{file.relative_to(ROOT / folder).as_posix()}"
+        for folder, packed in data.items()
+        for file in (ROOT / folder).rglob("*")
         if file.is_file() and "__pycache__" not in file.parts
     }
     assert files <= names
-    assert {"rules/signals/memory.yaml", "model/perfmon.yaml"} <= names
-    assert any(name.startswith("rules/packs/") and name.endswith(".yaml") for name in names)
-    assert {".j2", ".css", ".js"} <= {Path(name).suffix for name in names if name.startswith("report/")}
+    assert {"plimsoll/data/rules/signals/memory.yaml", "plimsoll/model/perfmon.yaml"} <= names
+    assert {".j2", ".css", ".js"} <= {Path(name).suffix for name in names if name.startswith("plimsoll/report/")}
 
 
 def test_the_wheel_holds_what_telegraf_collects(installed):
     """`plimsoll stack` runs Telegraf with the very files that live hosts get."""
-    code = "from native.folders import configurations; print(configurations())"
+    code = "from plimsoll.native.folders import configurations; print(configurations())"
     folder = run(sys.executable, "-P", "-c", code, env={**os.environ, "PYTHONPATH": str(installed)}).strip()
     assert Path(folder).is_relative_to(installed)
     kept = {path.name: path.read_bytes() for path in Path(folder).iterdir() if path.is_file()}
     assert kept == {path.name: path.read_bytes() for path in (ROOT / "telegraf").iterdir() if path.is_file()}
 
 
-def test_packages_in_the_working_folder_are_not_imported(installed, hostile):
+def test_a_package_in_the_working_folder_is_not_imported(installed, hostile):
     env = {**os.environ, "PYTHONPATH": str(installed)}
-    code = f"import {', '.join(PACKAGES)}; print(*[m.__file__ for m in ({', '.join(PACKAGES)})], sep='\\n')"
-    for line in run(sys.executable, "-P", "-c", code, cwd=hostile, env=env).splitlines():
-        assert Path(line).is_relative_to(installed)
-    call = "from plimsoll.cli import main; main()"
+    code = "import plimsoll; print(plimsoll.__file__)"
+    assert Path(run(sys.executable, "-P", "-c", code, cwd=hostile, env=env).strip()).is_relative_to(installed)
+    call = "from plimsoll.cli.cli import main; main()"
     assert "review" in run(sys.executable, "-P", "-c", call, "--help", cwd=hostile, env=env)
 
 
@@ -98,5 +85,7 @@ def test_the_installed_program_works_in_such_a_folder(installed, hostile):
     """`demo` needs every room and every data file."""
     program = shutil.which("plimsoll", path=str(installed / "bin"))
     assert program
-    run(program, "demo", "--out", "made", cwd=hostile, env={**os.environ, "PYTHONPATH": str(installed)})
+    env = {**os.environ, "PYTHONPATH": str(installed)}
+    run(program, "demo", "--out", "made", cwd=hostile, env=env)
     assert (hostile / "made").is_dir()
+    assert "windows-cpu-busy" in run(program, "rules", "list", cwd=hostile, env=env)

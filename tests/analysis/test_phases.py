@@ -2,8 +2,8 @@ import time
 
 import numpy as np
 
-from analysis.phases import SteadyState, steady_state
-from model.times import SECOND
+from plimsoll.analysis.phases import SteadyState, steady_state
+from plimsoll.model.times import SECOND
 from tests.each import each
 from tests.simulated import ar1
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 
-from analysis.plateaus import plateaus
-from model.samples import Samples
-from model.times import SECOND
+from plimsoll.analysis.plateaus import plateaus
+from plimsoll.model.samples import Samples
+from plimsoll.model.times import SECOND
 
 SEEDS = 100
 PHI = 0.7

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from analysis.periods import by_neighbours, by_phase, rhythm
-from analysis.regular_spikes import regular_spikes
+from plimsoll.analysis.periods import by_neighbours, by_phase, rhythm
+from plimsoll.analysis.regular_spikes import regular_spikes
 from tests.simulated import ar1
 
 SEEDS = range(100)

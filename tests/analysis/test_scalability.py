@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from analysis.scalability import Law, Refused, latency_knee, scalability, throughput_knee
+from plimsoll.analysis.scalability import Law, Refused, latency_knee, scalability, throughput_knee
 
 LOADS = np.array([1, 2, 4, 8, 16, 32, 64, 128.0])
 SEEDS = 100

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from analysis.trend import trend
+from plimsoll.analysis.trend import trend
 from tests.simulated import ar1
 
 SEEDS = range(100)

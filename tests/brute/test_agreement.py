@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from demo.runs import write_runs
+from plimsoll.demo.runs import write_runs
 
 from . import generated
 from .catalogue import pack

@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from comparison.compare import Comparison, Side
-from comparison.story import Answer, answer, doubts, story
-from comparison.treatments import checked
-from diagnosis.diagnose import Diagnosis
-from hosts.settings import Settings
-from rules.load import load_signals
+from plimsoll.comparison.compare import Comparison, Side
+from plimsoll.comparison.story import Answer, answer, doubts, story
+from plimsoll.comparison.treatments import checked
+from plimsoll.hosts.settings import Settings
+from plimsoll.insights.insights import Diagnosis
+from plimsoll.rules.load import load_signals
 from tests.simulated import a_log, ar1, reviewed
 
 ROWS = 720

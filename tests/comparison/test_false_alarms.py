@@ -6,13 +6,13 @@ The signals of a run are 24, as compared at once; each seed is a comparison of r
 import numpy as np
 import pytest
 
-from comparison.judging import Compared, Outcome, judged
-from comparison.levels import Level
-from comparison.treatments import Treatment
-from model.samples import Samples
-from model.times import SECOND
-from rules.load import load_signals
-from rules.subjects import Subject
+from plimsoll.comparison.judging import Compared, Outcome, judged
+from plimsoll.comparison.levels import Level
+from plimsoll.comparison.treatments import Treatment
+from plimsoll.model.samples import Samples
+from plimsoll.model.times import SECOND
+from plimsoll.rules.load import load_signals
+from plimsoll.rules.subjects import Subject
 from tests.each import each
 from tests.simulated import ar1
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from demo.examples import EXPECTED, HEALTHY, SYSTEMS, TROUBLE, write_examples
-from demo.tables import Combined, simulate
-from model.times import iso
-from plimsoll.commands.review import Options, review_inputs
-from plimsoll.inputs import Inputs
-from review.findings import Outcome
-from review.review import Review
+from plimsoll.cli.commands.review import Options, review_inputs
+from plimsoll.cli.inputs import Inputs
+from plimsoll.demo.examples import EXPECTED, HEALTHY, SYSTEMS, TROUBLE, write_examples
+from plimsoll.demo.tables import Combined, simulate
+from plimsoll.model.times import iso
+from plimsoll.review.findings import Outcome
+from plimsoll.review.review import Review
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 WITHIN = timedelta(seconds=60)
@@ -49,9 +49,9 @@ def test_rebuilding_gives_the_committed_bytes(tmp_path: Path) -> None:
     ]
     written = {path.relative_to(tmp_path): path for path in tmp_path.rglob("*") if path.is_file()}
     committed = {path.relative_to(EXAMPLES) for path in EXAMPLES.glob("*/**/*") if path.is_file()}
-    assert committed == set(written), "run: python -m demo.examples"
+    assert committed == set(written), "run: python -m plimsoll.demo.examples"
     for name, path in written.items():
-        assert (EXAMPLES / name).read_bytes() == path.read_bytes(), f"{name}; run: python -m demo.examples"
+        assert (EXAMPLES / name).read_bytes() == path.read_bytes(), f"{name}; run: python -m plimsoll.demo.examples"
         assert path.stat().st_size < MOST_BYTES, name
 
 

@@ -1,9 +1,9 @@
 import re
 from pathlib import Path
 
-from demo.runs import write_runs
-from plimsoll.commands.review import Options, review_inputs
-from plimsoll.inputs import Inputs
+from plimsoll.cli.commands.review import Options, review_inputs
+from plimsoll.cli.inputs import Inputs
+from plimsoll.demo.runs import write_runs
 
 
 def test_the_steady_state_of_the_demo_is_found_where_it_is_set(tmp_path: Path) -> None:

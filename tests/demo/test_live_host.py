@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from demo.live_host import BACK, CYCLE, HOST, demo_points
-from hosts.facts import GivenFacts
-from live.judging import LiveJudge, evaluations
-from live.planning import Site
-from model.times import SECOND
-from rules.load import load
-from rules.states import State
-from store.duck_store import DuckStore
+from plimsoll.alerting.judging import LiveJudge, evaluations
+from plimsoll.alerting.planning import Site
+from plimsoll.demo.live_host import BACK, CYCLE, HOST, demo_points
+from plimsoll.hosts.facts import GivenFacts
+from plimsoll.model.times import SECOND
+from plimsoll.rules.load import load
+from plimsoll.rules.states import State
+from plimsoll.store.duck.store import DuckStore
 
 MINUTE = 60 * SECOND
 STARTS = [1_800_000_000 * SECOND + offset for offset in (0, 1, 9_999_999_999, 123_456_789_012_345)]

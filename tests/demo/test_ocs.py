@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from demo.runs import write_runs
-from demo.windows import added, significant
-from model.log import Values
+from plimsoll.demo.runs import write_runs
+from plimsoll.demo.windows import added, significant
+from plimsoll.model.log import Values
 
 STEADY = slice(240, None)
 RAMP = slice(0, 240)

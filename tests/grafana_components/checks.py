@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from dashboards.areas import PanelSpec, load_areas
-from dashboards.limits import Limits, drawn
-from grafana.look import load_look
-from rules.load import load_signals
+from plimsoll.dashboards.areas import PanelSpec, load_areas
+from plimsoll.dashboards.limits import Limits, drawn
+from plimsoll.export.grafana.look import load_look
+from plimsoll.rules.load import load_signals
 from tests.grafana_components.filled import LIVE
 
 Report = Mapping[str, Any]

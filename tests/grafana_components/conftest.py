@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grafana import dashboard_files
+from plimsoll.export.grafana.dashboards import files
 from tests.conftest import lacking
 from tests.grafana_components import filled as filling
 from tests.grafana_components import packages
@@ -41,7 +41,7 @@ def browser(filled, tmp_path_factory):
 @pytest.fixture(scope="module")
 def dashboards():
     """The dashboards by the names of their files."""
-    return {Path(name).stem: json.loads(text) for name, text in dashboard_files.files().items()}
+    return {Path(name).stem: json.loads(text) for name, text in files.files().items()}
 
 
 @pytest.fixture(scope="module")

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
 
-from demo.runs import FACTS
-from model.times import SECOND
-from native.influx import InfluxDB
-from store.influx import InfluxStore
-from store.influx_server import Address, Server
+from plimsoll.demo.runs import FACTS
+from plimsoll.model.times import SECOND
+from plimsoll.native.influx import InfluxDB
+from plimsoll.store.influx.server import Address, Server
+from plimsoll.store.influx.store import InfluxStore
 from tests.conftest import Bucket
 from tests.grafana_components import live
 

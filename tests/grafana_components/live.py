@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from dashboards.limits import rules_by_signal
-from grafana.selections import Selection
-from model.log import Log, Times
-from model.series import Series
-from model.times import SECOND, Zone
-from rules.load import load_signals
-from rules.signal_schema import Fields
+from plimsoll.dashboards.limits import rules_by_signal
+from plimsoll.export.grafana.selections import Selection
+from plimsoll.model.log import Log, Times
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND, Zone
+from plimsoll.rules.load import load_signals
+from plimsoll.rules.schema.signal import Fields
 
 sys.path.append(str(Path(__file__).parents[2] / "bench"))
 import fleet

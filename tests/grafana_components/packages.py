@@ -10,8 +10,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from model.errors import Unusable
-from native import folders
+from plimsoll.model.errors import Unusable
+from plimsoll.native import folders
 
 _HERE = Path(__file__).parent
 _FILES = ("package.json", "package-lock.json", ".npmrc")

@@ -8,15 +8,15 @@ import numpy as np
 import polars as pl
 import pytest
 
-from hosts.recorded_facts import recorded_facts
-from hosts.settings import load
-from model.errors import Unusable
-from model.log import Log
-from model.names import shipped
-from model.perfmon import CounterPath
-from model.series import Series
-from model.times import Zone
-from rules.load import load as load_rules
+from plimsoll.hosts.recorded_facts import recorded_facts
+from plimsoll.hosts.settings import load
+from plimsoll.model.errors import Unusable
+from plimsoll.model.log import Log
+from plimsoll.model.names import shipped
+from plimsoll.model.perfmon import CounterPath
+from plimsoll.model.series import Series
+from plimsoll.model.times import Zone
+from plimsoll.rules.load import load as load_rules
 
 CPU = r"Processor(_Total)\% Processor Time"
 DISK = r"PhysicalDisk(_Total)\% Disk Time"

@@ -6,11 +6,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from hosts.recorded_facts import recorded_facts
-from model.log import Log
-from model.names import measurement
-from model.series import Series
-from model.times import Zone
+from plimsoll.hosts.recorded_facts import recorded_facts
+from plimsoll.model.log import Log
+from plimsoll.model.names import measurement
+from plimsoll.model.series import Series
+from plimsoll.model.times import Zone
 
 
 @pytest.mark.parametrize(("queues", "processors"), [(["0"], None), (["0", "1", "Blocking Queue"], 2)])

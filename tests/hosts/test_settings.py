@@ -2,10 +2,10 @@
 
 import pytest
 
-from hosts.facts import Facts, UnknownFact
-from hosts.settings import load
-from model.errors import Unusable
-from rules.subjects import Subject
+from plimsoll.hosts.facts import Facts, UnknownFact
+from plimsoll.hosts.settings import load
+from plimsoll.model.errors import Unusable
+from plimsoll.rules.subjects import Subject
 
 GOOD = """\
 [run]

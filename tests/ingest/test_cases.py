@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from ingest.formats.registry import FORMATS
-from ingest.read import read_log
-from ingest.reading import Reading
-from model.errors import Unusable
-from model.times import Zone, iso
+from plimsoll.ingest.formats.registry import FORMATS
+from plimsoll.ingest.read import read_log
+from plimsoll.ingest.reading import Reading
+from plimsoll.model.errors import Unusable
+from plimsoll.model.times import Zone, iso
 
 FOLDER = Path(__file__).parent / "cases"
 CASES = sorted(path.parent for path in FOLDER.glob("*/*/expected.json"))

@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from ingest.shared.clock import in_order, to_utc
-from ingest.shared.zones import _file
-from model.remark import Remarks
-from model.times import SECOND, Zone, instant
+from plimsoll.ingest.shared.clock import in_order, to_utc
+from plimsoll.ingest.shared.zones import _file
+from plimsoll.model.remark import Remarks
+from plimsoll.model.times import SECOND, Zone, instant
 
 
 def clock(start, minutes):

@@ -8,10 +8,10 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pytest
 
-from ingest.shared.clock import to_utc
-from ingest.shared.zones import _file, stated
-from model.remark import Kind, Remarks
-from model.times import SECOND, Zone, instant
+from plimsoll.ingest.shared.clock import to_utc
+from plimsoll.ingest.shared.zones import _file, stated
+from plimsoll.model.remark import Kind, Remarks
+from plimsoll.model.times import SECOND, Zone, instant
 
 MINUTE = timedelta(minutes=1)
 CHANGING = _file()["changing"]

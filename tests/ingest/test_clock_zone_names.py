@@ -2,9 +2,9 @@
 
 import pytest
 
-from ingest.shared.zones import _file, by_windows, is_steady, stated
-from model.remark import Kind, Remarks
-from model.times import Zone
+from plimsoll.ingest.shared.zones import _file, by_windows, is_steady, stated
+from plimsoll.model.remark import Kind, Remarks
+from plimsoll.model.times import Zone
 
 UNCHANGING = _file()["unchanging"]
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-import model
-from ingest.shared.code_pages import guess_code_page
+import plimsoll.model
+from plimsoll.ingest.shared.code_pages import guess_code_page
 
-LANGUAGES = Path(model.__file__).parent / "languages"
+LANGUAGES = Path(plimsoll.model.__file__).parent / "languages"
 PAGES = {
     "de": ["cp1252", "cp850", "cp437"],
     "es": ["cp1252", "cp850", "cp437"],

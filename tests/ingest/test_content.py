@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from ingest import unpack
-from ingest.open import opened
-from ingest.read import read_log, read_logs
-from model.errors import Unusable
+from plimsoll.ingest.files import unpack
+from plimsoll.ingest.files.open import opened
+from plimsoll.ingest.read import read_log, read_logs
+from plimsoll.model.errors import Unusable
 
 if sys.version_info >= (3, 14):
     from compression import zstd

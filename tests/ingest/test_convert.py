@@ -14,13 +14,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ingest.convert import Part, to_csv, to_line_protocol, to_parquet
-from ingest.read import read_log
-from model.errors import Unusable
-from model.log import Log
-from model.names import shipped
-from model.perfmon import CounterPath
-from model.times import SECOND, Zone
+from plimsoll.ingest.convert.convert import Part, to_csv, to_line_protocol, to_parquet
+from plimsoll.ingest.read import read_log
+from plimsoll.model.errors import Unusable
+from plimsoll.model.log import Log
+from plimsoll.model.names import shipped
+from plimsoll.model.perfmon import CounterPath
+from plimsoll.model.times import SECOND, Zone
 
 word = st.text(
     st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs"), exclude_characters="\\()"), min_size=1

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from ingest.read import read_log
-from model.errors import Unusable
+from plimsoll.ingest.read import read_log
+from plimsoll.model.errors import Unusable
 
 ROWS = [("01/15/2008 10:00:00.000", "4096", "8.57e-005"), ("01/15/2008 10:00:05.000", "123.456", "17.5")]
 PATHS = (r"\\H\Memory\Available Bytes", r"\\H\PhysicalDisk(_Total)\Avg. Disk sec/Read")

@@ -6,11 +6,11 @@ from time import process_time
 import numpy as np
 import pytest
 
-from ingest.read import read_log
-from ingest.shared.clock import to_utc
-from model.errors import Unusable
-from model.remark import Remarks
-from model.times import SECOND, Zone, instant
+from plimsoll.ingest.read import read_log
+from plimsoll.ingest.shared.clock import to_utc
+from plimsoll.model.errors import Unusable
+from plimsoll.model.remark import Remarks
+from plimsoll.model.times import SECOND, Zone, instant
 
 HEADER = b'"(PDH-CSV 4.0) (UTC)(0)","\\\\H\\Memory\\Available MBytes","\\\\H\\System\\Threads"\r\n'
 ROW = b'"01/01/2024 00:00:00.000"'

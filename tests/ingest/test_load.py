@@ -13,13 +13,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from ingest.write_pdh import WallClock, write_pdh
-from native.influx import InfluxDB
-from store import lease
-from store.influx import InfluxStore
-from store.influx_server import Address, Server
-from store.lease import LeaseEnded, leased
-from store.run_states import Work
+from plimsoll.ingest.convert.write_pdh import WallClock, write_pdh
+from plimsoll.native.influx import InfluxDB
+from plimsoll.store import lease
+from plimsoll.store.influx.server import Address, Server
+from plimsoll.store.influx.store import InfluxStore
+from plimsoll.store.lease import LeaseEnded, leased
+from plimsoll.store.run_states import Work
 from tests.conftest import built
 from tests.sure_influx import SureServer
 
@@ -378,7 +378,7 @@ def test_a_run_that_is_being_loaded_is_deleted_only_by_force(plimsoll, environme
 
 
 # In batches small enough for a small log to have many.
-CALL = "import ingest.load; ingest.load.VALUES_AT_ONCE = 5_000; from plimsoll.cli import main; main()"
+CALL = "import plimsoll.ingest.runs.load; plimsoll.ingest.runs.load.VALUES_AT_ONCE = 5_000; from plimsoll.cli.cli import main; main()"
 
 
 def begin(environment, log):

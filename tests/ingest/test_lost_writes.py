@@ -7,18 +7,18 @@ import numpy as np
 import polars as pl
 import pytest
 
-from ingest import load as load_module
-from ingest.load import load
-from model.errors import Unusable
-from model.log import Log
-from model.run import Recording, Run, StoredRun
-from model.series import Series
-from model.times import SECOND, Zone
-from store import influx
-from store.duck_store import DuckStore
-from store.influx import InfluxStore
-from store.influx_server import Address, Server
-from store.protocol import WriteResult
+from plimsoll.ingest.runs import load as load_module
+from plimsoll.ingest.runs.load import load
+from plimsoll.model.errors import Unusable
+from plimsoll.model.log import Log
+from plimsoll.model.run import Recording, Run, StoredRun
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND, Zone
+from plimsoll.store.duck.store import DuckStore
+from plimsoll.store.influx import store as influx
+from plimsoll.store.influx.server import Address, Server
+from plimsoll.store.influx.store import InfluxStore
+from plimsoll.store.protocol import WriteResult
 
 TIMES = 1_700_000_000 * SECOND + np.arange(60, dtype=np.int64) * 10 * SECOND
 SERIES = tuple(Series("WEB1", "m", (), field) for field in ("x", "y"))

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from mutate import mutated
 
-from ingest.read import read_log
-from model.errors import Unusable
+from plimsoll.ingest.read import read_log
+from plimsoll.model.errors import Unusable
 
 LOGS = [
     path.read_bytes()

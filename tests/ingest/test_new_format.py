@@ -7,11 +7,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from ingest.formats.registry import FORMATS
-from ingest.reading import Reading
-from ingest.shared.text import Text
-from model.errors import Unusable
-from model.times import iso
+from plimsoll.ingest.formats.registry import FORMATS
+from plimsoll.ingest.reading import Reading
+from plimsoll.ingest.shared.text import Text
+from plimsoll.model.errors import Unusable
+from plimsoll.model.times import iso
 
 PAGE = (Path(__file__).parents[2] / "docs" / "new-format.md").read_text(encoding="utf-8")
 CODE, REGISTRY = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
@@ -44,7 +44,7 @@ def test_it_refuses_a_row_that_is_cut(format_):
 
 def test_the_registry_is_as_shown():
     shown = re.findall(r"^    ([\w.]+),$", REGISTRY, re.MULTILINE)
-    source = Path(__file__).parents[2] / "ingest" / "formats" / "registry.py"
+    source = Path(__file__).parents[2] / "plimsoll" / "ingest" / "formats" / "registry.py"
     kept = re.search(r"FORMATS: .*?\n\)", source.read_text(encoding="utf-8"), re.DOTALL)
     assert kept is not None
     assert shown == [*re.findall(r"^    ([\w.]+),$", kept[0], re.MULTILINE), "json_lines"]

@@ -2,9 +2,9 @@
 
 import pytest
 
-from ingest.read import read_log
-from model.errors import Unusable
-from model.times import iso
+from plimsoll.ingest.read import read_log
+from plimsoll.model.errors import Unusable
+from plimsoll.model.times import iso
 
 HEADER = '"(PDH-CSV 4.0) (UTC)(0)";"\\\\H\\System\\Threads";"\\\\H\\System\\Processes"'
 ROWS = [f"21.05.2024 13:41:{n};916,302785{n};{n},25" for n in range(10, 40)]

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from mutate import mutated
 
-from ingest.formats.perfmon import regular, rows
-from ingest.read import read_log
-from model.errors import Unusable
-from model.remark import Kind
+from plimsoll.ingest.formats.perfmon import regular, rows
+from plimsoll.ingest.read import read_log
+from plimsoll.model.errors import Unusable
+from plimsoll.model.remark import Kind
 
 LOGS = [path.read_bytes() for path in sorted((Path(__file__).parent / "cases").glob("[!n]*/*/input.*"))]
 HEADER = r'"(PDH-CSV 4.0) (UTC)(0)","\\H\System\Threads","\\H\Memory\Available Bytes"'

@@ -12,18 +12,18 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from ingest import load as load_module
-from ingest.load import load
-from ingest.unload import unload
-from model.errors import Unusable
-from model.log import Log
-from model.run import Recording, Run, StoredRun
-from model.series import Series
-from model.times import SECOND, Zone
-from store import lease
-from store.influx import InfluxStore
-from store.influx_server import Address, Server
-from store.lease import LeaseEnded
+from plimsoll.ingest.runs import load as load_module
+from plimsoll.ingest.runs.load import load
+from plimsoll.ingest.runs.unload import unload
+from plimsoll.model.errors import Unusable
+from plimsoll.model.log import Log
+from plimsoll.model.run import Recording, Run, StoredRun
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND, Zone
+from plimsoll.store import lease
+from plimsoll.store.influx.server import Address, Server
+from plimsoll.store.influx.store import InfluxStore
+from plimsoll.store.lease import LeaseEnded
 
 START = 1_700_000_000 * SECOND
 EVER = (START - 10**15, START + 10**15)

@@ -6,11 +6,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from ingest.several import refuse_unnamed, remarks_on
-from model.errors import Unusable
-from model.log import Log
-from model.series import Series
-from model.times import SECOND, Zone
+from plimsoll.ingest.recordings import refuse_unnamed, remarks_on
+from plimsoll.model.errors import Unusable
+from plimsoll.model.log import Log
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND, Zone
 
 
 def a_log(name, host, start_s, count, value=1.0, zone=None, every_s=10):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.shared.text import Text
+from plimsoll.ingest.shared.text import Text
 
 
 @pytest.mark.parametrize("bom", ["utf-8-sig", "utf-16"])

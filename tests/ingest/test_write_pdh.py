@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ingest.read import read_log
-from ingest.write_pdh import WallClock, write_pdh
-from model.errors import Unusable
+from plimsoll.ingest.convert.write_pdh import WallClock, write_pdh
+from plimsoll.ingest.read import read_log
+from plimsoll.model.errors import Unusable
 
 BERLIN = WallClock("W. Europe Standard Time", -60)
 TIMES = np.array([1_200_387_720_000_000_000, 1_200_387_725_007_999_999], dtype=np.int64)  # 09:02:00 UTC

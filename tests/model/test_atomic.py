@@ -8,26 +8,26 @@ import threading
 
 import pytest
 
-from model.atomic import atomic_write
-from model.errors import Unusable
+from plimsoll.model.atomic import atomic_write
+from plimsoll.model.errors import Unusable
 
 
 def test_a_file_is_there_only_when_it_is_whole(tmp_path):
-    path = tmp_path / "new" / "report.html"
+    path = tmp_path / "new" / "plimsoll.report.html"
     with atomic_write(path) as partial:
         partial.write_text("half")
         assert not path.exists()
     assert path.read_text() == "half"
-    assert os.listdir(path.parent) == ["report.html"]
+    assert os.listdir(path.parent) == ["plimsoll.report.html"]
 
 
 def test_an_error_on_the_way_leaves_what_was_there(tmp_path):
-    path = tmp_path / "report.html"
+    path = tmp_path / "plimsoll.report.html"
     path.write_text("before")
     with pytest.raises(ZeroDivisionError), atomic_write(path) as partial:
         partial.write_text(f"half{1 / 0}")
     assert path.read_text() == "before"
-    assert os.listdir(tmp_path) == ["report.html"]
+    assert os.listdir(tmp_path) == ["plimsoll.report.html"]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no pipes among its files")
@@ -130,7 +130,7 @@ def test_a_name_may_be_as_long_as_the_system_allows(tmp_path, name):
 @on_posix
 @pytest.mark.parametrize("mode", [0o600, 0o444, 0o660, 0o755])
 def test_the_mode_of_a_file_that_is_replaced_is_kept(tmp_path, mode):
-    path, link = tmp_path / "report.html", tmp_path / "link"
+    path, link = tmp_path / "plimsoll.report.html", tmp_path / "link"
     path.write_text("before")
     path.chmod(mode)
     link.symlink_to(path)

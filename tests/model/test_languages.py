@@ -7,7 +7,8 @@ from importlib.resources import files
 import pytest
 import yaml
 
-from model.perfmon import CounterPath
+from plimsoll.model.perfmon import CounterPath
+from plimsoll.model.shipped_files import shipped_files
 
 LANGUAGES = ("de", "es", "fr", "ja", "ru")
 # Windows itself localises these; SQL Server, NTDS and the messaging servers bring their own names.
@@ -28,7 +29,7 @@ LOCALISED = (
 
 
 def text_of(language):
-    return files("model").joinpath("languages", f"{language}.yaml").read_text(encoding="utf-8")
+    return files("plimsoll.model").joinpath("languages", f"{language}.yaml").read_text(encoding="utf-8")
 
 
 @cache
@@ -38,7 +39,7 @@ def names_in(language):
 
 @cache
 def canonical():
-    objects = yaml.load(files("model").joinpath("perfmon.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)[
+    objects = yaml.load(files("plimsoll.model").joinpath("perfmon.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)[
         "objects"
     ]
     return {name: set(entry["counters"]) for name, entry in objects.items()}
@@ -49,7 +50,7 @@ def needed():
     """The counters of the localised objects that signals are taken from, by object."""
     parts = [
         yaml.load(one.read_bytes(), yaml.CSafeLoader)
-        for one in files("rules").joinpath("signals").iterdir()
+        for one in shipped_files("rules").joinpath("signals").iterdir()
         if one.name.endswith(".yaml")
     ]
     sources = [source for part in parts for signal in part["signals"].values() for source in signal.get("sources", [])]

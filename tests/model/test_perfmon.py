@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.names import shipped
-from model.perfmon import CounterPath, generic_object, telegraf_name
+from plimsoll.model.names import shipped
+from plimsoll.model.perfmon import CounterPath, generic_object, telegraf_name
 
 name = st.text(st.characters(codec="utf-8", exclude_characters="\\()\0\r\n"), min_size=1).filter(str.strip)
 instance = st.one_of(st.none(), st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0()\\"), min_size=1))

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from model.sampling import other_intervals, pauses, sampling_interval
-from model.times import SECOND
+from plimsoll.model.sampling import other_intervals, pauses, sampling_interval
+from plimsoll.model.times import SECOND
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,9 @@
 
 import pytest
 
-from model.errors import Unusable
-from model.time_arguments import parse_span, parse_time
-from model.times import SECOND, Zone
+from plimsoll.model.errors import Unusable
+from plimsoll.model.time_arguments import parse_span, parse_time
+from plimsoll.model.times import SECOND, Zone
 
 BERLIN = Zone.parse("Europe/Berlin")
 

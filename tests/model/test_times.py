@@ -2,8 +2,8 @@
 
 import pytest
 
-from model.errors import Unusable
-from model.times import SECOND, Zone, duration_text, iso, offset_text, parse_duration
+from plimsoll.model.errors import Unusable
+from plimsoll.model.times import SECOND, Zone, duration_text, iso, offset_text, parse_duration
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from model.value_text import number, percent, quantity
+from plimsoll.model.value_text import number, percent, quantity
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from native import folders, programs
-from native.background import Unusable
-from native.build import build
-from native.programs import INFLUXDB, INFLUXQL, PROGRAMS, TELEGRAF, TELEGRAF_WINDOWS
+from plimsoll.native import folders, programs
+from plimsoll.native.background import Unusable
+from plimsoll.native.build import build
+from plimsoll.native.programs import INFLUXDB, INFLUXQL, PROGRAMS, TELEGRAF, TELEGRAF_WINDOWS
 
 ROOT = Path(__file__).parents[2]
 
@@ -139,14 +139,14 @@ def test_a_build_that_is_interrupted_leaves_nothing(cache, tools, tmp_path):
     """Neither the program, in whole or in part, nor the compiler at work."""
     pid = tmp_path / "pid"
     tools(go=go(f"echo half > $3; echo $$ > {pid}; exec {shutil.which('sleep', path=os.defpath)} 100"))
-    command = [sys.executable, "-c", "from native.build import main; raise SystemExit(main(['telegraf']))"]
+    command = [sys.executable, "-c", "from plimsoll.native.build import main; raise SystemExit(main(['telegraf']))"]
     process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
     while not pid.exists() or not pid.read_text():
         assert process.poll() is None
         time.sleep(0.02)
     time.sleep(1)  # it was started; that its builder knows, too, takes a moment
     process.send_signal(2)
-    assert process.communicate()[1] == "native.build: interrupted\n"
+    assert process.communicate()[1] == "plimsoll.native.build: interrupted\n"
     assert process.returncode == 130
     with pytest.raises(ProcessLookupError):
         os.kill(int(pid.read_text()), 0)
@@ -156,7 +156,7 @@ def test_a_build_that_is_interrupted_leaves_nothing(cache, tools, tmp_path):
 @posix
 def test_two_builders_at_once(cache, tools):
     tools(go=go("sleep=1; echo '#!/bin/sh' > $3; i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; echo whole >> $3"))
-    command = [sys.executable, "-m", "native.build", "telegraf"]
+    command = [sys.executable, "-m", "plimsoll.native.build", "telegraf"]
     builders = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(3)]
     assert {builder.communicate()[0] for builder in builders} == {f"{TELEGRAF.path}\n"}
     assert [builder.returncode for builder in builders] == [0, 0, 0]
@@ -174,7 +174,13 @@ def test_what_is_built_is_not_built_again(cache, tools):
 def test_it_runs_on_python_alone(cache):
     """Before Plimsoll's own packages are installed."""
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); import native.build"],
+        [
+            sys.executable,
+            "-I",
+            "-S",
+            "-c",
+            f"import sys; sys.path.insert(0, {str(ROOT)!r}); import plimsoll.native.build",
+        ],
         capture_output=True,
         text=True,
         check=False,
@@ -182,7 +188,7 @@ def test_it_runs_on_python_alone(cache):
     assert done.stderr == ""
     assert (
         subprocess.run(
-            [sys.executable, "-m", "native.build", "nix"], cwd=ROOT, capture_output=True, check=False
+            [sys.executable, "-m", "plimsoll.native.build", "nix"], cwd=ROOT, capture_output=True, check=False
         ).returncode
         == 2
     )

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from native import folders, settings, tokens
-from native.influx import InfluxDB
-from native.influx_api import Api
-from native.programs import INFLUXDB, TELEGRAF
-from native.settings import for_docker
+from plimsoll.native import folders, settings, tokens
+from plimsoll.native.influx import InfluxDB
+from plimsoll.native.influx_api import Api
+from plimsoll.native.programs import INFLUXDB, TELEGRAF
+from plimsoll.native.settings import for_docker
 
 ROOT = Path(__file__).parents[2]
 FILE = yaml.load((ROOT / "docker-compose.yml").read_text(), yaml.CSafeLoader)
@@ -280,6 +280,5 @@ def test_ingest_is_called_as_it_is_documented():
 
 def test_the_image_is_made_of_what_the_wheel_is_made_of():
     listed = {line[1:] for line in (ROOT / ".dockerignore").read_text().split() if line.startswith("!")}
-    packages = {found.parent.name for found in ROOT.glob("*/__init__.py")}
-    assert listed == {*packages, "telegraf", "requirements.txt", "pyproject.toml", "hatch_build.py", "README.md"}
-    assert "--require-hashes -r requirements.txt" in (ROOT / "Dockerfile").read_text()
+    assert listed == {"plimsoll", "rules", "dashboards", "telegraf", "install", "pyproject.toml", "README.md"}
+    assert "--require-hashes -r install/requirements.txt" in (ROOT / "Dockerfile").read_text()

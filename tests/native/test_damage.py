@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from native.influx import InfluxDB
-from native.stack import Stack
+from plimsoll.native.influx import InfluxDB
+from plimsoll.native.stack import Stack
 from tests.conftest import built, free_port
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="servers are not run in the background on Windows")

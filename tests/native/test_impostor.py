@@ -9,9 +9,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from native import folders, settings
-from native.influx_api import Api
-from native.stack import Stack
+from plimsoll.native import folders, settings
+from plimsoll.native.influx_api import Api
+from plimsoll.native.stack import Stack
 from tests.conftest import free_port
 from tests.impostor import Impostor
 

@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from native import settings
-from native.private import check_private
-from native.stack import Stack
+from plimsoll.native import settings
+from plimsoll.native.private import check_private
+from plimsoll.native.stack import Stack
 from tests.conftest import free_port
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="servers are not run in the background on Windows")

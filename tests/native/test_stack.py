@@ -13,9 +13,9 @@ import urllib.request
 
 import pytest
 
-from native import background, folders, settings
-from native.influx import InfluxDB
-from native.stack import Stack
+from plimsoll.native import background, folders, settings
+from plimsoll.native.influx import InfluxDB
+from plimsoll.native.stack import Stack
 from tests.conftest import free_port
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="servers are not run in the background on Windows")
@@ -220,7 +220,7 @@ def test_a_mark_that_says_nothing(tmp_path, content):
 
 def test_set_up_goes_on_where_it_was_cut_off(stack, free_port, monkeypatch):
     """Secrets are kept before InfluxDB hears of them; tokens that are missing are made."""
-    monkeypatch.setattr("native.influx.set_up", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr("plimsoll.native.influx.set_up", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         stack.start(free_port)
     assert not stack.influxdb.background.running()
@@ -294,7 +294,7 @@ def test_settings_of_other_data(stack, plimsoll, free_port):
 
 def test_ctrl_c_in_the_terminal_does_not_reach_the_servers(stack, free_port):
     """The terminal sends it to the whole process group of the command that started them."""
-    code = f"from pathlib import Path; from native.stack import Stack; Stack(Path({str(stack.folder)!r})).start({free_port})"
+    code = f"from pathlib import Path; from plimsoll.native.stack import Stack; Stack(Path({str(stack.folder)!r})).start({free_port})"
     starter = subprocess.Popen(
         [sys.executable, "-c", f"{code}; print('started', flush=True); import time; time.sleep(60)"],
         start_new_session=True,

@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from hosts.settings import parse
-from live import planning
-from live.alert_record import details_of
-from live.alert_rows import Begun, begin, count_firing, end
-from live.alerts_file import NAME, AlertsFile
-from live.judged_now import JudgedNow
-from live.loop import Progress
-from model.points import Points
-from model.series import Series
-from model.times import SECOND
-from rules.load import load
-from rules.states import State
-from rules.subjects import Subject
+from plimsoll.alerting import planning
+from plimsoll.alerting.book.database import NAME, AlertsFile
+from plimsoll.alerting.book.record import details_of
+from plimsoll.alerting.book.rows import Begun, begin, count_firing, end
+from plimsoll.alerting.judged_now import JudgedNow
+from plimsoll.alerting.loop import Progress
+from plimsoll.hosts.settings import parse
+from plimsoll.model.points import Points
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND
+from plimsoll.rules.load import load
+from plimsoll.rules.states import State
+from plimsoll.rules.subjects import Subject
 
 MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE

@@ -7,9 +7,9 @@ from urllib.parse import urlencode
 
 import numpy as np
 
-from model.points import Points
-from model.series import Series
-from model.times import SECOND
+from plimsoll.model.points import Points
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND
 
 EVERY = 10 * SECOND
 NOW = time.time_ns() // EVERY * EVERY

@@ -4,16 +4,16 @@ from urllib.parse import urlencode
 
 import pytest
 
-from live import alert_actions, silences
-from live.alert_history import alert, firing
-from live.roster import Roster, Seen
-from live.troubles import Trouble, Troubles
-from model.times import SECOND
-from rules.states import State
+from plimsoll.alerting.book import actions, silences
+from plimsoll.alerting.book.history import alert, firing
+from plimsoll.alerting.roster import Roster, Seen
+from plimsoll.alerting.troubles import Trouble, Troubles
+from plimsoll.model.times import SECOND
+from plimsoll.rules.states import State
 from tests.each import each
-from tests.live.serve.site import site
 from tests.pages.alerting import CPU, HOSTILE, HOUR, LONG, MINUTE, NOTE, PRIVILEGED
 from tests.pages.browsing import NARROW, WIDE, opened
+from tests.serve.site import site
 
 FORM = {"rule": "windows-cpu-*", "host": "web*", "instance": "*", "length": "2h", "reason": "new release", "who": "joe"}
 
@@ -145,7 +145,7 @@ def test_what_fires_and_what_is_about_to(chromium, told, pages):
     told.fired("DB01", rule=NOTE)
     told.judges("MAIL1", State.PENDING, ago=2 * MINUTE)
     told.judges("MAIL2", State.OK)
-    alert_actions.acknowledge(told.file, acked, "joe", "known", told.now)
+    actions.acknowledge(told.file, acked, "joe", "known", told.now)
     silences.add(told.file, "windows-*", "*", LONG, HOUR, HOSTILE, "anna", told.now)
     with told.file.transaction() as connection:
         connection.execute(

@@ -5,17 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboards.homes import home_of
-from dashboards.limits import Limits, drawn
-from model.samples import Samples
-from model.times import SECOND
-from pages.signals import reduced, with_gaps
-from store.influx import InfluxStore
-from store.influx_address import Address
-from store.m4 import bucket_width, m4
-from tests.live.serve.site import site
+from plimsoll.dashboards.homes import home_of
+from plimsoll.dashboards.limits import Limits, drawn
+from plimsoll.model.samples import Samples
+from plimsoll.model.times import SECOND
+from plimsoll.pages.charts.signal_values import reduced, with_gaps
+from plimsoll.store.influx.address import Address
+from plimsoll.store.influx.store import InfluxStore
+from plimsoll.store.m4 import bucket_width, m4
 from tests.pages.alerting import HOUR, MINUTE, Told
 from tests.pages.charting import EVERY, NOW, charts, cpu, line, space, switches, write
+from tests.serve.site import site
 from tests.sure_influx import SureServer
 
 FROM = (NOW - HOUR) // 1_000_000

@@ -6,10 +6,10 @@ from urllib.parse import parse_qs, quote, urlsplit
 import numpy as np
 import pytest
 
-from tests.live.serve.site import site
 from tests.pages.alerting import HOUR, MINUTE, Told
 from tests.pages.browsing import NARROW, WIDE, opened
 from tests.pages.charting import HOSTILE, cpu, lately, space, switches
+from tests.serve.site import site
 
 _DRAWN = """() => new Promise((done) => {
   const look = () => {

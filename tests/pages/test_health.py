@@ -6,23 +6,23 @@ from math import nan
 import numpy as np
 import pytest
 
-from live.alerts_file import AlertsFile
-from live.health import HostHealth, HostState
-from live.judged_now import JudgedNow
-from live.overview import health
-from live.troubles import Trouble
-from live.writing import WritingState
-from model.times import SECOND
-from pages import health_words
-from pages.host_cells import cells
-from pages.host_table import host_table
-from pages.sparkline import Recent
-from rules.states import State
-from rules.subjects import Subject
-from tests.live.serve.site import site
-from tests.live.test_loop import SITE, World
+from plimsoll.alerting.book.database import AlertsFile
+from plimsoll.alerting.health import HostHealth, HostState
+from plimsoll.alerting.judged_now import JudgedNow
+from plimsoll.alerting.troubles import Trouble
+from plimsoll.model.times import SECOND
+from plimsoll.pages.health import words
+from plimsoll.pages.health.host_cells import cells
+from plimsoll.pages.health.host_table import host_table
+from plimsoll.pages.health.sparkline import Recent
+from plimsoll.receive.writing import WritingState
+from plimsoll.rules.states import State
+from plimsoll.rules.subjects import Subject
+from plimsoll.up.overview import health
+from tests.alerting.test_loop import SITE, World
 from tests.pages.browsing import NARROW, WIDE, opened
 from tests.pages.watching import MINUTE, Watching
+from tests.serve.site import site
 
 HOSTILE = ("<script>alert(1)</script>\"'><img src=x onerror=alert(1)>", "\u202etxt.exe\x1b[31m{{7*7}}", "x" * 300)
 CPU, PAGE_LIFE, FREE = "cpu-busy", "sql-page-life-expectancy", "windows-disk-free"
@@ -271,8 +271,8 @@ def test_a_cell_and_a_row_say_why_they_are_marked():
         return cells({(rule.id, "web1", None): one}, (), SITE.catalogue)
 
     (held,) = judged(88, State.FIRING)["web1"].values()
-    assert health_words.of_cell(held, None, MINUTE)[1] == "passed its limit, ends when at most 85 %"
+    assert words.of_cell(held, None, MINUTE)[1] == "passed its limit, ends when at most 85 %"
     (odd,) = judged(nan, State.NO_DATA, -51)["web1"].values()
-    assert health_words.figure(odd) == ("cannot be: -51 %", "")
+    assert words.figure(odd) == ("cannot be: -51 %", "")
     found = host_table([HostHealth("web1", HostState.HEALTHY)], (), judged(99, State.PENDING), SITE.catalogue)
     assert (found.rows[0].pending, found.pending) == ("critical", "critical")

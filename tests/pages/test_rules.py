@@ -2,12 +2,12 @@
 
 import pytest
 
-from report.rule_page import sections
-from rules.load import load
-from rules.states import State
-from tests.live.serve.site import site
+from plimsoll.report.rule_page import sections
+from plimsoll.rules.load import load
+from plimsoll.rules.states import State
 from tests.pages.alerting import CPU, HOSTILE, HOUR, LONG, MINUTE
 from tests.pages.browsing import NARROW, WIDE, opened
+from tests.serve.site import site
 
 SETTINGS = f"""
 [rules.{CPU}]

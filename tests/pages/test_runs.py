@@ -9,20 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from hosts.run_to_store import run_to_store
-from ingest.find_logs import find_logs
-from ingest.load import load
-from ingest.read_files import read_files
-from ingest.reading import Reading
-from model.run import Recording, Run, StoredRun
-from pages.run_links import run_path
-from plimsoll.demo_runs import load_demo_runs
-from store.duck_store import DuckStore
-from store.influx import InfluxStore
-from store.influx_address import Address
-from store.influx_server import Server
-from tests.live.serve.site import site
+from plimsoll.cli.demo_runs import load_demo_runs
+from plimsoll.hosts.run_to_store import run_to_store
+from plimsoll.ingest.files.find_logs import find_logs
+from plimsoll.ingest.read_files import read_files
+from plimsoll.ingest.reading import Reading
+from plimsoll.ingest.runs.load import load
+from plimsoll.model.run import Recording, Run, StoredRun
+from plimsoll.pages.shared.run_links import run_path
+from plimsoll.store.duck.store import DuckStore
+from plimsoll.store.influx.address import Address
+from plimsoll.store.influx.server import Server
+from plimsoll.store.influx.store import InfluxStore
 from tests.pages.browsing import NARROW, WIDE, opened
+from tests.serve.site import site
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 HOSTILE = "<script>alert(1)</script>\"'&"

@@ -7,13 +7,13 @@ import time
 import psutil
 import pytest
 
-from demo.runs import write_runs
-from live.limits import Limits
-from model.times import SECOND
-from pages.run_links import run_path
-from store.run_states import State
-from tests.live.serve.site import site
+from plimsoll.demo.runs import write_runs
+from plimsoll.model.times import SECOND
+from plimsoll.pages.shared.run_links import run_path
+from plimsoll.serve.limits import Limits
+from plimsoll.store.run_states import State
 from tests.pages.browsing import opened
+from tests.serve.site import site
 
 HEADER = r'"(PDH-CSV 4.0) ({zone})(0)","\\{host}\Processor(_Total)\% Processor Time"'
 HOSTILE = "<script>alert(1)</script>\"' \u202e&"
@@ -62,7 +62,7 @@ def is_cleared(here):
 
 
 def workers():
-    return [one for one in psutil.Process().children() if "pages.worker" in command(one)]
+    return [one for one in psutil.Process().children() if "plimsoll.pages.reviewing.worker" in command(one)]
 
 
 def the_worker():

@@ -4,20 +4,20 @@ import time
 from dataclasses import dataclass, field
 from math import nan
 
-from live import overview
-from live.alert_book import AlertBook
-from live.alerts_file import AlertsFile
-from live.judged_now import JudgedNow
-from live.loop import Progress
-from live.planning import Site
-from live.roster import Roster, Seen
-from live.transitions import Transition
-from live.troubles import Trouble
-from live.writing import WritingState
-from model.times import SECOND
-from rules.load import load
-from rules.states import State, Status
-from rules.subjects import Subject
+from plimsoll.alerting.book.book import AlertBook
+from plimsoll.alerting.book.database import AlertsFile
+from plimsoll.alerting.judged_now import JudgedNow
+from plimsoll.alerting.loop import Progress
+from plimsoll.alerting.planning import Site
+from plimsoll.alerting.roster import Roster, Seen
+from plimsoll.alerting.transitions import Transition
+from plimsoll.alerting.troubles import Trouble
+from plimsoll.model.times import SECOND
+from plimsoll.receive.writing import WritingState
+from plimsoll.rules.load import load
+from plimsoll.rules.states import State, Status
+from plimsoll.rules.subjects import Subject
+from plimsoll.up import overview
 
 MINUTE = 60 * SECOND
 SITE = Site(load())

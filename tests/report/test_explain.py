@@ -1,8 +1,8 @@
 """A rule in words."""
 
-from report.rule_page import explain
-from rules.healthy import Healthy
-from rules.load import load_packs, load_signals
+from plimsoll.report.rule_page import explain
+from plimsoll.rules.load import load_packs, load_signals
+from plimsoll.rules.schema.healthy import Healthy
 
 
 def test_a_scaled_rule_recovers_at_a_scaled_limit():

@@ -3,10 +3,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from diagnosis.diagnose import Diagnosis
-from report import terminal
-from report.html.render import render
-from report.json_document import document
+from plimsoll.insights.insights import Diagnosis
+from plimsoll.report import terminal
+from plimsoll.report.html.render import render
+from plimsoll.report.json_document import document
 from tests.simulated import a_log, ar1, reviewed
 
 BATCHES = "\\SQLServer:SQL Statistics\\Batch Requests/sec"

@@ -10,21 +10,21 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from diagnosis.diagnose import Diagnosis
-from hosts.facts import Facts, GivenFacts
-from model.log import Log
-from model.names import shipped
-from model.perfmon import CounterPath
-from model.remark import Kind, Remark
-from model.run import Phase, Run
-from model.times import SECOND, Zone
-from model.value_text import quantity
-from report.html.render import render
-from report.wording import crossed_summary
-from review.findings import Outcome, Question
-from review.review import review
-from rules.pack_schema import Pack, Rule
-from rules.signal_schema import Signal
+from plimsoll.hosts.facts import Facts, GivenFacts
+from plimsoll.insights.insights import Diagnosis
+from plimsoll.model.log import Log
+from plimsoll.model.names import shipped
+from plimsoll.model.perfmon import CounterPath
+from plimsoll.model.remark import Kind, Remark
+from plimsoll.model.run import Phase, Run
+from plimsoll.model.times import SECOND, Zone
+from plimsoll.model.value_text import quantity
+from plimsoll.report.html.render import render
+from plimsoll.report.wording import crossed_summary
+from plimsoll.review.findings import Outcome, Question
+from plimsoll.review.review import review
+from plimsoll.rules.schema.pack import Pack, Rule
+from plimsoll.rules.schema.signal import Signal
 
 START = 1_200_387_720 * SECOND  # 2008-01-15 10:02:00 in Berlin
 INTERVAL_S = 5

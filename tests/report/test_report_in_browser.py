@@ -12,19 +12,19 @@ import numpy as np
 import polars as pl
 import pytest
 
-from diagnosis.diagnose import Diagnosis
-from hosts.facts import Facts, GivenFacts
-from model.log import Log
-from model.names import shipped
-from model.perfmon import CounterPath
-from model.run import Phase, Run
-from model.times import SECOND, Zone, instant
-from report.html.render import render
-from review.findings import Question
-from review.review import review
-from rules.load import load_packs, load_signals
-from rules.pack_schema import Pack
-from rules.signal_schema import Signal
+from plimsoll.hosts.facts import Facts, GivenFacts
+from plimsoll.insights.insights import Diagnosis
+from plimsoll.model.log import Log
+from plimsoll.model.names import shipped
+from plimsoll.model.perfmon import CounterPath
+from plimsoll.model.run import Phase, Run
+from plimsoll.model.times import SECOND, Zone, instant
+from plimsoll.report.html.render import render
+from plimsoll.review.findings import Question
+from plimsoll.review.review import review
+from plimsoll.rules.load import load_packs, load_signals
+from plimsoll.rules.schema.pack import Pack
+from plimsoll.rules.schema.signal import Signal
 
 CHROMIUM = Path("/usr/bin/chromium")
 QUIET = [
@@ -121,7 +121,7 @@ def reviewed(logs, phases=()):
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
     """The report as a file, as its address."""
-    path = tmp_path_factory.mktemp("report") / "report.html"
+    path = tmp_path_factory.mktemp("report") / "plimsoll.report.html"
     path.write_text(render(Diagnosis(everything())), encoding="utf-8")
     return path.as_uri()
 

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from model.run import Phase
-from model.times import SECOND
-from review.findings import Outcome
+from plimsoll.model.run import Phase
+from plimsoll.model.times import SECOND
+from plimsoll.review.findings import Outcome
 from tests.simulated import START, a_log, ar1, reviewed
 
 BATCHES = "\\SQLServer:SQL Statistics\\Batch Requests/sec"

@@ -7,15 +7,15 @@ import numpy as np
 import polars as pl
 import pytest
 
-from hosts.facts import Facts, GivenFacts
-from hosts.recorded_facts import recorded_facts
-from model.log import Log
-from model.run import Run
-from model.series import Series
-from model.times import SECOND, Zone
-from review.findings import Outcome, Question
-from review.review import review
-from rules.load import load_packs, load_signals
+from plimsoll.hosts.facts import Facts, GivenFacts
+from plimsoll.hosts.recorded_facts import recorded_facts
+from plimsoll.model.log import Log
+from plimsoll.model.run import Run
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND, Zone
+from plimsoll.review.findings import Outcome, Question
+from plimsoll.review.review import review
+from plimsoll.rules.load import load_packs, load_signals
 
 TABLE = Path(__file__).parents[1] / "data" / "limits-today.csv"
 FIRST_TIER = {

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.log import Log
-from model.run import Phase
-from model.series import Series
-from model.times import SECOND, Zone
-from review.statistics import WHOLE_RUN, statistics
+from plimsoll.model.log import Log
+from plimsoll.model.run import Phase
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND, Zone
+from plimsoll.review.statistics import WHOLE_RUN, statistics
 
 SERIES = Series("WEB01", "win_cpu", (("instance", "_Total"),), "Percent_Processor_Time")
 

@@ -7,19 +7,19 @@ import numpy as np
 import polars as pl
 import pytest
 
-from diagnosis.diagnose import Diagnosis
-from hosts.facts import Facts
-from hosts.recorded_facts import recorded_facts
-from hosts.settings import Settings
-from model.log import Log
-from model.run import Run
-from model.series import Series
-from model.times import SECOND, Zone
-from report.html.render import render
-from report.json_document import document
-from review.findings import Question
-from review.review import review
-from rules.load import load_packs, load_signals
+from plimsoll.hosts.facts import Facts
+from plimsoll.hosts.recorded_facts import recorded_facts
+from plimsoll.hosts.settings import Settings
+from plimsoll.insights.insights import Diagnosis
+from plimsoll.model.log import Log
+from plimsoll.model.run import Run
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND, Zone
+from plimsoll.report.html.render import render
+from plimsoll.report.json_document import document
+from plimsoll.review.findings import Question
+from plimsoll.review.review import review
+from plimsoll.rules.load import load_packs, load_signals
 
 RULES = {rule.id: rule for pack in load_packs() for rule in pack.rules}
 LONG_QUEUE = 7.0

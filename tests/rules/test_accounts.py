@@ -2,18 +2,18 @@
 
 import csv
 from collections import Counter
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
 import yaml
 
-from rules.load import load_packs
+from plimsoll.model.shipped_files import shipped_files
+from plimsoll.rules.load import load_packs
 from tests.each import each
 
 TABLE = Path(__file__).parents[1] / "data" / "thresholds.csv"
 ROWS = {row["id"]: row for row in csv.DictReader(TABLE.read_text(encoding="utf-8").splitlines())}
-ACCOUNTS = yaml.load(files("rules").joinpath("accounts.yaml").read_bytes(), yaml.CSafeLoader)["accounts"]
+ACCOUNTS = yaml.load(shipped_files("rules").joinpath("accounts.yaml").read_bytes(), yaml.CSafeLoader)["accounts"]
 ACCOUNTED = [row for account in ACCOUNTS.values() for row in account["rows"]]
 RULES = [rule for pack in load_packs() for rule in pack.rules]
 CARRIED = Counter(row for rule in RULES for row in rule.thresholds)

@@ -3,18 +3,18 @@
 import csv
 import re
 from collections import Counter
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
 import yaml
 
-from rules.load import load_packs, load_signals
+from plimsoll.model.shipped_files import shipped_files
+from plimsoll.rules.load import load_packs, load_signals
 from tests.each import each
 
 TABLE = Path(__file__).parents[1] / "data" / "limits-today.csv"
 ROWS = {row["id"]: row for row in csv.DictReader(TABLE.read_text(encoding="utf-8").splitlines())}
-ACCOUNTS = yaml.load(files("rules").joinpath("accounts-today.yaml").read_bytes(), yaml.CSafeLoader)["accounts"]
+ACCOUNTS = yaml.load(shipped_files("rules").joinpath("accounts-today.yaml").read_bytes(), yaml.CSafeLoader)["accounts"]
 ACCOUNTED = [row for account in ACCOUNTS.values() for row in account["rows"]]
 SIGNALS = load_signals()
 RULES = [rule for pack in load_packs() for rule in pack.rules if rule.limits]

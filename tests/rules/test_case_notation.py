@@ -2,9 +2,9 @@
 
 import pytest
 
-from model.errors import Unusable
-from rules.case_notation import parse
-from rules.load import load
+from plimsoll.model.errors import Unusable
+from plimsoll.rules.load import load
+from plimsoll.rules.schema.case_notation import parse
 
 PACK = """\
 pack: own

@@ -2,9 +2,9 @@
 
 import pytest
 
-from rules.cases import run_case
-from rules.load import load_packs, load_signals
-from rules.pack_schema import Case, Rule
+from plimsoll.rules.cases import run_case
+from plimsoll.rules.load import load_packs, load_signals
+from plimsoll.rules.schema.pack import Case, Rule
 from tests.each import each
 
 SIGNALS = load_signals()

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from model.samples import Samples
-from model.series import Series
-from model.times import SECOND
-from report.rule_page import signal_text
-from review.signal_samples import signal_samples
-from rules.origins import FieldsOrigin, SeriesOrigin, series_of
-from rules.signal_finder import Finder
-from rules.signal_schema import Signal, Source
+from plimsoll.model.samples import Samples
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND
+from plimsoll.report.rule_page import signal_text
+from plimsoll.review.signal_samples import signal_samples
+from plimsoll.rules.origins import FieldsOrigin, SeriesOrigin, series_of
+from plimsoll.rules.schema.signal import Signal, Source
+from plimsoll.rules.signal_finder import Finder
 
 WAIT = {"measurement": "diskio", "field": {"ratio": ["read_time", "reads"]}, "instance": "name", "rate": True}
 

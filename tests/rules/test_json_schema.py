@@ -1,19 +1,19 @@
 """The JSON schemas by which editors check packs: they accept what ships, and find what `rules check` finds."""
 
 import json
-from importlib.resources import files
 
 import pytest
 import yaml
 from jsonschema import Draft7Validator
 
-from rules.json_schema import PACK, SIGNALS, shipped
+from plimsoll.model.shipped_files import shipped_files
+from plimsoll.rules.schema.json_schema import PACK, SIGNALS, shipped
 
 FOLDERS = {"packs": PACK, "signals": SIGNALS}
 FILES = [
     (folder, entry)
     for folder in FOLDERS
-    for entry in files("rules").joinpath(folder).iterdir()
+    for entry in shipped_files("rules").joinpath(folder).iterdir()
     if entry.name[-5:] == ".yaml"
 ]
 RULE = {

@@ -1,7 +1,7 @@
 """What is known of the counters that rules need, for telling strange names, is what they need."""
 
-from model.name_clues import needed_counters
-from rules.load import load_packs, load_signals
+from plimsoll.model.name_clues import needed_counters
+from plimsoll.rules.load import load_packs, load_signals
 
 
 def needed():

@@ -2,9 +2,9 @@
 
 import pytest
 
-from model.errors import Unusable
-from rules.load import load
-from rules.pack_schema import Pack
+from plimsoll.model.errors import Unusable
+from plimsoll.rules.load import load
+from plimsoll.rules.schema.pack import Pack
 
 GOOD = """\
 pack: own

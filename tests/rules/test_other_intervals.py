@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from model.samples import Samples
-from model.series import Series
-from model.times import SECOND
-from rules.crossings import crossings
-from rules.evaluate import Judge, grid
-from rules.pack_schema import Rule
-from rules.signal_finder import Finder
-from rules.signal_schema import Signal
+from plimsoll.model.samples import Samples
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND
+from plimsoll.rules.crossings import crossings
+from plimsoll.rules.evaluate import Judge, grid
+from plimsoll.rules.schema.pack import Rule
+from plimsoll.rules.schema.signal import Signal
+from plimsoll.rules.signal_finder import Finder
 
 SIGNALS = {
     "cpu.total": Signal.model_validate(

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import yaml
 
-from rules.load import load_packs, load_signals
+from plimsoll.model.shipped_files import shipped_files
+from plimsoll.rules.load import load_packs, load_signals
 from tests.each import each
 
 TODAY = Path(__file__).parents[1] / "data" / "limits-today.csv"
@@ -22,14 +23,14 @@ DOCUMENTS = {
 SIGNALS = load_signals()
 PACKS = load_packs()
 RULES = [(pack, rule) for pack in PACKS for rule in pack.rules]
-OBJECTS = yaml.load(files("model").joinpath("perfmon.yaml").read_bytes(), yaml.CSafeLoader)["objects"]
+OBJECTS = yaml.load(files("plimsoll.model").joinpath("perfmon.yaml").read_bytes(), yaml.CSafeLoader)["objects"]
 PATHS = [(name, source.path) for name, signal in SIGNALS.items() for source in signal.sources if source.path]
 
 each_rule = each((rule for _, rule in RULES), lambda rule: rule.id)
 
 
 def test_every_pack_file_is_loaded_under_its_own_name():
-    names = {entry.name.removesuffix(".yaml") for entry in files("rules").joinpath("packs").iterdir()}
+    names = {entry.name.removesuffix(".yaml") for entry in shipped_files("rules").joinpath("packs").iterdir()}
 
     assert {pack.pack for pack in PACKS} == names
     assert all(pack.rules for pack in PACKS)
@@ -76,8 +77,8 @@ def test_the_objects_a_pack_applies_to_are_known(pack):
 def test_every_perfmon_source_is_written_in_the_case_of_windows(one):
     """A source whose counter is not in the table would match no series the readers make."""
     _, path = one
-    assert path.object in OBJECTS, f"{path.object} is not in model/perfmon.yaml"
-    assert path.counter in OBJECTS[path.object]["counters"], f"{path} is not in model/perfmon.yaml"
+    assert path.object in OBJECTS, f"{path.object} is not in plimsoll/model/perfmon.yaml"
+    assert path.counter in OBJECTS[path.object]["counters"], f"{path} is not in plimsoll/model/perfmon.yaml"
 
 
 def test_a_source_with_every_instance_belongs_to_a_signal_that_keeps_instances_or_adds_them_up():

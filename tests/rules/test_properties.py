@@ -7,17 +7,17 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.log import Log
-from model.run import Phase
-from model.samples import Recorded, Samples
-from model.series import Series
-from model.times import SECOND, Zone
-from rules.crossings import crossings
-from rules.evaluate import Judge, grid
-from rules.pack_schema import Rule
-from rules.signal_finder import Finder
-from rules.signal_schema import Signal
-from rules.states import State, Status, Truth, run, step
+from plimsoll.model.log import Log
+from plimsoll.model.run import Phase
+from plimsoll.model.samples import Recorded, Samples
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND, Zone
+from plimsoll.rules.crossings import crossings
+from plimsoll.rules.evaluate import Judge, grid
+from plimsoll.rules.schema.pack import Rule
+from plimsoll.rules.schema.signal import Signal
+from plimsoll.rules.signal_finder import Finder
+from plimsoll.rules.states import State, Status, Truth, run, step
 
 SERIES = Series("h", "m", (), "x")
 SIGNALS = {

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from model.samples import Samples
-from model.series import Series
-from model.times import SECOND
-from rules.evaluate import Judge, grid
-from rules.pack_schema import Rule
-from rules.signal_finder import Finder
-from rules.signal_schema import Signal
-from rules.states import State
+from plimsoll.model.samples import Samples
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND
+from plimsoll.rules.evaluate import Judge, grid
+from plimsoll.rules.schema.pack import Rule
+from plimsoll.rules.schema.signal import Signal
+from plimsoll.rules.signal_finder import Finder
+from plimsoll.rules.states import State
 
 SIGNALS = {
     "disk.queue": Signal.model_validate(

@@ -2,12 +2,12 @@
 
 import pytest
 
-from model.names import shipped
-from model.perfmon import CounterPath
-from model.series import Series
-from rules.load import load_signals
-from rules.signal_finder import Finder
-from rules.subjects import host_of, host_tags
+from plimsoll.model.names import shipped
+from plimsoll.model.perfmon import CounterPath
+from plimsoll.model.series import Series
+from plimsoll.rules.load import load_signals
+from plimsoll.rules.signal_finder import Finder
+from plimsoll.rules.subjects import host_of, host_tags
 
 
 def busy(host, source, instance="_Total"):

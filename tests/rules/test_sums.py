@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 
-from model.samples import Samples
-from model.series import Series
-from model.times import SECOND
-from rules.evaluate import Judge, grid
-from rules.load import load_packs, load_signals
-from rules.origins import origin_for
-from rules.processor_numbers import same_processor
-from rules.signal_finder import Finder
-from rules.signal_schema import Signal
-from rules.states import State
-from rules.subjects import Subject
+from plimsoll.model.samples import Samples
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND
+from plimsoll.rules.evaluate import Judge, grid
+from plimsoll.rules.load import load_packs, load_signals
+from plimsoll.rules.origins import origin_for
+from plimsoll.rules.processor_numbers import same_processor
+from plimsoll.rules.schema.signal import Signal
+from plimsoll.rules.signal_finder import Finder
+from plimsoll.rules.states import State
+from plimsoll.rules.subjects import Subject
 
 SIGNALS = load_signals()
 RULES = {rule.id: rule for pack in load_packs() for rule in pack.rules}

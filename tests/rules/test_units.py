@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.value_text import MULTIPLES, exact, quantity
-from rules.healthy import Healthy
-from rules.load import load, load_signals
-from rules.units import KINDS, convert_limit, is_named, unit_of, written
+from plimsoll.model.value_text import MULTIPLES, exact, quantity
+from plimsoll.rules.load import load, load_signals
+from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.schema.units import KINDS, convert_limit, is_named, unit_of, written
 
 UNITS = sorted({signal.unit for signal in load_signals().values()})
 NAMED = [unit for kind in KINDS for unit in kind]

@@ -6,18 +6,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from model.run import Phase
-from model.samples import Samples
-from model.series import Series
-from model.times import SECOND
-from review.judging import outcome_of
-from rules.crossings import share_of_time, time_crossed
-from rules.evaluate import Judge, grid
-from rules.pack_schema import Rule
-from rules.signal_finder import Finder
-from rules.signal_schema import Signal
-from rules.states import State, Truth
-from rules.subjects import Subject
+from plimsoll.model.run import Phase
+from plimsoll.model.samples import Samples
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND
+from plimsoll.review.judging import outcome_of
+from plimsoll.rules.crossings import share_of_time, time_crossed
+from plimsoll.rules.evaluate import Judge, grid
+from plimsoll.rules.schema.pack import Rule
+from plimsoll.rules.schema.signal import Signal
+from plimsoll.rules.signal_finder import Finder
+from plimsoll.rules.states import State, Truth
+from plimsoll.rules.subjects import Subject
 
 CASES = json.loads((Path(__file__).parents[1] / "data" / "evaluation-vectors.json").read_text())["cases"]
 NAMES = {State.OK: "ok", State.PENDING: "pending", State.FIRING: "firing", State.NO_DATA: "no-data"}

@@ -2,11 +2,11 @@
 
 import pytest
 
-from live.credentials import owner_token
-from store.influx import InfluxStore
-from store.influx_address import Address
-from store.remote import RemoteStore
-from tests.live.serve.site import site
+from plimsoll.serve.credentials import owner_token
+from plimsoll.store.influx.address import Address
+from plimsoll.store.influx.store import InfluxStore
+from plimsoll.store.remote import RemoteStore
+from tests.serve.site import site
 from tests.sure_influx import SureServer
 
 

@@ -9,13 +9,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from model.log import Log
-from model.points import Points
-from model.remark import Kind, Remark
-from model.run import Phase, Recording, Run, StoredRun
-from model.series import Series
-from model.times import SECOND, Zone
-from store.run_states import Claim, State, Work
+from plimsoll.model.log import Log
+from plimsoll.model.points import Points
+from plimsoll.model.remark import Kind, Remark
+from plimsoll.model.run import Phase, Recording, Run, StoredRun
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND, Zone
+from plimsoll.store.run_states import Claim, State, Work
 
 START = 1_700_000_000 * SECOND
 EVER = (START - 10**15, START + 10**15)

@@ -13,17 +13,19 @@ import numpy as np
 import polars as pl
 import pytest
 
-from model.errors import Unusable
-from model.log import Log
-from model.points import Points
-from model.run import Recording
-from model.series import Series
-from model.times import SECOND, Zone
-from store import duck_file, duck_live, duck_tidy
-from store.duck_file import pieces
-from store.duck_open import connect
-from store.duck_store import DuckStore
-from store.protocol import StoreFull
+from plimsoll.model.errors import Unusable
+from plimsoll.model.log import Log
+from plimsoll.model.points import Points
+from plimsoll.model.run import Recording
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND, Zone
+from plimsoll.store.duck import file as duck_file
+from plimsoll.store.duck import live as duck_live
+from plimsoll.store.duck import tidy as duck_tidy
+from plimsoll.store.duck.file import pieces
+from plimsoll.store.duck.open import connect
+from plimsoll.store.duck.store import DuckStore
+from plimsoll.store.protocol import StoreFull
 
 DAY = 86_400 * SECOND
 MINUTE = 60 * SECOND
@@ -102,7 +104,7 @@ def repeatedly(call, threads=1):
 
 def test_a_second_process_is_told_who_has_the_file(path, opened):
     opened()
-    call = f"from pathlib import Path; from store.duck_store import DuckStore; DuckStore.open(Path({str(path)!r}))"
+    call = f"from pathlib import Path; from plimsoll.store.duck.store import DuckStore; DuckStore.open(Path({str(path)!r}))"
     other = subprocess.run([sys.executable, "-c", call], capture_output=True, text=True, check=False)
     said = other.stderr.splitlines()[-1]
     assert "Unusable" in said

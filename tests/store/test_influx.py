@@ -13,14 +13,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from model.errors import Unreachable, Unusable
-from model.log import Log
-from model.run import Recording
-from model.series import Series
-from model.times import SECOND, Zone
-from store.influx import InfluxStore
-from store.influx_address import Address
-from store.influx_server import Server
+from plimsoll.model.errors import Unreachable, Unusable
+from plimsoll.model.log import Log
+from plimsoll.model.run import Recording
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND, Zone
+from plimsoll.store.influx.address import Address
+from plimsoll.store.influx.server import Server
+from plimsoll.store.influx.store import InfluxStore
 
 EVER = (0, 2**62)
 START = 1_700_000_000 * SECOND

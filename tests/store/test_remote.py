@@ -5,15 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from live.credentials import owner_token
-from model.errors import Unreachable, Unusable
-from model.points import Points
-from model.samples import Samples
-from model.series import Series
-from store import messages
-from store.duck_store import DuckStore
-from store.remote import RemoteStore
-from tests.live.serve.site import site
+from plimsoll.model.errors import Unreachable, Unusable
+from plimsoll.model.points import Points
+from plimsoll.model.samples import Samples
+from plimsoll.model.series import Series
+from plimsoll.serve.credentials import owner_token
+from plimsoll.store import messages
+from plimsoll.store.duck.store import DuckStore
+from plimsoll.store.remote import RemoteStore
+from tests.serve.site import site
 
 
 class Failing(DuckStore):

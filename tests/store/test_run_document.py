@@ -5,11 +5,11 @@ import zlib
 
 import numpy as np
 
-from model.remark import Kind, Remark
-from model.run import Recording, Run, StoredRun
-from model.series import Series
-from model.times import SECOND, Zone
-from store.run_document import dumps, loads
+from plimsoll.model.remark import Kind, Remark
+from plimsoll.model.run import Recording, Run, StoredRun
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND, Zone
+from plimsoll.store.run_document import dumps, loads
 
 SERIES = Series("WEB01", "win_system", (("objectname", "System"),), "Threads", r"\System\Threads")
 RUN = StoredRun(

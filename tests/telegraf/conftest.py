@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import pytest
 
-from model.series import Series
+from plimsoll.model.series import Series
 from tests.conftest import free_port, lacking
 
 TELEGRAF = Path(__file__).parents[2] / "telegraf"

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from live.collector import Collector
-from model.times import SECOND
+from plimsoll.collect.collector import Collector
+from plimsoll.model.times import SECOND
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="linux.conf is for Linux")
 

@@ -9,15 +9,15 @@ import numpy as np
 import polars as pl
 import pytest
 
-from hosts.facts import Facts, GivenFacts
-from hosts.recorded_facts import recorded_facts
-from model.log import Log
-from model.run import Run
-from model.times import Zone
-from review.findings import Outcome, Question
-from review.review import review
-from rules.load import load_packs, load_signals
-from rules.signal_finder import Finder
+from plimsoll.hosts.facts import Facts, GivenFacts
+from plimsoll.hosts.recorded_facts import recorded_facts
+from plimsoll.model.log import Log
+from plimsoll.model.run import Run
+from plimsoll.model.times import Zone
+from plimsoll.review.findings import Outcome, Question
+from plimsoll.review.review import review
+from plimsoll.rules.load import load_packs, load_signals
+from plimsoll.rules.signal_finder import Finder
 
 PLUGINS = ("cpu", "mem", "disk", "diskio", "net", "system", "kernel", "processes", "swap")
 # sysstat files these under measurements of Telegraf's; or an older linux.conf put them together.

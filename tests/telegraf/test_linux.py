@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from model.samples import Samples
-from review.signal_samples import signal_samples
-from rules.load import load_signals
-from rules.signal_finder import Finder
-from rules.subjects import subject_of
+from plimsoll.model.samples import Samples
+from plimsoll.review.signal_samples import signal_samples
+from plimsoll.rules.load import load_signals
+from plimsoll.rules.signal_finder import Finder
+from plimsoll.rules.subjects import subject_of
 
 TELEGRAF = Path(__file__).parents[2] / "telegraf"
 SERVICES = ("openldap.conf", "sqlserver.conf")

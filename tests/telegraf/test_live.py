@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from rules.load import load_signals
-from rules.origins import series_of
-from rules.signal_finder import Finder
-from store.influx import InfluxStore
-from store.influx_server import Address, Server
+from plimsoll.rules.load import load_signals
+from plimsoll.rules.origins import series_of
+from plimsoll.rules.signal_finder import Finder
+from plimsoll.store.influx.server import Address, Server
+from plimsoll.store.influx.store import InfluxStore
 
 TELEGRAF = Path(__file__).parents[2] / "telegraf"
 SECOND = 10**9

@@ -6,9 +6,9 @@ import urllib.parse
 import urllib.request
 from pathlib import Path
 
-from rules.load import load_signals
-from rules.signal_finder import Finder
-from rules.subjects import subject_of
+from plimsoll.rules.load import load_signals
+from plimsoll.rules.signal_finder import Finder
+from plimsoll.rules.subjects import subject_of
 
 TELEGRAF = Path(__file__).parents[2] / "telegraf"
 MEASUREMENTS = ("openldap", "ldap_probe")

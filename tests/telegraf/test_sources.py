@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from model.names import measurement, shipped
-from model.perfmon import CounterPath, generic_object
-from rules.load import load_signals
-from rules.signal_finder import Finder
+from plimsoll.model.names import measurement, shipped
+from plimsoll.model.perfmon import CounterPath, generic_object
+from plimsoll.rules.load import load_signals
+from plimsoll.rules.signal_finder import Finder
 
 TELEGRAF = Path(__file__).parents[2] / "telegraf"
 SOURCES = [(name, source) for name, signal in load_signals().items() for source in signal.sources]

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from rules.load import load_signals
-from rules.signal_finder import Finder
+from plimsoll.rules.load import load_signals
+from plimsoll.rules.signal_finder import Finder
 
 TELEGRAF = Path(__file__).parents[2] / "telegraf"
 # Rows as the plugin's query returns them: cumulative counts for counters per second, `Total` for `_Total`.

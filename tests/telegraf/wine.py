@@ -10,9 +10,9 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from model.errors import Unusable
-from native import folders
-from native.programs import TELEGRAF_WINDOWS
+from plimsoll.model.errors import Unusable
+from plimsoll.native import folders
+from plimsoll.native.programs import TELEGRAF_WINDOWS
 
 _WINE_PLACES = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/lib/wine"])
 _COMPILER = "x86_64-w64-mingw32-gcc"

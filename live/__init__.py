@@ -1,1 +1,0 @@
-"""`plimsoll up`: the collector, the write endpoint, the alert loop and notifications."""

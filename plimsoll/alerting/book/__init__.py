@@ -1,0 +1,1 @@
+"""The alert book: alerts, silences and acknowledgements, kept in alerts.db."""

@@ -1,0 +1,210 @@
+"""The alert book: takes what the judging found at each evaluation, and keeps it in alerts.db.
+
+Everything of one evaluation is committed at once. Whoever notifies reads from the file what each target has not been
+told yet (plimsoll/notify/targets.py), so a notification is never lost between the two.
+"""
+
+import math
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from plimsoll.alerting.book.database import AlertsFile
+from plimsoll.alerting.book.history import tidy
+from plimsoll.alerting.book.record import Key, details_of, key_of, key_text, worst_of
+from plimsoll.alerting.book.rows import Begun, begin, count, count_firing, end, end_flapping, record
+from plimsoll.alerting.episodes import Episode
+from plimsoll.alerting.transitions import Transition
+from plimsoll.model.times import SECOND, iso
+from plimsoll.rules.schema.signal import Signal
+from plimsoll.rules.states import State, Status
+
+_LAST = "last evaluation"
+_TIDY_EVERY = 3600 * SECOND
+
+
+class AlertBook:
+    """The states and alerts of `plimsoll up`. Used by one loop; other threads and processes may read the file.
+
+    Any method that writes raises NotKept if the file cannot be written (a full disk). Then nothing of the call is in
+    the file, and the same call can be made again.
+    """
+
+    def __init__(self, file: AlertsFile, signals: Mapping[str, Signal]) -> None:
+        self.file = file
+        self._signals = signals
+        self._statuses = self.statuses()
+        self._tidied = 0
+
+    def statuses(self) -> dict[Key, Status]:
+        """The status of every rule and subject that is not OK."""
+        rows = self.file.rows("SELECT * FROM statuses")
+        return {key_of(row["key"]): Status(State(row["state"]), row["since"]) for row in rows}
+
+    def last_evaluation(self) -> int | None:
+        """The last evaluation that was kept (UTC ns)."""
+        return last_evaluation(self.file)
+
+    def step(
+        self,
+        at: int,
+        transitions: Sequence[Transition],
+        statuses: Mapping[Key, Status],
+        *,
+        now: int,
+        readings: Mapping[Key, float] | None = None,
+        processes: Mapping[str, Sequence[str]] | None = None,
+        quiet: bool = False,
+    ) -> frozenset[Key]:
+        """Keep the evaluation at `at`, which is later than the last one.
+
+        `statuses` are those that changed, or all. `readings` are the values of what is firing, NaN for no data (the
+        alert is stale). `processes` are the top processes by host, a line each. `quiet`: nothing is notified until
+        `caught_up`.
+
+        Returns the keys in `statuses` that are firing and have no alert any more, because somebody retired the host:
+        the loop must forget their status, so that they can fire again.
+        """
+        last = self.last_evaluation()
+        if last is not None and at <= last:
+            raise ValueError(f"the evaluation at {iso(at)} is not after the last one, at {iso(last)}")
+        changed = {key: one for key, one in statuses.items() if self._statuses.get(key, Status()) != one}
+        by_host = {host.casefold(): tuple(lines) for host, lines in (processes or {}).items()}
+        with self.file.transaction() as connection:
+            _keep_statuses(connection, changed)
+            firing = self._firing()
+            for one in transitions:
+                old = firing.get(one.key)
+                if one.after == State.FIRING and old is None:
+                    begun = self._begun(one, one.at, by_host.get(one.subject.host.casefold(), ()))
+                    count_firing(connection, begin(connection, replace(begun, hold=quiet), now), now)
+                elif one.before == State.FIRING and one.after != State.FIRING and old is not None:
+                    end(connection, old["id"], one.at, now, "recovered", hold=quiet)
+            _read(connection, firing, readings or {}, at, now)
+            end_flapping(connection, at, now)
+            connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_LAST, at))
+            if now - self._tidied >= _TIDY_EVERY:
+                tidy(connection, now)
+            lost = frozenset(key for key, one in statuses.items() if one.state == State.FIRING) - self._firing().keys()
+            _keep_statuses(connection, dict.fromkeys(lost, Status()))
+        if now - self._tidied >= _TIDY_EVERY:
+            self._tidied = now
+        self._statuses |= changed
+        for key in lost:
+            self._statuses.pop(key, None)
+        return lost
+
+    def caught_up(self) -> None:
+        """What is still firing after the catching up may be notified from now on."""
+        with self.file.transaction() as connection:
+            connection.execute("UPDATE alerts SET hold = 0 WHERE hold")
+
+    def amend(self, key: Key, start: int, episodes: Iterable[Episode], *, now: int) -> None:
+        """Replace the history of one rule and subject from `start` on; what is new in it is marked late.
+
+        `episodes` are all that were firing at `start` or later. Nothing is notified. An alert that is firing stays so,
+        only its beginning may change: the next evaluation decides whether it ends.
+        """
+        found = list(episodes)
+        closed = {(one.since, one.fired_at, one.ended_at): one for one in found if one.ended_at is not None}
+        open_one = next((one for one in found if one.ended_at is None), None)
+        with self.file.transaction() as connection:
+            rows = connection.execute(
+                "SELECT * FROM alerts WHERE key = ? AND kind = 'rule' AND replaced_at IS NULL"
+                " AND (ended_at IS NULL OR ended_at >= ?)",
+                (key_text(key), start),
+            ).fetchall()
+            for row in rows:
+                if row["ended_at"] is None:
+                    if open_one and (open_one.since, open_one.fired_at) != (row["since"], row["fired_at"]):
+                        connection.execute(
+                            "UPDATE alerts SET since = ?, fired_at = ?, late = 1 WHERE id = ?",
+                            (open_one.since, open_one.fired_at, row["id"]),
+                        )
+                        record(connection, row["id"], open_one.fired_at, now, "amended", note="its beginning")
+                elif closed.pop((row["since"], row["fired_at"], row["ended_at"]), None) is None:
+                    connection.execute("UPDATE alerts SET replaced_at = ?, hush = 1 WHERE id = ?", (now, row["id"]))
+                    record(connection, row["id"], row["fired_at"], now, "amended", note="replaced: samples came late")
+            for one in closed.values():
+                _add_late(connection, self._begun(one, one.fired_at), one, now)
+
+    def keep_only(self, is_judged: Callable[[str, str], bool], at: int, *, now: int) -> None:
+        """Close the alerts of rules that are not judged any more (by rule and host), and forget their statuses."""
+        with self.file.transaction() as connection:
+            for row in self._firing().values():
+                if not is_judged(row["rule"], row["host"]):
+                    end(connection, row["id"], at, now, "rule removed")
+            gone = [key for key in self._statuses if not is_judged(key[0], key[1])]
+            connection.executemany("DELETE FROM statuses WHERE key = ?", [(key_text(key),) for key in gone])
+        for key in gone:
+            del self._statuses[key]
+
+    def _firing(self) -> dict[Key, sqlite3.Row]:
+        rows = self.file.rows(
+            "SELECT id, key, rule, host, worst, last, healthy, stale FROM alerts"
+            " WHERE ended_at IS NULL AND kind = 'rule'"
+        )
+        return {key_of(row["key"]): row for row in rows}
+
+    def _begun(self, one: Transition | Episode, at: int, processes: Sequence[str] = ()) -> Begun:
+        subject, rule = one.subject, one.rule
+        return Begun(
+            key=one.key,
+            kind="rule",
+            rule=rule.id,
+            severity=rule.severity,
+            signal=rule.signal,
+            host=subject.host,
+            instance=subject.instance,
+            since=one.since,
+            fired_at=at,
+            value=one.value,
+            healthy=str(one.healthy),
+            worst=one.worst,
+            details=details_of(rule, one.healthy, one.note, self._signals, tuple(processes), one.covered),
+        )
+
+
+def last_evaluation(file: AlertsFile) -> int | None:
+    """The last evaluation that was kept (UTC ns)."""
+    rows = file.rows("SELECT value FROM meta WHERE name = ?", (_LAST,))
+    return rows[0]["value"] if rows else None
+
+
+def _keep_statuses(connection: sqlite3.Connection, statuses: Mapping[Key, Status]) -> None:
+    for key, one in statuses.items():
+        if one == Status():
+            connection.execute("DELETE FROM statuses WHERE key = ?", (key_text(key),))
+        else:
+            values = (key_text(key), int(one.state), one.since)
+            connection.execute("INSERT OR REPLACE INTO statuses VALUES (?, ?, ?)", values)
+
+
+def _read(
+    connection: sqlite3.Connection, firing: Mapping[Key, sqlite3.Row], readings: Mapping[Key, float], at: int, now: int
+) -> None:
+    """Keep the last and the worst value of what is firing, and whether it has data."""
+    for key, value in readings.items():
+        row = firing.get(key)
+        if row is None:
+            continue
+        stale = math.isnan(value)
+        if stale != bool(row["stale"]):
+            record(connection, row["id"], at, now, "stale" if stale else "data again", value)
+        last = row["last"] if stale else value
+        known = math.nan if row["worst"] is None else row["worst"]
+        worst = worst_of(row["healthy"], known, value)
+        if (stale, last, worst) != (bool(row["stale"]), row["last"], known):
+            connection.execute(
+                "UPDATE alerts SET stale = ?, last = ?, worst = ? WHERE id = ?",
+                (stale, last, None if math.isnan(worst) else worst, row["id"]),
+            )
+
+
+def _add_late(connection: sqlite3.Connection, begun: Begun, one: Episode, now: int) -> None:
+    alert = begin(connection, replace(begun, late=True), now)
+    connection.execute(
+        "UPDATE alerts SET worst = ?, ended_at = ?, ended_how = 'recovered' WHERE id = ?",
+        (None if math.isnan(one.worst) else one.worst, one.ended_at, alert),
+    )
+    count(connection, "late alerts")

@@ -1,0 +1,149 @@
+"""alerts.db: the state and the history of alerts, in an SQLite file of the data folder.
+
+It is small and separate from the store of samples, so that alerts and notifications work with any store. A transaction
+that was committed survives the end of the process and of the machine (WAL, synchronous=FULL). Several processes may use
+the file at once: `plimsoll up` and `plimsoll alerts`.
+"""
+
+import os
+import sqlite3
+import stat
+import sys
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager, suppress
+from importlib.resources import files
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+from plimsoll.alerting.book.patterns import is_like
+from plimsoll.model.errors import Unusable
+
+NAME = "alerts.db"
+FORMAT = 1
+_BUSY_S = 20.0
+
+
+class NotKept(Exception):
+    """The file could not be read or written: nothing of the transaction is in it. The text says why, and what to do."""
+
+
+class AlertsFile:
+    """An open alerts.db. Safe for threads: a transaction or a query holds a lock."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = RLock()
+        _make(path)
+        try:
+            self._connection = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
+        except sqlite3.DatabaseError as error:
+            raise Unusable(f"{path}: {_why(error)}") from None
+        try:
+            self._connection.row_factory = sqlite3.Row
+            self._connection.create_function("is_like", 2, is_like, deterministic=True)
+            self.rows("PRAGMA journal_mode = WAL")
+            self.rows("PRAGMA synchronous = FULL")
+            self._upgrade()
+        except NotKept as error:
+            self.close()
+            raise Unusable(str(error)) from None
+        except Unusable:
+            self.close()
+            raise
+
+    @classmethod
+    def existing(cls, folder: Path) -> "AlertsFile":
+        """The file of a data folder that `plimsoll up` has used. Unusable if there is none, or another user's.
+
+        Files that another user, even root, makes beside it would keep its owner from writing.
+        """
+        path = folder / NAME
+        try:
+            owner = path.stat().st_uid
+        except OSError as error:
+            why = "there is none" if isinstance(error, FileNotFoundError) else error.strerror
+            raise Unusable(f"{path}: {why}; plimsoll up makes it; name its data folder with --data") from None
+        if sys.platform != "win32" and owner != os.geteuid():
+            raise Unusable(f"{path}: belongs to another user: run this as user {owner}, as with sudo -u '#{owner}'")
+        return cls(path)
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._connection.close()
+
+    @contextmanager
+    def transaction(self) -> Generator[sqlite3.Connection]:
+        """Commit everything that is done within, or nothing. NotKept if the file cannot be written."""
+        with self._lock, self._usable():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+                self._connection.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):  # SQLite itself rolls back when the disk is full
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def rows(self, query: str, values: Iterable[Any] = ()) -> list[sqlite3.Row]:
+        """The rows of a query. NotKept if the file cannot be read."""
+        with self._lock, self._usable():
+            return self._connection.execute(query, tuple(values)).fetchall()
+
+    @contextmanager
+    def _usable(self) -> Generator[None]:
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            # Its subclasses, but for one, are mistakes in a query.
+            if isinstance(error, sqlite3.OperationalError) or type(error) is sqlite3.DatabaseError:
+                raise NotKept(f"{self.path}: {_why(error)}") from error
+            raise
+
+    def _upgrade(self) -> None:
+        with self.transaction() as connection:
+            found = connection.execute("PRAGMA user_version").fetchone()[0]
+            if found > FORMAT:
+                raise Unusable(
+                    f"{self.path}: was written by a newer Plimsoll (format {found}, this one reads {FORMAT}); install "
+                    "that version, or name another data folder with --data"
+                )
+            if found == 0:
+                for statement in _statements():
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA user_version = {FORMAT}")
+
+
+def _statements() -> list[str]:
+    text = files("plimsoll.alerting.book").joinpath("schema.sql").read_text(encoding="utf-8")
+    lines = [line for line in text.split("\n") if not line.startswith("--")]
+    return [statement for statement in "\n".join(lines).split(";") if statement.strip()]
+
+
+def _make(path: Path) -> None:
+    """Make the file for its owner alone; SQLite gives the files beside it the same mode."""
+    try:
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        found = path.lstat()
+    except OSError as error:
+        raise Unusable(f"{path}: cannot be made: {error.strerror or error}") from None
+    if not stat.S_ISREG(found.st_mode):
+        raise Unusable(f"{path}: is not a regular file; move it away, or name another data folder with --data")
+    if sys.platform != "win32" and stat.S_IMODE(found.st_mode) & 0o077:
+        path.chmod(0o600)
+
+
+def _why(error: sqlite3.DatabaseError) -> str:
+    match getattr(error, "sqlite_errorcode", 0) & 0xFF:
+        case sqlite3.SQLITE_FULL:
+            return "the disk is full: nothing can be written; free some space"
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return f"another program has locked it for {_BUSY_S:.0f} s; end that program"
+        case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT:
+            return f"is damaged ({error}); move it away, and alerts begin anew"
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
+            return f"cannot be written ({error}); give its owner the right to write it and its folder"
+        case _:
+            return f"cannot be used: {error}"

@@ -1,0 +1,201 @@
+"""An alert: one time that a rule fired for a subject, a host was silent, or a rule was flapping."""
+
+import json
+import math
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from plimsoll.model.times import duration_text
+from plimsoll.rules.schema.field_types import Severity
+from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.schema.pack import Rule
+from plimsoll.rules.schema.signal import Signal
+from plimsoll.rules.wording import healthy_text, is_sample, limit_text, reduced_text, reduction, should_text
+
+Key: TypeAlias = tuple[str, str, str | None]  # rule id, host and instance, both case-folded
+Kind = Literal["rule", "flapping", "host-silent", "all-silent", "plimsoll"]
+Ended = Literal["recovered", "retired", "rule removed"]
+
+SEVERITIES: tuple[Severity, ...] = ("critical", "warning", "info")
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """What an alert shows and nothing searches for.
+
+    Attributes:
+        title: The title of the signal.
+        unit: The unit of the values.
+        limit: The limit with its unit: `< 80 %`.
+        should: `should stay below 80 %`.
+        reduced: How the value was computed: `1 min mean`.
+        recovers: When it ends, if that is not at the limit: `at most 75 %`.
+        summary: What a crossing means.
+        note: What differs from the documented rule.
+        sources: The documents of the limit, each with the place in it.
+        look_at: The titles of the signals to look at next.
+        processes: The processes that used most when it fired.
+    """
+
+    title: str
+    unit: str = ""
+    limit: str = ""
+    should: str = ""
+    reduced: str = ""
+    recovers: str = ""
+    summary: str = ""
+    note: str = ""
+    sources: tuple[str, ...] = ()
+    look_at: tuple[str, ...] = ()
+    processes: tuple[str, ...] = ()
+
+    def to_json(self) -> str:
+        """The details as they are kept."""
+        return json.dumps({name: value for name, value in asdict(self).items() if value}, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Details":
+        """The details that were kept."""
+        data: dict[str, Any] = json.loads(text)
+        for name, value in data.items():
+            data[name] = tuple(value) if isinstance(value, list) else value
+        return cls(**data)
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """An alert as alerts.db has it; docs/alerts-json.md explains the fields. Times are UTC ns, NaN is no value.
+
+    It is firing while `ended_at` is None. `since` is the evaluation from which the condition was true. `firings` counts
+    those of a rule that is flapping. `healthy` is the limit in the unit of the values, `< 80`, or empty.
+    """
+
+    id: int
+    key: Key
+    kind: Kind
+    rule: str
+    severity: Severity
+    signal: str
+    host: str
+    instance: str | None
+    since: int | None
+    fired_at: int
+    ended_at: int | None
+    ended_how: Ended | None
+    value: float
+    worst: float
+    last: float
+    healthy: str
+    firings: int
+    stale: bool
+    late: bool
+    hold: bool
+    hush: bool
+    acked_at: int | None
+    acked_by: str | None
+    ack_note: str | None
+    details: Details
+
+    @property
+    def firing(self) -> bool:
+        """Whether it has not ended."""
+        return self.ended_at is None
+
+    @property
+    def begin(self) -> int:
+        """From when the condition was true."""
+        return self.fired_at if self.since is None else self.since
+
+    @property
+    def place(self) -> str:
+        """`SQLSRV01` or `SQLSRV01, 2 E:`."""
+        return f"{self.host}, {self.instance}" if self.instance else self.host
+
+
+def alert_of(row: sqlite3.Row) -> Alert:
+    """The alert of a row of the table `alerts`."""
+    fields: dict[str, Any] = dict(row)
+    del fields["replaced_at"]
+    for name in ("stale", "late", "hold", "hush"):
+        fields[name] = bool(fields[name])
+    for name in ("value", "worst", "last"):
+        fields[name] = math.nan if fields[name] is None else fields[name]
+    fields["key"], fields["details"] = key_of(row["key"]), Details.from_json(row["details"])
+    return Alert(**fields)
+
+
+def key_text(key: Key) -> str:
+    """A key as the file has it."""
+    return json.dumps(key, ensure_ascii=False)
+
+
+def key_of(text: str) -> Key:
+    """The key of a text that `key_text` made."""
+    rule, host, instance = json.loads(text)
+    return rule, host, instance
+
+
+def details_of(
+    rule: Rule,
+    healthy: Healthy,
+    note: str,
+    signals: Mapping[str, Signal],
+    processes: tuple[str, ...] = (),
+    covered: int | None = None,
+) -> Details:
+    """What an alert of a rule shows. `healthy` is the limit for the subject; `covered` as in a Transition."""
+    signal = signals[rule.signal]
+    notes = [note] if note else []
+    if rule.phase:
+        notes.append(f"Documented for the phase {rule.phase}; phases are not known here, so it is judged at all times.")
+    if rule.measured_on:
+        notes.append(f"Measured on {rule.measured_on}.")
+    window = duration_text(rule.over) if rule.over else ""
+    gained = f" gained in {window}" if rule.reduce == "increase" else ""
+    return Details(
+        title=signal.title,
+        unit=signal.unit,
+        limit=limit_text(healthy, signal.unit),
+        should=f"{should_text(healthy, signal.unit)}{gained}",
+        reduced="" if is_sample(rule.reduce, healthy) or not window else _reduced(rule, window, covered),
+        recovers=healthy_text(rule.recover, signal.unit) if rule.recover and not rule.scale else "",
+        summary=rule.summary,
+        note=" ".join(notes),
+        sources=tuple(f"{one.document}, {one.place}" for one in rule.sources),
+        look_at=tuple(signals[name].title if name in signals else name for name in rule.look_at),
+        processes=processes,
+    )
+
+
+def _reduced(rule: Rule, window: str, covered: int | None) -> str:
+    """`5 min mean`; where samples never filled the window `mean of up to 2 min`."""
+    if covered is None:
+        return reduced_text(rule.reduce, window)
+    return f"{reduction(rule.reduce)} of {f'up to {duration_text(covered)}' if covered else 'one sample'}"
+
+
+_parsed = cache(Healthy.parse)
+
+
+def holds(healthy: str, value: float) -> bool:
+    """Whether a value is on the healthy side of a limit."""
+    return bool(_parsed(healthy).holds(np.array([value]))[0])
+
+
+def worst_of(healthy: str, one: float, other: float) -> float:
+    """The value further past a limit; NaN is none."""
+    if math.isnan(one) or math.isnan(other):
+        return other if math.isnan(one) else one
+    limit = _parsed(healthy)
+    match limit.worse:
+        case "higher":
+            return max(one, other)
+        case "lower":
+            return min(one, other)
+        case "either":
+            return max(one, other, key=lambda value: abs(value - limit.limit))

@@ -1,0 +1,93 @@
+"""Finds alerts in alerts.db, a page at a time, however many there are."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from plimsoll.alerting.book.database import AlertsFile
+from plimsoll.alerting.book.history import WORST_FIRST
+from plimsoll.alerting.book.record import SEVERITIES, Alert, Key, alert_of, key_text
+from plimsoll.rules.schema.field_types import Severity
+
+_KEPT = "replaced_at IS NULL"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which alerts that have ended: those that were firing at some time of a span (UTC ns).
+
+    `host` and `rule` are patterns, in which `*` is any text.
+    """
+
+    start: int
+    end: int
+    severities: Sequence[Severity] = SEVERITIES
+    host: str = "*"
+    rule: str = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Some alerts, and how many there are in all. Beyond the last ones, the last ones."""
+
+    alerts: Sequence[Alert]
+    total: int
+
+
+def firing(file: AlertsFile, severities: Sequence[Severity], first: int, most: int) -> Found:
+    """Alerts that are firing: critical ones first, then the latest first."""
+    where, values = f"ended_at IS NULL AND severity IN ({_places(severities)})", list(severities)
+    return _found(file, where, values, WORST_FIRST, first, most)
+
+
+def ended(file: AlertsFile, wanted: Wanted, first: int, most: int) -> Found:
+    """Alerts that have ended, the latest first."""
+    where = [_KEPT, "ended_at >= ?", "fired_at <= ?", f"severity IN ({_places(wanted.severities)})"]
+    like, patterns = _like(rule=wanted.rule, host=wanted.host)
+    values = [wanted.start, wanted.end, *wanted.severities, *patterns]
+    return _found(file, " AND ".join([*where, *like]), values, "ended_at DESC, id DESC", first, most)
+
+
+def of_key(file: AlertsFile, key: Key, first: int, most: int) -> Found:
+    """The alerts of a rule and subject, the latest first."""
+    return _found(file, f"key = ? AND {_KEPT}", [key_text(key)], "fired_at DESC, id DESC", first, most)
+
+
+def of_rule(file: AlertsFile, rule: str, first: int, most: int) -> Found:
+    """The alerts of a rule, the latest first."""
+    return _found(file, f"rule = ? AND {_KEPT}", [rule], "fired_at DESC, id DESC", first, most)
+
+
+def firing_by_severity(file: AlertsFile) -> Mapping[Severity, int]:
+    """How many alerts are firing."""
+    rows = file.rows("SELECT severity, count(*) AS number FROM alerts WHERE ended_at IS NULL GROUP BY severity")
+    return {row["severity"]: row["number"] for row in rows}
+
+
+def firing_by_rule(file: AlertsFile) -> Mapping[str, int]:
+    """How many alerts of each rule are firing."""
+    rows = file.rows("SELECT rule, count(*) AS number FROM alerts WHERE ended_at IS NULL AND kind = 'rule' GROUP BY 1")
+    return {row["rule"]: row["number"] for row in rows}
+
+
+def firing_like(file: AlertsFile, rule: str, host: str, instance: str) -> int:
+    """How many alerts that are firing match these patterns."""
+    like, patterns = _like(rule=rule, host=host, instance=instance)
+    where = " AND ".join(["ended_at IS NULL", *like])
+    return file.rows(f"SELECT count(*) AS number FROM alerts WHERE {where}", patterns)[0]["number"]
+
+
+def _like(**patterns: str) -> tuple[list[str], list[str]]:
+    """The conditions that columns match patterns, and their values; none for a pattern that anything matches."""
+    asked = {column: pattern for column, pattern in patterns.items() if pattern != "*"}
+    return [f"is_like(coalesce({column}, ''), ?)" for column in asked], [*asked.values()]
+
+
+def _found(file: AlertsFile, where: str, values: Sequence[str | int], order: str, first: int, most: int) -> Found:
+    total = file.rows(f"SELECT count(*) AS number FROM alerts WHERE {where}", values)[0]["number"]
+    first = min(first, max(total - 1, 0) // most * most)
+    query = f"SELECT * FROM alerts WHERE {where} ORDER BY {order} LIMIT ? OFFSET ?"
+    return Found([*map(alert_of, file.rows(query, [*values, most, first]))], total)
+
+
+def _places(values: Sequence[object]) -> str:
+    return ", ".join("?" * len(values))

@@ -1,0 +1,75 @@
+"""The newest samples of live series, as far back as any rule looks."""
+
+from collections.abc import Collection, Mapping
+
+import numpy as np
+
+from plimsoll.model.samples import Samples
+from plimsoll.model.sampling import sampling_interval
+from plimsoll.model.series import Series
+from plimsoll.store.protocol import Store
+
+_NOTHING = Samples(np.empty(0, dtype=np.int64), np.empty(0))
+_KEPT_UP = 5  # steps in a row that make an interval; fewer may be chance
+_ALIKE = 1.5  # largest ratio between the steps of one interval
+
+
+class Buffers:
+    """Samples of the series that are judged, read from a store step by step.
+
+    `overlap` (ns) is how far back each step reads again, so that samples that arrived late are in the windows of later
+    evaluations.
+    """
+
+    def __init__(self, store: Store, overlap: int) -> None:
+        self._store = store
+        self._overlap = overlap
+        self._held: dict[Series, Samples] = {}
+        self._end: int | None = None
+
+    def read(self, reach: Mapping[Series, int], start: int, end: int) -> None:
+        """Hold the samples up to `end` of these series; each from its reach (ns) before `start`."""
+        self._held = {series: held for series, held in self._held.items() if series in reach}
+        known = [series for series in reach if series in self._held]
+        new = [series for series in reach if series not in self._held]
+        # Where the last step ended before `start`, what lies between is needed, too.
+        since = (start if self._end is None else min(start, self._end + 1)) - self._overlap
+        for series, samples in zip(known, self._store.read(known, since, end) if known else (), strict=True):
+            self._held[series] = _cut(_joined(self._held[series], samples, since), start - reach[series])
+        furthest = start - max((reach[series] for series in new), default=0)
+        for series, samples in zip(new, self._store.read(new, furthest, end) if new else (), strict=True):
+            self._held[series] = _cut(_declared(samples, None), start - reach[series])
+        self._end = end
+
+    def samples(self, series: Series) -> Samples:
+        """The samples of a series; none if it is not among those that were read."""
+        return self._held.get(series, _NOTHING)
+
+    def forget(self, series: Collection[Series]) -> None:
+        """Read these series anew, from their reach on, at the next step: late samples were written."""
+        for one in series:
+            self._held.pop(one, None)
+
+
+def _joined(held: Samples, new: Samples, since: int) -> Samples:
+    """The samples held before `since`, and the new ones."""
+    kept = int(np.searchsorted(held.times, since, side="left"))
+    if not len(new.times) and kept == len(held.times):
+        return held
+    times = np.concatenate([held.times[:kept], new.times])
+    return _declared(Samples(times, np.concatenate([held.values[:kept], new.values])), held.declared)
+
+
+def _cut(samples: Samples, start: int) -> Samples:
+    first = int(np.searchsorted(samples.times, start, side="left"))
+    return samples if not first else Samples(samples.times[first:], samples.values[first:], samples.declared)
+
+
+def _declared(samples: Samples, known: int | None) -> Samples:
+    """The samples with the interval that their newest steps show if these are alike, else with the known one."""
+    steps = np.diff(samples.times[-_KEPT_UP - 1 :])
+    is_alike = len(steps) == _KEPT_UP and steps.max() <= _ALIKE * steps.min()
+    interval = (
+        sampling_interval(samples.times[-_KEPT_UP - 1 :]) if is_alike else known or sampling_interval(samples.times)
+    )
+    return Samples(samples.times, samples.values, interval)

@@ -1,0 +1,94 @@
+"""Hosts whose clock is wrong: ahead, so that samples are judged only when their time has come, or behind, so that they
+come too late to be judged.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from threading import Lock
+
+import numpy as np
+
+from plimsoll.model.points import Points
+from plimsoll.model.times import SECOND
+from plimsoll.rules.subjects import host_of
+
+_TOLERATED = 60 * SECOND
+_REMEMBERED = 300 * SECOND
+_REMEMBERED_LATE = 900 * SECOND  # some agents write every few minutes
+_STEADY = 120 * SECOND  # a host that catches up after an outage is later at first, and soon in time
+
+
+@dataclass(frozen=True, slots=True)
+class _Late:
+    """A host whose samples come late: the newest one, from when to when, and how late at least and at most (ns)."""
+
+    host: str
+    newest: int
+    first: int
+    last: int
+    lowest: int
+    highest: int
+
+    def after(self, newest: int, now: int) -> "_Late":
+        """The same after newer samples; begun anew if these are much more or less late than the others."""
+        lag = now - newest
+        low, high = min(self.lowest, lag), max(self.highest, lag)
+        if high - low > _TOLERATED or now - self.last > _REMEMBERED_LATE:
+            return _Late(self.host, newest, now, now, lag, lag)
+        return replace(self, newest=newest, last=now, lowest=low, highest=high)
+
+
+class Clocks:
+    """Notes samples from the future, and those that come late. `tags` name the host; see `rules.subjects.host_of`."""
+
+    def __init__(self, tags: Collection[str]) -> None:
+        self._tags = tags
+        self._ahead: dict[str, tuple[str, int, int]] = {}  # name, how far ahead, when it was seen
+        self._late: dict[str, _Late] = {}
+        self._lock = Lock()
+
+    def written(self, points: Points, now: int) -> None:
+        """Note the hosts whose newest sample is more than a minute from `now` (UTC ns); forget those in time again."""
+        if not len(points):
+            return
+        newest = np.full(len(points.series), np.iinfo(np.int64).min)
+        np.maximum.at(newest, points.which, points.times)
+        used = np.unique(points.which)
+        with self._lock:
+            if self._late or (np.abs(newest[used] - now) > _TOLERATED).any():
+                for host, its_newest in self._by_host(points, used.tolist(), newest):
+                    self._note(host, its_newest, now)
+
+    def ahead(self, now: int) -> Mapping[str, int]:
+        """How far (ns) the clocks of hosts are ahead that sent such samples in the last five minutes."""
+        with self._lock:
+            self._ahead = {key: one for key, one in self._ahead.items() if now - one[2] <= _REMEMBERED}
+            return {host: ahead for host, ahead, _ in self._ahead.values()}
+
+    def behind(self, now: int) -> Mapping[str, tuple[int, int]]:
+        """How far (ns) the clocks of hosts are behind, and their newest sample (UTC ns).
+
+        Of hosts whose samples have been as late as that for two minutes, and none in time.
+        """
+        with self._lock:
+            self._late = {key: one for key, one in self._late.items() if now - one.last <= _REMEMBERED_LATE}
+            steady = (one for one in self._late.values() if one.last - one.first >= _STEADY)
+            return {one.host: (one.lowest, one.newest) for one in steady}
+
+    def _by_host(self, points: Points, used: list[int], newest: np.ndarray) -> Iterator[tuple[str, int]]:
+        found: dict[str, int] = {}
+        for which in used:
+            host = host_of(points.series[which], self._tags)
+            found[host] = max(int(newest[which]), found.get(host, int(newest[which])))
+        yield from found.items()
+
+    def _note(self, host: str, newest: int, now: int) -> None:
+        key = host.casefold()
+        if newest > now + _TOLERATED:
+            self._ahead[key] = host, newest - now, now
+        if newest >= now - _TOLERATED:
+            self._late.pop(key, None)
+        elif key in self._late:
+            self._late[key] = self._late[key].after(newest, now)
+        else:
+            self._late[key] = _Late(host, newest, now, now, now - newest, now - newest)

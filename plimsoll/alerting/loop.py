@@ -1,0 +1,242 @@
+"""The alert loop: evaluates what is due, keeps it in the alert book, and watches the hosts."""
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from threading import Event, Lock
+
+from plimsoll.alerting import known_rules
+from plimsoll.alerting.book.book import AlertBook
+from plimsoll.alerting.book.database import NotKept
+from plimsoll.alerting.book.history import history
+from plimsoll.alerting.clocks import Clocks
+from plimsoll.alerting.episodes import Episode
+from plimsoll.alerting.judged_now import JudgedNow
+from plimsoll.alerting.judging import LiveJudge, evaluations
+from plimsoll.alerting.planning import Key, Site
+from plimsoll.alerting.replay import replay
+from plimsoll.alerting.roster import Roster, Seen
+from plimsoll.alerting.troubles import Trouble, Troubles
+from plimsoll.hosts.facts import GivenFacts
+from plimsoll.model.errors import Unreachable, Unusable
+from plimsoll.model.log import Times
+from plimsoll.model.points import Points
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND, duration_text
+from plimsoll.rules.evaluate import EVERY
+from plimsoll.rules.states import State, Status
+from plimsoll.rules.subjects import host_of, host_tags
+from plimsoll.store.protocol import Store
+
+DELAY = 30 * SECOND  # an evaluation at e is performed at e + DELAY, so that samples on their way are in
+_HOUR = 3600 * SECOND
+_QUIET_LAG = 60 * SECOND  # what is evaluated later than this is caught up, and only what still fires is notified
+_MOST_CAUGHT_UP = 24 * _HOUR
+_CHUNK = 360  # evaluations at once while catching up
+_AMEND_EVERY = 600 * SECOND  # for one host
+_TICK_S = 1.0
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far the loop is: the last evaluation, when it was performed (UTC ns), how long it took, and what is wrong.
+
+    `judged` is the number of warning and critical limits that are judged, by host (case-folded); `pending` of them are
+    crossed, but not yet for as long as they must be. `lacking` are the facts that limits need and nobody gives, by
+    host, and `impossible` the values that are not judged because they cannot be. `ahead` is how far the clocks of some
+    hosts are ahead (ns), and `behind` of others behind.
+    """
+
+    evaluated: int | None = None
+    performed: int | None = None
+    took_s: float = 0.0
+    problem: str = ""
+    judged: Mapping[str, int] = field(default_factory=dict[str, int])
+    pending: int = 0
+    lacking: Mapping[str, set[str]] = field(default_factory=dict[str, set[str]])
+    impossible: Mapping[str, set[str]] = field(default_factory=dict[str, set[str]])
+    ahead: Mapping[str, int] = field(default_factory=dict[str, int])
+    behind: Mapping[str, int] = field(default_factory=dict[str, int])
+
+
+class AlertLoop:
+    """Steps the rules over the data of a store, whoever wrote it.
+
+    `processes` gives the top processes of some hosts at an evaluation, a line each; `troubles` what is wrong with
+    Plimsoll itself. `on_step` is called after evaluations, with the time. `perform` is called every second or so, and
+    `written` with what was written; both take the time (UTC ns), so that it can be simulated.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        site: Site,
+        given: GivenFacts,
+        book: AlertBook,
+        roster: Roster,
+        *,
+        delay: int = DELAY,
+        processes: Callable[[int, Iterable[str]], Mapping[str, Sequence[str]]] = lambda *_: {},
+        troubles: Callable[[], Sequence[Trouble]] = lambda: (),
+        on_step: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        self._store = store
+        self._site = site
+        self._given = given
+        self._book = book
+        self._roster = roster
+        self._delay = delay
+        self._processes = processes
+        self._troubles = troubles
+        self._on_step = on_step
+        self._own = Troubles(book.file)
+        self._tags = host_tags(site.catalogue.signals)
+        self._clocks = Clocks(self._tags)
+        self._judge: LiveJudge | None = None
+        self._last: int | None = None
+        self._kept: dict[Key, Status] = {}
+        self._seen: dict[str, Seen] = {}
+        self._late: dict[str, int] = {}
+        self._late_series: set[Series] = set()
+        self._lock = Lock()
+        self._amended: dict[str, int] = {}
+        self.progress = Progress()
+        self.judged: Sequence[JudgedNow] = ()
+
+    def run(self, stop: Event) -> None:
+        """Perform what is due until `stop` is set."""
+        while not stop.wait(_TICK_S):
+            self.perform(time.time_ns())
+
+    def written(self, points: Points, now: int) -> None:
+        """Note samples that were written after their evaluation, so that history can be amended, and wrong clocks."""
+        self._clocks.written(points, now)
+        last = self._last
+        if last is None or not len(points) or int(points.times.min()) > last:
+            return
+        late = points.times <= last
+        with self._lock:
+            for at, which in zip(points.times[late].tolist(), points.which[late].tolist(), strict=True):
+                series = points.series[which]
+                host = host_of(series, self._tags)
+                self._late[host] = min(at, self._late.get(host, at))
+                self._late_series.add(series)
+
+    def perform(self, now: int) -> None:
+        """Perform all evaluations that are due. What fails is logged, kept as the problem, and tried again."""
+        try:
+            self._own.step(self._troubles(), now)
+            self._evaluate(now)
+            self._amend(now)
+        except (Unreachable, Unusable, NotKept) as error:
+            self._failed(str(error))
+            self._judge = None  # what was evaluated may not have been kept: begin again from what was
+        except Exception as error:  # the loop must go on, and say that it does not
+            _log.exception("the alert loop failed")
+            self._failed(f"a defect of Plimsoll: {type(error).__name__}: {error}")
+            self._judge = None
+
+    def _evaluate(self, now: int) -> None:
+        due = (now - self._delay) // EVERY * EVERY
+        judge, is_start = self._judge, False
+        if judge is None:
+            judge, is_start = self._started(due), True
+        last = due - _HOUR if self._last is None else self._last
+        if last > due + EVERY:
+            _log.warning(
+                "the clock was set back by %s: evaluations go on when it is past that", duration_text(last - due)
+            )
+        if due - last > _MOST_CAUGHT_UP:
+            _log.warning("nothing was judged for %s: the last 24 h are caught up", duration_text(due - last))
+            last = due - _MOST_CAUGHT_UP
+        at = evaluations(last, due)
+        if not len(at):
+            return
+        begun = time.perf_counter()
+        is_quiet = is_start or int(at[-1] - at[0]) > _QUIET_LAG
+        for first in range(0, len(at), _CHUNK):
+            self._step(judge, at[first : first + _CHUNK], now, is_quiet=is_quiet)
+        if is_quiet:
+            self._book.caught_up()
+        behind = self._clocks.behind(now)
+        for host, (_, newest) in behind.items():
+            if host not in self._seen or newest > self._seen[host].newest:
+                self._seen[host] = Seen(newest)
+        # As of the evaluation: samples after it may be there, but have not been looked for.
+        self._roster.step(self._seen, int(at[-1]))
+        self.progress = Progress(
+            int(at[-1]),
+            now,
+            time.perf_counter() - begun,
+            judged=judge.judged,
+            pending=judge.pending,
+            lacking=judge.lacking,
+            impossible=judge.impossible,
+            ahead=self._clocks.ahead(now),
+            behind={host: by for host, (by, _) in behind.items()},
+        )
+        self.judged = judge.now(int(at[-1]))
+        self._on_step(now)
+
+    def _started(self, due: int) -> LiveJudge:
+        known_rules.keep(self._book.file, self._site.catalogue.rules)
+        self._last = self._book.last_evaluation()
+        self._book.keep_only(self._site.is_judged, due, now=due)
+        self._kept = dict(self._book.statuses())
+        self._judge = LiveJudge(self._store, self._site, self._given, self._kept)
+        return self._judge
+
+    def _step(self, judge: LiveJudge, at: Times, now: int, *, is_quiet: bool) -> None:
+        """Evaluate, and keep what that brought."""
+        step = judge.advance(at)
+        ended = dict.fromkeys(self._kept.keys() - step.statuses.keys(), Status())
+        fired = {one.subject.host for one in step.transitions if one.after == State.FIRING}
+        lost = self._book.step(
+            step.at,
+            step.transitions,
+            {**ended, **step.statuses},
+            now=now,
+            readings={one.key: one.value for one in step.readings},
+            processes={} if is_quiet else self._processes(step.at, fired),
+            quiet=is_quiet,
+        )
+        judge.forget(lost)
+        self._kept = dict(judge.statuses)
+        self._last = step.at
+        for host, newest in step.heard.items():
+            self._seen[host] = Seen(newest, judge.interval(host))
+
+    def _amend(self, now: int) -> None:
+        """Amend the history of one host for which samples came late."""
+        judge, last = self._judge, self._last
+        if judge is None or last is None:
+            return
+        with self._lock:
+            due = [host for host in self._late if now - self._amended.get(host, 0) >= _AMEND_EVERY]
+            if not due:
+                return
+            host, series = due[0], self._late_series
+            start = max(self._late.pop(host), last - _MOST_CAUGHT_UP)
+            self._late_series = set()
+        self._amended[host] = now
+        judge.reread(series)
+        found: dict[Key, list[Episode]] = {
+            one.key: [] for one in history(self._book.file, start, last) if one.host.casefold() == host.casefold()
+        }
+        for episode in replay(self._store, self._site, self._given, start, last, [host]):
+            found.setdefault(episode.key, []).append(episode)
+        for key, episodes in found.items():
+            self._book.amend(key, start, episodes, now=now)
+        firing = {key for key, status in judge.statuses.items() if status.state == State.FIRING}
+        if any(one.ended_at is None and key not in firing for key, some in found.items() for one in some):
+            # It would fire still, had its samples come in time: look again when its end is known.
+            with self._lock:
+                self._late[host] = min(start, self._late.get(host, start))
+
+    def _failed(self, problem: str) -> None:
+        if problem != self.progress.problem:
+            _log.error("cannot judge: %s", problem)
+        self.progress = replace(self.progress, problem=problem)

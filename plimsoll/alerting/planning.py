@@ -1,0 +1,125 @@
+"""Which rules are judged for which subjects of the live hosts: as a review would, from the series there are."""
+
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TypeAlias
+
+from plimsoll.hosts.facts import Drives, Facts
+from plimsoll.hosts.overrides import Overrides
+from plimsoll.model.series import Series
+from plimsoll.rules.host_filter import fitted
+from plimsoll.rules.load import Catalogue
+from plimsoll.rules.origins import Origin, Origins
+from plimsoll.rules.schema.field_types import Severity
+from plimsoll.rules.schema.pack import Pack, Rule
+from plimsoll.rules.signal_finder import Finder
+from plimsoll.rules.subjects import Subject, has_object, host_of, host_tags, hosts_of
+
+# An alert by rule, host and instance, case-folded.
+Key: TypeAlias = tuple[str, str, str | None]
+
+
+@dataclass(frozen=True)
+class Site:
+    """What is judged, and what plimsoll.toml says of the hosts."""
+
+    catalogue: Catalogue
+    overrides: Overrides = field(default_factory=Overrides)
+    drives: Drives = field(default_factory=dict[Subject, str])
+
+    def is_judged(self, rule: str, host: str) -> bool:
+        """Whether a rule is known, and not switched off for a host."""
+        known = self.catalogue.rules.get(rule)
+        if known is None:
+            return False
+        _, override = self.overrides.of(known, host)
+        return not (override and override.off)
+
+
+@dataclass(frozen=True, eq=False)
+class Planned:
+    """A rule that is judged for a subject, as it applies there, and where its signal comes from.
+
+    `note` says what plimsoll.toml changes.
+    """
+
+    rule: Rule
+    subject: Subject
+    origin: Origin
+    note: str = ""
+
+    @property
+    def key(self) -> Key:
+        """The key of its alerts."""
+        return self.rule.id, *self.subject.key
+
+
+def plan(site: Site, series: Sequence[Series], facts: Facts) -> tuple[list[Planned], Finder]:
+    """What is judged where these series have samples, and the finder of their signals.
+
+    Superseded rules become notes (severity info) where a current rule is judged for the same thing.
+    """
+    finder = Finder(site.catalogue.signals, series, lambda _: True, facts.known)
+    tags = host_tags(site.catalogue.signals)
+    hosts = hosts_of(series, tags)
+    on_host: dict[str, list[Series]] = {}
+    for one in series:
+        on_host.setdefault(host_of(one, tags).casefold(), []).append(one)
+    found: list[Planned] = []
+    for pack in site.catalogue.packs:
+        where = [name for host, name in hosts.items() if is_for(pack, on_host[host])]
+        if not where and pack.pack in site.catalogue.by_hand:
+            where = [*hosts.values()]
+        for rule in pack.rules:
+            found += _planned(site, rule, finder.find(rule.signal), where, facts)
+    by_hand = {rule.id for pack in site.catalogue.packs if pack.pack in site.catalogue.by_hand for rule in pack.rules}
+    return _superseded(found, by_hand), finder
+
+
+def is_for(pack: Pack, series: Iterable[Series]) -> bool:
+    """Whether a pack is for a host with these series."""
+    kind = pack.applies_to
+    return kind is None or any(has_object(one, kind.objects, kind.measurements) for one in series)
+
+
+def _planned(site: Site, documented: Rule, origins: Origins, hosts: Iterable[str], facts: Facts) -> Iterator[Planned]:
+    by_host: dict[str, list[tuple[Subject, Origin]]] = {}
+    for subject, origin in origins.values():
+        by_host.setdefault(subject.host.casefold(), []).append((subject, origin))
+    drives = {subject.key: holds for subject, holds in site.drives.items()}
+    for host in hosts:
+        recorded = by_host.get(host.casefold(), ())
+        if not recorded:
+            continue
+        rule, override = site.overrides.of(documented, host)
+        if override and override.off:
+            continue
+        found = fitted(rule, partial(facts.known, Subject(host)))
+        if not found.judged:
+            continue
+        for subject, origin in recorded:
+            if found.rule.drive is None or drives.get(subject.key) == found.rule.drive:
+                yield Planned(found.rule, subject, origin, override.note if override else "")
+
+
+def _superseded(planned: Sequence[Planned], by_hand: Container[str]) -> list[Planned]:
+    instances: dict[tuple[str, str], set[str | None]] = {}
+    for one in planned:
+        instances.setdefault((one.rule.id, one.subject.key[0]), set()).add(one.subject.key[1])
+
+    def as_it_counts(one: Planned) -> Planned:
+        is_chosen = one.rule.id in by_hand or one.note  # named by the user, or with a limit from plimsoll.toml
+        if is_chosen or not any(_same_thing(one, instances, name) for name in one.rule.superseded_by):
+            return one
+        severity: Severity = "info"
+        return replace(one, rule=one.rule.model_copy(update={"severity": severity}))
+
+    return [as_it_counts(one) for one in planned]
+
+
+def _same_thing(old: Planned, instances: Mapping[tuple[str, str], set[str | None]], current: str) -> bool:
+    """Whether a current rule is judged for the same instance, or either is for the host as a whole."""
+    host, instance = old.subject.key
+    judged = instances.get((current, host), set())
+    return bool(judged) and (instance is None or None in judged or instance in judged)

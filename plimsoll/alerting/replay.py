@@ -1,0 +1,103 @@
+"""Judges stored samples over columns, as a review does: which alerts there were, had all samples arrived in time."""
+
+from collections.abc import Collection, Iterator, Sequence
+
+import numpy as np
+
+from plimsoll.alerting.episodes import Episode
+from plimsoll.alerting.planning import Planned, Site, plan
+from plimsoll.hosts.facts import Facts, GivenFacts, UnknownFact
+from plimsoll.hosts.recorded_facts import facts_shown_by, shows_in_values
+from plimsoll.model.log import Values
+from plimsoll.model.samples import Samples
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND
+from plimsoll.rules.crossings import worst_of
+from plimsoll.rules.evaluate import EVERY, Conditions, Judge
+from plimsoll.rules.origins import series_of
+from plimsoll.rules.states import State, run
+from plimsoll.rules.subjects import host_of, host_tags
+from plimsoll.store.protocol import Store
+
+_BEFORE = 7200 * SECOND  # longer than any window and `for`, so that what was pending at the start is known
+
+
+def replay(
+    store: Store, site: Site, given: GivenFacts, start: int, end: int, hosts: Collection[str] = ()
+) -> Iterator[Episode]:
+    """Yield the episodes with an evaluation from `start` to `end` (UTC ns); of these hosts, or of all.
+
+    What was firing two hours before `start` already is reported as firing from some time in these two hours on.
+    """
+    first = start - _BEFORE
+    tags = host_tags(site.catalogue.signals)
+    by_host: dict[str, list[Series]] = {}
+    for one in store.series(first, end).series:
+        by_host.setdefault(host_of(one, tags).casefold(), []).append(one)
+    wanted = {host.casefold() for host in hosts}
+    for host, series in by_host.items():
+        if not wanted or host in wanted:
+            for episode in _of_host(store, site, given, series, first, end):
+                if episode.ended_at is None or episode.ended_at >= start:
+                    yield episode
+
+
+def _of_host(
+    store: Store, site: Site, given: GivenFacts, series: Sequence[Series], start: int, end: int
+) -> Iterator[Episode]:
+    for one, found in conditions_of(store, site, given, series, start, end):
+        yield from episodes_of(one, found)
+
+
+def conditions_of(
+    store: Store, site: Site, given: GivenFacts, series: Sequence[Series], start: int, end: int
+) -> Iterator[tuple[Planned, Conditions]]:
+    """Yield what is judged on the series of a host, at every evaluation from its first sample on."""
+    held: dict[Series, Samples] = {}
+
+    def hold(some: Collection[Series]) -> None:
+        missing = [one for one in some if one not in held]
+        held.update(zip(missing, store.read(missing, start, end) if missing else (), strict=True))
+
+    def values(one: Series) -> Values:
+        return held[one].values if one in held else np.empty(0)
+
+    hold([one for one in series if shows_in_values(one)])
+    facts = Facts(given, facts_shown_by([(one, lambda one=one: values(one)) for one in series]))
+    planned, finder = plan(site, series, facts)
+    signals = {condition.signal for one in planned for condition in one.rule.conditions}
+    hold({part for name in signals for _, origin in finder.find(name).values() for part in series_of(origin)})
+    judge = Judge(finder.find, held.__getitem__, facts, signals=site.catalogue.signals)
+    for one in planned:
+        times = [held[part].times for part in series_of(one.origin) if len(held[part].times)]
+        if times:
+            begin = -(-min(int(some[0]) for some in times) // EVERY) * EVERY
+            try:
+                found = judge.conditions(
+                    one.rule, one.subject, one.origin, np.arange(begin, end + 1, EVERY, dtype=np.int64)
+                )
+            except UnknownFact:
+                continue
+            yield one, found
+
+
+def episodes_of(one: Planned, found: Conditions) -> Iterator[Episode]:
+    """Yield the times that a rule fired for a subject."""
+    states, _ = run(found.times, found.enter, found.stay, one.rule.for_)
+    active = (states == State.PENDING) | (states == State.FIRING)
+    firing = np.concatenate(([False], states == State.FIRING, [False]))
+    edges = np.flatnonzero(np.diff(firing.astype(np.int8))).reshape(-1, 2)
+    for first, stop in edges.tolist():
+        inactive = np.flatnonzero(~active[:first])
+        since = int(inactive[-1]) + 1 if len(inactive) else 0
+        yield Episode(
+            one.rule,
+            one.subject,
+            int(found.times[since]),
+            int(found.times[first]),
+            int(found.times[stop]) if stop < len(found.times) else None,
+            float(found.values[first]),
+            worst_of(found.healthy, found.values[since:stop]),
+            found.healthy,
+            one.note,
+        )

@@ -1,0 +1,129 @@
+"""The uncertainty of means and quantiles of samples that depend on each other: the stationary bootstrap.
+
+Politis and Romano, "The stationary bootstrap" (1994): the series is resampled in blocks of random, geometric length, so
+that neighbours stay neighbours. For a mean, the variance over all replicates is known in closed form (their lemma 1):
+it is computed here without drawing any, so that results are the same each time.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy import special
+
+from plimsoll.analysis.dependence import autocovariances, block_length, correlation_time
+from plimsoll.model.log import Values
+
+CONFIDENCE = 0.95
+_NEGLIGIBLE = np.log(1e-12)  # of the weight of an autocovariance
+
+
+class Interval(NamedTuple):
+    """A confidence interval."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean and how well it is known.
+
+    Attributes:
+        mean: The mean, weighted where weights are given.
+        error: Its standard error.
+        samples: How many samples it is of.
+        effective: How many independent samples would know it as well.
+        freedom: Degrees of freedom of the standard error.
+        correlation_time: How many samples in a row say as much of the mean as one independent sample (dependence.py).
+    """
+
+    mean: float
+    error: float
+    samples: int
+    effective: float
+    freedom: float
+    correlation_time: float
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The difference of two means: the second less the first.
+
+    Attributes:
+        value: The difference.
+        error: Its standard error.
+        freedom: Degrees of freedom (Welch and Satterthwaite).
+    """
+
+    value: float
+    error: float
+    freedom: float
+
+    @classmethod
+    def of(cls, first: Estimate, second: Estimate) -> "Difference":
+        """The difference of the means of two runs, which are independent of each other."""
+        parts = (first.error**2, first.freedom), (second.error**2, second.freedom)
+        variance = sum(part for part, _ in parts)
+        spread = sum(part**2 / freedom for part, freedom in parts)
+        freedom = variance**2 / spread if spread else float("inf")
+        return cls(second.mean - first.mean, float(np.sqrt(variance)), freedom)
+
+    def interval(self, confidence: float = CONFIDENCE) -> Interval:
+        """The interval that holds the true difference with this confidence."""
+        half = float(special.stdtrit(self.freedom, (1 + confidence) / 2)) * self.error if self.error else 0.0
+        return Interval(self.value - half, self.value + half)
+
+    @property
+    def chance(self) -> float:
+        """The chance of a difference as large or larger in its direction where there is none."""
+        if not self.error:
+            return 0.0 if self.value else 0.5
+        return float(special.stdtr(self.freedom, -abs(self.value) / self.error))
+
+
+def estimate(values: Values, weights: Values | None = None, breaks: Sequence[int] = ()) -> Estimate:
+    """The mean of samples in order of time; at least one sample.
+
+    Args:
+        values: The samples; without NaN.
+        weights: For how long each sample stands; None if all stand for the same.
+        breaks: The rows before which the recording paused for long: blocks do not reach across.
+    """
+    rows = len(values)
+    mean = float(values.mean() if weights is None else np.average(values, weights=weights))
+    influence = values - mean if weights is None else weights * (values - mean) / weights.mean()
+    spread = float(np.average(np.square(values - mean), weights=weights))
+    if rows < 2 or spread <= (1e-12 * abs(mean)) ** 2:
+        return Estimate(mean, 0.0, rows, float(rows), float("inf"), 1.0)
+    covariances = autocovariances(influence)
+    length = block_length(influence, covariances)
+    variance = _variance(influence, covariances, length, breaks)
+    effective = min(float(rows), spread / variance) if variance > 0 else float(rows)
+    freedom = max(1.0, rows / length - 1)
+    return Estimate(mean, float(np.sqrt(variance)), rows, effective, freedom, correlation_time(covariances))
+
+
+def _variance(influence: Values, covariances: Values, length: float, breaks: Sequence[int]) -> float:
+    """The variance of the mean over all replicates of the stationary bootstrap with blocks of this mean length."""
+    rows = len(influence)
+    if not len(breaks):
+        return _circular(covariances, length) / rows
+    off = influence - influence.mean()
+    parts = np.split(off, breaks)
+    # Each part is resampled around itself; what its own mean is off counts as if it were drawn by chance.
+    total = sum(len(part) * _circular(autocovariances(part), length) for part in parts)
+    between = sum(len(part) * float(part.mean()) ** 2 for part in parts)
+    return (total + between * (2 * length - 1)) / rows**2
+
+
+def _circular(covariances: Values, length: float) -> float:
+    """The long-run variance: autocovariances around a circle, each weighted with the chance of staying in a block."""
+    rows = len(covariances)
+    staying = 1 - min(1.0, 1 / length)
+    felt = min(rows - 1, int(np.ceil(_NEGLIGIBLE / np.log(staying)))) if staying else 0
+    lags = np.arange(1, felt + 1)
+    around = covariances[1 : felt + 1] + covariances[: rows - felt - 1 : -1]
+    weights = (1 - lags / rows) * np.exp(lags * np.log(staying)) if staying else lags
+    return max(0.0, float(covariances[0] + 2 * (weights @ around)))

@@ -1,0 +1,66 @@
+"""How samples depend on the ones before them: autocovariances, and for how long a sample is felt."""
+
+import numpy as np
+
+from plimsoll.model.log import Values
+
+
+def autocovariances(values: Values) -> Values:
+    """The autocovariances at the lags 0 to n - 1, each divided by n."""
+    rows = len(values)
+    off = values - values.mean()
+    # Twice as long, so that nothing wraps around; of a length that is transformed fast.
+    size = min(factor << ((2 * rows - 1) // factor).bit_length() for factor in (1, 3, 5))
+    spectrum = np.fft.rfft(off, size)
+    return np.fft.irfft(spectrum.real**2 + spectrum.imag**2, size)[:rows] / rows
+
+
+def block_length(values: Values, covariances: Values) -> float:
+    """The mean length of blocks with which the stationary bootstrap of the mean has the least error, in samples.
+
+    Politis and White, "Automatic block-length selection for the dependent bootstrap" (2004), with the correction by
+    Patton, Politis and White (2009). At least 1; the `arch` package gives the same from 10 samples on.
+    """
+    rows = len(values)
+    insignificant = max(5, int(np.log10(rows))) if rows else 0
+    most = min(int(np.ceil(np.sqrt(rows))) + insignificant, rows - 2)
+    if most <= insignificant or covariances[0] <= 0:
+        return 1.0
+    last = _last_significant(values, covariances, most, insignificant)
+    bandwidth = most if last is None else min(2 * max(last, 1), most)
+    lags = np.arange(1, bandwidth + 1)
+    flat_top = np.minimum(1.0, 2 * (1 - lags / bandwidth))
+    slope = 2 * np.sum(flat_top * lags * covariances[1 : bandwidth + 1])
+    long_run = covariances[0] + 2 * np.sum(flat_top * covariances[1 : bandwidth + 1])
+    if long_run == 0:
+        return 1.0
+    longest = np.ceil(min(3 * np.sqrt(rows), rows / 3))
+    return float(np.clip(np.cbrt((slope / long_run) ** 2 * rows), 1.0, longest))
+
+
+def _last_significant(values: Values, covariances: Values, most: int, insignificant: int) -> int | None:
+    """The lag after which as many autocorrelations in a row are not significant; None where there is none."""
+    rows = len(values)
+    squares = np.cumsum((values - values.mean()) ** 2)
+    lags = np.arange(most + 1)
+    scale = np.sqrt((squares[-1] - squares[lags]) * squares[rows - 2 - lags])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        small = np.abs(covariances[: most + 1]) * rows / scale < 2 * np.sqrt(np.log10(rows) / rows)
+    in_a_row = np.convolve(small[:most], np.ones(insignificant, dtype=int), "valid")
+    found = np.flatnonzero(in_a_row == insignificant)
+    return int(found[0]) if len(found) else None
+
+
+def correlation_time(covariances: Values) -> float:
+    """How many samples in a row say as much of the mean as one independent sample would; at least 1.
+
+    The sum of the autocorrelations, up to where the sum of two neighbours is no longer positive (the initial monotone
+    sequence of Geyer, "Practical Markov chain Monte Carlo", 1992). A slow drift makes it long, as it should.
+    """
+    if covariances[0] <= 0 or len(covariances) < 4:
+        return 1.0
+    even = len(covariances) // 2 * 2
+    pairs = (covariances[0:even:2] + covariances[1:even:2]) / covariances[0]
+    negative = np.flatnonzero(pairs <= 0)
+    pairs = pairs[: negative[0]] if len(negative) else pairs
+    return max(1.0, 2 * float(np.minimum.accumulate(pairs).sum()) - 1) if len(pairs) else 1.0

@@ -1,0 +1,99 @@
+"""The steady state of one load series, between its ramp-up and its ramp-down, or why it has none.
+
+The series is described as a constant level with a ramp before it, after it, both or neither (ramp_fit.py);
+then the level must be seen to be steady (steadiness.py).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.ndimage import median_filter
+
+from plimsoll.analysis.ramp_fit import RampFit, Side
+from plimsoll.analysis.ramps import Floats
+from plimsoll.analysis.steadiness import NotSteady, not_steady
+from plimsoll.model.log import Times, Values
+
+_BINS = 300
+_FEWEST = 40  # samples
+_SPIKE = 9.0  # usual distances from the median of the neighbours
+_BURST = 4 * 1.4826  # the same for means of bins: four standard deviations of normal noise
+_BURST_LASTS = 0.025  # of the run: bursts shorter than this are limited
+
+
+@dataclass(frozen=True)
+class Boundary:
+    """The sample at which a steady state begins or ends (UTC ns), and between which it does, probably (95 %).
+
+    `confidence` is the probability that it is within 2 % of the run's length.
+    """
+
+    at: int
+    low: int
+    high: int
+    confidence: float
+
+
+@dataclass(frozen=True)
+class SteadyState:
+    """A steady state and its level. A boundary is None where the series begins or ends in it.
+
+    `confidence` is the least of those of its boundaries; without a boundary, of there being none.
+    """
+
+    begin: Boundary | None
+    end: Boundary | None
+    level: float
+    confidence: float
+
+
+def steady_state(times: Times, values: Values) -> SteadyState | NotSteady:
+    """The steady state of a load. `times` are ascending, UTC ns; values that are not finite are left out."""
+    filled = np.isfinite(values)
+    times, values = times[filled], values[filled]
+    if len(values) < _FEWEST:
+        return NotSteady(f"{len(values)} samples are too few to tell", known=False)
+    if not values.any():
+        return NotSteady("there was no load", known=False)
+    start, length = int(times[0]), int(times[-1] - times[0])
+    x, y = _binned((times - start) / length, _without_spikes(values))
+    fit = RampFit(x, _without_bursts(y))
+
+    left, right = fit.sides
+
+    def boundary(side: Side, low: float, at: float, high: float) -> Boundary | None:
+        nearest = [int(times[np.argmin(np.abs(times - (start + share * length)))]) for share in (at, low, high)]
+        return Boundary(*nearest, confidence=side.confidence) if side.end else None
+
+    return not_steady(fit) or SteadyState(
+        boundary(left, left.low, left.at, left.high),
+        boundary(right, 1 - right.high, 1 - right.at, 1 - right.low),
+        fit.level,
+        min(left.confidence, right.confidence),
+    )
+
+
+def _without_spikes(values: Values) -> Floats:
+    """The values, with those that are far from their neighbours replaced by the median of these."""
+    middle = median_filter(values, size=9, mode="reflect")
+    away = np.abs(values - middle)
+    usual = float(np.median(away[away > 0])) if away.any() else 0.0
+    return np.where(away > _SPIKE * usual, middle, values)
+
+
+def _binned(x: Floats, y: Values) -> tuple[Floats, Floats]:
+    """The mean time and value of at most 300 equal parts of the run; parts without samples are left out."""
+    bins = len(x) // -(-len(x) // _BINS)
+    at = np.minimum((x * bins).astype(np.intp), bins - 1)
+    count = np.bincount(at, minlength=bins)
+    there = count > 0
+    means = [np.bincount(at, weights=one, minlength=bins)[there] / count[there] for one in (x, y)]
+    return means[0], means[1]
+
+
+def _without_bursts(values: Floats) -> Floats:
+    """The values, with short bursts limited. What is monotonic at the start or end is kept, so short ramps are."""
+    middle = median_filter(values, size=2 * max(1, round(_BURST_LASTS * len(values))) + 1, mode="nearest")
+    away = values - middle
+    most = _BURST * float(np.median(np.abs(away)))
+    return middle + np.clip(away, -most, most)

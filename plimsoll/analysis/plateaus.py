@@ -1,0 +1,276 @@
+"""The plateaus of a stepped load.
+
+A series is a step test if it holds at least three levels, each long compared with the way to the next, and if its
+pieces describe it better than a slope, a wave or a random walk does. A pause, in which the load is nearly off, ends a
+plateau even if the next one has the same level.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from scipy.ndimage import median_filter
+
+from plimsoll.analysis.segmentation import Described, described
+from plimsoll.analysis.segments import Piece
+from plimsoll.analysis.transitions import step, transition
+from plimsoll.model.log import Values
+from plimsoll.model.samples import Samples
+
+_CELLS = 400  # a longer series is averaged to this many values
+_FEWEST = 12  # samples
+_LEVELS, _MOST = 3, 40  # different levels, and plateaus
+# These are our choices.
+_SHORTEST = 0.012  # plateau, of the run
+_PASSING = 0.3  # of the length of its neighbours: a shorter piece between their levels is part of a ramp
+_DRIFT = 0.5  # of a typical step, on a plateau
+_SMALL = 0.2  # of the steps before and after: what is smaller is no step unless noise is far smaller
+_PAUSE = 0.25  # of the levels around it
+_IDLE, _IDLE_NEAR = 0.02, 0.1  # of the highest level and of the next one, before the first plateau or after the last
+_SHARE = 0.65  # of the loaded time on plateaus
+_APART = 0.03  # of the range of levels, between different ones
+_WORSE = 20.0  # information criterion than that of any pieces: ramps are sharper in it than they may be
+_WAY = 0.5  # of the length of the plateaus around it
+_SLOPE = 0.5  # of the change from level to level that is inside of plateaus
+
+
+@dataclass(frozen=True)
+class Plateau:
+    """A time (UTC ns, both ends included) in which a series kept its level."""
+
+    start: int
+    end: int
+    level: float
+
+
+def plateaus(samples: Samples) -> tuple[Plateau, ...]:
+    """The plateaus of a step test; empty if the series is none."""
+    times, values = samples.present.times, samples.present.values
+    if len(values) < _FEWEST or np.ptp(values) == 0:
+        return ()
+    size = max(1, len(values) // _CELLS)
+    edges = np.round(np.linspace(0, len(values), len(values) // size + 1)).astype(int)
+    series = described(np.add.reduceat(_without_spikes(values), edges[:-1]) / np.diff(edges))
+    every = (_stairs(series, pieces) for pieces in (series.pieces, series.flat_pieces))
+    tests = [one for one in every if one.is_step_test]
+    if not tests:
+        return ()
+    stairs = min(tests, key=lambda one: one.information)
+    spans = [(int(edges[one.first]), int(edges[one.last])) for one in stairs.all]
+    if size > 1:
+        spans = _in_samples(values, spans, size)
+    return tuple(
+        Plateau(int(times[first]), int(times[last - 1]), float(values[first:last].mean()))
+        for (first, last), one in zip(spans, stairs.all, strict=True)
+        if one in stairs.levels
+    )
+
+
+@dataclass(frozen=True)
+class _Stairs:
+    """Plateaus of a series, and the pauses between them."""
+
+    series: Described
+    pieces: Sequence[Piece]
+    levels: list[Piece]
+    pauses: list[Piece]
+
+    @cached_property
+    def all(self) -> list[Piece]:
+        """The plateaus and pauses in order."""
+        return sorted((*self.levels, *self.pauses), key=lambda one: one.first)
+
+    @cached_property
+    def information(self) -> float:
+        """The Bayesian information criterion of the levels and of the ramps between them."""
+        if not self.levels:
+            return np.inf
+        found = self.all
+        line = np.concatenate([one.line() for one in self.series.pieces])
+        for one in found:
+            inner = slice(one.first + (one != found[0]), one.last - (one != found[-1]))
+            line[inner] = one.level
+        ramps = sum(other.first - one.last > 1 for one, other in pairwise(found))
+        outside = sum(one.last <= found[0].first or one.first >= found[-1].last for one in self.pieces)
+        return self.series.information(line, 3 * (len(found) + outside) + ramps)
+
+    @cached_property
+    def is_step_test(self) -> bool:
+        """Whether the plateaus are those of a step test."""
+        levels, series = self.levels, self.series
+        if not _LEVELS <= len(levels) <= _MOST or _different(levels, series) < _LEVELS:
+            return False
+        loaded = levels[-1].last - levels[0].first - sum(one.length for one in self.pauses)
+        ways = [
+            (other.first - one.last) / (one.length + other.length)
+            for one, other in pairwise(self.all)
+            if one in levels and other in levels
+        ]
+        return (
+            sum(one.length for one in levels) >= _SHARE * loaded
+            and max(ways, default=0.0) <= _WAY / 2
+            and _slope(levels, series) < _SLOPE
+            and self.information < series.information_of_walk
+            and self.information < series.lowest_information + _WORSE
+        )
+
+
+def _stairs(series: Described, pieces: Sequence[Piece]) -> _Stairs:
+    """The plateaus among some pieces, with the ramps between them cut off, and those of one level joined."""
+    levels, low = _levels(series, pieces)
+    while True:
+        found = _Stairs(series, pieces, levels, list(_pauses(levels, low)))
+        trimmed = dict(zip(found.all, _edges(found.all, series), strict=True))
+        levels = _joined([trimmed[one] for one in levels], low, series)
+        if len(levels) == len(found.levels):
+            return _Stairs(series, pieces, levels, [trimmed[one] for one in found.pauses])
+
+
+def _without_spikes(values: Values) -> Values:
+    """The values, with one or two that are far from their neighbours replaced by the median around them."""
+    around = median_filter(values, 5, mode="nearest")
+    off = np.abs(values - around)
+    usual = max(1.4826 * float(np.median(off)), 0.01 * float(np.median(np.abs(values))))
+    return np.where(off > 6 * usual, around, values)
+
+
+def _levels(series: Described, pieces: Sequence[Piece]) -> tuple[list[Piece], list[Piece]]:
+    """The plateaus among some pieces, and the low pieces between them."""
+    shortest = max(2, round(_SHORTEST * len(series.values)))
+    flat = [one for one in pieces if one.is_flat and one.length >= shortest]
+    height = float(np.median(np.abs(np.diff([one.level for one in flat])))) if len(flat) > 1 else 0.0
+    long = [
+        Piece(one.first, one.last, one.level, one.level)
+        for one in pieces
+        if one.length >= shortest and (one.is_flat or abs(one.ends - one.begins) < _DRIFT * height)
+    ]
+    low = [one for one in pieces if one.is_flat and _is_pause(one, long)]
+    found = _without_idle([one for one in long if one not in low])
+    while (at := _passing(found)) is not None:
+        del found[at]
+    return found, low
+
+
+def _joined(levels: Sequence[Piece], low: Sequence[Piece], series: Described) -> list[Piece]:
+    """The plateaus, with those joined that follow each other closely at one level, without a pause between them."""
+    joined = list(levels)
+    while True:
+        pairs = [at for at in range(len(joined) - 1) if _continues(series, joined, at, low)]
+        if not pairs:
+            return joined
+        at = min(pairs, key=lambda at: abs(joined[at].level - joined[at + 1].level))
+        one, other = joined[at : at + 2]
+        level = (one.level * one.length + other.level * other.length) / (one.length + other.length)
+        joined[at : at + 2] = [Piece(one.first, other.last, level, level)]
+
+
+def _is_pause(one: Piece, long: Sequence[Piece]) -> bool:
+    """Whether a piece is far below the plateaus before and after it."""
+    before = [other.level for other in long if other.last <= one.first and other.level > one.level]
+    after = [other.level for other in long if other.first >= one.last and other.level > one.level]
+    return bool(before and after) and one.level < _PAUSE * min(before[-1], after[0])
+
+
+def _pauses(levels: Sequence[Piece], low: Sequence[Piece]) -> Iterator[Piece]:
+    """One pause for all low pieces between two plateaus."""
+    for one, other in pairwise(levels):
+        between = [part for part in low if one.last <= part.first and part.last <= other.first]
+        if between:
+            level = min(part.level for part in between)
+            yield Piece(between[0].first, between[-1].last, level, level)
+
+
+def _without_idle(levels: list[Piece]) -> list[Piece]:
+    """The plateaus without the idle time before and after the test."""
+    top = max((one.level for one in levels), default=0.0)
+
+    def is_idle(one: Piece, other: Piece) -> bool:
+        return one.level < _IDLE * top and one.level < _IDLE_NEAR * other.level
+
+    while len(levels) > 1 and is_idle(levels[0], levels[1]):
+        levels = levels[1:]
+    while len(levels) > 1 and is_idle(levels[-1], levels[-2]):
+        levels = levels[:-1]
+    return levels
+
+
+def _passing(found: Sequence[Piece]) -> int | None:
+    """The place of a piece that is too short beside its neighbours to be a plateau, if there is one.
+
+    It is part of the way from the one to the other, or, if shorter, anything that happened on the way.
+    """
+    for at in range(1, len(found) - 1):
+        one = found[at]
+        befores, afters = found[max(at - 2, 0) : at][::-1], found[at + 1 : at + 3]
+        before = next((other for other in befores if other.length > 2 * one.length), befores[0])
+        after = next((other for other in afters if other.length > 2 * one.length), afters[0])
+        between = min(before.level, after.level) < one.level < max(before.level, after.level)
+        if one.length < (_PASSING if between else _PASSING / 2) * min(before.length, after.length):
+            return at
+    return None
+
+
+def _continues(series: Described, levels: Sequence[Piece], at: int, low: Sequence[Piece]) -> bool:
+    """Whether a plateau has the level of the one before it and follows it closely, without a pause between them."""
+    one, other = levels[at : at + 2]
+    is_broken = any(one.last <= part.first and part.last <= other.first for part in low)
+    is_close = other.first - one.last <= max(_PASSING * min(one.length, other.length), 2)
+    around = levels[max(at - 1, 0) : at + 3]
+    steps = [abs(after.level - before.level) for before, after in pairwise(around) if before is not one]
+    return not is_broken and is_close and _same(series, one, other, max(steps, default=0.0))
+
+
+def _same(series: Described, one: Piece, other: Piece, height: float = 0.0) -> bool:
+    """Whether two pieces have one level, as far as noise lets one know, or compared with the height of a step."""
+    apart, error = abs(one.level - other.level), series.error(one, other)
+    return apart < 3 * error or (apart < 8 * error and apart < _SMALL * height)
+
+
+def _different(levels: Sequence[Piece], series: Described) -> int:
+    """How many different levels there are."""
+    ordered = sorted(levels, key=lambda one: one.level)
+    least = _APART * (ordered[-1].level - ordered[0].level)
+    return 1 + sum(
+        other.level - one.level > least and not _same(series, one, other) for one, other in pairwise(ordered)
+    )
+
+
+def _slope(levels: Sequence[Piece], series: Described) -> float:
+    """How much of the change from level to level is inside of the pieces: 0 for stairs, 1 for a ramp or a wave."""
+    jumps = np.diff([one.level for one in levels])
+    expected = (np.concatenate((jumps[:1], jumps)) + np.concatenate((jumps, jumps[-1:]))) / 2
+    drift = np.array([_drift(series.values[one.first : one.last]) for one in levels])
+    return float((drift * expected).sum() / (expected**2).sum())
+
+
+def _drift(values: Values) -> float:
+    """By how much values change from the first to the last, as a line has it."""
+    return float(np.polyfit(np.arange(len(values)), values, 1)[0]) * len(values) if len(values) > 2 else 0.0
+
+
+def _edges(found: Sequence[Piece], series: Described) -> list[Piece]:
+    """The pieces with the ramps between them cut off."""
+    firsts, lasts = [one.first for one in found], [one.last for one in found]
+    for at, (one, other) in enumerate(pairwise(found)):
+        noise = float(series.variance[one.first : other.last].mean())
+        lasts[at], firsts[at + 1] = transition(series.values, (firsts[at], one.last), (other.first, other.last), noise)
+    trimmed: list[Piece] = []
+    for first, last in zip(firsts, lasts, strict=True):
+        end = max(last, first + 1)
+        level = float(series.values[first:end].mean())
+        trimmed.append(Piece(first, end, level, level))
+    return trimmed
+
+
+def _in_samples(values: Values, spans: Sequence[tuple[int, int]], size: int) -> list[tuple[int, int]]:
+    """The spans with each edge that is a step moved to the sample where it fits best."""
+    found = [list(one) for one in spans]
+    for one, other in pairwise(found):
+        if other[0] - one[1] > 2 * size:
+            continue
+        low, high = max(one[0] + 1, one[1] - size), min(other[1] - 1, other[0] + size)
+        before, after = float(values[one[0] : low].mean()), float(values[high : other[1]].mean())
+        one[1] = other[0] = low + step(values[low:high], before, after)
+    return [(one[0], one[1]) for one in found]

@@ -1,0 +1,184 @@
+"""The level of a series and the ramps before and after it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from plimsoll.analysis.local_noise import Noise
+from plimsoll.analysis.ramps import ALL_SHAPES, PARAMETERS, SIMPLE_SHAPES, Flags, Floats, Places, Ramps, ramp, whitened
+
+NEAR = 0.02  # of the run: how close a boundary should be to the true one
+_COARSE = np.concatenate([np.arange(0.01, 0.05, 0.008), np.arange(0.05, 0.91, 0.035)])
+_FINE = 36
+_LONGEST = 0.93  # of the run
+_GAP = 0.02  # of the run: at least so much is between two ramps
+_HIGHER = 2.0  # a load before the steady state is at most so many times higher above it than it is itself
+_LOWEST = 0.1  # of the level: a smaller ramp is none
+_BUSY = 0.75  # of the level: a load that differs by less for longer than the level lasts is at another level
+_TURNS = 4  # in which the ramp of one side is chosen anew
+
+
+@dataclass(frozen=True)
+class Side:
+    """The ramp on one side of the level; without one, `end` is 0.
+
+    `end` is that of the best candidate. `at` is the median of the posterior, `low` and `high` hold 95 % of it, and
+    `confidence` is how much of it is within 2 % of the run's length of `at`. All are shares of the run.
+    """
+
+    shape: int = 0
+    end: float = 0.0
+    height: float = 0.0
+    at: float = 0.0
+    low: float = 0.0
+    high: float = 0.0
+    confidence: float = 1.0
+
+
+class RampFit:
+    """A series `y` at the ascending shares `x` of the run, as a level with ramps.
+
+    The best description is that of least BIC (Schwarz, 1978).
+    """
+
+    def __init__(self, x: Floats, y: Floats) -> None:
+        self.x, self.y = x, y
+        self.level = float(np.median(y))
+        self.sides = (Side(), Side())
+        self.noise = Noise()
+        candidates = self._candidates(SIMPLE_SHAPES, (_COARSE, _COARSE))
+        self._take(candidates, candidates.best_pair())
+        self._see_noise()
+        for _ in range(2):
+            self._improve(self._candidates(ALL_SHAPES, (_COARSE, _COARSE)))
+        left, right = self.sides
+        self._improve(self._candidates(ALL_SHAPES, (_around(left), _around(right))))
+
+    @property
+    def model(self) -> Floats:
+        """The level with its ramps."""
+        left, right = self.sides
+        rise = left.height * ramp(self.x, left.shape, left.end)
+        return self.level + rise + right.height * ramp(1 - self.x, right.shape, right.end)
+
+    @property
+    def parameters(self) -> float:
+        """How many parameters the ramps have."""
+        return sum(2 + float(PARAMETERS[side.shape]) for side in self.sides if side.end)
+
+    def score(self, residual: Floats, parameters: float) -> float:
+        """The BIC of a description with this residual."""
+        white = whitened(residual, self.noise.phi)
+        least = 1e-9 * float(self.y @ self.y) + 1e-300
+        return len(white) * float(np.log(max(white @ white, least))) + float(np.log(len(white))) * parameters
+
+    def _see_noise(self) -> None:
+        self.noise = Noise.of(self.y - self.model)
+
+    def _candidates(self, shapes: Places, ends: tuple[Floats, Floats]) -> "_Candidates":
+        x, y, phi = self.x, self.y, self.noise.phi
+        white, one = whitened(y, phi), whitened(np.ones(len(x)), phi)
+        backwards = Ramps.of((1 - x)[::-1], y[::-1], phi, shapes, ends[1])
+        sides = (Ramps.of(x, y, phi, shapes, ends[0]), backwards)
+        return _Candidates(float(white @ white), float(white @ one), float(one @ one), len(x), sides)
+
+    def _improve(self, candidates: "_Candidates") -> None:
+        self._take(candidates, candidates.improved([candidates.nearest(side, self.sides[side]) for side in (0, 1)]))
+        self._see_noise()
+
+    def _take(self, candidates: "_Candidates", chosen: "tuple[int, int]") -> None:
+        self.level = candidates.level(chosen)
+        self.sides = (candidates.side(0, *chosen), candidates.side(1, chosen[1], chosen[0]))
+
+
+def _around(side: Side) -> Floats:
+    """Close ends around where a ramp may end; all if there is no ramp."""
+    if not side.end:
+        return _COARSE
+    step = 0.035 if side.end > 0.08 else 0.01
+    return np.linspace(max(0.004, side.low - step), min(_LONGEST, side.high + step), _FINE)
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidates:
+    """Candidates for the ramps of both sides, with sums over the whitened series."""
+
+    squares: float
+    sum: float
+    weight: float
+    samples: int
+    sides: tuple[Ramps, Ramps]
+
+    def best_pair(self) -> tuple[int, int]:
+        """The best of all pairs."""
+        scores, _, _ = self._scored(0, np.arange(len(self.sides[1].end))[:, None])
+        other, own = np.unravel_index(int(np.argmin(scores)), scores.shape)
+        return int(own), int(other)
+
+    def improved(self, chosen: list[int]) -> tuple[int, int]:
+        """The best of one side beside that of the other, in turns."""
+        for turn in range(_TURNS):
+            side = turn % 2
+            scores, _, _ = self._scored(side, np.array(chosen[1 - side]))
+            chosen[side] = int(np.argmin(scores))
+        return chosen[0], chosen[1]
+
+    def nearest(self, side: int, wanted: Side) -> int:
+        """The candidate nearest to a ramp."""
+        ramps = self.sides[side]
+        if not wanted.end:
+            return 0
+        away = np.abs(ramps.end - wanted.end) + 10.0 * (ramps.shape != wanted.shape)
+        away[0] = np.inf
+        return int(np.argmin(away))
+
+    def level(self, chosen: tuple[int, int]) -> float:
+        """The level beside two ramps."""
+        return float(self._scored(0, np.array(chosen[1]))[1][chosen[0]])
+
+    def side(self, side: int, own: int, other: int) -> Side:
+        """One ramp, with the posterior of its end beside the other ramp. Every shape, and none, is as likely before."""
+        ramps = self.sides[side]
+        scores, _, heights = self._scored(side, np.array(other))
+        weights = np.exp(-(scores - scores[own]) / 2)
+        weights[1:] /= len(np.unique(ramps.shape))
+        if not own:
+            return Side(confidence=float(weights[ramps.end <= NEAR].sum() / weights.sum()))
+        weights[0] = 0
+        order = np.argsort(ramps.end)
+        share = np.cumsum(weights[order]) / weights.sum()
+        low, at, high = (float(ramps.end[order][np.searchsorted(share, q)]) for q in (0.025, 0.5, 0.975))
+        near = float(weights[np.abs(ramps.end - at) <= NEAR].sum() / weights.sum())
+        return Side(int(ramps.shape[own]), float(ramps.end[own]), float(heights[own]), at, low, high, near)
+
+    def _scored(self, side: int, other: Places) -> tuple[Floats, Floats, Floats]:
+        """BIC, level and height of all candidates of one side beside some of the other; impossible ones have no BIC."""
+        a, b = self.sides[side], self.sides[1 - side]
+        b_square, b_data, b_sum = b.square[other], b.data[other], b.sum[other]
+        total = self.sum - b_data * b_sum / b_square - a.data * a.sum / a.square
+        weight = self.weight - b_sum**2 / b_square - a.sum**2 / a.square
+        level = total / np.maximum(weight, 1e-9)
+        rest = self.squares - b_data**2 / b_square - a.data**2 / a.square - level * total
+        own = _Height(a.end, a.plateau, (a.data - level * a.sum) / a.square)
+        others = _Height(b.end[other], b.plateau[other], (b_data - level * b_sum) / b_square)
+        steady = 1 - own.end - others.end
+        before, after = (own, others) if side == 0 else (others, own)
+        wrong = before.impossible(level, steady, _HIGHER) | after.impossible(level, steady, 0.0) | (steady < _GAP)
+        fit = self.samples * np.log(np.maximum(rest, 1e-9 * self.squares + 1e-300))
+        score = fit + np.log(self.samples) * (a.parameters + b.parameters[other])
+        return np.where(wrong, np.inf, score), level, own.height
+
+
+@dataclass(frozen=True, eq=False)
+class _Height:
+    """The heights of candidates above the level, where they end and how long they do not change at first."""
+
+    end: Floats
+    plateau: Floats
+    height: Floats
+
+    def impossible(self, level: Floats, steady: Floats, highest: float) -> Flags:
+        """Which are too low to count, above `highest` levels, or at another level for longer than `steady`."""
+        height = self.height
+        another = (self.plateau > steady) & (height > -_BUSY * level)
+        return (self.end > 0) & ((np.abs(height) < _LOWEST * level) | (height > highest * level) | another)

@@ -1,0 +1,126 @@
+"""Finds spikes that come at regular intervals."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plimsoll.analysis.periods import FEWEST_BEATS, Rhythm, rhythm
+from plimsoll.analysis.spikes import Spikes, spikes
+from plimsoll.model.log import Values
+
+_FEWEST_ROWS = 4.5  # samples in a period: with fewer, a spike and the level between cannot be seen
+_LONG = 4000  # samples
+_MOST_RAISED = 0.3  # of a period, above half the height of a spike
+_LOOKED_AT = 20  # periods, for their shape
+_MOST_MISSING = 0.4  # of the beats
+_UPDATED_S = 60.0  # programs that keep counters up to date at intervals do so at least this often
+
+
+@dataclass(frozen=True, eq=False)
+class RegularSpikes:
+    """Spikes that belong to a rhythm: the first, highest and last row of each.
+
+    Attributes:
+        period_s: The time from one to the next.
+        reach_s: How far the true period may be from it (two standard errors).
+        missing: How many beats between the first and the last have no spike.
+        level: The usual value between spikes.
+        tops: The highest value of each spike.
+        width_s: How long values are usually raised.
+        agreement: How well the spikes keep to the rhythm; 1 for a clock.
+    """
+
+    first: NDArray[np.intp]
+    peak: NDArray[np.intp]
+    last: NDArray[np.intp]
+    period_s: float
+    reach_s: float
+    missing: int
+    level: float
+    tops: Values
+    width_s: float
+    agreement: float
+
+
+def regular_spikes(seconds: Values, values: Values) -> RegularSpikes | None:
+    """The regular spikes of evenly sampled values; None if there are none that are not by chance.
+
+    Long series are first looked at through the highest value of several samples, so that periods below about a
+    thousandth of the time are not found in them.
+    """
+    if len(values) < _FEWEST_ROWS * FEWEST_BEATS:
+        return None
+    step = float(np.median(np.diff(seconds[:_LONG])))
+    together = -(-len(values) // _LONG)
+    if together > 1:
+        starts = np.arange(0, len(values), together)
+        if _found(seconds[starts], np.maximum.reduceat(values, starts), together * step) is None:
+            return None
+    return _found(seconds, values, step)
+
+
+def _found(seconds: Values, values: Values, step: float) -> RegularSpikes | None:
+    """Of several ways to find spikes, the rhythm with the most beats that agree best."""
+    ways = [(one, beat) for one in spikes(values) if (beat := rhythm(seconds[one.first], _FEWEST_ROWS * step))]
+    ways.sort(key=lambda way: -way[1].agreement * len(way[1].events))
+    return next((one for way in ways if (one := _regular(values, *way, step))), None)
+
+
+def _regular(values: Values, found: Spikes, beat: Rhythm, step: float) -> RegularSpikes | None:
+    """The spikes that belong to the rhythm; None if they are not spikes, or too many are missing."""
+    if beat.missing > _MOST_MISSING * (beat.beats[-1] + 1):
+        return None
+    first, last = found.first[beat.events], found.last[beat.events]
+    peak = np.array([a + int(np.argmax(values[a : b + 1])) for a, b in zip(first, last, strict=True)], dtype=np.intp)
+    edges = np.zeros(len(values) + 1, dtype=np.int8)
+    edges[found.first] += 1
+    edges[found.last + 1] -= 1
+    between = values[np.cumsum(edges[:-1]) == 0]
+    if not len(between) or _raised_share(values, first, peak) > _MOST_RAISED:
+        return None
+    if (first == last).all() and _artefact(values[peak], between, first, beat):
+        return None
+    tops, level = values[peak], float(np.median(between))
+    width_s = float(np.median(last - first + 1)) * step
+    return RegularSpikes(
+        first,
+        peak,
+        last,
+        beat.period,
+        beat.reach + step / len(first),
+        beat.missing,
+        level,
+        tops,
+        width_s,
+        beat.agreement,
+    )
+
+
+def _artefact(tops: Values, between: Values, first: NDArray[np.intp], beat: Rhythm) -> bool:
+    """Whether spikes of one sample come from how the counter is kept, not from what it counts.
+
+    A counter that is updated at intervals stands still in between. One that is updated a little more often than it is
+    sampled has two updates in one sample every now and then, which doubles a rate.
+    """
+    still = bool((between == between[0]).all()) and len(set(np.diff(first).tolist())) == 1
+    ratio = tops / np.median(between) if np.median(between) > 0 else np.full(len(tops), np.inf)
+    doubled = abs(float(np.median(ratio)) - 2) < 0.1 and float(np.ptp(np.quantile(ratio, (0.1, 0.9)))) < 0.4
+    return doubled or (still and beat.period <= _UPDATED_S)
+
+
+def _raised_share(values: Values, first: NDArray[np.intp], peak: NDArray[np.intp]) -> float:
+    """The usual share of a period in which values are above the middle between the lowest quarter and the peak.
+
+    It tells spikes from waves and saw-teeth, which are above it half of the time.
+    """
+    shares: list[float] = []
+    every = max(1, len(first) // _LOOKED_AT)
+    for at, (start, end) in list(zip(peak, pairwise(first), strict=False))[::every]:
+        period = values[start:end]
+        low = len(period) // 4
+        middle = (float(np.partition(period, low)[low]) + float(values[at])) / 2
+        raised = np.count_nonzero(period > middle) - 0.5  # a spike begins and ends somewhere between samples
+        shares.append(raised / len(period))
+    return float(np.median(shares))

@@ -1,0 +1,97 @@
+"""How the work done responds to the load: it follows it, or it no longer does."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plimsoll.model.log import Values
+
+Mask = NDArray[np.bool_]
+_HIGHEST = 97  # percentile that stands for the maximum, so that one value out of line does not
+_FEWEST = 5
+_FEWEST_LOW = 3
+_LEVELLED_OFF = 0.3  # of the time at the highest level
+_TOP, _MIDDLE = 0.9, (0.55, 0.82)  # of the highest load: where the response is measured
+_LEAST_STEP = 1.15  # times more load, below which nothing can be told
+_SIGMAS = 1.64  # of a one-sided 95 % interval
+_EFFECTIVE = 0.5  # of the values: neighbours are alike
+
+
+@dataclass(frozen=True)
+class Response:
+    """How work grew with load, from a middle load to the highest.
+
+    `elasticity` is the relative growth of the work for each relative growth of the load: 1 where it follows, 0 where it
+    is flat, below 0 where it falls; `error` is how far it may be off. `middle` and `top` are (load, work).
+    """
+
+    elasticity: float
+    error: float
+    middle: tuple[float, float]
+    top: tuple[float, float]
+
+
+def top(load: Values, share: float) -> Mask:
+    """Where the load is at least this share of its highest; the highest values if those are very few."""
+    filled = np.isfinite(load)
+    if not filled.any():
+        return filled
+    mask = filled & (load >= share * highest(load))
+    if mask.sum() < min(_FEWEST, filled.sum()):
+        order = np.argsort(np.where(filled, load, -np.inf))
+        mask[order[-min(_FEWEST, int(filled.sum())) :]] = True
+    return mask
+
+
+def middle(load: Values) -> Mask:
+    """Where the load is well below its highest, and not low."""
+    low, high = _MIDDLE
+    most = highest(load)
+    return np.isfinite(load) & (load >= low * most) & (load <= high * most)
+
+
+def highest(values: Values) -> float:
+    """The highest value, without the few that are out of line."""
+    return float(np.nanpercentile(values, _HIGHEST)) if np.isfinite(values).any() else float("nan")
+
+
+def varies(values: Values, factor: float) -> bool:
+    """Whether the highest value is this multiple of others, be it for a short time, as while users log on."""
+    filled = values[np.isfinite(values) & (values > 0)]
+    return len(filled) >= _FEWEST and int((filled * factor <= highest(filled)).sum()) >= _FEWEST_LOW
+
+
+def response(load: Values, work: Values) -> Response | None:
+    """How the work responds to the load near its highest; None if too little was recorded there."""
+    most = highest(load)
+    filled = np.isfinite(load) & np.isfinite(work) & (load > 0) & (work > 0)
+    lower = filled & middle(load)
+    upper = filled & (load >= _TOP * most)
+    if not lower.any() or upper.sum() < 2 or lower.sum() + upper.sum() < _FEWEST:
+        return None
+    loads = [float(np.median(load[part])) for part in (lower, upper)]
+    works = [float(np.median(work[part])) for part in (lower, upper)]
+    if loads[1] < _LEAST_STEP * loads[0]:
+        return None
+    step = np.log(loads[1] / loads[0])
+    spread = max(float(np.std(np.log(work[upper]))), 0.005)
+    error = spread * float(np.sqrt(1 / (_EFFECTIVE * lower.sum()) + 1 / (_EFFECTIVE * upper.sum())))
+    elasticity = float(np.log(works[1] / works[0]) / step)
+    return Response(elasticity, _SIGMAS * error / float(step), (loads[0], works[0]), (loads[1], works[1]))
+
+
+def rises_to_its_end(work: Values, factor: float) -> bool:
+    """Whether the work was still growing when it was highest: it had not levelled off before."""
+    filled = np.flatnonzero(np.isfinite(work))
+    if len(filled) < 3 * _FEWEST:
+        return False
+    level = work[filled]
+    if (level >= _TOP * highest(level)).mean() > _LEVELLED_OFF:
+        return False
+    last = int(np.flatnonzero(level >= _TOP * highest(level))[-1]) + 1
+    part = max(last // 12, 2)
+    if last < 3 * part:
+        return False
+    before = int(0.7 * last)
+    return bool(np.median(level[last - part : last]) >= factor * np.median(level[max(before - part, 0) : before]))

@@ -1,0 +1,199 @@
+"""How throughput and latency answer a growing load: the universal scalability law and knees.
+
+The law is N. J. Gunther's (Guerrilla Capacity Planning, 2007): X(N) = lambda N / (1 + sigma (N - 1) + kappa N (N - 1)).
+sigma is the share of work that must queue, kappa what keeping each other consistent costs every pair.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+from scipy.optimize import least_squares
+
+from plimsoll.model.log import Values
+
+FEWEST = 5  # loads: the law has three parameters
+_CHANCE = 0.01  # of an F test: that a straight line fits as badly although it is true
+_BENT = 0.05  # our choice: how far the highest throughput must fall behind that of a straight line
+_MISFIT = 0.005  # of the throughput: no law describes a system better, however well its throughput is known
+_DRAWS = 4000
+_FLAT, _FLAT_RATES = 0.15, 3  # our choice: latency that is higher by less is flat, if it is so at three rates
+_GAIN = 0.5  # our choice: after the knee, load gains less than half as much throughput
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value and its 95 % confidence interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Law:
+    """The universal scalability law fitted to throughput over load; `peak` and `maximum` are None without a maximum.
+
+    `aic_line` and `aic` are Akaike's criterion of a straight line and of the law: less is better.
+    """
+
+    rate: Estimate
+    contention: Estimate
+    coherency: Estimate
+    peak: Estimate | None
+    maximum: Estimate | None
+    r_squared: float
+    aic: float
+    aic_line: float
+    measured_to: float
+
+    def __call__(self, load: Values) -> Values:
+        """The throughput at some loads."""
+        return _law(np.array([self.rate.value, self.contention.value, self.coherency.value]), load)
+
+
+@dataclass(frozen=True)
+class Refused:
+    """Why the law is not fitted."""
+
+    why: str
+
+
+def scalability(load: Values, throughput: Values, errors: Values) -> Law | Refused:
+    """The law, where throughput bends away from a straight line.
+
+    Args:
+        load: How many work at the same time, such as connections or users.
+        throughput: What they get done.
+        errors: The standard error of each throughput.
+    """
+    different = len(np.unique(load))
+    if different < FEWEST:
+        return Refused(f"the law needs {FEWEST} different loads, and there are {different}")
+    weights = 1 / np.hypot(errors, _MISFIT * throughput)
+    weights /= weights.mean()
+
+    def rest(parameters: Values) -> Values:
+        return weights * (_law(parameters, load) - throughput)
+
+    start = _start(load, throughput)
+    least = np.array([start[0] * 1e-3, 1e-3 / load.max(), 1e-3 / load.max() ** 2])
+    fit = least_squares(rest, start, bounds=([0, 0, 0], [np.inf, 1, np.inf]), x_scale=np.maximum(start, least))
+    line = float((weights**2 * load * throughput).sum() / (weights**2 * load**2).sum())
+    straight = weights * (line * load - throughput)
+    count, floor = len(load), 1e-12 * float((throughput**2).sum())
+    squares = float((fit.fun**2).sum()) + floor
+    line_squares = float((straight**2).sum()) + floor
+    aic, aic_line = _akaike(squares, count, 3), _akaike(line_squares, count, 1)
+    chance = float(special.fdtrc(2, count - 3, (line_squares / squares - 1) * (count - 3) / 2))
+    fallen_behind = 1 - float(_law(fit.x, load).max() / (fit.x[0] * load[np.argmax(_law(fit.x, load))]))
+    if chance > _CHANCE or fallen_behind < _BENT:
+        return Refused("throughput grows in proportion to the load as far as it was measured")
+    draws = _draws(fit.x, fit.jac, squares / (count - 3), count - 3)
+    rate, contention, coherency = (_estimate(value, draws[:, at]) for at, value in enumerate(fit.x))
+    total = float(((weights * (throughput - np.average(throughput, weights=weights**2))) ** 2).sum())
+    peak, maximum = _peak(fit.x, draws) if coherency.low > 0 else (None, None)
+    return Law(rate, contention, coherency, peak, maximum, 1 - squares / total, aic, aic_line, float(load.max()))
+
+
+def _peak(best: Values, draws: Values) -> tuple[Estimate, Estimate]:
+    """The load at which throughput is highest, and that throughput."""
+    tops = np.sqrt(np.maximum(1 - draws[:, 1], 0) / np.maximum(draws[:, 2], 1e-12))
+    top = float(np.sqrt((1 - best[1]) / best[2]))
+    return _estimate(top, tops), _estimate(float(_law(best, np.array(top))), _law(draws.T, tops))
+
+
+def _law(parameters: Values, load: Values) -> Values:
+    rate, contention, coherency = parameters
+    return rate * load / (1 + contention * (load - 1) + coherency * load * (load - 1))
+
+
+def _start(load: Values, throughput: Values) -> Values:
+    """The parameters by linear least squares: N / X is a polynomial of N."""
+    ratio = load / np.maximum(throughput, 1e-12)
+    terms = np.column_stack([np.ones_like(load), load - 1, load * (load - 1)])
+    weights = 1 / ratio
+    a, b, c = np.linalg.lstsq(terms * weights[:, None], ratio * weights, rcond=None)[0]
+    a = a if a > 0 else float(ratio.min())
+    return np.array([1 / a, float(np.clip(b / a, 1e-9, 0.999)), max(c / a, 1e-12)])
+
+
+def _draws(best: Values, jacobian: Values, spread: float, freedom: int) -> Values:
+    """Parameters as they may be (multivariate Student's t), without impossible ones."""
+    covariance = np.linalg.pinv(jacobian.T @ jacobian) * spread
+    rng = np.random.default_rng(0)
+    normal = rng.multivariate_normal(np.zeros(3), covariance, _DRAWS, method="svd")
+    wide = best + normal / np.sqrt(rng.chisquare(freedom, _DRAWS) / freedom)[:, None]
+    return np.clip(wide, [1e-12, 0, 0], [np.inf, 1, np.inf])
+
+
+def _estimate(value: float, draws: Values) -> Estimate:
+    low, high = np.percentile(draws, [2.5, 97.5])
+    return Estimate(float(value), float(low), float(high))
+
+
+def _akaike(squares: float, count: int, parameters: int) -> float:
+    return count * float(np.log(squares / count)) + 2 * (parameters + 1)
+
+
+@dataclass(frozen=True)
+class Knee:
+    """Where a curve bends: at which load, and the value there."""
+
+    load: float
+    value: float
+
+
+def throughput_knee(load: Values, throughput: Values) -> Knee | None:
+    """Where throughput stops to grow with the load: the corner of two lines that fit better than one line does.
+
+    None if the second line is not less than half as steep as the first.
+    """
+    order = np.argsort(load)
+    x, y = load[order], throughput[order]
+    if len(np.unique(x)) < FEWEST:
+        return None
+    corners = np.linspace(x[1], x[-2], 60)
+    fits = [_hinge(x, y, corner) for corner in corners]
+    at = int(np.argmin([one[0] for one in fits]))
+    squares, before, after, level = fits[at]
+    straight = float(((np.polyval(np.polyfit(x, y, 1), x) - y) ** 2).sum())
+    floor = 1e-12 * float((y**2).sum())
+    better = _akaike(straight + floor, len(x), 2) - _akaike(squares + floor, len(x), 4)
+    bent = before > 0 and after < _GAIN * before
+    return Knee(float(corners[at]), level) if bent and better > 0 else None
+
+
+def _hinge(x: Values, y: Values, corner: float) -> tuple[float, float, float, float]:
+    """Squares left by two lines that meet at a corner, the slope before and after it, and the value at it."""
+    terms = np.column_stack([np.ones_like(x), x - corner, np.maximum(x - corner, 0)])
+    fit = np.linalg.lstsq(terms, y, rcond=None)[0]
+    return float(((terms @ fit - y) ** 2).sum()), float(fit[1]), float(fit[1] + fit[2]), float(fit[0])
+
+
+@dataclass(frozen=True)
+class LatencyKnee:
+    """The latency of low rates, the last rate with that latency, and the highest rate."""
+
+    flat: float
+    rate: float
+    maximum: float
+
+
+def latency_knee(rates: Sequence[float], latencies: Sequence[float]) -> LatencyKnee | None:
+    """The last rate at which latency is as low as at lower ones; None where it stays so, or with too few rates."""
+    if len(rates) < FEWEST - 1:
+        return None
+    order = np.argsort(rates)
+    x, y = np.asarray(rates)[order], np.asarray(latencies)[order]
+    flat = y[0]
+    last = None
+    for at in range(1, len(x)):
+        if y[at] > (1 + _FLAT) * flat:
+            break
+        last = at
+        flat = float(np.median(y[: at + 1]))
+    if last is None or last == len(x) - 1 or last + 1 < _FLAT_RATES:
+        return None
+    return LatencyKnee(float(flat), float(x[last]), float(x[-1]))

@@ -1,0 +1,137 @@
+"""Whether values climb or fall throughout a recording, and how fast.
+
+The slope is that of least squares through the means of equal parts of the time. Its interval uses the effective number
+of samples: the residuals' autocorrelation from one part to the next, corrected for the bias of short series, says how
+many of them are independent (Santer et al., "Statistical significance of trends and trend differences in
+layer-average atmospheric temperature time series", Journal of Geophysical Research 105, 2000).
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from plimsoll.model.log import Values
+
+_PARTS = 24
+_FEWEST_PARTS = 12
+_FEWEST_SAMPLES = 48
+_CONFIDENCE = 0.95  # of the interval
+_SURE = 0.995  # that the slope is not zero, before a trend is called one
+_LEAST_FREEDOM = 1.5  # degrees, where residuals depend on each other so much that none are left
+_FLOOR = 0.1  # the share of samples below the floor of a part
+_FLOOR_FOLLOWS = 0.4  # the least ratio of the floor's slope to that of the means
+_JUMP = 0.35  # of the whole change within two parts: a step
+_NORMAL = 1.4826  # the standard deviation of normal values, in median absolute deviations
+_OUTLYING = 5.0  # standard deviations
+_STILL_AT_END = 0.4  # the least ratio of the slope at the end to the mean slope, else it levels off
+_CURVED = 2.5  # standard errors of the curvature
+
+
+@dataclass(frozen=True)
+class Trend:
+    """A line through values: its slope per second with a 95 % interval, and its values at the start and the end.
+
+    `direction` is 1 if values climb throughout, -1 if they fall throughout, 0 if neither is sure; also where they go
+    up and down again, jump, or level off.
+    """
+
+    slope: float
+    low: float
+    high: float
+    start: float
+    end: float
+    direction: int
+
+
+def trend(seconds: Values, values: Values) -> Trend | None:
+    """The trend of finite values at ascending times; None if there are too few to tell."""
+    if len(values) < _FEWEST_SAMPLES:
+        return None
+    parts = _parts(seconds)
+    if len(parts) < _FEWEST_PARTS + 1:
+        return None
+    counts = np.diff(parts)
+    times = np.add.reduceat(seconds, parts[:-1]) / counts
+    means = np.add.reduceat(values, parts[:-1]) / counts
+    slope, low, high, offset = _line(times, means, _CONFIDENCE)
+    start, end = offset + slope * float(seconds[0]), offset + slope * float(seconds[-1])
+    return Trend(slope, low, high, start, end, _direction(times, means, values, parts, slope))
+
+
+def _parts(seconds: Values) -> NDArray[np.intp]:
+    """The first rows of parts of equal time, and the number of rows; parts without samples are left out."""
+    edges = np.linspace(seconds[0], seconds[-1], _PARTS + 1)[:-1]
+    return np.unique(np.concatenate((np.searchsorted(seconds, edges), [len(seconds)])))
+
+
+def _line(times: Values, means: Values, confidence: float) -> tuple[float, float, float, float]:
+    """The slope of a line, its interval, and the line's value at 0."""
+    middle = times - times.mean()
+    slope = float((middle * means).sum() / (middle * middle).sum())
+    offset = float(means.mean() - slope * times.mean())
+    residuals = means - offset - slope * times
+    deviation, freedom = _error(middle, residuals, 2)
+    reach = float(special.stdtrit(freedom, (1 + confidence) / 2)) * deviation
+    return slope, slope - reach, slope + reach, offset
+
+
+def _error(middle: Values, residuals: Values, fitted: int) -> tuple[float, float]:
+    """The standard error of a coefficient, and its degrees of freedom, with the effective number of samples."""
+    count = len(residuals)
+    squares = float((residuals * residuals).sum())
+    if squares == 0:
+        return 0.0, float(count - fitted)
+    neighbours = float((residuals[1:] * residuals[:-1]).sum()) / squares
+    neighbours = min(0.99, max(0.0, neighbours + (1 + 4 * neighbours) / count))
+    freedom = max(_LEAST_FREEDOM, count * (1 - neighbours) / (1 + neighbours) - fitted)
+    return float(np.sqrt(squares / freedom / (middle * middle).sum())), freedom
+
+
+def _direction(times: Values, means: Values, values: Values, parts: NDArray[np.intp], slope: float) -> int:
+    """1 or -1 if values go one way throughout."""
+    sign = 1 if slope > 0 else -1
+    sure = _line(times, sign * means, _SURE)
+    if sure[1] <= 0:
+        return 0
+    rising = sign * means
+    # The highest samples of what falls are the lowest of what climbs.
+    floors = np.array([np.quantile(sign * values[a:b], _FLOOR) for a, b in pairwise(parts)])
+    floor = _line(times, floors, _SURE)
+    if floor[1] <= 0 or floor[0] < _FLOOR_FOLLOWS * sure[0]:
+        return 0
+    change = sure[0] * float(times[-1] - times[0])
+    doubtful = _jumps(rising, change) or _stepped(times, rising) or _levels_off(times, rising)
+    return 0 if doubtful else sign
+
+
+def _jumps(means: Values, change: float) -> bool:
+    """Whether much of the change happens within two parts, by more than the noise from part to part explains."""
+    steps = means[2:] - means[:-2]
+    usual = float(np.median(steps))
+    scatter = _NORMAL * float(np.median(np.abs(steps - usual)))
+    most = float(steps.max())
+    return most > _JUMP * change and most - usual > _OUTLYING * scatter
+
+
+def _stepped(times: Values, means: Values) -> bool:
+    """Whether one step explains the means better than a line."""
+    count = len(means)
+    rows = np.arange(1, count)
+    sums = np.cumsum(means)[:-1]
+    between = rows * (count - rows) * (sums / rows - (means.sum() - sums) / (count - rows)) ** 2 / count
+    middle = times - times.mean()
+    return float(between.max()) >= float((middle * means).sum() ** 2 / (middle * middle).sum())
+
+
+def _levels_off(times: Values, means: Values) -> bool:
+    """Whether a climb has slowed down so much at the end that it may be over."""
+    unit = (times - times[0]) / (times[-1] - times[0])
+    basis = np.stack((np.ones_like(unit), unit, unit * unit), axis=1)
+    (_, slope, curve), *_ = np.linalg.lstsq(basis, means, rcond=None)
+    bend = unit * unit - np.polyval(np.polyfit(unit, unit * unit, 1), unit)
+    residuals = means - basis @ np.linalg.lstsq(basis, means, rcond=None)[0]
+    error = _error(bend, residuals, 3)
+    return curve < -_CURVED * error[0] and slope + 2 * curve < _STILL_AT_END * (slope + curve)

@@ -1,0 +1,1 @@
+"""The command line: what a person may type, and what each command does."""

@@ -1,0 +1,221 @@
+"""`plimsoll alerts`: works on alerts.db in the data folder, whether `plimsoll up` runs or not."""
+
+import getpass
+import time
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from plimsoll.alerting import roster
+from plimsoll.alerting.book import actions, history, search, silences
+from plimsoll.alerting.book.book import last_evaluation
+from plimsoll.alerting.book.database import AlertsFile, NotKept
+from plimsoll.alerting.book.record import Alert
+from plimsoll.alerting.wording import ended_sentence, made_sentence, still_sentence
+from plimsoll.cli.console import print_error, print_line, print_lines
+from plimsoll.cli.outputs import STDOUT, write_json
+from plimsoll.model.errors import Unreachable, Unusable
+from plimsoll.model.remark import counted
+from plimsoll.model.styled import Line
+from plimsoll.model.time_arguments import TimeRange
+from plimsoll.model.times import SECOND, Zone, parse_duration
+from plimsoll.model.value_text import quantity
+from plimsoll.notify import alerts_document
+from plimsoll.notify import settings as up_settings
+from plimsoll.notify.delivery import senders
+from plimsoll.notify.messages import Message
+from plimsoll.notify.outbox import notifications, states
+from plimsoll.notify.redaction import redacted
+from plimsoll.serve import data_folder
+
+_DAY = 86_400 * SECOND
+_LATE = 90 * SECOND
+
+
+def folder_of(data: Path | None) -> Path:
+    """The data folder that was named, or the user's."""
+    return data or data_folder.default_folder()
+
+
+def list_alerts(data: Path | None, given: TimeRange, json: Path | None, *, ended: bool) -> None:
+    """List the alerts that are firing, or those that fired in a span; and the silences and failing targets."""
+    if given and not ended:
+        raise Unusable("--from, --to and --last are for --history: add that")
+    now = time.time_ns()
+    with _opened(data) as (file, zone):
+        evaluated = last_evaluation(file)
+        if ended:
+            start, end = given.resolve(zone, now - 7 * _DAY, now, "it is now")
+            found = history.history(file, now - 7 * _DAY if start is None else start, now if end is None else end)
+        else:
+            found = history.firing(file)
+        silenced, targets, hosts = silences.active(file, now), states(file), roster.hosts(file)
+    if evaluated is not None and now - evaluated > _LATE:
+        print_error(
+            f"nothing has been judged since {zone.clock(evaluated)} {zone.label(evaluated)}: this is as of then. "
+            "Is plimsoll up running?"
+        )
+        now = evaluated
+    if json is not None:
+        made = alerts_document.document(found, silenced, targets, hosts, zone, now)
+        write_json(json, made.model_dump_json(by_alias=True, indent=2))
+    if json == STDOUT:
+        return
+    if not found:
+        print_line("No alert fired in this time" if ended else "No alert is firing")
+    print_lines(_line(one, silenced, zone, now) for one in found)
+    for one in silenced:
+        where = f" on {one.host}" if one.host != "*" else ""
+        where += f", {one.instance}" if one.instance != "*" else ""
+        text = f"until {zone.clock(one.until)} by {one.who}: {one.reason}"
+        print_line((f"silence {one.id} ", "dim"), f"of {one.rule}{where} {text}", indent=2)
+    for one in targets:
+        if one.failing_since is not None:
+            print_error(
+                f"notification to {one.name} ({one.address}) fails since {zone.clock(one.failing_since)}: {one.error}"
+            )
+
+
+def list_hosts(data: Path | None) -> None:
+    """List the hosts of the roster."""
+    with _opened(data) as (file, zone):
+        found = roster.hosts(file)
+    for one in found:
+        newest = f"last sample {zone.clock(one.newest)}" if one.newest else "no sample yet"
+        retired = f"retired {zone.clock(one.retired_at)}" if one.retired_at else ""
+        expected = retired or ("expected" if one.expected else "not expected yet: it has not sent for 10 minutes")
+        print_line((one.name, "bold"), f"  {newest}, {expected}", indent=2)
+    if not found:
+        print_line("No host has sent anything yet")
+
+
+def show(data: Path | None, number: int) -> None:
+    """Print everything about an alert."""
+    with _opened(data) as (file, zone):
+        alert = history.alert(file, number)
+        if alert is None:
+            raise Unusable(f"there is no alert {number}; plimsoll alerts list --history shows those there are")
+        happened, told = history.events(file, number), notifications(file, number)
+    now, details = time.time_ns(), alert.details
+    print_line((_sentence(alert, zone, now), "bold"))
+    facts: list[tuple[str, str]] = [
+        ("rule", f"{alert.rule}, {alert.severity}"),
+        ("limit", details.limit),
+        ("fired", _values(alert, zone)),
+        ("means", details.summary),
+        ("note", details.note),
+        *(("source", one) for one in details.sources),
+        ("look at", "; ".join(details.look_at)),
+        *(("processes", one) for one in details.processes),
+    ]
+    for label, text in facts:
+        if text:
+            print_line(f"  {label:<9} {text}", indent=12)
+    for one in happened:
+        print_line(f"  {zone.clock(one.at)}  {one.what}{f': {one.note}' if one.note else ''}", indent=4)
+    for one in told:
+        print_line(
+            f"  {zone.clock(one.at)}  {one.target}: {one.outcome}{f': {one.error}' if one.error else ''}", indent=4
+        )
+
+
+def silence(data: Path | None, rule: str, host: str, instance: str, length: str, reason: str) -> None:
+    """Begin a silence."""
+    now = time.time_ns()
+    try:
+        duration = parse_duration(length)
+    except ValueError as error:
+        raise Unusable(f"--for: {error}") from None
+    with _opened(data) as (file, zone):
+        made = actions.silence(file, rule, host, instance, duration, reason, getpass.getuser(), now)
+        muted = search.firing_like(file, rule, host, instance)
+    print_line(made_sentence(made, muted, zone))
+
+
+def unsilence(data: Path | None, number: int) -> None:
+    """End a silence."""
+    with _opened(data) as (file, _):
+        silences.end(file, number, time.time_ns())
+    print_line(f"Silence {number} has ended; what is still firing is notified")
+
+
+def acknowledge(data: Path | None, number: int, note: str) -> None:
+    """Acknowledge an alert."""
+    with _opened(data) as (file, _):
+        actions.acknowledge(file, number, getpass.getuser(), note, time.time_ns())
+    print_line(f"Alert {number} is acknowledged: it is not repeated until it recovers")
+
+
+def retire(data: Path | None, host: str) -> None:
+    """Take a host off the roster."""
+    with _opened(data) as (file, _):
+        found, closed = roster.retire(file, host, time.time_ns())
+    alerts = f", {counted(closed, 'alert')} closed" if closed else ""
+    print_line(f"{found.name} is retired{alerts}. If it sends again, it is expected again: stop its agent")
+
+
+def test(data: Path | None) -> None:
+    """Send a test message to every target. Unreachable if one does not get it."""
+    folder = folder_of(data)
+    path = folder / up_settings.FILE_NAME
+    told = up_settings.load(folder)
+    if not told.notify:
+        raise Unusable(f"{path}: names nobody to notify; docs/alerts.md explains [notify.NAME]")
+    message = Message("Plimsoll: a test", "This is a test message of Plimsoll. Nothing is wrong.", "info")
+    failed: list[str] = []
+    for name, send in senders(told, str(path)).items():
+        address = redacted(told.notify[name].url.get_secret_value())
+        error = send(message)
+        print_line((name, "bold"), f"  {address}: {'sent' if error is None else 'failed'}", indent=2)
+        if error is not None:
+            failed.append(f"{name}: {error}")
+    if failed:
+        raise Unreachable("; ".join(failed))
+
+
+@contextmanager
+def _opened(data: Path | None) -> Generator[tuple[AlertsFile, Zone]]:
+    folder = folder_of(data)
+    file = AlertsFile.existing(folder)
+    try:
+        yield file, up_settings.load(folder).zone
+    except NotKept as error:
+        raise Unusable(str(error)) from None
+    finally:
+        file.close()
+
+
+def _line(one: Alert, silenced: Sequence[silences.Silence], zone: Zone, now: int) -> Line:
+    style = {"critical": "bold red", "warning": "yellow"}.get(one.severity, "") if one.firing else "dim"
+    marks = ", ".join(_marks(one, silenced))
+    return (
+        (f"{one.id:>5} {one.severity:<8} ", style),
+        f"{zone.clock(one.fired_at)}  {_sentence(one, zone, now)}",
+        (f" [{marks}]" if marks else "", "dim"),
+    )
+
+
+def _marks(one: Alert, silenced: Sequence[silences.Silence]) -> Iterator[str]:
+    if one.acked_at is not None:
+        yield f"acknowledged by {one.acked_by}{f': {one.ack_note}' if one.ack_note else ''}"
+    if one.firing and any(silence.matches(one.rule, one.host, one.instance) for silence in silenced):
+        yield "silenced"
+    if one.stale:
+        yield "no data now"
+    if one.late:
+        yield "samples came late"
+
+
+def _sentence(one: Alert, zone: Zone, now: int) -> str:
+    return still_sentence(one, zone, now) if one.firing else ended_sentence(one, zone)
+
+
+def _values(one: Alert, zone: Zone) -> str:
+    when = f"{zone.clock(one.fired_at)} {zone.label(one.fired_at)}, past its limit since {zone.clock(one.begin)}"
+    if one.kind != "rule":
+        return zone.clock(one.fired_at)
+    values = ", ".join(
+        f"{name} {quantity(value, one.details.unit)}"
+        for name, value in (("value", one.value), ("worst", one.worst), ("last", one.last))
+    )
+    return f"{when}; {values}"

@@ -1,0 +1,31 @@
+"""`plimsoll demo`."""
+
+import sys
+from pathlib import Path
+
+from plimsoll.cli.commands import up
+from plimsoll.cli.commands.review import Options, review_inputs
+from plimsoll.cli.console import print_line, print_lines
+from plimsoll.cli.inputs import Inputs
+from plimsoll.cli.outputs import write_text
+from plimsoll.demo.runs import write_runs
+from plimsoll.insights.insights import Diagnosis
+from plimsoll.report import terminal
+from plimsoll.report.html.render import render
+
+
+def run(out: Path, *, serve: bool = False) -> None:
+    """Write the simulated runs, review each, and write a report beside its logs.
+
+    `serve`: on a terminal, then serve the pages of `plimsoll up --demo`.
+    """
+    for folder in write_runs(out):
+        report = folder / "plimsoll.report.html"
+        result = Diagnosis(review_inputs(Inputs((str(folder),)), Options()))
+        print_lines(terminal.lines(result))
+        write_text(report, render(result))
+        print_lines([(), (f"Report: {report}",), ()])
+    if serve and sys.stdin.isatty() and sys.stdout.isatty():
+        up.run(up.Options(demo=True, open_page=True))
+    else:
+        print_line("Both runs and live data of this computer in a browser: plimsoll up --demo")

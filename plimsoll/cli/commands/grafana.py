@@ -1,0 +1,123 @@
+"""`plimsoll grafana`."""
+
+import json
+import subprocess
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from plimsoll.cli.console import print_error, print_line
+from plimsoll.cli.outputs import write_text
+from plimsoll.export.grafana.agents import Agent, is_recorded, recorded_by
+from plimsoll.export.grafana.alerts import alerts
+from plimsoll.export.grafana.check.check import Parser, mistakes
+from plimsoll.export.grafana.dashboards import files as dashboard_files
+from plimsoll.export.grafana.dashboards.panels import panel_of
+from plimsoll.hosts.settings import Settings, load
+from plimsoll.hosts.site import site_of
+from plimsoll.model.errors import Unusable
+from plimsoll.model.remark import counted
+from plimsoll.model.times import parse_duration
+from plimsoll.native.programs import INFLUXQL
+from plimsoll.rules.collectors.counters import signals_of
+from plimsoll.rules.load import load as load_rules
+from plimsoll.rules.schema.strict_yaml import Mistakes
+
+RULES = Path("rules", "grafana")
+DASHBOARDS = Path("dashboards", "grafana")
+
+
+def options(emails: tuple[str, ...], webhook: str | None, interval: str, docs: str | None) -> alerts.Options:
+    """The options of the export. Unusable if the interval is not a duration."""
+    try:
+        length = parse_duration(interval)
+    except ValueError as error:
+        raise Unusable(f"--interval: {error}") from None
+    given = alerts.Options(interval=length, emails=emails, webhook=webhook)
+    return replace(given, docs=docs) if docs else given
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What to export: packs to add, or the only packs; and only what these agents record, if any are named."""
+
+    packs: Sequence[str] = ()
+    only: Sequence[str] = ()
+    agents: Collection[Agent] = ()
+
+
+def export(out: Path, config: Path | None, options: alerts.Options, selection: Selection) -> None:
+    """Write alert rules to OUT/rules/grafana and dashboards to OUT/dashboards/grafana.
+
+    Rules that Grafana cannot express are named on stderr. Rules of an earlier export that no longer exist are listed
+    for Grafana to delete.
+    """
+    catalogue = load_rules(selection.packs, selection.only)
+    signals = recorded_by(catalogue.signals, selection.agents) if selection.agents else catalogue.signals
+    settings = load(config) if config else Settings()
+    site = site_of(settings, config or Path("plimsoll.toml"), catalogue)
+    previous = _exported(out / RULES, "*.yaml", alerts.GENERATED)
+    options = replace(options, panel_of=panel_of, by_hand=catalogue.by_hand)
+    made = alerts.export(catalogue.packs, signals, site, options, previous)
+    shown = [name for name in signals_of(catalogue.packs, signals) if is_recorded(name, signals)]
+    dashboards = dashboard_files.files(options.docs, site, shown if selection.only or selection.agents else None)
+    _write(out / RULES, made.files, previous)
+    _write(out / DASHBOARDS, dashboards, _exported(out / DASHBOARDS, "*.json", '"uid": "plimsoll-'))
+    for refused in made.refused:
+        print_error(f"not exported: {refused}")
+    print_line(f"{counted(made.rules, 'alert rule')} to {out / RULES}")
+    print_line(f"{counted(len(dashboards), 'dashboard')} to {out / DASHBOARDS}")
+
+
+def check(paths: list[Path]) -> None:
+    """Check files, or all files of folders. Raises Mistakes, with every mistake found."""
+    named = paths or [path for path in (RULES, DASHBOARDS) if path.is_dir()]
+    if not named:
+        raise Unusable(f"there is no {RULES} here; name files or folders, or write them with plimsoll grafana export")
+    files: dict[str, str] = {}
+    for path in named:
+        if not path.exists():
+            raise Unusable(f"{path}: does not exist; name .yaml or .json files, or folders of them")
+        found = [one for end in ("*.yaml", "*.yml", "*.json") for one in sorted(path.glob(end))]
+        for one in found if path.is_dir() else [path]:
+            try:
+                files[str(one)] = one.read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                raise Unusable(f"{one}: cannot be read: {error}") from None
+    if wrong := mistakes(files, _parser()):
+        raise Mistakes(wrong)
+    print_line(f"ok: {counted(len(files), 'file')}")
+
+
+def _parser() -> Parser | None:
+    """InfluxQL's own parser, if it has been built."""
+    if not INFLUXQL.path.is_file():
+        return None
+
+    def faults(queries: Sequence[str]) -> Sequence[str | None]:
+        done = subprocess.run([INFLUXQL.path], input=json.dumps(queries), capture_output=True, text=True, check=True)
+        return json.loads(done.stdout)
+
+    return faults
+
+
+def _exported(folder: Path, pattern: str, sign: str) -> dict[str, str]:
+    """The text of each file in a folder that an export wrote, by file name. `sign` is in each of them."""
+    files = [path for path in sorted(folder.glob(pattern)) if path.is_file()]
+    try:
+        texts = {path.name: path.read_text(encoding="utf-8", errors="replace") for path in files}
+    except OSError as error:
+        raise Unusable(f"{error.filename}: cannot be read: {error.strerror}") from None
+    return {name: text for name, text in texts.items() if sign in text}
+
+
+def _write(folder: Path, files: Mapping[str, str], previous: Mapping[str, str]) -> None:
+    """Write the files of a folder, and remove those of the previous export that are no longer written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in set(previous) - set(files):
+            (folder / name).unlink()
+    except OSError as error:
+        raise Unusable(f"{folder}: cannot be written: {error.strerror or error}") from None
+    for name, text in files.items():
+        write_text(folder / name, text)

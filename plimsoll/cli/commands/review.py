@@ -1,0 +1,105 @@
+"""`plimsoll review`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from plimsoll.cli.console import print_line, print_lines, print_remarks
+from plimsoll.cli.inputs import Inputs, read
+from plimsoll.cli.outputs import STDOUT, refuse_overwriting, write_json, write_text
+from plimsoll.hosts import settings
+from plimsoll.ingest.found import Found
+from plimsoll.insights.insights import Diagnosis
+from plimsoll.model.errors import Unusable
+from plimsoll.report import terminal
+from plimsoll.report.json_document import document
+from plimsoll.report.junit import junit
+from plimsoll.review.doubts import doubts_text
+from plimsoll.review.findings import CROSSED
+from plimsoll.review.review import Review
+from plimsoll.review.review_logs import review_logs
+from plimsoll.review.verdict import Verdict
+from plimsoll.rules.load import load
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to judge, as typed: `packs` are added to the shipped ones, `only` replace them."""
+
+    packs: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    steady: str | None = None
+    config: Path | None = None
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The files to write, and the lowest severity for which the exit status is 1."""
+
+    report: Path | None = None
+    json: Path | None = None
+    junit: Path | None = None
+    fail_on: str | None = None
+
+
+def run(inputs: Inputs, options: Options, outputs: Outputs) -> int:
+    """Review a run and write the results; returns the exit status."""
+    for option, path in (("--out", outputs.report), ("--junit", outputs.junit)):
+        if path == STDOUT:
+            raise Unusable(f"{option} - is not supported: name a file, it is written as a whole or not at all")
+    result = review_inputs(inputs, options)
+    diagnosis = Diagnosis(result)
+    zone = inputs.requested_zone
+    also_read = [*inputs.names, *([options.config] if options.config else [])]
+    refuse_overwriting(result.logs, outputs.report, outputs.json, outputs.junit, also_read=also_read)
+    if outputs.report is not None:
+        from plimsoll.report.html.render import render  # noqa: PLC0415  only the HTML report needs jinja2
+
+        write_text(outputs.report, render(diagnosis, zone))
+    if outputs.json is not None:
+        write_json(outputs.json, document(diagnosis).model_dump_json(by_alias=True, indent=2))
+    if outputs.junit is not None:
+        write_text(outputs.junit, junit(result, zone))
+    if outputs.json != STDOUT:
+        print_lines(terminal.lines(diagnosis, zone))
+        if outputs.report is not None:
+            print_line()
+            print_line(f"Report: {outputs.report}")
+    print_remarks(result.remarks)
+    return _status(result, outputs.fail_on)
+
+
+def review_inputs(inputs: Inputs, options: Options) -> Review:
+    """Read the inputs, their plimsoll.toml and the packs, and judge them."""
+    return reviewed(inputs, options)[0]
+
+
+def reviewed(inputs: Inputs, options: Options) -> tuple[Review, Path | None, settings.Settings]:
+    """The same, and the settings with where they are from."""
+    found = read(inputs)
+    catalogue = load(options.packs, options.only)
+    path, given = _settings(inputs, options.config, found)
+    when = inputs.when if inputs.hosts is None else None  # of live hosts only that part was read
+    result = review_logs(found, catalogue, given, path, zone=inputs.requested_zone, steady=options.steady, when=when)
+    return result, path, given
+
+
+def _settings(inputs: Inputs, config: Path | None, found: Found) -> tuple[Path | None, settings.Settings]:
+    """The settings and where they are from: --config, else those stored with the run, else a file beside the logs."""
+    if config is None and found.run is not None:
+        source = Path(inputs.sources[0])
+        return source, settings.parse(found.run.settings or "", source)
+    path = config if inputs.hosts is not None else settings.find([log.file or log.path for log in found.logs], config)
+    return path, settings.load(path) if path else settings.Settings()
+
+
+def _status(result: Review, fail_on: str | None) -> int:
+    """The exit status. Unusable if --fail-on is given and it is not known whether the run was healthy."""
+    if fail_on is None:
+        return 0
+    failing = ("critical",) if fail_on == "critical" else ("critical", "warning")
+    if any(finding.rule.severity in failing for finding in result.of(*CROSSED)):
+        return 1
+    if result.verdict == Verdict.UNKNOWN or result.doubts:
+        why = doubts_text(result.doubts) if result.doubts else result.answer
+        raise Unusable(f"--fail-on cannot say that the run was good: {why}")
+    return 0

@@ -1,0 +1,135 @@
+"""`plimsoll runs`."""
+
+import json as json_module
+from collections.abc import Sequence
+from pathlib import Path
+
+from plimsoll.cli.console import print_line, print_notice, print_table
+from plimsoll.cli.open_store import open_store
+from plimsoll.cli.outputs import STDOUT, write_json
+from plimsoll.ingest.runs.load import find
+from plimsoll.ingest.runs.read_run import nothing_known
+from plimsoll.ingest.runs.unload import unload
+from plimsoll.model.errors import Unusable
+from plimsoll.model.remark import counted
+from plimsoll.model.times import duration_text, iso
+from plimsoll.store.lease import LIFE_S, described
+from plimsoll.store.protocol import RunSummary
+from plimsoll.store.run_states import Claim, State
+
+
+def list_runs(url: str | None, json: Path | None) -> None:
+    """List the runs of a store, the latest first."""
+    with open_store(url) as store:
+        runs, claims, where = store.runs(), store.claims(LIFE_S), store.name
+    if json is not None:
+        write_json(json, json_module.dumps([_as_json(one) for one in runs], ensure_ascii=False, indent=2))
+    if json == STDOUT:
+        return
+    if not runs:
+        print_line(f"{where} has no runs; plimsoll ingest LOG --run NAME loads one")
+        return
+    rows = [
+        (
+            one.name,
+            iso(one.start)[:16].replace("T", " "),
+            duration_text(one.end - one.start),
+            ", ".join(one.hosts),
+            ", ".join(f"{name}={value}" for name, value in one.labels.items()),
+            _values(one, claims),
+        )
+        for one in runs
+    ]
+    print_table(("run", "from (UTC)", "lasted", "hosts", "labels", "values"), rows)
+
+
+def show(name: str, url: str | None, json: Path | None) -> None:
+    """Print what a store knows about a run: span, hosts, labels, phases, files."""
+    with open_store(url) as store:
+        run, summary = store.run(name), find(store, name)
+        claims, where = store.claims(LIFE_S), store.name
+    if summary is None:
+        raise Unusable(f'run "{name}" is not in {where}; plimsoll runs list tells which are')
+    if run is None:
+        raise Unusable(f"{where}: {nothing_known(name)}")
+    files = [
+        {
+            "path": one.path,
+            "sha256": one.sha256,
+            "format": one.format,
+            "zone": one.zone.name,
+            "samples": len(one.times),
+            "series": len(one.series),
+            "values": sum(one.present),
+        }
+        for one in run.recordings
+    ]
+    phases = [{"name": one.name, "start": iso(one.start), "end": iso(one.end)} for one in run.run.phases]
+    if json is not None:
+        document = {**_as_json(summary), "simulated": run.run.simulated, "phases": phases, "files": files}
+        write_json(json, json_module.dumps(document, ensure_ascii=False, indent=2))
+    if json == STDOUT:
+        return
+    zone = run.recordings[0].zone
+    print_line((name, "bold"), " (simulated)" if run.run.simulated else "")
+    facts = [
+        ("span", f"{zone.span(run.start, run.end)} {zone.label(run.start)}, {duration_text(run.end - run.start)}"),
+        ("hosts", ", ".join(run.hosts)),
+        ("labels", ", ".join(f"{key}={value}" for key, value in run.run.labels.items()) or "none"),
+        *(("phase", f"{one.name} {zone.span(one.start, one.end)}") for one in run.run.phases),
+        ("values", _values(summary, claims)),
+    ]
+    for label, text in facts:
+        print_line(f"  {label:<9} {text}", indent=12)
+    for one in run.recordings:
+        size = f"{counted(len(one.times), 'row')} × {counted(len(one.series), 'counter')}"
+        print_line(f"  file      {one.path}: {one.format}, {size}", indent=12)
+        print_line((f"            sha256 {one.sha256}", "dim"), indent=12)
+    for remark in run.remarks:
+        print_line((f"  {remark}", "dim"), indent=4)
+
+
+def delete(name: str, url: str | None, *, force: bool) -> None:
+    """Delete a run and every value it wrote."""
+    with open_store(url) as store:
+        unloaded = unload(store, name, force=force, notify=print_notice)
+        where = store.name
+    if not unloaded.known:
+        print_line(
+            f'Run "{name}" is no longer in {where}. What it had written was not known: if values are '
+            "left, load its logs again under this name, with --merge, and delete it again"
+        )
+        return
+    stays = f", except what {' and '.join(unloaded.shared)} contains, too" if unloaded.shared else ""
+    print_line(f'Run "{name}" is no longer in {where}, nor are its values{stays}')
+
+
+def _values(one: RunSummary, claims: Sequence[Claim]) -> str:
+    """How many values a run has, and what became of it if it does not have all of them."""
+    work = next((claim for claim in claims if claim.run == one.name and claim.alive), None)
+    if work:
+        return f"{one.values:,}, {one.loaded:,} confirmed: {described(work, short=True)}"
+    match one.state:
+        case State.DELETING:
+            return f"{one.values:,}, incomplete: a deletion was cut off; delete it again, or load it again"
+        case State.LOADING:
+            confirmed = f"{one.values:,}, {one.loaded:,} confirmed"
+            return f"{confirmed}, incomplete: loading was cut off; load it again, or delete it"
+        case State.COMPLETE:
+            return f"{one.values:,}, {counted(one.refused, 'point')} refused" if one.refused else f"{one.values:,}"
+
+
+def _as_json(one: RunSummary) -> dict[str, object]:
+    return {
+        "run": one.name,
+        "start": iso(one.start),
+        "end": iso(one.end),
+        "hosts": list(one.hosts),
+        "labels": dict(one.labels),
+        "files": one.files,
+        "values": one.values,
+        "loaded": one.loaded,
+        "refused": one.refused,
+        "state": str(one.state),
+        "complete": one.complete,
+    }

@@ -1,0 +1,169 @@
+"""`plimsoll show`: what is in a log, for people and as JSON (schema plimsoll.log/1, docs/formats.md)."""
+
+import json as json_module
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from plimsoll.cli.console import print_line, print_remarks
+from plimsoll.cli.inputs import Inputs, read
+from plimsoll.cli.outputs import STDOUT, refuse_overwriting, write_json
+from plimsoll.model.errors import Unusable
+from plimsoll.model.log import Log
+from plimsoll.model.perfmon import CounterPath
+from plimsoll.model.remark import Remark, counted
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND, Zone, duration_text, iso
+
+_MOST_SHOWN = 12
+_MOST_SPANS = 5
+
+
+def run(inputs: Inputs, json: Path | None) -> None:
+    """Print what is in each log. Unusable if a time is given for logs or runs, which are shown as a whole."""
+    if inputs.hosts is None and inputs.when:
+        raise Unusable(f"--from, --to and --last are for live:HOST; {inputs.sources[0]} is shown as a whole")
+    found = read(inputs)
+    logs, remarks = found.logs, found.remarks
+    refuse_overwriting(logs, json, also_read=inputs.names)
+    if json is not None:
+        # Remarks on all logs together go into the first document.
+        together = [remarks, *([] for _ in logs[1:])]
+        documents = [as_json(log, more) for log, more in zip(logs, together, strict=True)]
+        write_json(json, json_module.dumps(documents, ensure_ascii=False, indent=2))
+    if json != STDOUT:
+        for log in logs:
+            show(log, inputs.requested_zone or log.zone)
+    print_remarks([*(remark for log in logs for remark in log.remarks), *remarks])
+
+
+def show(log: Log, zone: Zone) -> None:
+    """Print what a log holds: who recorded it and when, then objects with their counters and instances."""
+    print_line((str(log.path), "bold"))
+    size = f"{counted(len(log.times), 'row')} × {counted(len(log.series), 'counter')}"
+    facts = [
+        ("format", log.format),
+        ("host", ", ".join(log.hosts)),
+        ("zone", zone.label(int(log.times[0]) if len(log.times) else 0)),
+        ("span", _span(log, zone)),
+        ("interval", _interval(log, zone)),
+        ("gaps", _gaps(log, zone)),
+        ("size", f"{size}: {counted(log.present, 'value')}, {log.missing:,} missing"),
+    ]
+    for name, value in facts:
+        print_line(f"  {name:<9} {value}", indent=12)
+    for name, content in sorted(objects(log).items()):
+        inside = f" ({_some(_families(content.instances))})" if content.instances else ""
+        print_line("  ", (name, "bold"), inside, indent=6)
+        print_line((f"    {_some(list(content.counters))}", "dim"), indent=4)
+
+
+def _span(log: Log, zone: Zone) -> str:
+    if not len(log.times):
+        return "no samples"
+    first, last = int(log.times[0]), int(log.times[-1])
+    return f"{zone.span(first, last)} ({duration_text(last - first)})"
+
+
+def _interval(log: Log, zone: Zone) -> str:
+    if not log.interval:
+        return "not known"
+    others = [f"{duration_text(interval)} {zone.span(start, end)}" for start, end, interval, *_ in log.other_intervals]
+    return "; ".join([duration_text(log.interval), *_first(others)])
+
+
+def _gaps(log: Log, zone: Zone) -> str:
+    gaps = [f"{zone.span(start, end)} ({duration_text(end - start)})" for start, end in log.gaps]
+    return "; ".join(_first(gaps)) or "none"
+
+
+def _first(texts: list[str]) -> list[str]:
+    more = len(texts) - _MOST_SPANS
+    return [*texts[:_MOST_SPANS], f"{more} more"] if more > 0 else texts
+
+
+def _families(instances: dict[str, None]) -> list[str]:
+    """Instances in the order of their numbers; those that differ only in a number are one entry: `svchost × 58`."""
+    families: list[str] = []
+    for stem, group in groupby(sorted(instances, key=_natural), key=_stem):
+        members = list(group)
+        if len(members) == 1:
+            families.append(members[0])
+        else:
+            families.append(f"{stem} × {len(members)}" if stem else f"{members[0]}–{members[-1]}")
+    return families
+
+
+def _natural(instance: str) -> list[tuple[int, str]]:
+    return [(int(part), "") if part.isdecimal() else (-1, part.casefold()) for part in re.split(r"(\d+)", instance)]
+
+
+def _stem(instance: str) -> str:
+    """An instance without its number: `svchost` for `svchost#3`."""
+    if instance.isdecimal():
+        return ""
+    return "pid_…" if instance.startswith("pid_") else re.sub(r"#\d+$", "", instance)
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - _MOST_SHOWN:,} more" if len(names) > _MOST_SHOWN else ""
+    return ", ".join(names[:_MOST_SHOWN]) + more
+
+
+@dataclass
+class Content:
+    """What is recorded of one object, in the order of the columns."""
+
+    counters: dict[str, None] = field(default_factory=dict)
+    instances: dict[str, None] = field(default_factory=dict)
+
+
+def objects(log: Log) -> dict[str, Content]:
+    """Each object's counters and instances; for logs without objects, each measurement's fields and devices."""
+    found: dict[str, Content] = defaultdict(Content)
+    for series in log.series:
+        object_, counter, instance = _parts(series)
+        found[object_].counters[counter] = None
+        if instance is not None:
+            found[object_].instances[instance] = None
+    return found
+
+
+def _parts(series: Series) -> tuple[str, str, str | None]:
+    if not series.path.startswith("\\"):
+        return series.measurement, series.field, next((value for _, value in series.tags), None)
+    path = CounterPath.parse(f"\\\\{series.host}{series.path}")
+    return path.object, path.counter, path.instance
+
+
+def as_json(log: Log, more: Sequence[Remark] = ()) -> dict[str, Any]:
+    """What a log holds, for other programs: schema plimsoll.log/1. `more` are remarks added to its own."""
+    filled = len(log.times) > 0
+    return {
+        "schema": "plimsoll.log/1",
+        "path": str(log.path),
+        "format": log.format,
+        "hosts": list(log.hosts),
+        "zone": log.zone.label(int(log.times[0]) if filled else 0) if log.zone.known else None,
+        "start": iso(int(log.times[0])) if filled else None,
+        "end": iso(int(log.times[-1])) if filled else None,
+        "interval_s": log.interval / SECOND if log.interval else None,
+        "other_intervals": [
+            {"start": iso(one.start), "end": iso(one.end), "interval_s": one.interval / SECOND}
+            for one in log.other_intervals
+        ],
+        "gaps": [{"start": iso(start), "end": iso(end)} for start, end in log.gaps],
+        "samples": len(log.times),
+        "series": len(log.series),
+        "values": log.present,
+        "missing": log.missing,
+        "objects": [
+            {"object": name, "counters": list(content.counters), "instances": list(content.instances)}
+            for name, content in sorted(objects(log).items())
+        ],
+        "remarks": [asdict(remark) for remark in (*log.remarks, *more)],
+    }

@@ -1,0 +1,194 @@
+"""`plimsoll up`."""
+
+import os
+import socket
+import tempfile
+import time
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from plimsoll.alerting.planning import Site
+from plimsoll.cli.console import print_line, print_notice
+from plimsoll.cli.demo_runs import load_demo_runs
+from plimsoll.cli.open_store import influx_store
+from plimsoll.cli.store_address import store_address
+from plimsoll.cli.web_browser import open_page
+from plimsoll.collect.collector import Collector
+from plimsoll.demo import live_host
+from plimsoll.hosts import settings as host_settings
+from plimsoll.model.errors import Unusable
+from plimsoll.model.points import Points
+from plimsoll.notify import settings as up_settings
+from plimsoll.pages.application import routes
+from plimsoll.rules.load import load
+from plimsoll.serve import credentials, data_folder
+from plimsoll.serve.listen import Listen
+from plimsoll.serve.serving import Certificate
+from plimsoll.store.duck.store import DuckStore
+from plimsoll.store.protocol import Store
+from plimsoll.up import log_lines
+from plimsoll.up.running import OnlyOne
+from plimsoll.up.sources import Source
+from plimsoll.up.up import Setup, Up
+
+_TICK_S = 1.0
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to run, as typed. `open_page`: in the browser of the person at the terminal, if there is one."""
+
+    data: Path | None = None
+    listen: str | None = None
+    store: str | None = None
+    config: Path | None = None
+    packs: Sequence[str] = ()
+    only: Sequence[str] = ()
+    certificate: tuple[Path | None, Path | None] = (None, None)
+    allowed_hosts: Sequence[str] = ()
+    collect: bool = True
+    demo: bool = False
+    open_page: bool = False
+
+
+def run(options: Options) -> None:
+    """Run until it is interrupted. Unusable if that is not possible."""
+    listen = _listen(options)
+    certificate = _certificate(*options.certificate)
+    with _folder(options) as folder:
+        lock = OnlyOne(folder)
+        try:
+            _run(options, folder, lock, listen, certificate)
+        finally:
+            lock.release()
+
+
+def _listen(options: Options) -> Listen:
+    """The address to listen on. A demo that names none takes another port if the usual one is in use."""
+    usual = Listen.parse(options.listen) if options.listen else Listen()
+    if usual.port == 0 or (options.demo and not options.listen and _is_taken(usual)):
+        with socket.socket() as any_port:
+            any_port.bind(("", 0))
+            return replace(usual, port=any_port.getsockname()[1])
+    return usual
+
+
+def _is_taken(listen: Listen) -> bool:
+    with socket.socket() as one:
+        return one.connect_ex((listen.host, listen.port)) == 0
+
+
+def new_secrets(data: Path | None, *, token: bool, password: bool) -> None:
+    """Make a new token for writing, a new password for reading, or both, and show them."""
+    folder = data_folder.made(data)
+    if token:
+        _show("token", credentials.new_token(folder))
+    if password:
+        _show("password", credentials.new_password(folder))
+
+
+def _run(options: Options, folder: Path, lock: OnlyOne, listen: Listen, certificate: Certificate | None) -> None:
+    told = up_settings.load(folder)
+    catalogue = load(options.packs, options.only)
+    given = host_settings.load(options.config) if options.config else host_settings.Settings()
+    overrides = given.overrides(options.config or Path(host_settings.FILE_NAME), catalogue.rules, catalogue.signals)
+    site = Site(catalogue, overrides, given.drives())
+    log_lines.set_up()
+    collector = Collector() if options.collect else None
+    started = time.time_ns()
+    sources = [*([collector.collect] if collector else ()), *([_demo(started)] if options.demo else ())]
+    store = _store(options, folder, told.store)
+    try:
+        setup = Setup(
+            folder,
+            listen,
+            sources,
+            collector.host if collector else None,
+            certificate,
+            options.allowed_hosts,
+            pages=routes,
+        )
+        up = Up(setup, lock, store, site, given.facts())
+        try:
+            if options.demo:
+                load_demo_runs(store)
+                up.put(live_host.demo_points(started, started - live_host.BACK, started))
+            up.start()
+            _greet(options, up, store, listen, folder, told)
+            if options.open_page:
+                open_page(up.address)
+            while up.is_running:
+                time.sleep(_TICK_S)
+            raise Unusable("plimsoll up ended by itself; its log says why")
+        finally:
+            up.stop()
+    finally:
+        store.close()
+
+
+def _store(options: Options, folder: Path, keeping: up_settings.StoreSettings) -> Store:
+    if options.store:
+        address = store_address(options.store, os.environ)
+        if address is None:
+            raise Unusable(f"{options.store}: is not the address of a store")
+        return influx_store(address)
+    return DuckStore.open(folder, raw_days=keeping.raw_days, days=keeping.days, size_limit=keeping.size)
+
+
+def _demo(started: int) -> Source:
+    last = started
+
+    def points(now: int) -> Points:
+        nonlocal last
+        found = live_host.demo_points(started, last, now)
+        last = now
+        return found
+
+    return points
+
+
+def _certificate(chain: Path | None, key: Path | None) -> Certificate | None:
+    if chain is None and key is None:
+        return None
+    if chain is None or key is None:
+        raise Unusable("--cert and --key go together: name the certificate and its key")
+    return Certificate(chain, key)
+
+
+@contextmanager
+def _folder(options: Options) -> Generator[Path]:
+    """The data folder; a new one for a demo, which is deleted afterwards."""
+    if options.demo and options.data is None:
+        with tempfile.TemporaryDirectory(prefix="plimsoll-demo-", ignore_cleanup_errors=True) as name:
+            yield Path(name)
+    else:
+        yield data_folder.made(options.data)
+
+
+def _greet(options: Options, up: Up, store: Store, listen: Listen, folder: Path, told: up_settings.UpSettings) -> None:
+    targets = ", ".join(told.notify) or f"nobody; docs/alerts.md explains {folder / up_settings.FILE_NAME}"
+    print_line("Plimsoll is up: ", (up.address, "bold"))
+    for label, text in (
+        ("store", store.name),
+        ("collects", f"this computer, {up.host}, every 10 s" if up.host else "nothing itself"),
+        *(((("simulates", f"{live_host.HOST}, a SQL Server, and two recorded runs"),)) if options.demo else ()),
+        ("notifies", targets),
+        ("alerts", f"plimsoll alerts list --data {folder}"),
+    ):
+        print_line(f"  {label:<9} {text}", indent=12)
+    if not listen.is_loopback:
+        made = credentials.make_missing(folder)
+        for name, secret in (("token", made.token), ("password", made.password)):
+            if secret:
+                _show(name, secret)
+        if options.certificate[0] is None:
+            print_notice("tokens, passwords and samples cross the network in clear text: give --cert and --key")
+    print_line("Ctrl-C ends it.")
+
+
+def _show(name: str, secret: str) -> None:
+    use = "what agents write with" if name == "token" else "what people read with"
+    print_line(f"  {name:<9} {secret}", indent=12)
+    print_line(f"            {use}; it is shown only now: plimsoll up --new-{name} makes another", indent=12)

@@ -1,0 +1,113 @@
+"""Printing: results to stdout, remarks to stderr. Long lines are wrapped on a terminal only.
+
+Everything that a command prints goes through this module, where characters that cannot be seen are shown as what they
+are. No text is parsed as markup: a style is given beside its text.
+"""
+
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from plimsoll.model.errors import printable, printable_lines
+from plimsoll.model.remark import Remark
+from plimsoll.model.styled import Line, Part
+
+_MOST_REMARKS = 20
+_REMARK = "remark: "
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Raise BrokenPipeError: the program that reads our output has ended. rich would exit with status 1."""
+        raise BrokenPipeError
+
+
+def _stdout() -> Console:
+    """A console for results. It shows names as they are: `:cd:` is not replaced by an emoji."""
+    return _Console(emoji=False)
+
+
+def print_line(*parts: Part, indent: int = 0) -> None:
+    """Print a line of a result. `indent` is that of the lines it is wrapped into on a terminal."""
+    _print(_stdout(), _text(parts), indent)
+
+
+def print_lines(lines: Iterable[Line]) -> None:
+    """Print a result line by line; they are not wrapped."""
+    console = _stdout()
+    for line in lines:
+        console.print(_text(line), soft_wrap=True, highlight=False)
+
+
+def print_plain(text: str) -> None:
+    """Print a text of several lines without styles."""
+    print(printable_lines(text.removesuffix("\n")))
+
+
+def print_error(line: str) -> None:
+    """Print a line to stderr."""
+    with suppress(BrokenPipeError):
+        print(printable(line), file=sys.stderr)
+
+
+def print_notice(text: str) -> None:
+    """Print a sentence about what the command is waiting for, on stderr."""
+    with suppress(BrokenPipeError):
+        _Console(stderr=True, emoji=False).print(_text([(text, "dim")]), soft_wrap=True, highlight=False)
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table; the cells of its last column are aligned to the right."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in columns:
+        table.add_column(name, overflow="fold", justify="right" if name == columns[-1] else "left")
+    for row in rows:
+        table.add_row(*(_text([cell]) for cell in row))
+    _stdout().print(table)
+
+
+def _text(parts: Iterable[Part]) -> Text:
+    text = Text()
+    for part in parts:
+        said, style = (part, "") if isinstance(part, str) else part
+        text.append(printable(said), style)
+    return text
+
+
+def print_remarks(remarks: Sequence[Remark]) -> None:
+    """Print the first twenty remarks to stderr; the report and the JSON hold all of them."""
+    console = _Console(stderr=True, emoji=False)
+    texts = [printable(str(remark)) for remark in remarks[:_MOST_REMARKS]]
+    if (more := len(remarks) - _MOST_REMARKS) > 0:
+        texts.append(f"{more} more; --json has them all")
+    with suppress(BrokenPipeError):  # nobody reads stderr any more; the results are still wanted
+        for text in texts:
+            _print(console, Text(f"{_REMARK}{text}", style="dim"), len(_REMARK))
+
+
+def _print(console: Console, text: Text, indent: int) -> None:
+    """Print a line, wrapped on a terminal. A word wider than the terminal is not split: paths can be copied."""
+    lines = [text]
+    if console.file.isatty():
+        lines = [*text.divide(_breaks(text.plain, console.width, indent))]
+        for line in lines:
+            line.rstrip()
+    for at, line in enumerate(lines):
+        console.print(Text(" " * indent if at else "") + line, soft_wrap=True, highlight=False)
+
+
+def _breaks(text: str, width: int, indent: int) -> Iterator[int]:
+    """Where to break a text: between words, preferably after a comma in the second half of the line."""
+    start = 0
+    for word in re.finditer(r"\S+", text):
+        available = width - (indent if start else 0)
+        while word.start() > max(start, indent) and cell_len(text[start : word.end()]) > available:
+            after_comma = text.rfind(", ", start, word.start()) + 2
+            start = after_comma if after_comma > start + width // 2 else word.start()
+            yield start

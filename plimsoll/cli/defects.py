@@ -1,0 +1,36 @@
+"""What is said of an error that Plimsoll did not expect: it is a defect of Plimsoll, with exit status 70."""
+
+import platform
+import sys
+import traceback
+from contextlib import suppress
+
+from plimsoll.model.errors import printable
+
+STATUS = 70  # EX_SOFTWARE of sysexits.h
+_MOST_CALLS = 40
+
+
+def report(error: BaseException) -> int:
+    """Print to stderr that there is a defect, with what is needed to mend it; returns the exit status."""
+    what = f"{type(error).__name__}: {error}".removesuffix(": ")
+    said = "this is"
+    if isinstance(error, MemoryError):
+        said = "out of memory: read fewer or smaller files. If they are small, this is"
+    lines = [f"plimsoll: {said} a defect of Plimsoll ({what}); please report it with your command and these lines:"]
+    lines.append(_versions())
+    for part in traceback.format_exception(error, limit=-_MOST_CALLS):
+        lines += part.rstrip("\n").split("\n")
+    with suppress(OSError):
+        print("\n".join(map(printable, lines)), file=sys.stderr)
+    return STATUS
+
+
+def _versions() -> str:
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415  slow, and needed only here
+
+    try:
+        ours = version("plimsoll")
+    except PackageNotFoundError:
+        ours = "of a checkout"
+    return f"plimsoll {ours}, Python {platform.python_version()}, {platform.system()} {platform.release()}"

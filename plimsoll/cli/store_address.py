@@ -1,0 +1,149 @@
+"""Finds the address of the store and the token for it.
+
+Both come from one place: the environment, the .env file of the current folder, or the settings of the native stack. A
+token is never sent to an address of another place, except that a token of the environment goes to an address that the
+same person typed. So a .env file in a folder of someone else's logs cannot direct a token to its own address.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+from plimsoll.model.errors import Unusable
+from plimsoll.native import folders
+from plimsoll.native import settings as names
+from plimsoll.native.influx import InfluxDB
+from plimsoll.store.influx.address import Address, bad_address
+
+ENV_FILE = Path(".env")  # docker compose reads it, too
+_TOKEN = "INFLUX_TOKEN"
+
+
+@dataclass(frozen=True)
+class Place:
+    """The environment, or a file of settings."""
+
+    settings: Mapping[str, str]
+    file: Path | None = None
+
+    @property
+    def url(self) -> str:
+        """The address it names; empty if it names none."""
+        return self.settings.get(names.URL, "")
+
+    @property
+    def token_name(self) -> str:
+        """The name of its token; empty if it has none."""
+        return next((name for name in (_TOKEN, names.TOKEN_INGEST) if self.settings.get(name)), "")
+
+    def has_token_for(self, url: str) -> bool:
+        """Whether it has a token and names this address, or the same without TLS."""
+        # https for a server without TLS: use its token, so that the error is about TLS and not about a missing token.
+        return bool(self.token_name) and _without_query(self.url) in (url, url.replace("https:", "http:", 1))
+
+
+def store_address(typed: str | None, environment: Mapping[str, str]) -> Address | None:
+    """The address, organisation, bucket and token: from --store, else the environment, else .env, else the stack.
+
+    None if none of them names a server. Unusable if there is no token for it.
+    """
+    environ = Place(environment)
+    whole = typed or environ.url
+    if whole:
+        url = _without_query(whole)
+        place = environ if _is_for(environ, url) else _file_for(url, environ)
+    else:
+        place = _first_file(environ)
+        if place is None:
+            return None
+        whole, url = place.url, _without_query(place.url)
+    token = place.settings[place.token_name]
+    if not token.isascii() or not token.isprintable():
+        where = f" in {place.file}" if place.file else ""
+        raise Unusable(f"{url}: what {place.token_name}{where} holds is no token: it has a character no token has")
+    asked = {name: values[-1] for name, values in parse_qs(urlsplit(whole).query).items()}
+    known = {**place.settings, **environment}
+    org, bucket = (asked.get(name) or known.get(f"INFLUX_{name.upper()}") or "plimsoll" for name in ("org", "bucket"))
+    return Address(url, org, bucket, token, token_file=place.file, check=_check_of_stack(url, token))
+
+
+def _is_for(environ: Place, url: str) -> bool:
+    """Whether the environment's token is for this address: it names the same address, or none."""
+    return bool(environ.token_name) and (not environ.url or environ.has_token_for(url))
+
+
+def _file_for(url: str, environ: Place) -> Place:
+    """The file that names this address and has a token."""
+    for read in (_env_file, _stack):
+        place = read()
+        if place.has_token_for(url):
+            return place
+    if environ.token_name:
+        raise Unusable(
+            f"{url}: no token; {environ.token_name} in the environment is for {_without_query(environ.url)}, the "
+            f"{names.URL} there; set both for this address"
+        )
+    raise Unusable(
+        f"{url}: no token; give one that may read and write in {_TOKEN} (docs/docker.md tells where the stack in "
+        "Docker has it)"
+    )
+
+
+def _first_file(environ: Place) -> Place | None:
+    """The first file that names an address, which must have a token, too; None if none does."""
+    place = _env_file()
+    if not place.url:
+        place = _stack()
+    if not place.url:
+        return None
+    if place.token_name:
+        return place
+    url = _without_query(place.url)
+    if environ.token_name:
+        raise Unusable(
+            f"{environ.token_name} in the environment is not sent to {url}, which only {place.file} names; if it "
+            f"belongs there, add --store {url}, or write {_TOKEN}=... into that file"
+        )
+    raise Unusable(f"{place.file}: names {url} and no token; write {_TOKEN}=... into it (docs/docker.md tells how)")
+
+
+def _env_file() -> Place:
+    return Place(_pairs(ENV_FILE) if ENV_FILE.is_file() else {}, ENV_FILE.absolute())
+
+
+def _stack() -> Place:
+    stack = InfluxDB(folders.stack())
+    return Place(stack.settings(), stack.env_file)
+
+
+def _check_of_stack(url: str, token: str) -> partial[None] | None:
+    """The check of the server for a token of the native stack; None for other tokens."""
+    stack = InfluxDB(folders.stack())
+    try:
+        settings = stack.settings()
+    except Unusable:
+        return None  # its tokens are not known here, so this is none of them
+    if token not in settings.values():
+        return None
+    return partial(stack.check_listens, url)
+
+
+def _without_query(whole: str) -> str:
+    """An address without its query, user and password."""
+    try:
+        parts = urlsplit(whole)
+    except ValueError:
+        raise bad_address(whole) from None
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
+
+
+def _pairs(path: Path) -> dict[str, str]:
+    """The settings of a file of NAME=value lines; other lines are ignored."""
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Unusable(f"{path}: cannot be read: {error}") from None
+    pairs = (line.strip().removeprefix("export ").partition("=") for line in lines if not line.lstrip().startswith("#"))
+    return {name.strip(): value.strip().strip("\"'") for name, equals, value in pairs if equals}

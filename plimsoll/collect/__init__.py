@@ -1,0 +1,1 @@
+"""Collects this computer's counters, with the names that Telegraf gives them."""

@@ -1,0 +1,87 @@
+"""Collects the counters of this computer, with the names that Telegraf's plugins give them."""
+
+import logging
+import math
+import socket
+import sys
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from plimsoll.collect.sources import disks, file_systems, kernel, memory, network, process_counts, processors, windows
+from plimsoll.collect.sources.reading import Group, Reading
+from plimsoll.model.points import Points
+from plimsoll.model.series import Series
+from plimsoll.rules.evaluate import EVERY
+
+_log = logging.getLogger(__name__)
+
+
+class Collector:
+    """Collects the counters of this computer under the name of `host`, by default its own.
+
+    What a group of counters cannot give is logged once, and the others are collected all the same.
+    """
+
+    def __init__(self, host: str | None = None, groups: Mapping[str, Group] | None = None) -> None:
+        self.host = host or socket.gethostname()
+        self._groups = groups or groups_of_this_system(self.host)
+        self._failing: set[str] = set()
+        self._series: dict[tuple[str, tuple[tuple[str, str], ...], str], Series] = {}
+
+    def collect(self, now_ns: int) -> Points:
+        """The counters now. All samples have the last multiple of 10 s as their time."""
+        values = {
+            self._named(reading, field): float(value)
+            for name, group in self._groups.items()
+            for reading in self._read(name, group)
+            for field, value in reading.fields.items()
+            if math.isfinite(value)
+        }
+        count = len(values)
+        times = np.full(count, now_ns // EVERY * EVERY, dtype=np.int64)
+        return Points(list(values), np.arange(count, dtype=np.int32), times, np.array(list(values.values()), float))
+
+    def _named(self, reading: Reading, field: str) -> Series:
+        name = (reading.measurement, reading.tags, field)
+        return self._series.setdefault(name, Series(self.host, reading.measurement, reading.tags, field))
+
+    def _read(self, name: str, group: Group) -> Iterable[Reading]:
+        readings: list[Reading] = []
+        try:
+            readings.extend(group())
+        except Exception as error:  # what psutil raises differs between systems
+            if name not in self._failing:
+                _log.warning("%s: cannot be collected: %s %s", name, type(error).__name__, error)
+            self._failing.add(name)
+        else:
+            if name in self._failing:
+                _log.warning("%s: collected again", name)
+            self._failing.discard(name)
+        return readings
+
+
+def groups_of_this_system(host: str) -> Mapping[str, Group]:
+    """What can be read on this system, by the name that people see when it fails."""
+    if sys.platform == "win32":
+        return windows.groups(host)
+    common: dict[str, Group] = {
+        "processor time": processors.ProcessorTime(),
+        "load and uptime": processors.system,
+        "memory": memory.memory,
+        "swap space": memory.swap,
+        "disk requests": disks.DiskRequests(),
+        "free space": file_systems.FreeSpace(),
+        "network adapters": network.adapters,
+        "processes": process_counts.processes,
+    }
+    if sys.platform != "linux":
+        return common
+    return common | {
+        "context switches and interrupts": kernel.counts,
+        "paging": kernel.paging,
+        "pressure": kernel.pressure,
+        "connection tracking": kernel.connections_tracked,
+        "accept queues": kernel.accept_queues,
+        "open files": kernel.open_files,
+    }

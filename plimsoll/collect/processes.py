@@ -1,0 +1,196 @@
+"""Which processes of this computer use most: kept for some minutes, so that an alert can name those of its time."""
+
+import sys
+from collections import defaultdict, deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, NamedTuple
+
+import psutil
+
+from plimsoll.model.errors import printable
+from plimsoll.model.times import SECOND
+from plimsoll.model.value_text import quantity
+
+MINUTE = 60 * SECOND
+KEPT = 30 * MINUTE
+_MOST_SHOWN = 3
+_MOST_KEPT = 10  # of each resource, in each interval
+# The kernel keeps so much of a name. psutil completes longer ones from the command line, which may hold secrets.
+_LONGEST_OF_LINUX = 15
+_LONGEST_SHOWN = 60
+_CLOCK_MOVES_S = 5  # the time at which a process was created moves with the clock of the system
+_ATTRIBUTES = ["name", "cpu_times", "memory_info", "create_time"]
+
+
+class Resource(NamedTuple):
+    """What processes use: its name for people and its unit."""
+
+    title: str
+    unit: str
+
+
+CPU = Resource("processor time", "%")  # 100 is one processor all the time
+MEMORY = Resource("memory", "bytes")
+READ = Resource("read from disks", "bytes/s")
+WRITTEN = Resource("written to disks", "bytes/s")
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessUse:
+    """How much one process used, on average. `pid` is None where only the name is recorded."""
+
+    name: str
+    pid: int | None
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class TopProcesses:
+    """The processes that used most of a resource, highest first."""
+
+    resource: str
+    unit: str
+    uses: tuple[ProcessUse, ...]
+
+    def __str__(self) -> str:
+        """A line for people: `processor time: sqlservr (812) 240 %, backup (90) 12 %`."""
+        return f"{self.resource}: {', '.join(_shown(one, self.unit) for one in self.uses)}"
+
+
+class _Counts(NamedTuple):
+    """What a process has used since it started, and its memory now."""
+
+    name: str
+    created: float
+    cpu_s: float
+    memory: float
+    read: float | None
+    written: float | None
+
+
+class _Key(NamedTuple):
+    """A process."""
+
+    pid: int
+    name: str
+
+
+class _Interval(NamedTuple):
+    """What processes used between two looks (UTC ns)."""
+
+    start: int
+    end: int
+    uses: Mapping[Resource, Mapping[_Key, float]]
+
+
+class ProcessWatch:
+    """Looks at all processes once a minute, and keeps who used most for half an hour.
+
+    It takes about 0.15 ms for each process. Several threads may use it.
+    """
+
+    def __init__(self) -> None:
+        self._counts: Mapping[int, _Counts] = {}
+        self._at: int | None = None
+        self._intervals: deque[_Interval] = deque()
+        self._lock = Lock()
+
+    def look(self, now_ns: int) -> None:
+        """Look at the processes, if the last look was a minute ago. To be called every 10 s or so."""
+        with self._lock:
+            if self._at is None or not 0 <= now_ns - self._at < MINUTE:
+                self._look(now_ns)
+
+    def top(self, start_ns: int, end_ns: int, now_ns: int) -> list[TopProcesses]:
+        """Who used most of each resource from `start_ns` to `end_ns`, averaged over the looks that cover it.
+
+        What is more recent than the last look is looked at now.
+        """
+        with self._lock:
+            if self._at is None or self._at < min(end_ns, now_ns - SECOND):
+                self._look(now_ns)
+            chosen = [one for one in self._intervals if one.end > start_ns and one.start < end_ns]
+        return list(_top(chosen))
+
+    def _look(self, now_ns: int) -> None:
+        before, last = self._counts, self._at
+        self._counts, self._at = _counts_of_all(), now_ns
+        if last is None or now_ns <= last:  # the first look, or the clock was set back
+            self._intervals.clear()
+            return
+        used = _used(before, self._counts, last, now_ns)
+        self._intervals.append(_Interval(last, now_ns, {name: _highest(values) for name, values in used.items()}))
+        while self._intervals[0].end < now_ns - KEPT:
+            self._intervals.popleft()
+
+
+def _counts_of_all() -> Mapping[int, _Counts]:
+    attributes = [*_ATTRIBUTES, "io_counters"] if hasattr(psutil.Process, "io_counters") else _ATTRIBUTES
+    # What may not be read of a process is None.
+    return {
+        one.pid: _counts(one.info)
+        for one in psutil.process_iter(attributes)
+        if one.pid and one.info["cpu_times"] and one.info["memory_info"]
+    }
+
+
+def _counts(info: Mapping[str, Any]) -> _Counts:
+    io, cpu = info.get("io_counters"), info["cpu_times"]
+    name = info["name"] or "?"
+    return _Counts(
+        name[:_LONGEST_OF_LINUX] if sys.platform == "linux" else name,
+        info["create_time"] or 0.0,
+        cpu.user + cpu.system,
+        info["memory_info"].rss,
+        io.read_bytes if io else None,
+        io.write_bytes if io else None,
+    )
+
+
+def _used(
+    before: Mapping[int, _Counts], now: Mapping[int, _Counts], last_ns: int, now_ns: int
+) -> Mapping[Resource, dict[_Key, float]]:
+    """What each process used from the last look to now. One that was started meanwhile used all it has used."""
+    seconds = (now_ns - last_ns) / SECOND
+    found: Mapping[Resource, dict[_Key, float]] = {CPU: {}, MEMORY: {}, READ: {}, WRITTEN: {}}
+    for pid, one in now.items():
+        key = _Key(pid, one.name)
+        found[MEMORY][key] = one.memory
+        earlier = before.get(pid)
+        if earlier is None or not _same(earlier, one):
+            earlier = _Counts(one.name, one.created, 0, 0, 0, 0)
+        found[CPU][key] = 100 * (one.cpu_s - earlier.cpu_s) / seconds
+        for resource, count, at_first in ((READ, one.read, earlier.read), (WRITTEN, one.written, earlier.written)):
+            if count is not None and at_first is not None:
+                found[resource][key] = (count - at_first) / seconds
+    return found
+
+
+def _same(earlier: _Counts, one: _Counts) -> bool:
+    """Whether two counts under one number are of the same process: an ended one's number is given to others."""
+    return abs(one.created - earlier.created) < _CLOCK_MOVES_S and one.cpu_s >= earlier.cpu_s
+
+
+def _highest(values: Mapping[_Key, float], most: int = _MOST_KEPT) -> dict[_Key, float]:
+    ranked = sorted(values.items(), key=lambda one: (-one[1], one[0]))
+    return {key: value for key, value in ranked[:most] if value > 0}
+
+
+def _top(intervals: Sequence[_Interval]) -> Iterable[TopProcesses]:
+    whole = sum(one.end - one.start for one in intervals)
+    for resource in (CPU, MEMORY, READ, WRITTEN):
+        means: defaultdict[_Key, float] = defaultdict(float)
+        for one in intervals:
+            for key, value in one.uses[resource].items():
+                means[key] += value * (one.end - one.start) / whole
+        uses = tuple(ProcessUse(key.name, key.pid, value) for key, value in _highest(means, _MOST_SHOWN).items())
+        if uses:
+            yield TopProcesses(*resource, uses)
+
+
+def _shown(use: ProcessUse, unit: str) -> str:
+    name = printable(use.name)
+    name = name if len(name) <= _LONGEST_SHOWN else f"{name[:_LONGEST_SHOWN]}…"
+    return f"{name}{'' if use.pid is None else f' ({use.pid})'} {quantity(use.value, unit)}"

@@ -1,0 +1,94 @@
+"""Requests to disks: the plugin `diskio`."""
+
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from typing import TypeAlias
+
+import psutil
+
+from plimsoll.collect.sources.reading import PROC, SYS, Reading, text_of
+
+# As in telegraf/linux.conf: whole disks and volumes only.
+LEFT_OUT = (
+    *("loop*", "ram*", "zram*", "sr*", "fd*"),
+    *("[shv]d[a-z]*[0-9]", "nvme*p[0-9]*", "mmcblk*p[0-9]*"),
+)
+_SECTOR = 512
+# The columns of /proc/diskstats from the fourth on.
+_COLUMNS = (
+    *("reads", "merged_reads", "read_bytes", "read_time"),
+    *("writes", "merged_writes", "write_bytes", "write_time"),
+    *("iops_in_progress", "io_time", "weighted_io_time"),
+)
+_PSUTIL = {
+    "read_count": "reads",
+    "write_count": "writes",
+    "read_bytes": "read_bytes",
+    "write_bytes": "write_bytes",
+    "read_time": "read_time",
+    "write_time": "write_time",
+}
+_NEVER_FALL = ("reads", "writes", "read_time", "write_time", "io_time")
+
+Counts: TypeAlias = Mapping[str, float]
+
+
+class DiskRequests:
+    """Reads what disks have done since the system started, and the mean times since the last call."""
+
+    def __init__(self) -> None:
+        self._last: Mapping[str, Counts] = {}
+        self._read_at = 0.0
+
+    def __call__(self) -> Iterator[Reading]:
+        """The measurement `diskio`, for each disk that had a request."""
+        found, last, at = _counts(), self._last, time.monotonic()
+        elapsed_ms = int(1000 * (at - self._read_at))
+        self._last, self._read_at = found, at
+        for name, counts in found.items():
+            means = _since(last[name], counts, elapsed_ms) if name in last else {}
+            wwid = text_of(SYS / "block" / name / "wwid")
+            tags = (("name", name), ("wwid", wwid)) if wwid else (("name", name),)
+            yield Reading("diskio", {**counts, **means}, tags)
+
+
+def _since(last: Counts, counts: Counts, elapsed_ms: int) -> Counts:
+    """The mean times of a request and the utilization; none if a count began anew."""
+    if any(counts.get(name, 0) < last.get(name, 0) for name in _NEVER_FALL) or "io_time" not in counts:
+        return {}
+    means: dict[str, float] = {}
+    grown = {name: counts[name] - last[name] for name in _NEVER_FALL}
+    requests = grown["reads"] + grown["writes"]
+    if requests > 0:
+        means["io_await"] = (grown["read_time"] + grown["write_time"]) / requests
+        means["io_svctm"] = grown["io_time"] / requests
+    if elapsed_ms > 0:
+        means["io_util"] = 100 * grown["io_time"] / elapsed_ms
+    return means
+
+
+def _counts() -> Mapping[str, Counts]:
+    found = _of_linux() if sys.platform == "linux" else _of_psutil()
+    wanted = {
+        name: counts for name, counts in found.items() if not any(fnmatchcase(name, pattern) for pattern in LEFT_OUT)
+    }
+    return {name: counts for name, counts in wanted.items() if any(counts.values())}
+
+
+def _of_linux() -> Mapping[str, Counts]:
+    """What /proc/diskstats counts; psutil does not give the time weighted by the queue."""
+    found: dict[str, Counts] = {}
+    for line in (PROC / "diskstats").read_text().splitlines():
+        _, _, name, *values = line.split()
+        if len(values) >= len(_COLUMNS):
+            counts = dict(zip(_COLUMNS, map(float, values), strict=False))
+            found[name] = {field: _SECTOR * n if field.endswith("bytes") else n for field, n in counts.items()}
+    return found
+
+
+def _of_psutil() -> Mapping[str, Counts]:
+    # nowrap: psutil would add up counts over a restart of the count, which rates must see.
+    disks = psutil.disk_io_counters(perdisk=True, nowrap=False) or {}
+    return {name: {_PSUTIL[k]: v for k, v in one._asdict().items() if k in _PSUTIL} for name, one in disks.items()}

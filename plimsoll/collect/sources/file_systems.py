@@ -1,0 +1,119 @@
+"""Free space: the plugin `disk`."""
+
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+import psutil
+
+from plimsoll.collect.sources.asking import Asker
+from plimsoll.collect.sources.reading import PROC, SYS, Reading, text_of
+
+# As in telegraf/linux.conf: those in memory, in image files and of containers.
+LEFT_OUT = ("tmpfs", "devtmpfs", "devfs", "iso9660", "overlay", "aufs", "squashfs")
+_NEVER_ASKED = (*LEFT_OUT, "autofs")  # asking it would mount it
+_UDEV = Path("/run/udev/data")
+_MAPPER = "/dev/mapper/"
+_LABEL = "E:ID_FS_LABEL="
+
+Fields: TypeAlias = Mapping[str, float]
+
+
+class Mount(NamedTuple):
+    """A mounted file system."""
+
+    device: str
+    mountpoint: str
+    fstype: str
+    opts: str
+
+
+def _mounts() -> Sequence[Mount]:
+    if sys.platform != "linux":
+        return [Mount(one.device, one.mountpoint, one.fstype, one.opts) for one in psutil.disk_partitions(all=True)]
+    # As the first process sees them: a service manager may show the others all file systems as read-only.
+    lines = text_of(PROC / "1" / "mountinfo") or (PROC / "self" / "mountinfo").read_text()
+    return [_mount(line) for line in lines.splitlines()]
+
+
+def _mount(line: str) -> Mount:
+    """A line of mountinfo: `36 35 98:0 / /mnt rw,noatime master:1 - ext3 /dev/sda1 rw`."""
+    head, _, tail = line.partition(" - ")
+    _, _, number, _, path, options, *_ = head.split()
+    fstype, device, *_ = tail.split()
+    if device == "/dev/root":  # what the kernel mounted at its start, under no other name
+        device = f"/dev/{os.path.basename(os.path.realpath(SYS / 'dev' / 'block' / number))}"
+    return Mount(_unescaped(device), _unescaped(path), fstype, options)
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), text)
+
+
+def _usage(path: str) -> Fields:
+    """How full a file system is. As for df, space that is kept for root is neither used nor free."""
+    if sys.platform == "win32":
+        raise OSError
+    found = os.statvfs(path)
+    used, free = (found.f_blocks - found.f_bfree) * found.f_frsize, found.f_bavail * found.f_frsize
+    inodes_used = max(0, found.f_files - found.f_ffree)
+    return {
+        "total": found.f_blocks * found.f_frsize,
+        "free": free,
+        "used": used,
+        "used_percent": _percent(used, free),
+        "inodes_total": found.f_files,
+        "inodes_free": found.f_ffree,
+        "inodes_used": inodes_used,
+        "inodes_used_percent": _percent(inodes_used, found.f_ffree),
+    }
+
+
+def _percent(used: float, free: float) -> float:
+    return 100 * used / (used + free) if used + free > 0 else 0.0
+
+
+class FreeSpace:
+    """Reads how full each file system is."""
+
+    def __init__(
+        self, mounts: Callable[[], Sequence[Mount]] = _mounts, usage: Callable[[str], Fields] = _usage
+    ) -> None:
+        self._mounts = mounts
+        self._usages = Asker(usage)
+
+    def __call__(self) -> Iterator[Reading]:
+        """The measurement `disk`, for each file system that has a size."""
+        mounts = {one.mountpoint: one for one in self._mounts() if one.fstype not in _NEVER_ASKED}
+        for path, fields in self._usages.answers(mounts).items():
+            if fields["total"]:
+                yield Reading("disk", fields, _tags(mounts[path]))
+
+
+def _tags(mount: Mount) -> tuple[tuple[str, str], ...]:
+    device = os.path.realpath(mount.device) if mount.device.startswith(_MAPPER) else mount.device
+    name = device.replace("/dev/", "")
+    options = mount.opts.split(",")
+    mode = next((mode for mode in ("rw", "ro") if mode in options), "unknown")
+    tags = {"path": mount.mountpoint, "device": name, "fstype": mount.fstype, "mode": mode}
+    if label := _label(device, name):
+        tags["label"] = label
+    return tuple(sorted(tags.items()))
+
+
+def _label(device: str, name: str) -> str | None:
+    """The name of a logical volume, or the label of a file system as udev knows it."""
+    # Another path may lie on a file server that does not answer.
+    if sys.platform != "linux" or not device.startswith("/dev/"):
+        return None
+    if volume := text_of(SYS / "block" / name / "dm" / "name"):
+        return volume
+    try:
+        number = os.stat(device).st_rdev
+    except OSError:
+        return None
+    known = (text_of(_UDEV / f"b{os.major(number)}:{os.minor(number)}") or "").splitlines()
+    return next((line.removeprefix(_LABEL) for line in known if line.startswith(_LABEL)), None)

@@ -1,0 +1,83 @@
+"""The level of a signal in a phase of one run: its mean and how well it is known, its spread, its peaks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from plimsoll.analysis import quantiles
+from plimsoll.analysis.bootstrap import Estimate, estimate
+from plimsoll.analysis.independent_blocks import equal_means, independent_means
+from plimsoll.model.log import Values
+from plimsoll.model.run import Phase
+from plimsoll.model.samples import Samples
+from plimsoll.review.statistics import Weights
+
+_PAUSE = 20  # sampling intervals, and
+_LEAST_PAUSE = 600 * 10**9  # ns: what is recorded after so long does not continue what was before
+_DRIFT = 16  # parts of a phase, the means of which show how far it drifts
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """The samples of one signal of one subject in one phase; at least one."""
+
+    samples: Samples
+    weights: Values | None
+
+    @classmethod
+    def of(cls, samples: Samples, phase: Phase | None, weights_of: Weights | None = None) -> "Level | None":
+        """The level in a phase, or in all that was recorded; None without samples."""
+        weights = (weights_of or Weights())(samples)
+        rows = samples.between(phase.start, phase.end) if phase else samples
+        present = rows.present
+        if not len(present.times):
+            return None
+        if weights is not None:
+            weights = weights[np.searchsorted(samples.times, present.times)]
+            weights = None if (weights == weights[0]).all() else weights
+        return cls(present, weights)
+
+    @property
+    def values(self) -> Values:
+        """The values that were sampled."""
+        return self.samples.values
+
+    @cached_property
+    def mean(self) -> Estimate:
+        """The mean and its error."""
+        return estimate(self.values, self.weights, self._breaks)
+
+    @cached_property
+    def blocks(self) -> Values:
+        """Means of parts that are independent of each other."""
+        return independent_means(self.values, self.mean.correlation_time, self.weights, self._breaks)
+
+    @cached_property
+    def course(self) -> Values:
+        """Means of equal parts of the phase: how it drifts."""
+        return equal_means(self.values, _DRIFT)
+
+    def quantile(self, share: float) -> quantiles.Quantile:
+        """A quantile and its interval."""
+        return quantiles.quantile(self.values, share, self.weights)
+
+    @property
+    def lowest(self) -> float:
+        """The lowest value."""
+        return float(self.values.min())
+
+    @property
+    def highest(self) -> float:
+        """The highest value."""
+        return float(self.values.max())
+
+    @cached_property
+    def _breaks(self) -> Sequence[int]:
+        """The rows before which the recording paused for long."""
+        steps = np.diff(self.samples.times)
+        if not len(steps) or int(steps.max()) <= _LEAST_PAUSE:
+            return ()
+        interval = self.samples.interval or 0
+        return (np.flatnonzero(steps > max(_LEAST_PAUSE, _PAUSE * interval)) + 1).tolist()

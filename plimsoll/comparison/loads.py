@@ -1,0 +1,87 @@
+"""Whether two runs were under the same load: before anything else, as every other difference may come from it."""
+
+from dataclasses import dataclass
+
+from plimsoll.comparison.judging import Compared, Outcome, judged
+from plimsoll.comparison.levels import Level
+from plimsoll.comparison.phases import CommonPhase
+from plimsoll.comparison.treatments import Treatment, Treatments
+from plimsoll.review.load import Load, loads
+from plimsoll.review.review import Review
+from plimsoll.review.sentences import subject_name
+
+_COUNTS = 0.1  # of the largest rate: operations that are rarer say little of the load
+
+
+@dataclass(frozen=True, eq=False)
+class LoadComparison:
+    """The load signals of both runs, compared; those that tell most of the load first."""
+
+    signals: tuple[Compared, ...]
+    tolerance: float
+
+    @property
+    def first(self) -> Compared | None:
+        """The signal to tell of: of those that tell most, one that differs, else one of which it is not known."""
+        return min(self._telling, key=lambda one: (not _differs(one), not _may_differ(one)), default=None)
+
+    @property
+    def is_same(self) -> bool | None:
+        """Whether the load was the same; None where it is not known."""
+        if any(map(_differs, self._telling)):
+            return False
+        return True if self._telling and not any(map(_may_differ, self._telling)) else None
+
+    @property
+    def _telling(self) -> list[Compared]:
+        """The signals of the kind that tells most, without those that hardly count."""
+        alike = [one for one in self.signals if one.signal.load == self.signals[0].signal.load]
+        most = max((_level(one) for one in alike), default=0.0)
+        return [one for one in alike if _level(one) >= _COUNTS * most]
+
+    @property
+    def throughput_lost(self) -> Compared | None:
+        """Operations that became fewer although as many connections were held; None if there are none."""
+        found, offered = self.first, next((one for one in self.signals if one.signal.load == "connections"), None)
+        if found is None or offered is None or found.signal.load != "operations" or _differs(offered):
+            return None
+        return found if _differs(found) and found.difference.value < 0 else None
+
+
+def compare_loads(first: Review, second: Review, phase: CommonPhase, treatments: Treatments) -> LoadComparison:
+    """Compare the load signals that both runs have."""
+    here, there = (_by_name(review) for review in (first, second))
+    found: list[Compared] = []
+    for name, one in here.items():
+        other = there.get(name)
+        if other is None:
+            continue
+        levels = Level.of(one.samples, phase.first), Level.of(other.samples, phase.second)
+        if levels[0] is None or levels[1] is None:
+            continue
+        treatment = Treatment("either", treatments.load, 0.0, needed=False, critical=False)
+        subjects = one.subjects[0], other.subjects[0]
+        found.append(Compared.of(name, one.signal, subjects, (levels[0], levels[1]), treatment, where=_where(one)))
+    return LoadComparison(tuple(judged(found)), treatments.load)
+
+
+def _where(load: Load) -> str:
+    """The subject, or how many it is summed over."""
+    first, *others = load.subjects
+    return f"sum of {len(load.subjects):,}" if others else subject_name(first)
+
+
+def _by_name(review: Review) -> dict[str, Load]:
+    return {one.name: one for one in loads(review.signals, review.question.signals) if one.kind is not None}
+
+
+def _level(one: Compared) -> float:
+    return max(one.first.mean.mean, one.second.mean.mean)
+
+
+def _may_differ(one: Compared) -> bool:
+    return one.outcome == Outcome.UNCLEAR and abs(one.difference.value) > one.tolerated
+
+
+def _differs(one: Compared) -> bool:
+    return one.outcome == Outcome.CHANGE

@@ -1,0 +1,114 @@
+"""The run table of the OCS study: a row for each run, with its load, processor time, storage, cache and exceptions.
+
+"OCS 2007 on HP BladeSystem" (2008), Test results: processor time at ramp-up and in steady state, and exceptions against
+documented limits, or None. Cold and warm caches differ in the reads and the time of the ramp-up, and in the page life
+expectancy at its start (Test methodology).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from plimsoll.comparison.compare import Comparison, Side
+from plimsoll.comparison.scaling import scaling
+from plimsoll.model.log import Values
+from plimsoll.model.remark import listed
+from plimsoll.model.run import Phase
+from plimsoll.model.samples import Samples
+from plimsoll.model.times import duration_text
+from plimsoll.model.value_text import quantity
+from plimsoll.review.load import loads, together
+from plimsoll.review.review import Review
+
+_RAMP_UP, _STEADY = "ramp-up", "steady"
+_START = 12  # samples at the start of a run
+_MOST_NAMED = 4
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """A run: the text of each column it has something for."""
+
+    side: Side
+    cells: Mapping[str, str]
+
+
+def run_table(comparisons: Sequence[Comparison]) -> list[RunRow]:
+    """A row for each run, the baseline first. The hosts of a role are together in a column."""
+    sides = [comparisons[0].first, *(one.second for one in comparisons)]
+    scaled = scaling([side.review for side in sides])
+    return [RunRow(side, dict(_cells(side.review)) | dict(more)) for side, more in zip(sides, scaled, strict=True)]
+
+
+def columns(rows: Sequence[RunRow]) -> list[str]:
+    """The columns that any row has, in order."""
+    return list(dict.fromkeys(name for row in rows for name in row.cells))
+
+
+def _cells(review: Review) -> Iterator[tuple[str, str]]:
+    yield from review.run.labels.items()
+    yield from _load(review)
+    ramp_up = _phase(review, _RAMP_UP)
+    if ramp_up:
+        yield "Ramp-up", duration_text(ramp_up.end - ramp_up.start)
+    for role, hosts in _roles(review).items():
+        yield from _both(review, f"Processor time, {role}", [_joined(review, "cpu.busy", hosts, mean=True)], "%")
+    for host in review.hosts:
+        for name, what in (("disk.reads", "Disk reads"), ("disk.writes", "Disk writes")):
+            yield from _both(review, f"{what}, {host}", [_joined(review, name, [host], mean=False)], "/s")
+    for name in ("sql.buffer_cache_hit_ratio", "cache.copy_read_hits"):
+        for subject, samples in review.signals.of(name).items():
+            signal = review.question.signals[name]
+            yield from _both(review, f"{signal.title}, {subject.host}", [samples], signal.unit)
+    for subject, samples in review.signals.of("sql.page_life_expectancy").items():
+        values = samples.present.values
+        yield f"Page life expectancy at the start, {subject.host}", quantity(float(np.median(values[:_START])), "s")
+    yield "Exceptions", _exceptions(review)
+
+
+def _load(review: Review) -> Iterator[tuple[str, str]]:
+    for one in loads(review.signals, review.question.signals)[:2]:
+        if one.kind is not None:
+            yield from _both(review, one.signal.title, [one.samples], one.signal.unit)
+
+
+def _both(review: Review, column: str, found: Sequence[Samples | None], unit: str) -> Iterator[tuple[str, str]]:
+    """`65 % / 30 %`: the means of ramp-up and steady state, or of the whole run where phases are not known."""
+    samples = next((one for one in found if one is not None), None)
+    if samples is None:
+        return
+    phases = [_phase(review, name) for name in (_RAMP_UP, _STEADY)]
+    parts = [_mean(samples, phase) for phase in phases] if any(phases) else [_mean(samples, None)]
+    if any(part is not None for part in parts):
+        yield column, " / ".join("–" if part is None else quantity(part, unit) for part in parts)
+
+
+def _mean(samples: Samples, phase: Phase | None) -> float | None:
+    values: Values = (samples.between(phase.start, phase.end) if phase else samples).present.values
+    return float(values.mean()) if len(values) else None
+
+
+def _phase(review: Review, name: str) -> Phase | None:
+    return next((one for one in review.phases if one.name == name), None)
+
+
+def _joined(review: Review, name: str, hosts: Sequence[str], *, mean: bool) -> Samples | None:
+    wanted = {host.casefold() for host in hosts}
+    found = {subject: s for subject, s in review.signals.of(name).items() if subject.host.casefold() in wanted}
+    return together(found, mean=mean)[1] if found else None
+
+
+def _roles(review: Review) -> dict[str, list[str]]:
+    """The hosts of each role, by the packs for their kind; a host without one stands alone."""
+    roles: dict[object, list[str]] = {}
+    for host in review.hosts:
+        packs = [a for a in review.applied if a.pack.applies_to and host.casefold() in map(str.casefold, a.hosts)]
+        roles.setdefault(frozenset(one.pack.pack for one in packs) or host, []).append(host)
+    return {listed(hosts, _MOST_NAMED): hosts for hosts in roles.values()}
+
+
+def _exceptions(review: Review) -> str:
+    """What was crossed, worst first; `None` where nothing was."""
+    titles = [group.worst.signal.title for group in review.groups if group.worst.severe]
+    return listed(titles, _MOST_NAMED) if titles else "None"

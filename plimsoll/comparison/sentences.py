@@ -1,0 +1,57 @@
+"""Sentences about one compared signal."""
+
+from collections.abc import Sequence
+
+from plimsoll.comparison.judging import Compared
+from plimsoll.model.value_text import number, percent, quantity
+from plimsoll.review.sentences import subject_name
+
+_MANY_TIMES = 3  # from this ratio on, `84 times` reads better than a percentage
+
+
+def place(one: Compared) -> str:
+    """`SQLSRV01, 2 E:`; with the name it has in the other run, if that is another."""
+    if one.where:
+        return one.where
+    name = subject_name(one.subject)
+    if one.other.host.casefold() == one.subject.host.casefold():
+        return name
+    return f"{name} ({one.other.host})"
+
+
+def change_text(one: Compared) -> str:
+    """`−92 %`, `84 times`; empty where that has no meaning."""
+    change = one.change
+    if change is None:
+        return ""
+    if change + 1 >= _MANY_TIMES:
+        return f"{number(change + 1)} times"
+    return f"{'+' if change > 0 else '−' if change < 0 else '±'}{percent(abs(change))}"
+
+
+def moved(one: Compared) -> str:
+    """`fell from 7,731 s to 597 s (−92 %)`."""
+    first, second = one.first.mean.mean, one.second.mean.mean
+    verb = "rose" if second > first else "fell"
+    how = f" ({text})" if (text := change_text(one)) else ""
+    return f"{verb} from {quantity(first, one.signal.unit)} to {quantity(second, one.signal.unit)}{how}"
+
+
+def levels(one: Compared) -> str:
+    """`29.6 % and 29.7 %`; `29.6 % in both` where they look alike."""
+    first, second = (quantity(level.mean.mean, one.signal.unit) for level in (one.first, one.second))
+    return f"{first} in both" if first == second else f"{first} and {second}"
+
+
+def by_signal(found: Sequence[Compared]) -> list[list[Compared]]:
+    """The comparisons of each signal together, in their order."""
+    groups: dict[str, list[Compared]] = {}
+    for one in found:
+        groups.setdefault(one.name, []).append(one)
+    return list(groups.values())
+
+
+def title(one: Compared) -> str:
+    """The title within a sentence: `page life expectancy`, `CPU time`."""
+    text = one.signal.title
+    return text[:1].lower() + text[1:] if text[1:2].islower() else text

@@ -1,0 +1,136 @@
+"""How each signal is compared: defaults.yaml, and what plimsoll.toml changes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict
+
+from plimsoll.hosts.compare_settings import Amount, CompareSettings, SignalSettings, Tolerance
+from plimsoll.model.errors import Unusable, first_of
+from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.schema.signal import Signal
+from plimsoll.rules.schema.strict_yaml import suggest
+from plimsoll.rules.schema.units import convert_limit
+
+Direction = Literal["higher", "lower", "either"]
+
+
+class _Defaults(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    tolerance: Tolerance
+    load: Tolerance
+    least: dict[str, Amount]
+    signals: dict[str, SignalSettings]
+    resources: tuple[str, ...]
+    scaled: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Treatment:
+    """How one signal is compared; `least` is in its unit."""
+
+    worse: Direction
+    tolerance: float
+    least: float
+    needed: bool
+    critical: bool
+
+    def tolerated(self, baseline: float) -> float:
+        """The largest change from a baseline that does not matter."""
+        return max(self.tolerance * abs(baseline), self.least)
+
+
+class Treatments:
+    """How signals are compared. `load`: loads that differ by a smaller share are the same."""
+
+    def __init__(self, settings: CompareSettings | None = None) -> None:
+        self._given = settings or CompareSettings()
+        self._known: dict[str, Treatment] = {}
+        self.load = _defaults().load if self._given.load is None else self._given.load
+
+    def of(self, name: str, signal: Signal) -> Treatment:
+        """How a signal is compared."""
+        if name not in self._known:
+            self._known[name] = self._treatment(name, signal)
+        return self._known[name]
+
+    def _treatment(self, name: str, signal: Signal) -> Treatment:
+        defaults, given = _defaults(), self._given.signals.get(name, SignalSettings())
+        own = defaults.signals.get(name, SignalSettings())
+        worse = given.worse or own.worse or ("either" if signal.load else signal.worse)
+        shares = (given.tolerance, self._given.tolerance, own.tolerance, defaults.tolerance)
+        least = given.least or own.least or defaults.least.get(signal.unit, "0")
+        return Treatment(
+            worse,
+            next(one for one in shares if one is not None),
+            _amount(least, signal.unit),
+            _first(given.needed, own.needed, False),
+            _first(given.critical, own.critical, worse != "either"),
+        )
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The signals without which nothing can be said."""
+        names = dict.fromkeys((*_defaults().signals, *self._given.signals))
+        given = self._given.signals
+        return tuple(
+            name
+            for name in names
+            if _first(
+                given[name].needed if name in given else None,
+                _defaults().signals[name].needed if name in _defaults().signals else None,
+                False,
+            )
+        )
+
+
+def resources() -> tuple[str, ...]:
+    """The signals that tell of a resource of a host, in the order in which they are told of."""
+    return _defaults().resources
+
+
+def scaled_labels() -> tuple[str, ...]:
+    """The words in the names of labels that throughput should grow with."""
+    return _defaults().scaled
+
+
+def checked(settings: CompareSettings, path: Path | None, signals: Mapping[str, Signal]) -> Treatments:
+    """How signals are compared with these settings. Unusable, naming the setting, if one does not fit the signals."""
+    wrong: list[str] = []
+    for name, given in settings.signals.items():
+        place = f'compare.signals."{name}"'
+        if name not in signals:
+            near = suggest(name, list(signals)) or "; docs/signals.md lists them"
+            wrong.append(f"{path}: {place}: there is no signal of this name{near}")
+        elif given.least is not None:
+            try:
+                _amount(given.least, signals[name].unit)
+            except ValueError as error:
+                wrong.append(f"{path}: {place}.least: {error}")
+    if wrong:
+        raise Unusable(*first_of(wrong))
+    return Treatments(settings)
+
+
+def _amount(text: str, unit: str) -> float:
+    """An amount in a unit. ValueError if it has another one."""
+    try:
+        return convert_limit(Healthy.parse(f">= {text}"), unit).limit
+    except ValueError as error:
+        raise ValueError(str(error).replace(">= ", "")) from None
+
+
+def _first(*options: bool | None) -> bool:
+    return next(bool(one) for one in options if one is not None)
+
+
+@cache
+def _defaults() -> _Defaults:
+    text = files("plimsoll.comparison").joinpath("defaults.yaml").read_text(encoding="utf-8")
+    return _Defaults.model_validate(yaml.safe_load(text))

@@ -1,0 +1,16 @@
+"""Finds the dashboard and panel of a signal."""
+
+from plimsoll.dashboards.areas import PanelSpec, load_areas
+from plimsoll.dashboards.limits import Limits
+
+
+def home_of(signal: str) -> tuple[str, PanelSpec] | None:
+    """Return the dashboard's uid and the panel that draws the rules of a signal, else the first that shows it."""
+    shown = panels_of(signal)
+    drawing = [(uid, spec) for uid, spec in shown if Limits().judged_rules(spec)]
+    return next(iter([*drawing, *shown]), None)
+
+
+def panels_of(signal: str) -> list[tuple[str, PanelSpec]]:
+    """Return every panel that shows a signal, with the uid of its dashboard."""
+    return [(area.uid, spec) for area in load_areas().areas for spec in area.panels if spec.signal == signal]

@@ -1,0 +1,131 @@
+"""The limits of a panel.
+
+A limit is drawn as a line only if it is a fixed value of the signal that the panel shows. A limit that scales with a
+host fact is drawn for the number that the reader chooses (`Scaled`). A limit on an increase is only described.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+
+from plimsoll.dashboards.areas import PanelSpec
+from plimsoll.hosts.facts import DEFAULTS
+from plimsoll.hosts.site import Judged, Site
+from plimsoll.rules.load import load_packs, load_signals
+from plimsoll.rules.schema.field_types import Fact, Severity
+from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.schema.pack import Rule
+from plimsoll.rules.superseded import as_notes, is_note
+from plimsoll.rules.wording import limit_text
+
+_RANK: dict[Severity, int] = {"info": 0, "warning": 1, "critical": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Scaled:
+    """A limit per spindle or processor, to be multiplied by the dashboard variable named like the fact."""
+
+    fact: Fact
+    healthy: Healthy
+    severity: Severity
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The rules of panels, as they apply to every host that the site does not name."""
+
+    site: Site = field(default_factory=Site)
+
+    def judged_rules(self, spec: PanelSpec) -> tuple[Judged, ...]:
+        """Return the rules of a panel's signal, for its `drive` if it has one, including rules that are off."""
+        known = rules_by_signal().get(spec.signal, ())
+        return tuple(self.site.held(rule, "") for rule in known if rule.drive == spec.drive)
+
+    def rules_of(self, spec: PanelSpec) -> tuple[Rule, ...]:
+        """Return the rules of a panel that are judged on every host, without superseded ones that became notes."""
+        known = (one.rule for one in self.judged_rules(spec) if not one.off and not one.unknown)
+        return tuple(rule for rule in known if not is_note(rule))
+
+    def exceptions(self, general: Judged) -> Iterator[tuple[str, Judged]]:
+        """Yield the hosts on which a rule differs from the general case, with the rule as it applies there."""
+        documented = next(one for one in rules_by_signal()[general.rule.signal] if one.id == general.rule.id)
+        for host in self.site.hosts:
+            own = self.site.held(documented, host)
+            if (own.rule, own.off, bool(own.unknown)) != (general.rule, general.off, bool(general.unknown)):
+                yield host, own
+
+
+@cache
+def rules_by_signal() -> dict[str, tuple[Rule, ...]]:
+    """Return the documented rules of each signal, in the order of the packs."""
+    found: dict[str, list[Rule]] = {}
+    for pack in as_notes(load_packs()):
+        for rule in pack.rules:
+            found.setdefault(rule.signal, []).append(rule)
+    return {signal: tuple(rules) for signal, rules in found.items()}
+
+
+def drawn(rules: Sequence[Rule]) -> tuple[Rule, ...]:
+    """Return one rule for each limit that is a line, preferring no further conditions, then the highest severity."""
+    best: dict[tuple[bool, float], Rule] = {}
+    for rule in rules:
+        if rule.reduce == "increase" or rule.scale:
+            continue
+        limit = (rule.healthy.worse == "lower", rule.healthy.limit)
+        if limit not in best or _weight(rule) > _weight(best[limit]):
+            best[limit] = rule
+    return tuple(best.values())
+
+
+def scaled(rules: Sequence[Rule]) -> tuple[Scaled, ...]:
+    """Return the limits that scale with a fact that has a default."""
+    return tuple(
+        Scaled(rule.scale, rule.healthy, rule.severity) for rule in rules if rule.scale and rule.scale in DEFAULTS
+    )
+
+
+def in_view(rules: Sequence[Rule]) -> float | None:
+    """Return where an axis must end to show the lowest ceiling and every floor, with a tenth of room above."""
+    floors = [rule.healthy.limit for rule in drawn(rules) if rule.healthy.worse == "lower"]
+    ceilings = [rule.healthy.limit for rule in drawn(rules) if rule.healthy.worse != "lower"]
+    lowest = [min(ceilings)] if ceilings else []
+    reach: float = max(floors + lowest, default=0.0)
+    return reach * 1.1 if reach > 0 else None
+
+
+def strictest(rules: Sequence[Rule]) -> Iterator[Healthy]:
+    """Yield the limits between which a value is healthy: the highest floor, the lowest ceiling.
+
+    Limits of rules with further conditions are used only if there are no others.
+    """
+    alone = [rule for rule in drawn(rules) if not rule.and_]
+    lines = alone if alone or scaled(rules) else drawn(rules)
+    floors = [rule.healthy for rule in lines if rule.healthy.worse == "lower"]
+    ceilings = [rule.healthy for rule in lines if rule.healthy.worse != "lower"]
+    if floors:
+        yield max(floors, key=lambda healthy: healthy.limit)
+    if ceilings:
+        yield min(ceilings, key=lambda healthy: healthy.limit)
+
+
+def title(spec: PanelSpec, limits: Limits) -> str:
+    """Return the title of a panel, the signal and its healthy range: `Processor time · < 80 %`."""
+    signal = load_signals()[spec.signal]
+    name = f"{signal.title}, disks of the {spec.drive}" if spec.drive else signal.title
+    rules = limits.rules_of(spec)
+    kept = [shortly(healthy, signal.unit) for healthy in strictest(rules)]
+    kept += [f"{shortly(one.healthy, signal.unit)} × ${one.fact} {one.fact}" for one in scaled(rules)[:1]]
+    return f"{name} · {', '.join(kept)}" if kept else name
+
+
+def shortly(healthy: Healthy, unit: str) -> str:
+    """Return a limit with three digits, or all before the decimal point: `≤ 217 /s`, `none`."""
+    if healthy.operator in ("=", "<=") and not healthy.limit:
+        return "none"
+    decimals = max(0, 2 - math.floor(math.log10(abs(healthy.limit)))) if healthy.limit else 0
+    return limit_text(replace(healthy, limit=round(healthy.limit, decimals)), unit)
+
+
+def _weight(rule: Rule) -> tuple[bool, int]:
+    return not rule.and_, _RANK[rule.severity]

@@ -1,0 +1,175 @@
+"""Simulates the messaging system of the study: an SQL Server and the front ends that use it."""
+
+import numpy as np
+
+from plimsoll.demo import study
+from plimsoll.demo.study import CORES, DURATION_S, INTERVAL_S, Level, Points, Setup
+from plimsoll.demo.windows import MB, Disk, Recording, Service, added, disks, memory_and_processes, network, processors
+from plimsoll.model.log import Values
+
+SEED = 2008
+TIME_S = np.arange(0, DURATION_S + 1, INTERVAL_S)
+SAMPLES = len(TIME_S)
+NONE = np.zeros(SAMPLES)
+
+
+def simulate(setup: Setup) -> dict[str, Recording]:
+    """The counters of all hosts of one run, by host."""
+    sql, write_s = _sql_server(setup, _chance(setup, 0))
+    return {
+        "SQLSRV01": sql,
+        "OCSFE01": _front_end(setup, _chance(setup, 1), "ocsfe02.example.com", write_s),
+        "OCSFE02": _front_end(setup, _chance(setup, 2), "ocsfe01.example.com", write_s),
+    }
+
+
+def _chance(setup: Setup, host: int) -> np.random.Generator:
+    """A generator per host, so that changing one host does not affect the others."""
+    return np.random.Generator(np.random.PCG64([SEED, setup.sql_memory_mb, host]))
+
+
+def _curve(points: Points) -> Values:
+    seconds, values = zip(*points, strict=True)
+    return np.interp(TIME_S, seconds, values)
+
+
+def _load(level: Level) -> Values:
+    """A level over the run: idle, ramp-up while users log on, then steady state."""
+    ramp, steady = _curve(study.RAMP_LOAD), _curve(study.STEADY_LOAD)
+    return level.idle + (level.ramp - level.idle) * ramp + (level.steady - level.idle) * steady
+
+
+def _logged_on() -> Values:
+    return np.minimum(study.USERS, study.LOGON_RATE * TIME_S)
+
+
+def _wander(rng: np.random.Generator, spread: float, every_s: int = 120) -> Values:
+    """A slow drift around 0 that never leaves `spread` to either side."""
+    knots = np.arange(0, DURATION_S + every_s, every_s)
+    return np.interp(TIME_S, knots, rng.uniform(-spread, spread, len(knots)))
+
+
+def _around(rng: np.random.Generator, mean: Values | float, share: float) -> Values:
+    """Random values around the mean, within a share of it."""
+    return mean * (1 + share * rng.uniform(-1, 1, SAMPLES))
+
+
+def _counted(rng: np.random.Generator, per_second: Values | float) -> Values:
+    """A rate per second, from a random whole number of events in each interval."""
+    return rng.poisson(np.full(SAMPLES, INTERVAL_S) * per_second) / INTERVAL_S
+
+
+def _processors(out: Recording, rng: np.random.Generator, mean: Values, noise: float, switches: Values) -> Values:
+    common = mean + _wander(rng, noise)
+    # The first processor serves the interrupts.
+    shares = (1.05, 1.01, 0.98, 0.96)
+    busy = [np.clip(common * share + rng.normal(0, noise, SAMPLES), 0, 100) for share in shares]
+    waiting = rng.poisson(np.clip(common, 0, 100) / 60).astype(np.float64)
+    return processors(out, busy, _around(rng, switches, 0.08), waiting)
+
+
+def _system_disk(rng: np.random.Generator, reads: Values) -> Disk:
+    return Disk("0 C:", reads, _counted(rng, 2.5), _around(rng, 0.006, 0.3), _around(rng, 0.004, 0.3))
+
+
+def _sql_server(setup: Setup, rng: np.random.Generator) -> tuple[Recording, Values]:
+    """The counters of the SQL Server, and the seconds per write of its database disk, which affect the front ends."""
+    out = Recording()
+    calendar = added(_curve(((at, 0), (at + 15, p), (at + 60, p), (at + 75, 0))) for at, p in study.CALENDAR_S.items())
+    switches = _load(Level(900, 9200, 5200)) + 60 * calendar
+    cpu = _processors(out, rng, _load(study.SQL_CPU) + calendar, 2, switches)
+
+    # With too little memory, some work needs evicted data, which evicts other data.
+    burst = np.where(rng.random(SAMPLES) < study.BURST_SHARE, rng.uniform(0.2, 1, SAMPLES), 0) * setup.evicting
+    reads = _counted(rng, _around(rng, _curve(setup.database_reads), 0.2) + study.BURST_READS * burst)
+    writes, write_s = _flushes(rng)
+    flushing = writes > 0
+    log_writes = _counted(rng, study.LOG_WRITES)
+    log_s = np.where(flushing, rng.uniform(0.3, 1, SAMPLES) * study.LOG_LATENCY_PEAK_S, _around(rng, 0.0009, 0.4))
+    paging = _counted(rng, setup.paging_reads)
+    log = Disk("1 D:", NONE, log_writes, NONE, log_s)
+    database = Disk("2 E:", reads, writes, _around(rng, 0.006, 0.3) * (1 + flushing), write_s)
+    disks(out, [_system_disk(rng, paging), log, database])
+
+    first, last = setup.sql_private_mb
+    private = first + (last - first) * np.cumsum(reads) / np.sum(reads)  # pages that were read stay in memory
+    service = Service("sqlservr", 0.93, MB * private)
+    others = MB * (setup.sql_system_mb + _wander(rng, 18))
+    memory_and_processes(out, MB * setup.sql_memory_mb, others, service, 4 * paging, cpu, CORES)
+    network(out, _around(rng, _load(Level(4e4, 2.6e6, 1.4e6)), 0.1))
+
+    lazy = np.where(flushing, _counted(rng, 12), 0) * setup.evicting
+    missed = np.minimum(5, setup.missed_percent * (0.6 + 0.4 * reads / 50))
+    buffer = "\\SQLServer:Buffer Manager\\"
+    out.gauge(buffer + "Page life expectancy", np.floor(_page_life(rng, setup, burst)))
+    out.fraction(buffer + "Buffer cache hit ratio", 100 - _around(rng, missed, 0.1))
+    out.interval(buffer + "Lazy writes/sec", lazy)
+    out.interval(buffer + "Checkpoint pages/sec", 2 * (writes - lazy))  # a write includes neighbouring pages
+    connections = 24 + 196 * np.minimum(1, _logged_on() / 6000) + _wander(rng, 4)
+    out.gauge("\\SQLServer:General Statistics\\User Connections", connections)
+    batches = _around(rng, _load(Level(6, 1450, 720)) + 9 * calendar, 0.06)
+    out.interval("\\SQLServer:SQL Statistics\\Batch Requests/sec", _counted(rng, batches))
+    return out, write_s
+
+
+def _flushes(rng: np.random.Generator) -> tuple[Values, Values]:
+    """Writes per second and seconds per write on the database disk, which only flushes write to."""
+    writes, seconds = NONE.copy(), NONE.copy()
+    for number, start in enumerate(range(study.FLUSH_FIRST_S, DURATION_S, study.FLUSH_EVERY_S)):
+        length = len(study.FLUSH_WRITES) - (number % study.FLUSH_SHORT_EVERY == study.FLUSH_SHORT_EVERY - 1)
+        first, end = start // INTERVAL_S, start // INTERVAL_S + length
+        size = 1 + study.FLUSH_SPREAD * rng.uniform(-1, 1)
+        scatter = 1 + study.SAMPLE_SPREAD * rng.uniform(-1, 1, length)
+        writes[first:end] = np.array(study.FLUSH_WRITES[:length]) * size * scatter
+        seconds[first:end] = np.array(study.FLUSH_LATENCY_S[:length]) * rng.uniform(0.85, 1.15)
+        seconds[end - 1] = study.FLUSH_SLOW_S.get(number, seconds[end - 1])
+    return np.rint(writes * INTERVAL_S) / INTERVAL_S, seconds
+
+
+def _page_life(rng: np.random.Generator, setup: Setup, burst: Values) -> Values:
+    """Page life expectancy: it grows by a second per second, unless pages are evicted."""
+    if not setup.evicting:
+        flushes = np.maximum(0, (TIME_S - study.FLUSH_FIRST_S) // study.FLUSH_EVERY_S + 1)
+        return setup.page_life_start_s + TIME_S - 4 * flushes + _wander(rng, 3)
+    ageing, highest = INTERVAL_S * rng.uniform(0.5, 1, SAMPLES), study.PAGE_LIFE_HIGH_S + rng.uniform(0, 20, SAMPLES)
+    life, out = setup.page_life_start_s, np.empty(SAMPLES)
+    for i in range(SAMPLES):
+        life = min(life + ageing[i], highest[i])
+        life -= study.BURST_COST * burst[i] * (life - study.PAGE_LIFE_LOW_S)
+        out[i] = life
+    return out
+
+
+def _front_end(setup: Setup, rng: np.random.Generator, neighbour: str, write_s: Values) -> Recording:
+    """The counters of a front end; `write_s` is how long a write to the database takes."""
+    out = Recording()
+    cpu = _processors(out, rng, _load(study.FRONT_END_CPU), 0.8, _load(Level(500, 2900, 6400)))
+    paging = _counted(rng, 0.2)
+    disks(out, [_system_disk(rng, paging)])
+    logged_on = _logged_on() / study.FRONT_ENDS
+    service = Service("RTCSrv", 0.8, 1000 * (150_000 + 90 * logged_on))
+    others = MB * (900 + _wander(rng, 15))
+    memory_and_processes(out, 4096 * MB, others, service, 4 * paging, cpu, CORES)
+    network(out, _around(rng, _load(Level(2e4, 0.9e6, 1.6e6)), 0.1))
+
+    # During a flush, calls to the database are slower by a tenth of the time of a write.
+    held_up_ms = 100 * write_s
+    database = "\\LC:USrv - 00 - DBStore\\"
+    for counter, level in (("002 - Queue Latency", setup.queue_ms), ("004 - Sproc Latency", setup.sproc_ms)):
+        latency = _around(rng, _load(level) * (1 + _wander(rng, 0.1)), 0.12) + held_up_ms
+        out.interval(f"{database}USrv - {counter} (msec)", latency)
+    holding = "\\LC:SIP - 07 - Load Management\\SIP - 000 - Average Holding Time For Incoming Messages"
+    out.interval(holding, _around(rng, _load(setup.holding_s), 0.3))
+
+    trouble_from, trouble_to = study.TROUBLE_S
+    trouble = (trouble_from <= TIME_S) & (trouble_to >= TIME_S)
+    for peer, connections, waits in (("Clients", logged_on, 0.04), (neighbour, np.minimum(8, logged_on), 0.01)):
+        path = f"\\LC:SIP - 01 - Peers({peer})\\"
+        out.gauge(path + "SIP - 000 - Connections Active", connections)
+        waiting = np.where(trouble & (rng.random(SAMPLES) < waits), rng.integers(1, 6, SAMPLES), NONE)
+        out.gauge(path + "SIP - 017 - Sends Outstanding", waiting)
+        out.gauge(path + "Flow Controlled Connections", np.where(waiting > 3, 1, NONE))
+    for counter, chance in (("051 - Local 503", 0.02), ("053 - Local 504", 0.01)):
+        refused = trouble * (rng.random(SAMPLES) < chance) / INTERVAL_S
+        out.interval(f"\\LC:SIP - 04 - Responses\\SIP - {counter} Responses/sec", refused)
+    return out

@@ -1,0 +1,1 @@
+"""Files for other systems, made from the rules and dashboards."""

@@ -1,0 +1,1 @@
+"""Rules as Grafana's provisioned alert rules."""

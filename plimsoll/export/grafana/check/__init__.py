@@ -1,0 +1,1 @@
+"""Checks of provisioning files, for what Grafana itself would ignore or not start with."""

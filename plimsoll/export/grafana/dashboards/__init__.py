@@ -1,0 +1,1 @@
+"""The dashboards as Grafana's JSON."""

@@ -1,0 +1,38 @@
+"""look.yaml: the units and colours of signals and limits, under Grafana's names."""
+
+from functools import cache
+from importlib.resources import files
+
+from plimsoll.rules.schema.field_types import Severity, Strict
+from plimsoll.rules.schema.strict_yaml import read, validate
+
+
+class Unit(Strict):
+    """How one unit of signals is shown in Grafana."""
+
+    unit: str
+    small: str | None = None
+    axis: str = ""
+    scale: float = 1.0
+
+
+class Shown(Strict):
+    """How a limit of one severity is shown: its colour, and a mark for readers who cannot see the colour."""
+
+    color: str
+    mark: str
+
+
+class Look(Strict):
+    """look.yaml as a whole."""
+
+    units: dict[str, Unit]
+    severities: dict[Severity, Shown]
+    run: str
+    line: str
+
+
+@cache
+def load_look() -> Look:
+    """Load look.yaml. Raises Mistakes if it is invalid."""
+    return validate(read("look.yaml", files("plimsoll.export.grafana").joinpath("look.yaml").read_bytes()), Look)

@@ -1,0 +1,266 @@
+r"""Where a signal is in InfluxDB: which points, and which tags identify their subjects.
+
+A `Selection` is one source of a signal. A `Variant` is one way to get a signal: a source, or, if it is derived, an
+operation over matching sources of its operands.
+
+The tags that identify a subject are those in InfluxDB: `host` and, for counters of Windows, `source` (an agent that
+polls other computers writes its own name as the host and theirs as the source), the tag of the instance, and
+`objectname` for SQL Server's objects, which name the instance of the server (`MSSQL$PAYROLL:Buffer Manager`).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+from plimsoll.model import names
+from plimsoll.model.perfmon import SQL_DEFAULT, TOTAL, telegraf_name
+from plimsoll.rules.fields import OPERATORS
+from plimsoll.rules.schema.field_types import EACH, Operation
+from plimsoll.rules.schema.signal import Fields, Signal, Source, Weight
+from plimsoll.store.influx.quoting import identifier, literal, regex, string, whole
+
+POLLED = "source"  # the tag with the name of the computer that a Windows counter was read from
+OBJECT = "objectname"  # the tag with the Perfmon object
+_SQL_OBJECT = f"{SQL_DEFAULT}:"
+ANYWHERE = ("openldap", "ldap_probe", "sqlserver_performance")
+_SYSSTAT = (
+    *("cpu_util", "per_cpu", "task", "interrupts", "mem_util", "swap_util", "swap", "paging", "queue", "io"),
+    *("network", "filesystem", "psi"),
+)
+_TELEGRAF_SWAP = ("total", "used", "free", "used_percent", "in", "out")
+_EACH_DISK = ("disk", "device")  # sysstat's disks; Telegraf's measurement `disk` has file systems, by path
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """One source of a signal in InfluxDB.
+
+    `field` is the field, or the first of several. `host` and `instance` are the tags with their names, `group` are all
+    tags that queries group by, and `where` are the conditions on points. For a sum over instances `summed` is the
+    tag of the instances.
+    """
+
+    signal: str
+    source: Source
+    measurement: str
+    field: str
+    host: str
+    instance: str | None
+    group: tuple[str, ...]
+    where: tuple[str, ...]
+    summed: str | None = None
+
+    @property
+    def label(self) -> str:
+        r"""The name of the source: `\System\Context Switches/sec`, `kernel.context_switches`."""
+        if self.source.path:
+            return str(self.source.path)
+        several = self.source.field if isinstance(self.source.field, Fields) else None
+        fields = f" {OPERATORS[several.operation]} ".join(several.names) if several else self.field
+        return f"{self.measurement}.{fields}"
+
+    @property
+    def kind(self) -> str:
+        """The Perfmon object or the measurement, which differs between the sources of a signal."""
+        return self.source.path.object if self.source.path else self.measurement
+
+    @property
+    def collector(self) -> str | None:
+        """The agent that records this source. A host is recorded by one collector.
+
+        None for servers that any agent may monitor.
+        """
+        if self.source.path:
+            return "windows"
+        if self.measurement in ANYWHERE:
+            return None
+        if (self.measurement, self.instance or self.summed) == _EACH_DISK:
+            return "sysstat"
+        # Telegraf has a measurement `swap` too.
+        return "sysstat" if self.measurement in _SYSSTAT and self.field not in _TELEGRAF_SWAP else "telegraf"
+
+    @property
+    def sql_object(self) -> str | None:
+        """The object of SQL Server, if the tag `objectname` identifies the server's instance."""
+        path = self.source.path
+        return path.object if path and path.object.startswith(_SQL_OBJECT) and OBJECT in self.group else None
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One way to get a signal: one selection, or an operation over the selections of its operands.
+
+    Several selections without an operation are alternatives: a host may have the signal from any of them.
+    `weights` are the facts that weight the operands; None for an operand with the weight 1.
+    """
+
+    signal: str
+    operation: Operation | None
+    selections: tuple[Selection, ...]
+    weights: tuple[Weight | None, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """The names of the sources, joined by the operator or `or`."""
+        sign = OPERATORS[self.operation] if self.operation else "or"
+        return f" {sign} ".join(one.label for one in self.selections)
+
+    @property
+    def alternatives(self) -> bool:
+        """Whether the selections are alternatives."""
+        return self.operation is None and len(self.selections) > 1
+
+    @property
+    def group(self) -> tuple[str, ...]:
+        """The tags of its values: those of the selection with the most tags, or of all alternatives."""
+        if self.operation is None:
+            return tuple(dict.fromkeys(tag for one in self.selections for tag in one.group))
+        return max((one.group for one in self.selections), key=len)
+
+    def expression(self, ref_ids: Sequence[str]) -> str:
+        """Return the operation as a math expression of Grafana over the operands' refIds: `$A + $B`."""
+        if self.operation == "ratio":
+            above, below = ref_ids
+            return f"${above} / ${below} + 0 / (${below} > 0)"  # NaN, which is not drawn, where the divisor is <= 0
+        return f" {OPERATORS[self.operation or 'sum']} ".join(f"${ref_id}" for ref_id in ref_ids)
+
+
+def variants(name: str, signals: Mapping[str, Signal]) -> tuple[Variant, ...]:
+    """Return every variant of a signal, the best first.
+
+    Operands of a derived signal come from the same object or measurement if they have one in common. Raises
+    ValueError if an operand is derived itself, which one expression over queries cannot express, or if the signal is a
+    fact of the host, which is not stored.
+    """
+    signal = signals[name]
+    if signal.fact:
+        raise ValueError(f"{name} is a fact of the host ({signal.fact} in plimsoll.toml), of which no samples are kept")
+    if signal.derived is None:
+        return tuple(Variant(name, None, (one,)) for one in selections(name, signals))
+    derived = signal.derived
+    operation: Operation = "sum" if derived.sum else "difference" if derived.difference else "ratio"
+    if nested := [operand for operand in derived.operands if signals[operand].derived]:
+        raise ValueError(f"{name} is derived from {nested[0]}, which is derived itself")
+    operands = [selections(operand, signals) for operand in derived.operands]
+    shared = set.intersection(*({one.kind for one in found} for found in operands))
+    weights = tuple(derived.weights.get(operand) for operand in derived.operands) if derived.weights else ()
+    return tuple(
+        Variant(name, operation, taken, weights)
+        for taken in product(*operands)
+        if (not shared or len({one.kind for one in taken}) == 1) and len({one.collector for one in taken} - {None}) <= 1
+    )
+
+
+def selections(name: str, signals: Mapping[str, Signal]) -> tuple[Selection, ...]:
+    """Return the selections of a signal that is not derived, the best first, except those scaled by facts of a host."""
+    signal = signals[name]
+    return tuple(_selection(name, signal, source) for source in signal.sources if not source.per)
+
+
+def merged(ways: Sequence[Variant]) -> Iterator[Variant]:
+    """Yield the variants of a signal, in order, with those that one query can select merged into one.
+
+    Grafana must not get two series with the same labels. InfluxDB combines those of one measurement; those of two
+    are merged only if their tags differ. Derived variants are not merged.
+    """
+    together: list[list[Selection]] = []
+    for way in ways:
+        if way.operation is None:
+            (own,) = way.selections
+            home = next((some for some in together if all(_tell_apart(own, other) for other in some)), None)
+            if home is None:
+                together.append([own])
+            else:
+                home.append(own)
+    for some in together:
+        yield Variant(some[0].signal, None, tuple(some if len(some) == 1 else map(_labelled, some)))
+    yield from (way for way in ways if way.operation is not None)
+
+
+def _labelled(selection: Selection) -> Selection:
+    """Return the selection, grouped also by the tags in its conditions."""
+    return replace(selection, group=tuple(dict.fromkeys((*selection.group, *_picked(selection)))))
+
+
+def _picked(selection: Selection) -> tuple[str, ...]:
+    return (OBJECT,) if selection.source.path else tuple(selection.source.tags)
+
+
+def _tell_apart(one: Selection, other: Selection) -> bool:
+    """Whether two selections never give different series with the same labels."""
+    if one.measurement == other.measurement:
+        return one.group == other.group
+    mine, others = {*one.group, *_picked(one)}, {*other.group, *_picked(other)}
+    if one.source.path and other.source.path:
+        return one.source.path.object != other.source.path.object
+    return bool(mine - others - {POLLED} or others - mine - {POLLED})
+
+
+def default_instance(selection: Selection) -> Selection:
+    """Restrict a selection of SQL Server's objects to the server's default instance."""
+    if selection.sql_object is None:
+        return selection
+    own = f"{identifier(OBJECT)} = {string(selection.sql_object)}"
+    group = tuple(tag for tag in selection.group if tag != OBJECT)
+    return replace(selection, group=group, where=(own, *selection.where[1:]))
+
+
+def _selection(name: str, signal: Signal, source: Source) -> Selection:
+    found = _of_path(name, signal, source) if source.path else _of_measurement(name, source)
+    if signal.instances != "sum":
+        return found
+    group = tuple(tag for tag in found.group if tag != found.instance)
+    return replace(found, instance=None, group=group, summed=found.instance)
+
+
+def _of_path(name: str, signal: Signal, source: Source) -> Selection:
+    if source.path is None:
+        raise ValueError(f"{name}: not a counter path")
+    path = source.path
+    group, where = ["host", POLLED], [_object(OBJECT, path.object)]
+    if path.object.startswith(_SQL_OBJECT):
+        group.append(OBJECT)
+    instance = None
+    if path.instance == EACH:
+        instance = "instance"
+        group.append(instance)
+        where += _no_totals(instance, source.but)
+    elif path.instance is not None or _has_twin(signal, source):
+        where.append(f"{identifier('instance')} = {string(path.instance or '')}")
+    measurement, field = names.measurement(path.object), telegraf_name(path.counter)
+    return Selection(name, source, measurement, field, "host", instance, tuple(group), tuple(where))
+
+
+def _of_measurement(name: str, source: Source) -> Selection:
+    host = source.host or "host"
+    where = [_object(tag, value) for tag, value in source.tags.items()]
+    group = [host]
+    if source.instance:
+        group.append(source.instance)
+        where += _no_totals(source.instance, source.but)
+    measurement, field = source.measurement or "", source.fields[0]
+    return Selection(name, source, measurement, field, host, source.instance, tuple(group), tuple(where))
+
+
+def _object(tag: str, value: str) -> str:
+    """Return the condition on a tag. An object of SQL Server matches that of every instance of the server."""
+    if tag in ("object", "objectname") and value.startswith(_SQL_OBJECT):
+        pattern = rf"^({SQL_DEFAULT}|MSSQL\$[^:]+):{literal(value.removeprefix(_SQL_OBJECT))}$"
+        return f"{identifier(tag)} =~ {regex(pattern)}"
+    return f"{identifier(tag)} = {string(value)}"
+
+
+def _no_totals(tag: str, but: Sequence[str]) -> Iterator[str]:
+    """Yield conditions for points with an instance that is neither a total (`subjects.is_total`) nor in `but`."""
+    yield f"{identifier(tag)} =~ /./"
+    yield f"{identifier(tag)} !~ {regex(f'(?i)({TOTAL.casefold()}|cpu-total)$|^all$')}"
+    if but:
+        named = "|".join(".*".join(map(literal, one.split("*"))) for one in but)
+        yield f"{identifier(tag)} !~ {whole(f'({named})')}"
+
+
+def _has_twin(signal: Signal, source: Source) -> bool:
+    """Whether another source of the signal is the same counter with an instance."""
+    path = source.path
+    others = [one.path for one in signal.sources if one.path]
+    return any(path and (one.object, one.counter) == (path.object, path.counter) and one.instance for one in others)

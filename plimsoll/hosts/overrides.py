@@ -1,0 +1,159 @@
+"""Thresholds that plimsoll.toml changes or switches off, each with a reason.
+
+The settings for a rule in a host's table replace those in the general table as a whole.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Annotated, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from plimsoll.model.times import SECOND, duration_text
+from plimsoll.model.value_text import percent
+from plimsoll.rules.schema.field_types import Duration, Fact, Limit, Share, Strict
+from plimsoll.rules.schema.pack import Rule
+from plimsoll.rules.schema.signal import Signal
+from plimsoll.rules.schema.strict_yaml import suggest
+from plimsoll.rules.schema.units import convert_limit, unit_of
+from plimsoll.rules.wording import limit_text
+
+_LONGEST = 366 * 86400 * SECOND
+_FILE = "plimsoll.toml"
+
+
+def _finite(value: object) -> object:
+    if isinstance(value, float) and not isfinite(value):
+        raise ValueError(f"{value} is not a duration; write it like 30s, 5m or 1h30m")
+    return value
+
+
+Length = Annotated[Duration, BeforeValidator(_finite), Field(le=_LONGEST)]
+
+
+class RuleSettings(Strict):
+    """A `[rules.ID]` or `[hosts.NAME.rules.ID]` table. `per` multiplies the limit by a host fact."""
+
+    reason: str
+    off: bool | None = None
+    healthy: Limit | None = None
+    over: Length | None = None
+    for_: Length | None = Field(default=None, alias="for")
+    per: Fact | None = None
+    often: Share | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if not self.reason.strip():
+            raise ValueError("reason is empty; say why the documented threshold does not hold here")
+        if self.healthy and not isfinite(self.healthy.limit):
+            raise ValueError(f'healthy "{self.healthy}" is no limit')
+        if self.off and self.changes:
+            raise ValueError("off = true leaves nothing for the other settings to change")
+        if self.off is None and not self.changes:
+            raise ValueError("changes nothing: give healthy, over, for, per, often or off")
+        return self
+
+    @property
+    def changes(self) -> bool:
+        """Whether the settings change the rule without switching it off."""
+        return any(value is not None for value in (self.healthy, self.over, self.for_, self.per, self.often))
+
+
+@dataclass(frozen=True)
+class Override:
+    """How plimsoll.toml changes a rule on a host: the documented rule, the reason, and the note for reports."""
+
+    documented: Rule
+    reason: str
+    note: str
+    off: bool = False
+
+
+@dataclass(frozen=True)
+class Overrides:
+    """All rule settings in plimsoll.toml, by rule id. Host names are case-folded."""
+
+    general: Mapping[str, RuleSettings] = field(default_factory=dict[str, RuleSettings])
+    by_host: Mapping[str, Mapping[str, RuleSettings]] = field(default_factory=dict[str, Mapping[str, RuleSettings]])
+    signals: Mapping[str, Signal] = field(default_factory=dict[str, Signal])
+
+    def of(self, rule: Rule, host: str) -> tuple[Rule, Override | None]:
+        """Return a rule as it is judged on a host, and the override that changed it, or None if there is none."""
+        own = self.by_host.get(host.casefold(), {}).get(rule.id)
+        settings = own or self.general.get(rule.id)
+        if settings is None:
+            return rule, None
+        reason = " ".join(settings.reason.split())
+        if settings.off:
+            return rule, Override(rule, reason, f"switched off in {_FILE}: {reason}", off=True)
+        if not settings.changes:
+            return rule, Override(rule, reason, f"kept as documented in {_FILE}: {reason}")
+        unit = unit_of(rule, self.signals)
+        changed = _changed(rule, settings, unit)
+        return changed, Override(rule, reason, f"{_difference(rule, changed, unit)}: {reason}")
+
+
+def mistakes(
+    place: str, table: Mapping[str, RuleSettings], rules: Mapping[str, Rule], signals: Mapping[str, Signal]
+) -> Iterator[str]:
+    """Yield one line for each setting of a table that does not fit the rules. `place` is the path of the table."""
+    for name, settings in table.items():
+        rule = rules.get(name)
+        if rule is None:
+            near = suggest(name, list(rules)) or "; `plimsoll rules list` names them, and --pack loads one of your own"
+            yield f"{place}.{name}: no rule has this id{near}"
+        elif settings.healthy and settings.healthy.worse != rule.healthy.worse:
+            yield (
+                f'{place}.{name}.healthy: "{settings.healthy}" lies on the other side of the limit than '
+                f'the documented "{rule.healthy}"'
+            )
+        elif settings.per and rule.scale:
+            yield f"{place}.{name}.per: the documented limit is multiplied by the host's {rule.scale} already"
+        elif settings.healthy:
+            try:
+                convert_limit(settings.healthy, unit_of(rule, signals))
+            except ValueError as error:
+                yield f"{place}.{name}.healthy: {error}"
+
+
+def _changed(rule: Rule, settings: RuleSettings, unit: str) -> Rule:
+    """Return the rule with the settings applied. A new limit drops the hysteresis and `where` of the documented one."""
+    update: dict[str, object] = {}
+    if settings.healthy or settings.per:
+        healthy = convert_limit(settings.healthy, unit) if settings.healthy else rule.healthy
+        update |= {"healthy": healthy, "recover": None, "scale": settings.per or rule.scale}
+        update |= {"where": {}, "where_unknown": None}
+    if settings.over is not None:
+        update["over"] = settings.over
+    if settings.for_ is not None:
+        update["for_"] = settings.for_
+    if settings.often is not None:
+        update["often"] = settings.often
+    return rule.model_copy(update=update)
+
+
+def _difference(documented: Rule, changed: Rule, unit: str) -> str:
+    """`limit < 90 %, for 10 min set in plimsoll.toml instead of the documented < 80 %, for 5 min`."""
+    now, before = [], []
+    if (changed.healthy, changed.scale) != (documented.healthy, documented.scale):
+        now.append(f"limit {limit_text(changed.healthy, unit, changed.scale)}")
+        before.append(limit_text(documented.healthy, unit, documented.scale))
+    if changed.over != documented.over:
+        now.append(f"over {_length(changed.over)}")
+        before.append(f"over {_length(documented.over)}")
+    if changed.for_ != documented.for_:
+        now.append(f"for {_length(changed.for_)}")
+        before.append(f"for {_length(documented.for_)}")
+    if changed.often != documented.often:
+        now.append(f"often from {percent(changed.often)} of the time and not {percent(documented.often)}")
+    if not now:
+        return f"set in {_FILE} as documented"
+    if not before:
+        return f"{', '.join(now)} set in {_FILE}"
+    return f"{', '.join(now)} set in {_FILE} instead of the documented {', '.join(before)}"
+
+
+def _length(duration: int) -> str:
+    return duration_text(duration) if duration else "0 s"

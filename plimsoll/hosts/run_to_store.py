@@ -1,0 +1,39 @@
+"""The run that logs and their plimsoll.toml describe, as it is loaded into a store."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from plimsoll.hosts import settings
+from plimsoll.ingest.found import Found
+from plimsoll.model.errors import Unusable
+from plimsoll.model.run import Recording, Run, StoredRun
+from plimsoll.model.times import Zone
+from plimsoll.rules.load import load
+
+
+def run_to_store(
+    found: Found, name: str, labels: Mapping[str, str], config: Path | None = None, zone: Zone | None = None
+) -> StoredRun:
+    """The run with its recordings and plimsoll.toml: `config`, else the one beside the logs.
+
+    `zone` is that of the times of phases, if it is not the logs' own.
+
+    Unusable if the phases or the logs cannot be used.
+    """
+    logs = found.logs
+    if not any(len(log.times) for log in logs):
+        raise Unusable(f"{', '.join(str(log.path) for log in logs)}: no samples; there is nothing to load")
+    path = settings.find([log.file or log.path for log in logs], config)
+    text = settings.text_of(path) if path else None
+    given = settings.parse(text, path).described_run() if text and path else Run()
+    if given.phases:
+        filled = [log for log in logs if len(log.times)]
+        start, end = min(int(log.times[0]) for log in filled), max(int(log.times[-1]) for log in filled)
+        settings.check_phases(path, given.phases, load().rules, zone or filled[0].zone, start, end)
+    run = replace(given, name=name, labels={**given.labels, **labels})
+    try:
+        recordings = tuple(Recording.of(log, log.digest or "") for log in logs)
+    except OSError as error:
+        raise Unusable(f"{error.filename}: cannot be read again: {error.strerror}") from None
+    return StoredRun(run, recordings, tuple(found.remarks), text, found.whole)

@@ -1,0 +1,233 @@
+"""plimsoll.toml: facts of a run and its hosts that are not in the logs, and changed thresholds.
+
+The settings are documented in docs/settings.md.
+"""
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from plimsoll.hosts.compare_settings import CompareSettings
+from plimsoll.hosts.facts import Drives, GivenFacts
+from plimsoll.hosts.overrides import Overrides, RuleSettings, mistakes
+from plimsoll.hosts.toml_file import decoded, parsed
+from plimsoll.model import user_files
+from plimsoll.model.errors import Unusable, first_of, printable
+from plimsoll.model.run import Phase, Run
+from plimsoll.model.time_arguments import lies_outside
+from plimsoll.model.times import Zone, instant
+from plimsoll.rules.schema.pack import Rule
+from plimsoll.rules.schema.signal import Signal
+from plimsoll.rules.schema.strict_yaml import suggest
+from plimsoll.rules.subjects import Subject
+
+FILE_NAME = "plimsoll.toml"
+_PHASES = ("ramp-up", "steady", "ramp-down")  # the phases that --steady creates
+_STEP = re.compile(r"step [1-9]\d{0,3}")
+_YEARS = range(1980, 2200)  # of computers; the nanoseconds of other years overflow
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _aware(value: object) -> object:
+    if isinstance(value, datetime) and value.tzinfo is None:
+        raise ValueError("has no offset; write it like 2008-01-15T10:02:00+01:00")
+    if isinstance(value, datetime) and value.year not in _YEARS:
+        raise ValueError(f"is in the year {value.year}; write a time of the recording")
+    return value
+
+
+Moment = Annotated[datetime, BeforeValidator(_aware)]
+
+
+class PhaseSettings(_Strict):
+    """A phase of the run, including both ends."""
+
+    name: str
+    start: Moment = Field(alias="from")
+    end: Moment = Field(alias="to")
+
+    @model_validator(mode="after")
+    def _ordered(self) -> "PhaseSettings":
+        if self.end < self.start:
+            raise ValueError(f'phase "{self.name}" ends before it begins')
+        if self.end == self.start:
+            raise ValueError(f'phase "{self.name}" ends when it begins')
+        return self
+
+
+class RunSettings(_Strict):
+    """The `[run]` table. `hosts` names computers in the logs that have no `[hosts.NAME]` table."""
+
+    name: str | None = None
+    hosts: tuple[Annotated[str, Field(min_length=1)], ...] = ()
+    simulated: bool = False
+    labels: dict[str, str] = {}
+    phases: tuple[PhaseSettings, ...] = ()
+
+
+class _Facts(_Strict):
+    """Facts of a host or of one of its instances."""
+
+    spindles: float | None = Field(default=None, gt=0)
+    raid: Literal[0, 1, 5, 10] | None = None
+    link_bits: float | None = Field(default=None, gt=0)
+
+
+class InstanceFacts(_Facts):
+    """Facts of one instance of a host; `drive` is what a disk holds."""
+
+    drive: Literal["database", "log"] | None = None
+
+
+class HostFacts(_Facts):
+    """Facts of a host, facts of its instances where they differ, and thresholds for this host only."""
+
+    processors: float | None = Field(default=None, gt=0)
+    clock_mhz: float | None = Field(default=None, gt=0)
+    memory_mb: float | None = Field(default=None, gt=0)
+    instances: dict[str, InstanceFacts] = {}
+    rules: dict[str, RuleSettings] = {}
+
+
+class Settings(_Strict):
+    """plimsoll.toml as a whole."""
+
+    run: RunSettings = RunSettings()
+    hosts: dict[str, HostFacts] = {}
+    rules: dict[str, RuleSettings] = {}
+    compare: CompareSettings = CompareSettings()
+
+    def described_run(self) -> Run:
+        """Return the `[run]` table as a Run."""
+        phases = tuple(Phase(p.name, instant(p.start), instant(p.end)) for p in self.run.phases)
+        return Run(self.run.name, dict(self.run.labels), phases, self.run.simulated)
+
+    @property
+    def named_hosts(self) -> tuple[str, ...]:
+        """Every host that the file names, without duplicates."""
+        by_name = {host.casefold(): host for host in reversed((*self.run.hosts, *self.hosts))}
+        return tuple(reversed(by_name.values()))
+
+    def facts(self) -> GivenFacts:
+        """Return the facts of hosts and instances. Hosts that are only named have an empty entry."""
+        listed = {host.casefold() for host in self.hosts}
+        given: dict[Subject, Mapping[str, float]] = {
+            Subject(host): {} for host in self.run.hosts if host.casefold() not in listed
+        }
+        for host, facts in self.hosts.items():
+            given[Subject(host)] = _numbers(facts)
+            for instance, own in facts.instances.items():
+                given[Subject(host, instance)] = _numbers(own)
+        return GivenFacts(given)
+
+    def drives(self) -> Drives:
+        """Return what each marked disk holds."""
+        return {
+            Subject(host, instance): own.drive
+            for host, facts in self.hosts.items()
+            for instance, own in facts.instances.items()
+            if own.drive
+        }
+
+    def overrides(self, path: Path, rules: Mapping[str, Rule], signals: Mapping[str, Signal]) -> Overrides:
+        """Return the changed thresholds. Raises Unusable, naming the setting, if one does not fit the rules."""
+        tables = [("rules", self.rules), *((f"hosts.{host}.rules", facts.rules) for host, facts in self.hosts.items())]
+        wrong = [*first_of(one for place, table in tables for one in mistakes(place, table, rules, signals))]
+        by_host: dict[str, dict[str, RuleSettings]] = {}
+        for host, facts in self.hosts.items():
+            by_host.setdefault(host.casefold(), {}).update(facts.rules)
+        if wrong:
+            raise Unusable(*(f"{path}: {one}" for one in wrong))
+        return Overrides(self.rules, by_host, signals)
+
+    @property
+    def sets_rules(self) -> bool:
+        """Whether any threshold is changed or switched off."""
+        return bool(self.rules) or any(facts.rules for facts in self.hosts.values())
+
+
+def find(logs: Sequence[Path], named: Path | None) -> Path | None:
+    """Return the settings file to use: the one named, else the one in the folder of the logs, else None."""
+    if named is not None:
+        return named
+    beside = {log.parent / FILE_NAME for log in logs}
+    # Also one that cannot be read, such as a broken link: it is refused when it is read, and not passed over.
+    return next(iter(beside)) if len(beside) == 1 and os.path.lexists(next(iter(beside))) else None
+
+
+def load(path: Path) -> Settings:
+    """Read plimsoll.toml. Raises Unusable, naming the file and the setting, if it is invalid."""
+    return parse(text_of(path), path)
+
+
+def text_of(path: Path) -> str:
+    """Return the text of plimsoll.toml. Raises Unusable if it cannot be read."""
+    return decoded(user_files.read(path), path)
+
+
+def parse(text: str, path: Path) -> Settings:
+    """Parse the text of `path`. Raises Unusable, naming the setting, if it is invalid."""
+    return parsed(text, path, Settings, _unusual)
+
+
+def is_load_step(phase: str) -> bool:
+    """Whether a phase is a load step: `step 1`, `step 2` and so on."""
+    return _STEP.fullmatch(phase) is not None
+
+
+def check_phases(
+    path: Path | None, phases: Sequence[Phase], rules: Mapping[str, Rule], zone: Zone, start: int, end: int
+) -> None:
+    """Raise Unusable, naming each phase with an unknown name, outside the recording, or overlapping another phase.
+
+    `start` and `end` (UTC ns) are those of the recording. A phase may extend beyond them, as with `--steady`.
+    """
+    wrong: list[str] = []
+    known = dict.fromkeys((*_PHASES, *(rule.phase for rule in rules.values() if rule.phase)))
+    for number, phase in enumerate(phases, 1):
+        place, name = f"run.phases.{number}", printable(phase.name)
+        if phase.name not in known and not is_load_step(phase.name):
+            near = suggest(phase.name.casefold(), list(known))
+            wrong.append(
+                f'{place}.name: no rule knows a phase "{name}"{near}; phases are called {", ".join(known)}, and '
+                'load steps "step 1", "step 2" and so on'
+            )
+        elif lies_outside(phase.start, phase.end, start, end):
+            wrong.append(
+                f'{place}: the phase "{name}", {zone.span(phase.start, phase.end)}, is no part of the recording, which '
+                f"reaches from {zone.clock(start)} to {zone.clock(end)} ({zone.label(start)}); are its day and offset "
+                "right?"
+            )
+        for before, other in enumerate(phases[: number - 1], 1):
+            first, last = max(phase.start, other.start), min(phase.end, other.end)
+            if first < last:
+                wrong.append(
+                    f'run.phases.{before} and {number}: the phases "{printable(other.name)}" and "{name}" overlap, '
+                    f"{zone.span(first, last)}; let one end where the other begins"
+                )
+    if wrong:
+        raise Unusable(*(f"{path or FILE_NAME}: {one}" for one in wrong))
+
+
+def _numbers(facts: BaseModel) -> dict[str, float]:
+    return {name: value for name, value in facts.model_dump().items() if isinstance(value, int | float)}
+
+
+def _unusual(detail: Any) -> str | None:
+    if detail["type"] == "extra_forbidden":
+        known = ["run", "hosts", "name", "simulated", "labels", "phases", "from", "to", "processors", "clock_mhz"]
+        known += ["memory_mb", "spindles", "raid", "link_bits", "instances", "drive"]
+        known += ["compare", "signals", "load", "tolerance", "least", "worse", "needed", "critical", "why"]
+        known += ["rules", "reason", "off", "healthy", "over", "for", "per", "often"]
+        return f": unknown setting{suggest(str(detail['loc'][-1]), known)}"
+    if detail["type"] == "missing" and detail["loc"][-1] == "reason":
+        return " is missing: say why the documented threshold does not hold here"
+    return None

@@ -1,0 +1,189 @@
+"""Rules as they apply to the hosts in plimsoll.toml, and the hosts that need separate alert rules."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+from plimsoll.hosts.facts import DEFAULTS, Drives, Facts
+from plimsoll.hosts.settings import Settings
+from plimsoll.rules.host_filter import fitted, hosts_text
+from plimsoll.rules.load import Catalogue
+from plimsoll.rules.schema.field_types import AnyFact, Fact
+from plimsoll.rules.schema.pack import Rule
+from plimsoll.rules.subjects import Subject
+
+_EVERY_HOST = ""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A rule as it applies to a host.
+
+    `note` says what differs from the documented rule. A rule that is `off` is not judged on the host. A rule for
+    certain hosts is not judged either if a fact of the host is missing; `unknown` then says which.
+    """
+
+    rule: Rule
+    note: str = ""
+    off: bool = False
+    unknown: str = ""
+
+
+@dataclass(frozen=True)
+class Site:
+    """The hosts of plimsoll.toml, with their facts, drives and overrides.
+
+    `hosts` are spelt as in the file. `judged` returns a rule with its overrides for a host, or, with an empty name,
+    for every host that the file does not name.
+    """
+
+    hosts: Sequence[str] = ()
+    judged: Callable[[Rule, str], Judged] = field(default=lambda rule, _: Judged(rule))
+    facts: Facts = field(default_factory=Facts)
+    drives: Drives = field(default_factory=dict[Subject, str])
+
+    def held(self, rule: Rule, host: str = _EVERY_HOST) -> Judged:
+        """Return a rule as it applies to a host, or, without one, to every host that plimsoll.toml does not name."""
+        judged = self.judged(rule, host)
+        if judged.off:
+            return judged
+        rule = judged.rule
+        found = fitted(rule, partial(self.facts.known, Subject(host)))
+        only = f"It is for {hosts_text(rule)}" if rule.where else ""
+        if found.outside:
+            note = f"{judged.note} {only}{', here it is a note' if found.judged else ''}.".strip()
+            return replace(judged, rule=found.rule, off=not found.judged, note=note)
+        if found.unknown is None:
+            return judged
+        if not found.judged:
+            is_skipped = rule.where_unknown == "skip"
+            return replace(judged, off=is_skipped, unknown="" if is_skipped else _missing(rule, found.unknown, host))
+        becomes = "it is a note" if rule.where_unknown == "info" else "it is taken to be one"
+        note = f"{judged.note} {only}; where plimsoll.toml does not give {found.unknown} {becomes}.".strip()
+        return replace(judged, rule=found.rule, note=note)
+
+    def places_with(self, facts: set[AnyFact]) -> Iterator[Subject]:
+        """Return the hosts and instances for which plimsoll.toml gives one of these facts."""
+        return (subject for subject, given in self.facts.given.by_subject.items() if facts & set(given))
+
+
+def site_of(settings: Settings, path: Path, catalogue: Catalogue) -> Site:
+    """Return the Site of a plimsoll.toml. Raises Unusable if a threshold in it fits no rule."""
+    overrides = settings.overrides(path, catalogue.rules, catalogue.signals)
+
+    def judged(rule: Rule, host: str) -> Judged:
+        changed, override = overrides.of(rule, host)
+        if override and rule.id in catalogue.rules:
+            # A limit set in plimsoll.toml keeps its severity even where the documented one is superseded.
+            changed = changed.model_copy(update={"severity": catalogue.rules[rule.id].severity})
+        return Judged(changed, f"{override.note}." if override else "", bool(override and override.off))
+
+    return Site(tuple(settings.hosts), judged, Facts(settings.facts()), settings.drives())
+
+
+@dataclass(frozen=True)
+class Target:
+    """The hosts that one alert rule applies to: all but `excluded`, or one host, or one of its instances."""
+
+    rule: Rule
+    host: str | None = None
+    instance: str | None = None
+    excluded: tuple[Subject, ...] = ()
+    factors: Mapping[Fact, float] = field(default_factory=dict[Fact, float])
+    note: str = ""
+    known: Callable[[AnyFact], float | None] = lambda fact: None
+
+    @property
+    def name(self) -> str:
+        """The host and instance for display; empty for all hosts."""
+        return " ".join(part for part in (self.host, self.instance) if part)
+
+
+class Unknown(LookupError):
+    """A rule needs a fact that is not known; the text says which fact, and of which host."""
+
+
+def targets(rule: Rule, site: Site, weighing: Collection[AnyFact] = ()) -> Iterator[Target | Unknown]:
+    """Yield one target for hosts in general, and one for each host and instance on which the rule differs.
+
+    `weighing` are the facts that weight the operands of the rule's signal. If a target cannot be made, an Unknown
+    with the reason is yielded instead.
+    """
+    if rule.drive:
+        yield from _marked(rule, site)
+        return
+    needed: set[AnyFact] = {one.scale for one in rule.conditions if one.scale}
+    needed |= set(weighing)
+    general = site.held(rule)
+    differing = {host: site.held(rule, host) for host in site.hosts}
+    differing = {host: one for host, one in differing.items() if _compared(one) != _compared(general)}
+    scaled = {host: one for host in site.hosts if (one := site.held(rule, host)).rule.scale}
+    needed |= {one.rule.scale for one in (general, *scaled.values()) if one.rule.scale}
+    with_facts = list(site.places_with(needed))
+    own_hosts = {
+        host.casefold(): host for host in (*differing, *(one.host for one in with_facts if one.instance is None))
+    }
+    own_instances = [one for one in with_facts if one.instance is not None]
+    outside = tuple(
+        [Subject(host) for host in own_hosts.values()]
+        + [one for one in own_instances if one.host.casefold() not in own_hosts]
+    )
+    if not general.off:
+        yield _target(general, site, needed, None, None, outside)
+    for host in own_hosts.values():
+        judged = site.held(rule, host)
+        if not judged.off:
+            inside = tuple(one for one in own_instances if one.host.casefold() == host.casefold())
+            yield _target(judged, site, needed, host, None, inside)
+    for one in own_instances:
+        judged = site.held(rule, one.host)
+        if not judged.off:
+            yield _target(judged, site, needed, one.host, one.instance, ())
+
+
+def _compared(judged: Judged) -> tuple[Rule, bool, bool]:
+    return judged.rule, judged.off, bool(judged.unknown)
+
+
+def _missing(rule: Rule, fact: Fact, host: str) -> str:
+    """Return why a rule for certain hosts cannot be judged."""
+    whose = f" of {host}" if host else ""
+    text = f"it is for {hosts_text(rule)}, and {fact}{whose} is not known; give it in plimsoll.toml"
+    return text if host else f"{text} for a host"
+
+
+def _marked(rule: Rule, site: Site) -> Iterator[Target | Unknown]:
+    """Yield a target for each disk that plimsoll.toml marks with the drive of the rule."""
+    marked = [subject for subject, holds in site.drives.items() if holds == rule.drive]
+    if not marked:
+        yield Unknown(f'it is for the disks that plimsoll.toml marks drive = "{rule.drive}", and none is')
+    for subject in marked:
+        judged = site.held(rule, subject.host)
+        if not judged.off:
+            needed: set[AnyFact] = {one.scale for one in judged.rule.conditions if one.scale}
+            yield _target(judged, site, needed, subject.host, subject.instance, ())
+
+
+def _target(
+    judged: Judged,
+    site: Site,
+    needed: set[AnyFact],
+    host: str | None,
+    instance: str | None,
+    excluded: tuple[Subject, ...],
+) -> Target | Unknown:
+    if judged.unknown:
+        return Unknown(judged.unknown)
+    known = partial(site.facts.known, Subject(host or _EVERY_HOST, instance))
+    factors: dict[Fact, float] = {}
+    scales: set[Fact] = {one.scale for one in judged.rule.conditions if one.scale and one.scale in needed}
+    for fact in sorted(scales):
+        value = known(fact) or DEFAULTS.get(fact)
+        if value is None:
+            whose = f"of {host} " if host else ""
+            return Unknown(
+                f"its limit scales by {fact}, which {whose}is not known; give it in plimsoll.toml for a host"
+            )
+        factors[fact] = value
+    return Target(judged.rule, host, instance, excluded, factors, judged.note, known)

@@ -1,0 +1,1 @@
+"""Writes logs in other formats."""

@@ -1,0 +1,193 @@
+"""Logs written in other formats, whole or in part."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from polars.exceptions import PolarsError
+
+from plimsoll.ingest.convert.write_pdh import WallClock, write_pdh
+from plimsoll.ingest.shared.clock import to_utc
+from plimsoll.ingest.shared.clock_rules import LATEST
+from plimsoll.ingest.shared.same_time import one_column_a_series, one_row_a_time
+from plimsoll.model.atomic import atomic_write
+from plimsoll.model.errors import Unusable
+from plimsoll.model.log import Log
+from plimsoll.model.remark import Kind, Remark, Remarks, counted
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND, Zone, offset_text
+from plimsoll.store.line_protocol import encode, same_when_written
+
+_MILLISECOND = 1_000_000
+
+
+@dataclass(frozen=True)
+class Part:
+    """Which part of a log is wanted.
+
+    `counters` are paths, in any case, in which `*` matches any text; none means all.
+    `start` and `end` (UTC ns) both belong to the part; `every` keeps each n-th of its rows. Times are told in
+    `zone`, by default the log's own.
+    """
+
+    counters: Sequence[str] = ()
+    start: int | None = None
+    end: int | None = None
+    every: int = 1
+    zone: Zone | None = None
+
+    def of(self, log: Log) -> Log:
+        """That part of a log. Unusable if nothing is left, naming the filter."""
+        kept = [at for at, series in enumerate(log.series) if self._wants(series)]
+        if not kept:
+            wanted = " or ".join(f'"{pattern}"' for pattern in self.counters)
+            raise Unusable(
+                f"{log.path}: no counter matches {wanted}; write paths as plimsoll show lists them, "
+                r"with * for any text: Processor(*)\*"
+            )
+        first = 0 if self.start is None else int(np.searchsorted(log.times, self.start, side="left"))
+        last = len(log.times) if self.end is None else int(np.searchsorted(log.times, self.end, side="right"))
+        if first >= last and len(log.times):
+            raise Unusable(f"{log.path}: has no rows {self._span(log)}")
+        every = min(self.every, len(log.times) or 1)
+        return replace(
+            log,
+            times=log.times[first:last:every],
+            columns=tuple(log.columns[at].slice(first, last - first).gather_every(every) for at in kept),
+            series=tuple(log.series[at] for at in kept),
+        )
+
+    def _wants(self, series: Series) -> bool:
+        return not self.counters or any(_matches(pattern, _path(series)) for pattern in self.counters)
+
+    def _span(self, log: Log) -> str:
+        """What was asked for, and what there is, so that the difference is seen."""
+        ends = ((word, at) for word, at in (("from", self.start), ("to", self.end)) if at is not None)
+        zone = self.zone or log.zone
+        asked = " ".join(f"{word} {zone.clock(min(max(at, 0), LATEST))}" for word, at in ends)
+        first, last = (int(at) for at in log.times[[0, -1]])
+        reach = f"from {zone.clock(first)} to {zone.clock(last)} ({zone.label(first)})"
+        return f"{asked}: it reaches {reach}; choose times in between"
+
+
+class Written(NamedTuple):
+    """How much was written, in the format's own terms, and what is to be said of it."""
+
+    size: str
+    remarks: list[Remark]
+
+
+def to_csv(log: Log, out: Path) -> Written:
+    """Write PDH-CSV that is read back to the same log. Unusable if its counters have no Perfmon path."""
+    if odd := [series for series in log.series if not series.path.startswith("\\")]:
+        raise Unusable(f"{log.path}: {odd[0].path} is no Perfmon counter; convert it to parquet or lp")
+    columns = [(_path(series), log.column(at)) for at, series in enumerate(log.series)]
+    remarks = Remarks(str(out))
+    write_pdh(out, _wall_clock(log, remarks), log.times, columns)
+    if fine := int(np.count_nonzero(log.times % _MILLISECOND)):
+        remarks.add(Kind.NOTED, f"{counted(fine, 'time')} cut to milliseconds: CSV holds no more", count=fine)
+    return Written(_rows(log), remarks.items)
+
+
+def to_parquet(log: Log, out: Path) -> Written:
+    """Write a wide Parquet file: `time` (UTC, ns), and a column for each counter under its path with the computer.
+
+    Unusable if it cannot be written.
+    """
+    paths = [_path(series) for series in log.series]
+    columns = [pl.Series("time", log.times).cast(pl.Datetime("ns", "UTC"))]
+    columns += [column.alias(name) for name, column in zip(_numbered(paths), log.columns, strict=True)]
+    # Polars takes no name that is not UTF-8.
+    with atomic_write(out) as partial, partial.open("wb") as file:
+        try:
+            pl.DataFrame(columns).write_parquet(file)
+        except PolarsError as error:  # where a disk is full, for one
+            raise OSError(str(error)) from None
+    first = {path.casefold(): path for path in reversed(paths)}
+    remarks = [
+        Remark(
+            Kind.NOTED, f"{count} columns of the same counter: numbered", file=str(out), counter=first[key], count=count
+        )
+        for key, count in Counter(map(str.casefold, paths)).items()
+        if count > 1
+    ]
+    return Written(_rows(log), remarks)
+
+
+def to_line_protocol(log: Log, out: Path) -> Written:
+    """Write InfluxDB line protocol, as Telegraf would have written it: a value for each series and time.
+
+    Of rows of one time, and columns of one counter, the first that has a value counts. A counter that would be
+    another's series, as line protocol cannot hold all of its name, is left out. Unusable if it cannot be written.
+    """
+    alike = same_when_written(log.series)
+    kept = sorted(set(range(len(log.series))).difference(left for left, _ in alike))
+    told = replace(log, series=tuple(log.series[at] for at in kept), columns=tuple(log.columns[at] for at in kept))
+    points = 0
+    with atomic_write(out) as partial, partial.open("wb") as file:
+        for piece in encode(one_column_a_series(one_row_a_time(told))):
+            file.write(piece)
+            points += piece.count(b"\n")
+    remarks = Remarks(str(out))
+    for left, one in alike:
+        like = _path(log.series[one])
+        text = f"left out: written as line protocol it would be mixed with {like}; choose either with --counter"
+        remarks.add(Kind.SKIPPED, text, counter=_path(log.series[left]))
+    if not points:
+        remarks.add(Kind.NOTED, "there are no values to write: the file is empty")
+    return Written(counted(points, "point"), remarks.items)
+
+
+WRITERS = {"csv": to_csv, "parquet": to_parquet, "lp": to_line_protocol}
+
+
+def _rows(log: Log) -> str:
+    return f"{counted(len(log.times), 'row')} of {counted(len(log.series), 'counter')}"
+
+
+def _numbered(names: Sequence[str]) -> Iterator[str]:
+    """Names of which no two are the same, also to programs that make no difference between cases."""
+    numbers: Counter[str] = Counter()
+    taken: set[str] = set()
+    for name in names:
+        label, key = name, name.casefold()
+        while label.casefold() in taken:
+            numbers[key] += 1
+            label = f"{name} [{numbers[key] + 1}]"
+        taken.add(label.casefold())
+        yield label
+
+
+def _path(series: Series) -> str:
+    r"""The path of a counter with its computer; of one that is not Perfmon's, too: `\\HOST\sadf queue runq-sz`."""
+    path = series.path if series.path.startswith("\\") else f"\\{series.path}"
+    return rf"\\{series.host}{path}"
+
+
+def _matches(pattern: str, path: str) -> bool:
+    r"""Whether a path with the computer fits a pattern; without `\\` in front it need only fit after the computer."""
+    expression = ".*".join(re.escape(part) for part in pattern.split("*"))
+    inner = path[path.index("\\", 2) :]
+    candidates = [path] if pattern.startswith("\\\\") else [inner, inner.removeprefix("\\")]
+    return any(re.fullmatch(expression, one, re.IGNORECASE | re.DOTALL) for one in candidates)
+
+
+def _wall_clock(log: Log, remarks: Remarks) -> WallClock | None:
+    """The clock to write a log by: its zone's offset at the first row, for all rows."""
+    if not log.zone.known:
+        return None
+    first = log.zone.local(int(log.times[0]) if len(log.times) else 0)
+    minutes = (first.utcoffset() or timedelta()) // timedelta(minutes=1)
+    zone = Zone.from_bias(log.zone.name, -minutes)
+    read_back = to_utc(log.times + minutes * 60 * SECOND, zone, range(len(log.times)), Remarks())
+    if np.array_equal(read_back, log.times):
+        return WallClock(zone.name, -minutes)
+    name = f"UTC{offset_text(minutes)}"
+    remarks.add(Kind.NOTED, f"the zone is written as {name}: a clock of {zone.name} would have been changed meanwhile")
+    return WallClock(name, -minutes)

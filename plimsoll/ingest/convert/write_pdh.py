@@ -1,0 +1,80 @@
+"""Writes PDH-CSV 4.0, the text format Windows Performance Monitor records in."""
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from plimsoll.model.atomic import atomic_write
+from plimsoll.model.log import Times, Values
+from plimsoll.model.times import SECOND
+
+_CLOCK = "%m/%d/%Y %H:%M:%S%.3f"
+_MISSING = " "
+
+
+@dataclass(frozen=True, slots=True)
+class WallClock:
+    """The clock a recording was made by: UTC = local + bias. The offset of a file is fixed."""
+
+    zone_name: str
+    bias_minutes: int
+
+
+def write_pdh(path: Path, clock: WallClock | None, times: Times, columns: Sequence[tuple[str, Values]]) -> None:
+    """Write one recording as Windows would; an existing file is replaced, whole or not at all.
+
+    Numbers keep every digit they need to be read back the same, whole ones are written without a
+    decimal point. NaN and infinities are missing values. Text beyond ASCII is written as UTF-8,
+    where Windows would use the machine's code page.
+
+    Args:
+        path: The file to write.
+        clock: The recorder's; None writes no zone, as typeperf does, and times as they are.
+        times: UTC instants in ns; the file holds milliseconds, what is finer is cut off.
+        columns: Counter paths with their computer, and the values of each.
+
+    Raises:
+        ValueError: A column is not as long as `times`.
+        Unusable: The file cannot be written.
+    """
+    if short := [name for name, values in columns if len(values) != len(times)]:
+        raise ValueError(f'"{short[0]}" needs {len(times)} values')
+    zone = f" ({clock.zone_name})({clock.bias_minutes})" if clock else ""
+    local = pl.Series(times, dtype=pl.Int64) - (clock.bias_minutes * 60 * SECOND if clock else 0)
+    numbers = _cells([values for _, values in columns], is_zoned=clock is not None)
+    cells = pl.DataFrame([local.alias("time").cast(pl.Datetime("ns")), *numbers])
+    with atomic_write(path) as partial, partial.open("wb") as file:
+        file.write(_header([f"(PDH-CSV 4.0){zone}", *(name for name, _ in columns)]))
+        cells.write_csv(
+            file,
+            include_header=False,
+            quote_style="always",
+            line_terminator="\r\n",
+            null_value=_MISSING,
+            float_scientific=False,  # which also writes 41.0 as 41
+            datetime_format=_CLOCK,
+        )
+
+
+def _header(cells: Sequence[str]) -> bytes:
+    line = io.StringIO()
+    csv.writer(line, quoting=csv.QUOTE_ALL, lineterminator="\r\n").writerow(cells)
+    return line.getvalue().encode()
+
+
+def _cells(columns: Sequence[Values], *, is_zoned: bool) -> list[pl.Series]:
+    out: list[pl.Series] = []
+    for at, values in enumerate(columns):
+        numbers = np.where(np.isfinite(values), values, np.nan)
+        cells = pl.Series(str(at), numbers, dtype=pl.Float64, nan_to_null=True)
+        # Without a zone the log is as typeperf writes it, of which a bare -1 is no sample.
+        if not is_zoned and (cells == -1).any():
+            cells = pl.select(pl.when(cells == -1).then(pl.lit("-1.0")).otherwise(cells.cast(pl.String))).to_series()
+            cells = cells.alias(str(at))
+        out.append(cells)
+    return out

@@ -1,0 +1,1 @@
+"""Finds, opens, unpacks and recognises log files."""

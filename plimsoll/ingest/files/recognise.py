@@ -1,0 +1,170 @@
+"""Files that no format reads: what each is, what to do about it, and whether it is a recording."""
+
+import re
+from pathlib import PurePath
+from typing import NamedTuple
+
+from plimsoll.ingest.files.office import DOCUMENT, SPREADSHEET
+from plimsoll.ingest.shared.text import Text
+from plimsoll.model.errors import Empty, NoLog, Unusable
+
+_RELOG = "relog FILE.blg -f CSV -o FILE.csv"
+_SADF = "sadf -d FILE -- -A > FILE.csv"
+_BLG = f"a binary log (BLG), not text; convert it with: {_RELOG}"
+_EXPORT = "write a log with: Get-Counter ... | Export-Counter -FileFormat CSV -Path FILE.csv"
+
+# A time, then only numbers, as messages of programs do not have them.
+_TIME = rb'"?\d{1,4}[-/.]\d\d?[-/.]\d{1,4}[ T]\d\d?[:.]\d\d(?:[:.]\d\d)?(?:[.,]\d+)?(?: ?[AaPp][Mm])?Z?"?'
+_NUMBERS = rb'[,;\t][\d.,;\t"eE+ -]*\r?(?:\n|\Z)'
+# Words in names of counters. What a load driver writes of its requests has none of them.
+_COUNTERS = rb'(?i:processor|cpu\b|memory|\bdisk|paging|swap|page (?:faults|life)|interrupts|/sec\b|[,;\t]"?% )'
+_COMPOUND = rb"\xd0\xcf\x11\xe0"  # how files of old versions of Office begin, and other programs'
+
+
+class _Kind(NamedTuple):
+    """A kind of file: how it begins, what to say of it, and whether it is a recording.
+
+    `recording` may be a pattern: the file is a recording if that is found in its first bytes.
+    """
+
+    begins: bytes
+    what: str
+    recording: bool | bytes = True
+
+
+_KINDS = (
+    _Kind(rb"\x00+\Z", "a file of zero bytes, as a disk or a copy that failed leaves it; copy the log again", False),
+    # What Windows has recorded since XP begins with a buffer of events; its first event has this sign.
+    _Kind(rb".{74}[\x01\x02]\xc0|.{0,48}PerfDiskLog|.{0,48}P\0e\0r\0f\0D\0i\0s\0k\0L\0o\0g|CP\0\x01", _BLG),
+    _Kind(rb"\x96\xd5|\xd5\x96", f"a binary file of sysstat, not text; convert it with: {_SADF}"),
+    _Kind(
+        rb"\x00|..\x00\x00",
+        f"a binary file, not text; where it is a binary log (BLG), convert it with: {_RELOG}",
+        False,
+    ),
+    _Kind(rb"7z\xbc\xaf|Rar!\x1a|MSCF\x00", "an archive (7-Zip, RAR or CAB); unpack it and name the log"),
+    _Kind(_COMPOUND + rb".*(?:W\0o\0r\0d\0D\0o\0c|P\0o\0w\0e\0r\0P\0o\0i\0n\0t|C\0a\0t\0a\0l\0o\0g)", DOCUMENT, False),
+    _Kind(_COMPOUND, SPREADSHEET),
+    _Kind(
+        rb"Linux \d",
+        "what sar, iostat, mpstat or pidstat prints; convert the file that sar recorded (sar -o FILE records one), "
+        f"with: {_SADF}",
+    ),
+    _Kind(
+        rb'\{"sysstat"|(<\?xml[^>]*>\s*)?<(!DOCTYPE )?(sysstat|svg)|System activity data file:|'
+        rb"[^\t\n]+\t-?\d+\t(\d{4}-\d\d-\d\d |\d{9,11}\t)|\d\d:\d\d:\d\d( [AP]M)?( UTC)?; ",
+        f"what sadf writes with other options than -d; write it again with: {_SADF}",
+        rb"\A(?!.{0,200}<svg)|sysstat|sadf",
+    ),
+    _Kind(
+        rb'"?\d{1,4}[-/.]\d\d?[-/.]\d{1,4}[ T]',
+        "the rows of a log without its header; put the header in the first line again",
+        rb"\A" + _TIME + _NUMBERS,
+    ),
+    _Kind(
+        rb"(Timestamp|Path) +(CounterSamples|InstanceName|CookedValue)|(Timestamp|Path|Readings) *: |"
+        rb'\\\\[^,;\t"\n]+ :|[\[{<].*(CounterSamples|"CookedValue"|GetCounter)|'
+        rb'#TYPE |[^\n\\]*[,;\t]"?(CookedValue|CounterSamples|Readings)\b|'
+        rb'[^\n\\]+[,;\t][^\n\\]+\n[^\n\\]*"?\\\\[^\\\n]+\\[^\n]+\\',
+        f"what Get-Counter gives, printed or saved with a row for each value; {_EXPORT}",
+        # Tables of other things hold paths of folders.
+        rb"PerformanceCounter|CookedValue|CounterSamples|GetCounter|Readings|\A\\\\[^\n\\]+\\[^\n]+\\|"
+        rb"\n(?=[^\n]*\d\d?:\d\d)[^\n]*\\\\[^\\\n]+\\[^\n]+\\",
+    ),
+    _Kind(rb"Error:", "an error message instead of a log; record the log again", rb"(?i)counter|performance"),
+    _Kind(
+        rb"\\[^,;\t\n]+\r?(\n|$)",
+        "a list of counters without values; record a log of them with: typeperf -cf FILE -f CSV -o LOG.csv",
+        False,
+    ),
+    _Kind(
+        rb"[^;\n]+;-?\d+;",
+        f"the rows of sadf without their header; write them again with: {_SADF}",
+        rb"\A[^;\n]+;-?\d+;(?:\d{4}-\d\d-\d\d|\d{9,11};|\d\d:\d\d:\d\d)",
+    ),
+    _Kind(rb"[<{[]", "a page, a document or settings; if a log is in it, save that as text", False),
+    _Kind(
+        rb'"?Reported on[ \t,:"]*\\\\',
+        "an export of Windows NT 4's Performance Monitor, which is not read; put (PDH-CSV 4.0) and a path such as "
+        r"\\HOST\Object(Instance)\Counter for each column into one line above the samples, and delete all before it",
+    ),
+    _Kind(
+        rb'"?\\\\|[^\n]*[,;\t]"?\\',
+        "a header of counters without the first cell that Windows writes; put (PDH-CSV 4.0) (ZONE)(BIAS) there, over "
+        "the times",
+        rb"\n *(?:" + _TIME + rb"[,;\t]|[\d.,;\t\"eE+ -]+\r?(?:\n|\Z))",
+    ),
+    _Kind(
+        rb'[^\n]*[,;\t][^\n]*\n"?\d{1,4}[-/.]\d\d?[-/.]\d{1,4}[ T]',
+        r"a table whose columns have no counter paths; where another program renamed them, put \\HOST\Object(Instance)"
+        r"\Counter and the like back into the first line, and (PDH-CSV 4.0) (ZONE)(BIAS) over the times",
+        rb"\A[^\n]*" + _COUNTERS,
+    ),
+    _Kind(
+        rb"AAA,|procs -+memory|\"?(?:pcp-)?[dD]stat |top - \d\d:\d\d",
+        "what nmon, vmstat, dstat or top prints, which is not read; record the host with sar -o FILE and convert that "
+        f"with: {_SADF}",
+    ),
+)
+_HEAD = 4096
+_LONG_HEAD = 1 << 20
+# A header of counters on any line, also with the names that the language R makes of it; a row as Windows writes it.
+_HEADER = re.compile(rb"\(PDH-[CT]SV.{1,2}4\.0\)[^\n]*[,;\t|][^\n,;\t\w]{0,8}\\|X\.PDH\.[CT]SV\.4\.0\.", re.IGNORECASE)
+_ROW = re.compile(rb'^"?\d\d/\d\d/\d{4} \d\d:\d\d:\d\d\.\d{3}"?' + _NUMBERS, re.MULTILINE)
+_MEASURED = re.compile(rb'\s*[\[{].*(?:"sysstat"|CounterSamples|"CookedValue")', re.DOTALL)
+_WANTED = (
+    "wanted is a CSV or TSV log of Performance Monitor, relog or typeperf (a binary one is converted with: "
+    f"{_RELOG}), or what sadf prints: {_SADF}"
+)
+_LOGS = {".csv", ".tsv", ".blg", ".etl"}
+_PACKED = {".gz", ".zst", ".bz2", ".xz", ".lzma", ".zip", ".tar", ".tgz"}
+
+
+def suffix(name: str) -> str:
+    """The ending of a file's name that tells what is in it, in lower case: `.csv` of `WEB01.csv.gz`."""
+    path = PurePath(name)
+    while path.suffix.lower() in _PACKED and PurePath(path.stem).suffix:
+        path = PurePath(path.stem)
+    return path.suffix.lower()
+
+
+def is_called_a_log(name: str) -> bool:
+    """Whether a file has the ending of logs or of what they are packed in, so that an empty one is a lost log."""
+    return suffix(name) in _LOGS | _PACKED
+
+
+def is_measured_json(head: bytes) -> bool:
+    """Whether JSON, by its first bytes, holds measurements of sysstat or Get-Counter."""
+    return _MEASURED.match(head) is not None
+
+
+def refused(text: Text) -> Unusable:
+    """Why a file is refused: how it begins, what it looks like, and what to do. NoLog if it is not a recording."""
+    begins = f"{text.path}: not a log that can be read: it begins with {opening(text)}"
+    start_of_file = text.data[:_LONG_HEAD]
+    if header := _HEADER.search(start_of_file):
+        line = start_of_file.count(b"\n", 0, header.start()) + 1
+        return Unusable(
+            f"{begins}; the header of a log in line {line} was changed, or is behind other text: delete what was put "
+            'before "(PDH-CSV 4.0)" and before each row, or take the log as it was recorded'
+        )
+    _, start, _ = text.first_line
+    head = text.data[start : start + _HEAD].lstrip(b" \t")
+    kind = next((kind for kind in _KINDS if re.match(kind.begins, head, re.DOTALL)), None)
+    what, recording = (kind.what, kind.recording) if kind else (None, False)
+    if isinstance(recording, bytes):
+        recording = re.search(recording, head, re.DOTALL) is not None
+    # A binary file of an unknown kind is what its name says.
+    is_binary_log = b"\0" in head and suffix(str(text.path)) in _LOGS
+    if is_binary_log and head.strip(b"\0") and suffix(str(text.path)) == ".blg":
+        what = _BLG
+    said = f"{begins}; it looks like {what}" if what else f"{begins}; {_WANTED}"
+    if recording or is_binary_log or _ROW.search(start_of_file):
+        return Unusable(said)
+    return NoLog(said) if head.strip(b"\0") else Empty(said)
+
+
+def opening(text: Text) -> str:
+    """How a file begins, in quotes."""
+    shown = text.header[:40].decode("utf-8", errors="replace")
+    return '"' + "".join(c if c.isprintable() else "." for c in shown) + ("..." if len(text.header) > 40 else "") + '"'

@@ -1,0 +1,244 @@
+"""The slow way to read rows: line by line. A line that is not certain to be a whole row is left out and remarked."""
+
+import re
+from codecs import BOM_UTF8
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from plimsoll.ingest.formats.perfmon.cells import Cells
+from plimsoll.ingest.formats.perfmon.layout import TIME, Layout, Rows, wall_clock
+from plimsoll.ingest.formats.perfmon.left_out import LeftOut
+from plimsoll.model.errors import Unusable
+from plimsoll.model.remark import counted, short
+
+_JOINT = "\x1f"  # between cells; in no number or time
+_TIME = re.compile(r"\s*\d\d?\s*/\s*\d\d?\s*/\s*\+?\d{4}\s*\d\d?\s*:\s*\d\d?\s*:\s*\d[\d.\s]*")
+_DAY_FIRST = re.compile(r"\s*(?:1[3-9]|2\d|3[01])/(?:0\d|1[0-2])/\d{4} ")
+# A last row that ends within its time.
+_CUT_TIME = re.compile(r"[\d/]{0,10}( [\d:.]*)?")
+# Text that cannot be part of a row: it begins with a letter, and holds no quotes, paths or cells with numbers.
+_WORDS = re.compile(r"""\s*[^\s\d"(\\.:/+-](?!.*(?:["\0]|\\\\|[,;\t] *[\d.-]))""")
+# A cell in which another row goes on, as where a block of the file is lost: a date or time, two points, control
+# characters, or one character over and over.
+_TWO_ROWS = re.compile(r"\d/\d\d/\d{4}|\d:\d\d\.\d|\d\.\d+\.\d|[\x01-\x08\x0e-\x1f]|([^-])\1{15}")
+_COUNTER = re.compile(r'[,;\t"]\\\\[^\\"]+\\[^\\"]')
+_TYPEPERF_SAYS = ("Exiting, please wait", "The command completed successfully", "^C")
+# Behind the last row typeperf blanks out "please wait" with wide spaces: of Shift JIS, of GBK and EUC, and of Big5.
+_WIDE_SPACES = re.compile(rb'(?<=")[ \t]*(?:(?:\x81\x40|\xa1\xa1|\xa1\x40)[ \t]*)+(?=\r?$)', re.MULTILINE)
+_NO_MATCH = (
+    "the header has {} but the row has {}, so it is not certain which value is of which counter; record the log "
+    "again, or correct the header or the rows"
+)
+_NO_TIME = (
+    '"{}" is not a time as Perfmon writes it (MM/DD/YYYY HH:MM:SS.mmm); a spreadsheet may have cut it: export the log '
+    "again with relog"
+)
+_DAMAGED = "the row has a quote too many or too few"
+
+
+class Piece(NamedTuple):
+    """Whole lines of a file.
+
+    `is_last` means that the last line of the file is the last here, `is_open` that it has no line end;
+    `next_has_return` whether the line behind the piece, if there is one, ends with a carriage return.
+    """
+
+    data: bytes
+    is_last: bool
+    is_open: bool
+    next_has_return: bool
+
+
+def says_typeperf(line: str) -> bool:
+    """Whether a line is what typeperf prints as it ends."""
+    return line.startswith(_TYPEPERF_SAYS)
+
+
+def are_words(line: str) -> bool:
+    """Whether a line is text that cannot be a row, or a part of one."""
+    return bool(_WORDS.match(line))
+
+
+class ByLine:
+    """Reads pieces of a log line by line. `headers` are the lines where the header is repeated."""
+
+    def __init__(self, layout: Layout, left_out: LeftOut) -> None:
+        self._layout = layout
+        self._header = layout.header.decode("utf-8", errors="replace").strip()
+        self._sign = self._header.lstrip('"').partition(" ")[0]
+        self._cells = Cells(layout.separator)
+        self.headers: list[int] = []
+        self._left_out = left_out
+        self._after_return = True
+        self._lost_cells = False
+
+    def read(self, piece: Piece, first_line: int) -> Rows:
+        """The rows of a piece. Unusable if another log begins in it."""
+        data = piece.data
+        if not data.isascii():
+            data = _WIDE_SPACES.sub(b"", data.replace(b"\n" + BOM_UTF8, b"\n").removeprefix(BOM_UTF8))
+        lines = data.decode("utf-8", errors="replace").removesuffix("\n").replace(_JOINT, "\ufffd").split("\n")
+        written = [at for at, line in enumerate(lines) if line.strip()]
+        torn = self._torn(lines, written, piece.next_has_return)
+        rows: list[list[str]] = []
+        numbers: list[int] = []
+        for at in written:
+            is_last = piece.is_last and at == written[-1]
+            is_open = is_last and piece.is_open
+            row = self._row(lines[at], first_line + at, is_torn=at in torn, is_last=is_last, is_open=is_open)
+            if row:
+                rows.append(row)
+                numbers.append(first_line + at)
+        found = self._parsed(rows, numbers)
+        self._left_out.count(found)
+        return found
+
+    def _torn(self, lines: Sequence[str], written: Sequence[int], next_has_return: bool) -> set[int]:
+        """Lines that alone among their neighbours lack a carriage return, and so may be cut in their last number."""
+        returns = [self._after_return, *(lines[at].endswith("\r") for at in written), next_has_return]
+        self._after_return = returns[-2]
+        return {
+            at
+            for place, at in enumerate(written, 1)
+            if not returns[place] and returns[place - 1] and returns[place + 1]
+        }
+
+    def _row(self, line: str, number: int, *, is_torn: bool, is_last: bool, is_open: bool) -> list[str] | None:
+        """The cells of a row; None if the line is left out."""
+        line = line.rstrip("\r")
+        if line[-1:].isspace() and line.rstrip().endswith('"'):
+            line = line.rstrip()  # typeperf writes spaces behind its last row
+        if line.lstrip(' "').startswith(self._sign):
+            self._take_header(line, number)
+            return None
+        width = self._layout.width
+        if "\0" in line:
+            reason = "the row holds zero bytes: left out, as part of another row may follow them"
+            self._left_out.add_row(number, reason, "the row holds zero bytes; copy or record the log again")
+            return None
+        cells = self._cells.split(line)
+        if cells and len(cells) == self._layout.quoted:
+            cells += [""] * (width - len(cells))
+        is_bare = is_open and line[-1] not in '" '
+        if is_last and (cells is None or len(cells) < width or is_bare):
+            whole = self._cells.whole(line, is_open=is_open)
+            if whole is not None and len(whole) < width and (len(whole) > 1 or _begins_with_a_time(line)):
+                return self._cut(whole, number)
+        if cells is None or len(cells) != width or not _TIME.fullmatch(cells[0]):
+            self._take_other(line, cells, number)
+            return None
+        if _DAY_FIRST.match(cells[0]):
+            self._left_out.add_day_first(number, short(cells[0]))
+        if is_torn and '"' not in line:
+            reason = "the line ends otherwise than those around it, so that it may be cut"
+            self._left_out.add_row(number, f"{reason}: left out", f"{reason}; record the log again")
+            return None
+        return cells
+
+    def _cut(self, whole: list[str], number: int) -> list[str] | None:
+        width = self._layout.width
+        if self._lost_cells:
+            # Where rows before it have lost cells, nobody knows which cells these are.
+            told, row = "the last row is cut short behind rows that are damaged: left out", None
+        elif len(whole) > 1:
+            told = f"the last row is cut short: kept its first {len(whole)} of {width} cells"
+            row = [*whole, *[""] * (width - len(whole))]
+        else:
+            told, row = "the last row is cut short before its first value: left out", None
+        self._left_out.add_line(number, told)
+        return row
+
+    def _take_header(self, line: str, number: int) -> None:
+        if line.strip() != self._header:
+            raise self._another(number, "here")
+        self.headers.append(number)
+        self._left_out.add_line(number, "the header is here again")
+
+    def _take_other(self, line: str, cells: list[str] | None, number: int) -> None:
+        """Take a line that is not a row. Unusable if it names counters."""
+        if says_typeperf(line.strip()):
+            self._left_out.add_line(number, f'typeperf\'s closing line "{line.strip()}"')
+            return
+        if "\\\\" in line and _COUNTER.search(line) and self._header not in line:
+            raise self._another(number, "here" if _COUNTER.search(line[:64]) else "within this line")
+        width = self._layout.width
+        if are_words(line):
+            self._left_out.add_line(number, f'"{short(line.strip())}" is no row: left out')
+        elif cells and len(cells) == width:
+            said = short(cells[0])
+            self._left_out.add_row(number, f'"{said}" is not a time: the row is left out', _NO_TIME.format(said))
+        elif cells is None:
+            self._lost_cells = True
+            self._left_out.add_row(number, f"{_DAMAGED}: left out", f"{_DAMAGED}; export the log again with relog")
+        else:
+            self._lost_cells = True
+            has = counted(len(cells), "cell")
+            reason = f"the row has {has} where the header has {width}: left out"
+            self._left_out.add_row(number, reason, _NO_MATCH.format(counted(width, "cell"), len(cells)))
+
+    def _another(self, number: int, place: str) -> Unusable:
+        before = "this line" if place == "here" else "its header"
+        return Unusable(
+            f"{self._layout.file}:{number}: another log with a header of its own begins {place}; "
+            f"split the file before {before}"
+        )
+
+    def _parsed(self, rows: list[list[str]], lines: list[int]) -> Rows:
+        """Rows of text as times and numbers. Rows without a time, or with parts of two rows, are left out."""
+        frame = self._frame(rows)
+        local = wall_clock(frame.drop_in_place(TIME))
+        doubtful: set[int] = set()
+        for row in np.flatnonzero(local.is_null().to_numpy()).tolist():
+            said = short(rows[row][0])
+            self._left_out.add_row(lines[row], f'"{said}" is not a time: the row is left out', _NO_TIME.format(said))
+            doubtful.add(row)
+        parsed: dict[int, dict[int, float]] = {}
+        is_missing = np.isnan(frame.to_numpy()) if len(rows) else np.zeros((0, 0), dtype=bool)
+        blanks = [row.count(" ") + row.count("") for row in rows]
+        # Where more values are missing than cells are blank, cells hold text, or numbers that polars refuses.
+        for row in np.flatnonzero(is_missing.sum(axis=1) != blanks).tolist():
+            strange: list[tuple[int, str]] = []
+            for at in np.flatnonzero(is_missing[row]).tolist():
+                if not (text := rows[row][at + 1].strip()):
+                    continue
+                if (value := _number(text)) is not None:
+                    parsed.setdefault(at, {})[row] = value
+                elif self._layout.counters[at].startswith("\\") and _TWO_ROWS.search(text[:200]):
+                    doubtful.add(row)
+                    reason = f'"{short(text)}" may be where another row goes on'
+                    self._left_out.add_row(lines[row], f"{reason}: left out", f"{reason}; record the log again")
+                    break
+                else:
+                    strange.append((at, text))
+            for at, text in strange if row not in doubtful else ():
+                self._left_out.add_cell(at, lines[row], text)
+        for at, values in parsed.items():
+            frame.replace_column(at, frame.to_series(at).scatter(list(values), list(values.values())))
+        if not doubtful:
+            return Rows(local, frame, lines)
+        kept = [row for row in range(len(rows)) if row not in doubtful]
+        return Rows(local[kept], frame[kept], [lines[row] for row in kept])
+
+    def _frame(self, rows: Sequence[Sequence[str]]) -> pl.DataFrame:
+        """Cells as columns; null for cells that are not numbers as polars reads them."""
+        if not rows:
+            return pl.DataFrame(schema=self._layout.schema)
+        text = "\n".join(map(_JOINT.join, rows)).encode()
+        schema = self._layout.schema
+        return pl.read_csv(text, has_header=False, separator=_JOINT, quote_char=None, schema=schema, ignore_errors=True)
+
+
+def _begins_with_a_time(line: str) -> bool:
+    text = line.strip('"')
+    return bool(_TIME.match(text) or _CUT_TIME.fullmatch(text))
+
+
+def _number(text: str) -> float | None:
+    """The number that a cell holds, in any form that Python reads; None if it holds none."""
+    try:
+        return None if "_" in text else float(text)
+    except ValueError:
+        return None

@@ -1,0 +1,154 @@
+"""The header of a Perfmon log: the zone of its clock, and the paths of its counters."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from plimsoll.ingest.formats.perfmon.by_line import are_words, says_typeperf
+from plimsoll.ingest.shared.cells import split
+from plimsoll.ingest.shared.code_pages import read_as
+from plimsoll.ingest.shared.text import Text
+from plimsoll.ingest.shared.zones import stated
+from plimsoll.model.errors import Unusable
+from plimsoll.model.remark import Kind, Remarks, short
+from plimsoll.model.times import Zone
+
+_SIGN = re.compile(rb'"*\(PDH-([CT])SV 4\.0\)')
+_ZONE = re.compile(r"\(PDH-[CT]SV 4\.0\)\s*\((?P<name>.*)\)\s*\((?P<bias>-?\d{1,4})\)\s*", re.DOTALL)
+_NO_ZONE = re.compile(r"\(PDH-[CT]SV 4\.0\)\s*")
+# A quote that is not doubled: part of a name, as recorders write names as they are.
+_LONE_QUOTE = re.compile(r'(?<!")"(?:"")*(?!")')
+_PATHS = re.compile(rb'[,;\t]?"?\\')
+_ROW = re.compile(rb'"?\s*\d{1,4}[-/.]\d')
+_MOST_LINES = 20
+_SEPARATORS = {",": "commas", "\t": "tabs"}
+_TO_DO = "export the log again with relog, or write the paths there"
+
+
+@dataclass(frozen=True)
+class Header:
+    """The cells of a header, and where the first row begins: the line, and the place in the file."""
+
+    cells: list[str]
+    line: int
+    offset: int
+
+
+def own_separator(header: bytes) -> bytes | None:
+    """The separator that Windows writes under the sign of a header; None if there is no sign."""
+    found = _SIGN.match(header)
+    return found and (b"," if found[1] == b"C" else b"\t")
+
+
+def read_header(text: Text, separator: str, remarks: Remarks) -> Header:
+    """Read the header. Unusable if it is not whole, or names no counter."""
+    line, _, stop = text.first_line
+    raw, stop, last = _whole(text, stop, line, remarks)
+    decoded, guessed = text.decode(raw)
+    if guessed:
+        remarks.add(Kind.GUESSED, f"the header is not UTF-8: {read_as(guessed)}")
+    cells, is_cut = _cells(decoded.rstrip(" "), separator)
+    if is_cut:
+        remarks.add(Kind.NOTED, f"the header is cut short: the name of its last column, {len(cells)}, may not be whole")
+    if len(cells) < 2:
+        raise Unusable(
+            f"{text.path}:{line}: the cells of the header are not separated by {_SEPARATORS[separator]}; "
+            "export the log again with relog"
+            if "\\" in cells[0]
+            else f"{text.path}:{line}: the header names no counter; record the log with at least one"
+        )
+    _fit_last_separator(cells, text.line_at(stop + 1), separator, remarks)
+    if not any(cell.startswith("\\") for cell in cells):
+        raise no_paths(text)
+    refuse_another_beside(text, cells)
+    return Header(cells, last + 1, stop + 1)
+
+
+def no_paths(text: Text) -> Unusable:
+    """The refusal of a header without counters."""
+    return Unusable(rf"{text.path}: no column of the header is a counter path such as \\HOST\System\Threads; {_TO_DO}")
+
+
+def refuse_another_beside(text: Text, cells: Sequence[str]) -> None:
+    """Unusable if another log was put beside the first, in the same lines."""
+    if beside := [at for at, cell in enumerate(cells) if at and cell.startswith("(PDH-")]:
+        raise Unusable(
+            f"{text.path}:{text.first_line[0]}: another log is beside the first, from column {beside[0] + 1} on; "
+            "put each into its own file"
+        )
+
+
+def zone_of(cell: str, given: Zone | None, remarks: Remarks) -> Zone:
+    """The zone that the first cell of a header names, or else the one that was given."""
+    match = _ZONE.fullmatch(cell)
+    if match and abs(int(match["bias"])) < 24 * 60:
+        return stated(match["name"], int(match["bias"]), given, remarks)
+    if given is not None:
+        return given
+    if _NO_ZONE.fullmatch(cell):
+        remarks.add(Kind.GUESSED, "the log does not say its time zone: times are its own clock's; name it with --zone")
+    else:
+        remarks.add(
+            Kind.GUESSED,
+            f'the time zone in the header is cut off ("{short(cell)}"), its offset lost: '
+            "times are the log's own clock's; name the zone with --zone",
+        )
+    return Zone.unknown()
+
+
+def _whole(text: Text, stop: int, line: int, remarks: Remarks) -> tuple[bytes, int, int]:
+    """The header, its end and its last line. A Data Collector Set's description, its last cell, may have several lines.
+
+    Unusable if the names of counters go on in the next line.
+    """
+    following = text.line_at(stop + 1)
+    is_open = text.header.count(b'"') % 2 == 1
+    if is_open and not text.header.rpartition(b'"')[2].startswith(b"\\"):
+        parts, end = [text.header], stop
+        for last in range(line + 1, line + _MOST_LINES):
+            parts.append(text.line_at(end + 1).rstrip(b" \r"))
+            end += 1 + len(text.line_at(end + 1))
+            if _ROW.match(parts[-1]) or end >= len(text.data):
+                break
+            if b'"' in parts[-1]:
+                where = f"goes on in line {last}" if last == line + 1 else f"stands in lines {line} to {last}"
+                remarks.add(Kind.REPAIRED, f"the header {where}: joined", line=line, count=last - line)
+                return b" ".join(parts), end, last
+    goes_on = _PATHS.match(following) or (is_open and b'"' in following and not _ROW.match(following))
+    is_bare = b'"' not in text.header and are_words(following.decode("latin-1"))
+    if goes_on or (is_bare and not says_typeperf(following.decode("latin-1"))):
+        raise Unusable(
+            f"{text.path}:{line}: the header goes on in line {line + 1}, or rows and columns are swapped; put all "
+            "names into one line, or record the log into a file instead of a console"
+        )
+    return text.header, stop, line
+
+
+def _cells(header: str, separator: str) -> tuple[list[str], bool]:
+    """The cells of a header, and whether it breaks off within the last one."""
+    cells = split(header, separator)
+    if header.count('"') == 2 * len(cells) and not any('"' in cell for cell in cells):
+        return cells, False
+    between = f'"{separator}"'
+    odd = header[:1] == '"' and header.count('"') % 2 == 1
+    named = header.removesuffix(separator)
+    if named[:1] != '"' or named[-1:] != '"' or (odd and named.endswith(between)):
+        return cells, odd
+    parts = named[1:-1].split(between)
+    if not any(map(_LONE_QUOTE.search, parts)):
+        return cells, odd
+    return [*parts, *([""] if named != header else [])], False
+
+
+def _fit_last_separator(cells: list[str], first: bytes, separator: str, remarks: Remarks) -> None:
+    """A separator at the end of the header alone, or of the rows alone (as in the first), makes no column."""
+    row = first.rstrip(b"\r")
+    is_behind = row.endswith(f'"{separator}'.encode())
+    if cells[-1] and not is_behind:  # the usual log
+        return
+    count = len(split(row.decode("utf-8", errors="replace"), separator))
+    if not cells[-1] and count == len(cells) - 1:
+        cells.pop()
+        remarks.add(Kind.SKIPPED, f"column {len(cells) + 1} has neither a name nor values")
+    elif is_behind and count == len(cells) + 1:
+        cells.append("")

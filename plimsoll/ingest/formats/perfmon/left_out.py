@@ -1,0 +1,122 @@
+"""What is left out of the rows of a log: told in remarks, or the reason to refuse it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from plimsoll.ingest.formats.perfmon.layout import Layout, Rows
+from plimsoll.ingest.shared.losses import LONGEST_HOLE, MOST_LEFT_OUT
+from plimsoll.model.errors import Unusable
+from plimsoll.model.remark import MAX_SHOWN, Kind, Remarks, and_more, counted, short
+from plimsoll.model.sampling import sampling_interval
+
+_HOPELESS = 50
+
+
+@dataclass
+class _Strange:
+    """Cells of one column that are not numbers: the line of the first one, its text, and how many there are."""
+
+    line: int
+    text: str
+    count: int = 0
+
+
+class LeftOut:
+    """Counts what is read, and collects the lines, rows and cells that are not."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._kept = 0
+        self._present = 0
+        self._lines: list[tuple[int, str]] = []
+        self._rows: list[tuple[int, str, str]] = []
+        self._day_first: list[tuple[int, str]] = []
+        self._strange: dict[int, _Strange] = {}
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether many rows are left out, and no piece of the file so far had a row that was read."""
+        return not self._kept and len(self._rows) > _HOPELESS
+
+    def count(self, rows: Rows) -> None:
+        """Count rows that were read."""
+        self._kept += len(rows.numbers)
+        self._present += len(rows.numbers) * rows.numbers.width - sum(rows.numbers.null_count().row(0))
+
+    def add_line(self, number: int, told: str) -> None:
+        """Add a line that is no reason to doubt the rows."""
+        self._lines.append((number, told))
+
+    def add_row(self, number: int, told: str, refusal: str) -> None:
+        """Add a row that is damaged, and why the log is refused if more rows are than not."""
+        self._rows.append((number, told, refusal))
+
+    def add_day_first(self, number: int, time: str) -> None:
+        """Add a time with the day before the month."""
+        self._day_first.append((number, time))
+
+    def add_cell(self, column: int, number: int, text: str) -> None:
+        """Add a cell that is not a number."""
+        self._strange.setdefault(column, _Strange(number, text)).count += 1
+
+    def tell(self, remarks: Remarks) -> None:
+        """Remark each row and cell that is left out. Unusable if too many are for the rest to be certain."""
+        file = self._layout.file
+        self._rows.sort()
+        if len(self._rows) > self._kept:
+            number, _, refusal = self._rows[0]
+            raise Unusable(f"{file}:{number}: {refusal}")
+        if len(self._day_first) > 1:
+            number, said = self._day_first[0]
+            raise Unusable(
+                f'{file}:{number}: "{said}" has the day before the month, and of other rows it cannot be told; '
+                "export the log again with relog"
+            )
+        _tell_some(sorted(self._lines), "line", remarks)
+        _tell_some([(number, told) for number, told, _ in self._rows], "row", remarks)
+        count = sum(found.count for found in self._strange.values())
+        if count > self._present:
+            first = min(found.line for found in self._strange.values())
+            raise Unusable(
+                f"{file}:{first}: {count:,} cells from here on are not numbers and {self._present:,} are; Perfmon "
+                "writes numbers with a decimal point: export the log again as it was recorded (relog, not a "
+                "spreadsheet)"
+            )
+        for at, found in sorted(self._strange.items()):
+            told = f'"{short(found.text)}" is not a number: no sample{and_more(found.count)}'
+            counter = self._layout.counters[at]
+            remarks.add(Kind.SKIPPED, told, line=found.line, counter=counter, count=found.count)
+
+    def unread(self, columns: Sequence[pl.Series], local: pl.Series, lines: Sequence[int]) -> list[int]:
+        """The columns of which so much is left out that a threshold may have been crossed there.
+
+        That is all columns where many rows are left out, or those of five minutes on end; else those with many cells
+        that are not numbers. `local` and `lines` are the times and lines of the rows that are read.
+        """
+        if len(self._rows) > MOST_LEFT_OUT * (len(self._rows) + self._kept) or self._has_hole(local, lines):
+            return list(range(len(columns)))
+        return [
+            at
+            for at, found in sorted(self._strange.items())
+            if found.count > MOST_LEFT_OUT * (found.count + len(columns[at]) - columns[at].null_count())
+        ]
+
+    def _has_hole(self, local: pl.Series, lines: Sequence[int]) -> bool:
+        """Whether rows that are left out lie in a pause that is longer than the sampling interval by five minutes."""
+        times = local.cast(pl.Int64).to_numpy()
+        interval = sampling_interval(np.sort(times)) if self._rows and len(times) > 1 else None
+        if interval is None:
+            return False
+        behind = np.searchsorted(np.asarray(lines), [number for number, _, _ in self._rows])
+        inside = behind[(behind > 0) & (behind < len(times))]
+        return bool((times[inside] - times[inside - 1] >= interval + LONGEST_HOLE).any())
+
+
+def _tell_some(reasons: list[tuple[int, str]], noun: str, remarks: Remarks) -> None:
+    for at, reason in reasons[:MAX_SHOWN]:
+        remarks.add(Kind.SKIPPED, reason, line=at)
+    if (more := len(reasons) - MAX_SHOWN) > 0:
+        remarks.add(Kind.SKIPPED, f"{counted(more, f'more {noun}')} like these: left out", count=more)

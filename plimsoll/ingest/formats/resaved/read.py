@@ -1,0 +1,189 @@
+"""PDH logs that were saved again: other separators, decimal commas, dates in another order.
+
+Only what is certain is read, with a remark on what it was taken for; the rest is refused. The log is rewritten line by
+line as Windows would have written it, and that is read.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from plimsoll.ingest.formats.perfmon.by_line import are_words, says_typeperf
+from plimsoll.ingest.formats.perfmon.header import own_separator, refuse_another_beside
+from plimsoll.ingest.formats.perfmon.read import read_pdh
+from plimsoll.ingest.formats.perfmon.regular import ends_in_a_bare_cell
+from plimsoll.ingest.formats.perfmon.typeperf import with_blanks_for_no_data
+from plimsoll.ingest.formats.resaved.numbers import JOINT, decimal_mark
+from plimsoll.ingest.formats.resaved.times import Dates, evenly_spaced, is_as_windows_writes, is_time
+from plimsoll.ingest.reading import Reading
+from plimsoll.ingest.shared.cells import split
+from plimsoll.ingest.shared.code_pages import read_as
+from plimsoll.ingest.shared.text import Text
+from plimsoll.model.errors import Unusable
+from plimsoll.model.log import Log
+from plimsoll.model.remark import Kind, Remarks, counted
+
+NAME = "PDH-resaved"
+_HINT = re.compile(rb'"?sep=(.)"?')
+_BEFORE_PATH = re.compile(rb'([,;\t])("*)\\')
+_ESXTOP = re.compile(rb'"?\(PDH-CSV 4\.0\) \(UTC\)\(0\)')
+_ESX_TIME = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d")
+# Cells that are only a number with a decimal comma; where others have points, a comma is damage.
+_QUOTED_COMMA = re.compile(rb'"-?\d+,\d+"')
+_QUOTED_POINT = re.compile(rb'"-?\d+\.\d+"')
+_DIGIT = re.compile(r"\d")
+_BEGINS_A_ROW = re.compile(r'"*(\d|$)')
+_HEAD = 1 << 16
+_MANY_QUOTES = 400
+_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """How the lines are written; the header is on `line`.
+
+    In `wrapped` ones a spreadsheet that expected another separator put all cells into one. `usual` ones are Windows'.
+    """
+
+    line: int
+    start: int
+    header: bytes
+    separator: str
+    wrapped: bool
+    usual: bool
+
+    def cells(self, line: str) -> list[str]:
+        """The cells of one line."""
+        if not self.wrapped:
+            return split(line, self.separator)
+        outer = split(line, ";")
+        return split(outer[0], self.separator) if outer and not any(cell.strip() for cell in outer[1:]) else outer
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The times of the rows, their other cells joined, and their lines.
+
+    `others` has all lines behind the header, with an empty one for each row. `is_cut` means the last row was cut.
+    """
+
+    times: list[str]
+    values: list[str]
+    lines: list[int]
+    others: list[str]
+    is_cut: bool
+
+
+def sniff(text: Text) -> bool:
+    """Whether the file has a PDH header, but other separators, times or decimal marks than Windows'."""
+    shape = _shape(text)
+    if shape is None:
+        return False
+    if not shape.usual:
+        return True
+    end = shape.start + len(shape.header)
+    body = text.data[end : end + _HEAD]
+    if _has_decimal_commas(body):
+        return True
+    first = next((line for line in body.splitlines() if line.strip()), b"")
+    time = next(iter(shape.cells(first.decode("utf-8", errors="replace"))), "").strip()
+    # esxtop itself writes times without milliseconds; Windows does not.
+    return (
+        is_time(evenly_spaced(time))
+        and not is_as_windows_writes(time)
+        and not (_ESXTOP.match(shape.header) and _ESX_TIME.fullmatch(time))
+    )
+
+
+def read(text: Text, how: Reading) -> Log:
+    """Read the log. Unusable if its dates or numbers can be read in more than one way, or have lost a part."""
+    remarks = Remarks(str(text.path))
+    text = with_blanks_for_no_data(text, remarks)
+    shape = _shape(text)
+    if shape is None:
+        raise Unusable(f"{text.path}: is not a re-saved PDH log")
+    header, guessed = text.decode(shape.header)
+    if guessed:
+        remarks.add(Kind.GUESSED, f"the header is not UTF-8: {read_as(guessed)}")
+    if not shape.usual:
+        separated = f"cells are separated by {_NAMES[shape.separator]}"
+        shaped = "each line was put into one cell" if shape.wrapped else separated
+        remarks.add(Kind.REPAIRED, f"the log was re-saved: {shaped}", line=shape.line)
+    cells = shape.cells(header.rstrip(" "))
+    refuse_another_beside(text, cells)
+    rows = _rows(text, shape, remarks)
+    mark = decimal_mark(text.path, rows.values, rows.lines, shape.separator, remarks)
+    dates = Dates.of(text.path, rows.times, rows.lines, mark == ",", remarks)
+    lines = [*([""] * (shape.line - 1)), _quoted(cells), *rows.others]
+    for number, time, values in zip(rows.lines, rows.times, rows.values, strict=True):
+        numbers = values.replace(",", ".") if mark == "," else values
+        lines[number - 1] = _quoted([dates.rewritten(time, number), *(n.strip() or " " for n in numbers.split(JOINT))])
+    rewritten = "\n".join(lines) + ("" if rows.is_cut else "\n")
+    log = read_pdh(Text(text.path, rewritten.encode(), "utf-8"), NAME, ",", how)
+    return replace(log, remarks=(*remarks, *log.remarks))
+
+
+def _has_decimal_commas(body: bytes) -> bool:
+    """Whether quoted numbers have decimal commas. A single one among many numbers is damage."""
+    found = len(list(islice(_QUOTED_COMMA.finditer(body), 2)))
+    is_certain = found > 1 or (found and body.count(b'"') < _MANY_QUOTES)
+    return bool(is_certain) and not _QUOTED_POINT.search(body)
+
+
+def _shape(text: Text) -> _Shape | None:
+    number, start, stop = text.first_line
+    header = text.header
+    hint = _HINT.fullmatch(header)
+    if hint:
+        number, start = number + 1, stop + 1
+        header = text.line_at(start).rstrip(b"\r")
+    usual_separator = own_separator(header)
+    path = _BEFORE_PATH.search(header) if usual_separator else None
+    if not path:
+        return None
+    wrapped = len(path[2]) > 1
+    usual = not (wrapped or hint) and path[1] == usual_separator
+    return _Shape(number, start, header, path[1].decode(), wrapped, usual)
+
+
+def _rows(text: Text, shape: _Shape, remarks: Remarks) -> _Rows:
+    # No number or time is other than ASCII.
+    lines = [line.rstrip("\r") for line in text.data[shape.start :].decode("utf-8", errors="replace").split("\n")]
+    last = lines[-1]
+    is_cut = ends_in_a_bare_cell(text.data) and bool(_DIGIT.search(last))
+    if is_cut:
+        last = last.rpartition(shape.separator)[0]
+    if lines[-1] and shape.separator not in last and _BEGINS_A_ROW.match(lines[-1]):
+        told = "the last row is cut short before its first value: left out"
+        remarks.add(Kind.SKIPPED, told, line=shape.line + len(lines) - 1)
+        last, is_cut = "", False
+    rows = _Rows([], [], [], [], is_cut)
+    empty: list[int] = []
+    width = len(shape.cells(lines[0]))
+    for number, line in enumerate([*lines[1:-1], last] if len(lines) > 1 else (), shape.line + 1):
+        cells = shape.cells(line) if line.strip() and "\0" not in line.rstrip("\0") else []
+        if len(cells) > 1 and own_separator(cells[0].encode()):
+            rows.others.append(_quoted(cells))
+        elif len(cells) < 2 or _is_remark(line, cells, width):
+            rows.others.append(line)
+        else:
+            rows.others.append("")
+            if any(cell.strip() for cell in cells):
+                rows.times.append(evenly_spaced(cells[0]))
+                rows.values.append(JOINT.join(cells[1:]))
+                rows.lines.append(number)
+            else:
+                empty.append(number)
+    if empty:
+        remarks.add(Kind.SKIPPED, f"{counted(len(empty), 'empty row')}: left out", line=empty[0], count=len(empty))
+    return rows
+
+
+def _is_remark(line: str, cells: Sequence[str], width: int) -> bool:
+    """Whether a line is words, such as what typeperf prints as it ends; they may have commas."""
+    return (len(cells) != width and are_words(cells[0]) and not _DIGIT.search(cells[0])) or says_typeperf(line)
+
+
+def _quoted(cells: Sequence[str]) -> str:
+    return ",".join('"' + cell.replace('"', '""') + '"' for cell in cells)

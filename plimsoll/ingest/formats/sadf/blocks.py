@@ -1,0 +1,240 @@
+"""Sort the lines of a file into blocks: the rows of one kind of section, wherever in the file they are."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from plimsoll.ingest.formats.sadf.horizontal import Ambiguous, Splitter
+from plimsoll.ingest.formats.sadf.sections import COMMON, MANY, Section, measurement, sections, unread_sections
+from plimsoll.ingest.formats.sadf.skipped import HEADER_NAMES, Skipped, ambiguous, edited, unknown_section
+from plimsoll.ingest.shared.code_pages import read_as
+from plimsoll.ingest.shared.text import Text
+from plimsoll.model.remark import Kind, Remarks, short
+
+_HEADER = "# hostname;interval;timestamp"
+_COLUMNS = re.compile(rf"(;[\w%][\w%/.-]*(\*|{re.escape(MANY)})?)*")
+_NAMES = re.compile(HEADER_NAMES)
+_ROW = re.compile(r"[^;]*;\d+;\d")
+_NOT_IN_A_ROW = ("\0", ";timestamp", "RESTART", ";COM ")  # the beginnings of other lines, which a torn row may end in
+_EVENT = re.compile(r"[^;]*;-1;([^;]*);(?:LINUX-)?(RESTART|COM )\s*(.*)")
+_TWO_DECIMALS = re.compile(r"[.,]\d\d$")
+
+
+@dataclass
+class Block:
+    """Rows of one section that have the same number of cells, with the line of each.
+
+    `headers` and `restarts` are the lines of all headers and restarts in the file.
+    """
+
+    section: Section
+    cells: int
+    headers: Sequence[int]
+    restarts: Sequence[int]
+    rows: list[str] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+
+    def add(self, row: str, line: int) -> None:
+        """Add a row, which must have as many cells as the block."""
+        self.rows.append(row)
+        self.lines.append(line)
+
+
+def blocks(text: Text, remarks: Remarks) -> list[Block]:
+    """The rows of all sections that are read. All other lines are remarked.
+
+    Raises:
+        Unusable: If a header was edited, a row of `sadf -h` cannot be split, or no row is left for a known reason.
+    """
+    sorter = _Sorter(text.path, remarks)
+    *lines, last = _decoded(text, remarks).replace("\r\n", "\n").split("\n")
+    for number, line in enumerate(lines, 1):
+        sorter.take(line, number)
+    sorter.take_unended(last, len(lines) + 1)
+    return sorter.finished()
+
+
+def _decoded(text: Text, remarks: Remarks) -> str:
+    data = text.data[:]
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        not_ascii = b"\n".join(line for line in data.split(b"\n") if not line.isascii())
+        _, page = text.decode(not_ascii)
+        if page:
+            remarks.add(Kind.GUESSED, f"names are not UTF-8: {read_as(page)}")
+        return data.decode(page or text.encoding or "utf-8", errors="replace")
+
+
+class _Sorter:
+    """The blocks so far, and the header above the current line.
+
+    `_sections` are the sections of the header that are read, empty if the header is unknown. Rows of one section go to
+    `_block`; `_splitter` splits rows of several sections.
+    """
+
+    def __init__(self, path: Path, remarks: Remarks) -> None:
+        self._path = path
+        self._remarks = remarks
+        self._blocks: dict[tuple[Section, int], Block] = {}
+        self._skipped = Skipped(path)
+        self._sections_by_header: dict[str, list[Section]] = {}
+        self._header: str | None = None
+        self._sections: list[Section] = []
+        self._block: Block | None = None
+        self._splitter: Splitter | None = None
+        self._headers: list[int] = []
+        self._restarts: list[int] = []
+
+    def take(self, line: str, number: int) -> None:
+        """Take one line of the file."""
+        if _ROW.match(line) and not any(sign in line for sign in _NOT_IN_A_ROW):
+            if self._block is not None and line.count(";") == self._block.cells - 1:
+                self._block.add(line, number)
+            else:
+                self._take_unlike(line, number)
+        elif _is_header(line):
+            self._begin(line, number)
+        elif line.strip():
+            self._take_other(line, number)
+
+    def take_unended(self, line: str, number: int) -> None:
+        """Take a line that lacks its line end and so may be cut short anywhere.
+
+        Its whole cells are kept. The last cell is whole if it has two decimals, since sadf never writes more. A row of
+        `sadf -h` is kept only if it is built like the one before: else a processor's number may pass for a value.
+        """
+        if not line.strip():
+            return
+        cells = line.split(";")
+        wanted, whole = len(cells), len(cells) - (not _TWO_DECIMALS.search(line))
+        if self._block is not None:
+            wanted = self._block.cells
+            fits = len(cells) <= wanted and whole > wanted - len(self._block.section.fields)
+        elif self._splitter:
+            fits = bool(self._splitter.like_last(cells[COMMON:]))
+        else:
+            fits = bool(self._sections) and whole == wanted
+        if not fits or len(cells) <= COMMON or not _ROW.match(line) or any(sign in line for sign in _NOT_IN_A_ROW):
+            self._remarks.add(Kind.SKIPPED, "the line has no line end and may be cut short: left out", line=number)
+            return
+        if whole < wanted:
+            told = f"the line has no line end and may be cut short: kept its first {whole} of {wanted} cells"
+            self._remarks.add(Kind.SKIPPED, told, line=number)
+        self.take(";".join([*cells[:whole], *[""] * (wanted - whole)]), number)
+
+    def _begin(self, header: str, number: int) -> None:
+        """Begin the sections of a header."""
+        self._header, self._block, self._splitter = header, None, None
+        self._headers.append(number)
+        columns = header.split(";")[COMMON:]
+        is_new = header not in self._sections_by_header
+        if is_new:
+            self._sections_by_header[header] = sections(columns)
+        self._sections = self._sections_by_header[header]
+        known = [section for section in self._sections if measurement(section)]
+        others = [section for section in self._sections if section not in known]
+        is_horizontal = (bool(known) and len(self._sections) > 1) or any(column.endswith(MANY) for column in columns)
+        if is_horizontal and (unknown := [section for section in others if section not in unread_sections()]):
+            raise unknown_section(self._path, number, unknown[0])
+        if is_new:
+            for what in map(str, others) if known else [";".join(columns)]:
+                told = f'the section "{short(what, 80)}" is not read: left out'
+                self._remarks.add_once(Kind.SKIPPED, told, line=number)
+        if not known:
+            self._sections = []
+        elif is_horizontal:
+            self._splitter = Splitter(self._sections)
+        elif not known[0].is_per_cpu:
+            self._block = self._block_of(known[0], COMMON + known[0].width)
+
+    def _take_other(self, line: str, number: int) -> None:
+        """Take a line that is neither a row nor a header alone."""
+        before, header, columns = line.rpartition(_HEADER)
+        is_damaged = "\0" in line
+        event = None if is_damaged else _EVENT.fullmatch(line)
+        if header and _is_header(header + columns):
+            # Before the first header there may be a restart or a header that was cut short, but no row.
+            is_edited = before.strip("\0") and not before.startswith("#") and not _EVENT.fullmatch(before)
+            if is_edited and not self._headers:
+                raise edited(self._path, number, line)
+            self._remarks.add(Kind.REPAIRED, "a line end is missing before the header: put in", line=number)
+            self.take_unended(before, number)
+            self._begin(header + columns, number)
+        elif event:
+            what = "the system restarted" if event[2] == "RESTART" else "comment:"
+            if event[2] == "RESTART":
+                self._restarts.append(number)
+            # Every section repeats the same event, so its time tells whether it is another.
+            self._skipped.events.setdefault((short(f"{what} {event[3]}".rstrip("; "), 200), event[1]), number)
+        elif not is_damaged and _NAMES.search(line):
+            raise edited(self._path, number, line)
+        else:
+            self._skipped.not_rows.append(number)
+            if is_damaged or line.startswith("#") or line.count(";") >= COMMON:
+                # It may have been a header, so the section of the rows after it is not known.
+                self._skipped.damaged = self._skipped.damaged or number
+                self._header, self._block, self._splitter, self._sections = None, None, None, []
+
+    def _take_unlike(self, line: str, number: int) -> None:
+        """Take a row that has not the number of cells of the current block, or where there is no such block."""
+        cells = line.split(";")
+        if self._header is None or len(cells) <= COMMON:
+            self._skipped.not_rows.append(number)
+        elif self._splitter:
+            self._split(self._splitter, cells, number)
+        elif self._sections and self._sections[0].is_per_cpu and len(cells) > COMMON + 1:
+            self._block_of(self._sections[0], len(cells)).add(line, number)
+        elif self._sections:
+            # With -h, a section had one device when its header was written, and has more now.
+            self._split(Splitter(self._sections), cells, number)
+
+    def _split(self, splitter: Splitter, cells: Sequence[str], number: int) -> None:
+        """Take a row of `sadf -h`: as many rows as it holds instances."""
+        values = cells[COMMON:]
+        try:
+            pieces = splitter.pieces(values)
+        except Ambiguous:
+            raise ambiguous(self._path, number) from None
+        if not pieces:
+            header = self._header or ""
+            self._skipped.add_unfit(header, self._sections_by_header[header], number, len(cells))
+        common = ";".join(cells[:COMMON])
+        for which, start, end in pieces:
+            section = self._sections[which]
+            if section not in unread_sections():
+                row = f"{common};{';'.join(values[start:end])}"
+                self._block_of(section, COMMON + end - start).add(row, number)
+
+    def _block_of(self, section: Section, cells: int) -> Block:
+        key = (section, cells)
+        if key not in self._blocks:
+            self._blocks[key] = Block(section, cells, self._headers, self._restarts)
+        return self._blocks[key]
+
+    def finished(self) -> list[Block]:
+        """The blocks that have rows, after remarks on all other lines.
+
+        Where most rows under a header do not fit it, the others may fit by chance and are left out as well.
+
+        Raises:
+            Unusable: If no row is left and the reason is known.
+        """
+        for unfit in self._skipped.unfit.values():
+            fitting = [block for block in self._blocks.values() if block.section in unfit.sections]
+            unfit.kept = sum(len(block.rows) for block in fitting)
+            if unfit.kept < unfit.count:
+                unfit.fitting, unfit.kept = unfit.kept, 0
+                for block in fitting:
+                    block.rows.clear()
+                    block.lines.clear()
+        self._skipped.remark(self._remarks, sum(len(block.rows) for block in self._blocks.values()))
+        left = [block for block in self._blocks.values() if block.rows]
+        if not left:
+            self._skipped.refuse()
+        return left
+
+
+def _is_header(line: str) -> bool:
+    return line.startswith(_HEADER) and _COLUMNS.fullmatch(line, len(_HEADER)) is not None

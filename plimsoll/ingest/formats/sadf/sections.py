@@ -1,0 +1,132 @@
+"""The sections of `sadf -d`, and the series that Telegraf's `inputs.sysstat` makes of them.
+
+Telegraf reads `sadf -p` and files each option of sar under a measurement of its sample configuration (`-u` as
+`cpu_util`, `-P ALL` as `per_cpu`, `-d` as `disk`, `-n ALL` as `network`). It has no names for power, filesystems,
+terminals and pressure; those are ours. Two more names differ from Telegraf's, which files two quantities under one
+name: all processors together are only in `cpu_util` and single ones only in `per_cpu`, and the NFS client is
+`network_nfs` (its `retrans/s` is not TCP's).
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+from plimsoll.model.series import Series
+
+COMMON = 3  # host, interval and time come before the values
+MANY = "[...]"  # with -h, behind the last column of a section with several instances
+EACH_CPU = "CPU*"
+_FIELD = {"%": "pct_", "/": "_per_"}
+_LABEL = re.compile(r"[A-Z]{2,}")
+
+
+@dataclass(frozen=True)
+class Section:
+    """One kind of row: the column of the instance (None if there is none), and the columns of values."""
+
+    label: str | None
+    fields: tuple[str, ...]
+
+    @property
+    def width(self) -> int:
+        """How many cells one instance has. Of no use where there is a column for each processor."""
+        return len(self.fields) + (self.label is not None)
+
+    @property
+    def is_per_cpu(self) -> bool:
+        """Whether a row has a value for each processor, as interrupts in sysstat 12.6 and later."""
+        return self.fields == (EACH_CPU,)
+
+    def __str__(self) -> str:
+        return ";".join(([self.label] if self.label else []) + list(self.fields))
+
+
+def sections(columns: Sequence[str]) -> list[Section]:
+    """The sections of a header's columns after host, interval and time: one, or with `sadf -h` all of them."""
+    labels = {section.label for section in unread_sections()}
+    inner = {field for section in unread_sections() for field in section.fields}
+    found: list[tuple[str | None, list[str]]] = []
+    ended = True
+    for column in columns:
+        name = column.removesuffix(MANY)
+        if name in labels or (_LABEL.fullmatch(name) and name not in inner):
+            found.append((name, []))
+        elif ended or _begins(name, *found[-1]):
+            found.append((None, [name]))
+        else:
+            found[-1][1].append(name)
+        ended = column.endswith(MANY)
+    return [Section(label, tuple(fields)) for label, fields in found]
+
+
+def _begins(name: str, label: str | None, fields: Sequence[str]) -> bool:
+    """Whether a column begins a section without instances, after these columns of another section."""
+    plain = _measurements("plain")
+    if name not in plain or not fields:
+        return False
+    return label is not None or plain.get(fields[0]) != plain[name]
+
+
+def measurement(section: Section) -> str | None:
+    """The measurement of a section, such as `cpu_util`; None if the section is not read."""
+    if not section.fields:
+        return None
+    if section.label is None:
+        return _measurements("plain").get(section.fields[0])
+    if section.label == "CPU":
+        return _measurements("processors").get(section.fields[0])
+    return _measurements("labelled").get(section.label)
+
+
+@cache
+def unread_sections() -> Mapping[Section, Sequence[str]]:
+    """The known sections that are not read, with the kind of each of their cells."""
+    found: dict[Section, Sequence[str]] = {}
+    for header, kinds in _file()["not_read"].items():
+        label, *fields = header.split(";")
+        found[Section(label, tuple(fields))] = kinds
+    return found
+
+
+@cache
+def _measurements(kind: str) -> Mapping[str, str]:
+    """The measurements of one kind of section, by the column that identifies the section."""
+    by_measurement: Mapping[str, Sequence[str]] = _file()[kind]
+    return {column: name for name, columns in by_measurement.items() for column in columns}
+
+
+@cache
+def _file() -> dict[str, Any]:
+    return yaml.load(files("plimsoll.ingest.formats.sadf").joinpath("sections.yaml").read_bytes(), yaml.CSafeLoader)
+
+
+def device(section: Section, cell: str) -> str:
+    """An instance as `sadf -p` and Telegraf name it: `cpu0`, where `sadf -d` has 0."""
+    number = cell.isdecimal()
+    match section.label:
+        case "CPU":
+            return "all" if cell == "-1" else f"cpu{cell}" if number else cell
+        case "INTR" if not section.is_per_cpu:
+            return "sum" if cell == "-1" else f"i{int(cell):03d}" if number else cell
+        case "TTY":
+            return f"ttyS{cell}" if number else cell
+        case _:
+            return cell
+
+
+def series(host: str, section: Section, instance: str | None, field: str) -> Series:
+    """The series of one column and instance of a section."""
+    name = measurement(section) or ""
+    if name == "cpu_util" and instance != "all":
+        name = "per_cpu"
+    tags = () if instance is None else (("device", instance),)
+    telegraf = field
+    for sign, word in _FIELD.items():
+        telegraf = telegraf.replace(sign, word)
+    shown = name if instance is None else f"{name}({instance})"
+    return Series(host, name, tags, telegraf, f"sadf {shown} {field}")

@@ -1,0 +1,160 @@
+"""The rows of one section of `sadf -d` as columns."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from plimsoll.ingest.formats.sadf.blocks import Block
+from plimsoll.ingest.formats.sadf.sections import Section, device
+from plimsoll.ingest.formats.sadf.skipped import AGAIN
+from plimsoll.model.errors import Unusable
+from plimsoll.model.log import Times, Values
+from plimsoll.model.remark import Kind, Remarks, and_more, counted, short
+from plimsoll.model.times import instant
+
+_UTC = "%Y-%m-%d %H:%M:%S UTC"
+_LOCAL = "%Y-%m-%d %H:%M:%S"
+_ZONE = r" ([A-Za-z]{3,7}|[+-]\d{2,4})$"  # after local times, since sysstat 12.6.2
+_LATEST = instant(datetime(2201, 1, 1, tzinfo=UTC)) // 1000  # us; nanoseconds end in 2262
+
+
+@dataclass(frozen=True)
+class SectionTable:
+    """A block as columns.
+
+    `stamps` are in UTC (ns), or in local time where `local` is set; `zone` is the name after the first local time,
+    None if there is none. `intervals` are the seconds since the row before as the rows say, -1 where they do not.
+    `is_after_header` and `is_after_restart` are set for the first row after a header or restart.
+    """
+
+    section: Section
+    lines: NDArray[np.int64]
+    hosts: pl.Series
+    devices: pl.Series
+    stamps: Times
+    local: NDArray[np.bool_]
+    zone: str | None
+    intervals: NDArray[np.int64]
+    is_after_header: NDArray[np.bool_]
+    is_after_restart: NDArray[np.bool_]
+    values: list[Values]
+
+    def rows(self, at: NDArray[np.intp]) -> "SectionTable":
+        """The table with only these rows."""
+        columns = {name: each[at] for name, each in vars(self).items() if isinstance(each, np.ndarray | pl.Series)}
+        return replace(self, **columns, values=[each[at] for each in self.values])
+
+
+def table_of(path: Path, block: Block, remarks: Remarks) -> SectionTable:
+    """The rows of a block. Rows without a time and cells that are no numbers are left out and remarked.
+
+    Raises:
+        Unusable: If most rows have no time, a column has only text, or an instance has spaces around it.
+    """
+    labelled = block.section.label is not None
+    common = ["host", "interval", "time", *(["device"] if labelled else [])]
+    names = [str(at) for at in range(block.cells - len(common))]
+    cells = pl.read_csv(
+        "\n".join(block.rows).encode(),
+        has_header=False,
+        separator=";",
+        quote_char=None,
+        schema=dict.fromkeys([*common, *names], pl.String),
+        empty_string_is_null=False,
+    )
+    lines = np.array(block.lines, dtype=np.int64)
+    stamps, local = _stamps(cells.get_column("time"))
+    if stamps.null_count():
+        good = stamps.is_not_null()
+        _remark_bad_times(path, cells.get_column("time"), ~good, lines, remarks)
+        cells, stamps, local, lines = cells.filter(good), stamps.filter(good), local.filter(good), lines[good]
+    instances = cells.get_column("device") if labelled else pl.Series([""] * len(cells), dtype=pl.String)
+    if (padded := (instances != instances.str.strip_chars()).to_numpy()).any():
+        raise Unusable(f"{path}:{lines[padded.argmax()]}: the row has spaces around its cells; {AGAIN}")
+    shown = {name: device(block.section, name) for name in instances.unique()} if labelled else {"": ""}
+    fields = block.section.fields if not block.section.is_per_cpu else names
+    values = [
+        _numbers(path, cells.get_column(name), f"{block.section.label or ''} {shown_as}".strip(), lines, remarks)
+        for name, shown_as in zip(names, fields, strict=True)
+    ]
+    return SectionTable(
+        block.section,
+        lines,
+        cells.get_column("host"),
+        instances.replace_strict(shown, return_dtype=pl.String),
+        stamps.to_numpy(),
+        local.to_numpy(),
+        cells.get_column("time").filter(local).head(1).str.extract(_ZONE).item() if local.any() else None,
+        cells.get_column("interval").cast(pl.Int64, strict=False).fill_null(-1).to_numpy(),
+        _first_after(block.headers, lines),
+        _first_after(block.restarts, lines),
+        values,
+    )
+
+
+def _first_after(marks: Sequence[int], lines: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which rows are the first after any of these lines."""
+    return np.isin(np.arange(len(lines)), np.searchsorted(lines, marks, side="right"))
+
+
+def _stamps(times: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """Times in ns, null where a cell is no time, and whether each is local and not UTC."""
+    known = _parsed(times, _UTC)
+    if not known.null_count():
+        return known, pl.repeat(False, len(known), eager=True)
+    # Versions 10.0.2 to 10.0.4 write 06-00-01, and some after 12.6.1 a space after times.
+    times = times.str.strip_suffix(" ").str.replace(r" (\d\d)-(\d\d)-(\d\d)", " $1:$2:$3")
+    seconds = _in_ns(times.str.extract(r"^(\d{9,11})$").cast(pl.Int64) * 1_000_000)
+    known = known.fill_null(_parsed(times, _UTC)).fill_null(seconds)
+    local = _parsed(times.str.replace(_ZONE, ""), _LOCAL)
+    return known.fill_null(local), known.is_null() & local.is_not_null()
+
+
+def _parsed(times: pl.Series, how: str) -> pl.Series:
+    return _in_ns(times.str.to_datetime(how, strict=False, time_unit="us").cast(pl.Int64))
+
+
+def _in_ns(since_1970: pl.Series) -> pl.Series:
+    """Microseconds as nanoseconds; null for years in which no recorder ran, some of which do not fit."""
+    return since_1970.set(~since_1970.is_between(0, _LATEST), None) * 1000
+
+
+def _remark_bad_times(path: Path, times: pl.Series, bad: pl.Series, lines: NDArray[np.int64], remarks: Remarks) -> None:
+    at = np.flatnonzero(bad.to_numpy())
+    first, line = short(times[int(at[0])]), int(lines[at[0]])
+    if 2 * len(at) > len(times):
+        raise Unusable(f'{path}:{line}: "{first}" is not a time as sadf writes it (YYYY-MM-DD HH:MM:SS UTC); {AGAIN}')
+    remarks.add(Kind.SKIPPED, f'"{first}" is not a time: {counted(len(at), "row")} left out', line=line, count=len(at))
+
+
+def _numbers(path: Path, text: pl.Series, counter: str, lines: NDArray[np.int64], remarks: Remarks) -> Values:
+    """The values of a column, NaN where a cell is no number.
+
+    Raises:
+        Unusable: If all cells are text, which sadf does not write.
+    """
+    cells = text
+    if text.str.contains(",", literal=True).any():
+        text = text.str.replace(",", ".", literal=True)
+        remarks.add_once(
+            Kind.REPAIRED, "numbers have decimal commas, as sadf writes them in some locales: read as decimal points"
+        )
+    numbers = text.cast(pl.Float64, strict=False)
+    values = numbers.to_numpy()
+    bad = np.flatnonzero(~np.isfinite(values) & (text != "").to_numpy())
+    if not len(bad):
+        return values
+    first = short(cells[int(bad[0])])
+    if numbers.is_null().all():
+        raise Unusable(
+            f'{path}:{lines[bad[0]]}: "{first}" in the column {counter} is no number, nor is any other cell of it; '
+            f"{AGAIN}"
+        )
+    told = f'"{first}" is not a number: no sample{and_more(len(bad))}'
+    remarks.add(Kind.SKIPPED, told, counter=counter, line=int(lines[bad[0]]), count=len(bad))
+    return np.where(np.isfinite(values), values, np.nan)

@@ -1,0 +1,27 @@
+"""What was read of a run: from files, from a store, or of live hosts."""
+
+from typing import NamedTuple
+
+from plimsoll.model.errors import Unusable
+from plimsoll.model.log import Log
+from plimsoll.model.remark import Remark
+from plimsoll.model.run import StoredRun
+
+
+class Found(NamedTuple):
+    """The logs that were read, the remarks on all of them together, and the run if it is from a store.
+
+    `whole` is True if the inputs are a whole run, as a folder is, and not some of its logs. `empty` are logs that
+    were named and have no rows.
+    """
+
+    logs: list[Log]
+    remarks: list[Remark]
+    run: StoredRun | None = None
+    whole: bool = False
+    empty: tuple[Log, ...] = ()
+
+    def refuse_empty(self) -> None:
+        """Unusable if a log that was named has no rows: there is nothing in it to judge or load."""
+        for log in self.empty:
+            raise Unusable(f"{log.path}: no samples: it holds a header and no rows; record it again, or leave it out")

@@ -1,0 +1,101 @@
+"""Reads a log. The content decides the format, never the file's name."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from plimsoll.ingest.files.open import opened
+from plimsoll.ingest.files.recognise import is_called_a_log, opening, refused, suffix
+from plimsoll.ingest.files.unpack import Content
+from plimsoll.ingest.formats.registry import FORMATS, Format
+from plimsoll.ingest.reading import Reading
+from plimsoll.ingest.shared.same_time import remarks_on_same_times
+from plimsoll.ingest.shared.text import Text
+from plimsoll.model.errors import Empty, NoLog, Unusable, printable
+from plimsoll.model.log import Log
+from plimsoll.model.remark import Kind, Remark, Remarks, counted
+
+_CUT = "the file ends within a character of UTF-16: read up to there"
+
+
+def read_logs(path: Path, how: Reading | None = None, name: str | None = None) -> tuple[list[Log], list[Remark]]:
+    """Read the recordings in a file: one, or those in an archive; `-` is standard input.
+    `name` is what people call the file, if that is not its path.
+
+    Files of an archive that cannot be read are remarked, each as `refusal` has it. Unusable, in a sentence that says
+    what to do, if nothing can be read: NoLog if none of it is a recording.
+    """
+    logs: list[Log] = []
+    errors: list[Unusable] = []
+    with opened(path, name=name) as contents:
+        for content in contents:
+            try:
+                logs.append(_read(content, how or Reading()))
+            except Unusable as error:
+                if not content.member:
+                    raise
+                errors.append(error)
+    if not logs:
+        first, *others = sorted(errors, key=lambda error: isinstance(error, NoLog))
+        more = f" ({counted(len(others), 'other file')} cannot be read either)" if others else ""
+        raise type(first)(f"{first}{more}")
+    return logs, [refusal(error, path if name is None else Path(name), logs) for error in errors]
+
+
+def refusal(error: Unusable, path: Path, logs: Sequence[Log]) -> Remark:
+    """The remark on a file that cannot be read, beside logs that can: unread where it is a recording, else skipped.
+
+    An empty file was to be one if it is called as they are.
+    """
+    said = re.match(rf"(?P<file>{re.escape(printable(str(path)))}.*?)(:(?P<line>\d+))?: (?P<text>.*)", str(error))
+    file, line, text = (said["file"], said["line"], said["text"]) if said else (None, None, str(error))
+    alike = isinstance(error, Empty) and suffix(file or str(path)) in {suffix(str(log.path)) for log in logs}
+    kind = Kind.SKIPPED if isinstance(error, NoLog) and not alike else Kind.UNREAD
+    return Remark(kind, text, file, int(line) if line else None)
+
+
+def read_log(path: Path, how: Reading | None = None) -> Log:
+    """Read a file that holds one recording. Unusable as `read_logs`, or if it holds several."""
+    logs, _ = read_logs(path, how)
+    if len(logs) > 1:
+        raise Unusable(f"{path}: holds {len(logs)} logs where one is wanted; unpack it and name one")
+    return logs[0]
+
+
+def _read(content: Content, how: Reading) -> Log:
+    if content.refused:
+        raise content.refused
+    text = Text.of(Path(content.name), content.data, how.encoding, content.path)
+    if not text.header.strip():
+        kind = Unusable if is_called_a_log(content.name) else Empty
+        raise kind(f"{content.name}: is empty; there is nothing to read")
+    remarks = Remarks(str(text.path))
+    if text.is_cut:
+        remarks.add(Kind.SKIPPED, _CUT)
+    log = _format(text, how.format).read(text, how)
+    said = Remarks(str(text.path), [*remarks, *log.remarks, *remarks_on_same_times(log)])
+    if not len(log.times):
+        said.add(Kind.UNREAD, "the log holds no samples")
+    elif not log.present:
+        said.add(
+            Kind.UNREAD, f"there is no value in any of {counted(len(log.times), 'row')}; were its counters recorded?"
+        )
+    return replace(log, file=content.path, sha256=content.sha256, remarks=tuple(said))
+
+
+def _format(text: Text, wanted: str | None) -> Format:
+    """The format that was named, or else the first that takes the log."""
+    found = next((one for one in FORMATS if one.sniff(text)), None)
+    if wanted is not None:
+        one = next((one for one in FORMATS if one.NAME.casefold() == wanted.casefold()), None)
+        if one is None:
+            names = ", ".join(one.NAME for one in FORMATS)
+            raise Unusable(f'format "{wanted}" is not known; choose from {names}')
+        if found is not one:
+            why = f"but {found.NAME}" if found else f"as it begins with {opening(text)}"
+            kind = Unusable if found else type(refused(text))
+            raise kind(f"{text.path}: is not {one.NAME}, {why}")
+    if found is None:
+        raise refused(text)
+    return found

@@ -1,0 +1,214 @@
+"""Several recordings of one run: overlaps, clocks that differ, and hosts with two names."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from itertools import combinations, islice
+from typing import NamedTuple
+
+import numpy as np
+
+from plimsoll.ingest.interleaved import differ_for_long
+from plimsoll.ingest.shared.clock_rules import QUARTER
+from plimsoll.ingest.shared.losses import are_many
+from plimsoll.ingest.shared.same_time import differ
+from plimsoll.model.errors import Unusable
+from plimsoll.model.log import Log
+from plimsoll.model.remark import MAX_SHOWN, Kind, Remark, counted
+from plimsoll.model.series import UNNAMED
+from plimsoll.model.times import SECOND, duration_text
+
+_LEAST_SHIFT = 2 * QUARTER
+_MOST_SHIFT = 104 * QUARTER  # from UTC-12 to UTC+14
+
+
+def remarks_on(logs: Sequence[Log]) -> list[Remark]:
+    """Recordings that overlap, clocks that seem to be apart, zones not known, one host under two names."""
+    filled = [log for log in logs if len(log.times)]
+    return [*_overlaps(filled), *_some(_clocks(filled)), *_some(_zones(filled)), *_some(_namesakes(filled))]
+
+
+def refuse_unnamed(logs: Sequence[Log]) -> None:
+    """Unusable if recordings of computers that are not named overlap and differ: they cannot be distinguished."""
+    unnamed = [log for log in logs if len(log.times) and UNNAMED in log.hosts]
+    for pair in _meeting(unnamed):
+        first, second = (unnamed[at] for at in pair)
+        met = _met(first, second, _columns(first, UNNAMED), _columns(second, UNNAMED))
+        if met and (met.differing or met.between):
+            raise Unusable(
+                f"{second.path}: was recorded while {first.path} was, of the same counters, and neither names its "
+                r"computer: take each by itself, or write \\NAME before the counters"
+            )
+
+
+def _some(remarks: Iterator[Remark]) -> Iterator[Remark]:
+    """The first of many remarks, and how many more there are."""
+    yield from islice(remarks, MAX_SHOWN)
+    if rest := list(remarks):
+        yield Remark(rest[0].kind, f"{counted(len(rest), 'more remark')} like these", count=len(rest))
+
+
+def _overlaps(logs: Sequence[Log]) -> Iterator[Remark]:
+    """A remark on each pair of recordings that overlap, first those that contradict each other; of many, on some."""
+    columns = cache(lambda at: _columns(logs[at]))
+    pairs = _meeting(logs)
+    every = (_overlap(logs[one], logs[other], columns(one), columns(other)) for one, other in pairs)
+    found = sorted((remark for remark in every if remark), key=lambda one: one.kind != Kind.CONTRADICTORY)
+    yield from found[:MAX_SHOWN]
+    if (more := len(found) - MAX_SHOWN) > 0:
+        text = f"{counted(more, 'more pair')} of recordings of one host overlap"
+        yield Remark(
+            Kind.REPAIRED, f"{text}: values that are in both count once, as in the log named first", count=more
+        )
+
+
+def _columns(log: Log, host: str | None = None) -> Mapping[object, int]:
+    """Where each series is, those of a host or all."""
+    return {one.key: at for at, one in enumerate(log.series) if host in (None, one.host)}
+
+
+def _overlap(
+    first: Log, second: Log, its_columns: Mapping[object, int], other_columns: Mapping[object, int]
+) -> Remark | None:
+    met = _met(first, second, its_columns, other_columns)
+    if met and met.between:
+        rows = f"{counted(met.between, 'row')} of {counted(met.counters, 'counter')} lie between those of {first.path}"
+        kind, how = (Kind.CONTRADICTORY, " and with very different values") if met.contrary else (Kind.NOTED, "")
+        return Remark(kind, f"{rows}, at times of their own{how}: all count", file=str(second.path), count=met.between)
+    if met and met.common:
+        rows = f"{counted(met.common, 'row')} of {counted(met.counters, 'counter')} stand in {first.path} too"
+        if met.differing:
+            text = f"{rows}, {counted(met.differing, 'value')} of them different: those of {first.path} count"
+        else:
+            text = f"{rows}: counted once"
+        kind = Kind.CONTRADICTORY if met.contrary else Kind.REPAIRED
+        return Remark(kind, text, file=str(second.path), count=met.common)
+    return None
+
+
+class _Met(NamedTuple):
+    """The counters and rows that two recordings share, or how many rows of one lie between rows of the other.
+
+    `contrary`: their values contradict each other for so long that it matters which of them count.
+    """
+
+    counters: int
+    common: int = 0
+    differing: int = 0
+    between: int = 0
+    contrary: bool = False
+
+
+def _met(
+    first: Log, second: Log, its_columns: Mapping[object, int], other_columns: Mapping[object, int]
+) -> _Met | None:
+    shared = [(its_columns[key], other_columns[key]) for key in its_columns.keys() & other_columns.keys()]
+    if not shared:
+        return None
+    common, here, there = np.intersect1d(first.times, second.times, return_indices=True)
+    if len(common):
+        differing, contrary = 0, np.zeros(len(common), dtype=bool)
+        for a, b in shared:
+            one, other = first.column(a)[here], second.column(b)[there]
+            differing += _differ(one, other)
+            contrary |= differ(one, other)
+        if first.interval == second.interval:
+            rows = min(len(first.times), len(second.times))
+            lasting = are_many(common[contrary], rows, first.interval)
+        else:  # values are means over intervals of other lengths
+            lasting = differ_for_long(first, second, shared)
+        return _Met(len(shared), len(common), differing, contrary=lasting)
+    between = _within(second, first) if _within(first, second) else 0
+    return _Met(len(shared), between=between, contrary=bool(between) and differ_for_long(first, second, shared))
+
+
+def _within(log: Log, other: Log) -> int:
+    """How many rows of a log are of the other's span."""
+    return int(np.count_nonzero((log.times >= other.times[0]) & (log.times <= other.times[-1])))
+
+
+def _meeting(logs: Sequence[Log]) -> list[tuple[int, int]]:
+    """The pairs of recordings, by their places, that have a host in common and overlap in time.
+
+    Of many hosts, or of a log that was rotated many times, these are few of all pairs.
+    """
+    by_host: dict[str, list[int]] = defaultdict(list)
+    for at in sorted(range(len(logs)), key=lambda at: logs[at].times[0]):
+        for host in logs[at].hosts:
+            by_host[host.casefold()].append(at)
+    pairs: set[tuple[int, int]] = set()
+    for of_host in by_host.values():
+        going_on: list[int] = []
+        for at in of_host:
+            going_on = [before for before in going_on if logs[before].times[-1] >= logs[at].times[0]]
+            pairs.update((min(before, at), max(before, at)) for before in going_on)
+            going_on.append(at)
+    return sorted(pairs)
+
+
+def _differ(one: np.ndarray, other: np.ndarray) -> int:
+    return int(np.count_nonzero((one != other) & ~np.isnan(one) & ~np.isnan(other)))
+
+
+def _clocks(logs: Sequence[Log]) -> Iterator[Remark]:
+    """Two hosts' recordings that do not meet, or are as long and begin as far apart as time zones are."""
+    spans = _spans(logs)
+    for (host, (start, end)), (other, (other_start, other_end)) in combinations(spans.items(), 2):
+        shift = other_start - start
+        if _are_alike(end - start, other_end - other_start) and _is_of_zones(shift):
+            yield Remark(
+                Kind.NOTED,
+                f"the recording of {other} begins {duration_text(abs(shift))} {'after' if shift > 0 else 'before'} "
+                f"that of {host} and is as long: is a clock or a time zone wrong?",
+            )
+        elif other_start > end or start > other_end:
+            apart = other_start - end if other_start > end else start - other_end
+            yield Remark(
+                Kind.NOTED, f"the recordings of {host} and {other} do not meet: {duration_text(apart)} lie between them"
+            )
+
+
+def _are_alike(length: int, other: int) -> bool:
+    """Whether recordings may have been started and ended together, by hand or by a schedule."""
+    return length > QUARTER and abs(length - other) <= max(0.02 * length, 30 * SECOND)
+
+
+def _is_of_zones(shift: int) -> bool:
+    """Whether clocks that are right may be so far apart, as zones are whole quarter-hours from UTC."""
+    nearest = round(shift / QUARTER) * QUARTER
+    return _LEAST_SHIFT <= abs(nearest) <= _MOST_SHIFT and abs(shift - nearest) <= 60 * SECOND
+
+
+def _spans(logs: Sequence[Log]) -> dict[str, tuple[int, int]]:
+    spans: dict[str, tuple[int, int]] = {}
+    names: dict[str, str] = {}
+    for log in logs:
+        for host in log.hosts:
+            name = names.setdefault(host.casefold(), host)
+            start, end = spans.get(name, (int(log.times[0]), int(log.times[-1])))
+            spans[name] = (min(start, int(log.times[0])), max(end, int(log.times[-1])))
+    return spans
+
+
+def _zones(logs: Sequence[Log]) -> Iterator[Remark]:
+    known = [log for log in logs if log.zone.known]
+    for log in logs:
+        if known and not log.zone.known:
+            yield Remark(
+                Kind.GUESSED,
+                f"does not say its time zone while {known[0].path} does: taken for UTC, so the two may not match; "
+                "name the zone with --zone",
+                file=str(log.path),
+            )
+
+
+def _namesakes(logs: Sequence[Log]) -> Iterator[Remark]:
+    """A host by its short name in one recording and by its full name in another."""
+    names = {host.casefold(): host for log in logs for host in log.hosts}
+    for full, shown in names.items():
+        plain, dot, _ = full.partition(".")
+        if dot and plain in names and not plain.isdecimal():
+            yield Remark(
+                Kind.NOTED,
+                f"{names[plain]} and {shown} may be one machine under two names: shown as two hosts",
+            )

@@ -1,0 +1,1 @@
+"""Loads logs into a store as runs, and reads and deletes runs."""

@@ -1,0 +1,228 @@
+"""Loads the logs of a run into a store. A call that was cut off is continued by the same call."""
+
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plimsoll.ingest.runs import loadable
+from plimsoll.ingest.shared.same_time import one_row_a_time
+from plimsoll.model.errors import Unusable
+from plimsoll.model.log import Log
+from plimsoll.model.remark import Kind, Remark, counted
+from plimsoll.model.run import Recording, StoredRun
+from plimsoll.model.series import Series
+from plimsoll.store.lease import Lease, LeaseEnded, leased
+from plimsoll.store.line_protocol import as_stored
+from plimsoll.store.protocol import RunSummary, Store
+from plimsoll.store.run_states import State, Work
+
+VALUES_AT_ONCE = 1_000_000
+_TRIES = 3
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What became of a run.
+
+    `values` were written by this call and `before` by earlier ones; `missing` were no longer in the store, and were
+    written again. `refused` points were refused by the store.
+    """
+
+    values: int
+    before: int
+    missing: int
+    refused: int
+    remarks: tuple[Remark, ...] = ()
+
+
+def load(
+    store: Store,
+    run: StoredRun,
+    logs: Sequence[Log],
+    *,
+    merge: bool = False,
+    progress: Callable[[int], None] = lambda _: None,
+    notify: Callable[[str], None] = lambda _: None,
+) -> Loaded:
+    """Load a run, or what an earlier call left to load, and count what is there.
+
+    `progress` is called with the number of values done; `notify` gets a sentence when another command is waited for,
+    and when values that were written had to be written again.
+
+    Raises:
+        Unusable: Before anything is written, if a log does not have a known time zone, if two counters would be the
+            same series once written, if the name is another run's, if rows are older than the store keeps them, if the
+            store has data of the same host and time and `merge` is not given, or if another command loads or deletes
+            the run.
+        LeaseEnded: Another command took the run over. What was written since is removed.
+    """
+    loadable.refuse_unloadable(logs)
+    remarks: list[Remark] = []
+    loading = None
+    try:
+        with leased(store, run.name, Work.LOADING, notify=notify) as lease:
+            store.recover()
+            listed = find(store, run.name)
+            earlier = store.run(run.name) if listed else None
+            if earlier:
+                loadable.refuse_different(store, earlier, run)
+            else:
+                loadable.refuse_old(store, logs)
+                remarks += loadable.others(store, run, merge=merge)
+            if listed is None or earlier is None or listed.state is State.DELETING:
+                # A new generation: a delete that was cut off, and may yet continue, is of the old one.
+                listed = store.save(run)
+            loading = _Loading(store, lease, listed, logs, progress, notify)
+            loaded = loading.finish()
+            return replace(loaded, remarks=(*remarks, *loaded.remarks))
+    except LeaseEnded:
+        if loading:
+            _take_back(store, run, loading, notify)
+        raise
+
+
+@dataclass
+class _Loading:
+    """A load on its way. `run` is what the store lists; `unsure` was written since the lease was last checked."""
+
+    store: Store
+    lease: Lease
+    run: RunSummary
+    logs: Sequence[Log]
+    progress: Callable[[int], None]
+    notify: Callable[[str], None]
+    unsure: deque[Log] = field(default_factory=deque)
+    reasons: Counter[str] = field(default_factory=Counter)
+    _wrote: bool = False
+
+    def finish(self) -> Loaded:
+        """Write what is not there, count it, and mark the run as complete."""
+        self.lease.check()
+        before = self.run.loaded
+        self.progress(before)
+        if not self.run.complete:
+            self._write(self.logs, skip=before)
+        written = self.run.loaded - before
+        missing = 0 if self.run.refused else self._restore()
+        if not self.run.complete:
+            self._mark(State.COMPLETE, self.run.values, self.run.refused)
+        remarks = tuple(
+            Remark(Kind.SKIPPED, f"{counted(count, 'point')} refused by {self.store.name}: {why}", count=count)
+            for why, count in self.reasons.items()
+        )
+        return Loaded(written, before, missing, self.run.refused, remarks)
+
+    def _write(self, logs: Sequence[Log], skip: int = 0) -> None:
+        """Write all values but the first `skip`, which were written before."""
+        passed = 0
+        # Of recordings that overlap the first one counts, so it is written last.
+        for log in reversed(logs):
+            todo: list[Log] = []
+            for batch in _batches(log):
+                passed += batch.present
+                if passed > skip:
+                    todo.append(batch)
+            with closing(self.store.write(self._noted(todo))) as answers:
+                for written in answers:
+                    if written.refused:
+                        self.reasons[written.why] += written.refused
+                    loaded = min(self.run.loaded + written.values, self.run.values)
+                    self._mark(State.LOADING, loaded, self.run.refused + written.refused)
+                    self.unsure.popleft()
+                    self._wrote = True
+                    self.progress(loaded)
+
+    def _noted(self, batches: Sequence[Log]) -> Iterator[Log]:
+        for batch in batches:
+            self.unsure.append(batch)
+            yield batch
+
+    def _restore(self) -> int:
+        """Write what the store has lost, until it is there; how many values that were."""
+        lost = 0
+        for _ in range(_TRIES):
+            if self._wrote:
+                time.sleep(self.store.settle_s)
+            lacks = [_missing(self.store, log) for log in self.logs]
+            if not any(lacks):
+                if lost:
+                    self.notify(
+                        f'{counted(lost, "value")} of run "{self.run.name}" were missing in {self.store.name} after '
+                        "they were written, and were written again"
+                    )
+                return lost
+            lost = lost or sum(lacks)
+            self._mark(State.LOADING, self.run.values - sum(lacks), 0)
+            # Logs before the last one that lacks values are written over it where they overlap.
+            last = max(at for at, count in enumerate(lacks) if count)
+            self._write(self.logs[: last + 1])
+        raise Unusable(
+            f'{self.store.name}: {counted(lost, "value")} of run "{self.run.name}" were acknowledged, but are not '
+            "there; see the log of the server, and call again"
+        )
+
+    def _mark(self, state: State, loaded: int, refused: int) -> None:
+        self.lease.check()
+        self.run = self.store.mark(self.run, state, loaded=loaded, refused=refused)
+
+
+def _take_back(store: Store, run: StoredRun, loading: _Loading, notify: Callable[[str], None]) -> None:
+    """Remove what was written after another command had taken the run over, unless a run contains it."""
+    try:
+        with leased(store, run.name, Work.DELETING, notify=notify) as lease:
+            runs = store.runs()
+            if any(one.generation == loading.run.generation for one in runs):
+                return  # it is listed as incomplete
+            keep = [held for one in runs if loadable.meet(one, run) for held in recordings(store, one.name)]
+            for batch in loading.unsure:
+                store.remove(Recording.of(batch, ""), keep, whole=False, before_each=lease.check)
+    except Unusable as error:
+        count = sum(batch.present for batch in loading.unsure)
+        raise Unusable(
+            f'run "{run.name}" was taken over by another command, and up to {counted(count, "value")} written since '
+            f"could not be removed ({error}); load it again, or delete it"
+        ) from None
+
+
+def find(store: Store, name: str) -> RunSummary | None:
+    """The run of a name in the list of a store."""
+    return next((one for one in store.runs() if one.name == name), None)
+
+
+def recordings(store: Store, name: str) -> tuple[Recording, ...]:
+    """The recordings of a run that is in the store."""
+    run = store.run(name)
+    return run.recordings if run else ()
+
+
+def _missing(store: Store, log: Log) -> int:
+    """How many values of a log the store does not have, though it keeps them that long."""
+    log = one_row_a_time(log)
+    if not len(log.times):
+        return 0
+    start = max(int(log.times[0]), store.oldest() or int(log.times[0]))
+    held: dict[object, tuple[Series, NDArray[np.bool_]]] = {}
+    for series, column in zip(map(as_stored, log.series), log.columns, strict=True):
+        has = column.is_not_null().to_numpy() & (log.times >= start)
+        held[series.key] = (series, has | held[series.key][1]) if series.key in held else (series, has)
+    known, end = [*held.values()], int(log.times[-1])
+    counts = store.counts([series for series, _ in known], start, end)
+    # More than there should be are others' as well: then only the times tell.
+    odd = [(series, has) for (series, has), count in zip(known, counts, strict=True) if count != has.sum()]
+    found = store.read([series for series, _ in odd], start, end)
+    return sum(
+        int((~np.isin(log.times[has], samples.times)).sum()) for (_, has), samples in zip(odd, found, strict=True)
+    )
+
+
+def _batches(log: Log) -> Iterator[Log]:
+    """A log in parts of some million values."""
+    log = one_row_a_time(log)
+    rows = max(1, VALUES_AT_ONCE // max(1, len(log.series)))
+    for start in range(0, len(log.times), rows):
+        yield log.rows(start, start + rows)

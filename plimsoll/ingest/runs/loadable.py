@@ -1,0 +1,112 @@
+"""What is checked before a run is loaded into a store."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from plimsoll.model.errors import Unusable
+from plimsoll.model.log import Log
+from plimsoll.model.remark import Kind, Remark, counted
+from plimsoll.model.run import Recording, StoredRun
+from plimsoll.model.times import duration_text
+from plimsoll.store.line_protocol import same_when_written
+from plimsoll.store.protocol import RunSummary, Store
+
+
+class ZoneUnknown(Unusable):
+    """A log does not say its time zone."""
+
+
+class Overlapping(Unusable):
+    """The store has data of the same host and time."""
+
+
+def refuse_unloadable(logs: Sequence[Log]) -> None:
+    """Unusable if a log does not have a known time zone, or two counters would be the same series once written."""
+    for log in logs:
+        if not log.zone.known:
+            raise ZoneUnknown(
+                f"{log.path}: does not say its time zone; name it with --zone, such as --zone Europe/Berlin"
+            )
+    places = [(log, series) for log in logs for series in log.series]
+    for other, one in same_when_written([series for _, series in places]):
+        log, series = places[other]
+        first, like = places[one]
+        raise Unusable(
+            f"{log.path}: {series.path} would be stored as {like.path} of {first.path}: a store keeps no backslash at "
+            "the end of a name, and no line end in it; load what is left after plimsoll convert --counter"
+        )
+
+
+def refuse_different(store: Store, earlier: StoredRun, run: StoredRun) -> None:
+    """Unusable if the run of the same name that is in the store is another one."""
+    if other := _difference(earlier, run):
+        raise Unusable(f'run "{run.name}" is in {store.name} already, {other}; delete it first, or choose another name')
+
+
+def refuse_old(store: Store, logs: Sequence[Log]) -> None:
+    """Unusable if rows are older than the store keeps them."""
+    oldest = store.oldest()
+    if oldest is None:
+        return
+    for log in logs:
+        old = int(np.searchsorted(log.times, oldest))
+        if old:
+            since = log.zone.clock(oldest)
+            raise Unusable(
+                f"{log.path}: {counted(old, 'row')} of {len(log.times):,} are older than {store.name} keeps them "
+                f"(from {since} on): lengthen its retention, or load what is left after "
+                f'plimsoll convert --from "{since}"'
+            )
+
+
+def others(store: Store, run: StoredRun, *, merge: bool) -> Iterator[Remark]:
+    """What the store has of the same hosts and times. Unusable if that is not to be merged."""
+    runs = store.runs()
+    for host in run.hosts:
+        spans = [one.times for one in run.recordings if len(one.times) and _of_host(one, host)]
+        if not spans:
+            continue
+        start, end = min(int(times[0]) for times in spans), max(int(times[-1]) for times in spans)
+        found = store.series(start, end, [host]).series
+        if not found:
+            continue
+        names = [
+            f'run "{one.name}"' for one in runs if meet(one, run) and host.casefold() in map(str.casefold, one.hosts)
+        ]
+        whose = f"{host} has {len(found):,} series over these {duration_text(end - start)} in {store.name} already"
+        if not merge:
+            raise Overlapping(
+                f"{whose}, of {' and '.join(names) or 'live collection'}; load over them with --merge, "
+                "or is --zone not right?"
+            )
+        yield Remark(Kind.NOTED, f"{whose}: values of the same counter and time are replaced", count=len(found))
+
+
+def meet(one: RunSummary, run: StoredRun) -> bool:
+    """Whether two runs have a host and a time in common."""
+    hosts = {host.casefold() for host in one.hosts}
+    return one.start <= run.end and run.start <= one.end and any(host.casefold() in hosts for host in run.hosts)
+
+
+def _difference(earlier: StoredRun, run: StoredRun) -> str | None:
+    """How a run of the same name differs from this one; None if it is the same."""
+    had, has = ([one.sha256 for one in each.recordings] for each in (earlier, run))
+    if had != has:
+        names = ", ".join(one.path for one in earlier.recordings)
+        return f"of other files ({names})"
+    for old, new in zip(earlier.recordings, run.recordings, strict=True):
+        if not np.array_equal(old.times, new.times):
+            return f"with {old.path} read in another zone ({old.zone.name})"
+        if old.series != new.series:
+            return f"with other names for the counters of {old.path}"
+    if earlier.run.labels != run.run.labels:
+        labels = ", ".join(f"{name}={value}" for name, value in earlier.run.labels.items())
+        return f"with other labels ({labels or 'none'})"
+    if (earlier.run, earlier.settings) != (run.run, run.settings):
+        return "with another plimsoll.toml"
+    return None
+
+
+def _of_host(recording: Recording, host: str) -> bool:
+    return any(series.host.casefold() == host.casefold() for series in recording.series)

@@ -1,0 +1,46 @@
+"""Reads a run back from a store."""
+
+from collections.abc import Iterator
+
+from plimsoll.ingest.found import Found
+from plimsoll.model.errors import Unusable, printable
+from plimsoll.model.remark import Kind, Remark, counted
+from plimsoll.model.run import StoredRun
+from plimsoll.store.logs import logs_of, lost_values
+from plimsoll.store.protocol import RunSummary, Store
+from plimsoll.store.run_states import State
+
+
+def read_run(store: Store, name: str) -> Found:
+    """The logs of a run, with a remark if values of it are not there. Unusable if there is no such run."""
+    run = store.run(name)
+    listed = {one.name: one for one in store.runs()}
+    if name not in listed:
+        raise Unusable(f'run "{printable(name)}" is not in {store.name}; it has {", ".join(listed) or "no runs"}')
+    if run is None:
+        raise Unusable(f"{store.name}: {nothing_known(name)}")
+    logs = logs_of(store, run)
+    remarks = [*run.remarks, *_incomplete(listed[name], run, lost_values(run, logs))]
+    return Found(logs, remarks, run, whole=run.whole)
+
+
+def nothing_known(name: str) -> str:
+    """The error for a run of which nothing but its name is left."""
+    return f'run "{name}" is incomplete: what it wrote is not known; load its logs again, with --merge, or delete it'
+
+
+def _incomplete(listed: RunSummary, run: StoredRun, lost: int) -> Iterator[Remark]:
+    """A remark if values of the run are not in the store. What is not there cannot be judged."""
+    match listed.state:
+        case State.COMPLETE if listed.refused:
+            why = f"the store refused {counted(listed.refused, 'point')} when it was loaded"
+        case State.COMPLETE if not lost:
+            return
+        case State.COMPLETE:
+            why = "the store has lost them; call plimsoll ingest again"
+        case State.LOADING:
+            why = "it was loaded in part; call plimsoll ingest again"
+        case State.DELETING:
+            why = "its deletion was cut off; call plimsoll runs delete or plimsoll ingest again"
+    what = f"lacks {lost:,} of {counted(run.values, 'value')}" if lost else "is not known to be whole"
+    yield Remark(Kind.UNREAD, f'run "{run.name}" {what} ({why})')

@@ -1,0 +1,208 @@
+"""From the wall clock of a recorder to UTC.
+
+A log's header gives one offset, and its rows go on in wall-clock time: where daylight saving time
+ends an hour repeats, where it begins one is missing.
+"""
+
+from collections.abc import Sequence, Set
+from datetime import datetime, timedelta, timezone, tzinfo
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plimsoll.ingest.shared import steps_back
+from plimsoll.ingest.shared.clock_rules import DAY, HOUR, Ruled, like, ruled_by
+from plimsoll.ingest.shared.losses import LONGEST_HOLE, last_long
+from plimsoll.ingest.shared.zones import is_steady, rule_of
+from plimsoll.model.errors import Unusable
+from plimsoll.model.remark import Kind, Remarks, counted
+from plimsoll.model.sampling import Times, sampling_interval
+from plimsoll.model.times import SECOND, Zone, duration_text, instant, utc
+
+_MONTHS_OF_CHANGE = (3, 4, 9, 10, 11)
+_SUNDAY = 6
+_LONGEST_PAUSE = 900 * SECOND  # a longer one may have hidden anything
+_CLOSER = 0.75  # intervals: of two passes over the same time, each second step is shorter
+
+
+def to_utc(local: Times, zone: Zone, lines: Sequence[int], remarks: Remarks, headers: Sequence[int] = ()) -> Times:
+    """The instants (UTC, ns) of rows whose wall-clock times (ns, read as if they were UTC) are given in file order.
+
+    With a named zone its rules say. With one offset, they say so for Windows' names in zones.yaml,
+    as long as the offset and the rows agree with them; else a step of exactly one hour is taken for a
+    change of daylight saving time: back, or forward over a whole hour in the small hours of a Sunday
+    in spring or autumn. Each is remarked.
+
+    After each line of `headers`, where the header is repeated, another recording begins, with the header's offset.
+
+    Raises:
+        Unusable: If hours are counted to 12 and nothing tells morning from afternoon.
+    """
+    _refuse_half_days(local, lines, remarks)
+    if not isinstance(zone.rule, timezone):
+        return _by_rules(local, zone.rule, lines, remarks)
+    if not zone.known:
+        return local + _changes(local, lines, remarks, _begun_again(lines, headers))
+    ends = [0, *sorted(_begun_again(lines, headers)), len(local)]
+    parts = [_by_offset(local[a:b], zone.name, zone.rule, lines[a:b], remarks) for a, b in pairwise(ends)]
+    return np.concatenate(parts)
+
+
+def in_order(
+    times: Times, lines: Sequence[int], headers: Sequence[int], remarks: Remarks
+) -> tuple[Times, NDArray[np.intp] | None]:
+    """Instants of rows in ascending order, and the row each is of where that is not the file's order.
+
+    Steps back are remarked; of `headers` see `to_utc`.
+    """
+    back = np.flatnonzero(np.diff(times) < 0) + 1
+    if not len(back):
+        return times, None
+    order = np.argsort(times, kind="stable")
+    mixed = _mixed(times, order)
+    anew = _begun_again(lines, headers)
+    steps_back.tell(
+        (
+            (steps_back.JOINED if at in anew else steps_back.CLOCK, lines[at], int(times[at - 1] - times[at]))
+            for at in back.tolist()
+        ),
+        remarks,
+    )
+    longest = int((times[back - 1] - times[back]).max())
+    if longest >= LONGEST_HOLE and last_long(mixed, sampling_interval(times)):
+        text = f"{counted(len(mixed), 'row')} lie between rows from before the clock stepped back: all count"
+        remarks.add(Kind.CONTRADICTORY, text, count=len(mixed))
+    return times[order], order
+
+
+def _mixed(times: Times, order: NDArray[np.intp]) -> Times:
+    """The times of rows next to one that was recorded earlier, and not just before, closer than the interval."""
+    interval, ordered = sampling_interval(times) or 0, times[order]
+    steps, apart = np.diff(ordered), np.diff(order)
+    close = (steps > 0) & (steps < _CLOSER * interval)
+    mixed = np.zeros(len(times), dtype=bool)
+    mixed[1:] |= close & (apart > 1)
+    mixed[:-1] |= close & (apart < -1)
+    return ordered[mixed]
+
+
+def _refuse_half_days(local: Times, lines: Sequence[int], remarks: Remarks) -> None:
+    """Unusable if hours are counted to 12 without AM and PM, as in a script that formats times with `hh`."""
+    hours = local // HOUR % 24
+    back = (np.diff(local) < 0) & (np.diff(local // DAY) == 0) & (hours[:-1] == 12) & (hours[1:] == 1)
+    if back.any() and hours.min() >= 1 and hours.max() <= 12:
+        line = lines[int(back.argmax()) + 1]
+        raise Unusable(
+            f"{remarks.file}:{line}: the clock goes from 12 to 1, so hours are counted to 12 and nothing tells "
+            "morning from afternoon; write the log again with hours from 0 to 23"
+        )
+
+
+def _begun_again(lines: Sequence[int], headers: Sequence[int]) -> Set[int]:
+    """The rows that follow a repeated header."""
+    found = np.searchsorted(np.asarray(lines), headers) if headers else []
+    return {int(at) for at in found} - {0, len(lines)}
+
+
+def _by_offset(local: Times, name: str, rule: timezone, lines: Sequence[int], remarks: Remarks) -> Times:
+    """Instants by the offset of a header, with the changes of the clock after it."""
+    offset = rule.utcoffset(None) // timedelta(microseconds=1) * 1000
+    if is_steady(name):
+        return local - offset
+    times = _by_name(local, name, offset, lines, remarks)
+    return times + _changes(times + offset, lines, remarks)
+
+
+def _changes(local: Times, lines: Sequence[int], remarks: Remarks, begun_again: Set[int] = frozenset()) -> Times | int:
+    """What to add to each row for the changes of daylight saving time before it.
+
+    A step back where a recording begins again may be due to another file, unless clocks change at that time.
+    """
+    steps = np.diff(local)
+    interval = sampling_interval(local)
+    if interval is None or interval >= HOUR:
+        return 0
+    slack = max(interval // 2, 2 * SECOND)
+    back = (steps < 0) & (steps + HOUR >= interval - slack) & (steps + HOUR <= interval + _LONGEST_PAUSE)
+    odd = np.flatnonzero(back | (np.abs(steps - HOUR - interval) <= slack))
+    added = np.zeros(len(local), dtype=np.int64)
+    for at in odd.tolist():
+        whole = steps[at] + HOUR <= interval + slack and at + 1 not in begun_again
+        if steps[at] < 0 and (whole or _may_change(int(local[at]))):
+            added[at + 1] = HOUR
+            text = "the clock goes back an hour, as at the end of daylight saving time: later rows are an hour later"
+        elif steps[at] > 0 and _is_spring(int(local[at]), int(local[at + 1]), interval + slack):
+            added[at + 1] = -HOUR
+            text = "the clock skips an hour, as when daylight saving time begins: later rows are an hour earlier"
+        else:
+            continue
+        remarks.add(Kind.REPAIRED, text, line=lines[at + 1])
+    return np.cumsum(added)
+
+
+def _is_spring(before: int, after: int, tolerance: int) -> bool:
+    """Whether exactly one whole hour of the clock is missing, at a time when clocks are put forward."""
+    first = utc(before + tolerance).replace(minute=0, second=0, microsecond=0)
+    whole = _close(before, first, tolerance) and _close(after, first + timedelta(hours=1), tolerance)
+    return whole and _may_change(before + tolerance)
+
+
+def _may_change(local: int) -> bool:
+    """Whether clocks change at such a time: in the small hours of a Sunday in spring or autumn."""
+    moment = utc(local)
+    return moment.hour <= 3 and moment.month in _MONTHS_OF_CHANGE and moment.weekday() == _SUNDAY
+
+
+def _close(local: int, moment: datetime, tolerance: int) -> bool:
+    return abs(local - instant(moment)) <= tolerance
+
+
+def _by_name(local: Times, name: str, offset: int, lines: Sequence[int], remarks: Remarks) -> Times:
+    """Instants by the rules of the zone that a header names, or by the header's offset if the rows contradict them."""
+    rule = rule_of(name)
+    ruled = ruled_by(local, rule, offset) if rule else None
+    if rule is None or ruled is None:
+        return local - offset
+    if ruled.against is not None:
+        remarks.add(
+            Kind.NOTED,
+            f"the clock was not changed as the rules of {rule.key} say: its rows are read as they are written",
+            line=lines[ruled.against],
+        )
+        return local - offset
+    steps, interval = np.diff(local), sampling_interval(local)
+    for at in np.flatnonzero(np.diff(ruled.offsets)).tolist():
+        change = int(ruled.offsets[at + 1] - ruled.offsets[at])
+        if steps[at] < change:  # rows out of order are remarked elsewhere
+            continue
+        by = duration_text(abs(change))
+        how, then = ("skips", "earlier") if change > 0 else ("goes back by", "later")
+        seen = like(int(steps[at]) - change, interval, abs(change))
+        pause = "" if seen else " while the log pauses"
+        remarks.add(
+            Kind.REPAIRED if seen else Kind.GUESSED,
+            f"the clock {how} {by}{pause}, as the rules of {rule.key} say: later rows are {by} {then}",
+            line=lines[at + 1],
+        )
+    _remark_doubtful(ruled, lines, remarks)
+    return local - ruled.offsets
+
+
+def _by_rules(local: Times, rule: tzinfo, lines: Sequence[int], remarks: Remarks) -> Times:
+    """Instants by the rules of a zone that the caller named."""
+    if (ruled := ruled_by(local, rule, None)) is None:
+        return local
+    _remark_doubtful(ruled, lines, remarks)
+    return local - ruled.offsets
+
+
+def _remark_doubtful(ruled: Ruled, lines: Sequence[int], remarks: Remarks) -> None:
+    for at, until in ruled.doubtful:
+        remarks.add(
+            Kind.GUESSED,
+            f"{counted(until - at, 'row')} of the hour that repeats when daylight saving time ends: "
+            "taken for its first time round",
+            line=lines[at],
+            count=until - at,
+        )

@@ -1,0 +1,65 @@
+"""Several samples of one counter and one time: the first that has a value counts."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from plimsoll.ingest.shared.losses import are_many
+from plimsoll.model.log import Log, Times, Values
+from plimsoll.model.remark import Kind, Remark, counted
+
+_SAME = 0.01  # values that differ by less, as a share of the larger one, may be the same value rounded otherwise
+
+
+def differ(one: Values, other: Values) -> NDArray[np.bool_]:
+    """Where two values contradict each other; a missing value contradicts none."""
+    return np.abs(one - other) > _SAME * np.maximum(np.abs(one), np.abs(other))
+
+
+def remarks_on_same_times(log: Log) -> Iterator[Remark]:
+    """A remark if a log has rows of the same time, which contradict each other if many have other values."""
+    if log.times_differ:
+        return
+    same = int(np.count_nonzero(np.diff(log.times) == 0))
+    text = f"{counted(same, 'row')} at the time of the row before"
+    contrary = _contrary(log)
+    if are_many(contrary, len(log.times), log.interval):
+        text = f"{text}, {len(contrary):,} of them with other values"
+        kind = Kind.CONTRADICTORY
+    else:
+        kind = Kind.NOTED
+    yield Remark(kind, f"{text}: the first that has a value counts", file=str(log.path), count=same)
+
+
+def _contrary(log: Log) -> Times:
+    """The times of the rows that have another value than the first one of their time."""
+    frame = pl.DataFrame([pl.Series("time", log.times), *(c.alias(f"c{at}") for at, c in enumerate(log.columns))])
+    frame = frame.filter(pl.col("time").is_duplicated())
+    first = frame.select(pl.exclude("time").drop_nulls().first().over("time"))
+    contrary = np.zeros(len(frame), dtype=bool)
+    for column in first.columns:
+        contrary |= differ(frame[column].to_numpy(), first[column].to_numpy())
+    return frame["time"].to_numpy()[contrary]
+
+
+def one_row_a_time(log: Log) -> Log:
+    """A log in which rows of the same time are one: of each column the first value among them."""
+    if log.times_differ:
+        return log
+    frame = pl.DataFrame([pl.Series("time", log.times), *(c.alias(f"c{at}") for at, c in enumerate(log.columns))])
+    frame = frame.group_by("time", maintain_order=True).agg(pl.all().drop_nulls().first())
+    times, *columns = frame.get_columns()
+    return replace(log, times=times.to_numpy(), columns=tuple(columns))
+
+
+def one_column_a_series(log: Log) -> Log:
+    """A log in which columns of the same counter are one, spelled as the first: at each time the first value."""
+    first: dict[object, int] = {}
+    columns: dict[int, pl.Series] = {}
+    for at, (series, column) in enumerate(zip(log.series, log.columns, strict=True)):
+        of = first.setdefault(series.key, at)
+        columns[of] = columns[of].zip_with(columns[of].is_not_null(), column) if of in columns else column
+    return replace(log, series=tuple(log.series[at] for at in columns), columns=tuple(columns.values()))

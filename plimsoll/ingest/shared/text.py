@@ -1,0 +1,120 @@
+"""The bytes of a text log, and the text of its header.
+
+Rows hold digits, so only a header needs its encoding known. Perfmon writes headers in the
+machine's ANSI code page, which no byte of the file names.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from plimsoll.ingest.files.streams import Data
+from plimsoll.ingest.shared.code_pages import guess_code_page
+from plimsoll.model.errors import NoLog, Unusable
+
+_HEAD = 1 << 20
+_LONG = 100  # a line so long is no blank one; a header of many MB is not copied to find that out
+_END_OF_FILE = b"\x1a"  # as `copy ONE+OTHER FILE` of Windows ends a file
+_UTF16_BE = re.compile(rb"(\x00[ -~]){4}")
+_BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text file as ASCII-compatible bytes, with its path for people; `file` is where it is, if not there.
+
+    `data` is the file as it stands, mapped into memory, or bytes that were made from it. `encoding`
+    is set where the file says it (a byte order mark), where its zero bytes are those of UTF-16, or
+    where the caller said it. `is_cut` is whether the file ends within a character of UTF-16.
+    """
+
+    path: Path
+    data: Data
+    encoding: str | None = None
+    is_cut: bool = False
+    file: Path | None = None
+
+    @classmethod
+    def of(cls, path: Path, data: Data, encoding: str | None = None, file: Path | None = None) -> "Text":
+        """The text of a file, without a byte order mark or the ^Z that ends it.
+
+        UTF-16 becomes UTF-8, and line ends of old Macintoshes line feeds. Unusable if it is not valid UTF-16.
+        """
+        head = data[:16]
+        is_cut = False
+        marked = next(((bom, said) for bom, said in _BOMS if head.startswith(bom)), None)
+        if marked:
+            data, encoding = data[len(marked[0]) :], marked[1]
+        elif encoding is None and head[1:2] == b"\x00" and head[:1] != b"\x00":
+            encoding = "utf-16-le"
+        elif encoding is None and _UTF16_BE.match(head):
+            encoding = "utf-16-be"
+        if encoding and encoding.startswith("utf-16"):
+            is_cut = len(data) % 2 == 1
+            try:
+                data, encoding = data[: len(data) - is_cut].decode(encoding).encode(), "utf-8"
+            except (UnicodeError, LookupError) as error:
+                kind = Unusable if path.suffix.lower() in (".csv", ".tsv") else NoLog
+                raise kind(f"{path}: not valid {encoding} ({error}); save it as UTF-8") from None
+        if data[-1:] == _END_OF_FILE:
+            data = data[:-1]
+        if b"\r" in data[:_HEAD] and data.find(b"\n") < 0:
+            data = data[:].replace(b"\r", b"\n")
+        return cls(path, data, encoding, is_cut, file)
+
+    @property
+    def source(self) -> Path | bytes:
+        """What to hand to a parser: where its bytes are taken as they stand the file, opened again by its name."""
+        if isinstance(self.data, bytes):
+            return self.data
+        # polars expands names such as `~/x` and `file:x`, and takes none that is not text.
+        whole = (self.file or self.path).absolute()
+        return whole if str(whole).isprintable() else self.data[:]
+
+    @cached_property
+    def first_line(self) -> tuple[int, int, int]:
+        """The first line that is not blank: its number (from 1), and where it starts and ends."""
+        number, start = 1, 0
+        while True:
+            end = self.data.find(b"\n", start)
+            stop = len(self.data) if end < 0 else end
+            if end < 0 or not _blank(self.data, start, stop):
+                return number, start, stop
+            number, start = number + 1, end + 1
+
+    @cached_property
+    def header(self) -> bytes:
+        """The first line that is not blank, without its line end."""
+        _, start, stop = self.first_line
+        return self.data[start:stop].rstrip(b"\r")
+
+    def line_at(self, start: int) -> bytes:
+        """The line that begins there, without its line feed."""
+        end = self.data.find(b"\n", start)
+        return self.data[start : len(self.data) if end < 0 else end]
+
+    def rewritten(self, line: int, header: bytes, rest: int) -> "Text":
+        """The text with `header` as that line: blank lines before it, and after it what stands from `rest` on."""
+        with memoryview(self.data) as data:
+            return replace(self, data=b"".join((b"\n" * (line - 1), header, data[rest:])))
+
+    def decode(self, raw: bytes) -> tuple[str, str | None]:
+        """Text of header bytes, and the code page where it had to be guessed.
+
+        Unusable if the encoding the caller named does not fit.
+        """
+        if self.encoding:
+            try:
+                return raw.decode(self.encoding), None
+            except (UnicodeError, LookupError) as error:
+                raise Unusable(f"{self.path}: the header is not {self.encoding} text: {error}") from None
+        try:
+            return raw.decode("utf-8"), None
+        except UnicodeDecodeError:
+            code_page = guess_code_page(raw)
+            return raw.decode(code_page, errors="replace"), code_page
+
+
+def _blank(data: Data, start: int, stop: int) -> bool:
+    return stop - start < _LONG and not data[start:stop].strip()

@@ -1,0 +1,107 @@
+"""Time zones by the names that Windows writes into headers, and the rules behind them."""
+
+import re
+from collections.abc import Mapping, Sequence, Set
+from datetime import datetime, timedelta, tzinfo
+from functools import cache
+from importlib.resources import files
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import yaml
+
+from plimsoll.model.remark import Kind, Remarks
+from plimsoll.model.times import Zone, offset_text
+
+_SEASON = re.compile(r" (Standard|Daylight) Time$")
+_UTC = re.compile(r"UTC[+-](0\d|1[0-4])(:[0-5]\d)?")
+_OFFSET = re.compile(r"\(?(?:UTC ?)?([+-])(\d{1,2})(?::?(\d{2}))?\)?(?!\w)")
+# The years of logs: in each, one of these days is in standard time and the other in daylight time.
+_DAYS = [datetime(year, month, 15) for year in range(2000, 2038) for month in (1, 7)]
+
+
+def stated(name: str, bias_minutes: int, given: Zone | None, remarks: Remarks) -> Zone:
+    """The zone of a header that gives a name and a bias (UTC = local + bias): the bias counts.
+
+    It is remarked if the bias is exactly the opposite of the offset in the name, or if the zone never has that bias.
+    Then `given` is used instead if it agrees with the name.
+    """
+    zone = Zone.from_bias(name, bias_minutes)
+    told, rule = _offsets_in_name(name), rule_of(name)
+    is_opposite = bias_minutes in told
+    is_zone = rule is not None or is_steady(name)  # other names give only the offset in winter
+    if -bias_minutes in told or not (is_opposite or is_zone):
+        return zone
+    is_at = f"UTC{offset_text(-bias_minutes)}"
+    said = (
+        f'the zone\'s name in the header, "{name}", is UTC{offset_text(bias_minutes)}, but its bias of '
+        f"{bias_minutes} minutes is the opposite, {is_at}: "
+        if is_opposite
+        else f"the header's bias of {bias_minutes} minutes is {is_at}, at which the zone that it names, "
+        f'"{name}", never is: '
+    )
+    if given is not None and _agree(told, _offsets(given.rule)):
+        remarks.add(Kind.REPAIRED, f"{said}--zone agrees with the name, which is taken")
+        return given
+    hint = rule.key if rule else offset_text(*told)
+    remarks.add(Kind.GUESSED, f"{said}the bias is taken; if the name is right, say so with --zone {hint}")
+    return zone
+
+
+def by_windows(name: str) -> Zone | None:
+    """The zone with this name in Windows, such as `GMT Standard Time` or `UTC-11`; None if it is not known."""
+    if is_steady(name):
+        (minutes,) = _offsets_in_name(name)
+        return Zone.from_bias(name, -minutes)
+    rule = rule_of(name)
+    return Zone(name, rule) if rule else None
+
+
+def is_steady(name: str) -> bool:
+    """Whether a zone has no daylight saving time."""
+    return name in _steady_zones() or _UTC.fullmatch(name) is not None
+
+
+def rule_of(name: str) -> ZoneInfo | None:
+    """The rules of a zone by its name in Windows; None if zones.yaml does not list it, or no rules are installed."""
+    zone, changes = _SEASON.subn("", name)
+    key: str | None = _file()["changing"].get(zone) if changes else None  # GMT by itself has no summer time
+    try:
+        return ZoneInfo(key) if key else None
+    except ZoneInfoNotFoundError:
+        return None
+
+
+def _offsets_in_name(name: str) -> Set[int]:
+    """Minutes ahead of UTC by the name of a zone: several with daylight saving time, none if unknown."""
+    if match := _OFFSET.match(name):
+        sign, hours, minutes = match.groups(default="0")
+        return {int(f"{sign}{int(hours) * 60 + int(minutes)}")}
+    if (minutes := _steady_zones().get(name)) is not None:
+        return {minutes}
+    rule = rule_of(name)
+    return _offsets(rule) if rule else set()
+
+
+def _agree(told: Set[int], given: Set[int]) -> bool:
+    """Whether two zones have the same offsets, or one has those of one season of the other."""
+    return told <= given or given <= told
+
+
+@cache
+def _offsets(rule: tzinfo) -> Set[int]:
+    """Minutes ahead of UTC of a zone, in the years of logs."""
+    found = {rule.utcoffset(day) for day in _DAYS}
+    return {offset // timedelta(minutes=1) for offset in found if offset is not None}
+
+
+@cache
+def _file() -> dict[str, Any]:
+    return yaml.load(files("plimsoll.ingest.shared").joinpath("zones.yaml").read_bytes(), yaml.CSafeLoader)
+
+
+@cache
+def _steady_zones() -> Mapping[str, int]:
+    """Minutes ahead of UTC of zones without daylight saving time."""
+    by_offset: Mapping[int, Sequence[str]] = _file()["unchanging"]
+    return {name: minutes for minutes, names in by_offset.items() for name in names}

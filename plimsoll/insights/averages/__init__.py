@@ -1,0 +1,1 @@
+"""Averages that mislead."""

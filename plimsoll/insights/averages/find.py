@@ -1,0 +1,163 @@
+"""Averages that mislead: signals whose mean is far from what happens most of the time, or when it matters.
+
+"Analyzing averages over a long period of time will not be useful in finding bottlenecks" (OCS 2007 on HP BladeSystem,
+Test results). The study's example: of 2,331 samples of a database disk's writes only 190 are not zero; those average
+462/s and reach 1,230/s. (It prints 32/s for all samples; 190 x 462 / 2,331 is 37.7. Here both means are of the same
+samples, so that the mean of all is that of the others times their share.)
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from plimsoll.insights.leading_signals import leading, plain
+from plimsoll.insights.smallest_change import smallest_change
+from plimsoll.model.log import Values
+from plimsoll.model.samples import Samples
+from plimsoll.model.value_text import percent, quantity
+from plimsoll.review.review import Review
+from plimsoll.review.sentences import limit_of, subject_name
+from plimsoll.review.statistics import Figures, figures, weights_of
+from plimsoll.rules.schema.signal import Signal
+from plimsoll.rules.subjects import Subject
+
+Kind = Literal["bursts", "tail", "two levels"]
+_FEWEST_SAMPLES = 60
+_MOST_NONZERO = 0.25  # the share of samples that are not zero in bursts
+_FEWEST_NONZERO = 10  # samples; fewer are single events
+_FEWEST_FOR_TAIL = 200  # samples; of fewer, 1 % is hardly one
+_TAIL = 5.0  # p99 is so many times the mean
+_EACH_LEVEL = 0.15  # the least share of the samples at one of two levels
+_EXPLAINED = 0.9  # of the variance, by two levels
+_BETWEEN = 0.02  # the most samples that are near the mean
+_SWITCHES = 6  # from level to level; fewer are phases
+_MOST = 10
+
+
+@dataclass(frozen=True)
+class MisleadingAverage:
+    """A signal whose mean misleads. `low` and `high` are the usual values at two levels, `share` that of the higher."""
+
+    kind: Kind
+    name: str
+    signal: Signal
+    subject: Subject
+    figures: Figures
+    low: float | None = None
+    high: float | None = None
+    share: float | None = None
+
+    @property
+    def sentence(self) -> str:
+        """Why the average says little, with what says more."""
+
+        def shown(value: float | None) -> str:
+            return quantity(float("nan") if value is None else value, self.signal.unit)
+
+        found = self.figures
+        start = f"The average of {self.signal.title} of {subject_name(self.subject)} is {shown(found.mean)}, but "
+        if self.kind == "bursts":
+            rest = found.nonzero_share or 0.0
+            return (
+                f"{start}{percent(1 - rest)} of the samples are zero; the other {percent(rest)} average "
+                f"{shown(found.nonzero_mean)}, at most {shown(found.maximum)}."
+            )
+        if self.kind == "tail":
+            half = f"at most {shown(found.median)}" if found.median else "zero"
+            highest = f"1 % are above {shown(found.p99)}, at most {shown(found.maximum)}"
+            return f"{start}half of the samples are {half}, and {highest}."
+        share = self.share or 0.0
+        return (
+            f"{start}it is hardly ever near that: {percent(share)} of the samples are around {shown(self.high)}, the "
+            f"others around {shown(self.low)}."
+        )
+
+
+def misleading_averages(review: Review) -> tuple[MisleadingAverage, ...]:
+    """The averages that mislead most, the worst first: those that hide that a limit was passed, then by how much."""
+    limits = _limits(review)
+    ranked = sorted(_every(review), key=lambda one: _rank(one, limits.get((one.name, one.subject.key))), reverse=True)
+    first: dict[object, MisleadingAverage] = {}
+    for one in ranked:  # the reads and the transfers of a disk tell the same
+        first.setdefault((one.subject.key, one.signal.unit), one)
+    return tuple(first.values())[:_MOST]
+
+
+def _limits(review: Review) -> dict[tuple[str, object], float]:
+    """The upper limits that were judged, by signal and subject; the lowest of several."""
+    found: dict[tuple[str, object], float] = {}
+    for one in review.findings:
+        if one.track and one.severe and one.subject and limit_of(one).worse == "higher":
+            key = one.rule.signal, one.subject.key
+            found[key] = min(limit_of(one).limit, found.get(key, float("inf")))
+    return found
+
+
+def _rank(one: MisleadingAverage, limit: float | None) -> tuple[bool, bool, float]:
+    mean, beyond = one.figures.mean or 0.0, _beyond(one)
+    hides = limit is not None and mean <= limit < beyond
+    return hides, one.kind == "bursts", (beyond - mean) / smallest_change(one.signal.unit)
+
+
+def _beyond(one: MisleadingAverage) -> float:
+    """What the average hides: the mean of what is not zero, p99, or the higher level."""
+    found = {"bursts": one.figures.nonzero_mean, "tail": one.figures.p99, "two levels": one.high}[one.kind]
+    return found or 0.0
+
+
+def _every(review: Review) -> Iterator[MisleadingAverage]:
+    for name, signal in plain(review.question.signals):
+        for subject, samples in leading(review, name) if not name.startswith("process.") else ():
+            one = _misleading(name, signal, subject, samples)
+            if one:
+                yield one
+
+
+def _misleading(name: str, signal: Signal, subject: Subject, samples: Samples) -> MisleadingAverage | None:
+    values = samples.present.values
+    if len(values) < _FEWEST_SAMPLES:
+        return None
+    smallest, mean, highest = smallest_change(signal.unit), float(values.mean()), float(values.max())
+    if highest - mean < smallest:
+        return None
+    share = np.count_nonzero(values) / len(values)
+    if share <= _MOST_NONZERO:
+        worth = share * len(values) >= _FEWEST_NONZERO and mean / share - mean >= smallest
+        kind: Kind | None = "bursts" if worth else None
+    else:
+        p99 = float(np.partition(values, at := int(0.99 * (len(values) - 1)))[at])
+        long = len(values) >= _FEWEST_FOR_TAIL
+        kind = "tail" if long and p99 >= _TAIL * mean and p99 - mean >= smallest else None
+    if kind:
+        return MisleadingAverage(kind, name, signal, subject, figures(samples, weights_of(samples), None, None))
+    levels = _two_levels(values) if share > _MOST_NONZERO else None
+    if levels is None or levels[1] - levels[0] < smallest:
+        return None
+    found = figures(samples, weights_of(samples), None, None)
+    return MisleadingAverage("two levels", name, signal, subject, found, *levels)
+
+
+def _two_levels(values: Values) -> tuple[float, float, float] | None:
+    """The lower level, the higher one and its share; None unless values go to and fro between two levels.
+
+    The border is the one that explains most of the variance (Otsu, "A threshold selection method from gray-level
+    histograms", IEEE Transactions on Systems, Man and Cybernetics 9, 1979).
+    """
+    mean, deviation = float(values.mean()), float(values.std())
+    if deviation == 0 or float((np.abs(values - mean) < 0.25 * deviation).mean()) > _BETWEEN:
+        return None
+    ordered = np.sort(values)
+    rows = np.arange(1, len(ordered))
+    sums = np.cumsum(ordered)[:-1]
+    low, high = sums / rows, (ordered.sum() - sums) / (len(ordered) - rows)
+    explained = rows * (len(ordered) - rows) * (high - low) ** 2 / len(ordered) ** 2
+    at = int(np.argmax(explained))
+    share = 1 - (at + 1) / len(ordered)
+    above = values > ordered[at]
+    if explained[at] < _EXPLAINED * deviation**2 or not _EACH_LEVEL <= share <= 1 - _EACH_LEVEL:
+        return None
+    if np.count_nonzero(above[1:] != above[:-1]) < _SWITCHES:
+        return None
+    return float(low[at]), float(high[at]), share

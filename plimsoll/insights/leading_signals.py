@@ -1,0 +1,46 @@
+"""Which recorded signals are looked at for spikes and averages: what only repeats others is not."""
+
+from collections.abc import Iterator, Mapping
+
+from plimsoll.model.samples import Samples
+from plimsoll.review.review import Review
+from plimsoll.rules.schema.signal import Signal
+from plimsoll.rules.subjects import Subject
+
+_MOST = 8  # instances of a host
+_TOTAL = "_total"
+
+
+def leading(review: Review, name: str) -> Iterator[tuple[Subject, Samples]]:
+    """The samples of a signal: of each host the instances that reach highest, and no totals of recorded instances."""
+    for host, some in _by_host(review.signals.of(name)).items():
+        if name.endswith(_TOTAL) and _has_instances(review, name, host):
+            continue
+        if len(some) > _MOST:
+            some.sort(key=lambda one: -float(one[1].present.values.max()))
+        yield from some[:_MOST]
+
+
+def plain(signals: Mapping[str, Signal]) -> Iterator[tuple[str, Signal]]:
+    """The signals that are neither computed from others nor facts, and of which low values are not the bad ones."""
+    for name, signal in signals.items():
+        if not signal.derived and not signal.fact and signal.worse != "lower":
+            yield name, signal
+
+
+def _by_host(every: Mapping[Subject, Samples]) -> dict[str, list[tuple[Subject, Samples]]]:
+    hosts: dict[str, list[tuple[Subject, Samples]]] = {}
+    for subject, samples in every.items():
+        hosts.setdefault(subject.host.casefold(), []).append((subject, samples))
+    return hosts
+
+
+def _has_instances(review: Review, name: str, host: str) -> bool:
+    """Whether a signal of the same kind and unit was recorded for instances of the host."""
+    signals = review.question.signals
+    family = name.partition(".")[0] + "."
+    return any(
+        one.instances == "each" and one.unit == signals[name].unit and review.signals.on(other, host)
+        for other, one in signals.items()
+        if other.startswith(family)
+    )

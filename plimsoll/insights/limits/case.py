@@ -1,0 +1,144 @@
+"""Everything a conclusion about the limit of a run is drawn from."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from plimsoll.insights.limits.busy_part import busy_part
+from plimsoll.insights.limits.disk import disks
+from plimsoll.insights.limits.inside_software import Waiting, waiting
+from plimsoll.insights.limits.load_response import LoadResponse, after_the_peak, load_response
+from plimsoll.insights.limits.measured import EPISODES, NEAR_RULES, Measured, median
+from plimsoll.insights.limits.memory import memory
+from plimsoll.insights.limits.network import network
+from plimsoll.insights.limits.processor import processors
+from plimsoll.insights.limits.resource_use import Standing, State
+from plimsoll.review.findings import CROSSED, Finding
+from plimsoll.review.load import loads
+from plimsoll.review.review import Review
+
+# Our choices.
+_GREW = 1.5  # times the work under low load
+_SMALL_PART = 0.2  # of the run
+
+
+@dataclass(frozen=True)
+class Case:
+    """The load of a run, its resources at the highest load, and what waited inside the software."""
+
+    measured: Measured
+    load: LoadResponse
+    standings: tuple[Standing, ...]
+    inside: tuple[Waiting, ...]
+
+    @cached_property
+    def used_up(self) -> list[Standing]:
+        """The resources that may limit, the nearest to their capacity first.
+
+        Disks that read what memory could not hold are left out, and what was used up under low load too.
+        """
+        short = {one.host for one in self.standings if one.resource == "memory" and one.used_up}
+        found = [
+            one
+            for one in self.standings
+            if one.used_up
+            and one not in self.used_up_at_any_load
+            and not (one.resource == "disk" and one.host in short)
+        ]
+        return sorted(found, key=lambda one: (-one.state, one.resource != "memory"))
+
+    @cached_property
+    def used_up_at_any_load(self) -> list[Standing]:
+        """Resources that were as near their capacity under low load, from which the work could still grow."""
+        return [
+            one
+            for one in self.standings
+            if one.used_up and one.resource != "memory" and one.at_low_load and self._work_grew
+        ]
+
+    @cached_property
+    def _work_grew(self) -> bool:
+        work, low = self.load.work, self.load.low
+        if work is None or low is None:
+            return False
+        done = self.measured.slots.means(work.samples)
+        return median(done, self.load.top) >= _GREW * median(done, low)
+
+    @cached_property
+    def episodes(self) -> list[Finding]:
+        """What was near its capacity for a part of the run: the gravest limit of each resource and host."""
+        found: dict[tuple[str, str], Finding] = {}
+        for one in self.measured.review.of(*CROSSED):
+            near = one.rule.severity == "critical" or one.rule.id in NEAR_RULES
+            if near and one.subject and one.rule.signal in EPISODES:
+                resource, _, _ = one.rule.signal.partition(".")
+                found.setdefault((resource, one.subject.host), one)
+        return list(found.values())
+
+    @property
+    def often_short(self) -> bool:
+        """Whether something was near its capacity for more than a small part of the run."""
+        whole = self.measured.slots.end - self.measured.slots.start
+        return any(one.time_crossed > _SMALL_PART * whole for one in self.episodes)
+
+    @property
+    def open(self) -> list[Standing]:
+        """What is not recorded or not clear."""
+        return [one for one in self.standings if one.state <= State.UNCLEAR]
+
+    @property
+    def mostly_recorded(self) -> bool:
+        """Whether nothing but networks is not recorded or not clear."""
+        return all(one.resource == "network" for one in self.open)
+
+    @property
+    def room(self) -> list[Standing]:
+        """What was recorded and far from its capacity."""
+        return [one for one in self.standings if one.state == State.ROOM]
+
+    @property
+    def high(self) -> list[Standing]:
+        """What was not near its capacity, and not far from it."""
+        return [one for one in self.standings if one.state == State.HIGH]
+
+    @property
+    def waits(self) -> list[Waiting]:
+        """What waited inside the software, if anything did."""
+        return [one for one in self.inside if one.grew or one.long]
+
+    @property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """The times of the highest load (UTC ns), joined where they follow each other."""
+        spans: list[tuple[int, int]] = []
+        for slot in np.flatnonzero(self.load.top).tolist():
+            start, end = self.measured.slots.edges(slot)
+            if spans and spans[-1][1] >= start:
+                spans[-1] = spans[-1][0], end
+            else:
+                spans.append((start, end))
+        return tuple(spans)
+
+
+def case_of(review: Review) -> Case:
+    """What there is to conclude from.
+
+    Where the load that was asked for is not recorded, and nothing was used up when most was done, the time after that
+    is looked at: the work may have fallen because something was used up. Without any load, the busiest part is.
+    """
+    measured = Measured(review)
+    load = load_response(measured, loads(review.signals, review.question.signals))
+    case = _at(measured, load)
+    if case.used_up:
+        return case
+    for other in (after_the_peak(measured, load), busy_part(measured, load)):
+        if other is not None and (elsewhere := _at(measured, other)).used_up:
+            return elsewhere
+    return case
+
+
+def _at(measured: Measured, load: LoadResponse) -> Case:
+    standings = (
+        judge(measured, host, load) for host in measured.review.hosts for judge in (processors, memory, disks, network)
+    )
+    return Case(measured, load, tuple(standings), waiting(measured, load))

@@ -1,0 +1,71 @@
+"""What limits a run, concluded from its resources, its load and what waited inside the software."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from plimsoll.insights.limits.case import Case
+from plimsoll.insights.limits.resource_use import Standing, State
+
+Kind = Literal["cpu", "disk", "memory", "network", "queue", "load", "unknown"]
+_FEWEST_ROWS = 10  # our choice: of a log, to be sure of anything
+# What a resource is short of by an inference, not by its own utilization: it limits for sure only if work was flat too.
+_INFERRED = ("one process", "the buffer cache of SQL Server")
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """What limits; `confident` if the figures leave no other explanation that was looked for."""
+
+    kind: Kind
+    confident: bool = False
+    limiting: Standing | None = None
+
+
+def conclude(case: Case) -> Conclusion:
+    """Draw the conclusion: what was near its capacity limits; else the software does, or the load was too small."""
+    found = _of_a_resource(case) if case.used_up else _without_a_resource(case)
+    return found if case.measured.rows >= _FEWEST_ROWS else replace(found, confident=False)
+
+
+def _of_a_resource(case: Case) -> Conclusion:
+    first, *others = case.used_up
+    rivals = [one for one in others if one.state == first.state]
+    if len(rivals) > 1 and not case.load.flat:
+        return Conclusion("unknown")
+    return Conclusion(first.resource, not rivals and _is_sure(case, first), first)
+
+
+def _is_sure(case: Case, first: Standing) -> bool:
+    """Whether the resource near its capacity is all that can limit."""
+    load = case.load
+    if load.fell is not None or (load.follows and load.response is not None) or _may_be_paging(case, first):
+        return False
+    if first.what in _INFERRED or first.needed:
+        return load.flat
+    alone = not case.open and not case.high
+    return first.state == State.FULL or load.flat or alone
+
+
+def _may_be_paging(case: Case, first: Standing) -> bool:
+    """Whether a busy disk may read what memory could not hold, since what was left of that is not recorded."""
+    return first.resource == "disk" and any(
+        one.resource == "memory" and one.host == first.host and one.state <= State.UNCLEAR for one in case.standings
+    )
+
+
+def _without_a_resource(case: Case) -> Conclusion:
+    recorded, mostly = not case.open, case.mostly_recorded
+    follows = case.load.follows
+    queues = [one for one in case.waits if one.stands]
+    if follows is True:
+        return Conclusion("load", confident=not queues)
+    if case.high:
+        return Conclusion("unknown")
+    if case.waits and mostly:
+        return Conclusion("queue", recorded and not case.often_short and (follows is False or bool(queues)))
+    if follows is False:
+        return Conclusion("queue" if recorded else "unknown")
+    if mostly and not case.load.bends and not case.often_short:
+        sure = recorded and bool(case.inside) and case.load.work is not None and not case.episodes
+        return Conclusion("load", sure and case.load.response is None)
+    return Conclusion("unknown")

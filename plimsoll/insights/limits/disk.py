@@ -1,0 +1,142 @@
+"""How near the disks of a host were to their capacity."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from plimsoll.insights.limits.figure import Figure, figure_of
+from plimsoll.insights.limits.load_response import LoadResponse
+from plimsoll.insights.limits.measured import Measured
+from plimsoll.insights.limits.resource_use import Standing, State
+from plimsoll.rules.subjects import Subject
+
+# Our choices.
+_FULL, _HIGH = 97.0, 70.0  # % of the time busy
+_GROWN = 3.0  # times the latency under low load
+_NO_QUEUE = 0.7  # requests: a disk with fewer on average is idle for at least 30 % of the time
+_SHORTEST = 0.002  # s: a latency below is none that clients wait for
+_EACH = ("disk.idle", "disk.busy", "disk.queue_length", "disk.latency", "disk.read_latency", "disk.write_latency")
+_TOTAL = {  # and the figures of a single disk that they stand for
+    "disk.idle_total": "disk.idle",
+    "disk.busy_total": "disk.busy",
+    "disk.queue_total": "disk.queue_length",
+    "disk.latency_total": "disk.latency",
+}
+
+
+def disks(measured: Measured, host: str, load: LoadResponse) -> Standing:
+    """The standing of the disk of a host that is nearest to its capacity."""
+    by_disk: dict[Subject, dict[str, Figure]] = {}
+    for signal in _EACH:
+        for subject, values in measured.on(signal, host).items():
+            figure = figure_of(measured, load, signal, subject, values)
+            if not np.isnan(figure.value):
+                by_disk.setdefault(subject, {})[signal] = figure
+    needed = measured.needed("disk", host)
+    found = [
+        _standing(_Disk(host, figures, exact=_is_exact(measured, subject)), needed)
+        for subject, figures in by_disk.items()
+    ]
+    if not found:
+        totals = {
+            known_as: figure_of(measured, load, signal, *one)
+            for signal, known_as in _TOTAL.items()
+            if (one := measured.one(signal, host)) is not None
+        }
+        if not totals:
+            return Standing("disk", host, State.NOT_RECORDED, needed=needed)
+        return _standing(_Disk(host, totals, exact=False, together=True), needed)
+    return max(found, key=lambda one: (one.state, _use(one)))
+
+
+def _is_exact(measured: Measured, subject: Subject) -> bool:
+    """Whether the time a disk was busy is a share: on Linux, and where the sum of overlapping requests never shows."""
+    busy = measured.on("disk.busy", subject.host).get(subject)
+    return measured.is_linux(subject.host) or (busy is not None and float(np.nanmax(busy)) <= 100)
+
+
+def _use(standing: Standing) -> float:
+    """The time a disk was busy, or its queue, to find the busiest of several."""
+    first = standing.figures[0]
+    return 100 - first.value if first.signal.startswith("disk.idle") else first.value
+
+
+@dataclass(frozen=True)
+class _Disk:
+    """The figures of one disk, or of all disks together. `exact`: its share of time busy does not overlap."""
+
+    host: str
+    figures: dict[str, Figure]
+    exact: bool
+    together: bool = False
+
+    @property
+    def use(self) -> float | None:
+        """The % of the time in which it had a request; None if no counter tells."""
+        if idle := self.figures.get("disk.idle"):
+            return 100 - idle.value
+        busy = self.figures.get("disk.busy")
+        return busy.value if busy and (self.exact or busy.value < _HIGH) else None
+
+    @property
+    def overlapping(self) -> bool:
+        """Whether it was busy for at least as long as it was there, by a counter that adds up overlapping requests."""
+        busy = self.figures.get("disk.busy")
+        return busy is not None and busy.limit is not None and busy.value >= busy.limit
+
+    @property
+    def latency(self) -> Figure | None:
+        """The longest latency."""
+        every = [one for name, one in self.figures.items() if name.endswith("latency")]
+        return max(every, key=lambda one: one.value, default=None)
+
+    @property
+    def queue(self) -> Figure | None:
+        """The requests it had not finished."""
+        return self.figures.get("disk.queue_length")
+
+    @property
+    def waits(self) -> bool | None:
+        """Whether requests waited for it; None if no counter tells."""
+        if self.latency is None and self.queue is None:
+            return None
+        latency, queue = self.latency, self.queue
+        long = latency is not None and latency.limit is not None and latency.value > latency.limit
+        grown = latency is not None and latency.before and latency.value >= max(_GROWN * latency.before, _SHORTEST)
+        queued = queue is not None and queue.limit is not None and queue.value > queue.limit
+        short = latency is not None and latency.value < _SHORTEST
+        return bool(long or grown or (queued and not short))
+
+    @property
+    def shown(self) -> tuple[Figure, ...]:
+        """The figures that tell most: its use, its queue, its latency; those past their limits first."""
+        use = self.figures.get("disk.idle") or self.figures.get("disk.busy")
+        found = [one for one in (use, self.queue, self.latency) if one is not None]
+        return tuple(sorted(found, key=lambda one: not one.beyond(one.value)))
+
+
+def _standing(disk: _Disk, needed: str) -> Standing:
+    state = _state(disk)
+    what = "all disks together" if disk.together else ""
+    return Standing("disk", disk.host, state, disk.shown, what=what, needed=needed if state == State.UNCLEAR else "")
+
+
+def _state(disk: _Disk) -> State:
+    use, queue, latency, waits = disk.use, disk.queue, disk.latency, disk.waits
+    if use is not None and not disk.together:
+        if use >= 90:
+            return State.HIGH if waits is False else State.FULL if use >= _FULL else State.NEAR
+        return State.HIGH if use >= _HIGH else State.ROOM
+    long = latency is not None and latency.limit is not None and latency.value > latency.limit
+    queued = queue is not None and queue.limit is not None and queue.value > queue.limit
+    if disk.together and use is not None and use >= 90 and waits is not False:
+        return State.FULL if use >= _FULL else State.NEAR
+    if (long and queued) or (disk.overlapping and (long or queued)):
+        return State.NEAR
+    if queue is not None and queue.value < _NO_QUEUE:
+        return State.ROOM
+    if latency is not None and not long and not waits and not queued:
+        return State.ROOM
+    if disk.together and use is not None and use < 25 and queue is None and latency is None:
+        return State.ROOM
+    return State.UNCLEAR

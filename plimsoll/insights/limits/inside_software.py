@@ -1,0 +1,86 @@
+"""What waits inside the software: queues and times that grew with the load."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from plimsoll.insights.limits.figure import Figure, figure_of
+from plimsoll.insights.limits.load_response import LoadResponse
+from plimsoll.insights.limits.measured import INSIDE, WAITING_WORDS, Measured, median
+from plimsoll.model.series import Series
+from plimsoll.rules.subjects import Subject
+
+# Our choices.
+_GROWN = 2.5  # times the value under low load
+_FAR = 5.0  # times the limit; as many where there is none
+_MANY_TIMES = 10.0
+_COUNTS = ("requests", "messages", "connections", "threads", "processes")
+_NOTICED = {"ms": 5.0, "s": 0.005}  # shorter times may grow unnoticed
+_OF_DEVICES = ("PhysicalDisk", "LogicalDisk", "Network Interface", "Network Adapter", "Processor", "System", "Memory")
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A queue or a time inside the software. `grew`: with the load; `long`: above its limit."""
+
+    figure: Figure
+    grew: bool
+    long: bool
+
+    @property
+    def stands(self) -> bool:
+        """Whether it grew beyond its limit, or is far beyond it throughout; without a limit, whether it grew much."""
+        value, before = self.figure.value, self.figure.before
+        if self.figure.limit is None:
+            return self.grew and before is not None and value >= max(_FAR, _MANY_TIMES * before)
+        return (self.grew and self.long) or (self.long and value >= _FAR * max(self.figure.limit, 1.0))
+
+
+def waiting(measured: Measured, load: LoadResponse) -> tuple[Waiting, ...]:
+    """Every queue and time inside the software that was recorded; those that grew or are long first."""
+    found = [*_known(measured, load), *_named(measured, load)]
+    return tuple(sorted(found, key=lambda one: (-(one.grew + one.long), -_growth(one.figure))))
+
+
+def _known(measured: Measured, load: LoadResponse) -> Iterator[Waiting]:
+    for signal in INSIDE:
+        for subject, values in measured.of(signal).items():
+            figure = figure_of(measured, load, signal, subject, values)
+            if not np.isnan(figure.value):
+                yield _judged(figure)
+
+
+def _judged(figure: Figure) -> Waiting:
+    limit = figure.limit or 0.0
+    queue = figure.unit in _COUNTS
+    least = max(limit, 1.0) if queue else _NOTICED.get(figure.unit, 0.0)
+    long = figure.value >= max(limit, 1.0) if queue else figure.value > limit
+    grew = figure.before is not None and figure.value >= max(_GROWN * figure.before, least)
+    return Waiting(figure, bool(grew), bool(long))
+
+
+def _named(measured: Measured, load: LoadResponse) -> Iterator[Waiting]:
+    """Counters of no signal whose names say that they count what waits; there are no limits for them."""
+    if load.low is None:
+        return
+    for series in measured.review.signals.others():
+        if not _waits(series):
+            continue
+        values = measured.slots.means(measured.review.signals.counter(series))
+        value, before = median(values, load.top), median(values, load.low)
+        if np.isnan(value) or np.isnan(before):
+            continue
+        subject = Subject(measured.review.host_of(series), series.tag("instance"))
+        name = series.path or f"{series.measurement} {series.field}"
+        yield Waiting(Figure(name, name, "", subject, value, before), value >= max(_GROWN * before, 1.0), long=False)
+
+
+def _waits(series: Series) -> bool:
+    name = series.field.replace("_", " ").casefold()
+    device = (series.tag("objectname") or series.measurement) in _OF_DEVICES
+    return not device and any(word in name for word in WAITING_WORDS)
+
+
+def _growth(figure: Figure) -> float:
+    return figure.value / max(figure.before, 1e-9) if figure.before is not None else 0.0

@@ -1,0 +1,84 @@
+"""How long requests took: the split of directory latency, and the knee of latency over throughput.
+
+"Measurement and Analysis of LDAP Performance" (Wang and others) splits the response of a directory into connecting and
+processing: connecting dominates where the server is saturated, and Nagle's algorithm adds about 50 ms at any load.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from plimsoll.analysis.latency_knee import latency_knee
+from plimsoll.insights.limits.case import Case
+from plimsoll.insights.limits.figure import Figure, figure_of
+from plimsoll.insights.limits.words import figure_text
+from plimsoll.model.log import Values
+from plimsoll.model.value_text import number, quantity
+from plimsoll.review.sentences import subject_name
+
+Reason = tuple[str, tuple[Figure, ...]]
+_STUDY = "Measurement and Analysis of LDAP Performance"
+_NAGLE = (38.0, 70.0)  # ms
+_CONSTANT = 1.3  # times
+_NOTICED = 0.5  # of the limit of a latency
+# The response a client sees first, then its parts.
+_RESPONSES = ("ldap.response_latency", "ldap.processing_latency", "messaging.holding_time", "exchange.rpc_latency")
+
+
+def latencies(case: Case) -> Iterator[Reason]:
+    """Sentences about the latency of directories and of other servers, with their figures."""
+    measured, load = case.measured, case.load
+    for subject, connect in measured.of("ldap.connect_latency").items():
+        processing = measured.on("ldap.processing_latency", subject.host).get(subject)
+        if processing is None:
+            continue
+        pair = tuple(
+            figure_of(measured, load, name, subject, values, compared=False)
+            for name, values in (("ldap.connect_latency", connect), ("ldap.processing_latency", processing))
+        )
+        if not any(np.isnan(one.value) for one in pair):
+            yield _split(pair), pair
+        if _is_constant(processing):
+            text = f"A search took about {number(float(np.nanmedian(processing)))} ms at any load"
+            yield f"{text}: Nagle's algorithm adds about 50 ms ({_STUDY}, Effect of Nagle Algorithm).", pair[1:]
+    yield from _knee(case)
+
+
+def _split(pair: tuple[Figure, ...]) -> str:
+    connect, processing = pair
+    text = f"The latency of {connect.subject.host}: {figure_text(connect, connect.subject.host, brief=True)}"
+    text += f", {figure_text(processing, processing.subject.host, brief=True)}"
+    if connect.value > processing.value and connect.before is not None and connect.value > connect.before:
+        return f"{text}; connecting dominates, as it does where a directory is saturated ({_STUDY}, Conclusion)."
+    return f"{text}."
+
+
+def _is_constant(processing: Values) -> bool:
+    """Whether it stays where Nagle's algorithm puts it, whatever the load."""
+    filled = processing[np.isfinite(processing)]
+    if len(filled) < 5:
+        return False
+    low, high = np.percentile(filled, [5, 95])
+    return bool(_NAGLE[0] <= low and high <= min(_NAGLE[1], _CONSTANT * low))
+
+
+def _knee(case: Case) -> Iterator[Reason]:
+    work = case.load.work
+    if work is None or work.kind != "operations":
+        return
+    rate = case.measured.slots.means(work.samples)
+    for signal in _RESPONSES:
+        for subject, values in case.measured.of(signal).items():
+            found = latency_knee(rate, values)
+            known = case.measured.review.question.signals[signal]
+            limit = case.measured.bound(signal, subject).limit
+            if found is None or found.at_highest < _NOTICED * limit:
+                continue
+            unit, per = known.unit, work.signal.unit
+            yield (
+                f"{known.title} of {subject_name(subject)} stayed near {quantity(found.latency, unit)} up to "
+                f"{quantity(found.rate, per)}, {round(100 * found.rate / found.highest)} % of the highest rate "
+                f"({quantity(found.highest, per)}), where it was {quantity(found.at_highest, unit)}.",
+                (figure_of(case.measured, case.load, signal, subject, values),),
+            )
+            return

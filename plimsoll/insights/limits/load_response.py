@@ -1,0 +1,142 @@
+"""The part of a run with the highest load, and whether the work done still followed the load there."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from plimsoll.analysis.rank_correlation import ranks
+from plimsoll.analysis.response import Response, highest, response, rises_to_its_end, top, varies
+from plimsoll.insights.limits.measured import Mask, Measured
+from plimsoll.model.log import Values
+from plimsoll.review.load import Load
+
+# Our choices.
+_VARIES = 1.5  # times: from there on a load is one that was changed
+_TOP, _TOP_OF_WORK = 0.9, 0.85  # of the highest load: what counts as the highest load
+_LOW = 0.5
+_BEFORE = 0.66  # of the highest load: below, work goes with connections if they have to do with each other
+_FOLLOWS, _FLAT = 0.8, 0.4  # elasticity
+_BENDS = 0.65
+_AT_LEAST, _AT_MOST = 0.55, 0.75  # what it may be at the far end of its error
+_LATER = 0.1  # of the run
+_STILL_RISES = 1.15
+_GO_TOGETHER = 0.3  # rank correlation of connections and work
+
+
+@dataclass(frozen=True)
+class LoadResponse:
+    """The load of a run and what was done for it.
+
+    Attributes:
+        offered: The load that was put on the system (connections), if it is recorded and was changed.
+        work: The throughput: operations, else bytes.
+        top: The part of the run with the highest load; all of it if no load is recorded.
+        low: The part with at most half of it; None if the load did not change.
+        follows: Whether the work followed the load up to the highest; None if that is not known.
+        response: How it did, where the offered load is recorded.
+        busy: Whether the part is that in which a resource was near its capacity, as no load tells.
+        fell: The work when it was highest and later, where the part that is judged is the later one.
+    """
+
+    offered: Load | None
+    work: Load | None
+    top: Mask
+    low: Mask | None
+    follows: bool | None
+    response: Response | None
+    fell: tuple[float, float] | None = None
+    busy: bool = False
+
+    @property
+    def flat(self) -> bool:
+        """Whether the work is known to have followed the load no longer."""
+        return self.follows is False
+
+    @property
+    def bends(self) -> bool:
+        """Whether the work grew far less than the load, without being flat for sure."""
+        return self.response is not None and self.response.elasticity < _BENDS
+
+    @property
+    def load(self) -> Load | None:
+        """The signal by which the highest load is found."""
+        return self.offered or self.work
+
+
+def load_response(measured: Measured, loads: Sequence[Load]) -> LoadResponse:
+    """Find the highest load of a run, and whether the work followed it."""
+    work = _first(loads, "operations") or _first(loads, "bytes")
+    done = measured.slots.means(work.samples) if work else None
+    offered = _offered(measured, [one for one in loads if one.kind == "connections"], done)
+    everything = np.ones(measured.slots.count, dtype=bool)
+    if offered is not None:
+        put = measured.slots.means(offered.samples)
+        found = response(put, done) if done is not None else None
+        return LoadResponse(offered, work, top(put, _TOP), _low(put), _follows(found), found)
+    if work is None or done is None:
+        return LoadResponse(None, None, everything, None, None, None)
+    if not varies(done, _VARIES):
+        return LoadResponse(None, work, top(done, _TOP_OF_WORK), None, None, None)
+    rises = rises_to_its_end(done, _STILL_RISES)
+    most = top(done, _TOP_OF_WORK)
+    return LoadResponse(None, work, most, _low(done, before=most), True if rises else None, None)
+
+
+def _first(loads: Sequence[Load], kind: str) -> Load | None:
+    return next((one for one in loads if one.kind == kind), None)
+
+
+def _offered(measured: Measured, connections: Sequence[Load], done: Values | None) -> Load | None:
+    """The connections that were changed during the run, and went with the work if that is recorded."""
+    for one in connections:
+        put = measured.slots.means(one.samples)
+        if not varies(put, _VARIES):
+            continue
+        if done is None or not varies(done, _VARIES):
+            return one
+        if _go_together(put, done):
+            return one
+    return None
+
+
+def _go_together(put: Values, done: Values) -> bool:
+    """Whether more was done with more connections, at least before the work levelled off."""
+    both = np.isfinite(put) & np.isfinite(done)
+    lower = both & (put <= _BEFORE * highest(put))
+    return any(
+        mask.sum() > 3 and float(np.corrcoef(ranks(put[mask]), ranks(done[mask]))[0, 1]) >= _GO_TOGETHER
+        for mask in (lower, both)
+    )
+
+
+def _low(load: Values, before: Mask | None = None) -> Mask | None:
+    """Where the load is at most half of its highest; of work, `before` it was highest, as it may fall from trouble."""
+    mask = np.isfinite(load) & (load <= _LOW * highest(load)) & (load > 0)
+    if before is not None:
+        mask[np.argmax(before) :] = False
+    return mask if mask.sum() >= 2 else None
+
+
+def _follows(found: Response | None) -> bool | None:
+    if found is None:
+        return None
+    if found.elasticity >= _FOLLOWS and found.elasticity - found.error >= _AT_LEAST:
+        return True
+    return False if found.elasticity <= _FLAT and found.elasticity + found.error <= _AT_MOST else None
+
+
+def after_the_peak(measured: Measured, load: LoadResponse) -> LoadResponse | None:
+    """The part of a run after its highest work, where the work had fallen; None if the offered load is recorded.
+
+    If something is used up there, the work fell because of that, and not because the load was taken away.
+    """
+    if load.offered is not None or load.work is None:
+        return None
+    done = measured.slots.means(load.work.samples)
+    first = int(np.flatnonzero(load.top)[0]) if load.top.any() else 0
+    later = np.isfinite(done) & ~load.top & (np.arange(len(done)) > first)
+    if later.mean() < _LATER:
+        return None
+    before, at_peak = float(np.median(done[later])), float(np.median(done[load.top]))
+    return replace(load, top=later, follows=False, fell=(at_peak, before))

@@ -1,0 +1,112 @@
+"""How near the memory of a host was to its capacity."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from plimsoll.insights.limits.figure import Figure, figure_of
+from plimsoll.insights.limits.load_response import LoadResponse
+from plimsoll.insights.limits.measured import Measured
+from plimsoll.insights.limits.resource_use import Standing, State
+from plimsoll.model.log import Values
+from plimsoll.model.times import SECOND
+from plimsoll.review.findings import CROSSED, Finding
+from plimsoll.review.sentences import limit_of
+
+# Our choices.
+_PAGES, _GROWN = 100.0, 5.0  # pages/s, times those under low load: paging, where hardly any memory is left
+_PAGING = ("memory.swapped_out", "memory.swapped_in", "memory.pages", "memory.pages_input", "memory.major_faults")
+_SWAPPING = ("memory.swapped_out", "memory.swapped_in")
+_BY_THE_CLOCK = 0.5  # s of page life for each second
+_PAGE_LIFE = ("sql-page-life-critical", "sql-page-life-maximum", "sql-page-life-expectancy")
+_LITTLE = 1000 * 2**20  # bytes: with the paging of windows-paging, the limit of that rule
+
+
+def memory(measured: Measured, host: str, load: LoadResponse) -> Standing:
+    """The standing of a host's memory: what is left of it, and whether data had to be read from disk again."""
+    left = _left(measured, host, load)
+    paging = [one for name in _PAGING if (one := _first(measured, host, load, (name,))) is not None]
+    stalled = _first(measured, host, load, ("memory.stalled", "memory.waited_for"))
+    shown = tuple(one for one in (left, _most(paging)) if one is not None)
+    if stalled is not None and stalled.value > (stalled.limit or 0):
+        return Standing("memory", host, State.FULL, (stalled, *shown))
+    if (cache := _small_cache(measured, host, load)) is not None:
+        return Standing("memory", host, State.NEAR, (*cache, *shown), what="the buffer cache of SQL Server")
+    return Standing(
+        "memory", host, _state(left, paging), shown, needed="" if left and paging else measured.needed("memory", host)
+    )
+
+
+def _state(left: Figure | None, paging: list[Figure]) -> State:
+    pages = any(one.value >= (one.limit or 0) for one in paging)
+    if left is None:
+        swaps = all(any(one.signal == name and one.value >= (one.limit or 0) for one in paging) for name in _SWAPPING)
+        return State.NEAR if swaps else State.UNCLEAR if paging else State.NOT_RECORDED
+    if left.value > (left.limit or 0):
+        return State.NEAR if pages and left.signal == "memory.available" and left.value < _LITTLE else State.ROOM
+    if not paging:
+        return State.UNCLEAR
+    begun = any(one.value >= max(_PAGES, _GROWN * (one.before or 0)) for one in paging)
+    return State.FULL if pages else State.NEAR if begun else State.HIGH
+
+
+def _left(measured: Measured, host: str, load: LoadResponse) -> Figure | None:
+    """The memory that is left.
+
+    Where the size of the memory is not known, it is at least what was once available; the documented share of that is a
+    limit too.
+    """
+    left = _first(measured, host, load, ("memory.available_percent", "memory.available"))
+    if left is None or left.signal == "memory.available_percent":
+        return left
+    [values] = measured.on("memory.available", host).values()
+    share = measured.bound("memory.available_share", left.subject)
+    limit = share.limit * float(np.nanmax(values))
+    return replace(left, limit=limit, document=share.document) if limit > (left.limit or 0) else left
+
+
+def _first(measured: Measured, host: str, load: LoadResponse, names: tuple[str, ...]) -> Figure | None:
+    """The figure of the first of some signals that was recorded."""
+    for name in names:
+        if (found := measured.one(name, host)) is not None:
+            figure = figure_of(measured, load, name, *found)
+            if not np.isnan(figure.value):
+                return figure
+    return None
+
+
+def _most(paging: list[Figure]) -> Figure | None:
+    """The paging that is furthest above its limit."""
+    return max(paging, key=lambda one: one.value / (one.limit or 1), default=None)
+
+
+def _small_cache(measured: Measured, host: str, load: LoadResponse) -> tuple[Figure, ...] | None:
+    """Pages that live too short while databases are read from disk: the cache of SQL Server is too small for them."""
+    found = measured.one("sql.page_life_expectancy", host)
+    reads = measured.on("disk.reads", host)
+    if found is None or not reads or _climbs(measured, found[1], load):
+        return None
+    life = figure_of(measured, load, "sql.page_life_expectancy", *found)
+    if np.isnan(life.value) or life.value >= (life.limit or 0):
+        crossed = [one for one in measured.review.of(*CROSSED) if one.rule.id in _PAGE_LIFE and _is_of(one, host)]
+        if not crossed:
+            return None
+        source = crossed[0].rule.sources[0]
+        life = replace(life, limit=limit_of(crossed[0]).limit, document=f"{source.document}, {source.place}")
+    figures = [figure_of(measured, load, "disk.reads", subject, values) for subject, values in reads.items()]
+    busiest = max(figures, key=lambda one: np.nan_to_num(one.value))
+    return (life, busiest) if busiest.value >= (busiest.limit or 0) else None
+
+
+def _climbs(measured: Measured, life: Values, load: LoadResponse) -> bool:
+    """Whether page life expectancy climbs by the clock, as it does after a restart while nothing is thrown out."""
+    filled = np.flatnonzero(load.top & np.isfinite(life))
+    if len(filled) < 2:
+        return False
+    first, last = int(filled[0]), int(filled[-1])
+    seconds = (measured.slots.edges(last)[0] - measured.slots.edges(first)[0]) / SECOND
+    return float(life[last] - life[first]) >= _BY_THE_CLOCK * seconds
+
+
+def _is_of(finding: Finding, host: str) -> bool:
+    return finding.subject is not None and finding.subject.host.casefold() == host.casefold()

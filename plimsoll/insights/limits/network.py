@@ -1,0 +1,109 @@
+"""How near the links of a host were to their capacity."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from plimsoll.insights.limits.figure import Figure, figure_of
+from plimsoll.insights.limits.load_response import LoadResponse
+from plimsoll.insights.limits.measured import USUAL_LINKS, Mask, Measured
+from plimsoll.insights.limits.resource_use import Standing, State
+from plimsoll.model.log import Values
+
+# Our choices.
+_FULL, _HIGH = 90.0, 65.0  # % of the link
+_JUST_BELOW = (0.88, 1.0)  # of a usual link: headers and gaps between frames take the rest
+_STEADY = 0.015  # spread of the throughput, of its mean
+_SLOW = 0.5  # of 100 Mbit/s: has room on any link of today
+_FAST_ETHERNET = 1e8
+_DIRECTIONS = (
+    ("network.sent", "network.sent_utilization"),
+    ("network.received", "network.received_utilization"),
+)
+_INVENTED = 250  # %: adapters of virtual machines invent a speed
+
+
+def network(measured: Measured, host: str, load: LoadResponse) -> Standing:
+    """The standing of the adapter of a host that is nearest to the speed of its link."""
+    known = [one for one in _utilizations(measured, host, load) if 0 <= one[0].value < _INVENTED]
+    if known:
+        busiest, values = max(known, key=lambda one: one[0].value)
+        return Standing(
+            "network", host, _state(busiest, values, load.top), (busiest, *_queue(measured, host, load, busiest))
+        )
+    carried = list(_carried(measured, host, load))
+    if not carried:
+        return Standing("network", host, State.NOT_RECORDED, needed=measured.needed("network", host))
+    most, values = max(carried, key=lambda one: one[0].value)
+    link = _usual_link(most.value, values, load.top)
+    if link is not None:
+        limit = _JUST_BELOW[0] * link / 8
+        document = f"our choice: just below the {link / 1e6:,.0f} Mbit/s of a usual link, whose speed is not recorded"
+        return Standing(
+            "network",
+            host,
+            State.NEAR,
+            (replace(most, limit=limit, document=document),),
+            needed=measured.needed("network", host),
+        )
+    slow = most.value < _SLOW * _FAST_ETHERNET / 8
+    return Standing(
+        "network",
+        host,
+        State.ROOM if slow else State.UNCLEAR,
+        (most,),
+        needed="" if slow else measured.needed("network", host),
+    )
+
+
+def _state(figure: Figure, values: Values, part: Mask) -> State:
+    if figure.value >= (figure.limit or 100):
+        return State.FULL if figure.value >= _FULL else State.NEAR
+    if figure.value < _HIGH:
+        return State.ROOM
+    return State.NEAR if _is_steady(values, part) else State.HIGH
+
+
+def _is_steady(values: Values, part: Mask) -> bool:
+    """Whether the throughput stayed the same, as at the end of what a link can carry."""
+    chosen = values[part & np.isfinite(values)]
+    return len(chosen) >= 5 and float(np.std(chosen)) <= _STEADY * float(np.mean(chosen))
+
+
+def _utilizations(measured: Measured, host: str, load: LoadResponse) -> Iterator[tuple[Figure, Values]]:
+    """The utilization of each link in each direction, also where its speed was not sampled together with its bytes."""
+    links = {subject.key: values for subject, values in measured.on("network.link_percent", host).items()}
+    for carried, utilization in _DIRECTIONS:
+        for subject, values in measured.on(carried, host).items():
+            percent = links.get(subject.key)
+            given = measured.review.facts.known(subject, "link_bits")
+            if given is not None:
+                percent = np.full_like(values, given / 800)
+            if percent is not None and np.nanmax(percent) > 0:
+                speed = np.where(np.isfinite(percent), percent, np.nanmedian(percent))
+                yield figure_of(measured, load, utilization, subject, values / speed), values
+
+
+def _queue(measured: Measured, host: str, load: LoadResponse, of: Figure) -> Iterator[Figure]:
+    for subject, values in measured.on("network.output_queue", host).items():
+        figure = figure_of(measured, load, "network.output_queue", subject, values)
+        if subject == of.subject and figure.value > 0:
+            yield figure
+
+
+def _carried(measured: Measured, host: str, load: LoadResponse) -> Iterator[tuple[Figure, Values]]:
+    """The throughput of each adapter, and that of all where no other is recorded."""
+    for signal in ("network.bytes", "network.sent", "network.received", "network.bytes_total"):
+        for subject, values in measured.on(signal, host).items():
+            figure = figure_of(measured, load, signal, subject, values, compared=False)
+            if not np.isnan(figure.value):
+                yield figure, values
+
+
+def _usual_link(carried: float, values: Values, part: Mask) -> float | None:
+    """The link speed (bit/s) that a throughput stays just below without varying; None if there is none."""
+    if not _is_steady(values, part):
+        return None
+    low, high = _JUST_BELOW
+    return next((link for link in USUAL_LINKS if low <= 8 * carried / link <= high), None)

@@ -1,0 +1,89 @@
+"""How near the processors of a host were to their capacity: all of them, one of many, or one process."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from plimsoll.insights.limits.figure import Figure, figure_of
+from plimsoll.insights.limits.load_response import LoadResponse
+from plimsoll.insights.limits.measured import Measured, median
+from plimsoll.insights.limits.resource_use import Standing, State
+from plimsoll.model.log import Values
+from plimsoll.rules.subjects import Subject
+
+_FULL = 97.0  # our choice, in %
+_HIGH = 0.85  # our choice: of the limit
+_HIGH_WITH_QUEUE = 80.0  # %: with threads waiting, the limit of windows-processor-queue; cpu-busy's too
+_ONE_PROCESS = (93.0, 103.0)  # % of one processor: what one thread can use of it
+_SHARE_BEYOND = 0.02  # our choice: of its samples
+_NO_WORK = ("idle", "_total", "system")
+
+
+def processors(measured: Measured, host: str, load: LoadResponse) -> Standing:
+    """The standing of a host's processors."""
+    all_of_them = _busy(measured, host)
+    if all_of_them is None:
+        return Standing("cpu", host, State.NOT_RECORDED, needed=measured.needed("cpu", host))
+    busy = figure_of(measured, load, "cpu.busy", *all_of_them)
+    limit = busy.limit or 100
+    more = tuple(_supporting(measured, host, load))
+    if busy.value >= limit:
+        state = State.FULL if busy.value >= _FULL else State.NEAR
+        return Standing("cpu", host, state, (busy, *more))
+    if (one := _one_processor(measured, host, load)) is not None:
+        state = State.FULL if one.value >= _FULL else State.NEAR
+        return Standing("cpu", host, state, (one, busy, *more), what="one processor")
+    if (process := _one_process(measured, host, load, busy.value)) is not None:
+        return Standing("cpu", host, State.NEAR, (process, busy, *more), what="one process")
+    queue = next((one for one in more if one.signal in ("cpu.queue_length", "cpu.load")), None)
+    if busy.value >= _HIGH_WITH_QUEUE and (queue is not None or load.flat):
+        return Standing("cpu", host, State.NEAR, (busy, *more))
+    state = State.HIGH if busy.value >= _HIGH * limit else State.ROOM
+    return Standing("cpu", host, state, (busy, *more))
+
+
+def _busy(measured: Measured, host: str) -> tuple[Subject, Values] | None:
+    """The time all processors were busy; their mean where their total was not recorded."""
+    if (total := measured.one("cpu.busy", host)) is not None:
+        return total
+    each = measured.on("cpu.processor_busy", host)
+    return (Subject(host), np.mean(list(each.values()), axis=0)) if each else None
+
+
+def _one_processor(measured: Measured, host: str, load: LoadResponse) -> Figure | None:
+    """A processor that was busy all the time beside others that were not."""
+    each = measured.on("cpu.processor_busy", host)
+    if len(each) < 2:
+        return None
+    subject = max(each, key=lambda one: np.nan_to_num(median(each[one], load.top)))
+    figure = figure_of(measured, load, "cpu.processor_busy", subject, each[subject])
+    return figure if figure.value >= (figure.limit or 100) else None
+
+
+def _one_process(measured: Measured, host: str, load: LoadResponse, busy: float) -> Figure | None:
+    """A process that used the time of exactly one of several processors, which is all that one thread can use."""
+    number = measured.review.facts.known(Subject(host), "processors")
+    if number is None or number < 2 or busy < 80 / number:
+        return None
+    low, high = _ONE_PROCESS
+    for subject, values in measured.on("process.cpu", host).items():
+        if (subject.instance or "").casefold() in _NO_WORK:
+            continue
+        raw = measured.review.signals.of("process.cpu").get(subject)
+        if raw is not None and float(np.mean(raw.present.values > high)) > _SHARE_BEYOND:
+            continue  # several threads
+        chosen = values[load.top & np.isfinite(values)]
+        if len(chosen) and low <= np.percentile(chosen, 15) and np.percentile(chosen, 85) <= high:
+            return figure_of(measured, load, "process.cpu", subject, values)
+    return None
+
+
+def _supporting(measured: Measured, host: str, load: LoadResponse) -> Iterator[Figure]:
+    """What goes with busy processors: threads that wait for them, time that was stolen, switches between threads."""
+    for signal in ("cpu.queue_length", "cpu.load", "cpu.steal"):
+        if (found := measured.one(signal, host)) is not None:
+            figure = figure_of(measured, load, signal, *found)
+            if figure.limit is not None and figure.value > figure.limit:
+                yield figure
+    if (found := measured.one("cpu.context_switches", host)) is not None:
+        yield figure_of(measured, load, "cpu.context_switches", *found, compared=False)

@@ -1,0 +1,113 @@
+"""The reasons for a conclusion, sentence by sentence, each with the figures it rests on."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from plimsoll.insights.limits import words
+from plimsoll.insights.limits.case import Case
+from plimsoll.insights.limits.conclusion import Conclusion
+from plimsoll.insights.limits.figure import Figure, figure_of
+from plimsoll.insights.limits.goes_with import goes_with
+from plimsoll.insights.limits.latency import latencies
+from plimsoll.insights.limits.resource_use import Standing
+from plimsoll.insights.limits.switching import switching
+from plimsoll.review.sentences import breach_sentence
+from plimsoll.rules.subjects import Subject
+
+_MOST_EPISODES = 3
+_MOST_FIGURES = 3
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence, and the figures it rests on."""
+
+    text: str
+    figures: tuple[Figure, ...] = ()
+
+
+def reasons(case: Case, found: Conclusion) -> Iterator[Sentence]:
+    """The conclusion, then what it rests on, what was ruled out and what was not."""
+    when = words.highest_load(case.measured, case.load)
+    if found.limiting is not None:
+        yield from _of_a_resource(case, found, found.limiting, when)
+    elif found.kind == "queue":
+        yield from _of_a_queue(case, when, confident=found.confident)
+    elif found.kind == "load":
+        yield from _of_the_load(case, when, confident=found.confident)
+    else:
+        yield from _undecided(case, when)
+    yield Sentence(words.followed(case.load), tuple(_of_the_work(case)))
+    if found.limiting is None:
+        for one in case.episodes[:_MOST_EPISODES]:
+            yield Sentence(f"For a part of the run only: {breach_sentence(one)}")
+    if text := words.room(case.room):
+        yield Sentence(text, tuple(figure for one in case.room for figure in one.figures[:1]))
+    if text := words.not_ruled_out(case.open):
+        yield Sentence(text)
+    yield from (Sentence(*one) for one in (*switching(case), *latencies(case), *goes_with(case)))
+
+
+def _of_the_work(case: Case) -> Iterator[Figure]:
+    """The load and the work at the highest and at low load."""
+    load, measured = case.load, case.measured
+    for one in (load.offered, load.work):
+        if one is not None:
+            values = measured.slots.means(one.samples)
+            yield figure_of(measured, load, one.name, Subject(one.hosts[0]), values, compared=False)
+
+
+def _of_a_resource(case: Case, found: Conclusion, limiting: Standing, when: str) -> Iterator[Sentence]:
+    yield Sentence(words.limited_by(limiting, case.load, confident=found.confident), limiting.figures[:1])
+    shown = limiting.figures[:_MOST_FIGURES]
+    yield Sentence(f"{when}: {words.figures_text(shown, limiting.host)}.", shown)
+    for one in case.standings:
+        if one is limiting or not one.used_up or not one.figures:
+            continue
+        if one in case.used_up_at_any_load:
+            why = "under low load too, from which the work could still grow"
+        elif one.resource == "disk" and limiting.resource == "memory" and one.host == limiting.host:
+            why = "which reads what memory could not hold"
+        else:
+            why = "which may limit as well"
+        text = words.figure_text(one.figures[0], limiting.host, brief=True)
+        yield Sentence(f"Also near a limit: {text}, {why}.", one.figures[:1])
+
+
+def _of_a_queue(case: Case, when: str, *, confident: bool) -> Iterator[Sentence]:
+    a = "A" if confident else "Probably a"
+    had_room = "no resource was near its capacity for long" if case.episodes else "every resource recorded had room"
+    yield Sentence(f"{a} queue inside the software limits this run: {had_room}.")
+    shown = tuple(one.figure for one in case.waits[:_MOST_FIGURES])
+    if shown:
+        yield Sentence(f"{when}: {words.figures_text(shown, None)}.", shown)
+    else:
+        yield Sentence(
+            "Which queue is not recorded, and what lies outside the hosts (clients, the way to them) may limit as well."
+        )
+
+
+def _of_the_load(case: Case, when: str, *, confident: bool) -> Iterator[Sentence]:
+    if confident:
+        yield Sentence("The load was too small to reach a limit.")
+    elif case.episodes:
+        yield Sentence("Nothing that was recorded limits the whole run.")
+    else:
+        yield Sentence("Nothing that was recorded limits this run: nothing stayed near its capacity.")
+    if case.waits:
+        shown = tuple(one.figure for one in case.waits[:_MOST_FIGURES])
+        yield Sentence(f"{when}: {words.figures_text(shown, None)}.", shown)
+    elif case.inside:
+        longest = case.inside[0].figure
+        yield Sentence(f"Little waited inside the software: {words.figure_text(longest, None)}.", (longest,))
+
+
+def _undecided(case: Case, when: str) -> Iterator[Sentence]:
+    """That it cannot be told, and what came nearest to a limit."""
+    if case.episodes and case.mostly_recorded and not (case.used_up or case.high or case.waits):
+        yield Sentence("Nothing that was recorded limits the whole run.")
+    else:
+        yield Sentence("What limits this run cannot be told from what was recorded.")
+    nearest = [*(one.figures[0] for one in (*case.used_up, *case.high)), *(one.figure for one in case.waits[:2])]
+    if nearest:
+        yield Sentence(f"{when}: {words.figures_text(nearest, None)}.", tuple(nearest))

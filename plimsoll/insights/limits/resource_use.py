@@ -1,0 +1,68 @@
+"""How near one resource of one host was to its capacity."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Literal
+
+from plimsoll.insights.limits.figure import Figure
+
+Resource = Literal["cpu", "disk", "memory", "network"]
+StateName = Literal["not-recorded", "unclear", "room", "high", "near", "full"]
+
+
+class State(IntEnum):
+    """From what was not recorded to what is used up."""
+
+    NOT_RECORDED = 0
+    UNCLEAR = 1  # recorded, but by counters that do not tell
+    ROOM = 2
+    HIGH = 3  # not near its capacity, and not far from it
+    NEAR = 4
+    FULL = 5
+
+    @property
+    def text(self) -> StateName:
+        """Its name for programs."""
+        return _NAMES[self]
+
+
+_NAMES: dict[State, StateName] = {
+    State.NOT_RECORDED: "not-recorded",
+    State.UNCLEAR: "unclear",
+    State.ROOM: "room",
+    State.HIGH: "high",
+    State.NEAR: "near",
+    State.FULL: "full",
+}
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A resource of a host at the highest load.
+
+    `figures` tell it, the most telling first; `what` is the resource in words where it is a part of one (`one of 8
+    processors`); `needed` the counters that would tell where they were not recorded.
+    """
+
+    resource: Resource
+    host: str
+    state: State
+    figures: tuple[Figure, ...] = ()
+    what: str = ""
+    needed: str = ""
+
+    @property
+    def used_up(self) -> bool:
+        """Whether it was near its capacity."""
+        return self.state >= State.NEAR
+
+    @property
+    def instance(self) -> str | None:
+        """The disk, adapter, processor or process that it is about."""
+        return self.figures[0].subject.instance if self.figures else None
+
+    @property
+    def at_low_load(self) -> bool:
+        """Whether it was as near its capacity under low load."""
+        main = self.figures[0] if self.figures else None
+        return main is not None and main.beyond(main.value) and main.beyond(main.before)

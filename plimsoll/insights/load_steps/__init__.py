@@ -1,0 +1,1 @@
+"""Load steps: the plateaus of the load, and what each cost."""

@@ -1,0 +1,220 @@
+"""The load steps of a run: plateaus of its load, and what every step cost.
+
+Site Server's capacity studies (1998, 1999) raise the load step by step, leave out the samples with too many context
+switches, and take the costs from the step that answers most.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from plimsoll.analysis.plateaus import plateaus
+from plimsoll.analysis.scalability import Knee, LatencyKnee, Law, Refused, latency_knee, scalability, throughput_knee
+from plimsoll.hosts.settings import is_load_step
+from plimsoll.insights.load_steps.step_means import LoadStep, Means, mean
+from plimsoll.model.log import Values
+from plimsoll.model.run import Phase
+from plimsoll.review.findings import Outcome
+from plimsoll.review.load import Load
+from plimsoll.review.review import Review
+from plimsoll.review.sentences import limit_of
+from plimsoll.rules.schema.signal import Signal
+from plimsoll.rules.subjects import Subject
+
+_SWITCHES_RULE = "context-switches"
+_OLD_MHZ = 1000  # our choice; the studies measured on 166 to 450 MHz
+_RESPONSE_TIMES = (  # what a client waits for; the first one that was recorded counts
+    "ldap.response_latency",
+    "exchange.rpc_latency",
+    "messaging.db_queue_latency",
+    "ldap.bind_time",
+)
+_CANDIDATES = 2  # of each kind of load
+_DOUBLED, _HARDLY_MORE = 1.9, 1.10  # context switches, and throughput: 7,599 to 15,054/s, and 130.55 to 142.33/s
+_LESS = 0.99  # our choice: throughput that is lower by less has not fallen
+_ALIKE = 0.02  # our choice: loads and throughputs that differ by less are the same
+
+
+@dataclass(frozen=True)
+class LoadSteps:
+    """The steps of a run in order of time, and what they show. `by_hand`: they are phases of plimsoll.toml."""
+
+    load: Load
+    throughput: Load | None
+    latency: Signal | None
+    by_hand: bool
+    switches_limit: float | None
+    steps: tuple[LoadStep, ...]
+
+    @cached_property
+    def answers_load(self) -> bool:
+        """Whether throughput was recorded apart from the load."""
+        return self.throughput is not None and self.throughput.name != self.load.name
+
+    @cached_property
+    def measured(self) -> tuple[LoadStep, ...]:
+        """The steps with a throughput."""
+        return tuple(one for one in self.steps if one.throughput)
+
+    @cached_property
+    def optimum(self) -> LoadStep | None:
+        """The step with the highest throughput, of equal ones the cheapest; without those left out, if any stay."""
+        kept = [one for one in self.measured if not one.left_out] or list(self.measured)
+        if not kept:
+            return None
+        most = max(one.throughput or 0 for one in kept)
+        best = [one for one in kept if (one.throughput or 0) >= (1 - _ALIKE / 4) * most]
+        return min(best, key=lambda one: (one.cost_percent or 0, -(one.throughput or 0)))
+
+    @cached_property
+    def falls_after(self) -> LoadStep | None:
+        """The step with the highest throughput of all, if a step after it under no lower load answers less."""
+        if not self.measured:
+            return None
+        top = max(self.measured, key=lambda one: one.throughput or 0)
+        for one in self.measured:
+            if one.number > top.number and self._is_no_lower_load(top, one):
+                known = 3 * float(np.hypot(one.error, top.error))
+                less = min(_LESS * (top.throughput or 0), (top.throughput or 0) - known)
+                if (one.throughput or 0) < less:
+                    return top
+        return None
+
+    def _is_no_lower_load(self, one: LoadStep, later: LoadStep) -> bool:
+        """Whether a later step is under at least the same load; by the processors, if no other load is known."""
+        if self.answers_load:
+            return later.load >= (1 - _ALIKE) * one.load
+        if one.cpu is None or later.cpu is None:
+            return False
+        return later.cpu >= one.cpu
+
+    @cached_property
+    def last_step_is_lower(self) -> bool:
+        """Whether throughput ends below its maximum while nothing shows if the load was lower, too."""
+        if self.answers_load or not self.measured or self.falls_after:
+            return False
+        return (self.measured[-1].throughput or 0) < 0.9 * max(one.throughput or 0 for one in self.measured)
+
+    @cached_property
+    def switching(self) -> tuple[LoadStep, LoadStep] | None:
+        """Two steps between which context switches double, each operation costs more, and hardly more are done."""
+        for one, other in pairwise(self.measured):
+            if None in (one.context_switches, other.context_switches, one.cost_percent, other.cost_percent):
+                continue
+            doubled = (other.context_switches or 0) >= _DOUBLED * (one.context_switches or 0) > 0
+            hardly = (other.throughput or 0) < _HARDLY_MORE * (one.throughput or 0)
+            if doubled and hardly and (other.cost_percent or 0) > (one.cost_percent or 0) and other.load >= one.load:
+                return one, other
+        return None
+
+    @cached_property
+    def law(self) -> Law | Refused:
+        """The universal scalability law of throughput over load, or why it is not fitted."""
+        if self.throughput is None:
+            return Refused("no throughput was recorded")
+        if self.load.kind != "connections" or not self.answers_load:
+            return Refused(
+                "it needs how many work at the same time, such as connections or users; the load here is "
+                f"{self.load.signal.title} ({self.load.signal.unit})"
+            )
+        return scalability(*self._curve(), np.array([one.error for one in self.measured]))
+
+    @cached_property
+    def knee(self) -> Knee | None:
+        """The load after which throughput grows less than half as fast."""
+        return throughput_knee(*self._curve()) if self.answers_load else None
+
+    @cached_property
+    def latency_knee(self) -> LatencyKnee | None:
+        """The rate up to which latency is flat."""
+        found = [one for one in self.measured if one.latency is not None]
+        return latency_knee([one.throughput or 0 for one in found], [one.latency or 0 for one in found])
+
+    def _curve(self) -> tuple[Values, Values]:
+        return (
+            np.array([one.load for one in self.measured]),
+            np.array([one.throughput or 0.0 for one in self.measured]),
+        )
+
+
+def load_steps(review: Review) -> LoadSteps | None:
+    """The load steps of a run; None if its load was not stepped."""
+    by_hand = tuple(one for one in review.phases if is_load_step(one.name))
+    if by_hand:
+        load = _most_varied(review.loads, by_hand)
+        spans = [(one.start, one.end) for one in by_hand]
+    else:
+        load, spans = _stepped(review.loads)
+    if load is None:
+        return None
+    throughput = next((one for one in review.loads if one.kind == "operations"), None)
+    throughput = throughput or next((one for one in review.loads if one.kind == "bytes"), None)
+    bytes_ = next((one for one in review.loads if one.kind == "bytes"), None)
+    latency = next((name for name in _RESPONSE_TIMES if review.signals.of(name)), None)
+    limit = _switches_limit(review, (throughput or load).hosts)
+    means = Means(review, load, throughput, bytes_, latency, limit)
+    answer_time = review.question.signals[latency] if latency else None
+    steps = tuple(means.step(at, *one) for at, one in enumerate(spans, 1))
+    return LoadSteps(load, throughput, answer_time, bool(by_hand), limit, steps)
+
+
+def _stepped(loads: Sequence[Load]) -> tuple[Load | None, list[tuple[int, int]]]:
+    """The load that was stepped, and the times of its steps.
+
+    Connections are what a test steps, so they count unless the operations have clearly more steps; bytes only where
+    neither was stepped. Bytes and processor time rise for many reasons, so theirs must be stairs: up, down, or both.
+    """
+    found: dict[str | None, tuple[Load, list[tuple[int, int]]]] = {}
+    for kind in ("connections", "operations", "bytes", None):
+        for load in [one for one in loads if one.kind == kind][:_CANDIDATES]:
+            levels = plateaus(load.samples)
+            spans = [(one.start, one.end) for one in levels]
+            is_clear = kind in ("connections", "operations") or _turns([one.level for one in levels]) <= 1
+            if spans and is_clear and (kind not in found or len(spans) > len(found[kind][1])):
+                found[kind] = load, spans
+        if kind == "operations" and found:
+            break
+    if not found:
+        return None, []
+    return max(found.values(), key=lambda one: len(one[1]) + (1.5 if one[0].kind == "connections" else 0))
+
+
+def _turns(levels: Sequence[float]) -> int:
+    """How often levels turn from rising to falling or back, by changes of more than a tenth of their range."""
+    least = 0.1 * float(np.ptp(levels)) if levels else 0.0
+    rises = [other > one for one, other in pairwise(levels) if abs(other - one) > least]
+    return sum(one != other for one, other in pairwise(rises))
+
+
+def _most_varied(loads: Sequence[Load], phases: Sequence[Phase]) -> Load | None:
+    """The connections if they differ from phase to phase, else the best load."""
+    for load in loads:
+        means = [mean(load.samples, one.start, one.end) for one in phases]
+        known = [one for one in means if one is not None]
+        if load.kind == "connections" and known and max(known) > 1.1 * min(known):
+            return load
+    return loads[0] if loads else None
+
+
+def _switches_limit(review: Review, hosts: Sequence[str]) -> float | None:
+    """The context switches beyond which the studies do not measure, where the rule judges these hosts.
+
+    It is for processors like the studies'; those of today switch more often without loss.
+    """
+    names = {host.casefold() for host in hosts}
+    return next(
+        (
+            limit_of(one).limit
+            for one in review.findings
+            if one.rule.id == _SWITCHES_RULE
+            and one.outcome != Outcome.OFF
+            and one.rule.severity != "info"
+            and one.subject
+            and one.subject.host.casefold() in names
+            and 0 < (review.facts.known(Subject(one.subject.host), "clock_mhz") or 0) <= _OLD_MHZ
+        ),
+        None,
+    )

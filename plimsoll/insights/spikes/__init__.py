@@ -1,0 +1,1 @@
+"""Spikes at regular intervals, and what rises with them."""

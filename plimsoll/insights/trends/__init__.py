@@ -1,0 +1,1 @@
+"""What climbs or falls throughout a run."""

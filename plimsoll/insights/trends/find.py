@@ -1,0 +1,273 @@
+"""Trends of a run: what climbs and must not, what falls and must not, and what should rise.
+
+A process that leaks is found by memory that grows beyond what the load explains (Site Server Dynamic Directory, Memory,
+the only check for leaks in the studies: DYN-025), so trends are looked for in the steady phase, and those that the load
+shares are not told.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from plimsoll.analysis.trend import Trend, trend
+from plimsoll.insights.smallest_change import smallest_change
+from plimsoll.insights.trends.restarts import Restarts
+from plimsoll.model.log import Values
+from plimsoll.model.run import Phase
+from plimsoll.model.samples import Samples
+from plimsoll.model.times import SECOND, duration_text
+from plimsoll.model.value_text import number, percent, quantity
+from plimsoll.review.findings import Finding
+from plimsoll.review.load import Load
+from plimsoll.review.review import Review
+from plimsoll.review.sentences import limit_of, subject_name
+from plimsoll.rules.schema.field_types import Trend as TrendMeaning
+from plimsoll.rules.schema.signal import Signal
+from plimsoll.rules.subjects import Subject
+
+_STEADY = "steady"
+_PROCESS = "process."
+_SHORTEST = 540 * SECOND
+_OF_PHASE = 0.6  # the least part of the phase, or of the run, that must have been recorded without a restart
+_CHANGE = 0.05  # the least change over the recorded time, as a share of the level
+_OF_LOAD = 0.5  # a load that changes by at least so much of what the signal does (as shares) may explain it
+_SOME_LOAD = 0.02  # a climb of the load by less is none
+_FURTHEST = 5  # times the recorded time: a line is not drawn out further
+_HOUR = 3600
+_MOST = 200
+
+
+class Movement(StrEnum):
+    """What a signal does over the time that was looked at."""
+
+    CLIMBS = "climbs"
+    FALLS = "falls"
+    NONE = "none"
+
+
+@dataclass(frozen=True, eq=False)
+class SignalTrend:
+    """The trend of a signal for which the catalogue says what a trend means.
+
+    Attributes:
+        meaning: What the catalogue says about a trend of it.
+        phase: The phase that was looked at; None for the whole run.
+        start: The first instant that was looked at (UTC ns).
+        end: The last one.
+        notable: Whether it is worth telling: it moves the wrong way, or should rise and does or does not.
+        load: The load that was compared; None if none was recorded.
+        load_share: How much of its level the load climbed by in the time; 0 unless it climbed throughout.
+        explained: Whether the climb of the load may explain the trend.
+        limit: The nearest limit of a rule that the line has not reached; None if there is none.
+        reaches_s: When the line reaches the limit, counted from the end: the best guess, and the earliest and latest
+            by the interval of the slope. None if that is too far away to tell.
+        highest: The highest sample.
+    """
+
+    name: str
+    signal: Signal
+    meaning: TrendMeaning
+    subject: Subject
+    phase: str | None
+    start: int
+    end: int
+    movement: Movement
+    notable: bool
+    trend: Trend
+    load: Load | None
+    load_share: float
+    explained: bool
+    limit: Finding | None
+    reaches_s: tuple[float, float, float] | None
+    highest: float
+
+    @property
+    def per_hour(self) -> tuple[float, float, float]:
+        """The change in an hour, and the interval that holds it with 95 % confidence."""
+        return self.trend.slope * _HOUR, self.trend.low * _HOUR, self.trend.high * _HOUR
+
+    @property
+    def sentence(self) -> str:
+        """How fast it changes, over what, and when it reaches its limit."""
+        place, unit = f"{self.signal.title} of {subject_name(self.subject)}", self.signal.unit
+        title = place if place.endswith(":") else f"{place}:"
+        slope, low, high = self.per_hour
+        where = f"in the {self.phase} phase" if self.phase else f"over {duration_text(self.end - self.start)}"
+        if self.movement == Movement.NONE and self.signal.trend != "should_rise":
+            return f"{title} no trend {where} (between {_change(low, unit)} and {_change(high, unit)} an hour)."
+        if self.movement == Movement.NONE:
+            should = f"; it should be above {quantity(limit_of(self.limit).limit, unit)}" if self.limit else ""
+            return (
+                f"{title} never above {quantity(self.highest, unit)} {where} and no climb (between "
+                f"{_change(low, unit)} and {_change(high, unit)} an hour){should}."
+            )
+        way = "up" if slope > 0 else "down"
+        best, least, most = (_change(one, unit) for one in (abs(slope), *sorted((abs(low), abs(high)))))
+        text = (
+            f"{title} {way} {best} an hour{_between(least, most)} {where}, from {quantity(self.trend.start, unit)} to "
+            f"{quantity(self.trend.end, unit)}"
+        )
+        return f"{text}{self._beside_load}.{self._healthy}{self._outlook}"
+
+    @property
+    def _healthy(self) -> str:
+        if self.signal.trend != "should_rise" or self.limit is None or self.trend.start > limit_of(self.limit).limit:
+            return ""
+        limit = quantity(limit_of(self.limit).limit, self.signal.unit)
+        return f" While it rises it is healthy below its limit of {limit}, too."
+
+    @property
+    def _beside_load(self) -> str:
+        if self.signal.trend == "should_rise":
+            return ""
+        if self.load is None:
+            return "; no load was recorded that could explain it"
+        if self.load_share < _SOME_LOAD:
+            return f", while {self.load.signal.title} did not climb"
+        return f", while {self.load.signal.title} climbed by only {percent(self.load_share)}"
+
+    @property
+    def _outlook(self) -> str:
+        if self.reaches_s is None or self.limit is None:
+            return ""
+        limit = quantity(limit_of(self.limit).limit, self.signal.unit)
+        best, early, late = (duration_text(int(one * SECOND)) for one in self.reaches_s)
+        return f" At this rate it reaches its limit of {limit} in {best}{_between(early, late)}."
+
+
+def _change(value: float, unit: str) -> str:
+    """A change in the unit; that of a percentage is in points, as `5 %` might mean a twentieth of it."""
+    return f"{number(value)} points" if unit == "%" else quantity(value, unit)
+
+
+def _between(least: str, most: str) -> str:
+    """An interval in brackets; empty where it is too narrow to see."""
+    return f" ({least} to {most})" if least != most else ""
+
+
+def trends(review: Review) -> tuple[SignalTrend, ...]:
+    """The trends of all signals whose trend means something, the notable ones first."""
+    if review.start is None or review.end is None:
+        return ()
+    steady = max((p for p in review.phases if p.name == _STEADY), key=lambda p: p.end - p.start, default=None)
+    looked_at = steady or Phase("", review.start, review.end)
+    if looked_at.end - looked_at.start < _SHORTEST:
+        return ()
+    load = review.loads[0] if review.loads and review.loads[0].kind else None
+    load_trend = _trend(load.samples.between(looked_at.start, looked_at.end)) if load else None
+    climbed = _share(load_trend) if load_trend and load_trend.direction > 0 else 0.0
+    found = _without_repeated(list(_every(review, looked_at, load, climbed)))
+    found.sort(key=lambda one: (not one.notable, -_size(one)))
+    return tuple(found[:_MOST])
+
+
+def _without_repeated(found: list[SignalTrend]) -> list[SignalTrend]:
+    """Without signals that are another notable one in another unit: disk.free_bytes beside disk.free."""
+    told = {(one.name, one.subject.key) for one in found if one.notable}
+    return [
+        one
+        for one in found
+        if not any(one.subject.key == key and one.name.startswith(f"{name}_") for name, key in told)
+    ]
+
+
+def _every(review: Review, looked_at: Phase, load: Load | None, climbed: float) -> Iterator[SignalTrend]:
+    restarts = Restarts(review)
+    for name, signal in review.question.signals.items():
+        if signal.trend is None:
+            continue
+        for subject, samples in review.signals.of(name).items():
+            there = restarts.longest(name, subject, samples.between(looked_at.start, looked_at.end).present)
+            if not len(there.times):
+                continue
+            if name.startswith(_PROCESS) and not _may_change(there.values, signal):
+                continue
+            start, end = int(there.times[0]), int(there.times[-1])
+            if end - start < max(_SHORTEST, _OF_PHASE * (looked_at.end - looked_at.start)):
+                continue
+            found = _trend(there)
+            if found is None:
+                continue
+            movement = _movement(found, signal, float(np.abs(there.values).mean()))
+            explained = movement != Movement.NONE and climbed >= max(_SOME_LOAD, _OF_LOAD * abs(_share(found)))
+            limit = _limit(review, name, subject, found)
+            yield SignalTrend(
+                name,
+                signal,
+                signal.trend,
+                subject,
+                looked_at.name or None,
+                start,
+                end,
+                movement,
+                _notable(signal, movement, explained, limit, there),
+                found,
+                load,
+                climbed,
+                explained,
+                limit,
+                _reaches(found, limit, (end - start) / SECOND),
+                float(there.values.max()),
+            )
+
+
+def _may_change(values: Values, signal: Signal) -> bool:
+    """Whether the last third differs from the first: a quick look, as there may be hundreds of processes."""
+    third = max(1, len(values) // 3)
+    change = abs(float(values[-third:].mean() - values[:third].mean()))
+    return change >= smallest_change(signal.unit) / 4
+
+
+def _trend(samples: Samples) -> Trend | None:
+    there = samples.present
+    return trend((there.times - there.times[0]) / SECOND, there.values) if len(there.times) else None
+
+
+def _movement(found: Trend, signal: Signal, level: float) -> Movement:
+    change = abs(found.end - found.start)
+    if not found.direction or change < max(_CHANGE * level, smallest_change(signal.unit) / 2):
+        return Movement.NONE
+    return Movement.CLIMBS if found.direction > 0 else Movement.FALLS
+
+
+def _share(one: Trend) -> float:
+    """The change as a share of the middle of the line."""
+    middle = abs(one.start + one.end) / 2
+    return (one.end - one.start) / middle if middle else 0.0
+
+
+def _notable(signal: Signal, movement: Movement, explained: bool, limit: Finding | None, there: Samples) -> bool:
+    if signal.trend == "should_rise":
+        below = limit is not None and float(there.values.max()) <= limit_of(limit).limit
+        return movement == Movement.CLIMBS or below
+    wrong = Movement.CLIMBS if signal.trend == "must_not_rise" else Movement.FALLS
+    return movement == wrong and not explained
+
+
+def _limit(review: Review, name: str, subject: Subject, found: Trend) -> Finding | None:
+    """The nearest limit on the way of the line, or for what should rise, the highest one it should be above."""
+    judged = [f for f in review.findings if f.rule.signal == name and f.subject == subject and f.track and f.severe]
+    if not judged:
+        return None
+    if judged[0].signal.trend == "should_rise":
+        floors = [f for f in judged if limit_of(f).worse == "lower" and f.rule.reduce != "increase"]
+        return max(floors, key=lambda f: limit_of(f).limit, default=None)
+    ahead = [f for f in judged if f.rule.reduce != "increase" and (limit_of(f).limit - found.end) * found.slope > 0]
+    return min(ahead, key=lambda f: abs(limit_of(f).limit - found.end), default=None)
+
+
+def _reaches(found: Trend, limit: Finding | None, recorded_s: float) -> tuple[float, float, float] | None:
+    """When the line is at the limit, in s from its end: best guess, earliest, latest."""
+    if limit is None or limit.signal.trend == "should_rise" or found.low * found.high <= 0:
+        return None
+    distance = limit_of(limit).limit - found.end
+    best, *ends = (distance / slope for slope in (found.slope, found.low, found.high))
+    return (best, min(ends), max(ends)) if best <= _FURTHEST * recorded_s else None
+
+
+def _size(one: SignalTrend) -> float:
+    """How much it changed, for what comes first: a limit within reach before others."""
+    soon = 1e6 / (1 + one.reaches_s[0]) if one.reaches_s else 0.0
+    return soon + abs(_share(one.trend))

@@ -1,0 +1,85 @@
+"""Writes files as a whole or not at all."""
+
+import errno
+import os
+import re
+import stat
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from secrets import token_hex
+from shutil import copyfileobj
+from tempfile import TemporaryDirectory
+
+from plimsoll.model.errors import Unusable
+
+_MOST_LINKS = 40  # Linux's limit
+_DEVICES = (Path("/dev"), Path("/dev/fd"))
+_PROCESSES = Path("/proc")
+_RUST_MESSAGE = re.compile(r"(?:.*: )?(.+) \(os error \d+\)")
+
+
+@contextmanager
+def atomic_write(path: Path) -> Generator[Path]:
+    """Yield a temporary file that replaces `path` at the end, unless an error occurs.
+
+    Missing folders are created. The new file keeps the mode of the old one, unless the caller changes it. A symbolic
+    link remains: its target is replaced. Devices and pipes, such as /dev/null, are written to directly.
+    Unusable if the file cannot be written.
+    """
+    try:
+        place = _replaceable(path)
+        if place is None:
+            yield from _written_into(path)
+            return
+        place.parent.mkdir(parents=True, exist_ok=True)
+        partial = place.with_name(f".{token_hex(4)}.partial")
+        try:
+            mode = stat.S_IMODE(place.stat().st_mode) if place.exists() else None
+            partial.touch()
+            if mode is not None:
+                partial.chmod(mode | stat.S_IWUSR)
+            yield partial
+            if mode is not None and stat.S_IMODE(partial.stat().st_mode) == mode | stat.S_IWUSR:
+                partial.chmod(mode)
+            partial.replace(place)
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as error:
+        raise Unusable(f"{path}: cannot be written: {_why(path, error)}") from None
+
+
+def _written_into(path: Path) -> Generator[Path]:
+    with TemporaryDirectory() as folder:
+        made = Path(folder) / "made"
+        yield made
+        with made.open("rb") as source, path.open("wb") as target:
+            copyfileobj(source, target)
+
+
+def _replaceable(path: Path) -> Path | None:
+    """The target of a path if it can be replaced (a regular file, or missing); None if it must be written to directly.
+
+    Links in /dev and /proc lead to files that a process holds open; replacing those would not reach the process.
+    """
+    if path.exists() and not path.is_file():
+        return None
+    for _ in range(_MOST_LINKS):
+        folder = Path(os.path.realpath(path.parent))
+        if folder in _DEVICES or _PROCESSES in (folder, *folder.parents):
+            return None
+        if not path.is_symlink():
+            return path
+        path = path.parent / path.readlink()
+    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+
+
+def _why(path: Path, error: OSError) -> str:
+    """The reason of an error; names the parent folder that is not a folder, if that is the cause."""
+    if isinstance(error, FileExistsError | NotADirectoryError):
+        for above in path.parents:
+            if os.path.lexists(above) and not above.is_dir():
+                return f"{above} is no folder"
+    text = error.strerror or str(error)
+    from_rust = _RUST_MESSAGE.fullmatch(text)
+    return from_rust[1] if from_rust else text

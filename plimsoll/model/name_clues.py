@@ -1,0 +1,148 @@
+"""Clues that an unknown name belongs to a counter that rules need. The data is in `name_clues.yaml`.
+
+The name may be in a language that Plimsoll has no file for, or similar to a known name.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+from plimsoll.model.name_files import folded, languages, objects
+from plimsoll.model.perfmon import SQL_DEFAULT, generic_object
+
+# Names in related languages (Procesor, Prosessor) are above this similarity, other objects (VM Processor) below it.
+_NEAR = 0.88
+# For counters of an object that is similar already.
+_NEAR_COUNTER = 0.85
+# Letters that Unicode does not decompose, but console code pages replace by these.
+_PLAIN = str.maketrans("ıłøđ", "ilod")
+_UNITS = "µμΩ"
+# The spellings of SQL Server's objects: MSSQL$PAYROLL:Buffer Manager, MSSQL:Buffer Manager, SQL Server: Buffer Manager.
+_SQL = re.compile(r"(?:ms)?sql(?: ?server)?(?:\$[^: ]*)?(?:: ?| )")
+
+
+def needed_counters(object_: str) -> frozenset[str]:
+    """The counters of an object that rules need, by English names."""
+    return _judged().get(generic_object(object_)[0], frozenset())
+
+
+def mentions_needed_counter(text: str) -> bool:
+    """Whether a text contains the name of a counter that rules need."""
+    squeezed = _squeezed(text)
+    return any(counter in squeezed for counter in _squeezed_counters())
+
+
+def is_translated(object_: str) -> bool:
+    """Whether Windows translates the name of an object; takes the English name."""
+    return object_ in _translated()
+
+
+@cache
+def is_english(object_: str) -> bool:
+    """Whether an object is known to keep its English name on every Windows, and no rule needs it."""
+    generic = generic_object(object_)[0]
+    if folded(generic).startswith(f"{folded(SQL_DEFAULT)}:"):
+        return folded(generic) in objects() or folded(generic.partition(":")[2]).startswith(_beginnings("sql_server"))
+    return ":" in object_ or folded(object_).startswith(_beginnings("english") + _beginnings("programs"))
+
+
+def is_esxtop(object_: str) -> bool:
+    """Whether only esxtop records an object."""
+    return folded(object_).startswith(_beginnings("esxtop"))
+
+
+@cache
+def similar_needed(object_: str, counter: str) -> tuple[str, frozenset[str]]:
+    """The needed object with a similar name, and those of its counters with similar names; empty if there is none."""
+    own = _squeezed(object_)
+    known = _squeezed_judged()
+    if own not in known and folded(object_).startswith(_beginnings("english")):
+        return "", frozenset()
+    for near in _near(own, known, _NEAR):
+        counters = {_squeezed(one): one for one in _judged()[known[near]]}
+        if found := _near(_squeezed(counter), counters, _NEAR_COUNTER):
+            return known[near], frozenset(counters[one] for one in found)
+    return "", frozenset()
+
+
+@cache
+def is_foreign_name(object_: str) -> bool:
+    """Whether a name is that of an object that rules need in another language, or as a console garbles it."""
+    return _plain(object_) in _elsewhere()
+
+
+@cache
+def foreign_name_of(object_: str) -> str | None:
+    """The English name of the object that rules need and that has this name, or a similar one, in another language."""
+    elsewhere, name = _elsewhere(), _plain(object_)
+    if name in elsewhere:
+        return elsewhere[name]
+    near = get_close_matches(name, elsewhere, n=1, cutoff=_NEAR)
+    return elsewhere[near[0]] if near else None
+
+
+def has_foreign_letters(name: str) -> bool:
+    """Whether a name has non-ASCII letters, other than those of units (µs)."""
+    return any(letter.isalpha() and not letter.isascii() and letter not in _UNITS for letter in name)
+
+
+def _plain(name: str) -> str:
+    parts = unicodedata.normalize("NFKD", folded(name))
+    return "".join(part for part in parts if not unicodedata.combining(part)).translate(_PLAIN)
+
+
+def _squeezed(name: str) -> str:
+    """A name reduced to letters and digits, with one spelling of SQL Server."""
+    plain = _SQL.sub(f"{SQL_DEFAULT}:".casefold(), _plain(name), count=1) if _SQL.match(_plain(name)) else _plain(name)
+    return "".join(letter for letter in plain if letter.isalnum())
+
+
+def _near(name: str, known: Iterable[str], cutoff: float) -> Sequence[str]:
+    """Similar names, the most similar first. Numbers in them must be equal (TCPv4 is not TCPv6)."""
+    near = get_close_matches(name, known, n=5, cutoff=cutoff)
+    return [one for one in near if re.findall(r"\d+", one) == re.findall(r"\d+", name)]
+
+
+@cache
+def _squeezed_judged() -> dict[str, str]:
+    return {_squeezed(name): name for name in sorted(_judged())}
+
+
+@cache
+def _squeezed_counters() -> frozenset[str]:
+    return frozenset(_squeezed(counter) for counters in _judged().values() for counter in counters)
+
+
+@cache
+def _judged() -> dict[str, frozenset[str]]:
+    return {name: frozenset(counters) for name, counters in _signs()["judged"].items()}
+
+
+@cache
+def _signs() -> dict[str, Any]:
+    return yaml.load(files("plimsoll.model").joinpath("name_clues.yaml").read_bytes(), yaml.CSafeLoader)
+
+
+@cache
+def _translated() -> frozenset[str]:
+    return frozenset(_signs()["translated"])
+
+
+@cache
+def _beginnings(which: str) -> tuple[str, ...]:
+    return tuple(map(folded, _signs()[which]))
+
+
+@cache
+def _elsewhere() -> dict[str, str]:
+    """English names by plain foreign name, including English and known languages, so that similar names are found."""
+    named = [pair for names in _signs()["elsewhere"].values() for pair in names.items()]
+    needed = {english for _, english in named}
+    known = [pair for language in languages() for pair in language.objects.items() if pair[1] in needed]
+    return {_plain(local): english for local, english in (*((name, name) for name in needed), *known, *named)}

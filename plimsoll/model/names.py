@@ -1,0 +1,107 @@
+"""Gives the series of a counter path, with the same name whichever program recorded it.
+
+`perfmon.yaml` holds the measurement of each object and the canonical case of object and counter names, because
+recorders differ in case (Export-Counter writes lower case). `languages/*.yaml` hold the names in other languages;
+series have the English ones.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from plimsoll.model.name_files import KnownObject, folded, languages, objects, own_language
+from plimsoll.model.perfmon import SQL_NAMED, TOTAL, CounterPath, generic_object, telegraf_name
+from plimsoll.model.series import Series
+
+UNKNOWN = "win_perf_counters"
+_TOTAL = TOTAL.casefold()
+
+
+class _Name(NamedTuple):
+    """The names of a counter: object and counter for display, and those of its series."""
+
+    shown_object: str
+    shown_counter: str
+    object: str
+    measurement: str
+    field: str
+
+
+class Names:
+    """The names of objects and counters. `own` are the user's language files, used besides the shipped ones.
+
+    Raises Unusable if one of them has mistakes.
+    """
+
+    def __init__(self, own: Sequence[Path] = ()) -> None:
+        self._own = [own_language(path) for path in own]
+        self._found: dict[tuple[str, str], _Name] = {}
+
+    def series(self, path: CounterPath, host: str) -> Series:
+        """The series of a counter of `host`. The path keeps the recorded language."""
+        name = self._found.get((path.object, path.counter)) or self._find(path.object, path.counter)
+        instance = path.instance
+        if instance is None:
+            tags = (("objectname", name.object), ("source", host))
+            shown = f"\\{name.shown_object}\\{name.shown_counter}"
+            return Series(host, name.measurement, tags, name.field, shown)
+        if instance.casefold() == _TOTAL or instance.casefold().endswith(f",{_TOTAL}"):
+            instance = instance[: -len(TOTAL)] + TOTAL
+        tags = (("instance", instance), ("objectname", name.object), ("source", host))
+        shown = f"\\{name.shown_object}({instance})\\{name.shown_counter}"
+        return Series(host, name.measurement, tags, name.field, shown)
+
+    def _find(self, object_: str, counter: str) -> _Name:
+        generic, named = generic_object(object_)
+        known = objects().get(folded(generic))
+        found = known or self._translated(generic)
+        if found is None:
+            name = _Name(object_, counter, object_, UNKNOWN, telegraf_name(counter))
+        else:
+            english = f"{SQL_NAMED}{named}:{found.name.partition(':')[2]}" if named else found.name
+            own = found.counters.get(folded(counter))
+            translated = own or self._translated_counter(found.name, counter) or counter
+            name = _Name(
+                english if known else object_, own or counter, english, found.measurement, telegraf_name(translated)
+            )
+        self._found[object_, counter] = name
+        return name
+
+    def _translated(self, object_: str) -> KnownObject | None:
+        for language in (*self._own, *languages()):
+            if (english := language.objects.get(folded(object_))) is not None:
+                return objects().get(folded(english))
+        return None
+
+    def _translated_counter(self, object_: str, counter: str) -> str | None:
+        for language in (*self._own, *languages()):
+            if (english := language.counters.get(object_, {}).get(folded(counter))) is not None:
+                return english
+        return None
+
+
+@cache
+def shipped() -> Names:
+    """The shipped names."""
+    return Names()
+
+
+def measurement(object_: str) -> str:
+    """The measurement of an object, given by its English name."""
+    known = objects().get(folded(generic_object(object_)[0]))
+    return known.measurement if known else UNKNOWN
+
+
+def path_of(series: Series) -> str:
+    r"""The display name of a series that was not read from a log: its counter path, or Telegraf's names.
+
+    `\Processor(_Total)\% Processor Time`; `cpu(cpu-total) usage_idle`.
+    """
+    object_ = series.tag("objectname")
+    if object_ is None:
+        instances = ", ".join(value for _, value in series.tags)
+        return f"{series.measurement}{f'({instances})' if instances else ''} {series.field}"
+    known = objects().get(folded(generic_object(object_)[0]))
+    names = {telegraf_name(counter): counter for counter in known.counters.values()} if known else {}
+    return str(CounterPath(None, object_, series.tag("instance"), names.get(series.field, series.field)))

@@ -1,0 +1,90 @@
+"""Remarks: what a reader or a review skipped, repaired or guessed, and where."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from plimsoll.model.errors import printable
+
+MAX_SHOWN = 20  # similar remarks
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 row`, `1,204 rows`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """The first names, and how many more there are: `WEB01, WEB02 and 17 more`."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def short(text: str | None, most: int = 40) -> str:
+    """The text, or its beginning with dots if it is long."""
+    text = text or ""
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def and_more(count: int) -> str:
+    """The end of a remark on the first of `count` cells of a column."""
+    return f", and {count - 1:,} more in this column" if count > 1 else ""
+
+
+class Kind(StrEnum):
+    """What the reader did.
+
+    SKIPPED: not a recording, or a part of one. UNREAD: a whole recording gave no data, so nothing is known of its host
+    or its time. CONTRADICTORY: a host has different values for the same times, and only one of them can be right. With
+    either of these two the verdict cannot be "Healthy".
+    """
+
+    SKIPPED = "skipped"
+    UNREAD = "unread"
+    CONTRADICTORY = "contradictory"
+    REPAIRED = "repaired"
+    GUESSED = "guessed"
+    NOTED = "noted"
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """One remark: a sentence for people, and its place as far as that is known.
+
+    `line` counts from 1 in the original file; `count` is the number of cells, rows or columns concerned.
+    """
+
+    kind: Kind
+    text: str
+    file: str | None = None
+    line: int | None = None
+    counter: str | None = None
+    count: int = 1
+
+    def __str__(self) -> str:
+        """`file:line: counter: text`, without the parts that are not known."""
+        place = ":".join(str(part) for part in (self.file, self.line) if part is not None)
+        return ": ".join(part for part in (place, self.counter, self.text) if part)
+
+
+@dataclass
+class Remarks:
+    """Collects the remarks on one file."""
+
+    file: str | None = None
+    items: list[Remark] = field(default_factory=list)
+
+    def add(
+        self, kind: Kind, text: str, *, line: int | None = None, counter: str | None = None, count: int = 1
+    ) -> None:
+        """Add a remark on this file."""
+        counter = None if counter is None else printable(counter)
+        self.items.append(Remark(kind, printable(text), self.file, line, counter, count))
+
+    def add_once(self, kind: Kind, text: str, *, line: int | None = None) -> None:
+        """Add a remark unless there is one with the same text, at any line."""
+        if all(remark.text != printable(text) for remark in self.items):
+            self.add(kind, text, line=line)
+
+    def __iter__(self) -> Iterator[Remark]:
+        return iter(self.items)

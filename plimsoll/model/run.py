@@ -1,0 +1,114 @@
+"""Runs: tests or periods of operation that are judged as a whole, and what a store keeps of them."""
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plimsoll.model.log import Log, Times
+from plimsoll.model.remark import Remark
+from plimsoll.model.series import Series, hosts_of
+from plimsoll.model.times import Zone
+
+Rows: TypeAlias = NDArray[np.unsignedinteger]
+_NONE: Rows = np.empty(0, dtype=np.uint32)
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A named part of a run (`ramp-up`, `steady`). Both ends belong to it; UTC ns."""
+
+    name: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is known of a run besides its logs.
+
+    `phases` is empty if they are not known; rules for a phase are then judged throughout, and marked. `simulated` runs
+    are labelled wherever they are shown.
+    """
+
+    name: str | None = None
+    labels: dict[str, str] = field(default_factory=dict)
+    phases: tuple[Phase, ...] = ()
+    simulated: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """A log that was loaded into a store: everything except its values.
+
+    `times` are its rows (UTC ns), `series` its columns in order, and `missing` the rows without a sample for each
+    column. The other fields are those of Log.
+    """
+
+    path: str
+    format: str
+    sha256: str
+    zone: Zone
+    times: Times
+    series: tuple[Series, ...]
+    missing: tuple[Rows, ...]
+    remarks: tuple[Remark, ...] = ()
+    unread: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, log: Log, sha256: str) -> "Recording":
+        """The recording of a log."""
+        missing = tuple(
+            column.is_null().arg_true().to_numpy() if column.null_count() else _NONE for column in log.columns
+        )
+        return cls(str(log.path), log.format, sha256, log.zone, log.times, log.series, missing, log.remarks, log.unread)
+
+    def held(self, column: int) -> Times:
+        """The times at which a column has a sample."""
+        return np.delete(self.times, self.missing[column])
+
+    @property
+    def present(self) -> tuple[int, ...]:
+        """How many samples each column has."""
+        return tuple(len(self.times) - len(rows) for rows in self.missing)
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """A run in a store, with a manifest of what it wrote: it can be read back, and deleted exactly.
+
+    `remarks` concern the logs as a whole; `settings` is the text of the plimsoll.toml beside them. `whole`: a folder
+    was loaded, so every host that the settings name should be in it.
+    """
+
+    run: Run
+    recordings: tuple[Recording, ...]
+    remarks: tuple[Remark, ...] = ()
+    settings: str | None = None
+    whole: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name of the run."""
+        return self.run.name or ""
+
+    @property
+    def start(self) -> int:
+        """The time of its first row (UTC ns); 0 if it has none."""
+        return min((int(one.times[0]) for one in self.recordings if len(one.times)), default=0)
+
+    @property
+    def end(self) -> int:
+        """The time of its last row (UTC ns); 0 if it has none."""
+        return max((int(one.times[-1]) for one in self.recordings if len(one.times)), default=0)
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """Its hosts in order of appearance, each spelled as it first appears."""
+        return hosts_of(series for one in self.recordings for series in one.series)
+
+    @property
+    def values(self) -> int:
+        """How many values its logs hold."""
+        return sum(sum(one.present) for one in self.recordings)

@@ -1,0 +1,91 @@
+"""The samples of one series, joined from all recordings that contain it."""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plimsoll.model.log import Log, Times, Values
+from plimsoll.model.sampling import Stretch, other_intervals, sampling_interval
+from plimsoll.model.series import Series
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Times (UTC ns, strictly ascending) and values of one series; NaN where a row had no sample.
+
+    `declared` is the sampling interval (ns) where it is known from elsewhere, as it is of live series.
+    """
+
+    times: Times
+    values: Values
+    declared: int | None = None
+
+    @cached_property
+    def interval(self) -> int | None:
+        """The sampling interval (ns): declared, or the median step between rows, including those without a sample."""
+        return self.declared or sampling_interval(self.times)
+
+    @cached_property
+    def other_intervals(self) -> list[Stretch]:
+        """The parts that were sampled at another interval than the rest; none if the interval is declared."""
+        return [] if self.declared else other_intervals(self.times)
+
+    @cached_property
+    def present(self) -> "Samples":
+        """Only the rows that hold a finite value."""
+        filled = np.isfinite(self.values)
+        return self if filled.all() else Samples(self.times[filled], self.values[filled])
+
+    def between(self, start: int | None, end: int | None) -> "Samples":
+        """The rows from `start` to `end`, both included; None leaves that end open."""
+        first = 0 if start is None else int(np.searchsorted(self.times, start, side="left"))
+        last = len(self.times) if end is None else int(np.searchsorted(self.times, end, side="right"))
+        return Samples(self.times[first:last], self.values[first:last])
+
+    def chosen(self, wanted: Callable[[Times], NDArray[np.bool_]]) -> "Samples":
+        """The rows whose times `wanted` selects."""
+        rows = wanted(self.times)
+        return Samples(self.times[rows], self.values[rows])
+
+
+class Recorded:
+    """The series of all recordings of one run, joined across files.
+
+    If several recordings have a series at the same time, the first value that is not missing counts.
+    """
+
+    def __init__(self, logs: Sequence[Log]) -> None:
+        self._logs = logs
+        self._places: dict[object, list[tuple[int, int]]] = defaultdict(list)
+        self.series: list[Series] = []
+        for at, log in enumerate(logs):
+            for column, series in enumerate(log.series):
+                places = self._places[series.key]
+                if not places:
+                    self.series.append(series)
+                places.append((at, column))
+
+    def samples(self, series: Series) -> Samples:
+        """All samples of a series. KeyError if no recording has it."""
+        places = self._places[series.key]
+        if not places:
+            raise KeyError(series)
+        parts = [Samples(self._logs[at].times, self._logs[at].column(column)) for at, column in places]
+        return parts[0] if len(parts) == 1 and self._logs[places[0][0]].times_differ else joined(parts)
+
+
+def joined(parts: Sequence[Samples]) -> Samples:
+    """The parts of a series merged in order of time; at equal times the first value that is not missing counts."""
+    if not parts:
+        return Samples(np.empty(0, dtype=np.int64), np.empty(0))
+    times = np.concatenate([part.times for part in parts])
+    values = np.concatenate([part.values for part in parts])
+    order = np.lexsort((np.isnan(values), times))
+    times, values = times[order], values[order]
+    first = np.ones(len(times), dtype=bool)
+    first[1:] = times[1:] != times[:-1]
+    return Samples(times[first], values[first])

@@ -1,0 +1,143 @@
+"""Parses the times of command-line arguments: `10:22`, `2008-01-15 10:22`, `-15m`, `10:22/12:00`."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+
+from plimsoll.model.errors import Unusable
+from plimsoll.model.run import Phase
+from plimsoll.model.times import SECOND, Zone, instant, parse_duration
+
+_MINUTE = 60 * SECOND
+_HALF_A_DAY = 12 * 3600 * SECOND
+_LONGEST = 3660 * 86400 * SECOND
+_CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?")
+
+
+def parse_time(text: str, zone: Zone, start: int) -> int:
+    """An instant (UTC ns). A clock time means the first one in `zone` after `start`, or up to a minute before it.
+
+    Unusable if the text is not a time.
+    """
+    if match := _CLOCK.fullmatch(text.strip()):
+        hour, minute, second = (int(part or 0) for part in match.groups())
+        if hour < 24 and minute < 60 and second < 60:
+            try:
+                return _first(time(hour, minute, second), zone, start - _MINUTE)
+            except OverflowError:
+                raise Unusable(f'the day of "{text}" is not known; write it like "2008-01-15 10:22"') from None
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise Unusable(
+            f'"{text}" is not a time; write it like 10:22, "2008-01-15 10:22" or 2008-01-15T09:22Z'
+        ) from None
+    return instant(moment if moment.tzinfo else moment.replace(tzinfo=zone.rule))
+
+
+def _first(clock: time, zone: Zone, start: int) -> int:
+    """The first instant from `start` on at which clocks in a zone show a time, even if they show it twice."""
+    day = zone.local(start).date()
+    found: list[int] = []
+    for date in (day, day + timedelta(days=1)):
+        moment = datetime.combine(date, clock, zone.rule)
+        # In the hour that clocks skip in spring, fold=1 gives the earlier instant, which must not win.
+        found += [instant(moment), max(instant(moment), instant(moment.replace(fold=1)))]
+    return min(moment for moment in found if moment >= start)
+
+
+@dataclass(frozen=True)
+class TimeRange:
+    """A range of time as typed: `--from` and `--to`, or `--last`. None for an option that was not given."""
+
+    start: str | None = None
+    end: str | None = None
+    last: str | None = None
+
+    def __bool__(self) -> bool:
+        return any(one is not None for one in (self.start, self.end, self.last))
+
+    def resolve(self, zone: Zone, start: int, end: int, ends: str = "the logs end at") -> tuple[int | None, int | None]:
+        """The first and last instant (UTC ns) of the range, in data from `start` to `end`; None for an open end.
+
+        `-15m` means 15 minutes before `end`. A clock time may mean the next day if the data extends into it. `ends`
+        is used in the error message. Unusable if a text is not a time, or the range ends before it begins.
+        """
+        if self.last is not None:
+            if self.start is not None or self.end is not None:
+                raise Unusable(f"--last {self.last}: give it alone, or --from and --to")
+            return end - _length("--last", self.last), None
+        first = _moment("--from", self.start, zone, start, end) if self.start is not None else None
+        begin = start if first is None else first
+        last = _moment("--to", self.end, zone, begin, end) if self.end is not None else None
+        if last is None:
+            return first, None
+        before = f"--from {self.start}" if self.start is not None else f"the beginning, {zone.clock(start)}"
+        if first is not None and last < first:
+            raise Unusable(f"--to {self.end} is before {before}")
+        if _is_after_last_day(str(self.end), last, begin, end, zone):
+            raise Unusable(
+                f"--to {self.end} is before {before}; {ends} {zone.clock(end)}, before it is {self.end} once more"
+            )
+        return first, last
+
+
+def _moment(option: str, text: str, zone: Zone, start: int, end: int) -> int:
+    text = text.strip()
+    return end - _length(option, text[1:]) if text.startswith("-") else parse_time(text, zone, start)
+
+
+def _length(option: str, text: str) -> int:
+    """The length of a duration such as `15m` (ns). Unusable if it is not one, not above zero, or over ten years."""
+    try:
+        length = parse_duration(text)
+    except ValueError:
+        length = 0
+    if length <= 0 or length > _LONGEST:
+        sign = "-" if option != "--last" else ""
+        raise Unusable(f'{option} "{sign}{text}": write it like {sign}15m, {sign}2h or {sign}1h30m')
+    return length
+
+
+def _is_after_last_day(text: str, moment: int, begin: int, end: int, zone: Zone) -> bool:
+    """Whether a clock time, taken as the first one after the beginning, falls on a day after the last one."""
+    if not _CLOCK.fullmatch(text.strip()):
+        return False
+    return zone.local(moment).date() > max(zone.local(begin).date(), zone.local(end).date())
+
+
+def parse_span(text: str, zone: Zone, start: int, end: int) -> tuple[int, int]:
+    """The two ends of `FROM/TO`; a missing side is that of the run. Unusable if it ends before it begins."""
+    first, slash, last = text.partition("/")
+    if not slash:
+        raise Unusable(f'"{text}" is not a span; write it like 10:22/12:00, or 10:22/ for the rest of the run')
+    begin = parse_time(first, zone, start) if first.strip() else start
+    finish = parse_time(last, zone, begin) if last.strip() else end
+    if finish < begin:
+        raise Unusable(f'"{text}" ends before it begins')
+    return begin, finish
+
+
+def steady_phases(text: str, zone: Zone, start: int, end: int) -> tuple[Phase, ...]:
+    """The phases of a run whose steady state is `FROM/TO`: ramp-up, steady, ramp-down.
+
+    Unusable if the span is not inside the run.
+    """
+    begin, finish = parse_span(text, zone, start, end)
+    next_day = _is_after_last_day(text.rpartition("/")[2], finish, begin, end, zone)
+    if begin >= finish or lies_outside(begin, finish, start, end) or next_day:
+        raise Unusable(
+            f'"{text}" is no part of the run, which reaches from {zone.clock(start)} to {zone.clock(end)}; '
+            "write it like 10:22/12:00"
+        )
+    phases = (
+        Phase("ramp-up", start, begin - 1),
+        Phase("steady", begin, finish),
+        Phase("ramp-down", finish + 1, end),
+    )
+    return tuple(phase for phase in phases if phase.end > phase.start)
+
+
+def lies_outside(begin: int, finish: int, start: int, end: int) -> bool:
+    """Whether a part of the time is no part of a run: before it, behind it, or going on for half a day behind it."""
+    return begin > end or finish < start or finish > end + _HALF_A_DAY

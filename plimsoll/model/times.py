@@ -1,0 +1,128 @@
+"""Instants, durations and zones.
+
+Inside Plimsoll an instant is an int64 count of nanoseconds since 1970-01-01 UTC.
+Output for people uses the zone of the log.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from plimsoll.model.errors import Unusable
+
+SECOND = 1_000_000_000
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
+_UNIT_SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400}
+_OFFSET = re.compile(r"([+-])(\d{1,2}):?([0-5]\d)")
+_NO_ZONES = {"localtime", "posixrules", "factory"}  # files of the zone database that differ between machines
+
+
+def parse_duration(text: str | float) -> int:
+    """Nanoseconds of `1m`, `90s`, `1h30m`, or of a plain number of seconds. ValueError otherwise."""
+    if isinstance(text, int | float):
+        return round(text * SECOND)
+    parts = _DURATION.findall(text)
+    if not parts or "".join(number + unit for number, unit in parts) != text:
+        raise ValueError(f'"{text}" is not a duration; write it like 30s, 5m or 1h30m')
+    return round(sum(float(number) * _UNIT_SECONDS[unit] for number, unit in parts) * SECOND)
+
+
+def duration_text(duration: float) -> str:
+    """A duration (ns) for people: `41 min`, `1 h 24 min`, `30 s`."""
+    seconds = duration / SECOND
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 59.95:
+        return f"{seconds:.3g} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    parts = [(days, "d"), (hours, "h"), (minutes, "min"), (rest, "s")]
+    first = next(i for i, (n, _) in enumerate(parts) if n)
+    return " ".join(f"{n} {unit}" for n, unit in parts[first : first + 2] if n)
+
+
+def instant(moment: datetime) -> int:
+    """The instant of an aware datetime."""
+    return (moment - _EPOCH) // timedelta(microseconds=1) * 1000
+
+
+def utc(nanoseconds: int) -> datetime:
+    """An instant as an aware datetime in UTC, cut to microseconds."""
+    return _EPOCH + timedelta(microseconds=nanoseconds // 1000)
+
+
+def iso(nanoseconds: int) -> str:
+    """An instant as ISO 8601 in UTC with milliseconds, for other programs."""
+    return utc(nanoseconds).strftime("%Y-%m-%dT%H:%M:%S.") + f"{nanoseconds // 1_000_000 % 1000:03}Z"
+
+
+def offset_text(minutes: int) -> str:
+    """Minutes ahead of UTC as `Zone.parse` reads them: `+05:30`, `-04:00`."""
+    hours, minutes_left = divmod(abs(minutes), 60)
+    return f"{'-' if minutes < 0 else '+'}{hours:02}:{minutes_left:02}"
+
+
+@dataclass(frozen=True)
+class Zone:
+    """The time zone of a log: a name for people, and the rule for converting to UTC.
+
+    `known` is False if neither the log nor the user gives the zone: times are then shown as recorded, and treated as
+    UTC.
+    """
+
+    name: str
+    rule: tzinfo
+    known: bool = True
+
+    @classmethod
+    def from_bias(cls, name: str, bias_minutes: int) -> "Zone":
+        """The zone in a Perfmon header: UTC = local + bias. The name is only for display."""
+        return cls(name, timezone(timedelta(minutes=-bias_minutes)))
+
+    @classmethod
+    def unknown(cls) -> "Zone":
+        """The zone of a log that does not give one."""
+        return cls("the log's own time, zone not recorded", UTC, known=False)
+
+    @classmethod
+    def parse(cls, text: str) -> "Zone":
+        """`Europe/Berlin`, `UTC`, `Z` or `+01:00`. Unusable if it is none of these."""
+        if text.upper() in ("UTC", "Z"):
+            text = "UTC"
+        if match := _OFFSET.fullmatch(text):
+            sign, hours, minutes = match.groups()
+            offset = timedelta(hours=int(hours), minutes=int(minutes))
+            if offset < timedelta(hours=24):
+                return cls(text, timezone(-offset if sign == "-" else offset))
+        try:
+            if text.casefold() in _NO_ZONES:
+                raise ZoneInfoNotFoundError(text)
+            return cls(text, ZoneInfo(text))
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            raise Unusable(
+                f'zone "{text}" is not known: give a name such as Europe/Berlin, or an offset such as +01:00'
+            ) from None
+
+    def local(self, nanoseconds: int) -> datetime:
+        """An instant on this zone's clock."""
+        return utc(nanoseconds).astimezone(self.rule)
+
+    def clock(self, nanoseconds: int, *, date: bool = True) -> str:
+        """An instant on this zone's clock, to the second, for people."""
+        return self.local(nanoseconds).strftime("%Y-%m-%d %H:%M:%S" if date else "%H:%M:%S")
+
+    def span(self, start: int, end: int) -> str:
+        """Two instants on this zone's clock: `2008-01-15 10:22:00–12:32:00`, with both dates if they differ."""
+        same_day = self.local(start).date() == self.local(end).date()
+        return f"{self.clock(start)}–{self.clock(end, date=not same_day)}"
+
+    def label(self, nanoseconds: int) -> str:
+        """The label of the zone next to times: its name, and its offset unless the name is an offset."""
+        if not self.known:
+            return self.name
+        offset = self.local(nanoseconds).strftime("%z")
+        offset = f"UTC{offset[:3]}:{offset[3:5]}" if offset != "+0000" else "UTC"
+        return offset if self.name in ("", "UTC", offset, offset[3:]) else f"{self.name}, {offset}"

@@ -1,0 +1,158 @@
+"""Finds objects that may hold counters the rules need, recorded under names that are not known."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from plimsoll.model.name_clues import (
+    foreign_name_of,
+    has_foreign_letters,
+    is_english,
+    is_esxtop,
+    is_foreign_name,
+    is_translated,
+    needed_counters,
+    similar_needed,
+)
+from plimsoll.model.name_files import folded, objects
+from plimsoll.model.names import path_of
+from plimsoll.model.perfmon import SQL_DEFAULT, CounterPath, generic_object, telegraf_name
+from plimsoll.model.series import Series
+
+
+@dataclass(frozen=True, slots=True)
+class Unrecognised:
+    """An object with unknown names whose counters may be ones that rules need."""
+
+    host: str
+    object: str
+    counters: int
+
+
+def unrecognised(series: Iterable[Series]) -> list[Unrecognised]:
+    """The objects with unknown names whose counters may be ones that rules need.
+
+    A series with an unknown name counts if one of these is true:
+
+    - Its name is similar to a counter that rules need and that is missing.
+    - Windows or SQL Server translates its object, a counter that rules need is missing, and no other counter shows
+      that the object was recorded in English.
+    - Its object is unknown, and either the host has several objects but none that Windows translates, or the name
+      is (or, if the object is missing, resembles) a foreign name of one that rules need, or it has non-ASCII letters
+      and no processor or no memory is recognised.
+
+    All other unknown objects are assumed to belong to programs.
+    """
+    hosts: dict[str, list[Series]] = {}
+    for one in series:
+        if one.tag("objectname") is not None:
+            hosts.setdefault(one.host.casefold(), []).append(one)
+    return [
+        Unrecognised(recorded[0].host, object_, count)
+        for recorded in hosts.values()
+        for object_, count in Counter(_strange_objects(recorded)).items()
+    ]
+
+
+def is_judged(series: Series) -> bool:
+    """Whether a series is a Windows or SQL Server counter that rules need."""
+    return series.field in _judged_fields(_generic(series))
+
+
+# The same in German, so it does not show that a log is in English.
+_NO_PROOF_OF_ENGLISH = ("System", "Threads")
+_PROCESSOR = frozenset({"Processor", "Processor Information"})
+_BUFFERS = f"{SQL_DEFAULT}:Buffer Manager"
+
+
+def _strange_objects(recorded: Sequence[Series]) -> Iterator[str]:
+    """The object, as recorded, of each unrecognised series of a host."""
+    if any(is_esxtop(_object(one)) for one in recorded):
+        return
+    host = _Recorded(recorded)
+    for one in recorded:
+        if not _is_known(one) and host.is_strange(one):
+            yield _path(one).object
+
+
+class _Recorded:
+    """The recorded names of one host, to judge the unknown ones by."""
+
+    def __init__(self, series: Sequence[Series]) -> None:
+        known = [one for one in series if _is_known(one)]
+        self._recorded = {(_generic(one), one.field, one.tag("instance")) for one in known}
+        self._english: set[str] = set()
+        for one in known:
+            if _object(one) not in self._english and _shows_english(one):
+                self._english.add(_object(one))
+        self._objects = {_generic(one) for one in known}
+        if self._objects & _PROCESSOR:
+            self._objects |= _PROCESSOR
+        self._no_basics = not self._objects >= {"Processor", "Memory"}
+        # A log with a single object may be that of a program.
+        translated = any(is_translated(name) for name in self._objects)
+        self._language_unknown = not translated and len({_object(one) for one in series}) > 1
+
+    def is_strange(self, one: Series) -> bool:
+        """Whether a series with an unknown name may be one that rules need."""
+        name = _object(one)
+        if self._resembles(one):
+            return True
+        if folded(_generic(one)) in objects():
+            in_english = name in self._english and _path(one).object == name and not has_foreign_letters(one.field)
+            return not in_english and (is_translated(name) or _is_of_sql_server(name)) and self._lacks_of(one)
+        if is_english(name):
+            return False
+        if _is_of_sql_server(name):
+            return _BUFFERS not in self._objects
+        needed = foreign_name_of(name)
+        missing = needed is not None and (needed not in self._objects or is_foreign_name(name))
+        return self._language_unknown or missing or (self._no_basics and has_foreign_letters(name + one.field))
+
+    def _lacks_of(self, one: Series) -> bool:
+        return self._lacks(_generic(one), needed_counters(_generic(one)), one)
+
+    def _resembles(self, one: Series) -> bool:
+        return self._lacks(*similar_needed(_object(one), _path(one).counter), one)
+
+    def _lacks(self, object_: str, counters: Iterable[str], one: Series) -> bool:
+        """Whether one of these counters is missing for the instance of a series."""
+        return any((object_, telegraf_name(counter), one.tag("instance")) not in self._recorded for counter in counters)
+
+
+def _shows_english(series: Series) -> bool:
+    path = _path(series)
+    recorded = (path.object, telegraf_name(path.counter))
+    return recorded == (_object(series), series.field) and recorded != _NO_PROOF_OF_ENGLISH
+
+
+def _object(series: Series) -> str:
+    return series.tag("objectname") or ""
+
+
+def _generic(series: Series) -> str:
+    return generic_object(_object(series))[0]
+
+
+def _is_of_sql_server(object_: str) -> bool:
+    return folded(generic_object(object_)[0]).startswith(f"{folded(SQL_DEFAULT)}:")
+
+
+def _is_known(series: Series) -> bool:
+    return series.field in _fields(_generic(series))
+
+
+def _path(series: Series) -> CounterPath:
+    return CounterPath.parse(series.path or path_of(series))
+
+
+@cache
+def _judged_fields(object_: str) -> frozenset[str]:
+    return frozenset(map(telegraf_name, needed_counters(object_)))
+
+
+@cache
+def _fields(object_: str) -> frozenset[str]:
+    known = objects().get(folded(object_))
+    return frozenset(telegraf_name(counter) for counter in known.counters.values()) if known else frozenset()

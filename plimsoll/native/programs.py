@@ -1,0 +1,139 @@
+"""The programs that plimsoll.native.build can build, each from its own Go module, and their paths."""
+
+import hashlib
+import platform
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from plimsoll.native import folders
+
+_MODULES = Path(__file__).parent
+_BUILT_FROM = (".go", ".mod", ".sum", ".txt")
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program, and how Go builds it.
+
+    `version_of` is the module in go.mod that has the program's version, `version_in` the Go variable that is set to
+    it. `system` is the target system if it is not this one.
+    """
+
+    title: str
+    file: str
+    module: str
+    package: str
+    version_of: str
+    version_in: str = ""
+    tags: tuple[str, ...] = ()
+    system: str = ""
+    cgo: bool = False
+    rust: bool = False
+
+    @property
+    def folder(self) -> Path:
+        """The folder of its module."""
+        return _MODULES / self.module
+
+    @property
+    def version(self) -> str:
+        """The version in go.mod: 1.37.2."""
+        required = re.search(rf"{re.escape(self.version_of)} v(\S+)", (self.folder / "go.mod").read_text("utf-8"))
+        assert required, f"{self.folder / 'go.mod'} does not require {self.version_of}"
+        return required[1]
+
+    @property
+    def go_version(self) -> str:
+        """The oldest Go that builds it: 1.25.5."""
+        line = re.search(r"^go (\S+)$", (self.folder / "go.mod").read_text("utf-8"), re.MULTILINE)
+        assert line, f"{self.folder / 'go.mod'} does not say which Go it needs"
+        return line[1]
+
+    @property
+    def arguments(self) -> list[str]:
+        """The arguments of `go build`, without the output path."""
+        tags = [*self.tags, *self._plugins()]
+        version = f" -X {self.version_in}{self.version}" if self.version_in else ""
+        return ["-mod=readonly", "-trimpath", f"-tags={','.join(tags)}", f"-ldflags=-s -w{version}", self.package]
+
+    @property
+    def path(self) -> Path:
+        """The path of the built program. It contains a hash of all inputs of the build."""
+        inputs = hashlib.sha256("\n".join(self.arguments).encode())
+        for file in sorted(file for file in self.folder.iterdir() if file.suffix in _BUILT_FROM):
+            inputs.update(f"\n{file.name}\n".encode() + file.read_bytes())
+        kind = f"{self.system or sys.platform}-{platform.machine().lower()}"
+        name = f"{Path(self.file).stem}-{self.version}-{kind}-{inputs.hexdigest()[:12]}"
+        suffix = ".exe" if self.system == "windows" or (not self.system and sys.platform == "win32") else ""
+        return folders.cache() / "native" / name / (self.file + suffix)
+
+    @property
+    def built(self) -> bool:
+        """Whether it has been built."""
+        return self.path.is_file()
+
+    def _plugins(self) -> list[str]:
+        listed = self.folder / "plugins.txt"
+        if not listed.is_file():
+            return []
+        return ["custom", *(line for line in listed.read_text("utf-8").split("\n") if line and line[0] != "#")]
+
+
+_TELEGRAF_MODULE = "github.com/influxdata/telegraf"
+_INFLUXDB_MODULE = "github.com/influxdata/influxdb/v2"
+_PKG_CONFIG_MODULE = "github.com/influxdata/pkg-config"
+_INFLUXQL_MODULE = "github.com/influxdata/influxql"
+
+TELEGRAF = Program(
+    title="Telegraf",
+    file="telegraf",
+    module="telegraf",
+    package=f"{_TELEGRAF_MODULE}/cmd/telegraf",
+    version_of=_TELEGRAF_MODULE,
+    version_in=f"{_TELEGRAF_MODULE}/internal.Version=",
+)
+TELEGRAF_WINDOWS = Program(
+    title="Telegraf for Windows",
+    file="telegraf",
+    module="telegraf",
+    package=TELEGRAF.package,
+    version_of=TELEGRAF.version_of,
+    version_in=TELEGRAF.version_in,
+    system="windows",
+)
+INFLUXDB = Program(
+    title="InfluxDB",
+    file="influxd",
+    module="influxd",
+    package=f"{_INFLUXDB_MODULE}/cmd/influxd",
+    version_of=_INFLUXDB_MODULE,
+    version_in="main.version=v",
+    # The tags of InfluxDB's own build, without the web pages.
+    tags=("sqlite_foreign_keys", "sqlite_json"),
+    cgo=True,
+    rust=True,
+)
+# Go calls it for libflux, the Rust part of InfluxDB, which it builds with cargo.
+PKG_CONFIG = Program(
+    title="InfluxDB's pkg-config",
+    file="pkg-config",
+    module="influxd",
+    package=_PKG_CONFIG_MODULE,
+    version_of=_PKG_CONFIG_MODULE,
+)
+INFLUXQL = Program(
+    title="the InfluxQL parser",
+    file="influxql",
+    module="influxql",
+    package=".",
+    version_of=_INFLUXQL_MODULE,
+)
+
+PROGRAMS = {
+    "telegraf": TELEGRAF,
+    "telegraf-windows": TELEGRAF_WINDOWS,
+    "influxd": INFLUXDB,
+    "influxql": INFLUXQL,
+}

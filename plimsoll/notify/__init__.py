@@ -1,0 +1,1 @@
+"""Notifies people of alerts: when, whom, and in which words."""

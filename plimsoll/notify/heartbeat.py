@@ -1,0 +1,65 @@
+"""A dead-man's switch: requests an address every minute while evaluations go on and notifications arrive.
+
+The service behind the address (healthchecks.io and its kin) notifies somebody when the requests stop.
+"""
+
+import logging
+import time
+import urllib.request
+from collections.abc import Callable
+from threading import Event, Thread
+
+from plimsoll.model.times import SECOND
+from plimsoll.notify.redaction import hide, redacted
+
+EVERY = 60 * SECOND
+_TIMEOUT_S = 10
+
+_log = logging.getLogger(__name__)
+
+
+class Heartbeat:
+    """Requests `address`. `trouble` returns why not, or None if all is well."""
+
+    def __init__(self, address: str, trouble: Callable[[int], str | None]) -> None:
+        self._address = address
+        self._trouble = trouble
+        self._last = 0
+        self._missed = False
+        self._stop = Event()
+        self._thread = Thread(target=self._run, name="heartbeat", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End."""
+        self._stop.set()
+        self._thread.join(1.0)
+
+    def tick(self, now: int) -> None:
+        """Request the address if a minute has passed and all is well."""
+        if 0 <= now - self._last < EVERY:
+            return
+        self._last = now
+        why = self._trouble(now) or self._request()
+        if why and not self._missed:
+            _log.warning("no heartbeat: %s", why)
+        elif self._missed and not why:
+            _log.info("heartbeat again")
+        self._missed = bool(why)
+
+    def _request(self) -> str | None:
+        try:
+            with urllib.request.urlopen(self._address, timeout=_TIMEOUT_S):
+                return None
+        except (OSError, ValueError) as error:
+            return f"{redacted(self._address)}: {hide(str(error), (self._address,))}"
+
+    def _run(self) -> None:
+        while not self._stop.wait(1.0):
+            try:
+                self.tick(time.time_ns())
+            except Exception:  # the thread must go on; the missing request is what alerts people
+                _log.exception("the heartbeat failed")

@@ -1,0 +1,143 @@
+"""Writes the message for a group of alerts: a short title, and what a person needs to act."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from plimsoll.alerting.book.record import SEVERITIES
+from plimsoll.alerting.wording import brief_sentence, ended_sentence, fired_sentence, headline, still_sentence
+from plimsoll.model.errors import printable
+from plimsoll.model.remark import counted
+from plimsoll.model.times import Zone, duration_text
+from plimsoll.notify.noise import MOST_AN_HOUR, PACE, Group, Item
+from plimsoll.rules.schema.field_types import Severity
+
+MOST_IN_FULL = 10
+MOST_LINES = 40
+_ORDER = ("fired", "still", "fired and ended", "ended")
+# A host may be named so that chats would call everybody: <!channel>, @everyone.
+_MENTION = re.compile(r"([@!])(?=[\w&<])")
+_ENDED = ("ended", "fired and ended")
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message in plain text. `level` is the worst severity that fires, or "recovered"."""
+
+    title: str
+    body: str
+    level: Severity | Literal["recovered"]
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """The zone of times in messages, and the address of Plimsoll's pages if it is known."""
+
+    zone: Zone
+    pages: str | None = None
+
+
+def message(group: Group, style: Style, now: int, failing_since: int | None = None) -> Message:
+    """The message for a group. `failing_since`: messages to this target could not be sent since then."""
+    items = sorted(group.items, key=_rank)
+    firing = [one for one in items if one.what not in _ENDED]
+    level = firing[0].alert.severity if firing else "recovered"
+    parts = ["\n".join(_lines(one, style, now)) for one in items[:MOST_IN_FULL]]
+    rest = items[MOST_IN_FULL:]
+    if rest:
+        lines = [f"- {_sentence(one, style, now)}" for one in rest[:MOST_LINES]]
+        more = len(rest) - len(lines)
+        parts.append("\n".join(lines))
+        if more:
+            parts.append(f"And {more:,} more: {f'{style.pages}/alerts' if style.pages else 'plimsoll alerts list'}")
+    parts += _remarks(group, style, failing_since)
+    title, body = f"{_label(level)}: {_title(items, firing)}", "\n\n".join(parts)
+    return Message(_MENTION.sub(r"\1 ", title), _MENTION.sub(r"\1 ", body), level)
+
+
+def _title(items: Sequence[Item], firing: Sequence[Item]) -> str:
+    if len(items) == 1:
+        one = items[0]
+        return printable(headline(one.alert) if firing else _ended_title(one))
+    hosts = {one.alert.host.casefold() for one in items}
+    one_host = printable(items[0].alert.host) or "all hosts"
+    where = f"on {one_host if len(hosts) == 1 else counted(len(hosts), 'host')}"
+    said = [f"{len(firing):,} firing"] if firing else []
+    said += [f"{len(items) - len(firing):,} recovered"] if len(firing) < len(items) else []
+    return f"{', '.join(said)} {where}"
+
+
+def _ended_title(one: Item) -> str:
+    match one.alert.kind:
+        case "host-silent":
+            return f"{one.alert.host} sends again"
+        case "all-silent":
+            return "data arrive again"
+        case "flapping":
+            return f"{headline(one.alert).removesuffix(' is flapping')} is no longer flapping"
+        case "plimsoll":
+            return f"over: {one.alert.details.title}"
+        case "rule":
+            return f"{one.alert.details.title} of {one.alert.place}"
+
+
+def _lines(one: Item, style: Style, now: int) -> Iterator[str]:
+    alert, zone = one.alert, style.zone
+    sentence = _sentence(one, style, now)
+    yield sentence
+    rule = f"{alert.severity}, {alert.rule}"
+    if one.what in _ENDED:
+        yield f"{rule}: fired {zone.clock(alert.fired_at)}, ended {zone.clock(alert.ended_at or now)}"
+    else:
+        yield f"{rule}: since {zone.clock(alert.begin)} {zone.label(alert.begin)}"
+        details = alert.details
+        if details.summary and details.summary not in sentence:
+            yield printable(details.summary)
+        for label, values in (
+            ("Source", details.sources),
+            ("Look at", details.look_at),
+            ("Processes then", details.processes),
+            ("Note", (details.note,) if details.note else ()),
+        ):
+            if values:
+                yield printable(f"{label}: {'; '.join(values)}")
+    yield f"{style.pages}/alerts/{alert.id}" if style.pages else f"plimsoll alerts show {alert.id}"
+
+
+def _sentence(one: Item, style: Style, now: int) -> str:
+    match one.what:
+        case "fired":
+            text = fired_sentence(one.alert, style.zone)
+        case "still":
+            text = still_sentence(one.alert, style.zone, now)
+        case "ended":
+            text = ended_sentence(one.alert, style.zone)
+        case "fired and ended":
+            text = brief_sentence(one.alert, style.zone)
+    return printable(text)
+
+
+def _remarks(group: Group, style: Style, failing_since: int | None) -> Iterator[str]:
+    if group.held:
+        yield "Some of this was held back during quiet hours."
+    if group.paced:
+        yield (
+            f"There is much to report: messages come every {duration_text(PACE)} now, at most {MOST_AN_HOUR} in an "
+            "hour, each with everything new."
+        )
+    if failing_since is not None:
+        yield f"Messages could not be sent here since {style.zone.clock(failing_since)}."
+
+
+def _rank(one: Item) -> tuple[bool, int, bool, int]:
+    return (
+        one.what in _ENDED,
+        SEVERITIES.index(one.alert.severity),
+        one.alert.kind == "rule",  # a silent host, a flapping rule come first
+        _ORDER.index(one.what),
+    )
+
+
+def _label(level: str) -> str:
+    return level.upper() if level == "critical" else level.capitalize()

@@ -1,0 +1,191 @@
+"""What one target has been told, in alerts.db.
+
+There is no queue of messages: what is to be sent follows from the alerts and from what the target was told, so a
+message that waits is never out of date. An attempt is written down before it is made, and what the target was told
+when it has succeeded: after a kill in between, a message may be sent twice, and none is lost.
+"""
+
+import json
+import sqlite3
+from dataclasses import dataclass
+
+from plimsoll.alerting.book import silences
+from plimsoll.alerting.book.database import AlertsFile
+from plimsoll.alerting.book.record import Alert, alert_of, key_of
+from plimsoll.alerting.book.rows import count
+from plimsoll.model.times import SECOND
+from plimsoll.notify.noise import FORGOTTEN, HOST_EVERY, HOUR, Group, Policy, Situation, Told
+
+_WAITS = (30 * SECOND, 60 * SECOND, 120 * SECOND, 300 * SECOND, 600 * SECOND)
+_OLDEST_REPEAT = 2700 * SECOND  # three quarters of an hour: younger ones are never taken along
+
+
+@dataclass(frozen=True, slots=True)
+class TargetState:
+    """Whether messages to a target arrive. `address` is redacted; `attempts` are those that failed in a row."""
+
+    name: str
+    address: str
+    since: int
+    sent_at: int | None
+    failing_since: int | None
+    attempts: int
+    next_try: int | None
+    error: str
+
+
+class Outbox:
+    """The target's part of alerts.db. `address` is the redacted address."""
+
+    def __init__(self, file: AlertsFile, name: str, address: str, now: int) -> None:
+        self._file = file
+        self._name = name
+        with file.transaction() as connection:
+            connection.execute(
+                "INSERT INTO targets (name, address, since) VALUES (?, ?, ?)"
+                " ON CONFLICT (name) DO UPDATE SET address = excluded.address",
+                (name, address, now),
+            )
+
+    def state(self) -> TargetState:
+        """Whether messages arrive."""
+        return next(one for one in states(self._file) if one.name == self._name)
+
+    def situation(self, policy: Policy, now: int) -> Situation:
+        """All that decides what the target is told next."""
+        open_ones = self._file.rows("SELECT key, kind, host FROM alerts WHERE ended_at IS NULL AND kind <> 'rule'")
+        alerts = self._alerts(policy, now)
+        hosts = self._file.rows(
+            "SELECT host, max(at) AS at FROM told JOIN alerts ON id = alert WHERE target = ? AND at > ? GROUP BY host",
+            (self._name, now - HOST_EVERY),
+        )
+        sent = self._file.rows("SELECT at FROM notifications WHERE target = ? AND at > ?", (self._name, now - HOUR))
+        return Situation(
+            alerts=alerts,
+            told=self._told(),
+            silences=silences.active(self._file, now),
+            flapping=frozenset(key_of(row["key"]) for row in open_ones if row["kind"] == "flapping"),
+            silent=frozenset(row["host"].casefold() for row in open_ones if row["kind"].endswith("-silent")),
+            hosts={row["host"].casefold(): row["at"] for row in hosts},
+            sent=[row["at"] for row in sent],
+            since=self.state().since,
+        )
+
+    def attempt(self, group: Group, title: str, now: int) -> int:
+        """Write down that a message is going to be sent."""
+        alerts = json.dumps([one.alert.id for one in group.items])
+        with self._file.transaction() as connection:
+            return _log(connection, self._name, now, title, alerts, "sending")
+
+    def succeeded(self, attempt: int, group: Group, now: int) -> None:
+        """Write down what the target now knows."""
+        told = [(one.alert.id, self._name, "ended" if "ended" in one.what else "fired", now) for one in group.items]
+        with self._file.transaction() as connection:
+            connection.execute("UPDATE notifications SET outcome = 'sent' WHERE id = ?", (attempt,))
+            connection.executemany(
+                "INSERT INTO told (alert, target, what, at) VALUES (?, ?, ?, ?) ON CONFLICT (alert, target)"
+                " DO UPDATE SET what = excluded.what, at = excluded.at, times = times + 1",
+                told,
+            )
+            connection.execute(
+                "UPDATE targets SET sent_at = ?, failing_since = NULL, attempts = 0, next_try = NULL, error = ''"
+                " WHERE name = ?",
+                (now, self._name),
+            )
+            count(connection, "messages sent")
+
+    def failed(self, attempt: int, error: str, now: int) -> None:
+        """Write down why a message could not be sent, and when it is tried again."""
+        wait = _WAITS[min(self.state().attempts, len(_WAITS) - 1)]
+        with self._file.transaction() as connection:
+            connection.execute("UPDATE notifications SET outcome = 'failed', error = ? WHERE id = ?", (error, attempt))
+            connection.execute(
+                "UPDATE targets SET failing_since = coalesce(failing_since, ?), attempts = attempts + 1, next_try = ?,"
+                " error = ? WHERE name = ?",
+                (now, now + wait, error, self._name),
+            )
+            count(connection, "messages failed")
+
+    def give_up(self, policy: Policy, now: int) -> int:
+        """Give up what ended a day ago and could not be told since; return how many alerts that are."""
+        query = (
+            f"SELECT id FROM alerts LEFT JOIN told ON alert = id AND target = ? WHERE ended_at <= ? AND ended_at > ?"
+            f" AND alert IS NULL AND NOT hush AND severity IN ({_listed(policy)})"
+        )
+        first = max(now - 2 * FORGOTTEN, self.state().since)
+        given_up = [row["id"] for row in self._file.rows(query, (self._name, now - FORGOTTEN, first))]
+        if given_up:
+            with self._file.transaction() as connection:
+                values = [(number, self._name, now) for number in given_up]
+                connection.executemany("INSERT OR IGNORE INTO told VALUES (?, ?, 'ended', ?, 0)", values)
+                _log(connection, self._name, now, "", json.dumps(given_up), "given up")
+                count(connection, "alerts given up", len(given_up))
+        return len(given_up)
+
+    def _alerts(self, policy: Policy, now: int) -> list[Alert]:
+        """The alerts of which there may be something to say; not those that the target has just been told of."""
+        wanted = f"hold = 0 AND severity IN ({_listed(policy)})"
+        untold = "LEFT JOIN told ON alert = id AND target = ? WHERE alert IS NULL AND NOT hush AND"
+        queries = (
+            (f"SELECT alerts.* FROM alerts {untold} {wanted} AND ended_at IS NULL", (self._name,)),
+            (
+                f"SELECT alerts.* FROM alerts {untold} {wanted} AND ended_at > ?",
+                (self._name, now - FORGOTTEN),
+            ),
+            (
+                f"SELECT alerts.* FROM told JOIN alerts ON id = alert WHERE target = ? AND what = 'fired' AND {wanted}"
+                " AND (ended_at IS NOT NULL OR (acked_at IS NULL AND at <= ?))",
+                (self._name, now - _OLDEST_REPEAT),
+            ),
+        )
+        return [alert_of(row) for query, values in queries for row in self._file.rows(query, values)]
+
+    def _told(self) -> dict[int, Told]:
+        rows = self._file.rows(
+            "SELECT alert, what, at, times FROM told WHERE target = ? AND what = 'fired'", (self._name,)
+        )
+        return {row["alert"]: Told(row["what"], row["at"], row["times"]) for row in rows}
+
+
+def states(file: AlertsFile) -> list[TargetState]:
+    """Whether messages arrive, for each target that was ever notified."""
+    return [TargetState(**dict(row)) for row in file.rows("SELECT * FROM targets ORDER BY name")]
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """An attempt to send a message: to whom, when (UTC ns), and what became of it."""
+
+    target: str
+    at: int
+    title: str
+    outcome: str
+    error: str
+
+
+def notifications(file: AlertsFile, alert: int) -> list[Notification]:
+    """The messages about an alert."""
+    rows = file.rows(
+        "SELECT target, at, title, outcome, error FROM notifications"
+        " WHERE EXISTS (SELECT 1 FROM json_each(alerts) WHERE value = ?) ORDER BY id",
+        (alert,),
+    )
+    return [Notification(**dict(row)) for row in rows]
+
+
+def forget_others(file: AlertsFile, names: set[str]) -> None:
+    """Forget the targets that up.toml no longer names."""
+    gone = [one.name for one in states(file) if one.name not in names]
+    with file.transaction() as connection:
+        for name in gone:
+            connection.execute("DELETE FROM told WHERE target = ?", (name,))
+            connection.execute("DELETE FROM targets WHERE name = ?", (name,))
+
+
+def _log(connection: sqlite3.Connection, target: str, now: int, title: str, alerts: str, outcome: str) -> int:
+    query = "INSERT INTO notifications (target, at, title, alerts, outcome) VALUES (?, ?, ?, ?, ?)"
+    return connection.execute(query, (target, now, title, alerts, outcome)).lastrowid or 0
+
+
+def _listed(policy: Policy) -> str:
+    return ", ".join(f"'{one}'" for one in sorted(policy.severities))

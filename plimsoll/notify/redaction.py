@@ -1,0 +1,81 @@
+"""Keeps the secrets of notification addresses out of what is shown and logged.
+
+Where apprise's own privacy form still shows paths, headers and parameters, which often are tokens, nothing is shown
+here but the kind of the address and the server.
+"""
+
+import logging
+import re
+from collections.abc import Iterable
+from urllib.parse import unquote
+
+_HIDDEN = "****"
+# In these the host is the name of a server; in others (slack://TOKEN/...) it is a part of the secret.
+_WITH_SERVER = {"http", "https", "json", "jsons", "form", "forms", "xml", "xmls", "mailto", "mailtos", "ntfys"}
+_ADDRESS = re.compile(
+    r"(?P<scheme>[A-Za-z][\w+.-]*)://(?:(?P<user>[^/?#]*)@)?(?P<server>[^/?#]*)(?P<rest>.*)", re.DOTALL
+)
+_SERVER = re.compile(r"[\w.-]+(:\d+)?|\[[\da-fA-F:.]+\](:\d+)?")
+_SHORTEST = 4
+_COMMON = {"http", "https", "json", "post", "get", "services", "api", "hooks", "webhook", "text", "yes", "localhost"}
+
+
+def redacted(address: str) -> str:
+    """An address for people: `slack://****`, `jsons://alerts.example.com/****`."""
+    match = _ADDRESS.fullmatch(address.strip())
+    if match is None:
+        return _HIDDEN
+    scheme = match["scheme"].casefold()
+    unsure = not _SERVER.fullmatch(match["server"]) or "@" in match["rest"]  # a password may have a slash in it
+    if scheme not in _WITH_SERVER or unsure:
+        return f"{scheme}://{_HIDDEN}"
+    more = match["user"] is not None or match["rest"] not in ("", "/")
+    return f"{scheme}://{match['server']}{f'/{_HIDDEN}' if more else ''}"
+
+
+def hide(text: str, addresses: Iterable[str]) -> str:
+    """The text without the addresses and without any secret part of them."""
+    for secret in sorted({part for address in addresses for part in _secrets(address)}, key=len, reverse=True):
+        text = re.sub(re.escape(secret), _HIDDEN, text, flags=re.IGNORECASE)
+    return text
+
+
+class HideSecrets(logging.Filter):
+    """Replaces the secrets of addresses in what a logger is given, before any handler has it."""
+
+    def __init__(self, addresses: Iterable[str]) -> None:
+        super().__init__()
+        self._addresses = tuple(addresses)
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Replace them; the record is always kept."""
+        record.msg, record.args = hide(record.getMessage(), self._addresses), ()
+        if record.exc_info or record.exc_text:
+            record.exc_info, record.exc_text = None, None  # a traceback may show the address
+        return True
+
+
+# The loggers of the libraries that see the addresses; a filter of a logger holds for its own records only.
+_LOGGERS = ("apprise", "urllib3.connectionpool", "urllib3.util.retry", "requests", "requests_oauthlib", "oauthlib")
+
+
+def hide_in_logs(addresses: Iterable[str]) -> None:
+    """Keep the secrets of these addresses out of what the libraries log."""
+    for name in _LOGGERS:
+        logger = logging.getLogger(name)
+        logger.filters = [one for one in logger.filters if not isinstance(one, HideSecrets)]
+        logger.addFilter(HideSecrets(addresses))
+    logging.getLogger(
+        "apprise"
+    ).propagate = False  # plimsoll/notify/targets.py logs what it says, with the name of the target
+
+
+def _secrets(address: str) -> set[str]:
+    match = _ADDRESS.fullmatch(address.strip())
+    if match is None:
+        return {address}
+    parts = re.split(r"[/?&=#:;,+@]", match["rest"]) + re.split(r"[:]", match["user"] or "")
+    if match["server"] not in redacted(address):
+        parts.append(match["server"])
+    found = {form for part in parts for form in (part, unquote(part))}
+    return {address, *(part for part in found if len(part) >= _SHORTEST and part.casefold() not in _COMMON)}

@@ -1,0 +1,191 @@
+"""up.toml: whom `plimsoll up` notifies and when, which hosts it expects, and how long it keeps samples.
+
+It lies in the data folder and holds secrets: addresses with passwords and tokens. Only its owner may be able to write
+it. docs/alerts.md is the reference.
+"""
+
+import os
+import re
+import stat
+import sys
+from datetime import time
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, field_validator
+
+from plimsoll.alerting.roster import SILENT_AFTER
+from plimsoll.hosts.toml_file import decoded, parsed
+from plimsoll.model import user_files
+from plimsoll.model.errors import Unusable
+from plimsoll.model.times import SECOND, Zone, parse_duration
+from plimsoll.native.private import check_private
+from plimsoll.notify.quiet_hours import DAYS, Day, QuietHours, Window
+from plimsoll.rules.schema.field_types import Severity
+from plimsoll.rules.schema.strict_yaml import suggest
+from plimsoll.store.duck.store import DAYS as DAYS_KEPT
+from plimsoll.store.duck.store import RAW_DAYS, SIZE_LIMIT
+
+FILE_NAME = "up.toml"
+_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(MB|GB|TB)")
+_UNITS = {"MB": 10**6, "GB": 10**9, "TB": 10**12}
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True, hide_input_in_errors=True)
+
+
+def _duration(value: object) -> object:
+    return parse_duration(value) if isinstance(value, str | int | float) else value
+
+
+def _zone(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    try:
+        return Zone.parse(value)
+    except Unusable as error:
+        raise ValueError(str(error)) from None
+
+
+def _size(value: object) -> object:
+    match = _SIZE.fullmatch(value) if isinstance(value, str) else None
+    if match is None:
+        raise ValueError("is not a size; write it like 20 GB")
+    return round(float(match[1]) * _UNITS[match[2]])
+
+
+def _clock(value: object) -> object:
+    if isinstance(value, str) and re.fullmatch(r"([01]\d|2[0-3]):[0-5]\d", value):
+        return time.fromisoformat(value)
+    if isinstance(value, time):
+        return value
+    raise ValueError("is not a time of the day; write it like 22:00")
+
+
+Duration = Annotated[int, BeforeValidator(_duration)]  # ns
+Size = Annotated[int, BeforeValidator(_size)]  # bytes
+Clock = Annotated[time, BeforeValidator(_clock)]
+ZoneField = Annotated[Zone, BeforeValidator(_zone)]
+_UTC = Zone.parse("UTC")
+
+
+class TargetSettings(_Strict):
+    """Somebody to notify. `url` is an address as apprise has them."""
+
+    url: SecretStr
+    severities: tuple[Severity, ...] = Field(default=("critical", "warning"), min_length=1)
+
+
+class QuietWindow(_Strict):
+    """A part of certain days in which alerts are held back; a whole day by default."""
+
+    days: tuple[Day, ...] = Field(default=DAYS, min_length=1)
+    begin: Clock = Field(default=time(), alias="from")
+    end: Clock = Field(default=time(), alias="to")
+
+
+class QuietSettings(_Strict):
+    """Quiet hours, and what is notified in them."""
+
+    passes: Literal["critical", "nothing"] = "critical"
+    hours: tuple[QuietWindow, ...] = ()
+
+
+class RosterSettings(_Strict):
+    """The hosts that are expected even if they never sent, and when a host is silent."""
+
+    hosts: tuple[str, ...] = ()
+    silent_after: Duration = SILENT_AFTER
+
+    @field_validator("silent_after")
+    @classmethod
+    def _long_enough(cls, silent_after: int) -> int:
+        if silent_after < 30 * SECOND:
+            raise ValueError("is shorter than 30s, within which samples are still on their way")
+        return silent_after
+
+
+class HeartbeatSettings(_Strict):
+    """An address that is requested every minute while everything works."""
+
+    url: SecretStr
+
+    @field_validator("url")
+    @classmethod
+    def _is_http(cls, url: SecretStr) -> SecretStr:
+        if not re.match(r"https?://[^/\s]+", url.get_secret_value()):
+            raise ValueError("is not an http:// or https:// address")
+        return url
+
+
+class StoreSettings(_Strict):
+    """How long samples are kept: all of them, then one minute's minimum, maximum, mean and count; and how much."""
+
+    raw_days: int = Field(default=RAW_DAYS, ge=1)
+    days: int = Field(default=DAYS_KEPT, ge=1)
+    size: Size = SIZE_LIMIT
+
+
+class UpSettings(_Strict):
+    """The contents of up.toml. Field names here are the names in the file."""
+
+    zone: ZoneField = _UTC
+    notify: dict[str, TargetSettings] = {}
+    quiet: QuietSettings = QuietSettings()
+    roster: RosterSettings = RosterSettings()
+    heartbeat: HeartbeatSettings | None = None
+    store: StoreSettings = StoreSettings()
+
+    @property
+    def quiet_hours(self) -> QuietHours:
+        """The quiet hours by the clock of the zone."""
+        windows = [Window(frozenset(one.days), one.begin, one.end) for one in self.quiet.hours]
+        return QuietHours(self.zone, windows, self.quiet.passes == "critical")
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """All addresses, which no one may see."""
+        found = [one.url for one in self.notify.values()] + ([self.heartbeat.url] if self.heartbeat else [])
+        return tuple(one.get_secret_value() for one in found)
+
+
+def load(folder: Path) -> UpSettings:
+    """The settings of a data folder; the defaults if it has no up.toml.
+
+    Unusable, naming the file and the setting, if it is invalid, or if others than its owner may have written it.
+    """
+    path = folder / FILE_NAME
+    if not os.path.lexists(path):
+        return UpSettings()
+    _check_owner(path)
+    return parse(user_files.read(path), path)
+
+
+def parse(data: bytes, path: Path) -> UpSettings:
+    """Parse the content of `path`. Unusable, naming the setting and never an address, if it is invalid."""
+    return parsed(decoded(data, path), path, UpSettings, _unusual)
+
+
+def _check_owner(path: Path) -> None:
+    check_private(path.parent, option="--data")
+    found = path.lstat()
+    if not stat.S_ISREG(found.st_mode):
+        raise Unusable(f"{path}: is not a regular file; put the file itself there")
+    if sys.platform == "win32":
+        return  # the user's application data are the user's alone
+    if found.st_uid not in (os.geteuid(), 0):
+        raise Unusable(f"{path}: belongs to another user, who could have addresses of theirs notified; chown it")
+    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise Unusable(f"{path}: others may write it, and have addresses of theirs notified: chmod 600 {path}")
+
+
+def _unusual(detail: Any) -> str | None:
+    if detail["type"] == "extra_forbidden":
+        return f": unknown setting{suggest(str(detail['loc'][-1]), _names())}"
+    return " is missing" if detail["type"] == "missing" else None
+
+
+def _names() -> list[str]:
+    models = (UpSettings, TargetSettings, QuietSettings, QuietWindow, RosterSettings, HeartbeatSettings, StoreSettings)
+    return [field.alias or name for model in models for name, field in model.model_fields.items()]

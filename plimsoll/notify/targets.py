@@ -1,0 +1,170 @@
+"""Notifies people: a thread for each target of up.toml.
+
+A target whose server does not answer delays neither the others nor the loop.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from threading import Event, Thread
+
+from plimsoll.alerting.book.database import AlertsFile, NotKept
+from plimsoll.model.times import SECOND, iso
+from plimsoll.notify.delivery import Send
+from plimsoll.notify.messages import Message, Style, message
+from plimsoll.notify.noise import HOUR, MINUTE, Group, Policy, next_group
+from plimsoll.notify.outbox import Outbox, TargetState, forget_others, states
+from plimsoll.notify.redaction import redacted
+from plimsoll.notify.settings import UpSettings
+
+LATEST_STEP = 90 * SECOND
+STUCK_AFTER = 15 * MINUTE
+_LOOKS_EVERY_S = 5.0
+
+_log = logging.getLogger(__name__)
+
+
+class Target:
+    """One target: composes and sends what it is to be told."""
+
+    def __init__(self, name: str, outbox: Outbox, policy: Policy, send: Send, style: Style) -> None:
+        self.name = name
+        self._outbox = outbox
+        self._policy = policy
+        self._send = send
+        self._style = style
+        self._unkept: Callable[[], None] | None = None
+        self._to_say: Message | None = None
+        self._said_at = 0
+
+    def tick(self, now: int) -> None:
+        """Send what is to be sent now."""
+        try:
+            self._tick(now)
+        except NotKept as error:
+            self.say("Plimsoll cannot write its alerts", str(error))
+        said, self._to_say = self._to_say, None
+        if said is not None and now - self._said_at >= HOUR:
+            self._said_at = now
+            if error := self._send(said):
+                _log.warning("%s: a notification could not be sent: %s", self.name, error)
+
+    def say(self, title: str, body: str) -> None:
+        """Have the next tick send a message that needs no alerts.db, such as that the disk is full: one an hour."""
+        self._to_say = Message(f"CRITICAL: {title}", body, "critical")
+
+    def _tick(self, now: int) -> None:
+        self._keep()
+        if given_up := self._outbox.give_up(self._policy, now):
+            _log.warning("%s: gave up telling of %d alerts that ended a day ago", self.name, given_up)
+        state = self._outbox.state()
+        if state.next_try is not None and now < state.next_try:
+            return
+        while group := next_group(self._outbox.situation(self._policy, now), self._policy, now):
+            made = message(group, self._style, now, state.failing_since)
+            attempt = self._outbox.attempt(group, made.title, now)
+            error = self._send(made)
+            self._unkept = partial(self._note, attempt, group, error, now)
+            self._keep()
+            if error is not None:
+                _log.warning("%s: a notification could not be sent: %s", self.name, error)
+                return
+            state = self._outbox.state()
+
+    def _note(self, attempt: int, group: Group, error: str | None, now: int) -> None:
+        if error is None:
+            self._outbox.succeeded(attempt, group, now)
+        else:
+            self._outbox.failed(attempt, error, now)
+
+    def _keep(self) -> None:
+        """Write down what became of the last message. Until that is possible, none is sent: it would be repeated."""
+        if self._unkept is not None:
+            self._unkept()
+            self._unkept = None
+
+
+class Notifier:
+    """All targets. `stepped` is called by the loop after every evaluation; it never waits."""
+
+    def __init__(
+        self,
+        file: AlertsFile,
+        settings: UpSettings,
+        senders: Mapping[str, Send],
+        *,
+        now: int,
+        pages: str | None = None,
+    ) -> None:
+        self._file = file
+        self._stepped = now
+        self._stop = Event()
+        self._wake = {name: Event() for name in senders}
+        self._threads: list[Thread] = []
+        style = Style(settings.zone, pages)
+        forget_others(file, set(senders))
+        self.targets = [
+            Target(
+                name,
+                Outbox(file, name, redacted(settings.notify[name].url.get_secret_value()), now),
+                Policy(frozenset(settings.notify[name].severities), settings.quiet_hours),
+                send,
+                style,
+            )
+            for name, send in senders.items()
+        ]
+
+    def start(self) -> None:
+        """Begin to send."""
+        self._threads = [Thread(target=self._run, args=(one,), name=f"notify {one.name}") for one in self.targets]
+        for thread in self._threads:
+            thread.daemon = True  # a server that does not answer must not delay the end of the program
+            thread.start()
+
+    def stop(self, patience_s: float = 5.0) -> None:
+        """End the threads. What has not been sent is sent after the next start."""
+        self._stop.set()
+        for event in self._wake.values():
+            event.set()
+        until = time.monotonic() + patience_s
+        for thread in self._threads:
+            thread.join(max(0.0, until - time.monotonic()))
+
+    def stepped(self, now: int) -> None:
+        """The loop has evaluated: there may be something to send."""
+        self._stepped = now
+        for event in self._wake.values():
+            event.set()
+
+    def say(self, title: str, body: str) -> None:
+        """Send every target a message that needs no alerts.db, such as that the disk is full: at most one an hour."""
+        for one in self.targets:
+            one.say(title, body)
+            self._wake[one.name].set()
+
+    def states(self) -> list[TargetState]:
+        """Whether messages arrive, by target."""
+        return states(self._file)
+
+    def trouble(self, now: int) -> str | None:
+        """Why nobody can rely on the notifications now: the loop does not evaluate, or messages do not arrive."""
+        if now - self._stepped > LATEST_STEP:
+            return f"nothing was evaluated since {iso(self._stepped)}"
+        stuck = (one for one in self.states() if one.failing_since is not None)
+        for one in stuck:
+            if now - (one.failing_since or now) >= STUCK_AFTER:
+                return f"notification to {one.name} fails since {iso(one.failing_since or now)}: {one.error}"
+        return None
+
+    def _run(self, target: Target) -> None:
+        event = self._wake[target.name]
+        while not self._stop.is_set():
+            try:
+                target.tick(time.time_ns())
+            except Exception:  # the thread must go on, whatever it was
+                if self._stop.is_set():  # the file has been closed meanwhile
+                    return
+                _log.exception("%s: notifying failed", target.name)
+            event.wait(_LOOKS_EVERY_S)
+            event.clear()

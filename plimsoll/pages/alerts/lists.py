@@ -1,0 +1,215 @@
+"""What the page of alerts lists: what fires, what is about to, silences, failing targets, and what has ended."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.datastructures import QueryParams
+
+from plimsoll.alerting.book import search, silences
+from plimsoll.alerting.book.record import SEVERITIES
+from plimsoll.alerting.judged_now import JudgedNow
+from plimsoll.model.errors import Unusable
+from plimsoll.model.remark import counted
+from plimsoll.model.times import SECOND, Zone, duration_text
+from plimsoll.model.value_text import quantity
+from plimsoll.notify import outbox
+from plimsoll.notify.outbox import TargetState
+from plimsoll.pages.shared.alert_rows import rows
+from plimsoll.pages.shared.time_range import TimeRange
+from plimsoll.rules.schema.field_types import Severity
+from plimsoll.rules.states import State
+from plimsoll.rules.wording import should_text
+from plimsoll.up.watched import Watched
+
+MOST = 50
+SEVERE: Sequence[Severity] = ("critical", "warning")
+_CHOICES: Mapping[str, Sequence[Severity]] = {
+    "": SEVERE,
+    "critical": ("critical",),
+    "warning": ("warning",),
+    "info": ("info",),
+    "all": SEVERITIES,
+}
+SEVERITY_CHOICES = (
+    ("", "critical and warning"),
+    ("critical", "critical"),
+    ("warning", "warning"),
+    ("info", "info"),
+    ("all", "all"),
+)
+LAST = (("now-24h", "24 h"), ("now-7d", "7 d"), ("now-30d", "30 d"), ("now-400d", "400 d (all)"))
+_USUAL = "now-7d"
+_LONGEST = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """Which part of a long list is shown: its number, how many parts there are, and how many entries in all."""
+
+    number: int
+    of: int
+    total: int
+
+    @classmethod
+    def at(cls, first: int, total: int) -> "Pages":
+        """The part that begins after `first` entries, or the last there is."""
+        of = max(1, -(-total // MOST))
+        return cls(min(first // MOST + 1, of), of, total)
+
+
+def first_of(asked: str) -> int:
+    """How many entries come before the part whose number an address has."""
+    return (max(int(asked), 1) - 1) * MOST if asked.isdecimal() and len(asked) < 8 else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A limit that is crossed, but not for as long yet as it takes to alert."""
+
+    severity: str
+    sentence: str
+    crossed: str
+    left: str
+    rule: str
+    host: str
+
+
+@dataclass(frozen=True, slots=True)
+class Silenced:
+    """A silence that holds; `matches` alerts that are firing."""
+
+    id: int
+    what: str
+    until: str
+    reason: str
+    who: str
+    matches: int
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What of the history is shown, as the address of the page says. `wrong` is the reason why it cannot be read."""
+
+    host: str
+    rule: str
+    severity: str
+    last: str
+    start: str
+    end: str
+    range: TimeRange
+    wrong: str = ""
+
+    @classmethod
+    def of(cls, asked: QueryParams, zone: Zone) -> "Filter":
+        """What the parameters of an address ask for."""
+        host, rule = asked.get("host", "")[:_LONGEST].strip(), asked.get("rule", "")[:_LONGEST].strip()
+        severity = asked.get("severity", "")
+        severity = severity if severity in _CHOICES else ""
+        last, start, end = asked.get("last", ""), asked.get("from", ""), asked.get("to", "")
+        last = last if last in dict(LAST) else _USUAL
+        try:
+            span, wrong = TimeRange.parse(start or last, end or "now", zone), ""
+        except Unusable as error:
+            span, wrong = TimeRange.parse(last, "now", zone), str(error)
+        return cls(host, rule, severity, last, start, end, span, wrong)
+
+    @property
+    def parameters(self) -> dict[str, str | int | None]:
+        """The parameters of an address that asks for the same."""
+        given: dict[str, str | int | None] = {"host": self.host, "rule": self.rule, "severity": self.severity}
+        given |= {"last": "" if self.last == _USUAL else self.last, "from": self.start, "to": self.end}
+        return {name: value or None for name, value in given.items()}
+
+
+class Lists:
+    """Makes the lists."""
+
+    def __init__(self, watched: Watched) -> None:
+        self._watched = watched
+        self._file = watched.file
+
+    def content(self, asked: QueryParams, zone: Zone) -> dict[str, Any]:
+        """All that the page shows."""
+        now = time.time_ns()
+        chosen = Filter.of(asked, zone)
+        counts = search.firing_by_severity(self._file)
+        silenced = silences.active(self._file, now)
+        first, before = first_of(asked.get("firing", "")), first_of(asked.get("page", ""))
+        fires = search.firing(self._file, SEVERE, first, MOST)
+        notes = search.firing(self._file, ("info",), 0, MOST)
+        pending = [one for one in self._watched.judged() if one.state == State.PENDING]
+        ended = search.ended(self._file, _wanted(chosen, _CHOICES[chosen.severity]), before, MOST)
+        return {
+            "headline": _headline(counts),
+            "firing": rows(fires.alerts, silenced, zone, now),
+            "firing_pages": Pages.at(first, fires.total),
+            "notes": rows(notes.alerts, silenced, zone, now),
+            "notes_total": notes.total,
+            "pending": self._pending(pending),
+            "pending_total": len(pending),
+            "silences": [self._silenced(one, zone) for one in silenced],
+            "failing": [(one, _failing(one, zone)) for one in outbox.states(self._file) if one.failing_since],
+            "chosen": chosen,
+            "ended": rows(ended.alerts, (), zone, now),
+            "ended_pages": Pages.at(before, ended.total),
+            "hidden_notes": self._hidden(chosen),
+            "severities": SEVERITY_CHOICES,
+            "lasts": LAST,
+            "as_of": zone.clock(now, date=False),
+            "zone_label": zone.label(now),
+        }
+
+    def _hidden(self, chosen: Filter) -> int:
+        """How many alerts of severity info the history leaves out."""
+        if chosen.severity:
+            return 0
+        return search.ended(self._file, _wanted(chosen, ("info",)), 0, 1).total
+
+    def _silenced(self, one: silences.Silence, zone: Zone) -> Silenced:
+        where = f" on {one.host}" if one.host != "*" else ""
+        where += f", {one.instance}" if one.instance != "*" else ""
+        matches = search.firing_like(self._file, one.rule, one.host, one.instance)
+        return Silenced(one.id, f"{one.rule}{where}", zone.clock(one.until), one.reason, one.who, matches)
+
+    def _pending(self, judged: Sequence[JudgedNow]) -> list[Pending]:
+        at = self._watched.progress().evaluated or time.time_ns()
+        ordered = sorted(judged, key=lambda one: (SEVERITIES.index(one.rule.severity), _left(one, at)))
+        return [self._about_to(one, at) for one in ordered[:MOST]]
+
+    def _about_to(self, one: JudgedNow, at: int) -> Pending:
+        signal = self._watched.site.catalogue.signals[one.rule.signal]
+        place = f"{one.subject.host}, {one.subject.instance}" if one.subject.instance else one.subject.host
+        value, limit = quantity(one.value, signal.unit), should_text(one.healthy, signal.unit)
+        return Pending(
+            severity=one.rule.severity,
+            sentence=f"{signal.title} of {place} is {value}; it {limit}.",
+            crossed=duration_text(max(at - (one.since or at), 0) // SECOND * SECOND),
+            left=duration_text(max(_left(one, at), 0) // SECOND * SECOND),
+            rule=one.rule.id,
+            host=one.subject.host,
+        )
+
+
+def _wanted(chosen: Filter, severities: Sequence[Severity]) -> search.Wanted:
+    span = chosen.range
+    return search.Wanted(span.start, span.end, severities, chosen.host or "*", chosen.rule or "*")
+
+
+def _left(one: JudgedNow, at: int) -> int:
+    """How long the limit must stay crossed until it alerts."""
+    return (one.since or at) + one.rule.for_ - at
+
+
+def _failing(target: TargetState, zone: Zone) -> str:
+    since = zone.clock(target.failing_since or 0)
+    return f"Notification to {target.name} ({target.address}) fails since {since}: {target.error}"
+
+
+def _headline(counts: Mapping[Severity, int]) -> str:
+    total = sum(counts.get(one, 0) for one in SEVERE)
+    if not total:
+        return "No alert is firing"
+    each = ", ".join(f"{counts[one]:,} {one}" for one in SEVERE if counts.get(one))
+    return f"{counted(total, 'alert')} {'is' if total == 1 else 'are'} firing: {each}"

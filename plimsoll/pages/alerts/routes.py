@@ -1,0 +1,189 @@
+"""The pages of alerts: all of them, and one; silences and acknowledgements."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+from typing import TypeVar
+
+from starlette.datastructures import QueryParams
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from plimsoll.alerting import known_rules
+from plimsoll.alerting.book import actions, search, silences
+from plimsoll.alerting.book.database import NotKept
+from plimsoll.alerting.book.history import alert as alert_of
+from plimsoll.alerting.wording import made_sentence
+from plimsoll.model.errors import Unusable
+from plimsoll.model.remark import counted
+from plimsoll.model.times import parse_duration
+from plimsoll.pages.alerts import alert_page
+from plimsoll.pages.alerts.lists import Lists
+from plimsoll.pages.shared.forms import Fields, Forms, see
+from plimsoll.pages.shared.frame import Frame
+from plimsoll.up.watched import Watched
+
+Done = TypeVar("Done")
+_NOBODY = "someone on the page"
+
+
+@dataclass(frozen=True, slots=True)
+class SilenceForm:
+    """What the form of a silence has; `wrong` is why it was refused. `alert`: the page it is on."""
+
+    rule: str = ""
+    host: str = "*"
+    instance: str = "*"
+    length: str = "2h"
+    reason: str = ""
+    who: str = ""
+    alert: str = ""
+    wrong: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AckForm:
+    """What the form of an acknowledgement has; `wrong` is why it was refused."""
+
+    note: str = ""
+    who: str = ""
+    wrong: str = ""
+
+
+def routes(watched: Watched, frame: Frame) -> list[Route]:
+    """The pages, and what their forms are sent to."""
+    pages, forms = _AlertPages(watched, frame), Forms()
+    return [
+        Route("/alerts", pages.all),
+        Route("/alerts/{id:int}", pages.one),
+        Route("/silences/matches", pages.matches),
+        forms.route("/alerts/{id:int}/ack", pages.acknowledge),
+        forms.route("/silences", pages.silence),
+        forms.route("/silences/{id:int}/end", pages.end),
+        # A form that was refused is shown under these addresses: they must not end nowhere if they are opened.
+        Route("/alerts/{id:int}/ack", lambda request: see(f"/alerts/{request.path_params['id']}")),
+        Route("/silences", lambda request: see("/alerts")),
+    ]
+
+
+class _AlertPages:
+    def __init__(self, watched: Watched, frame: Frame) -> None:
+        self._watched = watched
+        self._file = watched.file
+        self._frame = frame
+        self._lists = Lists(watched)
+
+    def all(self, request: Request) -> Response:
+        """The page of all alerts."""
+        asked = request.query_params
+        return self._all(request, asked, SilenceForm(rule=asked.get("silence", "")), self._made(request))
+
+    def one(self, request: Request) -> Response:
+        """The page of an alert."""
+        return self._one(request, request.path_params["id"])
+
+    def matches(self, request: Request) -> Response:
+        """How many alerts that are firing a silence would match, in words, for the form."""
+        asked = request.query_params
+        rule, host, instance = (asked.get(name, "").strip() for name in ("rule", "host", "instance"))
+        try:
+            known_rules.check(self._file, rule)
+        except Unusable as error:
+            return PlainTextResponse(str(error))
+        found = search.firing_like(self._file, rule, host or "*", instance or "*")
+        return PlainTextResponse(f"matches {counted(found, 'alert')} firing now")
+
+    def silence(self, request: Request, fields: Fields) -> Response:
+        """Begin the silence of a form."""
+        form = SilenceForm(**{name: fields.get(name, "") for name in _SILENCE_FIELDS})
+        made, wrong = _tried(lambda: self._silence(form))
+        if made is not None:
+            path = f"/alerts/{form.alert}" if form.alert.isdecimal() else "/alerts"
+            return see(self._link(request, path, silenced=made.id) + "#silences")
+        refused = replace(form, wrong=wrong)
+        if form.alert.isdecimal():
+            return self._one(request, int(form.alert), silence=refused)
+        return self._all(request, QueryParams(), refused, "", HTTPStatus.UNPROCESSABLE_ENTITY)
+
+    def _silence(self, form: SilenceForm) -> silences.Silence:
+        if not form.rule:
+            raise Unusable('give the id of a rule; * is any text: "windows-cpu-*", or "*" for all rules')
+        try:
+            length = parse_duration(form.length)
+        except ValueError as error:
+            raise Unusable(f"for how long: {error}") from None
+        who, host, instance = form.who or _NOBODY, form.host or "*", form.instance or "*"
+        return actions.silence(self._file, form.rule, host, instance, length, form.reason, who, time.time_ns())
+
+    def end(self, request: Request, fields: Fields) -> Response:
+        """End a silence."""
+        number: int = request.path_params["id"]
+        _, wrong = _tried(lambda: silences.end(self._file, number, time.time_ns()))
+        if wrong:
+            return self._frame.missing(request, f"{wrong}.", "The page of alerts lists the silences that hold.")
+        return see(self._link(request, "/alerts") + "#silences")
+
+    def acknowledge(self, request: Request, fields: Fields) -> Response:
+        """Acknowledge an alert."""
+        number: int = request.path_params["id"]
+        note, who = fields.get("note", ""), fields.get("who", "")
+        done, wrong = _tried(lambda: actions.acknowledge(self._file, number, who or _NOBODY, note, time.time_ns()))
+        if done is None:
+            return self._one(request, number, ack=AckForm(note, who, wrong))
+        return see(self._link(request, f"/alerts/{number}"))
+
+    def _all(
+        self, request: Request, asked: QueryParams, form: SilenceForm, made: str, status: HTTPStatus = HTTPStatus.OK
+    ) -> Response:
+        lists = self._lists.content(asked, self._frame.zone_of(request))
+        return self._frame.page(
+            request, "alerts/alerts.html.j2", "Alerts", status, silence=form, made=made, known=self._known(), **lists
+        )
+
+    def _one(
+        self, request: Request, number: int, silence: SilenceForm | None = None, ack: AckForm | None = None
+    ) -> Response:
+        alert = alert_of(self._file, number) if number < 2**63 else None
+        if alert is None:
+            hint = "Alerts are kept for 400 days after they ended. The page of alerts lists them."
+            return self._frame.missing(request, f"There is no alert {number}.", hint)
+        usual = SilenceForm(alert.rule, alert.host or "*", alert.instance or "*", alert=str(number))
+        return self._frame.page(
+            request,
+            "alerts/alert.html.j2",
+            f"Alert {number}",
+            HTTPStatus.UNPROCESSABLE_ENTITY if silence or ack else HTTPStatus.OK,
+            silence=silence or usual,
+            ack=ack or AckForm(),
+            made=self._made(request),
+            known=self._known(),
+            **alert_page.content(self._watched, alert, request.query_params, self._frame.zone_of(request)),
+        )
+
+    def _known(self) -> list[str]:
+        return sorted(known_rules.known(self._file))
+
+    def _made(self, request: Request) -> str:
+        """What the silence does that a form has just made."""
+        number = request.query_params.get("silenced", "")
+        found = next((one for one in silences.active(self._file, time.time_ns()) if str(one.id) == number), None)
+        if found is None:
+            return ""
+        muted = search.firing_like(self._file, found.rule, found.host, found.instance)
+        return f"{made_sentence(found, muted, self._frame.zone_of(request))}."
+
+    def _link(self, request: Request, path: str, **parameters: str | int) -> str:
+        return self._frame.links(request).to(path, **parameters)
+
+
+_SILENCE_FIELDS = ("rule", "host", "instance", "length", "reason", "who", "alert")
+
+
+def _tried(action: Callable[[], Done]) -> tuple[Done | None, str]:
+    """What an action came to, or why it could not be done."""
+    try:
+        return action(), ""
+    except (Unusable, NotKept) as error:
+        return None, str(error)

@@ -1,0 +1,65 @@
+"""All pages of `plimsoll up`."""
+
+from collections.abc import Sequence
+
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Match, Route
+from starlette.types import Scope
+
+from plimsoll.pages.alerts import routes as alerts
+from plimsoll.pages.charts import routes as chart_api
+from plimsoll.pages.charts.hosts_in_range import Scenes
+from plimsoll.pages.dashboards import routes as dashboards
+from plimsoll.pages.health import routes as health
+from plimsoll.pages.reviewing.run_reviews import RunReviews
+from plimsoll.pages.rules import routes as rules
+from plimsoll.pages.runs import routes as runs
+from plimsoll.pages.shared import static_files
+from plimsoll.pages.shared.frame import Frame
+from plimsoll.pages.uploads import routes as uploads
+from plimsoll.pages.uploads import upload_page
+from plimsoll.up.watched import Watched
+
+
+def routes(watched: Watched) -> Sequence[BaseRoute]:
+    """The routes of all pages and of the data they ask for."""
+    frame, scenes, reviews = Frame(watched.zone), Scenes(watched), RunReviews(watched)
+    return [
+        *static_files.routes(),
+        *health.routes(watched, frame),
+        *alerts.routes(watched, frame),
+        *rules.routes(watched, frame),
+        *chart_api.routes(watched, frame, scenes),
+        *dashboards.routes(watched, frame, scenes),
+        *runs.routes(watched, frame, reviews),
+        *uploads.routes(watched, reviews),
+        *upload_page.routes(frame, reviews),
+        _missing(frame),
+    ]
+
+
+def _missing(frame: Frame) -> Route:
+    """The answer to browsers under all other addresses."""
+
+    def page(request: Request) -> Response:
+        what = f"There is no page {request.url.path[:200]}."
+        return frame.missing(request, what, "The links above lead to all pages.")
+
+    return _ForBrowsers("/{path:path}", page)
+
+
+class _ForBrowsers(Route):
+    """A route for requests that accept HTML. It leaves out the paths of data, and those that end with a slash, which
+    Starlette redirects.
+    """
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        path = scope["path"]
+        if scope["type"] != "http" or path.startswith("/api/") or path.endswith("/"):
+            return Match.NONE, {}
+        if "text/html" not in Headers(scope=scope).get("accept", ""):
+            return Match.NONE, {}
+        match, child = super().matches(scope)
+        return (match, child) if match is Match.FULL else (Match.NONE, {})

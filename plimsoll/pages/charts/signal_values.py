@@ -1,0 +1,98 @@
+"""The values of signals in a store, reduced to what a chart of some width shows: every extreme, and every gap."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plimsoll.model.log import Times, Values
+from plimsoll.model.samples import Samples
+from plimsoll.model.sampling import pauses
+from plimsoll.model.times import SECOND
+from plimsoll.review.signal_samples import signal_samples
+from plimsoll.rules.fields import transformed
+from plimsoll.rules.origins import Origin, SeriesOrigin, series_of
+from plimsoll.store.m4 import Drawn, bucket_width, m4
+from plimsoll.store.protocol import Store
+
+_BEFORE = 60 * SECOND  # the first rate of a range needs the sample before it
+_EVERY = 10 * SECOND  # how often most series have a sample
+_MOST_AT_ONCE = 6_000_000  # samples
+_NOTHING = Samples(np.empty(0, np.int64), np.empty(0))
+
+
+def drawn(store: Store, origins: Sequence[Origin], start: int, end: int, columns: int) -> list[Drawn]:
+    """The samples that draw each signal in a range, at most four for each of so many columns; NaN is a gap.
+
+    Signals that are recorded as they are drawn are reduced by the store, the others computed from what it has; not too
+    many at once, so that they fit in memory.
+    """
+    found: dict[int, Drawn] = {}
+    direct = {at: one for at, one in enumerate(origins) if isinstance(one, SeriesOrigin) and not one.rate}
+    lines = store.drawn([one.series for one in direct.values()], start, end, columns) if direct else ()
+    for (at, origin), line in zip(direct.items(), lines, strict=True):
+        samples = Samples(line.samples.times, transformed(line.samples.values, origin.transform))
+        found[at] = Drawn(with_gaps(samples, start, end, columns), line.count)
+    for some in _portions([at for at in range(len(origins)) if at not in direct], origins, end - start):
+        parts = [*dict.fromkeys(series for at in some for series in series_of(origins[at]))]
+        raw = dict(zip(parts, store.read(parts, start - _BEFORE, end), strict=True))
+        for at in some:
+            samples = signal_samples(origins[at], lambda series, raw=raw: raw.get(series, _NOTHING), where_shared=True)
+            found[at] = reduced(samples.between(start, end) if samples else _NOTHING, start, end, columns)
+    return [found[at] for at in range(len(origins))]
+
+
+def _portions(which: Sequence[int], origins: Sequence[Origin], span: int) -> Iterator[Sequence[int]]:
+    """The numbers of origins, in portions that have not too many samples."""
+    most = max(1, _MOST_AT_ONCE // max(1, span // _EVERY))
+    portion: list[int] = []
+    series = 0
+    for at in which:
+        count = len(series_of(origins[at]))
+        if portion and series + count > most:
+            yield portion
+            portion, series = [], 0
+        portion.append(at)
+        series += count
+    if portion:
+        yield portion
+
+
+def reduced(samples: Samples, start: int, end: int, columns: int) -> Drawn:
+    """The samples that draw a line; rows without a value, and pauses of the recording, are gaps."""
+    present = samples.present
+    chosen = m4(present, start, end, columns)
+    if not len(chosen.times):
+        return Drawn(chosen, 0)
+    apart = pauses(present.times)
+    if len(present.times) < len(samples.times):
+        rows = np.flatnonzero(np.isfinite(samples.values))
+        apart |= np.diff(rows) > 1
+    before = np.concatenate(([0], np.cumsum(apart)))[np.searchsorted(present.times, chosen.times)]
+    gaps = np.diff(before) > 0
+    if len(chosen.times) < len(present.times):
+        gaps &= np.diff(chosen.times) >= bucket_width(start, end, columns)  # others are narrower than a pixel
+    return Drawn(_split(chosen, gaps), len(present.times))
+
+
+def with_gaps(samples: Samples, start: int, end: int, columns: int) -> Samples:
+    """Samples that a store has reduced for drawing, with a row without a value in each pause of the recording.
+
+    A step from the last sample of one column to the first of the next is one of the recording.
+    """
+    width = bucket_width(start, end, columns)
+    steps = np.diff(samples.times)
+    recorded = np.diff((samples.times - start) // width) > 0
+    gaps = np.zeros(len(steps), dtype=bool)
+    gaps[recorded] = pauses(np.concatenate(([0], np.cumsum(steps[recorded]))))
+    return _split(samples, gaps)
+
+
+def _split(samples: Samples, gaps: NDArray[np.bool_]) -> Samples:
+    at = np.flatnonzero(gaps) + 1
+    if not len(at):
+        return samples
+    before, after = samples.times[at - 1], samples.times[at]
+    times: Times = np.insert(samples.times, at, before + (after - before) // 2)
+    values: Values = np.insert(samples.values, at, np.nan)
+    return Samples(times, values)

@@ -1,0 +1,1 @@
+"""The first page: whether all is well, and the hosts by signals."""

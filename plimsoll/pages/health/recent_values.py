@@ -1,0 +1,136 @@
+"""What was judged in the last hour, kept in memory while somebody looks at the health page.
+
+Values are added at each evaluation. What was before somebody looked is read from the store in the background.
+"""
+
+import logging
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from math import isnan, nan
+from threading import Event, Lock, Thread
+
+import numpy as np
+
+from plimsoll.alerting.judged_now import JudgedNow
+from plimsoll.alerting.planning import Key
+from plimsoll.alerting.replay import conditions_of
+from plimsoll.model.errors import Unreachable, Unusable
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND
+from plimsoll.pages.health.sparkline import Recent, Sparkline
+from plimsoll.rules.states import State
+from plimsoll.rules.subjects import host_of, host_tags
+from plimsoll.up.watched import Watched
+
+_HOUR = 3600 * SECOND
+_WINDOW = 900 * SECOND  # read before the hour, for the windows of its first evaluations
+_GAP = 60 * SECOND  # a longer pause is read from the store
+
+_log = logging.getLogger(__name__)
+
+
+class RecentValues:
+    """The values of every rule and subject in the last hour, and what silent hosts were judged on."""
+
+    def __init__(self, watched: Watched) -> None:
+        self._watched = watched
+        self._lock = Lock()
+        self._evaluated: int | None = None
+        self._recent: dict[Key, Recent] = {}
+        self._known: dict[Key, JudgedNow] = {}
+        self._newest: dict[Key, int] = {}
+        self._drawn: dict[tuple[Key, float | None], Sparkline | None] = {}
+        self._reader: Thread | None = None
+        self._ends = Event()
+        watched.closing.callback(self._end)
+
+    def follow(self, evaluated: int, judged: Sequence[JudgedNow], silent: Collection[str]) -> Mapping[Key, JudgedNow]:
+        """Everything that is judged, by key, and without data what hosts that are now silent were judged on.
+
+        `silent` are hosts, case-folded. To be called with each evaluation, or the last one again.
+        """
+        with self._lock:
+            if evaluated != self._evaluated:
+                self._add(evaluated, judged)
+                now = {_key(one): one for one in judged}
+                gone = {
+                    key: replace(one, value=nan, state=State.NO_DATA, since=None)
+                    for key, one in self._known.items()
+                    if key not in now and key[1] in silent
+                }
+                self._known = {**now, **gone}
+                for kept in (self._recent, self._newest):
+                    for key in kept.keys() - self._known.keys():
+                        del kept[key]
+            return self._known
+
+    def newest(self, key: Key) -> int | None:
+        """The last evaluation with a value (UTC ns), if it is known."""
+        return self._newest.get(key)
+
+    def sparkline(self, key: Key, limit: float | None) -> Sparkline | None:
+        """The last hour of a rule and subject; None while there is nothing to draw."""
+        with self._lock:
+            wanted = key, limit
+            if wanted not in self._drawn:
+                recent = self._recent.get(key)
+                self._drawn[wanted] = recent.drawn(self._evaluated or 0, limit) if recent else None
+            return self._drawn[wanted]
+
+    def _add(self, evaluated: int, judged: Sequence[JudgedNow]) -> None:
+        for one in judged:
+            if not isnan(one.value):
+                key = _key(one)
+                self._newest[key] = evaluated
+                self._of(key, one).add_newest(evaluated, one.value)
+        is_late = self._evaluated is None or evaluated - self._evaluated > _GAP
+        self._evaluated = evaluated
+        self._drawn = {}
+        if is_late and judged and not (self._reader and self._reader.is_alive()) and not self._ends.is_set():
+            self._reader = Thread(target=self._read, args=(evaluated,), name="recent values")
+            self._reader.start()
+
+    def _end(self) -> None:
+        self._ends.set()
+        with self._lock:
+            reader = self._reader
+        if reader:
+            reader.join()
+
+    def _of(self, key: Key, one: JudgedNow) -> Recent:
+        if key not in self._recent:
+            self._recent[key] = Recent(one.healthy.worse)
+        return self._recent[key]
+
+    def _read(self, end: int) -> None:
+        """Read the last hour from the store, host by host."""
+        watched = self._watched
+        try:
+            tags = host_tags(watched.site.catalogue.signals)
+            by_host: dict[str, list[Series]] = {}
+            for one in watched.store.series(end - _HOUR, end).series:
+                by_host.setdefault(host_of(one, tags).casefold(), []).append(one)
+            for series in by_host.values():
+                if self._ends.is_set():
+                    return
+                self._read_host(series, end)
+        except (Unreachable, Unusable) as error:
+            _log.warning("the last hour is not drawn on the health page: %s", error)
+
+    def _read_host(self, series: Sequence[Series], end: int) -> None:
+        watched = self._watched
+        start = end - _HOUR
+        for one, found in conditions_of(watched.store, watched.site, watched.given, series, start - _WINDOW, end):
+            with self._lock:
+                known = self._known.get(one.key)
+                has_value = ~np.isnan(found.values)
+                if known and has_value.any():
+                    self._of(one.key, known).add(found.times, found.values)
+                    last = int(found.times[has_value][-1])
+                    self._newest[one.key] = max(last, self._newest.get(one.key, last))
+        with self._lock:
+            self._drawn = {}
+
+
+def _key(one: JudgedNow) -> Key:
+    return one.rule.id, *one.subject.key

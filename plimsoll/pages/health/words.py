@@ -1,0 +1,148 @@
+"""The words of the health page."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import isnan
+
+from plimsoll.alerting.book.record import Alert
+from plimsoll.alerting.book.silences import Silence
+from plimsoll.alerting.health import Answer, Health, HostState
+from plimsoll.alerting.wording import state_sentence
+from plimsoll.model.remark import counted
+from plimsoll.model.times import SECOND, Zone, duration_text
+from plimsoll.model.value_text import number, quantity
+from plimsoll.pages.health.host_cells import Cell
+from plimsoll.rules.wording import limit_text
+from plimsoll.up.overview import gravest
+
+_OLD = 120 * SECOND  # the last evaluation is usually 30 to 40 s ago, so that samples on their way are in
+_MINUTE = 60 * SECOND
+_STANDINGS = {Answer.HEALTHY: "healthy", Answer.NO_ALERT: "pending"}
+
+
+@dataclass(frozen=True, slots=True)
+class Fires:
+    """An alert that fires: a sentence, further facts in a few words each, and whether a silence holds for it."""
+
+    alert: Alert
+    sentence: str
+    facts: Sequence[str]
+    silenced: bool
+
+
+def standing(health: Health, alerts: Sequence[Alert]) -> str:
+    """Of the whole: `critical`, `warning`, `pending`, `none` if it is not known, `healthy`."""
+    return alerts[0].severity if alerts else _STANDINGS.get(health.answer, "none")
+
+
+def mark(health: Health, alerts: Sequence[Alert]) -> str:
+    """The state for the title of the window: `◆ 2 ▲ 1`, or the answer."""
+    severities = [one.severity for one in alerts]
+    counts = [(symbol, severities.count(severity)) for symbol, severity in (("◆", "critical"), ("▲", "warning"))]
+    return " ".join(f"{symbol} {count}" for symbol, count in counts if count) or health.answer
+
+
+def basis(health: Health, zone: Zone, now: int) -> list[str]:
+    """What the answer rests on, and how new that is."""
+    return [*_basis(health, zone, now)]
+
+
+def _basis(health: Health, zone: Zone, now: int) -> Iterator[str]:
+    if health.basis:
+        yield health.basis
+    every, shown = len(health.alerts), len([*gravest(health.alerts)])
+    if every > shown:
+        yield f"{number(every)} alerts with those of lower limits of the same signals"
+    silent = sum(one.state == HostState.SILENT for one in health.hosts)
+    if silent:
+        yield f"{counted(silent, 'host')} silent"
+    if health.evaluated:
+        yield f"evaluated at {zone.clock(health.evaluated, date=False)} {zone.label(health.evaluated)}"
+    newest = max((one.newest for one in health.hosts if one.newest), default=None)
+    if newest:
+        yield f"last sample {_long(now - newest)} ago"
+
+
+def as_of(health: Health, zone: Zone, now: int) -> str:
+    """When the last evaluation was, if it is so long ago that what is shown may not hold any more."""
+    is_old = health.evaluated is not None and now - health.evaluated > _OLD
+    return zone.clock(health.evaluated) if is_old and health.evaluated else ""
+
+
+def fires(alert: Alert, silences: Sequence[Silence], now: int) -> Fires:
+    """An alert as the page shows it."""
+    silenced = any(one.matches(alert.rule, alert.host, alert.instance) for one in silences)
+    return Fires(alert, state_sentence(alert), [*_facts(alert, now)], silenced)
+
+
+def _facts(alert: Alert, now: int) -> Iterator[str]:
+    yield f"for {_long(now - alert.begin)}"
+    if alert.kind == "rule" and not isnan(alert.worst):
+        yield f"at worst {quantity(alert.worst, alert.details.unit)}"
+    if alert.acked_at:
+        yield f"acknowledged by {alert.acked_by}" if alert.acked_by else "acknowledged"
+    if alert.details.look_at:
+        yield f"look at {', '.join(alert.details.look_at)}"
+
+
+def of_cell(cell: Cell, newest: int | None, now: int) -> list[str]:
+    """What a cell says below its value. `newest` is when there was data last (UTC ns)."""
+    return [*_of_cell(cell, newest, now)]
+
+
+def _of_cell(cell: Cell, newest: int | None, now: int) -> Iterator[str]:
+    crossed = f"for {_long(now - cell.since)}" if cell.since else ""
+    if cell.alert and cell.alert.kind == "flapping":
+        yield "flapping"
+    elif cell.standing in ("critical", "warning"):
+        yield crossed
+        if cell.ends:
+            yield f"passed its limit, ends when {cell.ends}"
+    elif cell.standing == "pending":
+        yield f"crossed {crossed}"
+    elif cell.standing == "none" and newest:
+        yield f"for {_long(now - newest)}"
+    if cell.alert and cell.alert.stale:
+        yield "no data now"
+    if cell.crossed:
+        yield f"{number(cell.crossed)} more crossed"
+    if cell.silent and cell.standing != "none":
+        yield f"{number(cell.silent)} without data"
+
+
+def figure(cell: Cell) -> tuple[str, str]:
+    """The value of a cell and its unit."""
+    if cell.standing == "none" and not isnan(cell.impossible):
+        return f"cannot be: {quantity(cell.impossible, cell.unit)}", ""
+    if isnan(cell.value):
+        return "no data", ""
+    value, _, unit = quantity(cell.value, cell.unit).partition(" ")
+    return value, unit
+
+
+def limit(cell: Cell) -> str:
+    """The limit of a cell: `< 80 %`; empty if it has none."""
+    return limit_text(cell.healthy, cell.unit) if cell.healthy else ""
+
+
+def data(health: Health) -> list[str]:
+    """What arrives and where it is stored."""
+    found = [f"{counted(health.points_a_minute, 'value')} in the last minute", health.store, _size(health.store_bytes)]
+    if health.info:
+        found.append(f"{counted(health.info, 'alert')} of severity info")
+    return [one for one in found if one]
+
+
+def _size(count: int | None) -> str:
+    if count is None:
+        return ""
+    for unit, length in (("GB", 1e9), ("MB", 1e6)):
+        if count >= length:
+            return f"{count / length:.1f} {unit}"
+    return f"{count / 1e3:.0f} kB"
+
+
+def _long(length: int) -> str:
+    """A duration in whole minutes, or seconds if it is shorter than a minute."""
+    step = SECOND if length < _MINUTE else _MINUTE
+    return duration_text(max(length // step, 1) * step)

@@ -1,0 +1,206 @@
+"""The runs that are being read and reviewed: one worker process at a time, the others wait their turn."""
+
+import json
+import logging
+import os
+import pickle
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from enum import StrEnum
+from threading import Condition, Thread
+from typing import Any
+
+from plimsoll.pages.reviewing.task import Task
+
+_MOST_DONE = 200  # that are remembered
+_COMMAND = (sys.executable, "-P", "-m", "plimsoll.pages.reviewing.worker")  # -P: not from the current folder
+
+_log = logging.getLogger(__name__)
+
+
+class Stage(StrEnum):
+    """What is done with a run."""
+
+    WAITING = "waiting"
+    READING = "reading"
+    REVIEWING = "reviewing"
+    COMPARING = "comparing"
+    STORING = "storing"
+    DONE = "done"
+    FAILED = "failed"
+
+
+ENDED = (Stage.DONE, Stage.FAILED)
+
+
+@dataclass
+class Job:
+    """A task, and how far it is: `done` of `total` files or values where that is known.
+
+    Attributes:
+        id: Its id.
+        run: The name of the run, or of those that are compared.
+        stage: What is done now.
+        remarks: What was skipped, repaired or guessed.
+        error: Why there is no review.
+        refused: Why the run is not in the store although there is a review, and `hint` what to do about it.
+        reviewed: The id of the review or comparison.
+        stored: What was stored, and `storing_remarks` what was remarkable in that.
+    """
+
+    id: str
+    run: str
+    stage: Stage = Stage.WAITING
+    done: int = 0
+    total: int = 0
+    remarks: list[str] = field(default_factory=list[str])
+    error: str = ""
+    refused: str = ""
+    hint: str = ""
+    reviewed: str = ""
+    stored: str = ""
+    storing_remarks: list[str] = field(default_factory=list[str])
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more happens."""
+        return self.stage in ENDED
+
+    @property
+    def share(self) -> float | None:
+        """How much of the stage is done, if that is known."""
+        return self.done / self.total if self.total else None
+
+
+class Jobs:
+    """Performs tasks in the order in which they came. `ended` is called after each, in a thread."""
+
+    def __init__(self, ended: Callable[[Job], None]) -> None:
+        self._ended = ended
+        self._jobs: dict[str, Job] = {}
+        self._tasks: deque[tuple[Job, Task]] = deque()
+        self._changed = Condition()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._thread: Thread | None = None
+        self._stopped = False
+
+    def add(self, job: Job, task: Task) -> None:
+        """Have a task performed, unless a job of the same id is not done yet."""
+        with self._changed:
+            known = self._jobs.get(job.id)
+            if known and not known.has_ended:
+                return
+            self._jobs[job.id] = job
+            self._tasks.append((job, task))
+            over = [one.id for one in self._jobs.values() if one.has_ended]
+            for old in over[: max(0, len(self._jobs) - _MOST_DONE)]:
+                del self._jobs[old]
+            if self._thread is None and not self._stopped:
+                self._thread = Thread(target=self._run, name="reviews", daemon=True)
+                self._thread.start()
+            self._changed.notify()
+
+    def find(self, id_: str) -> Job | None:
+        """The job of an id."""
+        return self._jobs.get(id_)
+
+    def forget(self, id_: str) -> None:
+        """Let a task that has ended be performed again."""
+        with self._changed:
+            if (known := self._jobs.get(id_)) and known.has_ended:
+                del self._jobs[id_]
+
+    def before(self, job: Job) -> int:
+        """How many are performed before a job that waits."""
+        with self._changed:
+            waiting = [one.id for one, _ in self._tasks]
+            running = any(not one.has_ended and one.id not in waiting for one in self._jobs.values())
+        return waiting.index(job.id) + running if job.id in waiting else 0
+
+    def cancel(self, id_: str) -> None:
+        """End a job: it fails."""
+        with self._changed:
+            job = self._jobs.get(id_)
+            waiting = next((one for one in self._tasks if one[0].id == id_), None)
+            if waiting:
+                self._tasks.remove(waiting)
+                self._fail(waiting[0], "It was stopped before its turn came.")
+            elif job and not job.has_ended and self._process:
+                job.error = "It was stopped."
+                self._process.kill()
+
+    def stop(self) -> None:
+        """End the worker, and let no other begin."""
+        with self._changed:
+            self._stopped = True
+            if self._process:
+                self._process.kill()
+            self._changed.notify()
+        if self._thread:
+            self._thread.join()
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._tasks or self._stopped)
+                if self._stopped:
+                    return
+                job, task = self._tasks.popleft()
+                # Within the lock, so that `stop` finds every process there is.
+                self._process = process = _started()
+                job.stage = Stage.READING
+            with suppress(BrokenPipeError), process:
+                try:
+                    self._perform(job, task, process)
+                except Exception:  # the next ones must have their turn
+                    _log.exception("reviewing failed")
+                    self._fail(job, "It met a defect of Plimsoll; see the log of plimsoll up.")
+                process.kill()
+
+    def _perform(self, job: Job, task: Task, process: "subprocess.Popen[bytes]") -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        with suppress(BrokenPipeError):
+            process.stdin.write(pickle.dumps(task))
+            process.stdin.flush()
+        for line in process.stdout:
+            _note(job, json.loads(line))
+        status = process.wait()
+        if job.error or status or not job.reviewed:
+            self._fail(job, job.error or self._why(status))
+            return
+        self._finish(job, Stage.DONE)
+
+    def _why(self, status: int) -> str:
+        if self._stopped:
+            return "plimsoll up was stopped before it was done."
+        if status < 0 or (os.name == "nt" and status):
+            return (
+                f"The process that read it was ended by the system (signal {-status}). If the memory of this computer "
+                "was used up, upload fewer logs at a time."
+            )
+        return "The process that read it ended with a defect of Plimsoll; see the log of plimsoll up."
+
+    def _fail(self, job: Job, why: str) -> None:
+        job.error = why
+        self._finish(job, Stage.FAILED)
+
+    def _finish(self, job: Job, stage: Stage) -> None:
+        self._process = None
+        job.stage = stage
+        self._ended(job)
+
+
+def _note(job: Job, said: dict[str, Any]) -> None:
+    """Take what the worker says into the job."""
+    job.remarks += said.pop("remarks", [])
+    for name, value in said.items():
+        setattr(job, name, Stage(value) if name == "stage" else value)
+
+
+def _started(command: Sequence[str] = _COMMAND) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)

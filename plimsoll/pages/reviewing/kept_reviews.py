@@ -1,0 +1,134 @@
+"""The reviews and comparisons of runs that are kept on disk, in the folder `reviews` of the data folder.
+
+Of a review there are its report and what it says in short, of a comparison its report.
+"""
+
+import hashlib
+import time
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from plimsoll.model.atomic import atomic_write
+from plimsoll.model.times import SECOND
+from plimsoll.store.protocol import RunSummary
+
+_FOLDER = "reviews"
+_DAY = 86_400 * SECOND
+_KEPT_DAYS = 30  # of what is not in the store
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Made(_Strict):
+    """With what a review was made: the version of Plimsoll, a hash of the rules, and when (UTC ns)."""
+
+    version: str
+    rules: str
+    at: int
+
+
+class Crossed(_Strict):
+    """A signal that was crossed on a host: the worst of its findings, in a sentence."""
+
+    signal: str
+    title: str
+    host: str
+    instance: str | None
+    severity: str
+    sentence: str
+
+
+class KeptReview(_Strict):
+    """What the report of a run says in short. `severity` is the worst one that was crossed; empty if none was."""
+
+    run: str
+    made: Made
+    verdict: str
+    severity: str
+    word: str
+    answer: str
+    crossed: tuple[Crossed, ...]
+
+
+def review_id(run: RunSummary) -> str:
+    """The id of the review of a run as it was saved; another one when it is saved again."""
+    return _hash(run.name, str(run.generation))
+
+
+def comparison_id(runs: Sequence[RunSummary], made_with: str) -> str:
+    """The id of the comparison of runs, the baseline first, `made_with` this version and these rules."""
+    return _hash(made_with, *map(review_id, runs))
+
+
+def _hash(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+
+
+class KeptReviews:
+    """The reviews in a data folder, each with an id of its own."""
+
+    def __init__(self, data: Path) -> None:
+        self._folder = data / _FOLDER
+
+    def save(self, id_: str, report: str, kept: KeptReview) -> None:
+        """Keep a review; `find` finds it when all of it is there."""
+        self.save_report(id_, report)
+        self._write(id_, "json", kept.model_dump_json())
+
+    def save_report(self, id_: str, report: str) -> None:
+        """Keep a report: of a review, or of a comparison, which has nothing else."""
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+        self._write(id_, "html", report)
+
+    def rename(self, id_: str, to: str) -> None:
+        """Give a review another id, in place of an earlier one that has it."""
+        for kind in ("html", "json"):
+            self._path(id_, kind).replace(self._path(to, kind))
+
+    def find(self, id_: str) -> KeptReview | None:
+        """What a review says; None if there is none, or it is of a version that cannot be read any more."""
+        return self._read(id_, "json", KeptReview)
+
+    def report(self, id_: str) -> str | None:
+        """The report."""
+        with suppress(OSError):
+            return self._path(id_, "html").read_text("utf-8")
+        return None
+
+    def tidy(self, runs: Collection[RunSummary]) -> None:
+        """Remove the reviews of runs that are not in the store any more, once they are a month old."""
+        kept = {review_id(one) for one in runs}
+        for path in self._files():
+            old = time.time_ns() - path.stat().st_mtime_ns > _KEPT_DAYS * _DAY
+            if old and path.name.partition(".")[0] not in kept:
+                path.unlink(missing_ok=True)
+
+    def remove(self, id_: str) -> None:
+        """Remove a review."""
+        for kind in ("json", "html"):
+            self._path(id_, kind).unlink(missing_ok=True)
+
+    def _write(self, id_: str, kind: str, text: str) -> None:
+        with atomic_write(self._path(id_, kind)) as partial:
+            partial.write_text(text, "utf-8")
+
+    def _files(self) -> Iterator[Path]:
+        return self._folder.iterdir() if self._folder.is_dir() else iter(())
+
+    def _path(self, id_: str, kind: str) -> Path:
+        if not id_.isalnum():
+            raise ValueError(f"{id_} is no id of a review")
+        return self._folder / f"{id_}.{kind}"
+
+    def _read(self, id_: str, kind: str, model: type[_Model]) -> _Model | None:
+        try:
+            return model.model_validate_json(self._path(id_, kind).read_bytes())
+        except (OSError, ValidationError):
+            return None

@@ -1,0 +1,45 @@
+"""What a review says in short, to be kept beside its report."""
+
+import time
+from collections.abc import Iterator
+from importlib.metadata import version
+
+from plimsoll.pages.reviewing.kept_reviews import Crossed, KeptReview, Made
+from plimsoll.review.findings import CROSSED, SEVERITIES
+from plimsoll.review.review import Review
+from plimsoll.review.sentences import breach_sentence
+from plimsoll.review.verdict import Verdict, verdict_text
+
+
+def kept_review(review: Review, rules: str) -> KeptReview:
+    """What a review says in short; `rules` is a hash of the rules it was made with."""
+    crossed = tuple(_crossed(review))
+    found = {one.severity for one in crossed}
+    severe = review.verdict == Verdict.NOT_HEALTHY
+    return KeptReview(
+        run=review.run.name or "",
+        made=Made(version=version("plimsoll"), rules=rules, at=time.time_ns()),
+        verdict=review.verdict.value,
+        severity=next((name for name in SEVERITIES if severe and name in found), ""),
+        word=verdict_text(review.verdict).removesuffix("."),
+        answer=review.answer,
+        crossed=crossed,
+    )
+
+
+def _crossed(review: Review) -> Iterator[Crossed]:
+    """The worst finding of each signal and subject that was crossed, the worst first."""
+    seen: set[object] = set()
+    for one in review.of(*CROSSED):
+        subject = one.subject
+        if subject is None or one.superseded_by or (key := (one.rule.signal, subject.key)) in seen:
+            continue
+        seen.add(key)
+        yield Crossed(
+            signal=one.rule.signal,
+            title=one.signal.title,
+            host=subject.host,
+            instance=subject.instance,
+            severity=one.rule.severity,
+            sentence=breach_sentence(one),
+        )

@@ -1,0 +1,126 @@
+"""The reviews of stored runs and of uploads: which there are, which are being made, which are out of date."""
+
+import hashlib
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+
+from plimsoll.pages.reviewing.jobs import Job, Jobs
+from plimsoll.pages.reviewing.kept_reviews import KeptReview, KeptReviews, comparison_id, review_id
+from plimsoll.pages.reviewing.task import How, ToCompare, ToReview, Upload
+from plimsoll.pages.reviewing.upload_records import Record, UploadRecords
+from plimsoll.rules.load import Catalogue
+from plimsoll.store.protocol import RunSummary
+from plimsoll.up.watched import Watched
+
+_MOST_AT_ONCE = 20
+
+
+@dataclass(frozen=True)
+class RunReview:
+    """A run that is listed, with its review and the job that makes one. `outdated` says with what it was made."""
+
+    run: RunSummary
+    id: str
+    kept: KeptReview | None
+    job: Job | None
+    outdated: str = ""
+
+    @property
+    def is_underway(self) -> bool:
+        """Whether a review is being made."""
+        return self.job is not None and not self.job.has_ended
+
+
+class RunReviews:
+    """Makes reviews in a worker process, and finds those that are kept."""
+
+    def __init__(self, watched: Watched) -> None:
+        self._watched = watched
+        self._how = How(watched.folder, watched.site.catalogue, _hash(watched.site.catalogue))
+        self.kept = KeptReviews(watched.folder)
+        self.uploads = UploadRecords(watched.folder)
+        self.uploads.clear_leftovers()
+        self._arrived: dict[str, Record] = {}
+        self.jobs = Jobs(self._ended)
+        watched.closing.callback(self.jobs.stop)
+
+    def runs(self) -> list[RunReview]:
+        """All runs of the store, the latest first."""
+        return [self._of(one) for one in self._watched.store.runs()]
+
+    def find(self, name: str) -> RunReview | None:
+        """The run of a name."""
+        return next((self._of(one) for one in self._watched.store.runs() if one.name == name), None)
+
+    def make(self, one: RunReview) -> RunReview:
+        """Have a run reviewed."""
+        self.jobs.add(Job(one.id, one.run.name), ToReview(self._how, one.run.name, one.id))
+        return replace(one, job=self.jobs.find(one.id))
+
+    def make_missing(self, runs: Sequence[RunReview]) -> list[RunReview]:
+        """The runs; the latest that have no review yet are being reviewed."""
+        missing = [one.id for one in runs if one.run.complete and not one.kept and not one.job][:_MOST_AT_ONCE]
+        return [self.make(one) if one.id in missing else one for one in runs]
+
+    def accept(self, upload: Upload, size: int) -> Job:
+        """Have an upload of so many bytes read, reviewed and stored; the name of its folder is its id."""
+        job = Job(upload.folder.name, upload.run)
+        record = self._arrived[job.id] = Record(time.time_ns(), upload.names, size, job)
+        self.uploads.save(record)
+        self.jobs.add(job, ToReview(self._how, upload.run, job.id, upload))
+        return job
+
+    def comparison(self, runs: Sequence[RunReview]) -> str | Job:
+        """The report of a comparison of runs with the first, or the job that makes it."""
+        id_ = comparison_id([one.run for one in runs], f"{version('plimsoll')} {self._how.rules}")
+        if report := self.kept.report(id_):
+            return report
+        names = tuple(one.run.name for one in runs)
+        known = self.jobs.find(id_)
+        if known is None:
+            known = Job(id_, " and ".join(names))
+            self.jobs.add(known, ToCompare(self._how, names, id_))
+        self.jobs.forget(id_)  # one that failed is tried again when the page is opened again
+        return known
+
+    def upload(self, id_: str) -> Record | None:
+        """An upload by its id."""
+        return self._arrived.get(id_) or self.uploads.find(id_)
+
+    def to_show(self) -> list[Record]:
+        """The uploads that are not done, or whose run is not in the store, the latest first."""
+        found = (self._arrived.get(one.job.id, one) for one in self.uploads.every())
+        return [one for one in found if not one.job.stored]
+
+    def forget_upload(self, id_: str) -> None:
+        """Remove what is known of an upload that has ended, and its review if the run is not in the store."""
+        record = self.upload(id_)
+        if record and record.job.has_ended:
+            self.uploads.forget(id_)
+            self.kept.remove(id_)
+
+    def _of(self, run: RunSummary) -> RunReview:
+        id_ = review_id(run)
+        kept = self.kept.find(id_)
+        outdated = ""
+        if kept and kept.made.version != version("plimsoll"):
+            outdated = "with another version of Plimsoll"
+        elif kept and kept.made.rules != self._how.rules:
+            outdated = "with other rules"
+        return RunReview(run, id_, kept, self.jobs.find(id_), outdated)
+
+    def _ended(self, job: Job) -> None:
+        record = self._arrived.get(job.id)
+        if record:
+            self.uploads.save(record)
+            self.uploads.remove_files(job.id)
+            del self._arrived[job.id]
+        self.kept.tidy(self._watched.store.runs())
+
+
+def _hash(catalogue: Catalogue) -> str:
+    """A hash of all rules and signals."""
+    models = (*catalogue.packs, *catalogue.signals.values())
+    return hashlib.sha256("".join(one.model_dump_json() for one in models).encode()).hexdigest()[:32]

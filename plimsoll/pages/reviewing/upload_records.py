@@ -1,0 +1,101 @@
+"""The uploads that are known: their files, and what became of each, in the folder `uploads` of the data folder."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+from uuid import uuid4
+
+from pydantic import TypeAdapter, ValidationError
+
+from plimsoll.model.atomic import atomic_write
+from plimsoll.pages.reviewing.jobs import Job, Stage
+
+_FOLDER = "uploads"
+_MOST_RECORDS = 100
+_ENDED_EARLY = "plimsoll up ended before it was done, and what was uploaded is removed. Upload it again."
+
+
+@dataclass(frozen=True)
+class Record:
+    """An upload: when it arrived (UTC ns), the names of its files, their bytes, and its job, which has the same id."""
+
+    at: int
+    files: tuple[str, ...]
+    size: int
+    job: Job
+
+
+_RECORDS = TypeAdapter(Record)
+
+
+class UploadRecords:
+    """Keeps a JSON file for each upload, beside the folder of its files while these are needed."""
+
+    def __init__(self, data: Path) -> None:
+        self._folder = data / _FOLDER
+
+    def new_folder(self) -> Path:
+        """A folder for the files of an upload; its name is the id of the upload."""
+        folder = self._made() / uuid4().hex
+        folder.mkdir(mode=0o700)
+        return folder
+
+    def free(self) -> int:
+        """How many bytes are free on the disk."""
+        return shutil.disk_usage(self._made()).free
+
+    def save(self, record: Record) -> None:
+        """Keep what is known of an upload. The oldest ones are forgotten."""
+        with atomic_write(self._made() / f"{record.job.id}.json") as partial:
+            partial.write_bytes(_RECORDS.dump_json(record))
+        for old in self.every()[_MOST_RECORDS:]:
+            self.forget(old.job.id)
+
+    def find(self, id_: str) -> Record | None:
+        """An upload by its id."""
+        return _read(self._folder / f"{id_}.json") if id_.isalnum() else None
+
+    def every(self) -> list[Record]:
+        """All uploads, the latest first."""
+        return sorted((one for path in self._paths() if (one := _read(path))), key=lambda one: -one.at)
+
+    def forget(self, id_: str) -> None:
+        """Remove what is known of an upload."""
+        (self._folder / f"{id_}.json").unlink(missing_ok=True)
+
+    def remove_files(self, id_: str) -> None:
+        """Remove the files of an upload."""
+        shutil.rmtree(self._folder / id_, ignore_errors=True)
+
+    def clear_leftovers(self) -> None:
+        """Remove the files that an earlier process left; uploads that were not done by then have failed."""
+        left = [one for one in self._folder.iterdir() if one.is_dir()] if self._folder.is_dir() else []
+        for folder in left:
+            shutil.rmtree(folder, ignore_errors=True)
+        for record in self.every():
+            if not record.job.has_ended:
+                record.job.stage, record.job.error = Stage.FAILED, _ENDED_EARLY
+                self.save(record)
+
+    def _made(self) -> Path:
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+        return self._folder
+
+    def _paths(self) -> Iterator[Path]:
+        return self._folder.glob("*.json") if self._folder.is_dir() else iter(())
+
+
+def new_file(path: Path) -> IO[bytes]:
+    """A new file that only the owner can read, to write to."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    return os.fdopen(os.open(path, flags, 0o600), "wb")
+
+
+def _read(path: Path) -> Record | None:
+    try:
+        return _RECORDS.validate_json(path.read_bytes())
+    except (OSError, ValidationError):
+        return None

@@ -1,0 +1,219 @@
+"""The worker process: reads, reviews and stores a run beside `plimsoll up`, whose alerts it must not delay.
+
+It gets its task on stdin, pickled by the server that started it, and ends when that closes the pipe. What it says is
+on stdout, a JSON object a line.
+"""
+
+import json
+import os
+import pickle
+import signal
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from threading import Thread
+from typing import Any, TextIO
+
+import psutil
+
+from plimsoll.comparison.compare import Comparison, Side
+from plimsoll.comparison.treatments import checked
+from plimsoll.hosts import settings
+from plimsoll.hosts.run_to_store import run_to_store
+from plimsoll.ingest.files.find_logs import LogFile
+from plimsoll.ingest.found import Found
+from plimsoll.ingest.read_files import NothingRead, read_files
+from plimsoll.ingest.reading import Reading
+from plimsoll.ingest.runs.load import Loaded, find, load
+from plimsoll.ingest.runs.loadable import Overlapping, ZoneUnknown
+from plimsoll.ingest.runs.read_run import read_run
+from plimsoll.ingest.shared.zones import by_windows
+from plimsoll.insights.insights import Diagnosis
+from plimsoll.model.errors import Unreachable, Unusable
+from plimsoll.model.remark import Remark
+from plimsoll.model.run import StoredRun
+from plimsoll.model.times import Zone
+from plimsoll.pages.reviewing.kept_reviews import KeptReviews, review_id
+from plimsoll.pages.reviewing.review_summary import kept_review
+from plimsoll.pages.reviewing.task import Task, ToCompare, ToReview, Upload
+from plimsoll.report.comparison import html as comparison_html
+from plimsoll.report.html.render import render
+from plimsoll.review.review import Review
+from plimsoll.review.review_logs import review_logs
+from plimsoll.rules.load import Catalogue
+from plimsoll.serve.credentials import owner_token
+from plimsoll.store.protocol import Store
+from plimsoll.store.remote import RemoteStore
+from plimsoll.up import running
+
+_NICE = 10
+_SAYS_EVERY_S = 0.3
+_MOST_REMARKS = 200
+Say = Callable[..., None]
+
+
+def main() -> None:
+    """Perform the task on stdin."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process
+    task: Task = pickle.load(sys.stdin.buffer)
+    Thread(target=_end_with_server, daemon=True).start()
+    psutil.Process().nice(psutil.BELOW_NORMAL_PRIORITY_CLASS if sys.platform == "win32" else _NICE)
+    say = _speaker(sys.stdout)
+    try:
+        work(task, say)
+    except NothingRead as error:
+        say(error="There is no log in it that can be read.", remarks=_texts(error.remarks))
+    except (Unusable, Unreachable) as error:
+        say(error=str(error))
+
+
+def work(task: Task, say: Say) -> None:
+    """Perform a task; `say` gets what is known so far."""
+    say(stage="reading")
+    store, reviews = _store(task.how.data), KeptReviews(task.how.data)
+    try:
+        match task:
+            case ToReview():
+                _review(task, store, reviews, say)
+            case ToCompare():
+                _compare(task, store, reviews, say)
+    finally:
+        store.close()
+
+
+def _review(task: ToReview, store: Store, reviews: KeptReviews, say: Say) -> None:
+    """Read, review and, if it was uploaded, store a run."""
+    found, run = _uploaded(task.upload, say) if task.upload else _stored(store, task.run)
+    say(stage="reviewing", done=0, total=0, remarks=_texts([*_of_logs(found), *found.remarks]))
+    review, _ = _reviewed(found, run, task.how.catalogue)
+    reviews.save(task.review, render(Diagnosis(review)), kept_review(review, task.how.rules))
+    say(reviewed=task.review)
+    if task.upload:
+        _keep(store, reviews, task, task.upload, found, run, say)
+
+
+def _compare(task: ToCompare, store: Store, reviews: KeptReviews, say: Say) -> None:
+    """Read and review stored runs, and compare them with the first."""
+    read: list[tuple[Review, settings.Settings]] = []
+    for number, name in enumerate(task.runs):
+        say(stage="reading", done=number, total=len(task.runs))
+        read.append(_reviewed(*_stored(store, name), task.how.catalogue))
+    say(stage="comparing", done=0, total=0)
+    baseline, *others = (Side(name, name, Diagnosis(one)) for name, (one, _) in zip(task.runs, read, strict=True))
+    treatments = checked(read[0][1].compare, Path(settings.FILE_NAME), task.how.catalogue.signals)
+    comparisons = [Comparison(baseline, other, treatments) for other in others]
+    reviews.save_report(task.comparison, comparison_html.render(comparisons))
+    say(reviewed=task.comparison)
+
+
+def _reviewed(found: Found, run: StoredRun, catalogue: Catalogue) -> tuple[Review, settings.Settings]:
+    """The review of a run by its own plimsoll.toml, and what that says."""
+    given = settings.parse(run.settings or "", Path(settings.FILE_NAME))
+    return review_logs(found, catalogue, given, Path(settings.FILE_NAME) if run.settings else None), given
+
+
+def _uploaded(upload: Upload, say: Say) -> tuple[Found, StoredRun]:
+    """The logs that were uploaded. Beside others, files that are no logs are remarked, as those in a folder are."""
+    paths = {upload.path(number): name for number, name in enumerate(upload.names)}
+    config = next((path for path, name in paths.items() if name == settings.FILE_NAME), None)
+    zone = by_windows(upload.zone) or Zone.parse(upload.zone) if upload.zone else None
+    logs = {path: name for path, name in paths.items() if path != config}
+    several = len(logs) > 1
+    files = [LogFile(path, several, name) for path, name in logs.items()]
+    found = read_files(
+        files, Reading(zone), whole=several, progress=lambda done: say(stage="reading", done=done, total=len(files))
+    )
+    found.refuse_empty()
+    try:
+        run = run_to_store(found, upload.run, dict(upload.labels), config, zone)
+    except Unusable as error:
+        raise Unusable(str(error).replace(str(config), settings.FILE_NAME) if config else str(error)) from None
+    return found._replace(run=run), run
+
+
+def _stored(store: Store, name: str) -> tuple[Found, StoredRun]:
+    found = read_run(store, name)
+    assert found.run is not None
+    return found, found.run
+
+
+def _keep(
+    store: Store, reviews: KeptReviews, task: ToReview, upload: Upload, found: Found, run: StoredRun, say: Say
+) -> None:
+    """Store a run. If that is refused its review stays, and says so."""
+    said = time.monotonic()
+
+    def progress(done: int) -> None:
+        nonlocal said
+        if time.monotonic() - said >= _SAYS_EVERY_S:
+            said = time.monotonic()
+            say(stage="storing", done=done, total=run.values)
+
+    say(stage="storing", done=0, total=run.values)
+    try:
+        loaded = load(store, run, found.logs, merge=upload.merge, progress=progress)
+    except (Unusable, Unreachable) as error:
+        say(refused=str(error), hint=_hint(error))
+        return
+    listed = find(store, run.name)
+    if listed:
+        reviews.rename(task.review, review_id(listed))
+        say(reviewed=review_id(listed))
+    say(stored=_what_was_stored(run, loaded), storing_remarks=_texts(loaded.remarks))
+
+
+def _what_was_stored(run: StoredRun, loaded: Loaded) -> str:
+    if loaded.refused:
+        return f"{loaded.refused:,} points were refused by the store, so the run is not whole."
+    if not loaded.values and loaded.before:
+        return f"All {run.values:,} values were in the store already."
+    return f"{run.values:,} values are in the store."
+
+
+def _hint(error: Exception) -> str:
+    match error:
+        case ZoneUnknown():
+            return "Upload it again, and fill in its time zone."
+        case Overlapping():
+            return (
+                "If its time zone is right, upload it again with the check mark at "
+                "“Load over data of the same hosts and time”."
+            )
+        case _:
+            return ""
+
+
+def _store(data: Path) -> RemoteStore:
+    """The store of the server that started this process."""
+    known = running.find(data)
+    if known is None:
+        raise Unreachable("plimsoll up does not run any more")
+    return RemoteStore(known.address, owner_token(data), known.check_listens)
+
+
+def _of_logs(found: Found) -> list[Remark]:
+    return [remark for log in found.logs for remark in log.remarks]
+
+
+def _texts(remarks: Sequence[Remark]) -> list[str]:
+    texts = [f"{one.kind.value}: {one}" for one in remarks[:_MOST_REMARKS]]
+    more = len(remarks) - len(texts)
+    return [*texts, f"and {more:,} more, which the report has"] if more else texts
+
+
+def _speaker(out: TextIO) -> Say:
+    def say(**what: Any) -> None:
+        print(json.dumps(what), file=out, flush=True)
+
+    return say
+
+
+def _end_with_server() -> None:
+    while os.read(0, 1):
+        pass
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

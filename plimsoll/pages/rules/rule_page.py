@@ -1,0 +1,118 @@
+"""What the page of one rule shows."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from plimsoll.alerting.book import search
+from plimsoll.alerting.judged_now import JudgedNow
+from plimsoll.model.times import Zone
+from plimsoll.model.value_text import quantity
+from plimsoll.pages.rules.markdown import html
+from plimsoll.pages.shared.alert_rows import rows
+from plimsoll.pages.shared.panel_links import panel_of
+from plimsoll.report.rule_page import sections, threshold_text
+from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.schema.pack import Rule
+from plimsoll.rules.states import State
+from plimsoll.rules.wording import limit_text
+from plimsoll.up.watched import Watched
+
+_MOST_JUDGED = 200
+_MOST_ALERTS = 20
+_WORST_FIRST = (State.FIRING, State.PENDING, State.OK, State.NO_DATA, State.NOT_JUDGED)
+_WORDS = {State.FIRING: "firing", State.PENDING: "pending", State.OK: "healthy"}
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A host or instance for which the rule is judged now. `severity` is empty unless its limit is crossed."""
+
+    host: str
+    instance: str
+    value: str
+    limit: str
+    state: str
+    since: str
+    severity: str
+    note: str
+
+
+def content(watched: Watched, rule: Rule, zone: Zone, now: int) -> dict[str, Any]:
+    """All that the page shows."""
+    catalogue = watched.site.catalogue
+    judged = sorted((one for one in watched.judged() if one.rule.id == rule.id), key=_rank)
+    alerts = search.of_rule(watched.file, rule.id, 0, _MOST_ALERTS)
+    unit = catalogue.signals[rule.signal].unit
+    area, panel = panel_of(rule.signal)
+    return {
+        "rule": rule,
+        "pack": next(pack for pack in catalogue.packs if any(one.id == rule.id for one in pack.rules)),
+        "area": area,
+        "panel": panel,
+        "limit": threshold_text(rule, catalogue.signals),
+        "signal": catalogue.signals[rule.signal].title,
+        "sections": [(one.title, html(one.text)) for one in sections(rule, catalogue.signals)],
+        "supersedes": [other.id for other in catalogue.rules.values() if rule.id in other.superseded_by],
+        "overrides": [*_overrides(watched, rule)],
+        "judged": [_judged(one, unit, zone) for one in judged[:_MOST_JUDGED]],
+        "judged_total": len(judged),
+        "states": _states(judged),
+        "alerts": rows(alerts.alerts, (), zone, now),
+        "alerts_total": alerts.total,
+        "zone_label": zone.label(now),
+    }
+
+
+def _rank(one: JudgedNow) -> tuple[int, float, str, str]:
+    where = one.subject.host.casefold(), (one.subject.instance or "").casefold()
+    return _WORST_FIRST.index(one.state), -_excess(one.value, one.healthy), *where
+
+
+def _excess(value: float, healthy: Healthy) -> float:
+    """How far a value is past its limit; below zero on the healthy side."""
+    if math.isnan(value):
+        return -math.inf
+    match healthy.worse:
+        case "higher":
+            return value - healthy.limit
+        case "lower":
+            return healthy.limit - value
+        case "either":
+            return abs(value - healthy.limit)
+
+
+def _judged(one: JudgedNow, unit: str, zone: Zone) -> Judged:
+    is_crossed = one.state in (State.FIRING, State.PENDING)
+    return Judged(
+        host=one.subject.host,
+        instance=one.subject.instance or "",
+        value=quantity(one.value, unit),
+        limit=limit_text(one.healthy, unit),
+        state=_WORDS.get(one.state, "no data"),
+        since=zone.clock(one.since) if is_crossed and one.since else "",
+        severity=one.rule.severity if is_crossed else "",
+        note=one.note,
+    )
+
+
+def _states(judged: Sequence[JudgedNow]) -> str:
+    """`2 firing, 14 healthy`."""
+    states = [_WORDS.get(one.state, "no data") for one in judged]
+    return ", ".join(f"{states.count(word):,} {word}" for word in dict.fromkeys(states))
+
+
+def _overrides(watched: Watched, rule: Rule) -> Iterator[tuple[str, str]]:
+    """What plimsoll.toml changes of the rule, for all hosts and for single ones."""
+    overrides = watched.site.overrides
+    if rule.id in overrides.general:
+        yield "all hosts", _note(watched, rule, "")
+    for host, changed in overrides.by_host.items():
+        if rule.id in changed:
+            yield host, _note(watched, rule, host)
+
+
+def _note(watched: Watched, rule: Rule, host: str) -> str:
+    override = watched.site.overrides.of(rule, host)[1]
+    return override.note if override else ""

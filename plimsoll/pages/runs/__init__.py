@@ -1,0 +1,1 @@
+"""The pages of runs: their list, their reports, and comparisons."""

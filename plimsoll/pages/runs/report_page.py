@@ -1,0 +1,22 @@
+"""The report of a review as a page: the file as `plimsoll review` writes it, below the navigation of the pages."""
+
+import re
+from http import HTTPStatus
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from plimsoll.pages.shared.frame import Frame
+
+_POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
+
+
+def report_page(frame: Frame, request: Request, report: str, **bar: object) -> Response:
+    """The report with a bar of links. Its own policy allows its script and its style, and nothing else."""
+    found = _POLICY.search(report)
+    if found is None:
+        return frame.missing(request, "Its report cannot be read.", "Have it reviewed again, on the page Runs.")
+    above = frame.part(request, "runs/report_bar.html.j2", **bar)
+    text = report.replace("<body>", f"<body>{above}", 1)
+    policy = f"{found[1]}; frame-ancestors 'none'"
+    return HTMLResponse(text.encode(errors="replace"), HTTPStatus.OK, {"Content-Security-Policy": policy})

@@ -1,0 +1,149 @@
+"""The runs of the store: their list, the report of each, and how to have one reviewed again or deleted."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from http import HTTPStatus
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from plimsoll.ingest.runs.unload import unload
+from plimsoll.model.errors import Unreachable, Unusable
+from plimsoll.pages.reviewing.jobs import Stage
+from plimsoll.pages.reviewing.run_reviews import RunReview, RunReviews
+from plimsoll.pages.runs.compare import compare_page
+from plimsoll.pages.runs.report_page import report_page
+from plimsoll.pages.shared.frame import Frame
+from plimsoll.pages.shared.run_links import stage_text
+from plimsoll.store.lease import LIFE_S, described
+from plimsoll.store.protocol import RunSummary
+from plimsoll.store.run_states import State
+from plimsoll.up.watched import Watched
+
+_STATES = {
+    State.LOADING: "incomplete: loading was cut off; load it again, or delete it",
+    State.DELETING: "incomplete: a deletion was cut off; delete it again, or load it again",
+}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which runs are listed: by a text in their names, hosts and labels, by a host, and by a label `name=value`."""
+
+    text: str
+    host: str
+    label: str
+
+    @classmethod
+    def of(cls, request: Request) -> "Choice":
+        """As the address has it."""
+        asked = request.query_params
+        return cls(*(asked.get(name, "").strip() for name in ("text", "host", "label")))
+
+    def has(self, run: RunSummary) -> bool:
+        """Whether a run is listed."""
+        labels = run_labels(run)
+        words = " ".join([run.name, *run.hosts, *labels]).casefold()
+        return (
+            self.text.casefold() in words
+            and (not self.host or self.host.casefold() in map(str.casefold, run.hosts))
+            and (not self.label or self.label in labels)
+        )
+
+    def __bool__(self) -> bool:
+        return bool(self.text or self.host or self.label)
+
+
+def routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
+    """The routes. A run may be called as an action is, so an action needs the name of a run in the query."""
+
+    def listed(request: Request) -> Response:
+        every, claims = reviews.runs(), watched.store.claims(LIFE_S)
+        every = reviews.make_missing(every)
+        choice = Choice.of(request)
+        found = [one for one in every if choice.has(one.run)]
+        work = {one.run: described(one, short=True) for one in claims if one.alive}
+        return frame.page(
+            request,
+            "runs/runs.html.j2",
+            "Runs",
+            runs=found,
+            every=every,
+            hosts=sorted({host for one in every for host in one.run.hosts}, key=str.casefold),
+            labels=sorted({label for one in every for label in run_labels(one.run)}, key=str.casefold),
+            choice=choice,
+            states={one.run.name: work.get(one.run.name) or _STATES.get(one.run.state, "") for one in found},
+            uploads=reviews.to_show(),
+            limits=watched.limits,
+            stage=lambda job: stage_text(job, reviews.jobs.before(job)),
+        )
+
+    def shown(request: Request, one: RunReview) -> Response:
+        report = reviews.kept.report(one.id) if one.kept else None
+        if report is not None and one.kept is not None:
+            return report_page(frame, request, report, review=one)
+        if one.job is None or one.job.stage is Stage.DONE:
+            one = reviews.make(one)
+        assert one.job is not None
+        stage = stage_text(one.job, reviews.jobs.before(one.job))
+        return frame.page(request, "runs/run_underway.html.j2", one.run.name, review=one, job=one.job, stage=stage)
+
+    def review(request: Request, one: RunReview) -> Response:
+        if request.method == "POST":
+            reviews.make(one)
+            return RedirectResponse(_to_list(request), HTTPStatus.SEE_OTHER)
+        return frame.page(request, "runs/run_again.html.j2", f"Review {one.run.name} again", review=one)
+
+    def delete(request: Request, one: RunReview) -> Response:
+        problem = ""
+        if request.method == "POST":
+            try:
+                unload(watched.store, one.run.name)
+            except (Unusable, Unreachable) as error:
+                problem = str(error)
+            else:
+                reviews.kept.remove(one.id)
+                return RedirectResponse(_to_list(request), HTTPStatus.SEE_OTHER)
+        return frame.page(request, "runs/run_delete.html.j2", f"Delete {one.run.name}", review=one, problem=problem)
+
+    compare = compare_page(frame, reviews)
+    actions = {"show": shown, "review": review, "delete": delete}
+
+    def of_run(request: Request) -> Response:
+        path, asked = request.path_params["name"], request.query_params.get("run")
+        if path == "compare" and {"a", "b", "run"} & {*request.query_params}:
+            return compare(request)
+        action, name = (actions[path], asked) if path in actions and asked is not None else (shown, path)
+        one = reviews.find(name)
+        if one is None:
+            return frame.missing(request, f"There is no run “{name}” in the store.", "The page Runs lists all runs.")
+        return action(request, one)
+
+    return [
+        Route("/runs", answered(frame, listed)),
+        Route("/runs/{name:path}", answered(frame, of_run), methods=["GET", "POST"]),
+    ]
+
+
+def answered(frame: Frame, page: Callable[[Request], Response]) -> Callable[[Request], Response]:
+    """The page, or what is wrong with the store."""
+
+    def answer(request: Request) -> Response:
+        try:
+            return page(request)
+        except (Unusable, Unreachable) as error:
+            return frame.missing(request, f"The store cannot be read: {error}", "Open this page again later.")
+
+    return answer
+
+
+def run_labels(run: RunSummary) -> list[str]:
+    """The labels of a run, each as `name=value`."""
+    return [f"{name}={value}" for name, value in run.labels.items()]
+
+
+def _to_list(request: Request) -> str:
+    zone = request.query_params.get("zone")
+    return f"/runs?{urlencode({'zone': zone})}" if zone else "/runs"

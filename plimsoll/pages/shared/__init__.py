@@ -1,0 +1,1 @@
+"""What several pages use: the frame, forms, links, and lists of alerts."""

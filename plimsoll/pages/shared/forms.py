@@ -1,0 +1,44 @@
+"""Reads the forms of the pages."""
+
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from urllib.parse import parse_qsl
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from plimsoll.serve.bodies import Bodies, Full, TooLarge, TooSlow
+from plimsoll.serve.limits import Limits
+
+Fields = Mapping[str, str]
+_LONGEST = 32 << 10
+_MOST_FIELDS = 20
+
+
+class Forms:
+    """Makes the routes that forms are sent to."""
+
+    def __init__(self) -> None:
+        self._bodies = Bodies(Limits(body_s=20))
+
+    def route(self, path: str, handle: Callable[[Request, Fields], Response]) -> Route:
+        """A route for POST. `handle` runs in a thread, with the fields, which have no space at their ends."""
+
+        async def endpoint(request: Request) -> Response:
+            try:
+                async with self._bodies.read(request, _LONGEST) as body:
+                    pairs = parse_qsl(body.decode(errors="replace"), max_num_fields=_MOST_FIELDS)
+            except (TooLarge, ValueError):
+                return PlainTextResponse("The form is too long.\n", HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+            except (TooSlow, Full):
+                return PlainTextResponse("The form did not arrive; send it again.\n", HTTPStatus.REQUEST_TIMEOUT)
+            return await run_in_threadpool(handle, request, {name: value.strip() for name, value in pairs})
+
+        return Route(path, endpoint, methods=["POST"])
+
+
+def see(address: str) -> Response:
+    """Leads the browser from a form that was accepted to a page."""
+    return RedirectResponse(address, HTTPStatus.SEE_OTHER)

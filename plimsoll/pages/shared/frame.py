@@ -1,0 +1,125 @@
+"""The frame of every page: its template, the navigation, and the zone that times are shown in."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from http import HTTPStatus
+from importlib.resources import files
+from typing import Any
+from urllib.parse import urlencode
+from zoneinfo import ZoneInfo
+
+from jinja2 import Environment
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from plimsoll.model.errors import Unusable
+from plimsoll.model.times import Zone
+from plimsoll.model.value_text import quantity
+from plimsoll.pages.shared.run_links import run_path
+from plimsoll.report.html.templates import environment
+
+NAVIGATION = (
+    ("/", "Health"),
+    ("/dashboards", "Dashboards"),
+    ("/alerts", "Alerts"),
+    ("/runs", "Runs"),
+    ("/rules", "Rules"),
+)
+SYMBOLS = {"critical": "◆", "warning": "▲", "info": "○"}
+_UTC = Zone.parse("UTC")
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Makes pages. Times are in the zone of the request (`?zone=Europe/Berlin`), else in `zone`."""
+
+    zone: Zone
+
+    def page(
+        self, request: Request, template: str, title: str, status: HTTPStatus = HTTPStatus.OK, **content: Any
+    ) -> Response:
+        """A page from a template, which extends `shared/base.html.j2`."""
+        text = self.part(request, template, title=title, **content)
+        return HTMLResponse(text.encode(errors="replace"), status)
+
+    def part(self, request: Request, template: str, **content: Any) -> str:
+        """A page, or a part of one with links."""
+        zone = self.zone_of(request)
+        links = self.links(request)
+        page = _environment().get_template(template)
+        return page.render(zone=zone, links=links, navigation=NAVIGATION, **content)
+
+    def fragment(self, template: str, **content: Any) -> str:
+        """A part of a page, for scripts that replace it."""
+        return _environment().get_template(template).render(**content)
+
+    def links(self, request: Request) -> "Links":
+        """Links that keep the zone of a request."""
+        return Links(request, self.zone_of(request), self.zone)
+
+    def missing(self, request: Request, what: str, hint: str) -> Response:
+        """The page for what is not there: what that is, and where to look."""
+        return self.page(request, "shared/missing.html.j2", "Not found", HTTPStatus.NOT_FOUND, what=what, hint=hint)
+
+    def zone_of(self, request: Request) -> Zone:
+        """The zone that a request names; the one of up.toml if it names none, or one that is not known."""
+        name = request.query_params.get("zone", "")
+        try:
+            return Zone.parse(name) if name else self.zone
+        except Unusable:
+            return self.zone
+
+
+@dataclass(frozen=True)
+class Links:
+    """Links that keep the zone of the request."""
+
+    request: Request
+    zone: Zone
+    usual: Zone
+
+    def to(self, path: str, **parameters: str | int | None) -> str:
+        """A link to a page with these parameters."""
+        chosen = {"zone": self.kept_zone} if self.kept_zone else {}
+        given = {name: str(value) for name, value in parameters.items() if value is not None}
+        query = urlencode({**given, **chosen}, errors="replace")
+        return f"{path}?{query}" if query else path
+
+    @property
+    def kept_zone(self) -> str:
+        """The zone that links keep, for forms; empty if it is the usual one."""
+        return self.zone.name if self.zone != self.usual else ""
+
+    def is_current(self, path: str) -> bool:
+        """Whether the request is for a page of this part of the navigation."""
+        asked = self.request.url.path
+        return asked == path or (path != "/" and asked.startswith(f"{path}/"))
+
+    @property
+    def zones(self) -> list[tuple[str, str, bool]]:
+        """The zones to choose from: label, link to this page in it, and whether it is the chosen one."""
+        found = {zone.name: zone for zone in (self.usual, _UTC, self.zone)}
+        return [(name, self._same_page(zone), zone == self.zone) for name, zone in found.items()]
+
+    def _same_page(self, zone: Zone) -> str:
+        asked = [(name, value) for name, value in self.request.query_params.multi_items() if name != "zone"]
+        chosen = [("zone", zone.name)] if zone != self.usual else []
+        query = urlencode([*asked, *chosen])
+        return f"?{query}" if query else self.request.url.path
+
+
+def iana(zone: Zone) -> str:
+    """The name of a zone that a browser knows: of the IANA database, or an offset."""
+    return zone.rule.key if isinstance(zone.rule, ZoneInfo) else zone.rule.tzname(datetime.now(zone.rule)) or "UTC"
+
+
+@cache
+def _environment() -> Environment:
+    known = {"symbols": SYMBOLS, "iana": iana, "quantity": quantity, "run_path": run_path}
+    return environment(asset, known)
+
+
+def asset(name: str) -> str:
+    """A file of the pages: `health/health.css`."""
+    return files("plimsoll.pages").joinpath(name).read_text(encoding="utf-8")

@@ -1,0 +1,1 @@
+"""Logs that people upload, and the page of how far they are."""

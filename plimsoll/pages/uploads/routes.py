@@ -1,0 +1,207 @@
+"""`POST /api/logs`: the logs of a run, streamed to disk; `GET /api/logs/ID`: how far they are.
+
+The body is a line of JSON that describes the run and its files, then the files, one after the other.
+"""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import asdict, replace
+from http import HTTPStatus
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from plimsoll.ingest.runs.run_names import refuse_name, run_label
+from plimsoll.ingest.shared.zones import by_windows
+from plimsoll.model.errors import Unusable, printable
+from plimsoll.model.remark import short
+from plimsoll.model.times import Zone
+from plimsoll.model.value_text import quantity
+from plimsoll.pages.reviewing.run_reviews import RunReviews
+from plimsoll.pages.reviewing.task import Upload
+from plimsoll.pages.reviewing.upload_records import new_file
+from plimsoll.serve.answers import refusal
+from plimsoll.serve.bodies import TooSlow, parts
+from plimsoll.serve.limits import Limits
+from plimsoll.up.watched import Watched
+
+_LONGEST_LINE = 1 << 20
+_AT_ONCE = 1 << 20
+_LONGEST_NAME = 300
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = ""
+    size: Annotated[int, Field(ge=0)]
+
+
+class _About(BaseModel):
+    """The first line of the body."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str
+    labels: list[str] = []
+    zone: str = ""
+    merge: bool = False
+    files: Annotated[list[_File], Field(min_length=1)]
+
+    @property
+    def size(self) -> int:
+        """The bytes of all files."""
+        return sum(one.size for one in self.files)
+
+
+class _Refused(Exception):
+    """An upload is refused: the status and the reason."""
+
+    def __init__(self, status: HTTPStatus, why: str) -> None:
+        super().__init__(why)
+        self.status = status
+
+
+class Uploads:
+    """Takes uploads: their files go to disk as they arrive, and are never in memory as a whole."""
+
+    def __init__(self, reviews: RunReviews, limits: Limits) -> None:
+        self._reviews = reviews
+        self._limits = limits
+        self._arriving: list[int] = []  # the sizes of those that arrive now
+
+    async def take(self, request: Request) -> Response:
+        """Take an upload, and have it read, reviewed and stored."""
+        try:
+            async with aclosing(parts(request, self._limits.upload_s, self._limits.pause_s)) as body:
+                about, rest = await _first_line(body)
+                upload = self._checked(about)
+                self._arriving.append(about.size)
+                try:
+                    return await self._taken(about, upload, rest, body)
+                finally:
+                    self._arriving.remove(about.size)
+        except _Refused as error:
+            return refusal(error.status, str(error), headers={"Connection": "close"})
+        except TooSlow:
+            return refusal(
+                HTTPStatus.REQUEST_TIMEOUT, "the logs did not arrive in time", headers={"Connection": "close"}
+            )
+
+    async def check(self, request: Request) -> Response:
+        """Answer whether an upload would be taken, from its first line alone, so that nothing is sent in vain."""
+        try:
+            async with aclosing(parts(request, self._limits.body_s, self._limits.pause_s)) as body:
+                self._checked((await _first_line(body))[0])
+        except _Refused as error:
+            return refusal(error.status, str(error))
+        except TooSlow:
+            return refusal(HTTPStatus.REQUEST_TIMEOUT, "it did not arrive in time")
+        return Response(status_code=HTTPStatus.NO_CONTENT)
+
+    def _checked(self, about: _About) -> Upload:
+        """The upload that is described, without a folder yet. _Refused if it cannot be taken."""
+        limits = self._limits
+        try:
+            refuse_name(about.name, "the name")
+            labels = tuple(run_label(text, "the label") for text in about.labels)
+            if about.zone and not by_windows(about.zone):
+                Zone.parse(about.zone)
+        except Unusable as error:
+            raise _Refused(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from None
+        if about.size > limits.upload or len(about.files) > limits.upload_files:
+            most = f"{quantity(limits.upload, 'bytes')} in {limits.upload_files:,} files"
+            raise _Refused(
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+                f"the logs are more than can be uploaded at once, {most}: pack them, or load them with plimsoll ingest",
+            )
+        if len(self._arriving) >= limits.uploads:
+            raise _Refused(
+                HTTPStatus.SERVICE_UNAVAILABLE, "others upload logs at the moment; try again when they are done"
+            )
+        room = self._reviews.uploads.free() - sum(self._arriving) - limits.disk_margin
+        if about.size > room:
+            raise _Refused(
+                HTTPStatus.INSUFFICIENT_STORAGE,
+                f"there is no room for {quantity(about.size, 'bytes')} on the disk of plimsoll up, of which "
+                f"{quantity(limits.disk_margin, 'bytes')} must stay free: make room, or load them with plimsoll ingest",
+            )
+        names = tuple(_shown(one.name, at) for at, one in enumerate(about.files, 1))
+        return Upload(Path(), names, about.name, labels, about.zone, about.merge)
+
+    async def _taken(self, about: _About, upload: Upload, rest: bytes, body: AsyncGenerator[bytes]) -> Response:
+        folder = await run_in_threadpool(self._reviews.uploads.new_folder)
+        try:
+            await _save(folder, [one.size for one in about.files], rest, body)
+        except BaseException:
+            self._reviews.uploads.remove_files(folder.name)
+            raise
+        upload = replace(upload, folder=folder)
+        job = await run_in_threadpool(self._reviews.accept, upload, about.size)
+        return JSONResponse({"id": job.id, "page": f"/uploads/{job.id}"}, HTTPStatus.ACCEPTED)
+
+
+async def _first_line(body: AsyncGenerator[bytes]) -> tuple[_About, bytes]:
+    """What the first line describes, and what of the body came with it. _Refused if it is none."""
+    line = b""
+    while b"\n" not in line:
+        more = await anext(body, b"")
+        line += more
+        if not more or len(line) > _LONGEST_LINE + _AT_ONCE:
+            break
+    line, _, rest = line.partition(b"\n")
+    try:
+        return _About.model_validate_json(line), rest
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise _Refused(
+            HTTPStatus.BAD_REQUEST, f"the first line describes no upload: {place} {first['msg']}; see docs/pages.md"
+        ) from None
+
+
+async def _save(folder: Path, sizes: Sequence[int], rest: bytes, body: AsyncGenerator[bytes]) -> None:
+    """Write the files to a folder as they arrive. _Refused if there are fewer or more bytes than was said."""
+    try:
+        for number, size in enumerate(sizes):
+            with new_file(folder / str(number)) as file:
+                lacks = size
+                while lacks:
+                    rest = rest or await anext(body, b"")
+                    if not rest:
+                        raise _Refused(HTTPStatus.BAD_REQUEST, "the logs broke off before their end; send them again")
+                    part, rest = rest[:lacks], rest[lacks:]
+                    lacks -= len(part)
+                    await run_in_threadpool(file.write, part)
+    except OSError as error:
+        why = f"the logs cannot be written to the disk of plimsoll up: {error.strerror}"
+        raise _Refused(HTTPStatus.INSUFFICIENT_STORAGE, why) from None
+    if rest or await anext(body, b""):
+        raise _Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "there are more bytes than the first line says")
+
+
+def _shown(name: str, number: int) -> str:
+    """The name of a file, as it is shown: without the folders that some senders put before it."""
+    return short(printable(name.replace("\\", "/").rpartition("/")[2]).strip(), _LONGEST_NAME) or f"file {number}"
+
+
+def routes(watched: Watched, reviews: RunReviews) -> list[Route]:
+    """The routes."""
+    uploads = Uploads(reviews, watched.limits)
+
+    def progress(request: Request) -> Response:
+        record = reviews.upload(request.path_params["id"])
+        if record is None:
+            return refusal(HTTPStatus.NOT_FOUND, "there is no such upload")
+        return JSONResponse(asdict(record))
+
+    return [
+        Route("/api/logs", uploads.take, methods=["POST"]),
+        Route("/api/logs/check", uploads.check, methods=["POST"]),
+        Route("/api/logs/{id}", progress),
+    ]

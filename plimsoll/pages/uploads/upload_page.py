@@ -1,0 +1,52 @@
+"""The page of an upload: how far it is, and at the end its review, or what is wrong with it."""
+
+from http import HTTPStatus
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from plimsoll.pages.reviewing.run_reviews import RunReviews
+from plimsoll.pages.runs.report_page import report_page
+from plimsoll.pages.shared.frame import Frame
+from plimsoll.pages.shared.run_links import stage_text
+
+
+def routes(frame: Frame, reviews: RunReviews) -> list[Route]:
+    """The routes."""
+
+    def page(request: Request) -> Response:
+        record = reviews.upload(request.path_params["id"])
+        if record is None:
+            return _missing(frame, request)
+        job = record.job
+        kept = reviews.kept.find(job.reviewed) if job.reviewed else None
+        stage = stage_text(job, reviews.jobs.before(job))
+        return frame.page(request, "uploads/upload.html.j2", job.run, record=record, job=job, stage=stage, kept=kept)
+
+    def report(request: Request) -> Response:
+        record = reviews.upload(request.path_params["id"])
+        text = reviews.kept.report(record.job.reviewed) if record and record.job.reviewed else None
+        if record is None or text is None:
+            return _missing(frame, request)
+        return report_page(frame, request, text, upload=record)
+
+    def stop(request: Request) -> Response:
+        id_ = request.path_params["id"]
+        reviews.jobs.cancel(id_)
+        return RedirectResponse(f"/uploads/{id_}", HTTPStatus.SEE_OTHER)
+
+    def forget(request: Request) -> Response:
+        reviews.forget_upload(request.path_params["id"])
+        return RedirectResponse("/runs", HTTPStatus.SEE_OTHER)
+
+    return [
+        Route("/uploads/{id:str}", page),
+        Route("/uploads/{id:str}/review", report),
+        Route("/uploads/{id:str}/stop", stop, methods=["POST"]),
+        Route("/uploads/{id:str}/forget", forget, methods=["POST"]),
+    ]
+
+
+def _missing(frame: Frame, request: Request) -> Response:
+    return frame.missing(request, "There is no such upload.", "The page Runs lists the latest uploads.")

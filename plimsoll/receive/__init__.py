@@ -1,0 +1,1 @@
+"""Takes line protocol from agents, and writes it to the store."""

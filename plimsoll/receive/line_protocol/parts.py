@@ -1,0 +1,160 @@
+"""The parts of some lines of line protocol: series, numbers and times as written; and their conversion."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plimsoll.model.log import Times, Values
+from plimsoll.receive.line_protocol.grammar import FIRST_TIME, LAST_TIME, Malformed, check_time, read
+from plimsoll.receive.line_protocol.series_names import Refused, SeriesNames
+
+_IN_NUMBERS = b"0123456789.-+eEi,"
+_IN_TIMES = b"0123456789-,"
+_BLANK = (b"\t", b"\x00")
+_I = ord("i")
+_LARGE = 2.0**63
+
+
+class Samples(NamedTuple):
+    """Samples: the numbers of their series, times (UTC ns) and values."""
+
+    which: NDArray[np.int32]
+    times: Times
+    values: Values
+
+    @classmethod
+    def joined(cls, parts: Sequence["Samples"]) -> "Samples":
+        """All samples, in order."""
+        if not parts:
+            return cls(np.empty(0, np.int32), np.empty(0, np.int64), np.empty(0))
+        which, times, values = zip(*parts, strict=True)
+        return cls(np.concatenate(which), np.concatenate(times), np.concatenate(values))
+
+
+class Fault(NamedTuple):
+    """A line that was left out: which of the lines, its text, and the reason. `refused`: it is line protocol."""
+
+    at: int
+    line: bytes
+    reason: str
+    refused: bool = False
+
+
+class Clock(NamedTuple):
+    """The unit of times (ns), the time of points without one in that unit, and the range of allowed times (UTC ns)."""
+
+    unit: int
+    now: bytes
+    first: int = FIRST_TIME
+    last: int = LAST_TIME
+
+
+@dataclass
+class Lines:
+    """The parts of lines.
+
+    `which` has the number of the series of each value, `numbers` its text; `times` the text of the time of each line,
+    and `lengths` how many values it has. `text` counts the fields that are no numbers.
+    """
+
+    names: SeriesNames
+    clock: Clock
+    which: list[int] = field(default_factory=list)
+    numbers: list[bytes] = field(default_factory=list)
+    times: list[bytes] = field(default_factory=list)
+    lengths: list[int] = field(default_factory=list)
+    text: int = 0
+    faults: list[Fault] = field(default_factory=list)
+
+    def split(self, lines: Sequence[bytes], *, plain: bool) -> Samples:
+        """The samples of lines that are well-formed; those with quotes or backslashes are read carefully.
+
+        `plain`: there are none of these. Any exception means that something is odd, and all must be read carefully.
+        """
+        which, numbers, times, lengths = self.which, self.numbers, self.times, self.lengths
+        known = self.names.known
+        for at, line in enumerate(lines):
+            head, *rest = line.split(b" ")
+            fields = known(head)
+            if (
+                fields is None
+                or not 1 <= len(rest) <= 2
+                or rest[0][:1] in _BLANK
+                or not (plain or (b'"' not in line and b"\\" not in line))
+            ):
+                self.read(at, line)
+                continue
+            pairs = rest[0].split(b",")
+            for pair in pairs:
+                name, _, number = pair.partition(b"=")
+                which.append(fields[name])
+                numbers.append(number)
+            lengths.append(len(pairs))
+            times.append(rest[1] if len(rest) == 2 else self.clock.now)
+        self._check()
+        samples = self.samples()
+        if (np.abs(samples.values) >= _LARGE).any():
+            raise ValueError("a number is too large")
+        return samples
+
+    def read_all(self, lines: Sequence[bytes]) -> Samples:
+        """The samples of lines, each read carefully."""
+        for at, line in enumerate(lines):
+            self.read(at, line)
+        return self.samples()
+
+    def read(self, at: int, line: bytes) -> None:
+        """Read a line carefully."""
+        line = line.lstrip(b" \t\x00")
+        if not line or line.startswith(b"#"):
+            return
+        try:
+            found = read(line)
+            check_time(found.time, self.clock.unit)
+        except Malformed as error:
+            self.faults.append(Fault(at, line, str(error)))
+            return
+        # InfluxDB leaves a field of this name out, and refuses a line that has no other: so do the names.
+        numeric = [pair for pair in found.fields if pair[0] != b"time"]
+        if not numeric and not found.others:
+            numeric = found.fields
+        try:
+            self._check_range(found.time)
+            known = self.names.fields(found.head)
+            which = [known[name] for name, _ in numeric]
+        except Refused as error:
+            self.faults.append(Fault(at, line, str(error), refused=True))
+            return
+        self.which += which
+        self.numbers += [number for _, number in numeric]
+        self.lengths.append(len(which))
+        self.times.append(found.time or self.clock.now)
+        self.text += found.others
+
+    def _check_range(self, time: bytes) -> None:
+        at = int(time or self.clock.now) * self.clock.unit
+        if at < self.clock.first:
+            raise Refused("points beyond retention policy")
+        if at > self.clock.last:
+            raise Refused("the time is too far in the future; are the clocks right, and the precision of times?")
+
+    def samples(self) -> Samples:
+        """The samples of the lines. ValueError or OverflowError if a number or a time is not valid."""
+        times = np.array([int(one) for one in self.times], np.int64) * self.clock.unit
+        values = [int(one[:-1]) if one[-1] == _I else float(one) for one in self.numbers]
+        return Samples(np.array(self.which, np.int32), np.repeat(times, self.lengths), np.array(values, np.float64))
+
+    def _check(self) -> None:
+        """Raise ValueError if there is something in numbers or times that Python accepts, and InfluxDB does not."""
+        numbers = b",".join(self.numbers)
+        if numbers.translate(None, _IN_NUMBERS) or b",".join(self.times).translate(None, _IN_TIMES):
+            raise ValueError("not a number")
+        if b"+" in numbers and numbers.count(b"+") != numbers.count(b"e+") + numbers.count(b"E+"):
+            raise ValueError("a plus sign")
+        if self.times:
+            times = [int(one) * self.clock.unit for one in self.times]
+            if min(times) < self.clock.first or max(times) > self.clock.last:
+                raise ValueError("a time is out of range")

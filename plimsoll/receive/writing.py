@@ -1,0 +1,166 @@
+"""Writes points to the store, several requests at a time: one commit takes about as long for many as for one."""
+
+import logging
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from threading import Condition, Thread
+
+from plimsoll.model.errors import Unreachable, Unusable
+from plimsoll.model.points import Points, joined
+from plimsoll.store.protocol import Store, WriteResult
+
+MOST_WAITING = 5_000_000
+_AT_ONCE = 1_000_000
+_MINUTE = 60.0
+
+_log = logging.getLogger(__name__)
+
+
+class Busy(Exception):
+    """More points wait than are held; the writer is to send them again later."""
+
+
+class NotWritten(Exception):
+    """The store failed; the text says why. The writer is to send the points again later."""
+
+
+@dataclass(frozen=True, slots=True)
+class WritingState:
+    """What was written since the start: values in all and in the last minute.
+
+    `problem` is why the last write failed; empty if it did not. `text` fields were left out because they hold text or
+    booleans, and `lines` because they could not be read or stored, the last one for the reason `why`.
+    """
+
+    values: int = 0
+    last_minute: int = 0
+    problem: str = ""
+    text: int = 0
+    lines: int = 0
+    why: str = ""
+
+
+class Writing:
+    """A thread that writes what was put in to a store. It begins with the first points.
+
+    `on_written` is called with the points of each commit, in that thread, before the writers are answered.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        on_written: Callable[[Points], None] = lambda _: None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._store = store
+        self._on_written = on_written
+        self._clock = clock
+        self._waiting: deque[tuple[Points, Future[WriteResult]]] = deque()
+        self._held = 0
+        self._changed = Condition()
+        self._closed = False
+        self._state = WritingState()
+        self._recent: deque[tuple[float, int]] = deque()
+        self._thread: Thread | None = None
+
+    def put(self, points: Points) -> Future[WriteResult]:
+        """Have points written; the result is there when they are committed, or NotWritten.
+
+        Busy if too many wait, or after `close`.
+        """
+        done: Future[WriteResult] = Future()
+        if not len(points):
+            done.set_result(WriteResult(0))
+            return done
+        with self._changed:
+            if self._closed or (self._held and self._held + len(points) > MOST_WAITING):
+                raise Busy
+            if self._thread is None:
+                self._thread = Thread(target=self._run, name="writing", daemon=True)
+                self._thread.start()
+            self._waiting.append((points, done))
+            self._held += len(points)
+            self._changed.notify()
+        return done
+
+    def left_out(self, text: int, lines: int, why: str) -> None:
+        """Count what writers sent and was not put in."""
+        with self._changed:
+            state = self._state
+            self._state = replace(state, text=state.text + text, lines=state.lines + lines, why=why or state.why)
+
+    @property
+    def state(self) -> WritingState:
+        """What was written until now."""
+        with self._changed:
+            self._forget_old()
+            return replace(self._state, last_minute=sum(count for _, count in self._recent))
+
+    def close(self) -> None:
+        """Write what waits, then end."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
+        if self._thread:
+            self._thread.join()
+
+    def _run(self) -> None:
+        while batch := self._next():
+            points = joined([one for one, _ in batch])
+            try:
+                results = self._write([one for one, _ in batch], points)
+            except (Unreachable, Unusable) as error:
+                self._failed(batch, str(error))
+            except Exception as error:  # a defect must not end the thread: writers would wait for ever
+                _log.exception("writing failed")
+                self._failed(batch, f"a defect of Plimsoll: {error!r}")
+            else:
+                self._written(batch, points, results)
+
+    def _next(self) -> list[tuple[Points, "Future[WriteResult]"]]:
+        """What waits, at most _AT_ONCE values; empty at the end."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting or self._closed)
+            batch: list[tuple[Points, Future[WriteResult]]] = []
+            count = 0
+            while self._waiting and (not batch or count + len(self._waiting[0][0]) <= _AT_ONCE):
+                batch.append(self._waiting.popleft())
+                count += len(batch[-1][0])
+            return batch
+
+    def _write(self, parts: Sequence[Points], whole: Points) -> list[WriteResult]:
+        result = self._store.write_points(whole)
+        if not result.refused or len(parts) == 1:
+            return [replace(result, values=len(one)) for one in parts]
+        # Each writer is to learn of its own points; to write the same again changes nothing.
+        return [self._store.write_points(one) for one in parts]
+
+    def _written(
+        self, batch: Sequence[tuple[Points, "Future[WriteResult]"]], points: Points, results: Sequence[WriteResult]
+    ) -> None:
+        with self._changed:
+            self._held -= len(points)
+            self._recent.append((self._clock(), len(points)))
+            self._forget_old()
+            self._state = replace(self._state, values=self._state.values + len(points), problem="")
+        try:
+            self._on_written(points)
+        except Exception:  # the points are written, whatever others make of them
+            _log.exception("what follows a write failed")
+        for (_, done), result in zip(batch, results, strict=True):
+            done.set_result(result)
+
+    def _failed(self, batch: Sequence[tuple[Points, "Future[WriteResult]"]], why: str) -> None:
+        with self._changed:
+            self._held -= sum(len(points) for points, _ in batch)
+            self._state = replace(self._state, problem=why)
+        for _, done in batch:
+            done.set_exception(NotWritten(why))
+
+    def _forget_old(self) -> None:
+        while self._recent and self._recent[0][0] < self._clock() - _MINUTE:
+            self._recent.popleft()

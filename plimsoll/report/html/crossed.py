@@ -1,0 +1,224 @@
+"""The sections of crossed signals: the worst subjects are drawn in charts, the rest are table rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from plimsoll.model.times import Zone
+from plimsoll.model.value_text import percent, quantity
+from plimsoll.report.html.chart import Chart, Charts, Span
+from plimsoll.report.html.finding_lines import finding_lines, limits
+from plimsoll.report.html.gauge import level, water
+from plimsoll.report.html.related_signals import RelatedSignals, related_signals
+from plimsoll.report.wording import (
+    brief_crossings,
+    clock,
+    condition_text,
+    lasted,
+    old_limits,
+    threshold,
+    used_by,
+    where,
+)
+from plimsoll.review.findings import Finding, Outcome
+from plimsoll.review.groups import Group
+from plimsoll.review.recorded_signals import RecordedSignals
+from plimsoll.review.review import Review
+from plimsoll.review.sentences import breach_sentence, how_long, in_phase, place, reduced, worst_text
+from plimsoll.rules.crossings import Crossing
+from plimsoll.rules.schema.field_types import Severity
+from plimsoll.rules.schema.pack import Rule
+from plimsoll.rules.wording import limit_text
+
+DRAWN_PER_SIGNAL = 8
+DRAWN_IN_ALL = 24
+_SIGNALS_WITH_RELATED = 8  # the worst are shown with the signals their rules say to look at
+_LISTED_CROSSINGS = 20
+_LISTED_WHERE_OFTEN = 200  # where a rule was often crossed, all crossings count together
+_LISTED_SUBJECTS = 120
+
+
+@dataclass(frozen=True)
+class CrossingRow:
+    """One crossing in a subject's table."""
+
+    when: str
+    lasted: str
+    worst: str
+    mean: str
+    processes: str
+
+
+@dataclass(frozen=True)
+class DrawnSubject:
+    """One rule crossed for one subject, with all details. `title` distinguishes it from the others of its section."""
+
+    severity: Severity
+    title: str
+    sentence: str
+    summary: str
+    facts: tuple[tuple[str, str], ...]
+    water: str | None
+    chart: Chart | None
+    rows: tuple[CrossingRow, ...]
+    hidden_rows: int
+    notes: tuple[str, ...]
+    override: str
+    processes: str
+    related: RelatedSignals | None
+    reduced: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """One crossed signal: the subjects that are drawn, worst first, and those listed in rows."""
+
+    id: str
+    severity: Severity
+    title: str
+    place: str
+    drawn: tuple[DrawnSubject, ...]
+    rest: tuple[Finding, ...]
+    hidden: int
+    rules: tuple[tuple[Rule, str], ...]
+    old_limits: tuple[str, ...]
+
+
+def crossed(review: Review, zone: Zone, signals: RecordedSignals, charts: Charts | None) -> tuple[Section, ...]:
+    """The crossed signals, worst first. `charts` is None if the logs have no rows."""
+    groups = review.groups
+    builder = _SubjectBuilder(review, zone, signals, charts)
+    drawn = _drawn_per_signal([len(group.findings) for group in groups])
+    return tuple(
+        _section(review, group, count, builder, related=at < _SIGNALS_WITH_RELATED)
+        for at, (group, count) in enumerate(zip(groups, drawn, strict=True))
+    )
+
+
+def anchor(kind: str, signal: str, host: str = "") -> str:
+    """The id of a section, which links name: `crossed-cpu-busy`."""
+    return "-".join(part for part in (kind, signal.replace(".", "-"), host) if part)
+
+
+def _drawn_per_signal(sizes: Sequence[int]) -> list[int]:
+    """How many findings of each signal are drawn: the worst of each first, then the second worst, and so on."""
+    drawn = [0] * len(sizes)
+    turns = zip_longest(*([at] * min(size, DRAWN_PER_SIGNAL) for at, size in enumerate(sizes)))
+    order = [at for turn in turns for at in turn if at is not None]
+    for at in order[:DRAWN_IN_ALL]:
+        drawn[at] += 1
+    return drawn
+
+
+def _section(review: Review, group: Group, count: int, builder: "_SubjectBuilder", *, related: bool) -> Section:
+    worst, rest = group.worst, group.findings[count:]
+    return Section(
+        id=anchor("crossed", group.signal),
+        severity=group.severity,
+        title=worst.signal.title,
+        place=where(review, group),
+        drawn=tuple(
+            builder.subject(finding, group, related=related and at == 0)
+            for at, finding in enumerate(group.findings[:count])
+        ),
+        rest=rest[:_LISTED_SUBJECTS],
+        hidden=max(0, len(rest) - _LISTED_SUBJECTS),
+        rules=tuple(
+            (rule, _whole_condition(review, next(f for f in group.findings if f.rule.id == rule.id)))
+            for rule in group.rules
+        ),
+        old_limits=old_limits(group),
+    )
+
+
+def _whole_condition(review: Review, finding: Finding) -> str:
+    text = condition_text(finding.rule, finding.signal.unit)
+    for condition in finding.rule.and_:
+        signal = review.question.signals[condition.signal]
+        limit = limit_text(condition.healthy, signal.unit)
+        text += f"; and {signal.title} ({condition_text(condition, signal.unit)}) not {limit}"
+    return text
+
+
+@dataclass(frozen=True)
+class _SubjectBuilder:
+    """Builds the subjects of one report, with their charts."""
+
+    review: Review
+    zone: Zone
+    signals: RecordedSignals
+    charts: Charts | None
+
+    def subject(self, finding: Finding, group: Group, *, related: bool) -> DrawnSubject:
+        """One finding; `related` adds the signals its rule says to look at."""
+        crossings = finding.counted
+        most = _LISTED_WHERE_OFTEN if finding.outcome == Outcome.OFTEN else _LISTED_CROSSINGS
+        listed = sorted(sorted(crossings, key=lambda one: -one.duration)[:most], key=lambda one: one.start)
+        several = len(crossings) > 1 or finding.outcome == Outcome.OFTEN
+        return DrawnSubject(
+            severity=finding.rule.severity,
+            title=_title(finding, group),
+            sentence=breach_sentence(finding),
+            summary=finding.rule.summary,
+            facts=self._facts(finding),
+            water=water(level(finding)),
+            chart=self._chart(finding, group),
+            rows=tuple(self._row(finding, one) for one in listed) if several else (),
+            hidden_rows=len(crossings) - len(listed),
+            notes=finding.notes,
+            override=finding.override.note if finding.override else "",
+            processes=used_by(finding, crossings[0].start) if crossings and not several else "",
+            related=related_signals(self.review, self.signals, finding, self.charts)
+            if related and self.charts
+            else None,
+            reduced=reduced(finding),
+        )
+
+    def _facts(self, finding: Finding) -> tuple[tuple[str, str], ...]:
+        crossings = finding.counted
+        facts = [
+            ("Crossed", how_long(finding).removeprefix("for ") + in_phase(finding)),
+            ("Worst", worst_text(finding)),
+            ("Threshold", threshold(finding)),
+            ("First" if len(crossings) > 1 else "From", self._clock(min(one.start for one in crossings))),
+        ]
+        if finding.share_of_time is not None:
+            facts.append(("Share of the time judged", percent(finding.share_of_time)))
+        if finding.brief and finding.outcome != Outcome.OFTEN:
+            facts.append(("Brief crossings", brief_crossings(finding)))
+        return tuple(facts)
+
+    def _row(self, finding: Finding, one: Crossing) -> CrossingRow:
+        unit = finding.signal.unit
+        when = f"{self._clock(one.start)} – {self._clock(one.end)}"
+        return CrossingRow(
+            when,
+            lasted(one.duration),
+            quantity(one.worst, unit),
+            quantity(one.mean, unit),
+            used_by(finding, one.start),
+        )
+
+    def _clock(self, instant: int) -> str:
+        return clock(self.review, self.zone, instant)
+
+    def _chart(self, finding: Finding, group: Group) -> Chart | None:
+        lines = finding_lines(finding, self.signals)
+        if self.charts is None or not lines:
+            return None
+        alike = tuple(one for one in group.findings if one.subject == finding.subject)
+        return self.charts.add(
+            lines,
+            finding.signal.unit,
+            f"Chart: {breach_sentence(finding)} Crossed {how_long(finding)}.",
+            limits=limits(finding, alike if finding is group.worst else ()),
+            spans=[Span(one.start, one.end) for one in finding.counted],
+            severity=finding.rule.severity,
+        )
+
+
+def _title(finding: Finding, group: Group) -> str:
+    """What distinguishes a finding from the others of its signal: its place, and its limit if there are several."""
+    several_places = len({one.subject for one in group.findings}) > 1
+    parts = [place(finding) if several_places else "", threshold(finding) if len(group.rules) > 1 else ""]
+    return ": ".join(part for part in parts if part)

@@ -1,0 +1,52 @@
+"""The lines and limits of a finding's chart: samples as recorded, and the values its rule computes from them."""
+
+import numpy as np
+
+from plimsoll.model.samples import Samples
+from plimsoll.model.sampling import sampling_interval
+from plimsoll.model.times import duration_text
+from plimsoll.model.value_text import number
+from plimsoll.report.html.chart import Limit, Line
+from plimsoll.review.findings import Finding
+from plimsoll.review.recorded_signals import RecordedSignals
+from plimsoll.review.sentences import limit_of, window
+
+OWN_SCALE = ("sum", "count", "increase")  # reduced values that are not comparable to single samples
+
+
+def finding_lines(finding: Finding, signals: RecordedSignals) -> list[Line]:
+    """The judged values and the samples they are computed from; one line if both are the same."""
+    samples, track = signals.samples(finding), finding.track
+    if track is None:
+        return []
+    judged = Samples(track.times, track.values)
+    shown = None if finding.rule.reduce in OWN_SCALE else samples
+    lines = [Line(finding.signal.title, "samples", shown, _rate_caption(finding, signals))] if shown is not None else []
+    if shown is None or not _equal(shown, judged):
+        label = f"{finding.rule.reduce} over {window(finding)}"
+        interval = sampling_interval(track.times)
+        every = f", one every {duration_text(interval)}" if interval else ""
+        plural = "" if track.judged == 1 else "s"
+        caption = f"{label}, which is what is judged: {number(track.judged)} evaluation{plural}{every}"
+        lines.insert(0, Line(label, "judged", judged, caption))
+    return lines
+
+
+def limits(finding: Finding, others: tuple[Finding, ...] = ()) -> list[Limit]:
+    """The limit of a finding, and those of other findings of the same signal and subject on the same scale."""
+    unit = finding.signal.unit
+    levels = {limit_of(finding).limit: None}
+    if finding.rule.reduce not in OWN_SCALE:
+        drawn = (one for one in others if one.rule.reduce not in OWN_SCALE and not one.superseded_by)
+        levels |= {limit_of(one).limit: None for one in drawn}
+    return [Limit.of(level, unit) for level in levels]
+
+
+def _rate_caption(finding: Finding, signals: RecordedSignals) -> str:
+    """The caption of a growing count, of which the change between two samples is drawn; else empty."""
+    count = signals.count(finding)
+    return f"change per second between {number(count)} samples" if signals.grows(finding) and count else ""
+
+
+def _equal(samples: Samples, judged: Samples) -> bool:
+    return np.array_equal(samples.times, judged.times) and np.array_equal(samples.values, judged.values, equal_nan=True)

@@ -1,0 +1,95 @@
+"""The matrix of hosts and judged signals. Each cell shows its state by a symbol and a word."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from plimsoll.report.html.crossed import anchor
+from plimsoll.report.wording import MARKS
+from plimsoll.review.findings import CROSSED, SEVERITIES, Finding, Outcome
+from plimsoll.review.review import Review
+
+_FEWEST_HOSTS = 4
+_MOST_HOSTS = 300
+_MOST_SIGNALS = 60
+# Word and symbol of outcomes other than crossed and held, worst first.
+_OTHER = {
+    Outcome.TOO_SHORT: ("too short to tell", "…"),
+    Outcome.NO_DATA: ("no data", "–"),
+    Outcome.NOT_JUDGED: ("not judged", "?"),
+}
+_BRIEF, _HELD = ("crossed briefly", "∿"), ("held", "·")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The state of a signal on a host. `kind` is the severity if it was crossed; `sign` is empty if not recorded."""
+
+    sign: str
+    word: str
+    kind: str
+    link: str
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Hosts, worst first, and signals, worst first."""
+
+    signals: tuple[str, ...]
+    hosts: tuple[tuple[str, tuple[Cell, ...]], ...]
+    hidden_hosts: int
+    hidden_signals: int
+    legend: tuple[tuple[str, str, str], ...]
+
+
+def matrix(review: Review, link_of: Callable[[Finding], str]) -> Matrix | None:
+    """The matrix; None with three hosts or fewer. `link_of` gives the id of the item of an uncrossed finding."""
+    worst: dict[tuple[str, str], Finding] = {}
+    columns: dict[str, str] = {}
+    for finding in sorted(review.findings, key=_rank):
+        if finding.subject is not None and finding.outcome in (*CROSSED, Outcome.HELD, *_OTHER):
+            worst.setdefault((finding.subject.host.casefold(), finding.rule.signal), finding)
+            if finding.track is not None:
+                columns.setdefault(finding.rule.signal, finding.signal.title)
+    if len(review.hosts) < _FEWEST_HOSTS or not columns:
+        return None
+    shown = list(columns)[:_MOST_SIGNALS]
+    ranks = {
+        host: sorted(_rank(worst[host.casefold(), signal]) for signal in columns if (host.casefold(), signal) in worst)
+        for host in review.hosts
+    }
+    hosts = sorted(review.hosts, key=lambda host: (ranks[host] or [(99.0, 0.0)], host.casefold()))
+    section = {one: group.signal for group in review.groups for one in (*group.findings, *group.not_counted)}
+
+    def link(finding: Finding) -> str:
+        return anchor("crossed", section[finding]) if finding in section else link_of(finding)
+
+    rows = tuple(
+        (host, tuple(_cell(worst.get((host.casefold(), signal)), link) for signal in shown))
+        for host in hosts[:_MOST_HOSTS]
+    )
+    met = {(cell.sign, cell.word, cell.kind): None for _, cells in rows for cell in cells if cell.sign}
+    return Matrix(
+        tuple(columns[signal] for signal in shown), rows, len(hosts) - len(rows), len(columns) - len(shown), tuple(met)
+    )
+
+
+def _cell(finding: Finding | None, link_of: Callable[[Finding], str]) -> Cell:
+    if finding is None:
+        return Cell("", "not recorded", "none", "")
+    if finding.outcome in CROSSED:
+        severity = finding.rule.severity
+        return Cell(MARKS[severity], f"{severity}, crossed", severity, link_of(finding))
+    if finding.outcome == Outcome.HELD:
+        word, sign = _BRIEF if finding.brief else _HELD
+        return Cell(sign, word, "quiet", link_of(finding))
+    word, sign = _OTHER[finding.outcome]
+    return Cell(sign, word, "quiet", link_of(finding) if finding.outcome == Outcome.TOO_SHORT else "unjudged")
+
+
+def _rank(finding: Finding) -> tuple[float, float]:
+    """Worst first: crossed by severity, then too short, then held by margin, then the rest."""
+    if finding.outcome in CROSSED:
+        return (SEVERITIES.index(finding.rule.severity), -(finding.share_of_time or 0))
+    if finding.outcome == Outcome.HELD:
+        return (4 if finding.brief else 5, finding.margin if finding.margin is not None else float("inf"))
+    return (3 if finding.outcome == Outcome.TOO_SHORT else 6, 0)

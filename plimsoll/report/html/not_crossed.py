@@ -1,0 +1,200 @@
+"""The signals that held or were recorded too briefly to judge: an item with a chart for each signal of a host.
+
+Nearest to their limits first. With many hosts an item is one signal on all of them.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from plimsoll.model.samples import Samples
+from plimsoll.model.times import Zone
+from plimsoll.model.value_text import number, quantity
+from plimsoll.report.html.chart import MOST_LINES, Chart, Charts, Line, Span
+from plimsoll.report.html.crossed import anchor
+from plimsoll.report.html.finding_lines import OWN_SCALE, finding_lines, limits
+from plimsoll.report.html.gauge import level, water
+from plimsoll.report.wording import brief_crossings, clock, extreme, lasted, margin, threshold
+from plimsoll.review.findings import Finding, Outcome
+from plimsoll.review.ranking import nearness
+from plimsoll.review.recorded_signals import RecordedSignals
+from plimsoll.review.review import Review
+from plimsoll.review.sentences import how_long, limit_of, place, subject_name
+from plimsoll.rules.crossings import Crossing
+
+_MOST_ITEMS = 90  # with more, each item is one signal on all hosts
+_OPEN = 3  # items unfolded at first, if nothing was crossed
+_LISTED_CROSSINGS = 100
+_SHOWN_ALIKE = 24  # instances listed below the worst one of a rule; the next is how many in all
+_SHOWN_ALIKE_IN_ALL = 400
+_SHOWN_ALIKE_AT_LEAST = 3
+
+
+@dataclass(frozen=True)
+class Row:
+    """One rule for one subject, as text."""
+
+    rule: str
+    title: str
+    place: str
+    worst: str
+    extreme: str
+    water: str | None
+    threshold: str
+    override: str
+    margin: str
+    crossed: str
+    samples: str
+    evaluations: str
+
+
+@dataclass(frozen=True)
+class RuleRows:
+    """One rule: the subject nearest its limit, and some of the others, nearest first; `count` is of all others."""
+
+    first: Row
+    alike: tuple[Row, ...]
+    count: int
+
+
+@dataclass(frozen=True)
+class BriefRow:
+    """One crossing that did not count."""
+
+    when: str
+    lasted: str
+    worst: str
+    place: str
+    threshold: str
+
+
+@dataclass(frozen=True)
+class Item:
+    """A judged signal of one host, or of all: `row` is the finding nearest its limit."""
+
+    id: str
+    row: Row
+    others: str
+    chart: Chart | None
+    brief: tuple[BriefRow, ...]
+    hidden_brief: int
+    rules: tuple[RuleRows, ...]
+    open: bool
+
+
+class NotCrossed:
+    """The items of one outcome."""
+
+    def __init__(
+        self, review: Review, outcome: Outcome, signals: RecordedSignals, charts: Charts | None, zone: Zone
+    ) -> None:
+        self._review, self._signals, self._charts, self._zone = review, signals, charts, zone
+        self._outcome = outcome
+        self._numbers = {host.casefold(): at for at, host in enumerate(review.hosts)}
+        findings = review.of(outcome)
+        by_host = _grouped(findings, per_host=True)
+        self.per_host = len(by_host) <= _MOST_ITEMS
+        groups = by_host if self.per_host else _grouped(findings, per_host=False)
+        ordered = sorted((sorted(group, key=nearness) for group in groups), key=lambda group: nearness(group[0]))
+        rules = sum(len({one.rule.id for one in group}) for group in groups)
+        self._shown = max(_SHOWN_ALIKE_AT_LEAST, min(_SHOWN_ALIKE, _SHOWN_ALIKE_IN_ALL // max(1, rules)))
+        opened = 0 if review.of(Outcome.CROSSED, Outcome.OFTEN) or outcome != Outcome.HELD else _OPEN
+        self.items = tuple(self._item(group, at < opened) for at, group in enumerate(ordered))
+
+    def id(self, finding: Finding) -> str:
+        """The id of the item that contains a finding."""
+        host = finding.subject.host.casefold() if finding.subject and self.per_host else ""
+        return anchor(str(self._outcome), finding.rule.signal, str(self._numbers.get(host, "")))
+
+    def _item(self, group: Sequence[Finding], opened: bool) -> Item:
+        subjects = {one.subject for one in group}
+        first = group[0]
+        brief = [(finding, one) for finding in group for one in finding.crossings]
+        longest = sorted(brief, key=lambda pair: -pair[1].duration)[:_LISTED_CROSSINGS]
+        return Item(
+            id=self.id(first),
+            row=self._row(first),
+            others=f"worst of {number(len(subjects))}" if len(subjects) > 1 else "",
+            chart=self._chart(group),
+            brief=tuple(self._brief(*pair) for pair in sorted(longest, key=lambda pair: pair[1].start)),
+            hidden_brief=len(brief) - len(longest),
+            rules=tuple(self._rule_rows(alike) for alike in _by_rule(group)),
+            open=opened,
+        )
+
+    def _rule_rows(self, alike: Sequence[Finding]) -> RuleRows:
+        shown = tuple(map(self._row, alike[1 : 1 + self._shown]))
+        return RuleRows(self._row(alike[0]), shown, len(alike) - 1)
+
+    def _row(self, finding: Finding) -> Row:
+        count = self._signals.count(finding)
+        too_short = finding.outcome == Outcome.TOO_SHORT
+        return Row(
+            rule=finding.rule.id,
+            title=finding.signal.title,
+            place=place(finding),
+            worst=quantity(finding.worst, finding.signal.unit),
+            extreme=extreme(finding).removeprefix("highest").strip(),
+            water=water(level(finding)),
+            threshold=threshold(finding),
+            override=finding.override.note if finding.override else "",
+            margin=_margin(finding),
+            crossed=(how_long(finding) if finding.crossings else "") if too_short else brief_crossings(finding),
+            samples=number(count) if count is not None else "–",
+            evaluations=number(finding.track.judged) if finding.track else "",
+        )
+
+    def _brief(self, finding: Finding, one: Crossing) -> BriefRow:
+        start, end = (clock(self._review, self._zone, at) for at in (one.start, one.end))
+        worst = quantity(one.worst, finding.signal.unit)
+        return BriefRow(f"{start} – {end}", lasted(one.duration), worst, place(finding), threshold(finding))
+
+    def _chart(self, group: Sequence[Finding]) -> Chart | None:
+        """A chart of the finding nearest its limit, with the samples of other subjects behind it."""
+        leading = next((one for one in group if one.rule.reduce not in OWN_SCALE), group[0])
+        lines = finding_lines(leading, self._signals)
+        if self._charts is None or not lines or leading.signal.fact:
+            return None
+        others: dict[object, tuple[Finding, Samples]] = {}
+        for finding in group:
+            samples = self._signals.samples(finding)
+            same_scale = leading.rule.reduce not in OWN_SCALE and finding.subject != leading.subject
+            if samples is not None and finding.subject and same_scale:
+                others.setdefault(finding.subject, (finding, samples))
+        other_lines = [
+            Line(subject_name(finding.subject), "other", samples)
+            for finding, samples in others.values()
+            if finding.subject
+        ]
+        if other_lines:
+            lines = [Line(f"{place(leading)}: {line.label}", line.kind, line.samples, line.caption) for line in lines]
+        alike = tuple(one for one in group if one.subject == leading.subject)
+        return self._charts.add(
+            [*lines, *other_lines[: MOST_LINES - len(lines)]],
+            leading.signal.unit,
+            f"Chart: {leading.signal.title} of {place(leading)}, {extreme(leading)} "
+            f"{quantity(leading.worst, leading.signal.unit)}; {limits(leading)[0].text}.",
+            limits=limits(leading, alike),
+            spans=[Span(one.start, one.end) for one in leading.crossings],
+            severity="brief",
+        )
+
+
+def _grouped(findings: Iterable[Finding], *, per_host: bool) -> list[list[Finding]]:
+    groups: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        host = finding.subject.host.casefold() if per_host and finding.subject else ""
+        groups.setdefault((finding.rule.signal, host), []).append(finding)
+    return list(groups.values())
+
+
+def _by_rule(findings: Iterable[Finding]) -> list[list[Finding]]:
+    groups: dict[str, list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault(finding.rule.id, []).append(finding)
+    return list(groups.values())
+
+
+def _margin(finding: Finding) -> str:
+    if finding.margin is None:
+        return "–" if limit_of(finding).limit == 0 else ""
+    return margin(finding)

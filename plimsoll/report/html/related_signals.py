@@ -1,0 +1,155 @@
+"""The signals that the rule of a breach says to look at, drawn below the breach on the same time axis."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plimsoll.model.samples import Samples
+from plimsoll.model.value_text import number, quantity
+from plimsoll.report.html.chart import Chart, Charts, Limit, Line, Span
+from plimsoll.report.html.finding_lines import OWN_SCALE
+from plimsoll.review.findings import Finding
+from plimsoll.review.processes import IDLE
+from plimsoll.review.recorded_signals import RecordedSignals
+from plimsoll.review.rest_of_phase import in_crossings, in_rest_of_phase, phase_of
+from plimsoll.review.review import Review
+from plimsoll.review.sentences import subject_name
+from plimsoll.rules.schema.signal import Signal
+from plimsoll.rules.subjects import Subject
+
+_MOST = 5
+_MOST_LINES = 4
+_MOST_SHADED = 200
+_OF_EVERY_HOST = ("cpu.", "memory.", "paging_file.", "disk.", "network.", "process.")
+
+
+@dataclass(frozen=True)
+class RelatedSignal:
+    """One signal to look at, with its chart."""
+
+    title: str
+    place: str
+    summary: str
+    chart: Chart
+
+
+@dataclass(frozen=True)
+class RelatedSignals:
+    """The signals to look at: those recorded are drawn, the others named."""
+
+    drawn: tuple[RelatedSignal, ...]
+    missing: tuple[str, ...]
+    more: tuple[str, ...]
+
+
+def related_signals(
+    review: Review, signals: RecordedSignals, finding: Finding, charts: Charts
+) -> RelatedSignals | None:
+    """The signals to look at for a breached finding; None if its rule names none.
+
+    A signal of another kind of host, such as the database behind a front end, is taken from any hosts that have it.
+    """
+    if finding.subject is None or not finding.rule.look_at:
+        return None
+    drawn: list[RelatedSignal] = []
+    missing: list[str] = []
+    more: list[str] = []
+    for name in finding.rule.look_at:
+        signal = review.question.signals.get(name)
+        recorded = signals.on(name, finding.subject.host)
+        if not recorded and not name.startswith(_OF_EVERY_HOST):
+            recorded = signals.of(name)
+        if signal is None or not recorded:
+            missing.append(signal.title if signal else name)
+        elif len(drawn) == _MOST:
+            more.append(signal.title)
+        else:
+            drawn.append(_related(review, signal, recorded, finding, charts, _limits(review, name)))
+    return RelatedSignals(tuple(drawn), tuple(missing), tuple(more))
+
+
+def _related(
+    review: Review,
+    signal: Signal,
+    recorded: Mapping[Subject, Samples],
+    finding: Finding,
+    charts: Charts,
+    limits: Mapping[Subject, float],
+) -> RelatedSignal:
+    worst = _worst_first(recorded, finding, lower=signal.worse == "lower")
+    first, samples = worst[0]
+    summary = _inside_and_rest(review, samples, finding, signal.unit)
+    if len(recorded) > 1:
+        summary += f"; the first {len(worst)} of {number(len(recorded))} drawn" if len(recorded) > len(worst) else ""
+    lines = [Line(subject_name(one), "other" if at else "samples", s) for at, (one, s) in enumerate(worst)]
+    limit = limits.get(first)
+    near = limit is not None and limit <= 1.25 * float(np.max(samples.present.values))
+    return RelatedSignal(
+        title=signal.title,
+        place=subject_name(first),
+        summary=summary,
+        chart=charts.add(
+            lines,
+            signal.unit,
+            f"Chart: {signal.title} of {subject_name(first)}: {summary}.",
+            limits=[Limit.of(limit, signal.unit)] if near and limit is not None else [],
+            spans=_spans(finding),
+            severity=finding.rule.severity,
+            marks=2,
+        ),
+    )
+
+
+def _limits(review: Review, name: str) -> Mapping[Subject, float]:
+    """The limits of the signal's own rules, by subject."""
+    limits: dict[Subject, float] = {}
+    for one in review.findings:  # the worst first, so that its limit is drawn
+        drawn = one.track and one.rule.reduce not in OWN_SCALE and not one.superseded_by
+        if one.rule.signal == name and one.subject and one.track and drawn:
+            limits.setdefault(one.subject, one.track.healthy.limit)
+    return limits
+
+
+def _worst_first(
+    recorded: Mapping[Subject, Samples], finding: Finding, *, lower: bool
+) -> Sequence[tuple[Subject, Samples]]:
+    """The subjects with the worst means during the breach; the breached instance itself comes first."""
+    own = finding.subject.instance if finding.subject else None
+    crossed: dict[int, NDArray[np.bool_]] = {}  # most series share the times of their recording
+
+    def rank(item: tuple[Subject, Samples]) -> tuple[bool, bool, float]:
+        samples = item[1]
+        if id(samples.times) not in crossed:
+            crossed[id(samples.times)] = in_crossings(samples.times, finding.counted)
+        instance, level = item[0].instance, _mean(samples, crossed[id(samples.times)] & np.isfinite(samples.values))
+        level = -np.inf if level is None else -level if lower else level
+        return (instance != own, (instance or "").casefold() == IDLE, -level)
+
+    return sorted(recorded.items(), key=rank)[:_MOST_LINES]
+
+
+def _inside_and_rest(review: Review, samples: Samples, finding: Finding, unit: str) -> str:
+    """`mean 47 /s while crossed, 44 /s in the rest of the steady phase`.
+
+    The second part is left out if no phase contains the crossings: comparing with the whole run would include ramp-up.
+    """
+    present, crossed = samples.present, finding.counted
+    inside = _mean(present, in_crossings(present.times, crossed))
+    parts = [f"mean {quantity(inside, unit)} while crossed"] if inside is not None else ["no samples while crossed"]
+    phase = phase_of(crossed, review.phases)
+    if phase is not None:
+        outside = _mean(present, in_rest_of_phase(present.times, phase, crossed, review.phases))
+        parts += [f"{quantity(outside, unit)} in the rest of the {phase} phase"] if outside is not None else []
+    return ", ".join(parts)
+
+
+def _mean(samples: Samples, chosen: NDArray[np.bool_]) -> float | None:
+    values = samples.values[chosen]
+    return float(values.mean()) if len(values) else None
+
+
+def _spans(finding: Finding) -> list[Span]:
+    longest = sorted(finding.counted, key=lambda one: -one.duration)[:_MOST_SHADED]
+    return [Span(one.start, one.end) for one in longest]

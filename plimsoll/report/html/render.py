@@ -1,0 +1,234 @@
+"""The review as one HTML file that loads nothing else."""
+
+import base64
+import hashlib
+import json
+import time
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Template
+from markupsafe import Markup
+
+from plimsoll.insights.insights import Diagnosis
+from plimsoll.model.errors import printable_lines
+from plimsoll.model.times import Zone
+from plimsoll.model.value_text import number
+from plimsoll.report.html import cover
+from plimsoll.report.html.chart import Charts
+from plimsoll.report.html.crossed import crossed
+from plimsoll.report.html.gauge import level, water
+from plimsoll.report.html.key_figures import key_figures
+from plimsoll.report.html.limit import limit_section
+from plimsoll.report.html.load_steps import load_steps
+from plimsoll.report.html.matrix import matrix
+from plimsoll.report.html.not_crossed import NotCrossed
+from plimsoll.report.html.spikes_and_trends import spikes_and_trends
+from plimsoll.report.html.statistics_table import statistics
+from plimsoll.report.html.templates import environment
+from plimsoll.report.html.unjudged import unjudged
+from plimsoll.report.wording import MARKS, condition_text, crossed_summary, host_of, scope, threshold
+from plimsoll.review.findings import CROSSED, Finding, Outcome
+from plimsoll.review.review import Review
+from plimsoll.review.sentences import how_long, place, worst_text
+from plimsoll.review.verdict import Verdict, verdict_text
+from plimsoll.rules.schema.pack import Rule
+from plimsoll.rules.schema.signal import Signal
+from plimsoll.rules.wording import limit_text
+
+_MOST_REMARKS = 200
+_UNJUDGED = (
+    (Outcome.NO_DATA, "No data", "recorded, but without samples that could be judged"),
+    (
+        Outcome.NOT_JUDGED,
+        "Not judged",
+        "something that must be known is missing, or their phase does not occur in this run",
+    ),
+    (Outcome.NOT_RECORDED, "Not recorded", "the rules apply to these hosts, but these logs lack the counters"),
+    (Outcome.DOES_NOT_APPLY, "Does not apply", "no host in these logs is of the kind the rules are for"),
+    (Outcome.OFF, "Switched off", "plimsoll.toml says not to judge them, and why"),
+)
+
+
+def render(diagnosis: Diagnosis, zone: Zone | None = None, now: int | None = None) -> str:
+    """The report. Times are in `zone`, by default the log's own; `now` (UTC ns) is when it is made.
+
+    Characters that UTF-8 cannot encode (half of a surrogate pair in a counter's name) become question marks.
+    """
+    review = diagnosis.review
+    zone = zone or review.zone
+    hashes = cover.Hashes(review)
+    signals = review.signals
+    filled = review.start is not None and review.end is not None
+    unsure = review.phases_found.unsure if review.phases_found else ()
+    charts = Charts(review.start or 0, review.end or 0, review.phases, zone, unsure=unsure) if filled else None
+    sections = crossed(review, zone, signals, charts)
+    short, held = (NotCrossed(review, outcome, signals, charts, zone) for outcome in (Outcome.TOO_SHORT, Outcome.HELD))
+    stepped = load_steps(diagnosis.load_steps, charts, zone)
+    script = page_script()
+    page = _template().render(
+        review=review,
+        name=_name(review),
+        zone=zone.label(review.start or 0),
+        span=zone.span,
+        verdict_text=verdict_text(review.verdict),
+        headline=review.answer,
+        verdict_class=_verdict_class(review),
+        water=_worst_water(review),
+        crossed_summary=crossed_summary(review.findings),
+        coverage=_sentence(review.coverage.text),
+        scope=scope(review, zone),
+        figures=key_figures(review, signals),
+        summaries=cover.summaries(review),
+        sections=sections,
+        short=short,
+        held=held,
+        limit=limit_section(review, diagnosis.limit, charts),
+        matrix=matrix(review, lambda one: (held if one.outcome == Outcome.HELD else short).id(one)),
+        overridden=[
+            dict.fromkeys((f.signal.title, f.override.note) for f in review.of(outcome) if f.override)
+            for outcome in (Outcome.TOO_SHORT, Outcome.HELD)
+        ],
+        beside=spikes_and_trends(diagnosis, charts, zone),
+        load_steps=stepped,
+        statistics=statistics(review, signals, zone),
+        unjudged=[
+            (title, text, len(review.of(o)), unjudged(review, o)) for o, title, text in _UNJUDGED if review.of(o)
+        ],
+        rules=_rules(review),
+        remarks=review.remarks[:_MOST_REMARKS],
+        hosts=cover.hosts(review),
+        files=cover.files(review, zone, hashes),
+        made_by=cover.made_by(),
+        made_at=cover.made_at(time.time_ns() if now is None else now),
+        data=page_data(charts),
+        symbols=MARKS,
+        css=Markup(chart_style()) + _verbatim("page/report.css"),
+        script=script,
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+    )
+    return page.encode(errors="replace").decode()
+
+
+def _sentence(clause: str) -> str:
+    """`Both thresholds that apply were judged.`"""
+    return f"{clause[:1].upper()}{clause[1:]}."
+
+
+def page_data(charts: Charts | None, *, elapsed: bool = False) -> Markup:
+    """The data of all charts as JSON, escaped for a script element; `elapsed`: times are since the start of a run."""
+    content: dict[str, Any] = {}
+    if charts is not None:
+        charts.choose_resolutions()
+        content = charts.data() | ({"elapsed": True} if elapsed else {})
+    text = json.dumps(_shown_in(content), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)
+
+
+def _shown_in(value: Any) -> Any:
+    """The data with each text, also a name, as `_shown` has it."""
+    match value:
+        case str():
+            return printable_lines(value)
+        case dict():
+            return {printable_lines(name): _shown_in(inner) for name, inner in value.items()}
+        case list() | tuple():
+            return [_shown_in(inner) for inner in value]
+        case _:
+            return value
+
+
+@dataclass(frozen=True)
+class _RuleEntry:
+    """One rule in the list of rules."""
+
+    rule: Rule
+    pack: str
+    signal: Signal
+    limit: str
+    condition: str
+    look_at: str
+    overrides: tuple[str, ...]
+
+
+def _rules(review: Review) -> list[_RuleEntry]:
+    signals = review.question.signals
+    overridden: dict[str, dict[str, dict[str, None]]] = {}  # hosts by rule and note
+    for finding in review.findings:
+        if finding.override:
+            notes = overridden.setdefault(finding.rule.id, {})
+            notes.setdefault(finding.override.note, {})[host_of(finding)] = None
+    return [
+        _RuleEntry(
+            rule,
+            applied.pack.title,
+            signals[rule.signal],
+            limit_text(rule.healthy, signals[rule.signal].unit, rule.scale),
+            condition_text(rule, signals[rule.signal].unit),
+            ", ".join(signals[name].title for name in rule.look_at if name in signals),
+            tuple(f"{', '.join(hosts)}: {note}" for note, hosts in overridden.get(rule.id, {}).items()),
+        )
+        for applied in review.applied
+        for rule in applied.pack.rules
+    ]
+
+
+def _name(review: Review) -> str:
+    """The name of the report: the run's, else that of its file."""
+    count = len(review.logs)
+    return review.run.name or (review.logs[0].path.name if count == 1 else f"{number(count)} files")
+
+
+def _verdict_class(review: Review) -> str:
+    """The CSS class of the verdict: the worst severity if the run is not healthy."""
+    if review.verdict != Verdict.NOT_HEALTHY:
+        return "unknown" if review.verdict == Verdict.UNKNOWN else "healthy"
+    severities = {finding.rule.severity for finding in review.of(*CROSSED)}
+    return "critical" if "critical" in severities else "warning"
+
+
+def _worst_water(review: Review) -> str | None:
+    """The gauge next to the verdict: that of the worst finding that has a water level."""
+    ranked = (level(finding) for finding in review.of(*CROSSED, Outcome.TOO_SHORT, Outcome.HELD))
+    return next((water(height) for height in ranked if height is not None), None)
+
+
+@cache
+def _template() -> Template:
+    known = {"threshold": threshold, "place": place, "how_long": how_long, "worst": _worst}
+    return environment(lambda name: asset(f"page/{name}"), known).get_template("plimsoll.report.html.j2")
+
+
+def _worst(finding: Finding) -> str:
+    return worst_text(finding)
+
+
+@cache
+def page_script() -> Markup:
+    """The script of a report, and of a comparison."""
+    return Markup(f'"use strict";\n{chart_script()}{asset("page/report.js")}')
+
+
+def chart_script() -> str:
+    """UPlot in a function of the device's pixel ratio, which is another when printing; then what draws charts."""
+    plot = f"/*\n{asset('vendor/uPlot.LICENSE')}*/\nfunction loadUPlot(devicePixelRatio) {{\n"
+    plot += f"{asset('vendor/uPlot.iife.min.js')}\nreturn uPlot;\n}}\n"
+    return f"{plot}{asset('page/clock.js')}\n{asset('page/chart.js')}\n{asset('page/pointer.js')}\n"
+
+
+def chart_style() -> str:
+    """The style of uPlot, the theme, and the style of charts."""
+    return f"{asset('vendor/uPlot.min.css')}{asset('page/theme.css')}{asset('page/chart.css')}"
+
+
+def asset(name: str) -> str:
+    """A file of the report's page."""
+    return files("plimsoll.report.html").joinpath(name).read_text(encoding="utf-8")
+
+
+def _verbatim(name: str) -> Markup:
+    return Markup(asset(name))

@@ -1,0 +1,216 @@
+"""Rules and signals as text, for `plimsoll rules explain`, the pages in docs/rules and those of `plimsoll up`.
+
+The text is Markdown that is also readable as plain text.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from plimsoll.model.remark import counted
+from plimsoll.model.times import duration_text
+from plimsoll.model.value_text import percent
+from plimsoll.rules.fields import OPERATORS
+from plimsoll.rules.host_filter import hosts_text
+from plimsoll.rules.schema.pack import OFTEN, Condition, Pack, Rule
+from plimsoll.rules.schema.signal import Derivation, Fields, Signal, Source, Transform
+from plimsoll.rules.schema.units import unit_of
+from plimsoll.rules.wording import counted_by, crossed_text, healthy_text, limit_text
+
+Signals = Mapping[str, Signal]
+
+_REDUCED = {
+    "mean": "the mean",
+    "min": "the lowest value",
+    "max": "the highest value",
+    "last": "the last value",
+    "sum": "the sum",
+    "count": "the number of samples",
+    "median": "the median",
+    "increase": "the increase",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a rule's page: its heading, and its text."""
+
+    title: str
+    text: str
+
+
+def explain(rule: Rule, pack: Pack, signals: Signals) -> str:
+    """The page of a rule: what is counted, the threshold, why, sources, what to look at next."""
+    head = f"# {rule.id}\n\n{rule.summary}\n\nSeverity: {rule.severity}. Pack: {pack.pack} ({pack.title})."
+    parts = [f"## {section.title}\n\n{section.text}" for section in sections(rule, signals)]
+    return "\n\n".join([head, *parts]) + "\n"
+
+
+def sections(rule: Rule, signals: Signals) -> Iterator[Section]:
+    """The parts of the page of a rule."""
+    yield Section("What is counted", "\n\n".join(signal_text(name, signals) for name in _family(rule.signal, signals)))
+    yield Section("Threshold", "\n".join(_threshold(rule, signals)))
+    if reasons := [part for part in (rule.why.strip(), _measured_on(rule)) if part]:
+        yield Section("Why", "\n\n".join(reasons))
+    yield Section("Sources", "\n".join(f"- {line}" for line in _sources(rule)))
+    if rule.look_at:
+        yield Section("What to look at next", "\n".join(f"- {_named(name, signals)}" for name in rule.look_at))
+
+
+def signal_text(name: str, signals: Signals) -> str:
+    """A signal: its meaning and unit, and the sources it is read from or the signals it is computed from."""
+    signal = signals[name]
+    worse = "" if signal.worse == "either" else f"; {signal.worse} is worse"
+    kept = ". Each instance is judged on its own" if signal.instances == "each" else ""
+    head = f"**{signal.title}** (`{name}`), in {_unit(signal)}{worse}{kept}.\n\n{signal.meaning.strip()}"
+    if signal.derived:
+        return f"{head}\n\nIt is {_derivation(signal.derived, signals)}."
+    if signal.fact:
+        return f"{head}\n\nIt is `{signal.fact}` of the host, as plimsoll.toml gives it, throughout."
+    taken = "Taken from" if len(signal.sources) == 1 else "Taken from the first of these that is recorded"
+    if signal.instances == "sum":
+        taken = "Added up over the instances of the host that have data. " + taken
+    return f"{head}\n\n{taken}:\n\n" + "\n".join(f"- {source_text(source)}" for source in signal.sources)
+
+
+def source_text(source: Source) -> str:
+    r"""A source of a signal and how its values are converted: `` `\Memory\Available KBytes`, times 1,024``."""
+    if source.path is not None:
+        where = f"`{source.path}`"
+    else:
+        tags = " and ".join(f"`{tag}` is `{value}`" for tag, value in source.tags.items())
+        where = f"measurement `{source.measurement}`, {_field(source)}" + (f", where {tags}" if tags else "")
+        where += f", for each `{source.instance}`" if source.instance else ""
+        where += f", the host being `{source.host}`" if source.host else ""
+    where += f", without {' and '.join(f'`{one}`' for one in source.but)}" if source.but else ""
+    shared = f"for each {counted_by(source.per, 1)} of the host" if source.per else ""
+    parts = [where, _growing(source), _transform(source.transform), shared]
+    return ", ".join(part for part in parts if part)
+
+
+def _field(source: Source) -> str:
+    """`field `x``, `fields `x` + `y``."""
+    names = [f"`{name}`" for name in source.fields]
+    if not isinstance(source.field, Fields):
+        return f"field {names[0]}"
+    return f"fields {f' {OPERATORS[source.field.operation]} '.join(names)}"
+
+
+def _growing(source: Source) -> str:
+    if not source.rate:
+        return ""
+    if not isinstance(source.field, Fields):
+        return "as a rate of the growing count"
+    whole = "each by its growth between two samples"
+    return whole if source.field.operation == "ratio" else f"{whole}, per second"
+
+
+def threshold_text(condition: Condition, signals: Signals) -> str:
+    """The limit as a table shows it: `< 80 %`, `≤ 3 requests × spindles`; `…` stands for further conditions."""
+    text = limit_text(condition.healthy, unit_of(condition, signals), condition.scale)
+    return f"{text} …" if isinstance(condition, Rule) and condition.and_ else text
+
+
+def _threshold(rule: Rule, signals: Signals) -> Iterator[str]:
+    unit = unit_of(rule, signals)
+    yield f"- Healthy: {_reduced(rule)} is {healthy_text(rule.healthy, unit)}{_each(rule)}."
+    yield f"- Crossed: {crossed_text(rule.healthy, unit)}{_each(rule)}" + (
+        ", and at the same time:" if rule.and_ else "."
+    )
+    for condition in rule.and_:
+        yield f"  - {_crossed(condition, signals)}."
+    yield f"- It fires once it has been crossed for {duration_text(rule.for_)}." if rule.for_ else "- It fires at once."
+    if rule.often != OFTEN:
+        yield f"- Where it never fires, a run has crossed it often from {percent(rule.often)} of the judged time on."
+    if rule.superseded_by:
+        names = ", ".join(f"[{name}]({name}.md)" for name in rule.superseded_by)
+        yield f"- An old limit: it is a note (info) on hosts where one of these rules of today was judged: {names}."
+    if rule.recover:
+        yield f"- A crossing lasts until the value is {healthy_text(rule.recover, unit)}{_each(rule)}."
+    if rule.scale:
+        yield f"- The limit is for one {counted_by(rule.scale, 1)}: it is multiplied by what the host has."
+    if rule.where:
+        otherwise = {
+            None: "where that is not known it is not judged",
+            "judge": "where that is not known it is judged all the same",
+            "info": "where that is not known it is judged as a note (info)",
+            "skip": "where that is not known it does not apply",
+        }
+        others = "; on others it is a note (info)" if rule.where_outside == "info" else ""
+        yield f"- Only for {hosts_text(rule)}{others}; {otherwise[rule.where_unknown]}."
+    if rule.drive:
+        yield f"- Only for disks that plimsoll.toml marks as a {rule.drive} drive."
+    if rule.phase:
+        yield f'- Judged in the phase "{rule.phase}" alone. Where phases are not known it is judged throughout' + (
+            ", and crossed only while also:" if rule.when_phase_unknown else "."
+        )
+        for condition in rule.when_phase_unknown:
+            yield f"  - {_crossed(condition, signals)}."
+
+
+def _crossed(condition: Condition, signals: Signals) -> str:
+    crossed = crossed_text(condition.healthy, unit_of(condition, signals)) + _each(condition)
+    return f"{_reduced(condition)} of {_named(condition.signal, signals)} is {crossed}"
+
+
+def _each(condition: Condition) -> str:
+    return f" for each {counted_by(condition.scale, 1)}" if condition.scale else ""
+
+
+def _reduced(condition: Condition) -> str:
+    return _REDUCED[condition.reduce] + (f" over {duration_text(condition.over)}" if condition.over else "")
+
+
+def _measured_on(rule: Rule) -> str:
+    return f"Measured on {rule.measured_on}; on other hardware take it as a hint." if rule.measured_on else ""
+
+
+def _sources(rule: Rule) -> Iterator[str]:
+    for source in rule.sources:
+        yield f"{source.document}, {source.place}" + (f": “{source.quote.strip()}”" if source.quote else "")
+    if rule.thresholds:
+        yield f"Carries out {', '.join(rule.thresholds)} of tests/data/thresholds.csv."
+
+
+def _named(name: str, signals: Signals) -> str:
+    return f"{signals[name].title} (`{name}`)"
+
+
+def _unit(signal: Signal) -> str:
+    return {"/s": "events per second", "s": "seconds", "ms": "milliseconds"}.get(signal.unit, signal.unit)
+
+
+def _derivation(derived: Derivation, signals: Signals) -> str:
+    names = [_named(name, signals) for name in derived.operands]
+    if derived.sum:
+        return f"the sum of {', '.join(names[:-1])} and {names[-1]}{_weights(derived, signals)}"
+    return f"{names[0]} less {names[1]}" if derived.difference else f"{names[0]} divided by {names[1]}"
+
+
+def _weights(derived: Derivation, signals: Signals) -> str:
+    """`; Disk writes count 2 times with raid = 1 or 10, 4 times with raid = 5, else once`."""
+    said = ""
+    for name, weight in derived.weights.items():
+        by_times: dict[float, list[int]] = {}
+        for value, times in weight.values.items():
+            if times != weight.unknown:
+                by_times.setdefault(times, []).append(value)
+        parts = [f"{times:g} times with {weight.by} = {' or '.join(map(str, of))}" for times, of in by_times.items()]
+        said += f"; {signals[name].title} count {', '.join(parts)}, else {counted(round(weight.unknown), 'time')}"
+    return said
+
+
+def _transform(transform: Transform) -> str:
+    times = "" if transform.scale == 1 else f"multiplied by {transform.scale:.12g}"
+    if transform.scale == -1 and transform.offset:
+        return f"taken from {transform.offset:.12g}"
+    return " and ".join(
+        part for part in (times, f"raised by {transform.offset:.12g}" if transform.offset else "") if part
+    )
+
+
+def _family(name: str, signals: Signals) -> Iterator[str]:
+    """A signal, then the signals it is derived from."""
+    yield name
+    if derived := signals[name].derived:
+        for operand in derived.operands:
+            yield from _family(operand, signals)

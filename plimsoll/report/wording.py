@@ -1,0 +1,198 @@
+"""Words and symbols that the terminal, HTML and JUnit outputs share."""
+
+from collections.abc import Sequence
+
+from plimsoll.model.remark import counted
+from plimsoll.model.times import Zone, duration_text
+from plimsoll.model.value_text import number, percent, quantity
+from plimsoll.review.findings import CROSSED, Finding, Outcome
+from plimsoll.review.groups import Group, crossed_groups, severities
+from plimsoll.review.review import Review
+from plimsoll.review.sentences import between, crossed_clause, gained_in, limit_of, place, reduced
+from plimsoll.rules.crossings import Crossing
+from plimsoll.rules.schema.pack import Condition, Rule
+from plimsoll.rules.wording import limit_text
+
+WITH_REASON = (Outcome.TOO_SHORT, Outcome.NOT_JUDGED, Outcome.OFF)
+# A severity is shown by shape and word, never by colour alone.
+MARKS = {"critical": "◆", "warning": "▲", "info": "○"}
+
+
+def scope(review: Review, zone: Zone) -> str:
+    """What was reviewed: run, time span, zone, hosts, counters, interval."""
+    parts = [f'run "{review.run.name}"'] if review.run.name else []
+    parts += ["simulated data"] if review.run.simulated else []
+    if review.start is not None and review.end is not None:
+        when = zone.clock(review.start)
+        if review.end > review.start:
+            when = f"{zone.span(review.start, review.end)} ({duration_text(review.end - review.start)})"
+        parts.append(f"{when}, {zone.label(review.start)}")
+    hosts = len(review.hosts)
+    parts.append(f"host {review.hosts[0]}" if hosts == 1 else f"{hosts} hosts")
+    every = f" every {between(review.intervals)}" if review.intervals else ""
+    parts.append(f"{counted(review.counters, 'counter')}{every}")
+    return " · ".join(parts)
+
+
+def lasted(duration: int) -> str:
+    """How long a crossing lasted; one without a duration is a single evaluation."""
+    return duration_text(duration) if duration else "one evaluation"
+
+
+def spans_text(crossings: Sequence[Crossing], zone: Zone, most: int) -> str:
+    """`10:02:50–10:07:40 (4 min 50 s), 10:20:00 (one evaluation) and 9 more`: the longest, in time order."""
+    longest = sorted(sorted(crossings, key=lambda one: -one.duration)[:most], key=lambda one: one.start)
+    several = len({zone.local(one.start).date() for one in crossings}) > 1
+    shown = [
+        f"{zone.span(one.start, one.end) if several or at == 0 else _clocks(zone, one)} ({lasted(one.duration)})"
+        for at, one in enumerate(longest)
+    ]
+    more = len(crossings) - len(longest)
+    return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _clocks(zone: Zone, one: Crossing) -> str:
+    return f"{zone.clock(one.start, date=False)}–{zone.clock(one.end, date=False)}"
+
+
+def used_by(finding: Finding, start: int) -> str:
+    """The processes that used most during the breach that started then; empty if none are known.
+
+    `Processor time of a process, mean while crossed (in the rest of the steady phase): sqlservr 312 % (20 %)`
+    """
+    found = finding.processes
+    uses = found.by_breach.get(start, ()) if found else ()
+    if found is None or not uses:
+        return ""
+    unit = found.signal.unit
+    names = (
+        f"{use.instance} {quantity(use.inside, unit)}"
+        + (f" ({quantity(use.otherwise, unit)})" if use.otherwise is not None else "")
+        for use in uses
+    )
+    phase = next((use.phase for use in uses if use.otherwise is not None), None)
+    rest = "" if phase is None else f" (in the rest of the {phase} phase)"
+    return f"{found.signal.title}, mean while crossed{rest}: {', '.join(names)}"
+
+
+def host_of(finding: Finding) -> str:
+    """The host; empty if the rule applies to none."""
+    return finding.subject.host if finding.subject else ""
+
+
+def old_limits(group: Group) -> tuple[str, ...]:
+    """A line for each old limit in a group: whether it was crossed, and why it does not count.
+
+    `memory-available (> 4 MB, NT 4.0 Enterprise file server) held, lowest 36 MB; an old limit, not counted: ...`
+    """
+    by_rule: dict[str, list[Finding]] = {}
+    for one in group.not_counted:
+        by_rule.setdefault(one.rule.id, []).append(one)
+    lines: list[str] = []
+    for rule, found in by_rule.items():
+        worst = found[0]
+        other = f"{worst.signal.title}, " if worst.rule.signal != group.signal else ""
+        value = quantity(worst.worst, worst.signal.unit)
+        limit = f"{rule} ({other}{threshold(worst)}, {worst.rule.sources[0].document})"
+        where = f" on {place(worst)}" + (f", worst of {len(found):,}" if len(found) > 1 else "")
+        came = crossed_clause(worst) if worst.outcome in CROSSED else f"held, {extreme(worst)} {value}"
+        lines.append(f"{limit} {came}{where}; {worst.notes[0]}")
+    return tuple(lines)
+
+
+def old_limits_in_brief(group: Group) -> str:
+    """The old limits in a group, in one line; empty if there are none.
+
+    `Old limits, not counted: disk-queue (≤ 3 requests) crossed, 8.52 requests; memory-available (> 4 MB) held`
+    """
+    first: dict[str, Finding] = {}
+    for one in group.not_counted:
+        first.setdefault(one.rule.id, one)
+    parts = [
+        f"{rule} ({threshold(one)}) "
+        + (f"crossed, {quantity(one.worst, one.signal.unit)}" if one.outcome in CROSSED else "held")
+        for rule, one in first.items()
+    ]
+    return f"Old limits, not counted: {'; '.join(parts)}" if parts else ""
+
+
+def reason(finding: Finding) -> str:
+    """Why a finding was not judged or was switched off; empty for states that need no reason."""
+    override = finding.override
+    if finding.outcome not in WITH_REASON:
+        return ""
+    if override and override.off:
+        return override.reason
+    return next((note for note in finding.notes if override is None or note != override.note), "")
+
+
+def crossed_summary(findings: Sequence[Finding]) -> str:
+    """`Crossed: 1 critical, 2 warning`: the number of signals by the severity of their worst finding."""
+    return f"Crossed: {severities(crossed_groups(findings)) or 'nothing'}"
+
+
+def threshold(finding: Finding) -> str:
+    """`> 3,600 s`: the limit as it was applied to the subject."""
+    return f"{limit_text(limit_of(finding), finding.signal.unit)}{gained_in(finding)}"
+
+
+def condition_text(condition: Condition, unit: str) -> str:
+    """How a rule judges, in words: `mean over 1 min, for 5 min, in the steady phase`."""
+    parts = [f"{condition.reduce} over {duration_text(condition.over)}" if condition.over else condition.reduce]
+    if isinstance(condition, Rule):
+        parts += [f"for {duration_text(condition.for_)}"] if condition.for_ else []
+        parts += [f"in the {condition.phase} phase"] if condition.phase else []
+        if condition.recover:
+            parts.append(f"until {limit_text(condition.recover, unit, condition.scale)}")
+    return ", ".join(parts)
+
+
+def margin(finding: Finding) -> str:
+    """How far the worst value stayed from the limit: `37.5 % below`, `7 % above`, `17 × the limit`; may be empty.
+
+    For a rule with further conditions only values while those held count.
+    """
+    share = finding.margin
+    if share is None:
+        return "its other condition never held" if finding.track and not finding.track.others_hold.any() else ""
+    if share < 0:
+        return "crossed briefly" if finding.outcome == Outcome.HELD else "crossed"
+    if finding.track and finding.track.healthy.worse == "lower":
+        return f"{number(round(1 + share, 1))} × the limit" if share >= 1 else f"{percent(share)} above"
+    return f"{percent(share)} below"
+
+
+def extreme(finding: Finding) -> str:
+    """`highest`, `lowest 5 min mean`: what the worst value is."""
+    which = {"higher": "highest", "lower": "lowest", "either": "furthest"}[limit_of(finding).worse]
+    return f"{which} {reduced(finding)}".rstrip()
+
+
+def brief_crossings(finding: Finding) -> str:
+    """The number of crossings that did not fire, and the longest: `3, longest 40 s`."""
+    longest = max((one.duration for one in finding.brief), default=0)
+    return (
+        number(len(finding.brief)) + (f", longest {duration_text(longest)}" if longest else "") if finding.brief else ""
+    )
+
+
+def where(review: Review, group: Group) -> str:
+    """`SQLSRV01, 2 E:`, `4 instances on SQLSRV01, worst 2 E:` or `on 20 of 20 hosts, worst WEB07`."""
+    worst = group.worst.subject
+    subjects = list(dict.fromkeys(finding.subject for finding in group.findings if finding.subject))
+    if worst is None or len(subjects) == 1:
+        return place(group.worst)
+    if len(group.hosts) > 1:
+        judged = {
+            finding.subject.host.casefold()
+            for finding in review.findings
+            if finding.rule.signal == group.signal and finding.subject and finding.track
+        }
+        return f"on {number(len(group.hosts))} of {number(len(judged))} hosts, worst {place(group.worst)}"
+    return f"{number(len(subjects))} instances on {worst.host}, worst {worst.instance}"
+
+
+def clock(review: Review, zone: Zone, instant: int) -> str:
+    """A time of the run, with its date if the run spans several days."""
+    start, end = review.start or instant, review.end or instant
+    return zone.clock(instant, date=zone.local(start).date() != zone.local(end).date())

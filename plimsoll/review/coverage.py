@@ -1,0 +1,95 @@
+"""How many of the thresholds that apply were judged, and why the others were not."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from plimsoll.review.findings import JUDGED, Finding, Outcome
+
+Why = Literal["needs", "too-short", "no-data", "no-phase", "not-recorded", "off"]
+_ORDER: Sequence[Why] = ("needs", "too-short", "no-data", "no-phase", "not-recorded", "off")
+# For one threshold, and for several.
+_TEXTS: dict[Why, tuple[str, str]] = {
+    "needs": ("needs {}", "need {}"),
+    "too-short": ("was recorded too briefly", "were recorded too briefly"),
+    "no-data": ("had no data", "had no data"),
+    "no-phase": ("is for a phase that was not judged", "are for a phase that was not judged"),
+    "not-recorded": ("was not recorded", "were not recorded"),
+    "off": ("is switched off", "are switched off"),
+}
+
+
+@dataclass(frozen=True)
+class UnjudgedReason:
+    """How many thresholds were not judged for one reason; `fact` is the one they need."""
+
+    count: int
+    why: Why
+    fact: str | None = None
+
+    @property
+    def text(self) -> str:
+        """`2 need spindles`."""
+        one, several = _TEXTS[self.why]
+        return f"{self.count:,} {(one if self.count == 1 else several).format(self.fact)}"
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How many thresholds were judged: one is a rule on a host, judged if it was for any instance of the host."""
+
+    thresholds: int
+    judged: int
+    hosts: int
+    unjudged: tuple[UnjudgedReason, ...]
+
+    @property
+    def text(self) -> str:
+        """`14 of 18 thresholds that apply were judged; 2 need spindles, 2 were not recorded`."""
+        if not self.thresholds:
+            return "no threshold applies to these hosts"
+        apply = "that apply" if self.hosts == 1 else f"that apply to {self.hosts:,} hosts"
+        if self.judged == self.thresholds:
+            if self.judged == 1:
+                return "the one threshold that applies was judged"
+            return f"{'both' if self.judged == 2 else f'all {self.judged:,}'} thresholds {apply} were judged"
+        verb = "was" if self.judged == 1 else "were"
+        others = ", ".join(one.text for one in self.unjudged)
+        return f"{self.judged:,} of {self.thresholds:,} thresholds {apply} {verb} judged; {others}"
+
+
+def coverage(findings: Iterable[Finding]) -> Coverage:
+    """The coverage of a review's findings. Rules that do not apply are left out."""
+    by_threshold: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        if finding.subject and finding.outcome != Outcome.DOES_NOT_APPLY:
+            by_threshold.setdefault((finding.rule.id, finding.subject.host.casefold()), []).append(finding)
+    reasons: Counter[tuple[Why, str | None]] = Counter()
+    judged = 0
+    for found in by_threshold.values():
+        if any(one.outcome in JUDGED for one in found):
+            judged += 1
+        else:
+            reasons[min(map(_why, found), key=_first)] += 1
+    ordered = sorted(reasons.items(), key=lambda item: _first(item[0]))
+    hosts = len({host for _, host in by_threshold})
+    return Coverage(len(by_threshold), judged, hosts, tuple(UnjudgedReason(n, why, fact) for (why, fact), n in ordered))
+
+
+def _first(reason: tuple[Why, str | None]) -> tuple[int, str]:
+    return _ORDER.index(reason[0]), reason[1] or ""
+
+
+def _why(finding: Finding) -> tuple[Why, str | None]:
+    match finding.outcome:
+        case Outcome.TOO_SHORT:
+            return "too-short", None
+        case Outcome.NO_DATA:
+            return "no-data", None
+        case Outcome.NOT_JUDGED:
+            return ("needs", finding.needs) if finding.needs else ("no-phase", None)
+        case Outcome.OFF:
+            return "off", None
+        case _:
+            return "not-recorded", None

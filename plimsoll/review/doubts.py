@@ -1,0 +1,232 @@
+"""Doubts: why a run in which nothing was crossed is still not known to be healthy. One is enough."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import PurePath
+
+import numpy as np
+
+from plimsoll.model.remark import Kind, Remark, counted, listed
+from plimsoll.model.times import SECOND, duration_text
+from plimsoll.model.unrecognised import Unrecognised
+from plimsoll.model.value_text import quantity
+from plimsoll.review.bad_counters import MOST_IMPOSSIBLE, BadCounter
+from plimsoll.review.findings import Finding, Outcome
+from plimsoll.review.sentences import breach_sentence, subject_title
+from plimsoll.rules.crossings import Crossing
+from plimsoll.rules.evaluate import EVERY, Track
+from plimsoll.rules.states import State, Truth
+
+_MOST_NAMED = 3
+_SIDES = {"lower": "below", "higher": "above", "either": "off"}
+# Our choices. A gap of an hour or more may be a night, and what was crossed on both sides two different matters; live,
+# a series without samples for an hour is not judged any more, either.
+_LONGEST_GAP = 3600 * SECOND
+_SHORTEST_ABSENCE = 300 * SECOND  # most thresholds count once they are crossed for five minutes
+_LEAST_SHARE_ABSENT = 0.1  # of the run
+_PAUSE = 2.5  # intervals
+_NEEDED = ("cpu", "memory", "disk")
+_UNRECORDED = (Outcome.NOT_RECORDED, Outcome.DOES_NOT_APPLY, Outcome.OFF)
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """A reason, as a sentence without its full stop, and what to do about it."""
+
+    reason: str
+    advice: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """The whole sentence."""
+        return f"{self.reason}{f'; {self.advice}' if self.advice else ''}."
+
+
+def doubts_text(doubts: Sequence[Doubt]) -> str:
+    """Several doubts as text that can follow a colon: only the sentences after the first begin with a capital."""
+    first, *others = [one.sentence for one in doubts]
+    return " ".join([first, *(one[:1].upper() + one[1:] for one in others)])
+
+
+def unread(remarks: Iterable[Remark]) -> Iterator[Doubt]:
+    """Recordings that could not be read, and runs of which values are missing."""
+    not_read = [one for one in remarks if one.kind == Kind.UNREAD]
+    yield from (Doubt(one.text) for one in not_read if not one.file)
+    names = [PurePath(one.file).name for one in not_read if one.file]
+    if names:
+        which = names[0] if len(names) == 1 else f"{counted(len(names), 'recording')} ({listed(names, _MOST_NAMED)})"
+        yield Doubt(f"{which} could not be read", "see the remarks")
+
+
+def contradictory(remarks: Iterable[Remark]) -> Iterator[Doubt]:
+    """Different values of a host for the same times."""
+    found = [one for one in remarks if one.kind == Kind.CONTRADICTORY]
+    names = list(dict.fromkeys(PurePath(one.file).name for one in found if one.file))
+    what = "values for the same time contradict each other in"
+    if len(found) == 1:
+        yield Doubt(f"{what} {listed(names, 1)}: {found[0].text}")
+    elif found:
+        yield Doubt(f"{what} {counted(len(names), 'recording')} ({listed(names, _MOST_NAMED)})", "see the remarks")
+
+
+def missing(hosts: Sequence[str]) -> Iterator[Doubt]:
+    """Hosts that plimsoll.toml names and that no log contains."""
+    if hosts:
+        which = hosts[0] if len(hosts) == 1 else f"{counted(len(hosts), 'host')} ({listed(hosts, _MOST_NAMED)})"
+        yield Doubt(f"no log has {which}, which plimsoll.toml names")
+
+
+def bad_values(found: Sequence[BadCounter]) -> Iterator[Doubt]:
+    """Counters whose values cannot be used."""
+    if found:
+        more = f", and so with {counted(len(found) - 1, 'more counter')}" if len(found) > 1 else ""
+        yield Doubt(f"values of {found[0].counter} {found[0].why}{more}", "see the remarks")
+
+
+def impossible_values(findings: Iterable[Finding], known: Sequence[BadCounter]) -> Iterator[Doubt]:
+    """Signals of warning and critical thresholds that were not judged at times, as their values cannot be."""
+    counters = " ".join(one.counter.casefold() for one in known)
+    found: dict[str, str] = {}
+    for one in findings:
+        named = any(source.path and source.path.counter.casefold() in counters for source in one.signal.sources)
+        if one.severe and one.track and not named and _is_impossible(one.track):
+            values = one.track.impossible[~np.isnan(one.track.impossible)]
+            value = quantity(float(values[0]), one.signal.unit)
+            found.setdefault(one.signal.title, f"{subject_title(one)} cannot be {value}")
+    if found:
+        more = f", and so with {counted(len(found) - 1, 'more signal')}" if len(found) > 1 else ""
+        yield Doubt(f"{next(iter(found.values()))}{more}", "such values are not judged")
+
+
+def _is_impossible(track: Track) -> bool:
+    """Whether more of the values cannot be than one bad sample makes impossible, or all."""
+    count, others = int((~np.isnan(track.impossible)).sum()), int((~np.isnan(track.values)).sum())
+    one_sample = track.window // EVERY + 1
+    return count > 0 and (not others or count > one_sample + MOST_IMPOSSIBLE * (count + others))
+
+
+def unrecognised_names(found: Sequence[Unrecognised]) -> Iterator[Doubt]:
+    """Counters with unknown names on hosts where rules find no counter: they may be the ones the rules need."""
+    if found:
+        count = sum(one.counters for one in found)
+        names = ", ".join(dict.fromkeys(one.object for one in found))
+        lie = "lies under a name" if count == 1 else "lie under names"
+        yield Doubt(f"{counted(count, 'counter')} ({names}) {lie} that Plimsoll does not know", "see --names")
+
+
+def undecided(findings: Iterable[Finding]) -> Iterator[Doubt]:
+    """Thresholds that were crossed at the start or end of a recording too short to tell for how long."""
+    found = [one for one in findings if one.severe and one.undecided]
+    if found:
+        which = "a threshold that was" if len(found) == 1 else f"{len(found):,} thresholds that were"
+        first = breach_sentence(found[0]).removesuffix(".")
+        counts = f"a crossing counts after {duration_text(found[0].rule.for_)}"
+        yield Doubt(f"the recording is too short to judge {which} crossed in it: {first}, and {counts}")
+
+
+def broken_off(findings: Iterable[Finding], end: int | None) -> Iterator[Doubt]:
+    """Thresholds that were crossed when a host's samples ended, well before the end of the run (UTC ns)."""
+    for one in findings:
+        if end is None or not one.severe or one.outcome != Outcome.HELD or not one.track or not one.crossings:
+            continue
+        if one.rule.phase and one.track.phase_known:
+            continue
+        last = one.crossings[-1]
+        early = end - last.end
+        last_with_data = int(one.track.times[one.track.truths != Truth.NO_DATA][-1])
+        if last.end == last_with_data and early > max(one.rule.for_, 2 * one.track.window):
+            side = _SIDES[one.track.healthy.worse]
+            when = f"when its samples ended, {duration_text(early)} before the end of the run"
+            yield Doubt(f"{subject_title(one)} was {side} its limit {when}")
+
+
+def across_gaps(findings: Iterable[Finding]) -> Iterator[Doubt]:
+    """Thresholds that were crossed before and after a gap, long enough to count if they were crossed in it, too."""
+    for one in findings:
+        gap = _gap(one.crossings, one.track, one.rule.for_) if one.track and one.outcome == Outcome.HELD else None
+        if one.severe and one.track and gap:
+            side = _SIDES[one.track.healthy.worse]
+            counts = f"and a crossing counts after {duration_text(one.rule.for_)}"
+            when = f"before and after {duration_text(gap)} without data"
+            yield Doubt(f"{subject_title(one)} was {side} its limit {when}, {counts}")
+
+
+def _gap(crossings: Sequence[Crossing], track: Track, for_: int) -> int | None:
+    """The length (ns) of a gap with crossings on both sides that are as long as `for_` together with it, if any."""
+    start = crossings[0].start if crossings else 0
+    for before, after in pairwise(crossings):
+        if not _only_gap(track, before, after):
+            start = after.start
+        elif after.end - start >= for_:
+            return after.start - before.end
+    return None
+
+
+def _only_gap(track: Track, before: Crossing, after: Crossing) -> bool:
+    """Whether there is nothing but a gap between two crossings, one that is short enough for one time of trouble."""
+    between = (track.times > before.end) & (track.times < after.start)
+    lacking = (track.truths == Truth.NO_DATA) & (track.states != State.NOT_JUDGED)
+    return after.start - before.end < _LONGEST_GAP and bool(lacking[between].all())
+
+
+def not_throughout(spans: Mapping[str, tuple[int, int]], interval: int) -> Iterator[Doubt]:
+    """Hosts whose samples end well before, or begin well after, those of other hosts.
+
+    `spans` has the first and the last sample of each host (UTC ns); `interval` is the longest sampling interval (ns).
+    """
+    start = min((first for first, _ in spans.values()), default=0)
+    end = max((last for _, last in spans.values()), default=0)
+    least = max(_SHORTEST_ABSENCE, _LEAST_SHARE_ABSENT * (end - start), _PAUSE * interval)
+    found: dict[str, str] = {}
+    for host, (first, last) in spans.items():
+        late = [f"from {duration_text(first - start)} after the start"] if first - start > least else []
+        early = [f"until {duration_text(end - last)} before the end"] if end - last > least else []
+        if late or early:
+            found[host] = " and ".join((*late, *early))
+    if len(found) == 1:
+        (host, when), *_ = found.items()
+        yield Doubt(f"{host} was recorded only {when} of the run")
+    elif found:
+        each = listed([f"{host} {when}" for host, when in found.items()], _MOST_NAMED)
+        yield Doubt(f"{len(found):,} hosts were recorded for a part of the run only: {each}")
+
+
+def without_values(findings: Iterable[Finding], has_values: Callable[[Finding], bool]) -> Iterator[Doubt]:
+    """What is needed of every host and was recorded on one without a single value."""
+    judged: dict[tuple[str, str], bool] = {}
+    names: dict[tuple[str, str], str] = {}
+    for one in findings:
+        resource = one.rule.signal.partition(".")[0]
+        if one.severe and one.subject and resource in _NEEDED and one.outcome not in _UNRECORDED:
+            key = one.subject.host.casefold(), one.rule.signal
+            judged[key] = judged.get(key, False) or one.outcome != Outcome.NO_DATA or has_values(one)
+            names[key] = f"{one.signal.title} of {one.subject.host}"
+    blank = [names[key] for key, is_judged in judged.items() if not is_judged]
+    if blank:
+        yield Doubt(f"there is no value in what was recorded for {listed(blank, _MOST_NAMED)}")
+
+
+def too_short(findings: Sequence[Finding]) -> Iterator[Doubt]:
+    """Hosts where at least half of the warning and critical rules with recorded counters could not have fired."""
+    for host, recorded in _recorded(findings).items():
+        unable = sum(not judged for judged in recorded)
+        if 2 * unable >= len(recorded):
+            few = f"{unable:,} of the {len(recorded):,} warning and critical thresholds"
+            of = "the one warning or critical threshold" if len(recorded) == 1 else few
+            yield Doubt(f"what was judged of {host} is too short, or lacks data, for {of} whose counters were recorded")
+
+
+def _recorded(findings: Iterable[Finding]) -> dict[str, list[bool]]:
+    """By host: for each warning and critical rule whose counters were recorded, whether it was judged."""
+    rules: dict[tuple[str, str], bool] = {}
+    hosts: dict[str, str] = {}
+    for one in findings:
+        lacks_fact = one.outcome == Outcome.NOT_JUDGED and one.needs is not None
+        if one.severe and one.subject and one.outcome not in _UNRECORDED and not lacks_fact:
+            host = hosts.setdefault(one.subject.host.casefold(), one.subject.host)
+            rules[host, one.rule.id] = rules.get((host, one.rule.id), False) or not one.cannot_fire
+    found: dict[str, list[bool]] = {}
+    for (host, _), judged in rules.items():
+        found.setdefault(host, []).append(judged)
+    return found

@@ -1,0 +1,207 @@
+"""The question that is put to a run, and the answer: one finding for each rule and subject."""
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+
+from plimsoll.hosts.facts import Drives
+from plimsoll.hosts.overrides import Override, Overrides
+from plimsoll.model.run import Phase
+from plimsoll.model.samples import Samples
+from plimsoll.rules.crossings import Crossing, crossings, longest_stretch, share_of_time, time_crossed, worst_value
+from plimsoll.rules.evaluate import Track
+from plimsoll.rules.schema.field_types import Severity
+from plimsoll.rules.schema.pack import Pack, Rule
+from plimsoll.rules.schema.signal import Signal
+from plimsoll.rules.subjects import Subject
+
+
+class Outcome(StrEnum):
+    """The result of a rule for one subject, worst first.
+
+    Only crossed, often crossed and held are judged. Too short: the recording is shorter than the threshold has to be
+    crossed to count.
+    """
+
+    CROSSED = "crossed"
+    OFTEN = "often-crossed"
+    TOO_SHORT = "too-short"
+    HELD = "held"
+    NO_DATA = "no-data"
+    NOT_JUDGED = "not-judged"
+    NOT_RECORDED = "not-recorded"
+    DOES_NOT_APPLY = "does-not-apply"
+    OFF = "off"
+
+
+CROSSED = (Outcome.CROSSED, Outcome.OFTEN)
+JUDGED = (*CROSSED, Outcome.HELD)
+SEVERITIES: Sequence[Severity] = ("critical", "warning", "info")  # the gravest first
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """How much of a resource one process used on average while a threshold was crossed (`inside`).
+
+    `otherwise` is its mean in the rest of `phase`, the phase that contains the crossing. It is None where phases are
+    not known, where no single phase contains the crossing, and where nothing of the phase is left.
+    """
+
+    instance: str
+    inside: float
+    otherwise: float | None
+    phase: str = ""
+
+
+@dataclass(frozen=True)
+class Processes:
+    """The processes that used most of the resource a rule is about, highest first, by the start of each breach."""
+
+    signal: Signal
+    by_breach: Mapping[int, tuple[Use, ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """One rule for one subject. `subject` is None where the rule's pack applies to no host.
+
+    Attributes:
+        rule: The rule as it was judged, with its override and the severity it has on this host.
+        override: What plimsoll.toml changed.
+        samples: The signal as recorded, in its unit.
+        notes: What the judgement rests on: a widened window, an unknown phase, a host fact.
+        needs: What a rule that was not judged lacks: a fact (`memory_mb`) or marked drives (`drive = "database"`).
+        seen: The longest part of the window (ns) that held samples; None where the whole window did.
+        superseded_by: The current rules that were judged instead, which make this old limit a note.
+    """
+
+    pack: Pack
+    rule: Rule
+    signal: Signal
+    outcome: Outcome
+    subject: Subject | None = None
+    track: Track | None = None
+    samples: Samples | None = None
+    notes: tuple[str, ...] = ()
+    override: Override | None = None
+    processes: Processes | None = None
+    needs: str | None = None
+    seen: int | None = None
+    superseded_by: tuple[str, ...] = ()
+
+    @property
+    def severe(self) -> bool:
+        """Whether the verdict depends on it: warning and critical, not info."""
+        return self.rule.severity != "info"
+
+    @property
+    def documented(self) -> Rule:
+        """The rule as documented, without an override."""
+        return self.override.documented if self.override else self.rule
+
+    @cached_property
+    def crossings(self) -> tuple[Crossing, ...]:
+        """All crossings, in time order."""
+        return crossings(self.track) if self.track else ()
+
+    @property
+    def breaches(self) -> tuple[Crossing, ...]:
+        """The crossings that fired."""
+        return tuple(one for one in self.crossings if one.fired_at is not None)
+
+    @property
+    def brief(self) -> tuple[Crossing, ...]:
+        """The crossings that ended before they fired."""
+        return tuple(one for one in self.crossings if one.fired_at is None)
+
+    @property
+    def counted(self) -> tuple[Crossing, ...]:
+        """The crossings that make it count as crossed: those that fired, or all if it was often crossed."""
+        return self.crossings if self.outcome == Outcome.OFTEN else self.breaches
+
+    @cached_property
+    def time_crossed(self) -> int:
+        """How long the condition was true in total, in ns."""
+        return time_crossed(self.track) if self.track else 0
+
+    @cached_property
+    def stretch(self) -> int | None:
+        """The longest time judged without a break, in ns; None where nothing was judged."""
+        return longest_stretch(self.track) if self.track and self.track.judged else None
+
+    @property
+    def undecided(self) -> bool:
+        """Whether it was crossed at the start or end of a short recording, so that the duration is unknown."""
+        return self.outcome == Outcome.TOO_SHORT and any(one.cut for one in self.crossings)
+
+    @property
+    def cannot_fire(self) -> bool:
+        """Whether no crossing could have counted although its counters were recorded."""
+        outside_phase = self.outcome == Outcome.NOT_JUDGED and self.needs is None
+        return outside_phase or self.outcome in (Outcome.TOO_SHORT, Outcome.NO_DATA)
+
+    @cached_property
+    def worst(self) -> float:
+        """The value nearest to, or furthest past, the limit; NaN without data."""
+        return worst_value(self.track) if self.track else float("nan")
+
+    @property
+    def share_of_time(self) -> float | None:
+        """True evaluations over evaluations with data."""
+        return share_of_time(self.track) if self.track else None
+
+    @property
+    def times_past(self) -> float:
+        """The worst value divided by its limit (for a floor the limit by the value); 0 if that has no meaning."""
+        if self.track is None or np.isnan(self.nearest):
+            return 0.0
+        worst, limit = abs(self.nearest), abs(self.track.healthy.limit)
+        over, under = (limit, worst) if self.track.healthy.worse == "lower" else (worst, limit)
+        return over / under if under else float("inf") if over else 0.0
+
+    @cached_property
+    def nearest(self) -> float:
+        """The value nearest to the limit while all other conditions of the rule held; NaN if they never did."""
+        return worst_value(self.track, self.track.others_hold) if self.track else float("nan")
+
+    @property
+    def margin(self) -> float | None:
+        """How far `nearest` stayed from the limit, as a share of the limit; None where it has no meaning."""
+        if self.track is None or np.isnan(self.nearest) or self.track.healthy.limit == 0:
+            return None
+        distance = self.nearest - self.track.healthy.limit
+        return (-distance if self.track.healthy.worse == "higher" else distance) / abs(self.track.healthy.limit)
+
+
+@dataclass(frozen=True)
+class Applied:
+    """A pack and the hosts it was applied to, and why."""
+
+    pack: Pack
+    hosts: tuple[str, ...]
+    why: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is to be judged: which packs, in which phases, from `start` to `end` (UTC ns; None: no bound).
+
+    Attributes:
+        by_hand: The packs that were chosen by name.
+        overrides: The thresholds that plimsoll.toml changes.
+        drives: What each marked disk holds.
+        expected_hosts: The hosts that plimsoll.toml names, if all logs of the run are given: each should be recorded.
+    """
+
+    packs: Sequence[Pack]
+    signals: Mapping[str, Signal]
+    phases: Sequence[Phase] = ()
+    start: int | None = None
+    end: int | None = None
+    by_hand: Set[str] = frozenset()
+    overrides: Overrides = field(default_factory=Overrides)
+    drives: Drives = field(default_factory=dict[Subject, str])
+    expected_hosts: tuple[str, ...] = ()

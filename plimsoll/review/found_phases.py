@@ -1,0 +1,110 @@
+"""The phases of a run, found from its load where they are not set by hand.
+
+Nothing is judged by them: a rule for the steady state is judged in phases that were set by hand only.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from plimsoll.analysis.phases import Boundary, SteadyState, steady_state
+from plimsoll.analysis.ramp_fit import NEAR
+from plimsoll.analysis.steadiness import NotSteady
+from plimsoll.model.remark import counted
+from plimsoll.model.run import Phase
+from plimsoll.model.times import duration_text
+from plimsoll.model.value_text import percent
+from plimsoll.review.load import Load
+
+_MOST_TRIED = 4  # load signals; the first that tells is believed
+_PROCESSOR_TIME = 0.5  # of the confidence is left where only processor time was recorded
+
+
+@dataclass(frozen=True)
+class FoundPhases:
+    """The phases that a load tells; none if it has no steady state.
+
+    `signal` is the load's name and `title` what it is called, with its hosts; both are empty if none was recorded.
+    `confidence` is the least of the probabilities that a boundary is within 2 % of the run's length; `boundaries` are
+    those of the steady state, None where the run begins or ends in it. `known` is False where it cannot be told whether
+    there was a steady state; `fallback`: from processor time, as no load was recorded.
+    """
+
+    phases: tuple[Phase, ...]
+    confidence: float | None
+    sentence: str
+    signal: str = ""
+    title: str = ""
+    boundaries: tuple[Boundary | None, Boundary | None] = (None, None)
+    known: bool = True
+    fallback: bool = False
+
+    @property
+    def unsure(self) -> tuple[tuple[int, int], ...]:
+        """The times in which the boundaries are with a probability of 95 %."""
+        return tuple((one.low, one.high) for one in self.boundaries if one)
+
+    @property
+    def worth_telling(self) -> bool:
+        """Whether the sentence is of use to readers: not if there was no load to look at."""
+        return bool(self.signal) and (self.known or not self.fallback)
+
+
+def find_phases(loads: Sequence[Load], start: int, end: int) -> FoundPhases:
+    """The phases of a run from `start` to `end` (UTC ns), from the first of its loads that tells."""
+    if not loads:
+        return FoundPhases((), None, "Phases are not known: no load was recorded.", known=False)
+    tried: list[tuple[Load, SteadyState | NotSteady]] = []
+    for load in loads[:_MOST_TRIED]:
+        tried.append((load, steady_state(load.samples.times, load.samples.values)))
+        if not isinstance(tried[-1][1], NotSteady) or tried[-1][1].known:
+            return _found(*tried[-1], start, end)
+    return _found(*tried[0], start, end)
+
+
+def _found(load: Load, state: SteadyState | NotSteady, start: int, end: int) -> FoundPhases:
+    title = load.signal.title + (f" of {counted(len(load.hosts), 'host')}" if len(load.hosts) > 1 else "")
+    no_load = "; no load was recorded, so this is from processor time" if load.kind is None else ""
+    if isinstance(state, NotSteady):
+        answer = "No steady state was found" if state.known else "It is not known whether there was a steady state"
+        return FoundPhases(
+            (),
+            None,
+            f"{answer}: {state.why} ({title}){no_load}.",
+            load.name,
+            title,
+            known=state.known,
+            fallback=load.kind is None,
+        )
+    first, last = _recorded(load, start, end)
+    begin = state.begin.at if state.begin else first
+    finish = state.end.at if state.end else last
+    spans = (("ramp-up", first, begin - 1), ("steady", begin, finish), ("ramp-down", finish + 1, last))
+    phases = tuple(Phase(*span) for span in spans if span[2] > span[1])
+    boundaries = (state.begin, state.end)
+    confidence = state.confidence * (_PROCESSOR_TIME if load.kind is None else 1)
+    parts = ", ".join(f"{_NAMES[one.name]} {duration_text(_seconds(one))}" for one in phases)
+    return FoundPhases(
+        phases,
+        confidence,
+        f"Phases found from {title}: {parts}; confidence {percent(confidence)}{no_load}.",
+        load.name,
+        title,
+        boundaries,
+        fallback=load.kind is None,
+    )
+
+
+_NAMES = {"ramp-up": "ramp-up", "steady": "steady state", "ramp-down": "ramp-down"}
+
+
+def _recorded(load: Load, start: int, end: int) -> tuple[int, int]:
+    """The time that phases can cover: the run, without what is clearly before or after the load's recording."""
+    times = load.samples.present.times
+    near = NEAR * (end - start)
+    first, last = int(times[0]), int(times[-1])
+    return first if first - start > near else start, last if end - last > near else end
+
+
+def _seconds(phase: Phase) -> int:
+    second = 10**9
+    return round((phase.end - phase.start) / second) * second

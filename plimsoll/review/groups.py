@@ -1,0 +1,83 @@
+"""Crossed findings grouped by signal: a group has all rules of the signal, on all hosts."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from plimsoll.review.findings import CROSSED, JUDGED, SEVERITIES, Finding
+from plimsoll.rules.schema.field_types import Severity
+from plimsoll.rules.schema.pack import Rule
+
+
+@dataclass(frozen=True)
+class Group:
+    """The crossed findings about one signal, worst first.
+
+    `not_counted` are the findings of old limits that a current rule supersedes, crossed or not, worst first.
+    """
+
+    signal: str
+    findings: tuple[Finding, ...]
+    not_counted: tuple[Finding, ...] = ()
+
+    @property
+    def worst(self) -> Finding:
+        """The worst finding."""
+        return self.findings[0]
+
+    @property
+    def severity(self) -> Severity:
+        """That of its worst finding."""
+        return self.worst.rule.severity
+
+    @cached_property
+    def hosts(self) -> tuple[str, ...]:
+        """The hosts it was crossed on, the worst first."""
+        hosts: dict[str, str] = {}
+        for one in self.findings:
+            if one.subject:
+                hosts.setdefault(one.subject.host.casefold(), one.subject.host)
+        return tuple(hosts.values())
+
+    @cached_property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules that were crossed, the worst first."""
+        return tuple({one.rule.id: one.rule for one in self.findings}.values())
+
+    def instances_on(self, host: str) -> int:
+        """How many instances of a host it was crossed for."""
+        subjects = {one.subject.key for one in self.findings if one.subject}
+        return sum(key[0] == host.casefold() for key in subjects)
+
+
+def crossed_groups(findings: Iterable[Finding]) -> tuple[Group, ...]:
+    """The groups, worst first, of findings that are sorted so.
+
+    An old limit belongs to the group of its signal, else to that of a rule that supersedes it. If it was crossed and
+    neither of those was, it is a group of its own.
+    """
+    every = list(findings)
+    by_signal: dict[str, list[Finding]] = {}
+    signal_of: dict[str, str] = {}
+    for one in every:
+        if one.outcome in CROSSED and not one.superseded_by:
+            by_signal.setdefault(one.rule.signal, []).append(one)
+            signal_of.setdefault(one.rule.id, one.rule.signal)
+    old: dict[str, list[Finding]] = {}
+    alone: dict[str, list[Finding]] = {}
+    for one in every:
+        if one.superseded_by and one.outcome in JUDGED:
+            named = (signal_of[name] for name in one.superseded_by if name in signal_of)
+            signal = one.rule.signal if one.rule.signal in by_signal else next(named, None)
+            if signal is not None:
+                old.setdefault(signal, []).append(one)
+            elif one.outcome in CROSSED:
+                alone.setdefault(one.rule.signal, []).append(one)
+    together = {**by_signal, **alone}
+    return tuple(Group(signal, tuple(found), tuple(old.get(signal, ()))) for signal, found in together.items())
+
+
+def severities(groups: Iterable[Group]) -> str:
+    """`1 critical, 2 warning`: the number of groups of each severity; empty without groups."""
+    found = [group.severity for group in groups]
+    return ", ".join(f"{found.count(severity):,} {severity}" for severity in SEVERITIES if severity in found)

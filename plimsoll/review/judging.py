@@ -1,0 +1,207 @@
+"""Judges every rule of the packs against the logs of a run."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from plimsoll.hosts.facts import Facts, UnknownFact
+from plimsoll.model.log import Log, Times
+from plimsoll.model.samples import Recorded, Samples
+from plimsoll.model.sampling import other_intervals, sampling_interval
+from plimsoll.model.series import Series
+from plimsoll.review.findings import Applied, Finding, Outcome, Question
+from plimsoll.review.notes import no_drive, notes_on
+from plimsoll.review.processes import with_processes
+from plimsoll.review.ranking import rank
+from plimsoll.review.signal_samples import signal_samples
+from plimsoll.review.superseded import supersede
+from plimsoll.rules.crossings import longest_stretch, share_of_time, time_crossed
+from plimsoll.rules.evaluate import Judge, Track, grid
+from plimsoll.rules.fields import transformed
+from plimsoll.rules.host_filter import fitted, hosts_text
+from plimsoll.rules.origins import Origin, SeriesOrigin
+from plimsoll.rules.schema.pack import Pack, Rule
+from plimsoll.rules.signal_finder import Finder
+from plimsoll.rules.states import State
+from plimsoll.rules.subjects import Subject, has_object, host_of, host_tags, hosts_of
+
+
+def judge(logs: Sequence[Log], question: Question, facts: Facts) -> tuple[list[Finding], list[Applied]]:
+    """A finding for each rule, host and instance, worst first; and for each pack the hosts it was applied to."""
+    run = _RunJudge(logs, question, facts)
+    findings: list[Finding] = []
+    applied: list[Applied] = []
+    for pack in question.packs:
+        hosts, why = run.hosts_for(pack)
+        applied.append(Applied(pack, hosts, why))
+        for rule in pack.rules:
+            findings += run.findings(pack, rule, hosts)
+    findings = with_processes(supersede(findings, question.by_hand), question.signals, run.recorded, question.phases)
+    return sorted(findings, key=rank), applied
+
+
+class _RunJudge:
+    """Judges the rules of one run; reads each series and computes each host's evaluation times once."""
+
+    def __init__(self, logs: Sequence[Log], question: Question, facts: Facts) -> None:
+        self._question = question
+        self._facts = facts
+        self._drives = {subject.key: holds for subject, holds in question.drives.items()}
+        self._recorded = Recorded(logs)
+        self._cache: dict[object, Samples] = {}
+        self._hosts: dict[str, str] = {}
+        self._host_series: dict[str, list[Series]] = {}
+        self._host_times: dict[str, list[Times]] = {}
+        tags = host_tags(question.signals)
+        for log in logs:
+            for host, name in hosts_of(log.series, tags).items():
+                self._hosts.setdefault(host, name)
+                self._host_times.setdefault(host, []).append(log.times)
+        for series in self._recorded.series:
+            self._host_series.setdefault(host_of(series, tags).casefold(), []).append(series)
+        finder = Finder(question.signals, self._recorded.series, self._filled, facts.known)
+        self._origins = finder.find
+        self._judge = Judge(finder.find, self._samples, facts, question.phases, question.signals)
+        self._grids: dict[str, Times] = {}
+
+    def _samples(self, series: Series) -> Samples:
+        if series.key not in self._cache:
+            self._cache[series.key] = self._recorded.samples(series)
+        return self._cache[series.key]
+
+    def _filled(self, series: Series) -> bool:
+        return len(self._samples(series).present.times) > 0
+
+    def hosts_for(self, pack: Pack) -> tuple[tuple[str, ...], str]:
+        """The hosts a pack applies to, and why."""
+        if pack.applies_to is None:
+            return tuple(self._hosts.values()), "applies to every host"
+        objects, measurements = pack.applies_to.objects, pack.applies_to.measurements
+        hosts = tuple(
+            name
+            for host, name in self._hosts.items()
+            if any(has_object(series, objects, measurements) for series in self._host_series[host])
+        )
+        names = ", ".join((*objects, *measurements))
+        if pack.pack in self._question.by_hand:
+            return (hosts or tuple(self._hosts.values())), "chosen by hand"
+        return hosts, f"{names} recorded" if hosts else f"none of {names} recorded"
+
+    def recorded(self, name: str, host: str) -> Iterator[tuple[str, Samples]]:
+        """The instances of a signal on a host, with their samples in the part of the run that is judged."""
+        for subject, origin in self._origins(name).values() if name in self._question.signals else ():
+            if subject.host.casefold() == host.casefold() and subject.instance is not None:
+                samples = signal_samples(origin, self._samples)
+                if samples is not None:
+                    yield subject.instance, samples.between(self._question.start, self._question.end)
+
+    def findings(self, pack: Pack, rule: Rule, hosts: Sequence[str]) -> Iterator[Finding]:
+        """The findings of one rule on all hosts its pack applies to."""
+        if not hosts:
+            yield Finding(pack, rule, self._question.signals[rule.signal], Outcome.DOES_NOT_APPLY)
+            return
+        recorded: dict[str, list[tuple[Subject, Origin]]] = {}
+        for subject, origin in self._origins(rule.signal).values():
+            recorded.setdefault(subject.host.casefold(), []).append((subject, origin))
+        for host in hosts:
+            yield from self._on_host(pack, rule, host, recorded.get(host.casefold(), []))
+
+    def _on_host(
+        self, pack: Pack, documented: Rule, host: str, recorded: Sequence[tuple[Subject, Origin]]
+    ) -> Iterator[Finding]:
+        rule, override = self._question.overrides.of(documented, host)
+        signal = self._question.signals[rule.signal]
+        notes = (override.note,) if override else ()
+        bare = Finding(pack, rule, signal, Outcome.NOT_RECORDED, Subject(host), notes=notes, override=override)
+        if override and override.off:
+            yield replace(bare, outcome=Outcome.OFF)
+        elif not recorded:
+            fitted = self._fitted(bare, host)
+            yield fitted if fitted.outcome == Outcome.DOES_NOT_APPLY else bare
+        elif (fitted := self._fitted(bare, host)).outcome != Outcome.NOT_RECORDED:
+            yield fitted
+        else:
+            bare, rule = fitted, fitted.rule
+            subjects = [one for one in recorded if rule.drive is None or self._drives.get(one[0].key) == rule.drive]
+            if not subjects:
+                notes = (no_drive(rule, host, self._question.drives, [subject for subject, _ in recorded]), *bare.notes)
+                yield replace(bare, outcome=Outcome.NOT_JUDGED, notes=notes, needs=f'drive = "{rule.drive}"')
+            for subject, origin in subjects:
+                yield self._finding(replace(bare, subject=subject), subject, origin)
+
+    def _fitted(self, bare: Finding, host: str) -> Finding:
+        """The finding unchanged if the rule is for this host; else a note, or an outcome and why it is not judged."""
+        found = fitted(bare.rule, partial(self._facts.known, Subject(host)))
+        if found.outside:
+            has = " and ".join(self._facts.explain(Subject(host), fact) for fact in found.rule.where)
+            note = f"it is for {hosts_text(found.rule)}; {host} has {has}"
+            if found.judged:
+                return replace(bare, rule=found.rule, notes=(f"a note only: {note}", *bare.notes))
+            return replace(bare, outcome=Outcome.DOES_NOT_APPLY, notes=(note, *bare.notes))
+        if found.unknown is None:
+            return bare
+        missing, only = str(UnknownFact(found.unknown, host)), f"it is for {hosts_text(found.rule)}"
+        match found.rule.where_unknown:
+            case "judge":
+                return replace(bare, notes=(f"{only}; {missing}", *bare.notes))
+            case "info":
+                note = f"a note only, as {found.unknown} is not known and {only}: give it in plimsoll.toml"
+                return replace(bare, rule=found.rule, notes=(note, *bare.notes))
+            case "skip":
+                return replace(bare, outcome=Outcome.DOES_NOT_APPLY, notes=(only, missing, *bare.notes))
+            case None:
+                notes = (missing, only, *bare.notes)
+                return replace(bare, outcome=Outcome.NOT_JUDGED, notes=notes, needs=found.unknown)
+
+    def _finding(self, bare: Finding, subject: Subject, origin: Origin) -> Finding:
+        rule = bare.rule
+        try:
+            track = self._judge.track(rule, subject, origin, self._grid(subject.host.casefold()))
+        except UnknownFact as unknown:
+            return replace(bare, outcome=Outcome.NOT_JUDGED, notes=(str(unknown), *bare.notes), needs=unknown.fact)
+        found = replace(bare, outcome=outcome_of(rule, track), track=track, samples=self._drawn(origin, track))
+        if found.stretch is not None and found.stretch < track.window:
+            found = replace(found, seen=self._judge.coverage(origin, track))
+        return replace(found, notes=(*bare.notes, *notes_on(found, track, self._facts, self._question.signals)))
+
+    def _grid(self, host: str) -> Times:
+        if host not in self._grids:
+            parts = self._host_times[host]
+            times = parts[0] if len(parts) == 1 else np.unique(np.concatenate(parts))
+            full = grid(times, reach=self._reach(host, parts))
+            first = 0 if self._question.start is None else np.searchsorted(full, self._question.start, side="left")
+            last = len(full) if self._question.end is None else np.searchsorted(full, self._question.end, side="right")
+            self._grids[host] = full[first:last]
+        return self._grids[host]
+
+    def _reach(self, host: str, recordings: Sequence[Times]) -> int:
+        """The longest window (ns) of any rule on a host, including those widened for its longest sampling interval."""
+        regular = [sampling_interval(times) or 0 for times in recordings]
+        others = [part.interval for times in recordings for part in other_intervals(times)]
+        widest = 2 * max([*regular, *others], default=0)
+        documented = (rule for pack in self._question.packs for rule in pack.rules)
+        judged = (self._question.overrides.of(rule, host)[0] for rule in documented)
+        return max(widest, *(condition.over for rule in judged for condition in rule.conditions))
+
+    def _drawn(self, origin: Origin, track: Track) -> Samples:
+        if isinstance(origin, SeriesOrigin) and not origin.rate:
+            samples = self._samples(origin.series)
+            return Samples(samples.times, transformed(samples.values, origin.transform)).between(
+                self._question.start, self._question.end
+            )
+        return Samples(track.times, track.values)
+
+
+def outcome_of(rule: Rule, track: Track) -> Outcome:
+    """The outcome of a rule that was evaluated for a subject."""
+    if not track.judged:
+        outside_phase = len(track.states) and bool((track.states == State.NOT_JUDGED).all())
+        return Outcome.NOT_JUDGED if outside_phase else Outcome.NO_DATA
+    if (track.states == State.FIRING).any():
+        return Outcome.CROSSED
+    total, share = time_crossed(track), share_of_time(track) or 0.0
+    if total and total >= rule.for_ and share >= rule.often:
+        return Outcome.OFTEN
+    return Outcome.TOO_SHORT if longest_stretch(track) < rule.for_ else Outcome.HELD

@@ -1,0 +1,93 @@
+"""The load a run was under: operations done, connections held, bytes moved, summed over its hosts."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import get_args
+
+import numpy as np
+
+from plimsoll.model.log import Values
+from plimsoll.model.samples import Samples
+from plimsoll.review.recorded_signals import RecordedSignals
+from plimsoll.rules.schema import field_types
+from plimsoll.rules.schema.signal import Signal
+from plimsoll.rules.subjects import Subject
+
+_FALLBACK = "cpu.busy"
+_COVERED = 0.8  # our choice: subjects recorded for less of the time are left out of the sum
+
+
+@dataclass(frozen=True, eq=False)
+class Load:
+    """One load signal of a run.
+
+    `kind` is None for processor time, which stands in where no load was recorded. `samples` are the sum over the
+    `subjects`, or their mean if the unit is %.
+    """
+
+    kind: field_types.Load | None
+    name: str
+    signal: Signal
+    subjects: tuple[Subject, ...]
+    samples: Samples
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The hosts it is summed over."""
+        return tuple(dict.fromkeys(subject.host for subject in self.subjects))
+
+
+def loads(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> tuple[Load, ...]:
+    """The load signals of a run, those that tell most of it first: operations, connections, bytes.
+
+    Of one kind the one with the highest mean is first. A run without any has its processor time instead; empty
+    without that as well.
+    """
+    found = list(_of(recorded, {name: one for name, one in signals.items() if one.load}))
+    found.sort(key=lambda one: (_rank(one.kind), -float(one.samples.present.values.mean())))
+    return tuple(found or _of(recorded, {_FALLBACK: signals[_FALLBACK]} if _FALLBACK in signals else {}))
+
+
+def _of(recorded: RecordedSignals, signals: Mapping[str, Signal]) -> Iterator[Load]:
+    for name, signal in signals.items():
+        every = recorded.of(name)
+        if every:
+            subjects, samples = together(every, mean=signal.unit == "%")
+            if len(samples.present.times) and samples.present.values.any():
+                yield Load(signal.load, name, signal, subjects, samples)
+
+
+def together(every: Mapping[Subject, Samples], *, mean: bool = False) -> tuple[tuple[Subject, ...], Samples]:
+    """The sum (or mean) of several series over steps of the longest sampling interval.
+
+    A step in which one of them has no sample has none. Those with samples in less than 80 % of the steps are left out,
+    unless all are: then the one with the most samples stands alone.
+    """
+    if len(every) == 1:
+        [(subject, samples)] = every.items()
+        return (subject,), samples
+    present = {subject: samples.present for subject, samples in every.items()}
+    step = max((one.interval or 0 for one in every.values()), default=0)
+    if not step:
+        subject = max(present, key=lambda one: len(present[one].times))
+        return (subject,), every[subject]
+    start = min(int(one.times[0]) for one in present.values())
+    rows = max((int(one.times[-1]) - start) // step for one in present.values()) + 1
+    means = {subject: _means(one, start, step, rows) for subject, one in present.items()}
+    covered = {subject: float(np.isfinite(one).mean()) for subject, one in means.items()}
+    chosen = [subject for subject, share in covered.items() if share >= _COVERED]
+    chosen = chosen or [max(covered, key=lambda one: covered[one])]
+    stacked = np.array([means[subject] for subject in chosen])
+    times = start + np.arange(rows, dtype=np.int64) * step
+    return tuple(chosen), Samples(times, stacked.mean(axis=0) if mean else stacked.sum(axis=0))
+
+
+def _means(samples: Samples, start: int, step: int, rows: int) -> Values:
+    at = (samples.times - start) // step
+    counts = np.bincount(at, minlength=rows)
+    sums = np.bincount(at, weights=samples.values, minlength=rows)
+    return np.divide(sums, counts, out=np.full(rows, np.nan), where=counts > 0)
+
+
+def _rank(kind: field_types.Load | None) -> int:
+    return get_args(field_types.Load).index(kind) if kind else -1

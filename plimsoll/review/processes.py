@@ -1,0 +1,115 @@
+"""The processes that used most of a resource while its threshold was crossed.
+
+The resource is the first signal in the rule's `look_at` that is recorded per process.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plimsoll.model.log import Times, Values
+from plimsoll.model.run import Phase
+from plimsoll.model.samples import Samples
+from plimsoll.review.findings import CROSSED, Finding, Processes, Use
+from plimsoll.review.rest_of_phase import in_rest_of_phase, phase_of
+from plimsoll.rules.crossings import Crossing
+from plimsoll.rules.schema.signal import Signal
+
+MOST_BREACHES = 100  # of one finding, the longest
+_PREFIX = "process."
+_MOST = 3
+IDLE = "idle"  # the instance that counts the time in which no process ran
+
+RecordedOn = Callable[[str, str], Iterable[tuple[str, Samples]]]
+
+
+def with_processes(
+    findings: Sequence[Finding], signals: Mapping[str, Signal], recorded: RecordedOn, phases: Sequence[Phase] = ()
+) -> list[Finding]:
+    """The findings, with processes for those that were crossed, if any were recorded.
+
+    `recorded` gives the instances of a signal on a host. What a process used in a breach is compared with what it
+    used in the rest of the phase that contains the breach.
+    """
+    result = list(findings)
+    asked: dict[tuple[str, str], list[int]] = {}
+    for at, finding in enumerate(findings):
+        name = next((name for name in finding.rule.look_at if name.startswith(_PREFIX)), "")
+        if finding.outcome in CROSSED and finding.subject and name in signals:
+            asked.setdefault((name, finding.subject.host), []).append(at)
+    for (name, host), places in asked.items():
+        found = _users([findings[at].counted for at in places], lambda n=name, h=host: recorded(n, h), phases)
+        for at, by_breach in zip(places, found, strict=True):
+            if by_breach:
+                result[at] = replace(findings[at], processes=Processes(signals[name], by_breach))
+    return result
+
+
+def _users(
+    breaches: Sequence[Sequence[Crossing]],
+    recorded: Callable[[], Iterable[tuple[str, Samples]]],
+    phases: Sequence[Phase],
+) -> list[dict[int, tuple[Use, ...]]]:
+    """For each list of breaches: the processes that used most, by the start of the breach."""
+    chosen = [sorted(some, key=lambda one: -one.duration)[:MOST_BREACHES] for some in breaches]
+    names, means = _highest(recorded(), *_edges([one for some in chosen for one in some]))
+    wanted = set(names[np.isfinite(means)].tolist())
+    otherwise: dict[tuple[str, int, str], float | None] = {}
+    phases_of = [{one.start: phase_of([one], phases) for one in some} for some in chosen]
+    for name, samples in recorded() if wanted else ():
+        if name in wanted:
+            for at, some in enumerate(breaches):
+                for phase in {one for one in phases_of[at].values() if one is not None}:
+                    there = samples.present
+                    values = there.values[in_rest_of_phase(there.times, phase, some, phases)]
+                    otherwise[name, at, phase] = float(values.mean()) if len(values) else None
+    found: list[dict[int, tuple[Use, ...]]] = []
+    row = 0
+    for at, some in enumerate(chosen):
+        by_breach: dict[int, tuple[Use, ...]] = {}
+        for one in some:
+            ranked = zip(names[row].tolist(), means[row].tolist(), strict=True)
+            phase = phases_of[at][one.start] or ""
+            uses = tuple(
+                Use(name, mean, otherwise.get((name, at, phase)), phase) for name, mean in ranked if np.isfinite(mean)
+            )
+            by_breach |= {one.start: uses} if uses else {}
+            row += 1
+        found.append(by_breach)
+    return found
+
+
+def _highest(recorded: Iterable[tuple[str, Samples]], starts: Times, ends: Times) -> tuple[NDArray[np.object_], Values]:
+    """For each span a row of the instances with the highest means, highest first; means are -inf in empty places."""
+    names = np.full((len(starts), _MOST), "", dtype=object)
+    means = np.full((len(starts), _MOST), -np.inf)
+    first, last = int(starts.min()), int(ends.max())
+    for name, samples in recorded:
+        if name.casefold() == IDLE:
+            continue
+        mean = _means(samples.between(first, last).present, starts, ends)
+        mean[~(mean > 0)] = -np.inf  # leaves out processes that used nothing
+        if not (mean > means[:, -1]).any():
+            continue
+        inserted = np.full(len(starts), name, dtype=object)
+        for rank in range(_MOST):  # insert by rank; the displaced instance moves on to the next
+            higher = mean > means[:, rank]
+            mean[higher], means[higher, rank] = means[higher, rank], mean[higher]
+            inserted[higher], names[higher, rank] = names[higher, rank], inserted[higher]
+    return names, means
+
+
+def _means(samples: Samples, starts: Times, ends: Times) -> Values:
+    """The mean of each span, NaN without samples."""
+    first, last = np.searchsorted(samples.times, starts, "left"), np.searchsorted(samples.times, ends, "right")
+    count = last - first
+    with np.errstate(invalid="ignore", over="ignore"):
+        running = np.concatenate(([0.0], np.cumsum(samples.values)))
+        return np.divide(running[last] - running[first], count, out=np.full(len(starts), np.nan), where=count > 0)
+
+
+def _edges(breaches: Sequence[Crossing]) -> tuple[Times, Times]:
+    starts = np.array([one.start for one in breaches], dtype=np.int64)
+    return starts, np.array([one.end for one in breaches], dtype=np.int64)

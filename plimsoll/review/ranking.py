@@ -1,0 +1,39 @@
+"""The order of findings: all of them worst first, and those that held by how near they came to their limit."""
+
+import numpy as np
+
+from plimsoll.review.findings import CROSSED, SEVERITIES, Finding, Outcome
+
+_OUTCOME = {outcome: at for at, outcome in enumerate(Outcome)} | {Outcome.OFTEN: 0}
+
+
+def rank(finding: Finding) -> tuple[object, ...]:
+    """Worst first: crossed by severity and duration, held by margin, then what was not judged."""
+    crossed = finding.outcome in CROSSED
+    longest = max((one.duration for one in finding.breaches), default=0)
+    margin = finding.margin
+    subject = finding.subject
+    return (
+        _OUTCOME[finding.outcome],
+        SEVERITIES.index(finding.rule.severity) if crossed or finding.outcome == Outcome.TOO_SHORT else 0,
+        finding.outcome == Outcome.OFTEN,
+        -longest,
+        -finding.time_crossed if crossed else 0,
+        -finding.times_past if crossed else 0,
+        margin if margin is not None else float("inf"),
+        finding.rule.id,
+        subject.host.casefold() if subject else "",
+        (subject.instance or "") if subject else "",
+    )
+
+
+def nearness(finding: Finding) -> tuple[bool, bool, float, float, float]:
+    """Orders what held: warning and critical ones first, then what was crossed briefly, then by margin.
+
+    Of those whose other condition never held, the value furthest towards the limit comes first.
+    """
+    margin = finding.margin
+    crossed = -(finding.share_of_time or 0) if finding.brief else 0.0
+    lower = finding.rule.healthy.worse == "lower"
+    worst = float("inf") if np.isnan(finding.worst) else finding.worst if lower else -finding.worst
+    return not finding.severe, not finding.brief, crossed, float("inf") if margin is None else margin, worst

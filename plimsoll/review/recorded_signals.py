@@ -1,0 +1,90 @@
+"""The recorded samples of every signal: for charts, for related signals and for the statistics."""
+
+from collections.abc import Mapping, Sequence
+
+from plimsoll.hosts.facts import Facts
+from plimsoll.model.log import Log
+from plimsoll.model.samples import Recorded, Samples
+from plimsoll.model.series import Series
+from plimsoll.review.findings import Finding, Question
+from plimsoll.review.signal_samples import signal_samples
+from plimsoll.rules.origins import FieldsOrigin, Origins, SeriesOrigin, series_of
+from plimsoll.rules.signal_finder import Finder
+from plimsoll.rules.subjects import Subject
+
+
+class RecordedSignals:
+    """The signals of a review as recorded, each in its own unit, within the reviewed time span."""
+
+    def __init__(self, logs: Sequence[Log], question: Question, facts: Facts) -> None:
+        self._question = question
+        self._recorded = Recorded(logs)
+        self._cache: dict[object, Samples] = {}
+        self._finder = Finder(
+            question.signals,
+            self._recorded.series,
+            lambda one: len(self.counter(one).present.times) > 0,
+            facts.known,
+        )
+        self._found: dict[str, Mapping[Subject, Samples]] = {}
+
+    def of(self, name: str) -> Mapping[Subject, Samples]:
+        """The samples of a signal by subject; subjects without samples are left out.
+
+        Empty for a signal that is not known or not recorded. A signal computed from others is included if those were
+        sampled at the same times.
+        """
+        if name not in self._found:
+            every = (
+                (subject, signal_samples(origin, self.counter)) for subject, origin in self._origins(name).values()
+            )
+            self._found[name] = {subject: s for subject, s in every if s is not None and len(s.present.times)}
+        return self._found[name]
+
+    def on(self, name: str, host: str) -> Mapping[Subject, Samples]:
+        """The same for one host."""
+        return {subject: s for subject, s in self.of(name).items() if subject.host.casefold() == host.casefold()}
+
+    def samples(self, finding: Finding) -> Samples | None:
+        """The samples of a finding's signal; None if it is computed from counters not sampled at the same times."""
+        return self.of(finding.rule.signal).get(finding.subject) if finding.subject else None
+
+    def count(self, finding: Finding) -> int | None:
+        """The number of samples a finding was judged by; None if its counters were not sampled at the same times."""
+        found = self._origins(finding.rule.signal).get(finding.subject.key) if finding.subject else None
+        if found is None:
+            return None
+        subject, origin = found
+        if isinstance(origin, SeriesOrigin):
+            return len(self.counter(origin.series).present.times)
+        together = self.of(finding.rule.signal).get(subject)
+        return len(together.present.times) if together is not None else None
+
+    def has_values(self, finding: Finding) -> bool:
+        """Whether each counter that a finding's signal is computed from has a value."""
+        found = self._origins(finding.rule.signal).get(finding.subject.key) if finding.subject else None
+        return found is not None and all(len(self.counter(one).present.times) for one in series_of(found[1]))
+
+    def grows(self, finding: Finding) -> bool:
+        """Whether the counter is a growing count, of which the signal is the change between two samples."""
+        found = self._origins(finding.rule.signal).get(finding.subject.key) if finding.subject else None
+        return found is not None and isinstance(found[1], SeriesOrigin | FieldsOrigin) and found[1].rate
+
+    def others(self) -> list[Series]:
+        """The recorded counters that no known signal uses."""
+        used = {
+            series.key
+            for name in self._question.signals
+            for _, origin in self._origins(name).values()
+            for series in series_of(origin)
+        }
+        return [series for series in self._recorded.series if series.key not in used]
+
+    def counter(self, series: Series) -> Samples:
+        """The samples of one counter."""
+        if series.key not in self._cache:
+            self._cache[series.key] = self._recorded.samples(series).between(self._question.start, self._question.end)
+        return self._cache[series.key]
+
+    def _origins(self, name: str) -> Origins:
+        return self._finder.find(name) if name in self._question.signals else {}

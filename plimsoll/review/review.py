@@ -1,0 +1,246 @@
+"""A review: the logs of one run, judged by the packs that apply to its hosts."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from plimsoll.hosts.facts import Facts
+from plimsoll.model.log import Log
+from plimsoll.model.remark import Kind, Remark, counted
+from plimsoll.model.run import Phase, Run
+from plimsoll.model.series import Series
+from plimsoll.model.times import Zone, duration_text
+from plimsoll.model.unrecognised import Unrecognised, unrecognised
+from plimsoll.review import doubts
+from plimsoll.review.bad_counters import BadCounter, bad_counters, remarks_below_zero
+from plimsoll.review.coverage import Coverage, coverage
+from plimsoll.review.doubts import Doubt
+from plimsoll.review.findings import Applied, Finding, Outcome, Question
+from plimsoll.review.found_phases import FoundPhases, find_phases
+from plimsoll.review.groups import Group, crossed_groups
+from plimsoll.review.judging import judge
+from plimsoll.review.load import Load, loads
+from plimsoll.review.recorded_signals import RecordedSignals
+from plimsoll.review.statistics import Statistic, statistics
+from plimsoll.review.unused_settings import missing_hosts, unused_settings
+from plimsoll.review.verdict import Verdict, headline, verdict, verdict_text
+from plimsoll.rules.subjects import host_of, host_tags, hosts_of
+
+
+@dataclass(frozen=True)
+class Review:
+    """A run and everything found in it. All outputs are made from this: terminal, HTML, JSON, JUnit."""
+
+    logs: tuple[Log, ...]
+    run: Run
+    question: Question
+    findings: tuple[Finding, ...]
+    applied: tuple[Applied, ...]
+    remarks: tuple[Remark, ...]
+    facts: Facts
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the run was good."""
+        return verdict(self.findings, self.doubts)
+
+    @property
+    def headline(self) -> str:
+        """The verdict and the reason for it."""
+        return f"{verdict_text(self.verdict)} {self.answer}"
+
+    @property
+    def answer(self) -> str:
+        """The reason for the verdict, in a sentence or two."""
+        return headline(self.findings, self.doubts, len(self.hosts), (self.end or 0) - (self.start or 0))
+
+    @cached_property
+    def doubts(self) -> tuple[Doubt, ...]:
+        """Why the run is not known to be healthy although nothing was crossed; the most serious first, each once."""
+        found = (
+            *doubts.unread(self.remarks),
+            *doubts.contradictory(self.remarks),
+            *doubts.missing(self.missing_hosts),
+            *doubts.bad_values(self.bad_counters),
+            *doubts.impossible_values(self.findings, self.bad_counters),
+            *doubts.undecided(self.findings),
+            *doubts.broken_off(self.findings, self.end),
+            *doubts.across_gaps(self.findings),
+            *doubts.not_throughout(self.spans, max(self.intervals, default=0)),
+            *doubts.unrecognised_names(self.maybe_needed),
+            *doubts.too_short(self.findings),
+            *doubts.without_values(self.findings, self.signals.has_values),
+        )
+        return tuple(dict.fromkeys(found))  # two rules of one signal give the same sentence
+
+    @cached_property
+    def coverage(self) -> Coverage:
+        """How many of the thresholds that apply were judged."""
+        return coverage(self.findings)
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """What was crossed, signal by signal, worst first."""
+        return crossed_groups(self.findings)
+
+    @cached_property
+    def unrecognised(self) -> tuple[Unrecognised, ...]:
+        """Counters whose names are not recognised: they look like Windows' own in a language that is not known."""
+        series = {one.key: one for log in self.logs for one in log.series}.values()
+        return tuple(unrecognised(replace(one, host=self.host_of(one)) for one in series))
+
+    @cached_property
+    def maybe_needed(self) -> tuple[Unrecognised, ...]:
+        """Unrecognised counters of hosts on which a rule for every host finds none: they may be what it needs."""
+        lacking = {
+            finding.subject.host.casefold()
+            for finding in self.of(Outcome.NOT_RECORDED)
+            if finding.subject and finding.pack.applies_to is None
+        }
+        return tuple(one for one in self.unrecognised if one.host.casefold() in lacking)
+
+    @cached_property
+    def bad_counters(self) -> tuple[BadCounter, ...]:
+        """Counters that rules may need and whose values cannot be used."""
+        return bad_counters(self.logs, self.question.packs)
+
+    def of(self, *outcomes: Outcome) -> list[Finding]:
+        """The findings with these outcomes, worst first."""
+        return [finding for finding in self.findings if finding.outcome in outcomes]
+
+    @property
+    def phases(self) -> Sequence[Phase]:
+        """The phases of the run: those set by hand, else those found from its load; empty where they are not known."""
+        return self.phases_found.phases if self.phases_found else self.question.phases
+
+    @cached_property
+    def phases_found(self) -> FoundPhases | None:
+        """What the load tells of the phases; None if they are set by hand. Rules are not judged by found phases."""
+        if self.question.phases or self.start is None or self.end is None:
+            return None
+        return find_phases(self.loads, self.start, self.end)
+
+    @cached_property
+    def hosts(self) -> tuple[str, ...]:
+        """The recorded computers, each written as first seen."""
+        return tuple(hosts_of((series for log in self.logs for series in log.series), self._host_tags).values())
+
+    @cached_property
+    def spans(self) -> dict[str, tuple[int, int]]:
+        """The first and the last sample of each host in the part that is reviewed (UTC ns)."""
+        names = {host.casefold(): host for host in self.hosts}
+        found: dict[str, tuple[int, int]] = {}
+        for log in self.logs:
+            inside = np.searchsorted(log.times, [self.start or 0, (self.end or 0) + 1]).tolist()
+            times = log.times[slice(*inside)]
+            for series, column in zip(log.series, log.columns, strict=True):
+                filled = column[slice(*inside)].is_not_null()
+                if filled.any():
+                    host = names[self.host_of(series).casefold()]
+                    first, last = int(times[filled.arg_max()]), int(times[-1 - (filled.reverse().arg_max() or 0)])
+                    before, after = found.get(host, (first, last))
+                    found[host] = min(before, first), max(after, last)
+        return found
+
+    @cached_property
+    def missing_hosts(self) -> tuple[str, ...]:
+        """The expected hosts that were not recorded."""
+        return missing_hosts(self.question.expected_hosts, self.hosts)
+
+    def hosts_of(self, log: Log) -> tuple[str, ...]:
+        """The computers of one log; if an agent polled others, those and not the agent's."""
+        return tuple(hosts_of(log.series, self._host_tags).values())
+
+    def host_of(self, series: Series) -> str:
+        """The computer a series is of."""
+        return host_of(series, self._host_tags)
+
+    @cached_property
+    def _host_tags(self) -> tuple[str, ...]:
+        return host_tags(self.question.signals)
+
+    @cached_property
+    def zone(self) -> Zone:
+        """The time zone for display: that of the first log that gives one."""
+        return next((log.zone for log in self.logs if log.zone.known), self.logs[0].zone)
+
+    @cached_property
+    def start(self) -> int | None:
+        """The first instant reviewed (UTC ns); None if the logs have no rows."""
+        first = min((int(log.times[0]) for log in self.logs if len(log.times)), default=None)
+        return first if first is None else max(first, self.question.start or first)
+
+    @cached_property
+    def end(self) -> int | None:
+        """The last instant reviewed."""
+        last = max((int(log.times[-1]) for log in self.logs if len(log.times)), default=None)
+        return last if last is None else min(last, self.question.end or last)
+
+    @cached_property
+    def interval(self) -> int | None:
+        """The shortest sampling interval of any log, in ns."""
+        return min((log.interval for log in self.logs if log.interval), default=None)
+
+    @cached_property
+    def intervals(self) -> tuple[int, ...]:
+        """The sampling intervals of all logs and of their parts, in ns."""
+        return tuple(interval for log in self.logs for interval in log.intervals)
+
+    @cached_property
+    def counters(self) -> int:
+        """How many different series were recorded."""
+        return len({series.key for log in self.logs for series in log.series})
+
+    @cached_property
+    def signals(self) -> RecordedSignals:
+        """The samples of every signal."""
+        return RecordedSignals(self.logs, self.question, self.facts)
+
+    @cached_property
+    def loads(self) -> tuple[Load, ...]:
+        """The load the run was under, those signals that tell most of it first."""
+        return loads(self.signals, self.question.signals)
+
+    @cached_property
+    def statistics(self) -> tuple[Statistic, ...]:
+        """Every series over the whole run and in each phase."""
+        return tuple(statistics(self.logs, self.phases, self.question.start, self.question.end))
+
+
+def review(logs: Sequence[Log], run: Run, question: Question, facts: Facts, remarks: Sequence[Remark] = ()) -> Review:
+    """Judge the logs of one run. `remarks` are added to those of the logs."""
+    findings, applied = judge(logs, question, facts)
+    everything = (*(remark for log in logs for remark in log.remarks), *remarks)
+    found = Review(tuple(logs), run, question, tuple(findings), tuple(applied), everything, facts)
+    more = (
+        *(_not_recognised(one) for one in found.unrecognised),
+        *remarks_below_zero(logs),
+        *unused_settings(facts.given, question, findings, found.hosts),
+        *_recorded_too_briefly(findings),
+    )
+    return replace(found, remarks=(*everything, *more))
+
+
+def _recorded_too_briefly(findings: Sequence[Finding]) -> Iterator[Remark]:
+    """A remark for each host with thresholds that were recorded for less than they must be crossed to count."""
+    by_host: dict[str, list[Finding]] = {}
+    for finding in findings:
+        if finding.outcome == Outcome.TOO_SHORT and finding.subject:
+            by_host.setdefault(finding.subject.host, []).append(finding)
+    for host, found in by_host.items():
+        names = ", ".join(sorted({f"{one.rule.id} ({duration_text(one.rule.for_)})" for one in found}))
+        text = (
+            f"what was judged of {host} without a break is shorter than these thresholds must be crossed to count, "
+            f"so they were not judged: {names}"
+        )
+        yield Remark(Kind.NOTED, text, count=len(found))
+
+
+def _not_recognised(one: Unrecognised) -> Remark:
+    text = (
+        f"{counted(one.counters, 'counter')} of {one.object} on {one.host} not recognised, so no limit of theirs is "
+        "judged; where they are misspelled, or in a language of Windows that is not known, name them with --names"
+    )
+    return Remark(Kind.NOTED, text, count=one.counters)

@@ -1,0 +1,91 @@
+"""Reviews the logs of a run that were read, with its plimsoll.toml."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from plimsoll.hosts import settings
+from plimsoll.hosts.facts import Facts
+from plimsoll.hosts.overrides import Overrides
+from plimsoll.hosts.recorded_facts import recorded_facts
+from plimsoll.ingest.found import Found
+from plimsoll.ingest.recordings import refuse_unnamed
+from plimsoll.model.errors import Unusable
+from plimsoll.model.log import Log
+from plimsoll.model.run import Phase, Run
+from plimsoll.model.time_arguments import TimeRange, steady_phases
+from plimsoll.model.times import Zone
+from plimsoll.review.findings import Question
+from plimsoll.review.review import Review, review
+from plimsoll.rules.load import Catalogue, load
+
+
+def review_logs(
+    found: Found,
+    catalogue: Catalogue,
+    given: settings.Settings,
+    path: Path | None,
+    *,
+    zone: Zone | None = None,
+    steady: str | None = None,
+    when: TimeRange | None = None,
+) -> Review:
+    """Judge logs by the packs of a catalogue.
+
+    Args:
+        found: The logs.
+        catalogue: The packs, and their signals.
+        given: The settings of the run.
+        path: Where the settings are from; None if there are none.
+        zone: The zone of the times that are given, if it is not the logs' own.
+        steady: The steady state, as typed; it replaces the phases of the run.
+        when: The part of the run to judge, by default all of it.
+
+    Raises:
+        Unusable: The logs or the settings cannot be used.
+    """
+    found.refuse_empty()
+    refuse_unnamed(found.logs)
+    # plimsoll.toml may also set rules and phases of the shipped packs, which another review of these logs uses.
+    rules = {**load().rules, **catalogue.rules}
+    described = given.described_run()
+    run: Run = found.run.run if found.run else described
+    zone = zone or next((log.zone for log in found.logs if log.zone.known), found.logs[0].zone)
+    start, end = _span(found.logs)
+    if steady is not None:
+        phases: Sequence[Phase] = steady_phases(steady, zone, start, end)
+    else:
+        phases = described.phases or run.phases
+        settings.check_phases(path, phases, rules, zone, start, end)
+    first, last = _part(when, zone, start, end) if when else (None, None)
+    question = Question(
+        catalogue.packs,
+        catalogue.signals,
+        phases,
+        first,
+        last,
+        by_hand=catalogue.by_hand,
+        overrides=given.overrides(path, rules, catalogue.signals) if path and given.sets_rules else Overrides(),
+        drives=given.drives(),
+        expected_hosts=given.named_hosts if found.whole else (),
+    )
+    return review(found.logs, run, question, Facts(given.facts(), recorded_facts(found.logs)), found.remarks)
+
+
+def _span(logs: Sequence[Log]) -> tuple[int, int]:
+    """The first and last time in the logs (UTC ns). Unusable if there are no samples."""
+    filled = [log for log in logs if len(log.times)]
+    if not filled:
+        raise Unusable(f"{', '.join(str(log.path) for log in logs)}: no samples; there is nothing to judge")
+    return min(int(log.times[0]) for log in filled), max(int(log.times[-1]) for log in filled)
+
+
+def _part(when: TimeRange, zone: Zone, start: int, end: int) -> tuple[int | None, int | None]:
+    """The part of the run to judge (UTC ns; None: open). Unusable if it is empty."""
+    first, last = when.resolve(zone, start, end)
+    begin, finish = first or start, last or end
+    if begin > finish or begin > end or finish < start:
+        raise Unusable(
+            f"nothing was recorded from {zone.clock(begin)} to {zone.clock(finish)}; "
+            f"the logs reach from {zone.clock(start)} to {zone.clock(end)}"
+        )
+    return first, last

@@ -1,0 +1,143 @@
+"""Sentences about one finding: what was crossed, by how much, for how long, and what its limit is."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from plimsoll.model.times import duration_text
+from plimsoll.model.value_text import percent, quantity
+from plimsoll.review.findings import Finding, Outcome
+from plimsoll.rules.crossings import Crossing
+from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.subjects import Subject
+from plimsoll.rules.wording import is_sample, reduced_text, reduction, should_text
+
+_SIDE = {"lower": "below its limit", "higher": "above its limit", "either": "off its limit"}
+
+
+def breach_sentence(finding: Finding, title: str | None = None) -> str:
+    """What was crossed, in a sentence. `title` replaces the signal and its subject.
+
+    `Page life expectancy of DB01 never passed 1,064 s (1 min mean); it should stay above 3,600 s.`
+    """
+    return f"{title or subject_title(finding)} {crossed_clause(finding)}; it {should(finding)}."
+
+
+def crossed_clause(finding: Finding) -> str:
+    """What a signal did: `was above its limit for 12 min, at worst 95 % (1 min mean) in the steady phase`."""
+    track = finding.track
+    if track is None:
+        raise ValueError(f"{finding.rule.id} was not judged")
+    if finding.share_of_time == 1 and finding.outcome != Outcome.OFTEN and track.healthy.worse != "either":
+        best = np.nanmax(track.values) if track.healthy.worse == "lower" else np.nanmin(track.values)
+        verb = "passed" if track.healthy.worse == "lower" else "fell below"
+        never = f"never {verb} {quantity(float(best), finding.signal.unit)}"
+        return f"{never}{_in_brackets(reduced(finding))}{in_phase(finding)}"
+    side = _SIDE[track.healthy.worse]
+    at_worst = f"at worst {worst_text(finding, worst_crossed(finding))}"
+    if finding.outcome == Outcome.OFTEN:
+        return f"was {often(finding)}, {at_worst}"
+    return f"was {side} {how_long(finding)}, {at_worst}{in_phase(finding)}"
+
+
+def worst_crossed(finding: Finding) -> float:
+    """The value furthest past the limit within the crossings: elsewhere other conditions of the rule did not hold."""
+    limit = limit_of(finding).limit
+    return max(
+        (one.worst for one in shown_crossings(finding)), key=lambda value: abs(value - limit), default=finding.worst
+    )
+
+
+def often(finding: Finding) -> str:
+    """`above its limit for 77 % of the run, never for 5 min on end`."""
+    side = _SIDE[limit_of(finding).worse]
+    known = finding.rule.phase and finding.track is not None and finding.track.phase_known
+    of = f"the {finding.rule.phase} phase" if known else "the run"
+    return (
+        f"{side} for {percent(finding.share_of_time or 0)} of {of}, never for {duration_text(finding.rule.for_)} on end"
+    )
+
+
+def subject_title(finding: Finding) -> str:
+    """`Page life expectancy of SQLSRV01`, `Disk queue length of SQLSRV01, 2 E:`."""
+    return f"{finding.signal.title} of {place(finding)}" if finding.subject else finding.signal.title
+
+
+def place(finding: Finding) -> str:
+    """`SQLSRV01` or `SQLSRV01, 2 E:`; empty where the rule applies to no host."""
+    return subject_name(finding.subject) if finding.subject else ""
+
+
+def subject_name(subject: Subject) -> str:
+    """`SQLSRV01` or `SQLSRV01, 2 E:`."""
+    return f"{subject.host}, {subject.instance}" if subject.instance else subject.host
+
+
+def should(finding: Finding) -> str:
+    """`should stay above 3,600 s`, with the limit as it was applied to the subject."""
+    return f"{should_text(limit_of(finding), finding.signal.unit)}{gained_in(finding)}"
+
+
+def limit_of(finding: Finding) -> Healthy:
+    """The limit that was applied, or would have been."""
+    return finding.track.healthy if finding.track else finding.rule.healthy
+
+
+def gained_in(finding: Finding) -> str:
+    """` gained in 5 min`: in what time a rule counts an increase; empty for other rules."""
+    return f" gained in {window(finding)}" if finding.rule.reduce == "increase" else ""
+
+
+def reduced(finding: Finding) -> str:
+    """`5 min mean`: how the worst value was computed; empty if it is a single sample.
+
+    A window that samples never filled: `mean of up to 2 min`.
+    """
+    how = finding.rule.reduce
+    if is_sample(how, limit_of(finding)) or not (finding.track.window if finding.track else finding.rule.over):
+        return ""
+    if finding.seen is not None:
+        return f"{reduction(how)} of {f'up to {duration_text(finding.seen)}' if finding.seen else 'one sample'}"
+    return reduced_text(how, window(finding))
+
+
+def window(finding: Finding) -> str:
+    """`5 min`, or `1 min to 20 min` where the log was sampled at several intervals."""
+    if finding.track is None:
+        return duration_text(finding.rule.over)
+    return between((finding.track.window, *finding.track.other_windows))
+
+
+def between(durations: Sequence[int]) -> str:
+    """The range of the durations: `1 min to 20 min`, or `5 min` if all are equal."""
+    return " to ".join(duration_text(one) for one in dict.fromkeys((min(durations), max(durations))))
+
+
+def worst_text(finding: Finding, worst: float | None = None) -> str:
+    """`15.8 GB (1 min mean)`: the worst value, of all or of one breach, and how it was computed."""
+    value = quantity(finding.worst if worst is None else worst, finding.signal.unit)
+    return f"{value}{_in_brackets(reduced(finding))}"
+
+
+def _in_brackets(text: str) -> str:
+    return f" ({text})" if text else ""
+
+
+def in_phase(finding: Finding) -> str:
+    """` in the steady phase` if the rule was judged in one phase only; else empty."""
+    known = finding.rule.phase and finding.track is not None and finding.track.phase_known
+    return f" in the {finding.rule.phase} phase" if known else ""
+
+
+def how_long(finding: Finding) -> str:
+    """`for 1 h 24 min`, or `3 times (41 min in all)`."""
+    crossed = shown_crossings(finding)
+    total = sum(one.duration for one in crossed)
+    if len(crossed) == 1:
+        return f"for {duration_text(total)}" if total else "at one evaluation"
+    return f"{len(crossed)} times ({f'{duration_text(total)} in all' if total else 'one evaluation each'})"
+
+
+def shown_crossings(finding: Finding) -> Sequence[Crossing]:
+    """The crossings that count, or all of them if none does."""
+    return finding.counted or finding.crossings

@@ -1,0 +1,63 @@
+"""The samples of a signal: recorded values in the signal's unit, at the times they were recorded."""
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+
+import numpy as np
+
+from plimsoll.model.log import Values
+from plimsoll.model.samples import Samples
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND
+from plimsoll.rules.evaluate import combined, total
+from plimsoll.rules.fields import combined_rates, combined_samples, transformed
+from plimsoll.rules.origins import DerivedOrigin, FactOrigin, FieldsOrigin, Origin, SeriesOrigin, TotalOrigin
+
+
+def signal_samples(
+    origin: Origin, samples_of: Callable[[Series], Samples], *, where_shared: bool = False
+) -> Samples | None:
+    """The samples of a signal; None if it is computed from series that were not sampled at the same times.
+
+    `where_shared`: such a signal is computed at the times that all its parts have, if there are any.
+    """
+    match origin:
+        case SeriesOrigin(series, rate, transform):
+            samples = samples_of(series)
+            samples = Samples(samples.times, transformed(samples.values, transform))
+            return _rates(samples.present) if rate else samples
+        case FieldsOrigin(operation, fields, rate, transform):
+            parts = [samples_of(series) for series in fields]
+            pairs = combined_rates(operation, parts) if rate else None
+            samples = Samples(pairs.later, pairs.values) if pairs else combined_samples(operation, parts)
+            return Samples(samples.times, transformed(samples.values, transform))
+        case DerivedOrigin(operation, operands, weights):
+            together = _together(operands, samples_of, where_shared)
+            return Samples(together[0].times, combined(operation, _values(together), weights)) if together else None
+        case TotalOrigin(parts):
+            together = _together(parts, samples_of, where_shared)
+            return Samples(together[0].times, total(_values(together))) if together else None
+        case FactOrigin():
+            return None
+
+
+def _together(parts: Sequence[Origin], samples_of: Callable[[Series], Samples], where_shared: bool) -> list[Samples]:
+    """The samples of each part at the same times; empty if they were not sampled so."""
+    found = (signal_samples(part, samples_of, where_shared=where_shared) for part in parts)
+    known = [one for one in found if one is not None]
+    if len(known) < len(parts):
+        return []
+    if all(np.array_equal(known[0].times, one.times) for one in known[1:]):
+        return known
+    shared = reduce(np.intersect1d, [one.times for one in known])
+    return [Samples(shared, one.values[np.searchsorted(one.times, shared)]) for one in known] if where_shared else []
+
+
+def _values(parts: Sequence[Samples]) -> list[Values]:
+    return [part.values for part in parts]
+
+
+def _rates(counts: Samples) -> Samples:
+    """The increase per second of a growing count between neighbouring samples; NaN after a reset."""
+    rise = np.diff(counts.values)
+    return Samples(counts.times[1:], np.where(rise >= 0, rise / (np.diff(counts.times) / SECOND), np.nan))

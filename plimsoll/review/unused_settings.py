@@ -1,0 +1,118 @@
+"""Remarks on settings in plimsoll.toml that are not used: they name hosts or instances that are not in the logs."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+
+from plimsoll.hosts.facts import GivenFacts
+from plimsoll.model.remark import Kind, Remark
+from plimsoll.review.findings import Finding, Outcome, Question
+from plimsoll.rules.subjects import Subject
+
+_FILE = "plimsoll.toml"
+_MOST_NAMED = 8
+
+
+def unused_settings(
+    given: GivenFacts, question: Question, findings: Sequence[Finding], hosts: Sequence[str]
+) -> Iterator[Remark]:
+    """A remark for each name that is probably misspelled, and one for all other hosts that were not recorded."""
+    known = {host.casefold() for host in hosts}
+    named = [subject for subject in given.by_subject if subject.instance is None]
+    yield from _hosts([one.host for one in named if one.host.casefold() not in known], hosts, named)
+    by_host: dict[str, list[Finding]] = {}
+    for finding in findings:
+        if finding.subject:
+            by_host.setdefault(finding.subject.host.casefold(), []).append(finding)
+    for subject, facts in given.by_subject.items():
+        if subject.host.casefold() not in known:
+            continue
+        found = by_host.get(subject.host.casefold(), [])
+        if subject.instance is None:
+            yield from _rules(subject.host, question, found)
+        else:
+            drive = next((holds for one, holds in question.drives.items() if one.key == subject.key), None)
+            own = [one.instance for one in given.by_subject if one.instance and one.host == subject.host]
+            yield from _instance(subject, _judged_by(facts, drive, found), own)
+
+
+def missing_hosts(expected: Sequence[str], hosts: Sequence[str]) -> tuple[str, ...]:
+    """The expected hosts that were not recorded. A short name and a full one with the same first part are one host."""
+    return tuple(one for one in expected if not any(_is_same(one.casefold(), host.casefold()) for host in hosts))
+
+
+def _is_same(one: str, other: str) -> bool:
+    (short, dot, _), (other_short, other_dot, _) = one.partition("."), other.partition(".")
+    return one == other or (short == other_short and not (dot and other_dot) and not short.isdecimal())
+
+
+def _hosts(missing: Sequence[str], hosts: Sequence[str], named: Collection[Subject]) -> Iterator[Remark]:
+    candidates = _not_named(hosts, (one.host for one in named))
+    resembling = {host: near for host in missing if (near := _nearest(host, candidates))}
+    for host, near in resembling.items():
+        yield Remark(
+            Kind.NOTED,
+            f'{_FILE} names the host "{host}", which is not in these logs (did you mean "{near}"?): '
+            "what it says of it is not used",
+        )
+    if rest := [host for host in missing if host not in resembling]:
+        hosts_are = "a host that is" if len(rest) == 1 else "hosts that are"
+        text = f"{_FILE} names {hosts_are} not in these logs, and what it says of {'it' if len(rest) == 1 else 'them'}"
+        yield Remark(Kind.NOTED, f"{text} is not used: {_listed(rest)}; these logs are of {_listed(hosts)}")
+
+
+def _rules(host: str, question: Question, findings: Iterable[Finding]) -> Iterator[Remark]:
+    """Thresholds set for one host whose counters were not recorded there."""
+    recorded = {finding.rule.id for finding in findings if finding.outcome != Outcome.NOT_RECORDED}
+    asked = {rule.id for pack in question.packs for rule in pack.rules}
+    idle = [name for name in question.overrides.by_host.get(host.casefold(), {}) if name in asked - recorded]
+    if idle:
+        text = f"{_FILE} sets {'a threshold' if len(idle) == 1 else 'thresholds'} for {host} whose counters were not"
+        yield Remark(Kind.NOTED, f"{text} recorded there: {_listed(idle)}", count=len(idle))
+
+
+def _judged_by(facts: Mapping[str, float], drive: str | None, findings: Iterable[Finding]) -> list[str]:
+    """The instances that rules judge by these facts or this kind of drive; all instances if no rule does."""
+    every = {one.subject.instance: one.rule for one in findings if one.subject and one.subject.instance}
+    affected = [
+        one.subject.instance
+        for one in findings
+        if one.subject
+        and one.subject.instance
+        and (any(condition.scale in facts for condition in one.rule.conditions) or (drive and one.rule.drive == drive))
+    ]
+    return list(dict.fromkeys(affected or every))
+
+
+def _instance(subject: Subject, judged: Sequence[str], named: Sequence[str]) -> Iterator[Remark]:
+    name = subject.instance or ""
+    if name.casefold() in map(str.casefold, judged):
+        return
+    near = _nearest(name, _not_named(judged, named))
+    recorded = _listed([f'"{one}"' for one in judged])
+    others = f"recorded: {recorded}" if recorded else "no instances were recorded"
+    hint = f'did you mean "{near}"?' if near else others
+    yield Remark(
+        Kind.NOTED,
+        f'{_FILE} names the instance "{name}" of {subject.host}, of which nothing that depends on it was recorded '
+        f"({hint}): what it says of it is not used",
+    )
+
+
+def _nearest(name: str, known: Sequence[str]) -> str | None:
+    """The known name most similar to this one, without regard to case and domain; None if none is similar."""
+    by_name = {one.casefold(): one for one in reversed(known)}
+    short = name.casefold().partition(".")[0]
+    same = next((one for folded, one in by_name.items() if folded.partition(".")[0] == short), None)
+    near = get_close_matches(name.casefold(), by_name, n=1, cutoff=0.6)
+    return same or (by_name[near[0]] if near else None)
+
+
+def _not_named(known: Iterable[str], named: Iterable[str]) -> list[str]:
+    """The known names that plimsoll.toml does not name: one that it does is not what a misspelled name means."""
+    own = {one.casefold() for one in named}
+    return [one for one in known if one.casefold() not in own]
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more

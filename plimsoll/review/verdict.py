@@ -1,0 +1,161 @@
+"""The verdict on a run, and the headline that explains it in a sentence or two."""
+
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+
+from plimsoll.model.remark import counted, listed
+from plimsoll.model.times import duration_text
+from plimsoll.review.coverage import coverage
+from plimsoll.review.doubts import Doubt
+from plimsoll.review.findings import CROSSED, JUDGED, Finding, Outcome
+from plimsoll.review.groups import Group, crossed_groups, severities
+from plimsoll.review.sentences import breach_sentence, crossed_clause, place, should, subject_title, worst_text
+from plimsoll.rules.evaluate import EVERY
+
+
+class Verdict(StrEnum):
+    """Whether the run was good."""
+
+    HEALTHY = "healthy"
+    NOT_HEALTHY = "not-healthy"
+    UNKNOWN = "unknown"
+
+
+_TEXTS = {Verdict.HEALTHY: "Healthy.", Verdict.NOT_HEALTHY: "Not healthy.", Verdict.UNKNOWN: "Not known."}
+_MOST_UNABLE = 3
+
+
+def verdict(findings: Sequence[Finding], doubts: Sequence[Doubt]) -> Verdict:
+    """Not healthy if a warning or critical threshold was crossed; unknown if there is a doubt or none was judged."""
+    severe = [one for one in findings if one.severe]
+    if any(one.outcome in CROSSED for one in severe):
+        return Verdict.NOT_HEALTHY
+    return Verdict.UNKNOWN if doubts or not any(one.outcome in JUDGED for one in severe) else Verdict.HEALTHY
+
+
+def verdict_text(answer: Verdict) -> str:
+    """The verdict as the first words of the headline."""
+    return _TEXTS[answer]
+
+
+def headline(findings: Sequence[Finding], doubts: Sequence[Doubt], hosts: int, span: int) -> str:
+    """What follows the verdict: the worst crossing, or why the verdict is not known, or what came closest to its limit.
+
+    `span` is how long the run is, in ns.
+    """
+    groups = crossed_groups(findings)
+    answer = verdict(findings, doubts)
+    if answer == Verdict.NOT_HEALTHY:
+        sentences = [group_sentence(groups[0], hosts), *_also(groups[1:])]
+    elif answer == Verdict.UNKNOWN:
+        held = len({_threshold(one) for one in findings if one.outcome == Outcome.HELD and one.severe})
+        but = f"{counted(held, 'threshold')} held, but " if held else "No threshold could be judged: "
+        sentences = [f"{but}{doubts[0].sentence}" if doubts else _nothing_judged(findings)]
+        doubts = doubts[1:]
+    else:
+        sentences = [
+            _closest(findings),
+            *_coverage_if_low(findings),
+            *_unable(findings),
+            *_sparse(findings, span),
+            *_noted(groups, hosts),
+        ]
+    return " ".join([*sentences, *(one.sentence[:1].upper() + one.sentence[1:] for one in doubts)])
+
+
+def group_sentence(group: Group, hosts: int) -> str:
+    """What was crossed, on one host or on several: `... on 20 of 20 hosts, worst on WEB07: ...`."""
+    worst = group.worst
+    if worst.subject is None:
+        raise ValueError(f"{worst.rule.id} has no subject")
+    if len(group.hosts) == 1:
+        instances = group.instances_on(worst.subject.host)
+        return breach_sentence(worst, subject_title(worst) + (f" (worst of {instances})" if instances > 1 else ""))
+    where = (
+        f"{worst.signal.title} crossed its limit on {len(group.hosts):,} of {hosts:,} hosts, worst on {place(worst)}"
+    )
+    return f"{where}: there it {crossed_clause(worst)}; it {should(worst)}."
+
+
+def _also(groups: Sequence[Group]) -> Iterator[str]:
+    if groups:
+        yield f"Also crossed: {severities(groups)}."
+
+
+def _noted(groups: Sequence[Group], hosts: int) -> Iterator[str]:
+    """Notes (info) that were crossed in a healthy run."""
+    if groups:
+        yield f"Crossed: {severities(groups)}: {group_sentence(groups[0], hosts)}"
+
+
+def _nothing_judged(findings: Sequence[Finding]) -> str:
+    if any(one.outcome in JUDGED for one in findings):
+        return "None of the warning and critical thresholds could be judged: their counters are not in these logs."
+    off = any(one.outcome == Outcome.OFF for one in findings)
+    switched = ", or they are switched off in plimsoll.toml" if off else ""
+    return f"None of the thresholds could be judged: their counters are not in these logs{switched}."
+
+
+def _closest(findings: Sequence[Finding]) -> str:
+    """What came closest to its limit: a brief crossing, else the smallest margin."""
+    held = [one for one in findings if one.severe and one.outcome == Outcome.HELD]
+    every = "Every warning and critical threshold" if len(held) > 1 else "The one warning or critical threshold"
+    every = f"{every} that could be judged held"
+    briefly = [one for one in held if one.brief]
+    if briefly:
+        return f"{every}; closest was {_crossed_briefly(briefly)}"
+    inside = [one for one in held if one.margin is not None]
+    closest = min(inside, key=lambda one: one.margin or 0.0, default=None)
+    if closest is None:
+        return f"{every}."
+    value = worst_text(closest, closest.nearest)
+    return f"{every}; closest was {subject_title(closest)} with {value}, and it {should(closest)}."
+
+
+def _crossed_briefly(briefly: Sequence[Finding]) -> str:
+    most = max(briefly, key=lambda one: one.share_of_time or 0)
+    counts = f", and a crossing counts after {duration_text(most.rule.for_)}" if most.rule.for_ else ""
+    others = len(briefly) - 1
+    were = "was" if others == 1 else "were"
+    more = f" {counted(others, 'other threshold')} {were} crossed briefly, too." if others else ""
+    sentence = breach_sentence(most, f"{subject_title(most)}, which").removesuffix(".")
+    return f"{sentence}{counts}.{more}"
+
+
+def _sparse(findings: Sequence[Finding], span: int) -> Iterator[str]:
+    """Thresholds that held with data for less than half of the run: a gap, blank cells, a log that ends early."""
+    names: dict[str, None] = {}
+    for one in findings:
+        kept_to_phase = one.rule.phase and one.track is not None and one.track.phase_known
+        if one.severe and one.outcome == Outcome.HELD and one.track and not kept_to_phase:
+            judged = one.track.judged * EVERY
+            if 2 * judged < span:
+                names[f"{subject_title(one)} ({duration_text(judged)} of {duration_text(span)})"] = None
+    if names:
+        yield f"Judged for less than half of the run: {listed(list(names), _MOST_UNABLE)}."
+
+
+def _threshold(finding: Finding) -> tuple[str, str]:
+    """A rule on a host, which coverage counts as one threshold."""
+    return finding.rule.id, finding.subject.host.casefold() if finding.subject else ""
+
+
+def _coverage_if_low(findings: Sequence[Finding]) -> Iterator[str]:
+    """How many thresholds were judged, if less than half of those that apply: healthy says little then."""
+    found = coverage(findings)
+    if 2 * found.judged < found.thresholds:
+        verb = "was" if found.judged == 1 else "were"
+        yield f"Only {found.judged:,} of {found.thresholds:,} thresholds that apply {verb} judged."
+
+
+def _unable(findings: Sequence[Finding]) -> Iterator[str]:
+    """Warning and critical thresholds that could not have fired in this recording."""
+    unable = [one for one in findings if one.severe and one.cannot_fire]
+    for reason, phase in (
+        ("Too little was recorded to judge", False),
+        ("The phase was not judged that is meant by", True),
+    ):
+        found = [one for one in unable if (one.outcome == Outcome.NOT_JUDGED) == phase]
+        names = list(dict.fromkeys(f"{one.signal.title} ({one.rule.id})" for one in found))
+        if names:
+            yield f"{reason} {listed(names, _MOST_UNABLE)}."

@@ -1,0 +1,165 @@
+"""Runs the cases of a rule: judges the samples of a case and compares the result with what the case expects."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from plimsoll.model.run import Phase
+from plimsoll.model.samples import Samples
+from plimsoll.model.series import Series
+from plimsoll.model.times import duration_text
+from plimsoll.rules.crossings import crossings, worst_value
+from plimsoll.rules.evaluate import Judge, Track, grid
+from plimsoll.rules.host_filter import applies, hosts_text
+from plimsoll.rules.schema.field_types import Fact
+from plimsoll.rules.schema.pack import Case, Rule
+from plimsoll.rules.schema.signal import Signal, Source
+from plimsoll.rules.schema.strict_yaml import suggest
+from plimsoll.rules.signal_finder import Finder
+from plimsoll.rules.states import Truth
+from plimsoll.rules.subjects import Subject, is_total
+
+_HOST = "host"
+_FIELD = "value"
+_INSTANCE = "instance"
+_ANYTHING, _ROWS = "anything", 60  # placeholder series and its rows, for a case that has only facts
+
+
+def run_case(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> str | None:
+    """None if the case passes, else a sentence that says what happened instead.
+
+    The series of a case hold values of the signals, after any rate or transform; for a derived signal the case gives
+    its operands. A rule with `drive` is judged as if the instance were marked with that drive.
+    """
+    try:
+        track = _judged(rule, case, signals)
+    except _BadCase as error:
+        return str(error)
+    fired = next((one for one in crossings(track) if one.fired_at is not None), None) if track else None
+    if track is None or not track.judged:
+        return None if case.fires is None else f"expected {_EXPECTED[case.fires]}, but {_no_data(rule, case, signals)}"
+    unit = signals[rule.signal].unit
+    if fired is not None and fired.fired_at is not None:
+        after = f"{duration_text(fired.fired_at)} into the case" if fired.fired_at else "at once"
+        happened = f"it fired {after}; {_extreme(track, unit)}"
+    else:
+        happened = _why_not(rule, track, unit)
+    if case.fires is (fired is not None):
+        return None
+    return f"expected {_EXPECTED[case.fires]}, but {happened}"
+
+
+_EXPECTED = {True: "to fire", False: "to be judged and not to fire", None: "to have no data throughout"}
+
+
+class _BadCase(ValueError):
+    """The case cannot be run; the text says why."""
+
+
+def _judged(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> Track | None:
+    """The track of the rule for the one subject of the case.
+
+    None if the case does not give its signal, or has facts that the rule is not for.
+    """
+    of_fact = signals[rule.signal].fact
+    if not applies(rule, case.facts.get) or (of_fact and of_fact not in case.facts):
+        return None
+    samples = dict(_recorded(case, signals))
+    series = list(samples) or [Series(_HOST, _ANYTHING, (), _FIELD)]
+    finder = Finder(_as_recorded(signals), series, lambda one: True, lambda _, fact: case.facts.get(fact))
+    known = [one.times for one in samples.values()] or [np.arange(_ROWS, dtype=np.int64) * case.interval]
+    times = max(known, key=len)
+    at = grid(times, reach=max(2 * case.interval, *(condition.over for condition in rule.conditions)))
+    phases = (Phase(case.phase, 0, int(at[-1])),) if case.phase else ()
+    judge = Judge(finder.find, samples.__getitem__, _Facts(case), phases, signals)
+    return next(iter(judge.tracks(rule, lambda subject: at)), None)
+
+
+def _recorded(case: Case, signals: Mapping[str, Signal]) -> Iterator[tuple[Series, Samples]]:
+    """The series of a case, each recorded under the name of its signal, from second 0 on."""
+    for name, values in case.series.items():
+        signal = signals.get(name)
+        if signal is None:
+            raise _BadCase(f'its series name "{name}", which is not a signal{suggest(name, list(signals))}')
+        if signal.derived:
+            operands = ", ".join(signal.derived.operands)
+            raise _BadCase(f'its series name "{name}", which is derived: give what it is derived from, {operands}')
+        if signal.instances == "each" and is_total(case.instance):
+            raise _BadCase(f'its instance "{case.instance}" stands for all the others, and {name} is kept for each')
+        if signal.fact:
+            raise _BadCase(f'its series name "{name}", which is a fact: write facts: {{{signal.fact}: 1}}')
+        tags = ((_INSTANCE, case.instance),) if signal.instances == "each" else ()
+        times = np.arange(len(values), dtype=np.int64) * case.interval
+        filled = np.array([np.nan if value is None else value for value in values])
+        yield Series(_HOST, name, tags, _FIELD), Samples(times, filled)
+
+
+def _as_recorded(signals: Mapping[str, Signal]) -> dict[str, Signal]:
+    """The signals with one source each: the series that `_recorded` makes, without rate or transform."""
+    return {
+        name: signal if signal.derived or signal.fact else signal.model_copy(update=_own(name, signal))
+        for name, signal in signals.items()
+    }
+
+
+def _own(name: str, signal: Signal) -> dict[str, object]:
+    return {"sources": (_source(name, signal),), "instances": "each" if signal.instances == "each" else "none"}
+
+
+def _source(name: str, signal: Signal) -> Source:
+    return Source(measurement=name, field=_FIELD, instance=_INSTANCE if signal.instances == "each" else None)
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """The facts of a case. There are no defaults: a case must give the fact that its limit scales by."""
+
+    case: Case
+
+    def __call__(self, subject: Subject, fact: Fact) -> float:
+        if fact not in self.case.facts:
+            raise _BadCase(f"the limit scales by {fact}, which the case does not give; write facts: {{{fact}: 1}}")
+        return self.case.facts[fact]
+
+
+def _no_data(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> str:
+    """Why a rule had no data throughout, as far as the case shows it."""
+    if case.phase and rule.phase and case.phase != rule.phase:
+        return f'it was not judged: it is for the phase "{rule.phase}", and the case is of "{case.phase}"'
+    if not applies(rule, case.facts.get):
+        return f"it does not apply: it is for {hosts_text(rule)}"
+    conditions = (rule, *rule.and_) if case.phase or not rule.phase else rule.conditions
+    named = [name for condition in conditions for name in operands(condition.signal, signals)]
+    absent = [name for name in dict.fromkeys(named) if name not in case.series]
+    return "it had no data" + (f": the case gives no {', '.join(absent)}" if absent else "")
+
+
+def operands(name: str, signals: Mapping[str, Signal]) -> list[str]:
+    """The recorded signals that a signal is computed from, at any depth; the signal itself if it is recorded."""
+    if signals[name].fact:
+        return []
+    derived = signals[name].derived
+    return [leaf for operand in derived.operands for leaf in operands(operand, signals)] if derived else [name]
+
+
+def _why_not(rule: Rule, track: Track, unit: str) -> str:
+    """Why a rule that was judged did not fire."""
+    brief = crossings(track)
+    if brief:
+        longest = max(brief, key=lambda one: one.duration)
+        lasted = f"for {duration_text(longest.duration)}" if longest.duration else "at one evaluation"
+        return f"it was crossed {lasted} at most, and fires after {duration_text(rule.for_)}; {_extreme(track, unit)}"
+    own = ~np.isnan(track.values) & ~track.healthy.holds(track.values)
+    if own.any():
+        lacking = "had data" if not (track.truths[own] == Truth.FALSE).any() else "held"
+        return f"its other conditions never {lacking} while its own did; {_extreme(track, unit)}"
+    return f"it was never crossed; {_extreme(track, unit)}"
+
+
+def _extreme(track: Track, unit: str) -> str:
+    """`the highest value was 79 %, healthy is < 80`."""
+    which = {"higher": "highest", "lower": "lowest", "either": "furthest"}[track.healthy.worse]
+    worst = worst_value(track)
+    value = "there was no value" if np.isnan(worst) else f"the {which} value was {worst:.6g} {unit}"
+    return f"{value}, healthy is {track.healthy.shown}"

@@ -1,0 +1,13 @@
+"""Writes counters as a list with one path per line, for `typeperf -cf` and `logman create counter -cf`."""
+
+from plimsoll.model.errors import Unusable
+from plimsoll.rules.collectors.counters import Counters
+
+
+def text(counters: Counters) -> str:
+    """The list. Unusable if a path is not ASCII: each host would decode it differently."""
+    lines = [str(path) for path in counters.recorded]
+    for line in lines:
+        if not line.isascii():
+            raise Unusable(f"{line}: typeperf and logman read lists of ASCII alone; use --as logman or --as telegraf")
+    return "".join(f"{line}\n" for line in lines)

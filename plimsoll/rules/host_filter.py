@@ -1,0 +1,65 @@
+"""Decides whether a rule is for a host, by the host's facts (`where`)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from plimsoll.rules.schema.field_types import Fact
+from plimsoll.rules.schema.pack import Rule
+from plimsoll.rules.wording import fact_text
+
+_SIDES = {"<": "less than ", "<=": "at most ", ">": "more than ", ">=": "at least ", "=": ""}
+
+
+def matches(rule: Rule, known: Callable[[Fact], float | None]) -> bool | Fact:
+    """Whether the rule is for a host with these facts, or the first fact that is missing to decide.
+
+    One known fact that does not hold is enough for False, even if others are missing.
+    """
+    values: dict[Fact, float | None] = {fact: known(fact) for fact in rule.where}
+    if any(value is not None and not rule.where[fact].holds(np.array(value)) for fact, value in values.items()):
+        return False
+    return next((fact for fact, value in values.items() if value is None), True)
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """How a rule holds on one host, by the facts that are known of the host.
+
+    `rule` has the severity it counts with there: info where it is only a note. `outside` is whether the host is not
+    one the rule is for, `unknown` the fact that would decide it and that nobody gives.
+    """
+
+    rule: Rule
+    judged: bool = True
+    outside: bool = False
+    unknown: Fact | None = None
+
+
+def fitted(rule: Rule, known: Callable[[Fact], float | None]) -> Fitted:
+    """How a rule holds on a host of which these facts are known (None: not known)."""
+    match matches(rule, known):
+        case True:
+            return Fitted(rule)
+        case False:
+            is_note = rule.where_outside == "info"
+            return Fitted(_as_note(rule) if is_note else rule, is_note, outside=True)
+        case fact:
+            is_note = rule.where_unknown == "info"
+            return Fitted(_as_note(rule) if is_note else rule, rule.where_unknown in ("info", "judge"), unknown=fact)
+
+
+def _as_note(rule: Rule) -> Rule:
+    return rule.model_copy(update={"severity": "info"})
+
+
+def applies(rule: Rule, known: Callable[[Fact], float | None]) -> bool:
+    """Whether the rule is judged on a host with these facts, if only as a note."""
+    return rule.where_outside != "skip" or matches(rule, known) is not False
+
+
+def hosts_text(rule: Rule) -> str:
+    """The hosts a rule is for: `hosts with at most 4,096 MB of memory`."""
+    limits = [f"{_SIDES[limit.operator]}{fact_text(fact, limit.limit)}" for fact, limit in rule.where.items()]
+    return f"hosts with {' and '.join(limits)}"

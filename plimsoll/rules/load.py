@@ -1,0 +1,158 @@
+"""Loads the shipped signals and packs, and the user's own packs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+
+from plimsoll.model import user_files
+from plimsoll.model.errors import Unusable
+from plimsoll.model.shipped_files import shipped_files
+from plimsoll.rules.schema.checks import UniqueNames, check_rule, check_signals
+from plimsoll.rules.schema.pack import Pack, Rule
+from plimsoll.rules.schema.signal import Signal, Signals
+from plimsoll.rules.schema.strict_yaml import Document, Mistakes, read, suggest, validate
+from plimsoll.rules.schema.units import convert_limits
+
+YAML = (".yaml", ".yml")
+_HOW = "; `plimsoll rules new FILE` writes one to begin with"
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """Packs, and all signals that their rules may use.
+
+    `by_hand` holds the packs that the user named, `files` the file of each pack.
+    """
+
+    packs: tuple[Pack, ...]
+    signals: Mapping[str, Signal]
+    by_hand: frozenset[str]
+    files: Mapping[str, str]
+
+    @cached_property
+    def rules(self) -> Mapping[str, Rule]:
+        """Every rule by its id."""
+        return {rule.id: rule for pack in self.packs for rule in pack.rules}
+
+    @property
+    def named(self) -> tuple[Pack, ...]:
+        """The packs that the user named, or all of them if none was named."""
+        return tuple(pack for pack in self.packs if pack.pack in self.by_hand) or self.packs
+
+
+def load(added: Sequence[str] = (), only: Sequence[str] = ()) -> Catalogue:
+    """The shipped packs, or `only` these in their place, and the `added` ones. Packs are given by name or file path.
+
+    Raises:
+        Unusable: A pack is not known.
+        Mistakes: A file has mistakes; lists all of them.
+    """
+    return _load(tuple(added), tuple(only)) if added or only else _every()
+
+
+def load_packs() -> tuple[Pack, ...]:
+    """The shipped packs."""
+    return load().packs
+
+
+def load_signals() -> Mapping[str, Signal]:
+    """The shipped signals by name. Raises Mistakes if a file in rules/signals has any."""
+    return _signals()[0]
+
+
+@cache
+def _every() -> Catalogue:
+    return _load((), ())
+
+
+def _load(added: tuple[str, ...], only: tuple[str, ...]) -> Catalogue:
+    ours = _yaml_files("packs")
+    by_hand = [_text(name, ours) for name in (*only, *added)]
+    texts = dict(by_hand if only else [*ours.values(), *by_hand])
+    loader = _Loader()
+    packs = {file: pack for file, text in texts.items() if (pack := loader.pack(file, text))}
+    if loader.mistakes:
+        raise Mistakes(loader.mistakes)
+    named = frozenset(packs[file].pack for file, _ in by_hand)
+    return Catalogue(tuple(packs.values()), loader.signals, named, {pack.pack: file for file, pack in packs.items()})
+
+
+class _Loader:
+    """Reads packs one by one, and collects their signals, names and mistakes."""
+
+    def __init__(self) -> None:
+        shipped, places = _signals()
+        self.signals = dict(shipped)
+        self.mistakes: list[str] = []
+        self._packs, self._rules, self._signals = (
+            UniqueNames("pack"),
+            UniqueNames("rule"),
+            UniqueNames("signal", places),
+        )
+
+    def pack(self, file: str, text: bytes) -> Pack | None:
+        """The pack in a file, with limits converted to the units of their signals; None if it cannot be parsed."""
+        try:
+            document = read(file, text, _HOW)
+            pack = validate(document, Pack)
+        except Mistakes as error:
+            self.mistakes += error.lines
+            return None
+        self.mistakes += self._packs.mistakes(document, ("pack",), pack.pack)
+        for name in pack.signals:
+            self.mistakes += self._signals.mistakes(document, ("signals", name), name)
+        # Only its own signals and the shipped ones: a pack must not depend on which others are loaded.
+        known = {**pack.signals, **load_signals()}
+        self.signals = {**pack.signals, **self.signals}
+        self.mistakes += check_signals(document, pack.signals, known)
+        rules = tuple(self._rule(document, at, rule, known) for at, rule in enumerate(pack.rules))
+        return pack.model_copy(update={"rules": rules})
+
+    def _rule(self, document: Document, at: int, rule: Rule, known: Mapping[str, Signal]) -> Rule:
+        self.mistakes += self._rules.mistakes(document, ("rules", at, "id"), rule.id)
+        if wrong := check_rule(document, ("rules", at), rule, known):
+            self.mistakes += wrong
+            return rule
+        rule, mistakes = convert_limits(rule, known)
+        self.mistakes += [document.mistake(("rules", at, *place), text) for place, text in mistakes]
+        return rule
+
+
+@cache
+def _signals() -> tuple[Mapping[str, Signal], Mapping[str, str]]:
+    """The shipped signals, and the place where each is defined."""
+    documents = [read(*named) for named in _yaml_files("signals").values()]
+    parts = [validate(document, Signals).signals for document in documents]
+    signals = {name: signal for part in parts for name, signal in part.items()}
+    once = UniqueNames("signal")
+    mistakes: list[str] = []
+    for document, part in zip(documents, parts, strict=True):
+        for name in part:
+            mistakes += once.mistakes(document, ("signals", name), name)
+        mistakes += check_signals(document, part, signals)
+    if mistakes:
+        raise Mistakes(mistakes)
+    return signals, once.places
+
+
+def _yaml_files(name: str) -> dict[str, tuple[str, bytes]]:
+    """The YAML files in a folder of rules/, by name without suffix: each with its display name and content."""
+    folder = shipped_files("rules").joinpath(name)
+    return {
+        entry.name.removesuffix(".yaml"): (f"{name}/{entry.name}", entry.read_bytes())
+        for entry in sorted(folder.iterdir(), key=lambda entry: entry.name)
+        if entry.name.endswith(".yaml")
+    }
+
+
+def _text(name: str, ours: Mapping[str, tuple[str, bytes]]) -> tuple[str, bytes]:
+    """The display name and content of a pack's file. Unusable if it is not known or cannot be read."""
+    if name in ours:
+        return ours[name]
+    if Path(name).suffix not in YAML:
+        raise Unusable(
+            f'pack "{name}" is not known{suggest(name, list(ours))}; '
+            f"choose from {', '.join(ours)}, or give the path of a .yaml file"
+        )
+    return name, user_files.read(Path(name), f"; give the path of a pack{_HOW}")

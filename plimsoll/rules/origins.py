@@ -1,0 +1,94 @@
+"""Origins: the series a signal is computed from for one subject, and how."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from plimsoll.model.series import Series
+from plimsoll.rules.processor_numbers import same_processor
+from plimsoll.rules.schema.field_types import Fact, Operation
+from plimsoll.rules.schema.signal import Transform
+from plimsoll.rules.subjects import Subject
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesOrigin:
+    """A signal recorded as one series: its values, or their rate, are transformed."""
+
+    series: Series
+    rate: bool
+    transform: Transform
+
+
+@dataclass(frozen=True, slots=True)
+class FieldsOrigin:
+    """A signal computed sample by sample from several fields of one measurement."""
+
+    operation: Operation
+    fields: tuple[Series, ...]
+    rate: bool
+    transform: Transform
+
+
+RecordedOrigin: TypeAlias = SeriesOrigin | FieldsOrigin
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedOrigin:
+    """A signal computed from other signals."""
+
+    operation: Operation
+    operands: tuple["Origin", ...]
+    weights: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TotalOrigin:
+    """A sum: at each time, of those parts that have data."""
+
+    parts: tuple[RecordedOrigin, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FactOrigin:
+    """A signal that is a fact of the host: a constant."""
+
+    subject: Subject
+    fact: Fact
+
+
+Origin: TypeAlias = RecordedOrigin | DerivedOrigin | TotalOrigin | FactOrigin
+# The subjects of a signal and where their samples come from, by the key of the subject.
+Origins: TypeAlias = Mapping[tuple[str, str | None], tuple[Subject, Origin]]
+
+
+def series_of(origin: Origin) -> tuple[Series, ...]:
+    """All series that an origin reads."""
+    match origin:
+        case SeriesOrigin(series):
+            return (series,)
+        case FieldsOrigin():
+            return origin.fields
+        case DerivedOrigin():
+            return tuple(series for operand in origin.operands for series in series_of(operand))
+        case TotalOrigin():
+            return tuple(series for part in origin.parts for series in series_of(part))
+        case FactOrigin():
+            return ()
+
+
+def origin_for(origins: Origins, subject: Subject) -> Origin | None:
+    """The origin for a subject: of the same instance, else of its host as a whole. None if there is no match.
+
+    Processor 3 of one object may be named `0,3` by another. If the signal belongs to a named instance of a service on
+    the host, that is used for a disk or a processor, unless the host has several: the log does not say which of them
+    a disk serves.
+    """
+    host, instance = subject.key
+    found = origins.get(subject.key) or origins.get((host, None))
+    if found is None and instance is not None:
+        on_host = [one for key, one in origins.items() if key[0] == host]
+        siblings = [one.key[1] or "" for one, _ in on_host]
+        services = [one for one in on_host if one[0].service and not subject.service]
+        found = origins.get((host, same_processor(instance, siblings))) or (services[0] if len(services) == 1 else None)
+    return found[1] if found else None

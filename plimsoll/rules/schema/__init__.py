@@ -1,0 +1,1 @@
+"""What signals and packs may contain, and how their files are checked."""

@@ -1,0 +1,99 @@
+"""Types of the fields in signals/*.yaml and packs/*.yaml: how each is written, and the value it becomes."""
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, WithJsonSchema
+
+from plimsoll.model.perfmon import CounterPath
+from plimsoll.model.times import parse_duration
+from plimsoll.rules.schema import case_notation
+from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.schema.strict_yaml import IDENTIFIER, SIGNAL_NAME
+
+Severity = Literal["info", "warning", "critical"]
+Reduce = Literal["mean", "min", "max", "last", "sum", "count", "median", "increase"]
+Fact = Literal["processors", "clock_mhz", "memory_mb", "spindles", "link_bits"]  # factors of a limit
+Load = Literal["operations", "connections", "bytes"]  # what tells most of the load first
+Trend = Literal["must_not_rise", "must_not_fall", "should_rise"]
+Operation = Literal["sum", "difference", "ratio"]
+AnyFact = Fact | Literal["raid"]  # all facts of a host or an instance
+
+EACH = "*"  # the instance of a path that stands for every instance except totals
+
+Identifier = Annotated[str, Field(pattern=IDENTIFIER)]
+SignalName = Annotated[str, Field(pattern=SIGNAL_NAME)]
+# YAML ends a text that is written on lines of its own (`summary: >`) with a line end.
+Sentence = Annotated[str, StringConstraints(strip_whitespace=True)]
+
+
+def _limit(value: object) -> object:
+    return Healthy.parse(value) if isinstance(value, str) else value
+
+
+def _duration(value: object) -> object:
+    return parse_duration(value) if isinstance(value, str | float | int) else value
+
+
+def _path(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    try:
+        path = CounterPath.parse(value)
+    except ValueError as error:
+        raise ValueError(rf"{error}; write it like '\PhysicalDisk(*)\Disk Reads/sec', in single quotes") from None
+    if path.computer:
+        any_computer = path._replace(computer=None)
+        raise ValueError(f"\"{value}\" names a computer; a source is a path for any computer: '{any_computer}'")
+    return path
+
+
+def _samples(value: object) -> object:
+    if not isinstance(value, str):
+        # YAML reads 0x60 as the number 96.
+        raise ValueError('a series is text: put it in quotes, as in "0x60"')
+    return case_notation.parse(value)
+
+
+def _bare(limit: Healthy) -> Healthy:
+    if limit.unit:
+        raise ValueError(f'"{limit}": a fact has its unit in its name; write the number alone')
+    return limit
+
+
+_SHARE = re.compile(r"(\d+(?:\.\d+)?) ?%")
+
+
+def _share(value: object) -> object:
+    match = _SHARE.fullmatch(value.strip()) if isinstance(value, str) else None
+    share = float(match[1]) / 100 if match else value
+    if not isinstance(share, float) or not 0 < share <= 1:
+        raise ValueError(f'"{value}" is not a share of the time; write it like "10 %", above 0 and up to 100')
+    return share
+
+
+def _text(kind: str, *examples: str, number: bool = False) -> WithJsonSchema:
+    """The JSON Schema of a field written as text; `kind` is its type on the reference page."""
+    return WithJsonSchema(
+        {"type": ["string", "number"] if number else "string", "format": kind, "examples": [*examples]}
+    )
+
+
+Limit = Annotated[Healthy, BeforeValidator(_limit), _text("limit", "< 80", "<= 25 ms", "> 3600 s", ">= 4 GB", "= 0")]
+FactLimit = Annotated[Limit, AfterValidator(_bare), _text("limit", "<= 4", "= 1")]
+Share = Annotated[float, BeforeValidator(_share), _text("share of time", "10 %")]
+Duration = Annotated[  # ns
+    int, BeforeValidator(_duration), Field(ge=0), _text("duration", "30s", "5m", "1h30m", number=True)
+]
+Path = Annotated[
+    CounterPath,
+    BeforeValidator(_path),
+    _text("counter path", r"\Memory\Available Bytes", r"\PhysicalDisk(*)\% Disk Time"),
+]
+Samples = Annotated[tuple[float | None, ...], BeforeValidator(_samples), _text("series", "85x60", "65x12 95x12 _x6")]
+
+
+class Strict(BaseModel):
+    """Base of all parts of a file: unknown fields are errors, and instances are immutable."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)

@@ -1,0 +1,166 @@
+"""The contents of packs/*.yaml. Field names here are the names in the files.
+
+docs/build.py copies the descriptions into docs/packs.md and into the JSON schemas that editors use.
+"""
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from plimsoll.model.times import parse_duration
+from plimsoll.rules.schema.field_types import (
+    AnyFact,
+    Duration,
+    Fact,
+    FactLimit,
+    Identifier,
+    Limit,
+    Reduce,
+    Samples,
+    Sentence,
+    Severity,
+    Share,
+    SignalName,
+    Strict,
+)
+from plimsoll.rules.schema.signal import Signal
+
+OFTEN = 0.1  # share of the judged time; our choice, explained in docs/evaluation.md
+
+
+class Condition(Strict):
+    """A signal reduced over a window and compared with a limit."""
+
+    signal: SignalName = Field(description="The signal to compare with the limit: a shipped one, or one of the pack.")
+    healthy: Limit = Field(
+        description="The limit, with the operator of its healthy side: `< 80` is crossed at 80 and above. Times, bytes "
+        "and bytes/s need a unit: `< 25 ms`, `>= 4 GB`."
+    )
+    over: Duration = Field(default=parse_duration("1m"), description="The window that ends at each evaluation.")
+    reduce: Reduce = Field(
+        default="mean",
+        description="How samples in the window become one value; `increase` is the last minus the first.",
+    )
+    scale: Fact | None = Field(
+        default=None,
+        description="The fact of the host that the limit is multiplied by; the limit is then per processor, per MB.",
+    )
+
+
+class Citation(Strict):
+    """The source of a limit: a document, or the people who agreed on it."""
+
+    document: Sentence = Field(description="Title, author, year: enough to find it.")
+    place: Sentence = Field(description="Where in the document.")
+    quote: str | None = Field(default=None, description="The wording there.")
+
+
+class Case(Strict):
+    """A test case of a rule, run by `plimsoll rules test`. For a rule with `drive` the instance is marked as such."""
+
+    name: str = Field(description="What the case shows: `fires`, `just below`, `data missing`.")
+    series: dict[SignalName, Samples] = Field(
+        description="Samples by signal, in the signal's unit: `85x60` is 85 and 60 more of it, `0+10x3` is 0 10 20 30, "
+        "`_x5` is five missing samples. For a derived signal, give its operands."
+    )
+    fires: bool | None = Field(description="Whether the rule must fire at any time; null: it must never have data.")
+    interval: Duration = Field(default=parse_duration("10s"), gt=0, description="The time between samples.")
+    phase: str | None = Field(default=None, description="The phase of the whole case; by default phases are not known.")
+    facts: dict[AnyFact, float] = Field(default={}, description="The facts of the host.")
+    instance: str = Field(default="0", description="The instance of the samples, if the signal has instances.")
+
+
+class Rule(Condition):
+    """A documented threshold. docs/evaluation.md says exactly how it is judged."""
+
+    id: Identifier = Field(description="Its name, unique among all packs: `own-exceptions`.")
+    for_: Duration = Field(
+        default=0, alias="for", description="How long it must be crossed before it fires; 0 fires at once."
+    )
+    often: Share = Field(
+        default=OFTEN,
+        description="The share of the judged time from which a rule that never fired is often crossed, if it was also "
+        "crossed for `for` in total: `10 %`.",
+    )
+    recover: Limit | None = Field(
+        default=None, description="The limit that ends an alert, further on the healthy side; by default `healthy`."
+    )
+    phase: str | None = Field(default=None, description="The phase of a run in which it is judged: `steady`.")
+    when_phase_unknown: tuple[Condition, ...] = Field(
+        default=(), description="Further conditions that must be crossed if the phases of a run are not known."
+    )
+    and_: tuple[Condition, ...] = Field(
+        default=(), alias="and", description="Conditions that must be crossed at the same time."
+    )
+    severity: Severity = Field(description="How a crossing counts: `warning` and `critical` make a run not healthy.")
+    summary: Sentence = Field(description="What a crossing means, in a sentence.")
+    look_at: tuple[SignalName, ...] = Field(default=(), description="Signals to look at next.")
+    measured_on: str | None = Field(default=None, description="The machine that the limit was measured on.")
+    why: str = Field(default="", description="The reason for the limit, and which parts of the rule are our own.")
+    superseded_by: tuple[Identifier, ...] = Field(
+        default=(),
+        description="Current rules for the same thing: on a host where one of them was judged, this rule is a note.",
+    )
+    drive: Literal["database", "log"] | None = Field(
+        default=None, description="Only for disks that plimsoll.toml marks with this drive."
+    )
+    where: dict[Fact, FactLimit] = Field(
+        default={}, description='Only for hosts with these facts: `{processors: "<= 4"}`.'
+    )
+    where_unknown: Literal["info", "judge", "skip"] | None = Field(
+        default=None,
+        description="What happens if such a fact is not known: judged as a note (`info`), judged as it is, or skipped "
+        "as not applying. By default it is reported as not judged.",
+    )
+    where_outside: Literal["info", "skip"] = Field(
+        default="skip", description="What happens on other hosts: `skip` (it does not apply), or `info` (it is a note)."
+    )
+    thresholds: tuple[str, ...] = Field(
+        default=(), description="Rows of the studies' limits (tests/data/thresholds.csv) that it implements."
+    )
+    limits: tuple[str, ...] = Field(
+        default=(), description="Rows of the current limits (tests/data/limits-today.csv) that it implements."
+    )
+    cases: tuple[Case, ...] = Field(default=(), description="Its test cases.")
+    sources: tuple[Citation, ...] = Field(min_length=1, description="The sources of the limit.")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "Rule":
+        if self.recover and self.recover.worse != self.healthy.worse:
+            raise ValueError(f'recover "{self.recover}" lies on the other side than healthy "{self.healthy}"')
+        if self.when_phase_unknown and not self.phase:
+            raise ValueError("when_phase_unknown needs a phase")
+        if self.where_unknown and not self.where:
+            raise ValueError("where_unknown needs a where")
+        if self.where_outside != "skip" and not self.where:
+            raise ValueError("where_outside needs a where")
+        return self
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """All conditions of the rule, its own first."""
+        return (self, *self.and_, *self.when_phase_unknown)
+
+
+class AppliesTo(Strict):
+    """The hosts that a pack is for: those with any of these."""
+
+    objects: tuple[str, ...] = Field(
+        default=(),
+        description="Perfmon objects; `*` at the end matches any text. Those of SQL Server are written for the default "
+        "instance.",
+    )
+    measurements: tuple[str, ...] = Field(default=(), description="Telegraf measurements.")
+
+
+class Pack(Strict):
+    """Rules for one kind of system."""
+
+    pack: Identifier = Field(description="Its name, unique among all packs: `own`.")
+    title: Sentence = Field(description="Its name in reports.")
+    about: str = Field(description="What it covers, and where its limits come from.")
+    applies_to: AppliesTo | None = Field(default=None, description="The hosts it is for; by default every host.")
+    signals: dict[SignalName, Signal] = Field(
+        default={}, description="Its own signals, which its rules can use besides the shipped ones."
+    )
+    rules: tuple[Rule, ...] = Field(description="Its limits.")

@@ -1,0 +1,201 @@
+"""The contents of signals/*.yaml. Field names here are the names in the files.
+
+docs/build.py copies the descriptions into docs/packs.md and into the JSON schemas that editors use.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from plimsoll.rules.schema.field_types import EACH, Fact, Load, Operation, Path, Sentence, SignalName, Strict, Trend
+
+
+class Transform(Strict):
+    """`scale * x + offset`, applied to samples: 100 - x is scale -1, offset 100."""
+
+    scale: float = Field(default=1, description="What a sample is multiplied by.")
+    offset: float = Field(default=0, description="What is then added.")
+
+
+class Fields(Strict):
+    """Several fields of one measurement, combined sample by sample (plimsoll/rules/fields.py)."""
+
+    sum: Annotated[tuple[str, ...], Field(min_length=2)] | None = Field(default=None, description="The sum of all.")
+    difference: tuple[str, str] | None = Field(default=None, description="The first less the second.")
+    ratio: tuple[str, str] | None = Field(default=None, description="The first divided by the second.")
+
+    @model_validator(mode="after")
+    def _one_operation(self) -> "Fields":
+        if [self.sum, self.difference, self.ratio].count(None) != 2:
+            raise ValueError("a field is a name, or one of sum, difference or ratio of several")
+        if len(set(self.names)) != len(self.names):
+            raise ValueError("a field is named twice")
+        return self
+
+    @property
+    def operation(self) -> Operation:
+        """The operation on the fields."""
+        return "sum" if self.sum else "difference" if self.difference else "ratio"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The fields, in order."""
+        return self.sum or self.difference or self.ratio or ()
+
+
+class Source(Strict):
+    """Where a signal is recorded: a Perfmon counter path, or a field of a Telegraf measurement.
+
+    In a list of sources, a path may be given alone.
+    """
+
+    path: Path | None = Field(
+        default=None,
+        description="A counter path, in English and without a computer, in single quotes: "
+        "`'\\Memory\\Available Bytes'`. The instance `*` is every instance except `_Total`. Objects of SQL Server are "
+        "written for the default instance (`SQLServer:`), and include those of named instances (`MSSQL$NAME:`).",
+    )
+    measurement: str | None = Field(default=None, description="A Telegraf measurement, if there is no path.")
+    field: str | Fields | None = Field(
+        default=None, description="The field of the measurement, or an operation on several fields."
+    )
+    tags: dict[str, str] = Field(default={}, description="Tags that the series must have, with their values.")
+    host: str | None = Field(default=None, description="The tag that names the host, if it is not `host`.")
+    instance: str | None = Field(default=None, description="The tag that names the instance.")
+    but: tuple[str, ...] = Field(
+        default=(), description="Instances to leave out, besides totals; `*` matches any text."
+    )
+    rate: bool = Field(
+        default=False,
+        description="Whether the field, or each of several, is a growing counter: the signal is its rate.",
+    )
+    per: Fact | None = Field(
+        default=None,
+        description="A fact of the host to divide by; if it is not known, the source gives no data.",
+    )
+    transform: Transform = Field(default=Transform(), description="A linear transform of each sample.")
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields of the measurement that it reads."""
+        return self.field.names if isinstance(self.field, Fields) else (self.field,) if self.field else ()
+
+    @property
+    def each(self) -> bool:
+        """Whether it gives a value for each instance."""
+        return self.path.instance == EACH if self.path else self.instance is not None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_path(cls, value: object) -> object:
+        return {"path": value} if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> "Source":
+        if (self.path is None) == (self.measurement is None) or (self.measurement is None) != (self.field is None):
+            raise ValueError("a source is either a counter path, or a measurement and a field")
+        if self.but and not self.each:
+            raise ValueError("a source without instances has none to leave out")
+        return self
+
+
+class Weight(Strict):
+    """The weight of an operand in a sum, by a fact of the host or instance."""
+
+    by: Literal["raid"] = Field(description="The fact; plimsoll.toml gives it.")
+    values: dict[int, float] = Field(description="The weight for each value of the fact.")
+    unknown: float = Field(description="The weight for any other value, or if the fact is not known.")
+
+    def of(self, fact: float | None) -> float:
+        """The weight for a value of the fact; None if that is not known."""
+        return self.unknown if fact is None else self.values.get(int(fact), self.unknown)
+
+
+class Derivation(Strict):
+    """A signal computed from others, each reduced over the window first; a divisor of 0 or less is no data."""
+
+    sum: tuple[SignalName, ...] | None = Field(default=None, description="The signals that are added up.")
+    weights: dict[SignalName, Weight] = Field(default={}, description="Weights of operands of a sum; by default 1.")
+    partial: bool = Field(
+        default=False,
+        description="Whether to add up only the operands that have data: for limits that one operand can break.",
+    )
+    difference: tuple[SignalName, SignalName] | None = Field(default=None, description="The first less the second.")
+    ratio: tuple[SignalName, SignalName] | None = Field(default=None, description="The first divided by the second.")
+
+    @model_validator(mode="after")
+    def _one_operation(self) -> "Derivation":
+        if sum(x is not None for x in (self.sum, self.difference, self.ratio)) != 1:
+            raise ValueError("a derived signal is one of sum, difference or ratio")
+        if self.partial and (self.weights or not self.sum):
+            raise ValueError("partial is for a sum without weights")
+        if strange := set(self.weights) - set(self.sum or ()):
+            raise ValueError(f'weights name "{min(strange)}", which is no operand of a sum')
+        return self
+
+    @property
+    def operands(self) -> tuple[str, ...]:
+        """The signals it is computed from."""
+        return self.sum or self.difference or self.ratio or ()
+
+
+class Signal(Strict):
+    """A quantity that rules, charts and reports use. It has one origin: `sources`, `derived` or `fact`."""
+
+    title: Sentence = Field(description="Its name in charts and reports.")
+    unit: str = Field(
+        description="The unit of its values: `s`, `ms`, `bytes`, `bytes/s`, `%`, `/s`, `ratio`, or what is counted "
+        "(`requests`)."
+    )
+    meaning: str = Field(description="What it measures, and how to read its values.")
+    worse: Literal["higher", "lower", "either"] = Field(
+        default="higher", description="The direction in which values become bad."
+    )
+    negative: bool = Field(
+        default=False,
+        description="Whether it can be below zero. What is measured in `%`, time, bytes or rates cannot, unless it is "
+        "said here: a value of -1 or less is not judged then.",
+    )
+    highest: float | None = Field(
+        default=None,
+        description="The highest value that it can have: 100 for a share of a whole. A value that is more than a tenth "
+        "above it is not judged.",
+    )
+    instances: Literal["none", "each", "sum"] = Field(
+        default="none",
+        description="How instances are treated: `each` is judged on its own, `sum` adds them up to one value of the "
+        "host, `none` is for signals without instances.",
+    )
+    load: Load | None = Field(
+        default=None,
+        description="What kind of load it measures, if it does: `operations` that were done, `connections` or users, "
+        "or `bytes` that were moved. Phases and load steps are found from the load; operations say most.",
+    )
+    trend: Trend | None = Field(
+        default=None,
+        description="What a trend of it means while the load is level: it `must_not_rise`, as memory of a process that "
+        "leaks does, `must_not_fall`, or `should_rise`, as it does while a cache fills.",
+    )
+    sources: tuple[Source, ...] = Field(
+        default=(), description="The best source first: for each host, the first with samples is used."
+    )
+    derived: Derivation | None = Field(default=None, description="How it is computed from other signals.")
+    fact: Fact | None = Field(default=None, description="The fact of the host that is its constant value.")
+
+    @model_validator(mode="after")
+    def _has_origin(self) -> "Signal":
+        if sum((bool(self.sources), self.derived is not None, self.fact is not None)) != 1:
+            raise ValueError("a signal has either sources, is derived, or is a fact")
+        if self.instances == "sum" and not all(source.each for source in self.sources):
+            raise ValueError("a sum over instances needs sources that have instances")
+        if self.instances == "none" and any(source.each for source in self.sources):
+            raise ValueError("a source has instances: judge each (instances: each), or add them up (instances: sum)")
+        if self.instances == "each" and not all(source.each for source in self.sources):
+            raise ValueError("instances: each needs sources that have instances, as (*) in a path")
+        return self
+
+
+class Signals(Strict):
+    """A file of rules/signals as a whole."""
+
+    signals: dict[SignalName, Signal]

@@ -1,0 +1,115 @@
+"""Converts limits to the units of their signals: `< 25 ms` for a signal in seconds, `>= 4 GB` for one in bytes.
+
+The multiples are those of reports (model/value_text.py): powers of two for memory, powers of ten for throughput.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from math import isfinite
+
+from plimsoll.model.value_text import MULTIPLES, exact, quantity
+from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.schema.pack import Condition, Rule
+from plimsoll.rules.schema.signal import Signal
+from plimsoll.rules.schema.strict_yaml import Place, suggest
+
+Kind = Mapping[str, Fraction]
+
+_TIME: Kind = {
+    "s": Fraction(1),
+    "ms": Fraction(1, 1000),
+    "us": Fraction(1, 10**6),
+    "µs": Fraction(1, 10**6),
+    "min": Fraction(60),
+    "h": Fraction(3600),
+}
+# Units that can be converted into each other, each as a multiple of the first of its kind.
+KINDS: tuple[Kind, ...] = (
+    _TIME,
+    *({base: Fraction(1)} | {name: Fraction(size) for size, name in reversed(of)} for base, of in MULTIPLES.items()),
+)
+_NO_UNIT = ("", "ratio")
+_SAMPLES = "samples"
+
+
+def convert_limit(healthy: Healthy, unit: str) -> Healthy:
+    """A limit converted to the unit of its signal.
+
+    The unit may be missing only if the limit is 0, or the signal's unit has no others of its kind (counts, %).
+    Raises ValueError, with what to write, if the unit is missing or does not fit.
+    """
+    if not isfinite(healthy.limit):
+        raise ValueError(f'"{healthy}" is no limit')
+    kind, given = _kind(unit), healthy.unit
+    if given is None:
+        if not is_named(unit) or healthy.limit == 0:
+            return healthy
+        texts = dict.fromkeys((str(replace(healthy, unit=unit)), written(healthy, unit)))
+        options = " or ".join(f'"{text}"' for text in texts)
+        raise ValueError(f'"{healthy}" does not name its unit; write {options} ({_names(kind)} fit)')
+    found = next((name for name in (given, f"{given}s") if name in kind), None)  # 1 byte
+    if found is None:
+        bare = replace(healthy, unit=None)
+        if unit in _NO_UNIT:
+            raise ValueError(f'"{healthy}": the signal has no unit; write "{bare}"')
+        alike = next((name for name in kind if name.casefold() == given.casefold()), None)
+        near = f' (did you mean "{alike}"?)' if alike else suggest(given, list(kind))
+        fitting = f"{_names(kind)} fit" if is_named(unit) else f'write "{bare}" or "{bare} {unit}"'
+        raise ValueError(f'"{healthy}": the signal is in {unit}, and "{given}" is no unit of that{near}; {fitting}')
+    # Convert the decimal as written, not the nearest float: 35 ms is exactly 0.035 s.
+    return replace(healthy, limit=float(Fraction(repr(healthy.limit)) * kind[found] / kind[unit]), unit=None)
+
+
+def written(healthy: Healthy, unit: str) -> str:
+    """A limit in the unit that reads best: `< 25 ms`. `convert_limit` turns the text back into the same limit."""
+    base, factor = next(iter(_kind(unit))), _kind(unit)[unit]
+    in_base = float(Fraction(repr(healthy.limit)) * factor)
+    text = f"{healthy.operator} {quantity(in_base, base, exact).replace(',', '')}"
+    back = convert_limit(Healthy.parse(text), unit)
+    return text if back == replace(healthy, unit=None) else f"{healthy.operator} {healthy.limit!r} {unit}".rstrip()
+
+
+def unit_of(condition: Condition, signals: Mapping[str, Signal]) -> str:
+    """The unit of a condition's limit: that of its signal, or samples if it counts them."""
+    return _SAMPLES if condition.reduce == "count" else signals[condition.signal].unit
+
+
+def convert_limits(rule: Rule, signals: Mapping[str, Signal]) -> tuple[Rule, list[tuple[Place, str]]]:
+    """A rule with its limits in the units of their signals, and the mistakes in limits that cannot be converted."""
+    mistakes: list[tuple[Place, str]] = []
+
+    def fitted(healthy: Healthy, condition: Condition, place: Place) -> Healthy:
+        try:
+            return convert_limit(healthy, unit_of(condition, signals))
+        except ValueError as error:
+            mistakes.append((place, f"{place[-1]} {error}"))
+            return healthy
+
+    def all_of(conditions: tuple[Condition, ...], field: str) -> tuple[Condition, ...]:
+        return tuple(
+            one.model_copy(update={"healthy": fitted(one.healthy, one, (field, at, "healthy"))})
+            for at, one in enumerate(conditions)
+        )
+
+    update = {
+        "healthy": fitted(rule.healthy, rule, ("healthy",)),
+        "recover": rule.recover and fitted(rule.recover, rule, ("recover",)),
+        "and_": all_of(rule.and_, "and"),
+        "when_phase_unknown": all_of(rule.when_phase_unknown, "when_phase_unknown"),
+    }
+    return rule.model_copy(update=update), mistakes
+
+
+def is_named(unit: str) -> bool:
+    """Whether a limit must name its unit, because others of its kind could be meant."""
+    return len(_kind(unit)) > 1
+
+
+def _kind(unit: str) -> Kind:
+    return next((kind for kind in KINDS if unit in kind), {unit: Fraction(1)})
+
+
+def _names(kind: Kind) -> str:
+    *names, last = kind
+    return f"{', '.join(names)} and {last}" if names else last

@@ -1,0 +1,117 @@
+"""Subjects: which host, and which instance of it, a series belongs to."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from plimsoll.model.perfmon import TOTAL, CounterPath, generic_object
+from plimsoll.model.series import Series
+from plimsoll.rules.schema.field_types import EACH
+from plimsoll.rules.schema.signal import Signal, Source
+
+_TOTALS = (TOTAL.casefold(), "cpu-total")
+_THIS_COMPUTER = "localhost"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a rule is judged for: a host, or one instance of a host.
+
+    `service`: the instance is a named instance of a service (SQL Server), not a disk or a processor of the host.
+    """
+
+    host: str
+    instance: str | None = None
+    service: bool = False
+
+    @property
+    def key(self) -> tuple[str, str | None]:
+        """Hosts and instances compare without regard to case."""
+        return self.host.casefold(), None if self.instance is None else self.instance.casefold()
+
+
+def subject_of(source: Source, series: Series) -> Subject | None:
+    """The subject of a series, or None if the source does not match the series."""
+    subject = _subject_of_path(source.path, series) if source.path else _subject_of_measurement(source, series)
+    # The tag, not the subject's instance: that may begin with the name of a server.
+    recorded = series.tag("instance" if source.path else source.instance or "") or ""
+    return None if any(_is_named(recorded.casefold(), one.casefold()) for one in source.but) else subject
+
+
+def _is_named(instance: str, name: str) -> bool:
+    """Whether an instance matches a pattern. Only `*` is special, as names of network adapters contain brackets."""
+    return fnmatchcase(instance, name.replace("[", "[[]").replace("?", "[?]"))
+
+
+def _subject_of_measurement(source: Source, series: Series) -> Subject | None:
+    for name, value in source.tags.items():
+        given = series.tag(name)
+        if name == "object" and given is not None:
+            given = generic_object(given)[0]
+        if given is None or given.casefold() != value.casefold():
+            return None
+    if source.host and not series.tag(source.host):
+        return None
+    host = host_of(series, (source.host,) if source.host else ())
+    if source.instance is None:
+        return Subject(host)
+    instance = series.tag(source.instance)
+    return None if instance is None or is_total(instance) else Subject(host, instance)
+
+
+def host_of(series: Series, tags: Collection[str] = ()) -> str:
+    """The computer that a series describes.
+
+    The first of `tags` (see `host_tags`) that the series has names it. For a Windows counter it is the computer that
+    was polled (`source`): an agent that polls others writes its own name as the host.
+    """
+    named = next((value for tag in tags if (value := series.tag(tag))), None)
+    if named is None and series.tag("objectname") is not None:
+        named = series.tag("source")
+    return series.host if named is None or _same_computer(named, series.host) else named
+
+
+def hosts_of(series: Iterable[Series], tags: Collection[str] = ()) -> dict[str, str]:
+    """The computers of some series by case-folded name, each spelled as it first appears."""
+    first: dict[str, str] = {}
+    for one in series:
+        host = host_of(one, tags)
+        first.setdefault(host.casefold(), host)
+    return first
+
+
+def host_tags(signals: Mapping[str, Signal]) -> tuple[str, ...]:
+    """The tags that name the host in place of `host`, in the sources of any signal."""
+    return tuple(dict.fromkeys(one.host for signal in signals.values() for one in signal.sources if one.host))
+
+
+def _same_computer(name: str, host: str) -> bool:
+    """Whether two names mean the same computer; one of them may include its domain."""
+    name, host = name.casefold(), host.casefold()
+    with_domain = name.partition(".")[0] == host.partition(".")[0] and ("." in name) != ("." in host)
+    return name in (host, _THIS_COMPUTER) or with_domain
+
+
+def _subject_of_path(path: CounterPath, series: Series) -> Subject | None:
+    generic, named = generic_object(series.tag("objectname") or "")
+    if generic.casefold() != path.object.casefold():
+        return None
+    host, instance = host_of(series), series.tag("instance")
+    if path.instance == EACH:
+        if instance is None or is_total(instance):
+            return None
+        return Subject(host, f"{named}/{instance}" if named else instance)
+    if (instance or "").casefold() != (path.instance or "").casefold():
+        return None
+    return Subject(host, named, service=named is not None)
+
+
+def is_total(instance: str) -> bool:
+    """Whether an instance is a total of the others (`_Total`, `0,_Total`, `cpu-total`, sysstat's `all`)."""
+    return instance.casefold().endswith(_TOTALS) or instance == "all"
+
+
+def has_object(series: Series, objects: Sequence[str], measurements: Sequence[str]) -> bool:
+    """Whether a series belongs to one of these Perfmon objects or measurements."""
+    generic = generic_object(series.tag("objectname") or "")[0].casefold()
+    return series.measurement in measurements or any(fnmatchcase(generic, name.casefold()) for name in objects)

@@ -1,0 +1,81 @@
+"""The wording of limits in reviews, reports, rule pages, dashboards and alerts."""
+
+import math
+from collections.abc import Mapping
+
+from plimsoll.model.value_text import MULTIPLES, exact, quantity
+from plimsoll.rules.schema.field_types import Fact, Reduce
+from plimsoll.rules.schema.healthy import Healthy
+
+_MB = 1024**2
+# One of what a fact counts, and several.
+_COUNTED: Mapping[Fact, tuple[str, str]] = {
+    "processors": ("processor", "processors"),
+    "clock_mhz": ("MHz of processor clock", "MHz of processor clock"),
+    "memory_mb": ("MB of memory", "MB of memory"),
+    "spindles": ("spindle", "spindles"),
+    "link_bits": ("bit/s of link speed", "bit/s of link speed"),
+}
+_UNITS: Mapping[str, str] = {"clock_mhz": "MHz", "memory_mb": "MB of memory", "link_bits": "bit/s"}
+_SHOULD = {"<": "stay below", "<=": "stay at or below", ">": "stay above", ">=": "stay at or above", "=": "be"}
+_REDUCED: Mapping[Reduce, str] = {"min": "minimum", "max": "maximum"}
+_HEALTHY = {"<": "below {}", "<=": "at most {}", ">": "above {}", ">=": "at least {}", "=": "exactly {}"}
+_CROSSED = {"<": "{} or more", "<=": "more than {}", ">": "{} or less", ">=": "less than {}", "=": "anything but {}"}
+
+
+def limit_text(healthy: Healthy, unit: str, per: Fact | None = None) -> str:
+    """A limit in a signal's unit, with all its digits: `< 80 %`, `> 4 MB`, `≤ 3 requests × spindles`."""
+    if per == "memory_mb" and unit == "bytes":
+        return f"{healthy.sign} {exact(100 * healthy.limit / _MB)} % of memory"
+    return f"{healthy.sign} {exactly(healthy.limit, unit)}{f' × {counted_by(per)}' if per else ''}"
+
+
+def should_text(healthy: Healthy, unit: str) -> str:
+    """What a healthy value does: `should stay below 80 %`."""
+    return f"should {_SHOULD[healthy.operator]} {exactly(healthy.limit, unit)}"
+
+
+def healthy_text(healthy: Healthy, unit: str) -> str:
+    """The values on the healthy side: `below 80 %`, `at least 4 GB`."""
+    return _HEALTHY[healthy.operator].format(exactly(healthy.limit, unit))
+
+
+def crossed_text(healthy: Healthy, unit: str) -> str:
+    """The values on the other side: `80 % or more`, `less than 4 GB`."""
+    return _CROSSED[healthy.operator].format(exactly(healthy.limit, unit))
+
+
+def is_sample(how: Reduce, healthy: Healthy) -> bool:
+    """Whether the worst reduced value is a single sample: the maximum where high values are bad, or the last."""
+    worse = healthy.worse
+    return how == "last" or (how == "max" and worse != "lower") or (how == "min" and worse != "higher")
+
+
+def reduced_text(how: Reduce, window: str) -> str:
+    """How samples become one value: `1 min mean`, `5 min maximum`."""
+    return f"{window} {reduction(how)}"
+
+
+def reduction(how: Reduce) -> str:
+    """`mean`, `maximum`."""
+    return _REDUCED.get(how, how)
+
+
+def exactly(limit: float, unit: str) -> str:
+    """The value of a limit with all its digits, in the largest multiple that needs at most two decimals: `4,000 MB`."""
+    for size, name in MULTIPLES.get(unit, ()):
+        hundredths = 100 * limit / size
+        if abs(limit) >= size and math.isclose(hundredths, round(hundredths)):
+            return f"{exact(limit / size)} {name}"
+    return quantity(limit, unit, exact)
+
+
+def counted_by(fact: Fact, number: float = 2) -> str:
+    """What a fact counts: `spindles`, or `spindle` if the number of them is one."""
+    one, several = _COUNTED[fact]
+    return one if number == 1 else several
+
+
+def fact_text(fact: Fact, number: float) -> str:
+    """So much of a fact: `2 processors`, `4,096 MB of memory`, `1,000,000,000 bit/s`."""
+    return f"{number:,.12g} {_UNITS.get(fact) or counted_by(fact, number)}"

@@ -1,0 +1,1 @@
+"""Serves HTTP: who may ask, within which limits, and the write endpoint."""

@@ -1,0 +1,49 @@
+"""The data folder of `plimsoll up`: where it lies, and that only its owner can change what is in it."""
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from plimsoll.model.errors import Unusable
+from plimsoll.native.private import check_private
+
+_NAME = "plimsoll"
+# One of these shows that a folder is a data folder.
+_FILES = frozenset({"up.toml", "alerts.db", "plimsoll.duckdb", "token", "access.json"})
+
+
+def default_folder(environment: Mapping[str, str] = os.environ, system: str = sys.platform) -> Path:
+    r"""The data folder where none is named: that of the user's applications, as the system has it.
+
+    `$XDG_DATA_HOME/plimsoll` or `~/.local/share/plimsoll`, `~/Library/Application Support/plimsoll` on macOS,
+    `%LOCALAPPDATA%\plimsoll` on Windows.
+    """
+    if system == "win32":
+        local = environment.get("LOCALAPPDATA")
+        return (Path(local) if local else Path.home() / "AppData" / "Local") / _NAME
+    if system == "darwin":
+        return Path.home() / "Library" / "Application Support" / _NAME
+    given = environment.get("XDG_DATA_HOME", "")
+    # The XDG specification: a path that is not absolute is ignored.
+    return (Path(given) if given.startswith("/") else Path.home() / ".local" / "share") / _NAME
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether nothing is in a folder but what Plimsoll, or the file system, puts there."""
+    names = {one.name for one in folder.iterdir()} if folder.is_dir() else set[str]()
+    return not names or bool(names & _FILES) or names == {"lost+found"}
+
+
+def made(folder: Path | None) -> Path:
+    """The data folder, made for its owner alone if there is none. Unusable if others may change what is in it."""
+    folder = folder or default_folder()
+    if not _is_ours(folder):
+        raise Unusable(f"{folder}: holds other files; name an empty folder, or a new one, with --data")
+    check_private(folder, option="--data")
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise Unusable(f"{folder}: cannot be made: {error.strerror or error}; name another with --data") from None
+    return folder

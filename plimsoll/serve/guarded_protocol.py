@@ -1,0 +1,56 @@
+"""uvicorn's protocol, which also closes connections on which no request arrives."""
+
+import asyncio
+from typing import Any
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from plimsoll.serve.limits import Limits
+
+
+def guarded_protocol(limits: Limits) -> type[H11Protocol]:
+    """The protocol. The head of a request must arrive within `head_s` from its first byte, or from connecting.
+
+    As long may a client send on what was answered already.
+    """
+
+    class Guarded(H11Protocol):
+        _deadline: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self._expect_head()
+
+        def data_received(self, data: bytes) -> None:
+            # uvicorn's own limit, for idle connections, ends at the first byte.
+            self._expect_head()
+            super().data_received(data)
+            self._see_head()
+
+        def on_response_complete(self) -> None:
+            super().on_response_complete()
+            self._expect_head()
+            self._see_head()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._forget()
+            super().connection_lost(exc)
+
+        def _expect_head(self) -> None:
+            if self._deadline is None:
+                self._deadline = self.loop.call_later(limits.head_s, self.transport.abort)
+
+        def _see_head(self) -> None:
+            """Whether a request is being handled, or nothing of the next one was received: then nothing is awaited."""
+            handled = bool(self.cycle) and not self.cycle.response_complete  # there is none before the first request
+            idle = self.conn.their_state is h11.IDLE and not self.conn.trailing_data[0]
+            if handled or idle:
+                self._forget()
+
+        def _forget(self) -> None:
+            if self._deadline is not None:
+                self._deadline.cancel()
+                self._deadline = None
+
+    return Guarded

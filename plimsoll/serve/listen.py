@@ -1,0 +1,54 @@
+"""The address that `plimsoll up` listens on."""
+
+import ipaddress
+import re
+import socket
+from dataclasses import dataclass
+
+from plimsoll.model.errors import Unusable
+
+DEFAULT_PORT = 8087
+_LOOPBACK = "127.0.0.1"
+_ADDRESS = re.compile(r"(?P<host>\[[^\[\]]*\]|[^\[\]:]*)(?::(?P<port>[0-9]{1,5}))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Listen:
+    """A host name or IP address without brackets, and a port; 0 for any free one."""
+
+    host: str = _LOOPBACK
+    port: int = DEFAULT_PORT
+
+    @classmethod
+    def parse(cls, text: str) -> "Listen":
+        """Parse `HOST`, `HOST:PORT`, `[IPv6]:PORT` or `:PORT`. Unusable if it is none of these."""
+        found = _ADDRESS.fullmatch(text)
+        port = int(found["port"]) if found and found["port"] else DEFAULT_PORT
+        if found is None or not text or port > 65_535:
+            raise Unusable(f"{text}: is no address to listen on; write HOST:PORT, such as 127.0.0.1:{DEFAULT_PORT}")
+        return cls(found["host"].strip("[]") or _LOOPBACK, port)
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can reach it."""
+        return self.host.lower() == "localhost" or ((ip := ip_of(self.host)) is not None and ip.is_loopback)
+
+    @property
+    def everywhere(self) -> bool:
+        """Whether it is on all addresses of the machine."""
+        return (ip := ip_of(self.host)) is not None and ip.is_unspecified
+
+    def url(self, *, tls: bool) -> str:
+        """The address for people; where it is on all addresses of the machine, by the name of the machine."""
+        return f"{'https' if tls else 'http'}://{Listen(socket.gethostname(), self.port) if self.everywhere else self}"
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+def ip_of(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """The IP address that a text is, or None."""
+    try:
+        return ipaddress.ip_address(text)
+    except ValueError:
+        return None

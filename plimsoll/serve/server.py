@@ -1,0 +1,88 @@
+"""The web application of `plimsoll up`: the write endpoint, the store for other commands, health, given pages."""
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+from importlib.metadata import version
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp
+
+from plimsoll.alerting.health import Health
+from plimsoll.receive.writing import Writing
+from plimsoll.serve.access import Access, Guard, SecurityHeaders
+from plimsoll.serve.answers import INFLUXDB, refusal
+from plimsoll.serve.bodies import Bodies
+from plimsoll.serve.limits import Limits
+from plimsoll.serve.store_api import StoreApi
+from plimsoll.serve.write_endpoint import WriteEndpoint
+from plimsoll.store.protocol import Store
+
+
+def create_app(
+    store: Store,
+    writing: Writing,
+    access: Access,
+    health: Callable[[], Health],
+    limits: Limits | None = None,
+    pages: Sequence[BaseRoute] = (),
+) -> ASGIApp:
+    """The application. `writing` writes to the same store; the caller closes both when the server has stopped."""
+    limits = limits or Limits()
+    bodies = Bodies(limits)
+    endpoint = WriteEndpoint(writing, bodies, limits)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncGenerator[None]:
+        yield
+        endpoint.close()
+
+    app = Starlette(
+        routes=[
+            *endpoint.routes,
+            *StoreApi(store, bodies, limits).routes,
+            *_health_routes(health),
+            *pages,
+        ],
+        middleware=[Middleware(Guard, access=access)],
+        exception_handlers={HTTPException: _no_route, Exception: _defect},
+        lifespan=lifespan,
+    )
+    return SecurityHeaders(app)  # also on the answer to a defect
+
+
+def _health_routes(health: Callable[[], Health]) -> list[Route]:
+    async def ping(_: Request) -> Response:
+        return Response(status_code=HTTPStatus.NO_CONTENT, headers=INFLUXDB)
+
+    def state(_: Request) -> Response:
+        # Anyone may ask, so what has to be mended is on the page.
+        mended = not health().problems
+        content = {
+            "name": "plimsoll",
+            "message": "ready for queries and writes" if mended else "something has to be mended; see the page",
+            "status": "pass" if mended else "fail",
+            "checks": [],
+            "version": version("plimsoll"),
+            "commit": "",
+        }
+        return JSONResponse(content, HTTPStatus.OK if mended else HTTPStatus.SERVICE_UNAVAILABLE, INFLUXDB)
+
+    return [Route("/ping", ping), Route("/health", state)]
+
+
+def _no_route(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    headers = dict(error.headers or {})
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        return refusal(HTTPStatus.METHOD_NOT_ALLOWED, f"allow: {headers.get('Allow', '')}", headers=headers)
+    return refusal(HTTPStatus.NOT_FOUND, "path not found")
+
+
+def _defect(_: Request, error: Exception) -> Response:
+    return refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "a defect of Plimsoll; see its log")

@@ -1,0 +1,1 @@
+"""The embedded store: a DuckDB file."""

@@ -1,0 +1,185 @@
+"""The DuckDB file of the embedded store: reads run beside one writer, and what was committed survives a full disk."""
+
+import os
+import shutil
+import threading
+import time
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO, ClassVar
+
+import duckdb
+
+from plimsoll.model.atomic import atomic_write
+from plimsoll.model.errors import Unusable
+from plimsoll.store.duck.open import Cursor, connect, write_ahead_log
+from plimsoll.store.protocol import StoreFull
+
+_CHECKPOINT_BYTES = 64 << 20
+_PATIENCE_S = 60.0
+_COPY_BYTES = 1 << 20
+_FULL = ("No space left", "not enough space", "Disk quota", "File too large")
+_REFUSED = (duckdb.IOException, duckdb.TransactionException, duckdb.OutOfMemoryException)
+
+
+class DuckFile:
+    """An open file. Its transactions are made by `reading`, in any thread, and by `writing`, one after another.
+
+    Samples are not written while less than `margin` bytes are free on its disk. `lock` keeps others from writing.
+    """
+
+    # DuckDB locks the file against other processes only.
+    _here: ClassVar[set[Path]] = set()
+
+    def __init__(self, path: Path, margin: int) -> None:
+        self.path = path
+        self.lock = threading.RLock()
+        self._margin = margin
+        self._backups = 0
+        if path.resolve() in self._here:
+            raise Unusable(f"{path}: this process has it open already")
+        self._connection: Cursor | None = connect(path)
+        self._is_closed = False
+        self._here.add(path.resolve())
+
+    @contextmanager
+    def reading(self) -> Generator[Cursor]:
+        """A cursor that sees what is committed now, whatever is written meanwhile."""
+        with self._cursor() as cursor:
+            cursor.execute("BEGIN TRANSACTION READ ONLY")
+            yield cursor
+
+    @contextmanager
+    def writing(self, *, needs_room: bool = False) -> Generator[Cursor]:
+        """A cursor whose changes are committed together at the end, or none of them if an error occurs.
+
+        `needs_room`: StoreFull if too little is free on the disk. What makes room must not need it.
+        """
+        with self.lock:
+            if needs_room:
+                self._check_room()
+            with self._cursor() as cursor:
+                cursor.execute("BEGIN TRANSACTION")
+                yield cursor
+                cursor.execute("COMMIT")
+            if self._unwritten > _CHECKPOINT_BYTES:
+                with suppress(Unusable):  # what was to be written is committed
+                    self.checkpoint()
+
+    def checkpoint(self) -> bool:
+        """Move what was committed from the write-ahead log to its place, and free what was dropped.
+
+        False if it is put off: while the file is copied, while a reader needs what was dropped or updated, and while
+        the disk may be too full, since a checkpoint that fails ends the connection.
+        """
+        with self.lock:
+            if self._backups or self._free < self._unwritten + _CHECKPOINT_BYTES:
+                return False
+            try:
+                self._connected().execute("CHECKPOINT")
+            except duckdb.TransactionException:
+                return False
+            except duckdb.FatalException as error:
+                self._disconnect()
+                raise self._refusal(str(error)) from None
+            return True
+
+    @property
+    def used(self) -> int:
+        """How many bytes of the file are in use. It does not shrink; what was dropped is used again."""
+        with self.reading() as cursor:
+            row = cursor.execute("SELECT used_blocks * block_size FROM pragma_database_size()").fetchone()
+        return (row[0] if row else 0) + self._unwritten
+
+    def backup(self, to: Path) -> None:
+        """Copy what is committed now to a new file, while writing goes on into the write-ahead log."""
+        if os.path.lexists(to):
+            raise Unusable(f"{to}: exists already; name a new file")
+        with self.lock:
+            until = time.monotonic() + _PATIENCE_S
+            while not self.checkpoint():
+                if time.monotonic() > until:
+                    raise Unusable(
+                        f"{self.path}: cannot be copied now: it is being read or copied, or its disk is full"
+                    )
+                time.sleep(0.05)
+            self._backups += 1
+            size = self.path.stat().st_size
+        try:
+            with atomic_write(to) as copy, self.path.open("rb") as source, copy.open("wb") as target:
+                # What is written meanwhile may be appended, and is not part of the copy.
+                for piece in pieces(source, size):
+                    target.write(piece)
+        finally:
+            self._backups -= 1
+
+    def close(self) -> None:
+        """Close the file, after what is being written."""
+        with self.lock:
+            self._disconnect()
+            self._is_closed = True
+            self._here.discard(self.path.resolve())
+
+    @contextmanager
+    def _cursor(self) -> Generator[Cursor]:
+        connection = self._connected()
+        cursor = connection.cursor()
+        try:
+            yield cursor
+        except _REFUSED as error:
+            raise self._refusal(str(error)) from None
+        except duckdb.FatalException as error:
+            self._disconnect(connection)
+            raise self._refusal(str(error)) from None
+        finally:
+            cursor.close()
+
+    def _connected(self) -> Cursor:
+        """The connection, made again after a fatal error: DuckDB does not even read then."""
+        connection = self._connection
+        if connection is None:
+            with self.lock:
+                if self._is_closed:
+                    raise Unusable(f"{self.path}: is closed")
+                connection = self._connection = self._connection or connect(self.path)
+        return connection
+
+    def _disconnect(self, failed: Cursor | None = None) -> None:
+        """Close the connection, if it is still the one that failed."""
+        with self.lock:
+            if self._connection and failed in (None, self._connection):
+                with suppress(duckdb.Error):
+                    self._connection.close()
+                self._connection = None
+
+    def _refusal(self, text: str) -> Unusable:
+        if any(sign in text for sign in _FULL):
+            return StoreFull(f"{self.path}: its disk is full; make room: what was stored before can still be read")
+        return Unusable(f"{self.path}: {text.splitlines()[0]}")
+
+    def _check_room(self) -> None:
+        if self._free < self._margin:
+            raise StoreFull(
+                f"{self.path}: {self._free >> 20} MB are free on its disk, and nothing is written below "
+                f"{self._margin >> 20} MB; make room: what was stored before can still be read"
+            )
+
+    @property
+    def _free(self) -> int:
+        return shutil.disk_usage(self.path.parent).free
+
+    @property
+    def _unwritten(self) -> int:
+        """The size of the write-ahead log."""
+        try:
+            return write_ahead_log(self.path).stat().st_size
+        except FileNotFoundError:
+            return 0
+
+
+def pieces(file: BinaryIO, size: int) -> Iterator[bytes]:
+    """The first bytes of a file, so many in all."""
+    while size > 0 and (piece := file.read(min(size, _COPY_BYTES))):
+        size -= len(piece)
+        yield piece

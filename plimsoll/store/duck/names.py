@@ -1,0 +1,70 @@
+"""The series of the embedded store and their numbers."""
+
+import json
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plimsoll.model.series import Series
+from plimsoll.store.duck.file import DuckFile
+from plimsoll.store.duck.open import Cursor
+from plimsoll.store.line_protocol import as_stored
+
+_MOST_RECENT = 50_000
+
+
+class Names:
+    """The number of each series that was ever written, and its names as they were first spelled."""
+
+    def __init__(self, file: DuckFile) -> None:
+        self._file = file
+        with file.reading() as cursor:
+            rows = cursor.execute("SELECT host, measurement, tags, field FROM series ORDER BY id").fetchall()
+        self.series = [
+            Series(host, measurement, tuple((name, value) for name, value in json.loads(tags)), field)
+            for host, measurement, tags, field in rows
+        ]
+        self._numbers = {one.key: at for at, one in enumerate(self.series)}
+        self._own = {id(one): at for at, one in enumerate(self.series)}
+        # By identity: agents send the same Series objects again and again, and keys take long to make.
+        self._recent: dict[int, tuple[Series, int]] = {}
+
+    def find(self, series: Series) -> int | None:
+        """The number of a series, or None if nothing was ever written to it."""
+        own = self._own.get(id(series))
+        return self._numbers.get(as_stored(series).key) if own is None else own
+
+    def numbers(self, series: Sequence[Series]) -> NDArray[np.int32]:
+        """The numbers of some series; new ones are saved."""
+        found = [self._recent.get(id(one)) for one in series]
+        if None in found:
+            with self._file.lock:
+                self._learn([one for one, known in zip(series, found, strict=True) if known is None])
+                found = [self._recent[id(one)] for one in series]
+        return np.fromiter((known[1] for known in found if known), np.int32, len(found))
+
+    def _learn(self, series: Sequence[Series]) -> None:
+        stored = [as_stored(one) for one in series]
+        new = {one.key: one for one in reversed(stored) if one.key not in self._numbers}
+        if new:
+            with self._file.writing(needs_room=True) as cursor:
+                _save(cursor, list(new.values()), len(self.series))
+            for key, one in new.items():
+                self._numbers[key] = self._own[id(one)] = len(self.series)
+                self.series.append(one)
+        if len(self._recent) > _MOST_RECENT:
+            self._recent.clear()
+        for asked, one in zip(series, stored, strict=True):
+            self._recent[id(asked)] = (asked, self._numbers[one.key])
+
+
+def _save(cursor: Cursor, series: Sequence[Series], first: int) -> None:
+    columns = [
+        [*range(first, first + len(series))],
+        [one.host for one in series],
+        [one.measurement for one in series],
+        [json.dumps(one.tags) for one in series],
+        [one.field for one in series],
+    ]
+    cursor.execute("INSERT INTO series SELECT unnest(?), unnest(?), unnest(?), unnest(?), unnest(?)", columns)

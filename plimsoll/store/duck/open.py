@@ -1,0 +1,132 @@
+"""Opens the DuckDB file of an embedded store: its lock, its version, and how far DuckDB may reach."""
+
+import re
+import shutil
+import stat
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TypeAlias
+
+import duckdb
+
+from plimsoll.model.atomic import atomic_write
+from plimsoll.model.errors import Unusable
+
+Cursor: TypeAlias = duckdb.DuckDBPyConnection
+Upgrade: TypeAlias = Callable[[Cursor], object]
+
+VERSION = 1
+# What makes a file of each earlier version one of the next.
+UPGRADES: Mapping[int, Upgrade] = {}
+
+_SCHEMA = """
+    CREATE TABLE plimsoll (version INTEGER);
+    CREATE TABLE series (id INTEGER, host VARCHAR, measurement VARCHAR, tags VARCHAR, field VARCHAR);
+    CREATE SEQUENCE part_number;
+    CREATE TABLE part (number BIGINT, name VARCHAR, kind VARCHAR, day INTEGER, above BIGINT, ordered BOOLEAN);
+    CREATE TABLE held (day INTEGER, series INTEGER, first BIGINT, last BIGINT);
+    CREATE TABLE recorded (series INTEGER, time BIGINT, value DOUBLE);
+    CREATE TABLE run (
+        name VARCHAR, generation VARCHAR, first BIGINT, last BIGINT, hosts VARCHAR, labels VARCHAR, files BIGINT,
+        amount BIGINT, loaded BIGINT, refused BIGINT, state VARCHAR, document BLOB
+    );
+    CREATE TABLE claim (run VARCHAR, holder VARCHAR, work VARCHAR, who VARCHAR, since BIGINT, heard BIGINT);
+"""
+_SETTINGS = {
+    "allow_community_extensions": "false",
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "checkpoint_threshold": "1TB",  # checkpoints are made by DuckFile, which can hold them back
+    "enable_external_access": "false",
+    "lock_configuration": "true",
+    "memory_limit": "192MB",
+    "python_enable_replacements": "false",
+    "threads": "2",
+}
+_LOCKED = re.compile(r"\(PID (\d+)\)")
+_OTHER_FILE = "not a valid DuckDB"
+_NEWER_DUCKDB = "database file with version number"
+
+
+def connect(path: Path, upgrades: Mapping[int, Upgrade] = UPGRADES, version: int = VERSION) -> Cursor:
+    """Open a file as its only owner; it is made if it is missing.
+
+    A file of an earlier version is upgraded, after a copy beside it: `plimsoll.duckdb.version-1`. Unusable if the file
+    cannot be opened.
+    """
+    _check_place(path)
+    connection = _connect(path)
+    try:
+        found = _version(connection, path, version)
+        if found > version:
+            raise Unusable(f"{path}: is of version {found} and was written by a later Plimsoll; update Plimsoll")
+        if found == version:
+            return connection
+        connection.execute("CHECKPOINT")
+    except BaseException:
+        connection.close()
+        raise
+    connection.close()
+    with atomic_write(Path(f"{path}.version-{found}")) as copy:
+        shutil.copyfile(path, copy)
+    connection = _connect(path)
+    try:
+        connection.execute("BEGIN TRANSACTION")
+        for step in range(found, version):
+            upgrades[step](connection)
+        connection.execute("UPDATE plimsoll SET version = ?", [version])
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def write_ahead_log(path: Path) -> Path:
+    """Where DuckDB keeps what was committed since the last checkpoint."""
+    return Path(f"{path}.wal")
+
+
+def _check_place(path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists():
+            if not stat.S_ISREG(path.stat().st_mode):
+                raise Unusable(f"{path}: is no file; name the file of an embedded store, or a new one")
+            path.open("r+b").close()
+    except OSError as error:
+        raise Unusable(f"{path}: cannot be opened: {error.strerror or error}") from None
+
+
+def _connect(path: Path) -> Cursor:
+    temporary = f"{path}.tmp"
+    try:
+        connection = duckdb.connect(path, config={**_SETTINGS, "temp_directory": temporary})
+    except duckdb.Error as error:
+        text = str(error)
+    else:
+        # A process that was killed may have left it.
+        shutil.rmtree(temporary, ignore_errors=True)
+        return connection
+    if owner := _LOCKED.search(text):
+        raise Unusable(
+            f"{path}: process {owner[1]} has it open; stop that process, or if it is plimsoll up, name its address "
+            "with --store"
+        )
+    if _NEWER_DUCKDB in text:
+        raise Unusable(f"{path}: was written by a later DuckDB; update Plimsoll")
+    if _OTHER_FILE in text:
+        raise Unusable(f"{path}: is no DuckDB file; name the file of an embedded store, or a new one")
+    raise Unusable(f"{path}: cannot be opened: {text.splitlines()[0]}; if it is damaged, put a backup in its place")
+
+
+def _version(connection: Cursor, path: Path, version: int) -> int:
+    """The version of a file; a new one gets the tables of this version."""
+    tables = {name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+    if not tables:
+        connection.execute(f"BEGIN; {_SCHEMA}; INSERT INTO plimsoll VALUES ({version}); COMMIT")
+        return version
+    row = connection.execute("SELECT version FROM plimsoll").fetchone() if "plimsoll" in tables else None
+    if row is None:
+        raise Unusable(f"{path}: is a DuckDB file of another program; name another file")
+    return row[0]

@@ -1,0 +1,80 @@
+"""The tables that hold live samples in the embedded store.
+
+New samples are appended to an *open* part, in the order in which they come. When it is full or an hour old it is
+closed, and its samples are moved to the *raw* part of their day. A day that is over is sorted by series and time, so
+that a series is read from a few blocks. After some days its samples are replaced by minimum, maximum, mean and count of
+each minute, in a *thin* part. `duck.tidy` does all this, some series at a time. In all open and raw parts
+together, no series has two samples at one time.
+"""
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from plimsoll.store.duck.open import Cursor
+
+DAY = 86_400 * 1_000_000_000
+MINUTE = 60 * 1_000_000_000
+EARLIEST = -(2**63)
+
+
+class Kind(StrEnum):
+    """What the samples of a part are."""
+
+    OPEN = "open"
+    RAW = "raw"
+    THIN = "thin"
+
+
+_COLUMNS = {
+    Kind.OPEN: "series INTEGER, time BIGINT, value DOUBLE",
+    Kind.RAW: "series INTEGER, time BIGINT, value DOUBLE",
+    Kind.THIN: "series INTEGER, time BIGINT, minimum DOUBLE, maximum DOUBLE, mean DOUBLE, amount INTEGER",
+}
+
+
+class Part(NamedTuple):
+    """A table. `day` counts from 1970 (UTC), and is not used for an open part.
+
+    The samples of series below `above` were moved to another part. `ordered`: sorted as a whole.
+    """
+
+    name: str
+    kind: Kind
+    day: int
+    above: int
+    ordered: bool
+
+    @property
+    def rows(self) -> str:
+        """The part with its visible rows, for FROM."""
+        return f"(FROM {self.name} WHERE series >= {self.above})" if self.above else self.name
+
+
+def live_parts(cursor: Cursor, start: int | None = None, end: int | None = None) -> list[Part]:
+    """The parts that may hold samples of a range, or all; in the order in which they were made."""
+    first, last = (-(2**31) if start is None else start // DAY), (2**31 - 1 if end is None else end // DAY)
+    rows = cursor.execute(
+        "SELECT name, kind, day, above, ordered FROM part WHERE kind = ? OR day BETWEEN ? AND ? ORDER BY number",
+        [Kind.OPEN, first, last],
+    ).fetchall()
+    return [Part(name, Kind(kind), *rest) for name, kind, *rest in rows]
+
+
+def add_part(cursor: Cursor, kind: Kind, day: int = 0, *, ordered: bool = False) -> Part:
+    """A new, empty part."""
+    (number,) = cursor.execute("SELECT nextval('part_number')").fetchone() or (0,)
+    part = Part(f"{kind}_{number}", kind, day, 0, ordered)
+    cursor.execute(f"CREATE TABLE {part.name} ({_COLUMNS[kind]})")
+    cursor.execute("INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)", [number, part.name, kind, day, 0, ordered])
+    return part
+
+
+def drop_part(cursor: Cursor, part: Part) -> None:
+    """Remove a part with its samples."""
+    cursor.execute(f"DROP TABLE {part.name}")
+    cursor.execute("DELETE FROM part WHERE name = ?", [part.name])
+
+
+def floor(column: str, width: int) -> str:
+    """The SQL of a time rounded down to a multiple of `width` ns; `%` alone rounds times before 1970 up."""
+    return f"({column} - (({column} % {width}) + {width}) % {width})"

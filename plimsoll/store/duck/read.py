@@ -1,0 +1,164 @@
+"""Reads samples from the tables of the embedded store. A recorded value counts before a live one of the same time."""
+
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plimsoll.model.samples import Samples, joined
+from plimsoll.store.duck.file import DuckFile
+from plimsoll.store.duck.open import Cursor
+from plimsoll.store.duck.parts import DAY, MINUTE, Kind, floor, live_parts
+from plimsoll.store.duck.recorded import RECORDED
+from plimsoll.store.m4 import Drawn, bucket_width, joined_corners
+from plimsoll.store.protocol import Buckets
+
+_MOST_IN_LIST = 50
+_HALF = MINUTE // 2
+
+
+class Columns(NamedTuple):
+    """What is asked for of samples as they came, and of minutes."""
+
+    raw: str
+    thin: str
+
+
+MEAN = Columns("series, time, value", "series, time, mean AS value")
+# When in its minute a value was the lowest or the highest is not known.
+_RANGE = Columns(
+    f"{MEAN.raw}, 1 AS amount",
+    f"series, unnest([time, time + {_HALF}]) AS time, unnest([minimum, maximum]) AS value, "
+    "unnest([amount, 0]) AS amount",
+)
+# Time and value of the first sample of a bucket, the lowest, the highest, and the last.
+_CORNERS = (
+    "min(time) AS time_0, arg_min(value, time) AS value_0, arg_min(time, value) AS time_1, min(value) AS value_1, "
+    "arg_max(time, value) AS time_2, max(value) AS value_2, max(time) AS time_3, arg_max(value, time) AS value_3"
+)
+_WEIGHED = Columns(
+    "series, time, value AS minimum, value AS maximum, value AS mean, 1 AS amount",
+    "series, time, minimum, maximum, mean, amount",
+)
+
+
+class Range(NamedTuple):
+    """Some series in a range of time, both ends included, as a cursor sees them."""
+
+    cursor: Cursor
+    where: str
+    start: int
+    end: int
+
+    def recorded(self, columns: Columns) -> str:
+        """The query for recorded samples."""
+        return f"SELECT {columns.raw} FROM {RECORDED} WHERE {self.where}"
+
+    def live(self, columns: Columns) -> str:
+        """The query for live samples, those of earlier days first; empty if there cannot be any."""
+        parts = sorted(
+            live_parts(self.cursor, self.start, self.end), key=lambda part: (part.kind is Kind.OPEN, part.day)
+        )
+        return " UNION ALL ".join(
+            f"SELECT {columns.thin if part.kind is Kind.THIN else columns.raw} FROM {part.rows} WHERE {self.where}"
+            for part in parts
+        )
+
+    def all(self, columns: Columns) -> str:
+        """The query for all samples that count."""
+        live, recorded = self.live(columns), self.recorded(columns)
+        if not live or not self.cursor.execute(f"{self.recorded(columns)} LIMIT 1").fetchall():
+            return live or recorded
+        return f"{recorded} UNION ALL SELECT * FROM ({live}) ANTI JOIN ({recorded}) USING (series, time)"
+
+
+@contextmanager
+def ranging(file: DuckFile, numbers: Sequence[int], start: int, end: int) -> Generator[Range]:
+    """The series of these numbers in a range, as it is stored now."""
+    with file.reading() as cursor:
+        if len(numbers) > _MOST_IN_LIST:
+            cursor.register("asked", {"series": np.array(numbers, np.int32)})
+        named = ", ".join(map(str, numbers)) if len(numbers) <= _MOST_IN_LIST else "SELECT series FROM asked"
+        where = f"series IN ({named})" if named else "false"
+        yield Range(cursor, f"{where} AND time BETWEEN {int(start)} AND {int(end)}", start, end)
+
+
+def samples(asked: Range) -> dict[int, Samples]:
+    """The samples of the series that have any, by their numbers; the means of minutes where that is all there is."""
+    found: dict[int, list[Samples]] = {}
+    for query in filter(None, (asked.recorded(MEAN), asked.live(MEAN))):
+        rows = asked.cursor.execute(query).fetchnumpy()
+        # Parts are sorted, mostly: this is much faster than to have DuckDB sort all.
+        order = np.argsort(rows["series"], kind="stable")
+        for number, one in _by_series({name: np.asarray(column)[order] for name, column in rows.items()}):
+            found.setdefault(number, []).append(Samples(one["time"], one["value"]))
+    return {number: _one(parts) for number, parts in found.items()}
+
+
+def drawn(asked: Range, buckets: int) -> dict[int, Drawn]:
+    """Samples that draw the lines of the series that have any, by their numbers; of minutes, the lowest and highest."""
+    bucket = f"(time - {asked.start}) // {bucket_width(asked.start, asked.end, buckets)}"
+    query = (
+        f"SELECT series, {bucket} AS bucket, sum(amount) AS amount, {_CORNERS} "
+        f"FROM ({asked.all(_RANGE)}) GROUP BY ALL ORDER BY series, bucket"
+    )
+    lines = _by_series(asked.cursor.execute(query).fetchnumpy())
+    return {number: Drawn(_corners(one), int(one["amount"].sum())) for number, one in lines}
+
+
+def buckets(asked: Range, width: int) -> dict[int, Buckets]:
+    """Minimum, maximum and mean of the series that have samples, by their numbers."""
+    rows = asked.cursor.execute(
+        f"SELECT series, {floor('time', int(width))} AS start, min(minimum) AS minimum, max(maximum) AS maximum, "
+        f"sum(mean * amount) / sum(amount) AS mean FROM ({asked.all(_WEIGHED)}) GROUP BY ALL ORDER BY ALL"
+    )
+    return {
+        number: Buckets(columns["start"], columns["minimum"], columns["maximum"], columns["mean"])
+        for number, columns in _by_series(rows.fetchnumpy())
+    }
+
+
+def counts(asked: Range) -> dict[int, int]:
+    """How many samples the series have, by their numbers."""
+    query = f"SELECT series, count(*) FROM ({asked.all(MEAN)}) GROUP BY series"
+    return dict(asked.cursor.execute(query).fetchall())
+
+
+def present(file: DuckFile, start: int, end: int) -> list[int]:
+    """The numbers of the series with a sample in a range."""
+    with file.reading() as cursor:
+        within = f"time BETWEEN {int(start)} AND {int(end)}"
+        parts = live_parts(cursor, start, end)
+        tables = [RECORDED, *(part.name for part in parts if part.kind is Kind.OPEN)]
+        queries = [f"SELECT series FROM {name} WHERE {within}" for name in tables]
+        # A series that has samples on a day, before the range and after it, may have none within.
+        surely = f"first BETWEEN {int(start)} AND {int(end)} OR last BETWEEN {int(start)} AND {int(end)}"
+        queries.append(f"SELECT series FROM held WHERE day BETWEEN {start // DAY} AND {end // DAY} AND ({surely})")
+        if start // DAY == end // DAY:
+            queries += [f"SELECT series FROM {part.rows} WHERE {within}" for part in parts if part.name not in tables]
+        return [number for (number,) in cursor.execute(" UNION ".join(queries)).fetchall()]
+
+
+def _corners(columns: Mapping[str, NDArray[Any]]) -> Samples:
+    times, values = (np.stack([columns[f"{name}_{at}"] for at in range(4)], axis=1) for name in ("time", "value"))
+    return joined_corners(times, values)
+
+
+def _one(parts: Sequence[Samples]) -> Samples:
+    times = parts[0].times
+    return parts[0] if len(parts) == 1 and bool((times[1:] > times[:-1]).all()) else joined(parts)
+
+
+def _by_series(columns: Mapping[str, NDArray[Any]]) -> list[tuple[int, dict[str, NDArray[Any]]]]:
+    """The columns of each series, of an answer that is sorted by series."""
+    series = np.asarray(columns["series"])
+    if not len(series):
+        return []
+    first = np.flatnonzero(np.diff(series, prepend=series[0] - 1))
+    ends = [*first[1:].tolist(), len(series)]
+    return [
+        (int(series[at]), {name: np.asarray(column[at:end]) for name, column in columns.items()})
+        for at, end in zip(first.tolist(), ends, strict=True)
+    ]

@@ -1,0 +1,53 @@
+"""The address of an InfluxDB bucket, with its token."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from plimsoll.model.errors import Unusable
+
+
+@dataclass(frozen=True)
+class Address:
+    """A bucket of an InfluxDB, and a token for it. Raises Unusable if the URL is invalid.
+
+    `token_file` is the file that the token is from; None for the environment. `check` is called on each connection
+    before anything is sent, and raises OSError if another server than the one that the token is for answers there.
+    """
+
+    url: str
+    org: str
+    bucket: str
+    token: str
+    token_file: Path | None = field(default=None, kw_only=True)
+    check: Callable[[], None] | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        try:
+            parts = urlsplit(self.url)
+            usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        except ValueError:
+            usable = False
+        if not usable:
+            raise bad_address(self.url)
+
+    @property
+    def token_place(self) -> str:
+        """Where the token is, for messages."""
+        return str(self.token_file or "INFLUX_TOKEN")
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether the server is on this machine."""
+        host = urlsplit(self.url).hostname or ""
+        try:
+            return ip_address(host).is_loopback
+        except ValueError:
+            return host == "localhost"
+
+
+def bad_address(url: str) -> Unusable:
+    """The error for an invalid URL."""
+    return Unusable(f'store "{url}": is not an address; write it like http://127.0.0.1:8086')

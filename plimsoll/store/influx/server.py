@@ -1,0 +1,192 @@
+"""An InfluxDB 2 over HTTP: influxdb-client connects and authenticates; retries and error messages are ours."""
+
+import json
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlencode
+
+import numpy as np
+import urllib3
+from influxdb_client.client.influxdb_client import InfluxDBClient
+from influxdb_client.client.write_api import SYNCHRONOUS
+from influxdb_client.rest import ApiException
+from urllib3.exceptions import HTTPError
+
+from plimsoll.model.errors import Unreachable, Unusable
+from plimsoll.model.log import Times, Values
+from plimsoll.store.influx.address import Address
+from plimsoll.store.influx.connection import check_connections
+from plimsoll.store.influx.errors import last_cause, refusal, server_message
+from plimsoll.store.influx.retry import Answer, Retry
+
+_DROPPED = re.compile(r"\bdropped=(\d+)")
+_TIMEOUT_MS = 120_000
+_ROWS_A_CHUNK = 20_000
+
+EVER = (-(2**63) + 2, 2**63 - 2)  # the first and last instant that InfluxDB accepts
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One series in an answer: its measurement and tags, and rows that begin with the time (UTC ns)."""
+
+    measurement: str
+    tags: Mapping[str, str]
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+
+    def times(self) -> Times:
+        """The times of the rows."""
+        return np.array([row[0] for row in self.rows], dtype=np.int64)
+
+    def values(self, column: int) -> Values:
+        """The numbers of a column; NaN for a missing one."""
+        return np.array([row[column] for row in self.rows], dtype=np.float64)
+
+
+class Server:
+    """One bucket of an InfluxDB.
+
+    Every call is retried for `retry_s` seconds if the server is busy or away, and then raises Unreachable. `waiting`
+    gets a sentence when that begins and when it ends.
+    """
+
+    def __init__(
+        self, address: Address, *, retry_s: float = 300.0, waiting: Callable[[str], None] = lambda _: None
+    ) -> None:
+        self.address = address
+        self.url = address.url.rstrip("/")
+        self._retry = Retry(address, retry_s, waiting)
+        self._client = InfluxDBClient(
+            self.url, address.token, org=address.org, timeout=_TIMEOUT_MS, enable_gzip=not address.is_loopback
+        )
+        assert self._client.api_client is not None
+        self._api = self._client.api_client
+        if address.check:
+            check_connections(self._api.rest_client.pool_manager, address.check)
+        self._write = self._client.write_api(write_options=SYNCHRONOUS)
+
+    def post(self, lines: bytes) -> tuple[int, str]:
+        """Write line protocol. Returns how many points the server refused, and why."""
+        try:
+            self._retry.call(lambda: self._write.write(self.address.bucket, self.address.org, lines))
+        except ApiException as error:
+            text = server_message(error)
+            if error.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE and lines.count(b"\n") > 1:
+                return self._post_in_halves(lines)
+            if "partial write" in text:
+                dropped = _DROPPED.search(text)
+                return int(dropped[1]) if dropped else 1, text
+            raise refusal(error, self.address) from None
+        return 0, ""
+
+    def _post_in_halves(self, lines: bytes) -> tuple[int, str]:
+        middle = lines.rfind(b"\n", 0, len(lines) // 2) + 1 or lines.index(b"\n") + 1
+        answers = [self.post(half) for half in (lines[:middle], lines[middle:])]
+        return sum(refused for refused, _ in answers), next((why for _, why in answers if why), "")
+
+    def query(self, influxql: str) -> Iterator[Table]:
+        """The series that an InfluxQL query returns, in chunks of rows."""
+        asked = {"db": self.address.bucket, "epoch": "ns", "chunked": "true", "chunk_size": str(_ROWS_A_CHUNK)}
+        response: Any = self._translated(
+            lambda: self._api.call_api(
+                "/query",
+                "POST",
+                query_params=[*asked.items()],
+                header_params={"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"},
+                post_params={"q": influxql},
+                _preload_content=False,
+                _return_http_data_only=True,
+            )
+        )
+        answered = False
+        for line in self._lines(response):
+            for result in self._results(line):
+                answered = True
+                if "error" in result:
+                    raise self._query_error(str(result["error"]), influxql)
+                for series in result.get("series", ()):
+                    yield Table(
+                        series.get("name", ""), series.get("tags", {}), series["columns"], series.get("values", ())
+                    )
+        if not answered:
+            raise self._not_influxdb()
+
+    def delete(self, start: int, end: int, predicate: str) -> None:
+        """Delete the points that match a predicate from `start` to `end`, inclusive (UTC ns)."""
+        body = {"start": _rfc3339(start), "stop": _rfc3339(end), "predicate": predicate}
+        path = f"/api/v2/delete?{urlencode({'bucket': self.address.bucket, 'org': self.address.org})}"
+        self._translated(lambda: self._api.call_api(path, "POST", body=body, response_type=None))
+
+    def oldest(self) -> int | None:
+        """The instant before which the bucket keeps nothing; None if it keeps everything."""
+        kept = self.retention()
+        return None if kept is None else time.time_ns() - kept
+
+    def retention(self) -> int | None:
+        """How long the bucket keeps points (ns); None if for ever, or if the token may not read it."""
+        found = self._translated(
+            lambda: self._client.buckets_api().find_buckets(name=self.address.bucket, org=self.address.org)
+        )
+        for bucket in found.buckets:
+            for rule in bucket.retention_rules or ():
+                if rule.every_seconds:
+                    return int(rule.every_seconds) * 1_000_000_000
+        return None
+
+    def give_up(self) -> None:
+        """Stop retrying in all threads."""
+        self._retry.give_up()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def _results(self, line: bytes) -> list[dict[str, Any]]:
+        try:
+            answer = json.loads(line)
+        except ValueError:
+            raise self._not_influxdb() from None
+        results = answer.get("results") if isinstance(answer, dict) else None
+        if not isinstance(results, list):
+            raise self._not_influxdb()
+        return results
+
+    def _not_influxdb(self) -> Unusable:
+        return Unusable(f"{self.url}: does not answer as InfluxDB does; is that its address?")
+
+    def _query_error(self, text: str, influxql: str) -> Unusable:
+        if text.startswith("database not found"):
+            return Unusable(
+                f'{self.url}: there is no bucket "{self.address.bucket}" that the token in '
+                f"{self.address.token_place} may read"
+            )
+        return Unusable(f"{self.url}: {text} (query: {influxql[:200]})")
+
+    def _lines(self, response: urllib3.HTTPResponse) -> Iterator[bytes]:
+        rest = b""
+        try:
+            for piece in response.stream(1 << 20):
+                *whole, rest = (rest + piece).split(b"\n")
+                yield from filter(bytes.strip, whole)
+        except (HTTPError, OSError) as error:
+            raise Unreachable(
+                f"{self.url}: broke off in the middle of an answer ({last_cause(error)}); call again"
+            ) from None
+        if rest.strip():
+            yield rest
+
+    def _translated(self, call: Callable[[], Answer]) -> Answer:
+        try:
+            return self._retry.call(call)
+        except ApiException as error:
+            raise refusal(error, self.address) from None
+
+
+def _rfc3339(nanoseconds: int) -> str:
+    seconds, rest = divmod(nanoseconds, 1_000_000_000)
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{rest:09}Z"

@@ -1,0 +1,181 @@
+"""Encodes logs as InfluxDB line protocol, with the names that Telegraf gives, column by column."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from plimsoll.model.log import Log
+from plimsoll.model.points import Points
+from plimsoll.model.series import Series
+
+ROWS_AT_ONCE = 50_000
+_BODY_BYTES = 2 << 20
+
+
+_UNESCAPED_COMMA = re.compile(r"(?<!\\),")
+_UNESCAPED_EQUALS = re.compile(r"(?<!\\)=")
+_ESCAPED = re.compile(r"\\([,= ])")
+
+
+class _Point(NamedTuple):
+    """A kind of line: the escaped measurement and tags, and the columns of each field."""
+
+    head: str
+    fields: dict[str, list[int]]
+
+
+def encode(log: Log) -> Iterator[bytes]:
+    """The points of a log as chunks of line protocol, in whole lines. Missing values are not written.
+
+    As in Telegraf's serializer, a backslash at the end of a tag is left out, as it would escape the comma after it.
+    A tag of only backslashes is put in brackets.
+    """
+    points = _points(log)
+    for start in range(0, len(log.times), ROWS_AT_ONCE):
+        times = pl.Series("time", log.times[start : start + ROWS_AT_ONCE])
+        for head, fields in points:
+            columns = [
+                _column(log, twins).slice(start, ROWS_AT_ONCE).alias(f"f{n}") for n, twins in enumerate(fields.values())
+            ]
+            text = _lines(pl.DataFrame([times, *columns]), head, list(fields))
+            if text:
+                yield text
+
+
+def encode_points(points: Points) -> Iterator[bytes]:
+    """Samples as chunks of line protocol, one sample a line; of two at the same time, the last."""
+    if not len(points):
+        return
+    points = points.last_of_each
+    used = np.unique(points.which).tolist()
+    fields = {at: f"{_head(points.series[at])} {_tag(points.series[at].field)}" for at in used}
+    rows = zip(points.which.tolist(), points.values.tolist(), points.times.tolist(), strict=True)
+    yield "".join(f"{fields[at]}={value!r} {time}\n" for at, value, time in rows).encode()
+
+
+def request_bodies(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Chunks of line protocol joined or split into request bodies of about 2 MB, in whole lines."""
+    held: list[bytes] = []
+    size = 0
+    for text in chunks:
+        for piece in _split(text):
+            if held and size + len(piece) > _BODY_BYTES:
+                yield b"".join(held)
+                held, size = [], 0
+            held.append(piece)
+            size += len(piece)
+    if held:
+        yield b"".join(held)
+
+
+def point(measurement: str, tags: Mapping[str, str], fields: Mapping[str, str], time: int | None = None) -> str:
+    """One line of line protocol; `fields` are values as `value` writes them. A server adds a time that is missing."""
+    head = _escaped(measurement, ", ") + "".join(f",{_tag(name)}={_tag(text)}" for name, text in tags.items())
+    written = ",".join(f"{_tag(name)}={text}" for name, text in fields.items())
+    return f"{head} {written}\n" if time is None else f"{head} {written} {time}\n"
+
+
+def value(one: str | float | bool, kind: str) -> str:
+    """A field value of a type: `float`, `integer`, `unsigned`, `string` or `boolean`."""
+    match kind:
+        case "integer":
+            return f"{int(one)}i"
+        case "unsigned":
+            return f"{int(one)}u"
+        case "string":
+            return '"' + str(one).replace("\\", "\\\\").replace('"', '\\"') + '"'
+        case "boolean":
+            return str(one).lower()
+        case _:
+            return repr(float(one))
+
+
+def as_stored(series: Series) -> Series:
+    """The series as it is read back: tags cannot hold some characters."""
+    tags = tuple((_plain(name), _plain(value)) for name, value in series.tags if _plain(value))
+    measurement = series.measurement.replace("\n", " ").replace("\r", " ")
+    return Series(_plain(series.host), measurement, tags, _plain(series.field), series.path)
+
+
+def same_when_written(series: Sequence[Series]) -> list[tuple[int, int]]:
+    """Series that line protocol cannot distinguish, as pairs of indices: each with the first one like it."""
+    first: dict[object, int] = {}
+    found: list[tuple[int, int]] = []
+    for at, one in enumerate(series):
+        of = first.setdefault(as_stored(one).key, at)
+        if series[of].key != one.key:
+            found.append((at, of))
+    return found
+
+
+def parse_key(key: str) -> Series:
+    """A key in InfluxDB's list of series (measurement and tags), as a series without a field."""
+    measurement, *tags = (part for part in _UNESCAPED_COMMA.split(key))
+    named = dict(_UNESCAPED_EQUALS.split(tag, maxsplit=1) for tag in tags)
+    plain = {_unescaped(name): _unescaped(value) for name, value in named.items()}
+    host = plain.pop("host", "")
+    return Series(host, _unescaped(measurement), tuple(sorted(plain.items())), "")
+
+
+def _points(log: Log) -> list[_Point]:
+    points: dict[str, dict[str, list[int]]] = {}
+    for at, series in enumerate(log.series):
+        points.setdefault(_head(series), {}).setdefault(_tag(series.field), []).append(at)
+    return [_Point(head, fields) for head, fields in points.items()]
+
+
+def _head(series: Series) -> str:
+    tags = sorted([("host", series.host), *series.tags])
+    written = "".join(f",{_tag(name)}={_tag(value)}" for name, value in tags if _tag(value))
+    return _escaped(series.measurement, ", ") + written
+
+
+def _column(log: Log, twins: list[int]) -> pl.Series:
+    """The values of a field: for several columns of the same counter, the first value that is present."""
+    first, *others = (log.columns[at] for at in twins)
+    for other in others:
+        first = first.zip_with(first.is_not_null(), other)
+    return first
+
+
+def _lines(frame: pl.DataFrame, head: str, fields: list[str]) -> bytes:
+    values = [pl.format("{}={}", pl.lit(name), pl.col(f"f{n}")) for n, name in enumerate(fields)]
+    lines = (
+        frame.lazy()
+        .select(pl.concat_str(values, separator=",", ignore_nulls=True).alias("fields"), "time")
+        .filter(pl.col("fields") != "")
+        .select(pl.format("{} {} {}\n", pl.lit(head), pl.col("fields"), pl.col("time")).str.join(""))
+        .collect()
+    )
+    return (lines.item() or "").encode()
+
+
+def _split(text: bytes) -> Iterator[bytes]:
+    """Split a text at line ends into pieces of at most a request body; a longer line stays whole."""
+    start = 0
+    while len(text) - start > _BODY_BYTES:
+        end = text.rfind(b"\n", start, start + _BODY_BYTES) + 1 or text.index(b"\n", start) + 1
+        yield text[start:end]
+        start = end
+    yield text[start:]
+
+
+def _tag(text: str) -> str:
+    return _escaped(_plain(text), ",= ")
+
+
+def _plain(text: str) -> str:
+    text = text.replace("\n", " ").replace("\r", " ")
+    return text.rstrip("\\") or (text and f"({text})")
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPED.sub(r"\1", text)
+
+
+def _escaped(text: str, special: str) -> str:
+    text = text.replace("\n", " ").replace("\r", " ")
+    return "".join(f"\\{c}" if c in special else c for c in text)

@@ -1,0 +1,89 @@
+"""Reads logs back from a store, for reviews."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from plimsoll.model.log import Log, Times
+from plimsoll.model.names import path_of
+from plimsoll.model.remark import Kind, Remark, counted
+from plimsoll.model.run import Recording, StoredRun
+from plimsoll.model.samples import Samples
+from plimsoll.model.sampling import sampling_interval
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND, Zone
+from plimsoll.store.protocol import Store
+
+
+def logs_of(store: Store, run: StoredRun) -> list[Log]:
+    """The logs of a run, with the values that the store has now."""
+    return [_log(store, recording) for recording in run.recordings]
+
+
+def lost_values(run: StoredRun, logs: Sequence[Log]) -> int:
+    """How many values of a run are not in its logs as they were read back."""
+    return sum(
+        max(0, count - (len(column) - column.null_count()))
+        for recording, log in zip(run.recordings, logs, strict=True)
+        for count, column in zip(_stored(recording, log), log.columns, strict=True)
+    )
+
+
+def _stored(recording: Recording, log: Log) -> Sequence[int]:
+    """How many samples a store keeps of each column: one for each time."""
+    if log.times_differ:
+        return recording.present
+    return [len(np.unique(recording.held(at))) for at in range(len(recording.series))]
+
+
+def live(store: Store, start: int, end: int, hosts: Sequence[str], zone: Zone) -> tuple[list[Log], list[Remark]]:
+    """Live data in a range: a log for each host and sampling interval, and remarks.
+
+    Without `hosts`, all hosts are read. `zone` is used for display.
+    """
+    found = store.series(start, end, hosts)
+    by_log: dict[tuple[str, int], list[tuple[Series, Samples]]] = defaultdict(list)
+    for series, samples in zip(found.series, store.read(found.series, start, end), strict=True):
+        interval = round((sampling_interval(samples.times) or 0) / SECOND)
+        by_log[series.host.casefold(), interval].append((series, samples))
+    logs = [_live_log(members, zone) for members in by_log.values()]
+    if not found.text:
+        return logs, []
+    return logs, [Remark(Kind.SKIPPED, f"{counted(found.text, 'series')} of text or true and false left out")]
+
+
+def _log(store: Store, one: Recording) -> Log:
+    start, end = (int(one.times[0]), int(one.times[-1])) if len(one.times) else (0, 0)
+    columns = [_column(one.times, samples) for samples in store.read(one.series, start, end)]
+    return Log(
+        Path(one.path),
+        one.format,
+        one.times,
+        tuple(columns),
+        one.series,
+        one.zone,
+        one.remarks,
+        sha256=one.sha256,
+        unread=one.unread,
+    )
+
+
+def _live_log(members: Sequence[tuple[Series, Samples]], zone: Zone) -> Log:
+    times = np.unique(np.concatenate([samples.times for _, samples in members]))
+    columns = tuple(_column(times, samples) for _, samples in members)
+    series = tuple(replace(one, path=one.path or path_of(one)) for one, _ in members)
+    return Log(Path(f"live:{series[0].host}"), "Telegraf", times, columns, series, zone, sha256="")
+
+
+def _column(times: Times, samples: Samples) -> pl.Series:
+    """The samples at the times of a log; samples at other times belong to other logs."""
+    values = np.full(len(times), np.nan)
+    at = np.searchsorted(times, samples.times)
+    inside = at < len(times)
+    inside[inside] = times[at[inside]] == samples.times[inside]
+    values[at[inside]] = samples.values[inside]
+    return pl.Series(values, nan_to_null=True)

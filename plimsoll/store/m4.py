@@ -1,0 +1,58 @@
+"""Samples for drawing: of each bucket of time the first, the last, the lowest and the highest (M4).
+
+A line through them covers the same pixels as one through all samples, if there is a bucket for each pixel.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from plimsoll.model.log import Times, Values
+from plimsoll.model.samples import Samples
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Samples that draw a line, in place of `count` of them."""
+
+    samples: Samples
+    count: int
+
+    @property
+    def is_reduced(self) -> bool:
+        """Whether they are fewer than there are."""
+        return len(self.samples.present.times) < self.count
+
+
+def m4(samples: Samples, start: int, end: int, buckets: int) -> Samples:
+    """At most four samples for each of so many buckets between two times, both included; their values are finite."""
+    times, values = samples.times, samples.values
+    if not len(times):
+        return samples
+    bucket = (times - start) // bucket_width(start, end, buckets)
+    first = np.flatnonzero(np.diff(bucket, prepend=bucket[0] - 1))
+    lengths = np.diff(first, append=len(bucket))
+    chosen = [first, first + lengths - 1]
+    for extreme in (np.minimum.reduceat(values, first), np.maximum.reduceat(values, first)):
+        reached = np.flatnonzero(values == np.repeat(extreme, lengths))
+        chosen.append(reached[np.diff(bucket[reached], prepend=bucket[0] - 1) != 0])
+    rows = np.unique(np.concatenate(chosen))
+    return Samples(times[rows], values[rows])
+
+
+def joined_corners(times: Times, values: Values) -> Samples:
+    """The samples of buckets, of each its first, lowest, highest and last in a row; each is taken once.
+
+    Where the first or the last is as low or as high as any other, it stands for that one.
+    """
+    first, last = values[:, :1], values[:, 3:]
+    at_end = np.where(values == last, times[:, 3:], times)
+    corners = np.where(values == first, times[:, :1], at_end)
+    corners[:, 3] = times[:, 3]
+    unique, rows = np.unique(corners.ravel(), return_index=True)
+    return Samples(unique, values.ravel()[rows])
+
+
+def bucket_width(start: int, end: int, buckets: int) -> int:
+    """The length (ns) of each of so many buckets between two times, both included."""
+    return -(-(end - start + 1) // buckets)

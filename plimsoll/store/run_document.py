@@ -1,0 +1,112 @@
+"""Converts a stored run to and from the document that a store keeps."""
+
+import base64
+import json
+import zlib
+from dataclasses import asdict
+from datetime import timedelta, timezone
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import numpy as np
+
+from plimsoll.model.log import Times
+from plimsoll.model.remark import Kind, Remark
+from plimsoll.model.run import Phase, Recording, Run, StoredRun
+from plimsoll.model.series import Series
+from plimsoll.model.times import Zone
+
+VERSION = 1
+
+
+def dumps(run: StoredRun) -> bytes:
+    """The compressed document of a run. The same run gives the same bytes."""
+    document = {
+        "version": VERSION,
+        "run": asdict(run.run),
+        "settings": run.settings,
+        "whole": run.whole,
+        "remarks": [asdict(remark) for remark in run.remarks],
+        "recordings": [_recording(one) for one in run.recordings],
+    }
+    return zlib.compress(json.dumps(document, separators=(",", ":")).encode())
+
+
+def loads(document: bytes) -> StoredRun:
+    """The run of a document. ValueError if it is not one, or has a later version."""
+    try:
+        data: Any = json.loads(zlib.decompress(document))
+    except zlib.error as error:
+        raise ValueError(str(error)) from None
+    if data["version"] != VERSION:
+        raise ValueError(f"it is of version {data['version']}, which only a later Plimsoll reads")
+    phases = tuple(Phase(**phase) for phase in data["run"].pop("phases"))
+    return StoredRun(
+        Run(**data["run"], phases=phases),
+        tuple(_read_recording(one) for one in data["recordings"]),
+        tuple(map(_remark, data["remarks"])),
+        data["settings"],
+        data.get("whole", False),  # missing in runs stored by earlier versions
+    )
+
+
+def _recording(one: Recording) -> dict[str, Any]:
+    return {
+        "path": one.path,
+        "format": one.format,
+        "sha256": one.sha256,
+        "zone": _zone(one.zone),
+        "times": _packed(one.times),
+        "series": [[s.host, s.measurement, s.tags, s.field, s.path] for s in one.series],
+        "missing": _packed(np.concatenate([rows.astype(np.int64) for rows in one.missing] or [one.times[:0]])),
+        "missing_of": [len(rows) for rows in one.missing],
+        "remarks": [asdict(remark) for remark in one.remarks],
+        "unread": one.unread,
+    }
+
+
+def _read_recording(data: dict[str, Any]) -> Recording:
+    series = tuple(
+        Series(host, measurement, tuple((name, value) for name, value in tags), field, path)
+        for host, measurement, tags, field, path in data["series"]
+    )
+    ends = np.cumsum(data["missing_of"], dtype=np.int64)[:-1]
+    missing = np.split(_unpacked(data["missing"]).astype(np.uint32), ends) if series else []
+    return Recording(
+        data["path"],
+        data["format"],
+        data["sha256"],
+        _read_zone(data["zone"]),
+        _unpacked(data["times"]),
+        series,
+        tuple(missing),
+        tuple(map(_remark, data["remarks"])),
+        tuple(data.get("unread", ())),  # missing in runs stored by earlier versions
+    )
+
+
+def _remark(data: dict[str, Any]) -> Remark:
+    return Remark(Kind(data.pop("kind")), **data)
+
+
+def _zone(zone: Zone) -> dict[str, Any]:
+    if isinstance(zone.rule, ZoneInfo):
+        return {"name": zone.name, "key": zone.rule.key}
+    offset = zone.rule.utcoffset(None) or timedelta()
+    return {"name": zone.name, "offset_s": offset.total_seconds(), "known": zone.known}
+
+
+def _read_zone(data: dict[str, Any]) -> Zone:
+    if "key" in data:
+        return Zone(data["name"], ZoneInfo(data["key"]))
+    return Zone(data["name"], timezone(timedelta(seconds=data["offset_s"])), data["known"])
+
+
+def _packed(numbers: Times) -> str:
+    """Numbers as compressed differences, which are small for nearly regular times."""
+    return base64.b85encode(zlib.compress(np.diff(numbers, prepend=0).astype("<i8").tobytes())).decode()
+
+
+def _unpacked(text: str) -> Times:
+    steps = np.frombuffer(zlib.decompress(base64.b85decode(text)), "<i8")
+    return np.cumsum(steps, dtype=np.int64)

@@ -1,0 +1,1 @@
+"""`plimsoll up`: puts the parts together that collect, receive, judge, notify and serve."""

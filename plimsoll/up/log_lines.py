@@ -1,0 +1,90 @@
+"""The log of `plimsoll up`: lines for people, on stderr or in a file."""
+
+import logging
+import os
+import sys
+from datetime import datetime
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+
+from plimsoll.model.errors import printable
+
+_HOUR_S = 3600.0
+_MOST_REMEMBERED = 1000
+_FILE_BYTES, _OLD_FILES = 5_000_000, 3
+# The numbers of syslog, which the journal of systemd takes from the beginning of a line.
+_PRIORITIES = {logging.DEBUG: 7, logging.INFO: 6, logging.WARNING: 4, logging.ERROR: 3, logging.CRITICAL: 2}
+
+
+def set_up(file: Path | None = None) -> None:
+    """Have all logging written to stderr, or to a file that is kept below 5 MB, with three older ones.
+
+    Where stderr goes to the journal of systemd, lines begin with their priority instead of the time. Libraries are
+    heard from warnings on.
+    """
+    if file is None:
+        handler: logging.Handler = logging.StreamHandler(sys.stderr)
+    else:
+        handler = RotatingFileHandler(file, maxBytes=_FILE_BYTES, backupCount=_OLD_FILES, encoding="utf-8", delay=True)
+    handler.setFormatter(_JournalLines() if file is None and _is_journal() else _Lines())
+    handler.addFilter(_Repetitions())
+    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
+    for room in ("live", "plimsoll", "store"):
+        logging.getLogger(room).setLevel(logging.INFO)
+    logging.captureWarnings(True)
+
+
+def _is_journal() -> bool:
+    """Whether stderr goes to the journal of systemd: JOURNAL_STREAM may be inherited where it does not."""
+    try:
+        found = os.fstat(2)
+    except OSError:
+        return False
+    return os.environ.get("JOURNAL_STREAM") == f"{found.st_dev}:{found.st_ino}"
+
+
+class _Lines(logging.Formatter):
+    """`2026-03-10 10:00:00+01:00 warning: what happened`; a traceback has a line for each of its own."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The lines of a record; characters that cannot be seen are escaped."""
+        lines = [record.getMessage()]
+        if record.exc_info:
+            lines += self.formatException(record.exc_info).split("\n")
+        return "\n".join(self._start(record) + printable(line) for line in lines)
+
+    def _start(self, record: logging.LogRecord) -> str:
+        at = datetime.fromtimestamp(record.created).astimezone().isoformat(" ", "seconds")
+        return f"{at} {record.levelname.lower()}: "
+
+
+class _JournalLines(_Lines):
+    """`<4>what happened`: the journal adds the time."""
+
+    def _start(self, record: logging.LogRecord) -> str:
+        return f"<{_PRIORITIES.get(record.levelno, 6)}>"
+
+
+class _Repetitions(logging.Filter):
+    """Lets the same warning or error through once an hour, with the number of those left out since."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._said: dict[tuple[str, str], tuple[float, int]] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether a record is written."""
+        if record.levelno < logging.WARNING:
+            return True
+        message = record.getMessage()
+        key = (record.name, message)
+        at, left_out = self._said.pop(key, (float("-inf"), 0))
+        if 0 <= record.created - at < _HOUR_S:
+            self._said[key] = (at, left_out + 1)
+            return False
+        if left_out:
+            record.msg, record.args = f"{message} ({left_out} more times since it was said last)", None
+        self._said[key] = (record.created, 0)
+        while len(self._said) > _MOST_REMEMBERED:
+            del self._said[next(iter(self._said))]
+        return True

@@ -1,0 +1,158 @@
+"""What `plimsoll up` says of itself: hosts, alerts, what arrives, and what somebody has to mend."""
+
+from collections.abc import Iterable, Iterator
+
+from plimsoll.alerting.book.database import AlertsFile
+from plimsoll.alerting.book.history import firing
+from plimsoll.alerting.book.record import Alert
+from plimsoll.alerting.health import Answer, Health, HostHealth, HostState
+from plimsoll.alerting.loop import Progress
+from plimsoll.alerting.roster import Host, hosts
+from plimsoll.alerting.troubles import NOT_JUDGED, NOT_NOTIFIED, NOT_WRITTEN, Trouble
+from plimsoll.model.remark import counted, listed
+from plimsoll.model.times import SECOND, duration_text
+from plimsoll.notify.targets import Notifier
+from plimsoll.receive.writing import WritingState
+
+_LATE = 90 * SECOND
+_MINUTE = 60 * SECOND
+_FAILING = 300 * SECOND  # a short outage of one target concerns nobody else
+_SILENT = ("host-silent", "all-silent")
+
+
+def troubles(
+    progress: Progress, written: WritingState, notifier: Notifier, now: int, started: int
+) -> Iterator[Trouble]:
+    """What somebody has to mend."""
+    if written.problem:
+        yield Trouble(NOT_WRITTEN, f"Samples cannot be written: {written.problem}")
+    since = now - (progress.performed or started)
+    if progress.problem:
+        yield Trouble(NOT_JUDGED, f"Nothing is judged: {progress.problem}")
+    elif since > _LATE:
+        yield Trouble(NOT_JUDGED, f"Nothing has been judged for {duration_text(since // SECOND * SECOND)}")
+    for one in notifier.states():
+        if one.failing_since is not None and now - one.failing_since >= _FAILING:
+            yield Trouble(f"{NOT_NOTIFIED}{one.name}", f"Notifications do not reach {one.name}: {one.error}")
+
+
+def health(
+    file: AlertsFile,
+    progress: Progress,
+    mended: list[Trouble],
+    written: WritingState,
+    store: str,
+    size: int | None,
+    now: int,
+) -> Health:
+    """The state of everything."""
+    fires = firing(file)
+    alerts = [one for one in fires if one.severity != "info" and one.kind != "plimsoll"]
+    found = [*_hosts(file, alerts, progress, now)]
+    answer, reason = _answer(found, alerts, mended, progress)
+    return Health(
+        answer=answer,
+        reason=reason,
+        basis=_basis(progress),
+        hosts=found,
+        alerts=alerts,
+        info=sum(one.severity == "info" for one in fires),
+        problems=[one.text for one in mended],
+        evaluated=progress.evaluated,
+        points_a_minute=written.last_minute,
+        store=store,
+        store_bytes=size,
+        notes=[*_lacking(progress), *_left_out(written)],
+    )
+
+
+def gravest(alerts: Iterable[Alert]) -> Iterator[Alert]:
+    """The alerts, worst first, without those of lower limits of the same signal and subject."""
+    seen: set[tuple[str, str, str | None]] = set()
+    for one in alerts:
+        subject = one.signal or one.rule, *one.key[1:]
+        if subject not in seen:
+            seen.add(subject)
+            yield one
+
+
+def _answer(
+    found: list[HostHealth], alerts: list[Alert], mended: list[Trouble], progress: Progress
+) -> tuple[Answer, str]:
+    """Whether the hosts are healthy, as far as that is known, and why."""
+    if alerts:
+        hosts = counted(len({one.host.casefold() for one in alerts}), "host")
+        return Answer.NOT_HEALTHY, f"{counted(len([*gravest(alerts)]), 'alert')} on {hosts}"
+    doubtful = [one.name for one in found if one.state in (HostState.SILENT, HostState.NOT_JUDGED)]
+    if mended:
+        return Answer.NOT_KNOWN, "Plimsoll itself needs attention"
+    if not found or not sum(progress.judged.values()):
+        return Answer.NOT_KNOWN, "nothing has been judged yet"
+    if doubtful:
+        all_ = "all " if all(one.casefold() in progress.impossible for one in doubtful) else ""
+        return Answer.NOT_KNOWN, f"{listed(doubtful, 3)} {'is' if len(doubtful) == 1 else 'are'} not {all_}judged"
+    if progress.pending:
+        crossed = f"{counted(progress.pending, 'limit')} {'is' if progress.pending == 1 else 'are'} crossed"
+        return Answer.NO_ALERT, f"{crossed}, but not for as long yet as it takes to alert"
+    return Answer.HEALTHY, "no limit is crossed"
+
+
+def _basis(progress: Progress) -> str:
+    judged = sum(progress.judged.values())
+    return f"{counted(judged, 'limit')} judged on {counted(len(progress.judged), 'host')}"
+
+
+def _lacking(progress: Progress) -> Iterator[str]:
+    facts = [f"{', '.join(sorted(names))} of {host}" for host, names in sorted(progress.lacking.items())]
+    if facts:
+        yield f"Limits that need these facts are not judged; give them in plimsoll.toml: {listed(facts, 10)}."
+
+
+def _left_out(written: WritingState) -> Iterator[str]:
+    if written.lines:
+        lines = counted(written.lines, "line")
+        yield f"Since the start, {lines} that agents sent could not be stored; the last one: {written.why}"
+    if written.text:
+        yield f"Since the start, {counted(written.text, 'field')} with text or booleans were left out."
+
+
+def _hosts(file: AlertsFile, alerts: list[Alert], progress: Progress, now: int) -> Iterator[HostHealth]:
+    judged = progress.judged
+    behind = {host.casefold(): by for host, by in progress.behind.items()}
+    by_host: dict[str, list[Alert]] = {}
+    for one in alerts:
+        by_host.setdefault(one.host.casefold(), []).append(one)
+    silent = any(one.kind == "all-silent" for one in alerts)
+    for host in hosts(file):
+        if host.retired_at is not None:
+            continue
+        mine, late = by_host.get(host.host, []), behind.get(host.host)
+        is_gone = not host.is_expected and host.is_late(progress.evaluated or 0) and late is None
+        if host.newest is None or is_gone or (silent and host.is_expected) or any(one.kind in _SILENT for one in mine):
+            state, note = HostState.SILENT, _silence(host, now) if late is None else f"silent: {_wrong(late, 'behind')}"
+        elif mine:
+            state, note = HostState.ALERT, counted(len([*gravest(mine)]), "alert")
+        elif late is not None:
+            state, note = HostState.NOT_JUDGED, f"not judged: {_wrong(late, 'behind')}"
+        elif host.host in progress.impossible:
+            state = HostState.NOT_JUDGED
+            note = f"not all judged: {listed(sorted(progress.impossible[host.host]), 2)} cannot be"
+        elif not judged.get(host.host):
+            state, note = HostState.NOT_JUDGED, "not judged: none of its counters has a limit"
+        else:
+            state, note = HostState.HEALTHY, f"{counted(judged[host.host], 'limit')} judged"
+        yield HostHealth(host.name, state, note, host.newest)
+    known = {host.host for host in hosts(file) if host.retired_at is None}
+    for host, ahead in sorted(progress.ahead.items()):
+        if host.casefold() not in known:
+            yield HostHealth(host, HostState.NOT_JUDGED, f"not judged: {_wrong(ahead, 'ahead')}")
+
+
+def _wrong(by: int, side: str) -> str:
+    return f"its clock is {duration_text(by // SECOND * SECOND)} {side}; set it right"
+
+
+def _silence(host: Host, now: int) -> str:
+    if host.newest is None:
+        return "has sent no sample yet"
+    return f"silent for {duration_text(max(now - host.newest, _MINUTE) // _MINUTE * _MINUTE)}"

@@ -1,0 +1,101 @@
+"""The `plimsoll up` that runs on a data folder: one at most, and how others find it."""
+
+import json
+import os
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+from urllib.parse import urlsplit
+
+import psutil
+
+from plimsoll.model.atomic import atomic_write
+from plimsoll.model.errors import Unusable
+from plimsoll.native.listener import listens
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(file: IO[bytes]) -> None:
+        """Lock a file until it is closed. OSError if another process has locked it."""
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+
+else:
+    import fcntl
+
+    def _lock(file: IO[bytes]) -> None:
+        """Lock a file until it is closed. OSError if another process has locked it."""
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+_FILE = "up.json"
+_LOCK = "up.lock"
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A running `plimsoll up`: its process, the time (s) at which that began, and the address it is reached by."""
+
+    pid: int
+    began: float
+    address: str
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process is still there, and the same."""
+        with suppress(psutil.Error):
+            return abs(psutil.Process(self.pid).create_time() - self.began) < 1
+        return False
+
+    def check_listens(self) -> None:
+        """Raise ConnectionRefusedError if another program has its port, which must not be sent the owner's token."""
+        parts = urlsplit(self.address)
+        if not (self.is_alive and listens(self.pid, parts.port or 0)):
+            raise ConnectionRefusedError(f"{self.address}: is not the plimsoll up that was started")
+
+
+class OnlyOne:
+    """Holds a data folder for this process. Unusable if another process has it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = (folder / _LOCK).open("a+b")
+        try:
+            _lock(self._lock)
+        except OSError:
+            self._lock.close()
+            known = find(folder)
+            who = f"process {known.pid}, at {known.address}" if known else "another process"
+            raise Unusable(
+                f"{folder}: plimsoll up already runs on it ({who}); stop that, or choose another with --data"
+            ) from None
+
+    def announce(self, address: str) -> None:
+        """Have other commands find this process at an address."""
+        began = psutil.Process().create_time()
+        found = {"pid": os.getpid(), "began": began, "address": address}
+        with atomic_write(self._folder / _FILE) as partial:
+            partial.write_text(json.dumps(found) + "\n", "utf-8")
+
+    def release(self) -> None:
+        """Let others have the folder."""
+        (self._folder / _FILE).unlink(missing_ok=True)
+        self._lock.close()
+
+
+def find(folder: Path) -> Running | None:
+    """The one that runs on a data folder; None if there is none."""
+    try:
+        found = json.loads((folder / _FILE).read_text("utf-8"))
+        known = Running(int(found["pid"]), float(found["began"]), str(found["address"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return known if known.is_alive else None
+
+
+def address(folder: Path) -> str:
+    """The address of the one that runs on a data folder; empty if there is none."""
+    known = find(folder)
+    return known.address if known else ""

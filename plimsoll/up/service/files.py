@@ -1,0 +1,70 @@
+"""Fills in the files with which systemd, Windows or launchd runs `plimsoll up`."""
+
+import plistlib
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
+from xml.sax.saxutils import escape
+
+from plimsoll.model.errors import Unusable
+
+USER = "plimsoll"
+STATE_FOLDER = PurePosixPath("/var/lib") / USER
+LAUNCHD_LABEL = "plimsoll"
+_DATA = "--data"
+_TEMPLATES = files("plimsoll.up.service")
+
+
+@dataclass(frozen=True)
+class Command:
+    """The call of `plimsoll up`: the words that call `plimsoll`, and further arguments of `up`."""
+
+    program: Sequence[str]
+    arguments: Sequence[str] = ()
+
+    def words(self, data: PurePath) -> list[str]:
+        """All words of the call. Unusable if the arguments name another data folder."""
+        if any(one == _DATA or one.startswith(f"{_DATA}=") for one in self.arguments):
+            raise Unusable(f"{_DATA}: the service file sets it; leave it out here, and change it in the file")
+        return [*self.program, "up", _DATA, str(data), *self.arguments]
+
+
+def systemd(command: Command) -> str:
+    """A unit of systemd, for a user of its own whose home is the data folder."""
+    words = " ".join(_for_systemd(word) for word in command.words(STATE_FOLDER))
+    template = (_TEMPLATES / "plimsoll.service").read_text(encoding="utf-8")
+    return template.format(command=words, data=STATE_FOLDER, user=USER)
+
+
+def _for_systemd(word: str) -> str:
+    """A word of ExecStart: `%` and `$` begin what systemd fills in."""
+    escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
+    return f'"{escaped}"' if not word or any(char in word for char in " \t'\"\\;") else escaped
+
+
+def windows(command: Command, data: PureWindowsPath) -> str:
+    """A task of the Task Scheduler, which starts with Windows and is started again if it fails.
+
+    The program is no service of Windows: Python cannot answer the service manager by itself.
+    """
+    program, *arguments = command.words(data)
+    template = (_TEMPLATES / "plimsoll.xml").read_text(encoding="utf-8")
+    return template.format(
+        program=escape(program), arguments=escape(subprocess.list2cmdline(arguments)), data=escape(str(data))
+    )
+
+
+def launchd(command: Command, data: Path, log: Path) -> str:
+    """An agent of launchd, which runs while its user is logged in."""
+    agent = {
+        "Label": LAUNCHD_LABEL,
+        "ProgramArguments": command.words(data),
+        "RunAtLoad": True,
+        "KeepAlive": {"SuccessfulExit": False},
+        "ProcessType": "Background",
+        "Umask": 0o077,
+        "StandardErrorPath": str(log),
+    }
+    return plistlib.dumps(agent, sort_keys=False).decode().replace("\t", "  ")

@@ -1,0 +1,217 @@
+"""`plimsoll up`: collects, takes what agents send, judges, and notifies, in one process."""
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event, Thread
+
+from starlette.routing import BaseRoute
+
+from plimsoll.alerting.book.book import AlertBook
+from plimsoll.alerting.book.database import NAME, AlertsFile
+from plimsoll.alerting.loop import DELAY, AlertLoop
+from plimsoll.alerting.planning import Site
+from plimsoll.alerting.process_lines import ProcessLines
+from plimsoll.alerting.roster import Roster
+from plimsoll.alerting.troubles import Trouble
+from plimsoll.collect.processes import ProcessWatch
+from plimsoll.hosts.facts import GivenFacts
+from plimsoll.model.errors import Unreachable, Unusable
+from plimsoll.model.points import Points
+from plimsoll.notify import settings as up_settings
+from plimsoll.notify.delivery import senders
+from plimsoll.notify.heartbeat import Heartbeat
+from plimsoll.notify.redaction import hide_in_logs
+from plimsoll.notify.settings import UpSettings
+from plimsoll.notify.targets import Notifier
+from plimsoll.receive.writing import NotWritten, Writing
+from plimsoll.serve.access import Access
+from plimsoll.serve.credentials import Credentials
+from plimsoll.serve.limits import Limits
+from plimsoll.serve.listen import Listen
+from plimsoll.serve.server import create_app
+from plimsoll.serve.serving import Certificate, Serving
+from plimsoll.store.duck.store import DuckStore
+from plimsoll.store.protocol import Store
+from plimsoll.up import overview
+from plimsoll.up.running import OnlyOne
+from plimsoll.up.sources import Source, Sources
+from plimsoll.up.watched import Watched
+
+_TIDY_S = 60.0
+_DAY_S = 86_400
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Setup:
+    """How to run.
+
+    `sources` are asked for points every 10 s; `host` is the name under which one of them collects this computer.
+    `delay` (ns) is how long after its time an evaluation is performed. `pages` makes the pages to serve.
+    """
+
+    folder: Path
+    listen: Listen = field(default_factory=Listen)
+    sources: Sequence[Source] = ()
+    host: str | None = None
+    certificate: Certificate | None = None
+    allowed_hosts: Sequence[str] = ()
+    delay: int = DELAY
+    pages: Callable[[Watched], Sequence[BaseRoute]] = lambda _: ()
+
+
+class Up:
+    """Everything that runs. `stop` ends it, in an order in which nothing that was received is lost."""
+
+    def __init__(self, setup: Setup, lock: OnlyOne, store: Store, site: Site, given: GivenFacts) -> None:
+        self._setup = setup
+        self._lock = lock
+        self._store = store
+        self._site = site
+        self._given = given
+        self._stop = Event()
+        self._closing = ExitStack()
+        self._started = time.time_ns()
+        self._settings = up_settings.load(setup.folder)
+        hide_in_logs(self._settings.addresses)
+        self._limits = Limits(past_s=self._settings.store.days * _DAY_S)
+        self._watch = ProcessWatch() if setup.host else None
+        self._file = AlertsFile(setup.folder / NAME)
+        self._writing = Writing(store, self._written)
+        self.loop = AlertLoop(
+            store,
+            site,
+            given,
+            AlertBook(self._file, site.catalogue.signals),
+            Roster(self._file, self._settings.roster.hosts, self._settings.roster.silent_after),
+            delay=setup.delay,
+            processes=ProcessLines(store, site.catalogue.signals, setup.host or "", self._watch),
+            troubles=self._troubles,
+            on_step=self._stepped,
+        )
+        self.address = setup.listen.url(tls=setup.certificate is not None)
+        found = senders(self._settings, str(setup.folder / up_settings.FILE_NAME))
+        self._notifier = Notifier(self._file, self._settings, found, now=self._started, pages=self.address)
+        self._heartbeat = self._heart(self._settings)
+        self._credentials = Credentials(setup.folder)
+        self._servers = [self._serving(setup.listen, setup.certificate)]
+        if setup.certificate or not setup.listen.is_loopback:
+            # For commands on this computer, which then need to trust no certificate.
+            self._servers.append(self._serving(Listen(port=0), None, owner_only=True))
+        self._sources = Sources(setup.sources, self._writing)
+        self._threads = [
+            Thread(target=self.loop.run, args=(self._stop,), name="alert loop"),
+            Thread(target=self._tidy, name="tidying"),
+        ]
+
+    def start(self) -> None:
+        """Begin to collect, judge and notify; the server listens already."""
+        self._lock.announce(self._servers[-1].address)
+        self._notifier.start()
+        if self._heartbeat:
+            self._heartbeat.start()
+        self._sources.start()
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """Stop the server first, then write what it received, then end the loop and close the files."""
+        self._closing.close()
+        for server in self._servers:
+            server.stop()
+        self._sources.stop()
+        self._writing.close()
+        self._stop.set()
+        for thread in self._threads:
+            if thread.ident:
+                thread.join()
+        if self._heartbeat:
+            self._heartbeat.stop()
+        self._notifier.stop()
+        self._file.close()
+        self._lock.release()
+
+    def put(self, points: Points) -> None:
+        """Write points now, as the demo does with those of the past."""
+        try:
+            self._writing.put(points).result()
+        except NotWritten as error:
+            raise Unusable(str(error)) from None
+
+    @property
+    def host(self) -> str | None:
+        """The name under which this computer is collected; None if it is not."""
+        return self._setup.host
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the server and the loop run."""
+        return all(server.running for server in self._servers) and all(thread.is_alive() for thread in self._threads)
+
+    def _serving(self, listen: Listen, certificate: Certificate | None, *, owner_only: bool = False) -> Serving:
+        access = Access(listen, self._credentials, self._setup.allowed_hosts, owner_only)
+        pages = () if owner_only else self._pages()
+        app = create_app(self._store, self._writing, access, self._health, self._limits, pages)
+        return Serving(app, listen, certificate, self._limits)
+
+    def _heart(self, settings: UpSettings) -> Heartbeat | None:
+        if settings.heartbeat is None:
+            return None
+        return Heartbeat(settings.heartbeat.url.get_secret_value(), self._notifier.trouble)
+
+    def _written(self, points: Points) -> None:
+        self.loop.written(points, time.time_ns())
+
+    def _stepped(self, now: int) -> None:
+        if self._watch:
+            self._watch.look(now)
+        self._notifier.stepped(now)
+
+    def _troubles(self) -> list[Trouble]:
+        now = time.time_ns()
+        return [*overview.troubles(self.loop.progress, self._writing.state, self._notifier, now, self._started)]
+
+    def _pages(self) -> Sequence[BaseRoute]:
+        return self._setup.pages(
+            Watched(
+                store=self._store,
+                file=self._file,
+                site=self._site,
+                given=self._given,
+                zone=self._settings.zone,
+                folder=self._setup.folder,
+                progress=lambda: self.loop.progress,
+                judged=lambda: self.loop.judged,
+                health=self._health,
+                limits=self._limits,
+                closing=self._closing,
+            )
+        )
+
+    def _health(self) -> overview.Health:
+        size = self._store.size() if isinstance(self._store, DuckStore) else None
+        return overview.health(
+            self._file,
+            self.loop.progress,
+            self._troubles(),
+            self._writing.state,
+            self._store.name,
+            size,
+            time.time_ns(),
+        )
+
+    def _tidy(self) -> None:
+        while not self._stop.wait(_TIDY_S):
+            try:
+                while isinstance(self._store, DuckStore) and self._store.tidy(time.time_ns()):
+                    if self._stop.is_set():
+                        return
+            except (Unreachable, Unusable) as error:
+                _log.error("the store cannot be tidied: %s", error)
+            except Exception:  # the thread must go on
+                _log.exception("tidying failed")

@@ -1,0 +1,37 @@
+"""What the pages show: the parts of a running `plimsoll up`."""
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from plimsoll.alerting.book.database import AlertsFile
+from plimsoll.alerting.health import Health
+from plimsoll.alerting.judged_now import JudgedNow
+from plimsoll.alerting.loop import Progress
+from plimsoll.alerting.planning import Site
+from plimsoll.hosts.facts import GivenFacts
+from plimsoll.model.times import Zone
+from plimsoll.serve.limits import Limits
+from plimsoll.store.protocol import Store
+
+
+@dataclass(frozen=True)
+class Watched:
+    """The parts that pages read. `folder` is the data folder, `zone` the one of up.toml.
+
+    `progress` says how far the alert loop is, `judged` what it found at its last evaluation, and `health` whether all
+    is well, in words. What pages put on `closing` is called when the server is to stop.
+    """
+
+    store: Store
+    file: AlertsFile
+    site: Site
+    given: GivenFacts
+    zone: Zone
+    folder: Path
+    progress: Callable[[], Progress]
+    judged: Callable[[], Sequence[JudgedNow]]
+    health: Callable[[], Health]
+    limits: Limits = field(default_factory=Limits)
+    closing: ExitStack = field(default_factory=ExitStack)

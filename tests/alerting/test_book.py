@@ -1,0 +1,174 @@
+"""Alerts are kept whole or not at all, and come back as they were."""
+
+import math
+import os
+import random
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from plimsoll.alerting.book import history
+from plimsoll.alerting.book.book import AlertBook
+from plimsoll.alerting.book.database import NAME, AlertsFile, NotKept
+from plimsoll.alerting.episodes import Episode
+from plimsoll.model.errors import Unusable
+from plimsoll.rules.states import State, Status
+from plimsoll.rules.subjects import Subject
+from tests.alerting.world import CPU, EVERY, HOUR, MINUTE, T0, World
+
+
+def test_an_alert_from_firing_to_recovery(world, file):
+    world.step("WEB01", value=91.0, processes={"web01": ["mysqld (pid 812): 92 %"]})
+    world.step("WEB01", value=97.5)
+    world.step("WEB01", value=math.nan)
+    (alert,) = history.firing(file)
+    assert (alert.value, alert.worst, alert.last, alert.stale) == (91.0, 97.5, 97.5, True)
+    assert (alert.host, alert.details.limit, alert.details.processes) == (
+        "WEB01",
+        world.catalogue.rules[CPU].healthy.shown + " %",
+        ("mysqld (pid 812): 92 %",),
+    )
+    assert alert.details.sources
+    world.step()
+    assert history.firing(file) == []
+    (ended,) = history.history(file, T0, world.at)
+    assert (ended.fired_at, ended.ended_at, ended.ended_how) == (T0 + EVERY, world.at, "recovered")
+    assert [one.what for one in history.events(file, ended.id)] == ["fired", "stale", "recovered"]
+
+
+def test_statuses_survive_a_restart(world, file, tmp_path):
+    world.step("WEB01", "WEB02")
+    world.step("WEB02")
+    file.close()
+    again = AlertBook(AlertsFile(tmp_path / NAME), world.catalogue.signals)
+    assert again.last_evaluation() == world.at
+    assert again.statuses() == {(CPU, "web02", None): Status(State.FIRING, T0 + EVERY)}
+    assert [one.host for one in history.firing(again.file)] == ["WEB02"]
+    if sys.platform != "win32":
+        assert {stat.S_IMODE(one.stat().st_mode) for one in tmp_path.glob(NAME + "*")} == {0o600}
+    with pytest.raises(ValueError, match="not after the last one"):
+        again.step(world.at, [], {}, now=world.at)
+    again.file.close()
+
+
+def test_late_samples_amend_the_history(world, file):
+    rule, subject, key = world.catalogue.rules[CPU], Subject("WEB01"), (CPU, "web01", None)
+
+    def episode(fired, ended):
+        return Episode(rule, subject, fired, fired, ended, 90.0, 99.0, rule.healthy)
+
+    for hosts in (["WEB01"], [], ["WEB01"], [], ["WEB01"]):
+        world.step(*hosts, every=HOUR)
+    first, second, still = (T0 + n * HOUR for n in (1, 3, 5))
+    world.book.amend(
+        key, T0, [episode(first, first + HOUR), episode(second - 5, second + HOUR), episode(still - 5, None)], now=1
+    )
+    found = [(one.fired_at, one.ended_at, one.late, one.hush) for one in history.history(file, T0, world.at)]
+    assert found == [
+        (first, first + HOUR, False, False),
+        (second - 5, second + HOUR, True, True),
+        (still - 5, None, True, False),
+    ]
+    assert len(history.history(file, T0, world.at, replaced=True)) == 4
+    world.book.amend(key, T0, [], now=1)  # what fires is not ended by it: the next evaluation decides
+    assert [one.firing for one in history.history(file, T0, world.at)] == [True]
+
+
+def test_a_rule_that_is_gone_has_no_alerts(world, file):
+    world.step("WEB01")
+    world.book.keep_only(lambda rule, host: rule == "another", world.at, now=world.at)
+    assert history.firing(file) == []
+    assert world.book.statuses() == {}
+    assert history.history(file, T0, world.at)[0].ended_how == "rule removed"
+
+
+def test_six_thousand_alerts_are_kept_at_once(world, file):
+    world.step(*(("windows-cpu-busy-critical", f"H{n % 100}", f"{n}") for n in range(6000)))
+    assert len(history.firing(file)) == 6000
+    world.step()
+    assert history.firing(file) == []
+
+
+def test_a_full_disk_keeps_nothing_of_a_step_which_can_be_repeated(world, file):
+    world.step("WEB01")
+    (pages,) = file.rows("PRAGMA page_count")
+    file.rows(f"PRAGMA max_page_count = {pages[0]}")
+    many = [f"H{n}" for n in range(500)]
+    with pytest.raises(NotKept, match="the disk is full"):
+        world.step("WEB01", *many)
+    assert world.book.last_evaluation() == T0 + EVERY
+    file.rows("PRAGMA max_page_count = 1000000")
+    world.at, world.firing = T0 + EVERY, {(CPU, "WEB01", None): 0}
+    world.step("WEB01", *many)
+    assert len(history.firing(file)) == 501
+
+
+def test_files_that_cannot_be_used(tmp_path):
+    AlertsFile(tmp_path / NAME).close()
+    with sqlite3.connect(tmp_path / NAME) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    with pytest.raises(Unusable, match="written by a newer Plimsoll"):
+        AlertsFile(tmp_path / NAME)
+    (tmp_path / "torn.db").write_bytes(b"no database at all" * 100)
+    with pytest.raises(Unusable, match="is damaged"):
+        AlertsFile(tmp_path / "torn.db")
+    (tmp_path / "link.db").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(Unusable, match="not a regular file"):
+        AlertsFile(tmp_path / "link.db")
+
+
+STEPPER = """
+import sys
+from pathlib import Path
+from live.alerts_file import AlertsFile
+from tests.alerting.world import World
+
+world = World(AlertsFile(Path(sys.argv[1])))
+for n in range(1, 100_000):
+    # At each step the hosts with an even number or those with an odd one fire, 20 at a time.
+    world.step(*(f"H{2 * one + n % 2}" for one in range(20)))
+    print(world.at, flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
+def test_after_a_kill_each_step_is_there_whole_or_not_at_all(tmp_path):
+    chance = random.Random(7)
+    for attempt in range(4):
+        path = tmp_path / f"{attempt}.db"
+        process = subprocess.Popen(
+            [sys.executable, "-c", STEPPER, path], stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]
+        )
+        assert process.stdout
+        said = process.stdout.readline()
+        time.sleep(chance.uniform(0.01, 0.15))
+        os.kill(process.pid, signal.SIGKILL)
+        rest, _ = process.communicate()
+        acknowledged = int((said + rest).rpartition("\n")[0].split()[-1])
+        file = AlertsFile(path)
+        book = World(file).book
+        last = book.last_evaluation()
+        assert last in (acknowledged, acknowledged + EVERY)
+        firing = [one for one in history.firing(file) if one.kind == "rule"]
+        odd = (last - T0) // EVERY % 2
+        assert {one.host for one in firing} == {f"H{2 * one + odd}" for one in range(20)}
+        assert {one.fired_at for one in firing} == {last}
+        assert {key[1] for key in book.statuses()} == {one.host.casefold() for one in firing}
+        assert file.rows("PRAGMA integrity_check")[0][0] == "ok"
+        file.close()
+
+
+def test_the_book_stays_small(world, file):
+    world.step("WEB01")
+    world.step()
+    world.step("WEB02")
+    world.step("WEB02", every=500 * 24 * 60 * MINUTE)
+    assert [one.host for one in history.history(file, 0, world.at)] == ["WEB02"]
+    assert [one["alert"] for one in file.rows("SELECT DISTINCT alert FROM events")] == [2]

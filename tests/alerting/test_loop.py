@@ -1,0 +1,246 @@
+"""The alert loop over a store: what is kept, what is amended, and what follows an interruption."""
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from plimsoll.alerting.book.actions import silence
+from plimsoll.alerting.book.book import AlertBook
+from plimsoll.alerting.book.database import AlertsFile
+from plimsoll.alerting.book.history import firing, history
+from plimsoll.alerting.loop import DELAY, AlertLoop
+from plimsoll.alerting.planning import Site
+from plimsoll.alerting.replay import replay
+from plimsoll.alerting.roster import Roster
+from plimsoll.hosts.facts import GivenFacts
+from plimsoll.model.errors import Unreachable, Unusable
+from plimsoll.model.points import Points
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND
+from plimsoll.rules.load import load
+from plimsoll.store.duck.store import DuckStore
+from plimsoll.store.influx.address import Address
+from plimsoll.store.influx.store import InfluxStore
+from tests.sure_influx import SureServer
+
+START = 1_800_000_000 * SECOND
+EVERY = 10 * SECOND
+MINUTE = 60 * SECOND
+SITE = Site(load())
+CPU = "cpu-busy"
+
+
+class World:
+    """Hosts whose processors are busy at times, a loop over what they send, and a clock."""
+
+    def __init__(self, folder, store=None):
+        self.store = store or DuckStore.open(folder / "plimsoll.duckdb")
+        self.path = folder / "alerts.db"
+        self.now = START
+        self.idle = {}
+        self.sent = START
+        self.series = {}
+        self.open()
+
+    def open(self):
+        self.file = AlertsFile(self.path)
+        self.loop = AlertLoop(
+            self.store, SITE, GivenFacts(), AlertBook(self.file, SITE.catalogue.signals), Roster(self.file)
+        )
+
+    def restart(self):
+        self.file.close()
+        self.open()
+
+    def points(self, host, times, idle):
+        fields = ("usage_idle", "usage_iowait", "usage_steal")
+        new = [Series(host, "cpu", (("cpu", "cpu-total"),), field) for field in fields]
+        series = self.series.setdefault(host, new)
+        times = np.asarray(times, np.int64)
+        which = np.repeat(np.arange(3, dtype=np.int32), len(times))
+        return Points(series, which, np.tile(times, 3), np.repeat([float(idle), 0.0, 0.0], len(times)))
+
+    def send(self, points):
+        self.store.write_points(points)
+        self.loop.written(points, self.now)
+
+    def run(self, length, idle):
+        """Let time pass: each host sends every 10 s, and the loop performs what is due."""
+        end = self.now + length
+        while self.now < end:
+            self.now += EVERY
+            for host, value in idle.items():
+                if value is not None:
+                    self.send(self.points(host, [self.now], value))
+            self.loop.perform(self.now)
+
+    def close(self):
+        self.file.close()
+        self.store.close()
+
+
+@pytest.fixture
+def world(tmp_path):
+    made = World(tmp_path)
+    yield made
+    made.close()
+
+
+def alerts(world, kind="rule"):
+    return [(one.rule, one.host, one.ended_at is None) for one in history(world.file, 0, 2**62) if one.kind == kind]
+
+
+def rules_of(world):
+    return {rule for rule, _, _ in alerts(world)}
+
+
+def test_an_alert_fires_and_recovers_at_the_evaluations_of_the_replay(world):
+    world.run(20 * MINUTE, {"web1": 60})
+    assert alerts(world) == []
+    world.run(15 * MINUTE, {"web1": 2})
+    assert CPU in {one.rule for one in firing(world.file)}
+    world.run(10 * MINUTE, {"web1": 60})
+    assert firing(world.file) == []
+    assert kept(world) == replayed(world)
+
+
+def test_rules_of_a_pack_of_ones_own_can_be_silenced(world, tmp_path):
+    own = Path(__file__).parents[2] / "rules" / "new_pack.yaml"
+    (tmp_path / "own.yaml").write_bytes(own.read_bytes())
+    site = Site(load([str(tmp_path / "own.yaml")]))
+    wanted = "my-pack-*", "*", "*", MINUTE, "work", "joe", START
+    with pytest.raises(Unusable, match="no rule matches"):
+        silence(world.file, *wanted)
+    book = AlertBook(world.file, site.catalogue.signals)
+    AlertLoop(world.store, site, GivenFacts(), book, Roster(world.file)).perform(START)
+    assert silence(world.file, *wanted).until == START + MINUTE
+
+
+def kept(world):
+    return sorted(
+        (one.key, one.since, one.fired_at, one.ended_at) for one in history(world.file, 0, 2**62) if one.kind == "rule"
+    )
+
+
+def replayed(world):
+    last = AlertBook(world.file, SITE.catalogue.signals).last_evaluation()
+    assert last is not None
+    found = replay(world.store, SITE, GivenFacts(), START, last)
+    return sorted((one.key, one.since, one.fired_at, one.ended_at) for one in found)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_history_is_that_of_the_replay_whatever_restarts_and_pauses_there_are(world, seed):
+    chance = random.Random(seed)
+    for _ in range(25):
+        idle = {host: chance.choice([60, 60, 12, 2, None]) for host in ("web1", "db1")}
+        world.run(chance.randrange(1, 40) * EVERY, idle)
+        if chance.random() < 0.4:
+            world.restart()
+        if chance.random() < 0.2:
+            # Plimsoll is away, and what the hosts send meanwhile arrives before it evaluates again.
+            until = world.now + chance.randrange(1, 60) * EVERY
+            for host, value in idle.items():
+                if value is not None:
+                    world.store.write_points(world.points(host, range(world.now + EVERY, until + 1, EVERY), value))
+            world.now = until
+            world.restart()
+    world.run(2 * MINUTE, {"web1": 60, "db1": 60})
+    assert kept(world) == replayed(world)
+
+
+def test_samples_that_come_late_amend_the_history_and_notify_nobody(world):
+    world.run(20 * MINUTE, {"web1": 60})
+    silent = world.now
+    world.run(20 * MINUTE, {"web1": None})
+    world.send(world.points("web1", range(silent + EVERY, silent + 18 * MINUTE, EVERY), 2))
+    world.run(15 * MINUTE, {"web1": 60})
+    late = [one for one in history(world.file, 0, 2**62) if one.kind == "rule"]
+    assert CPU in {one.rule for one in late}
+    assert all(one.late and one.hush for one in late)
+    assert kept(world) == replayed(world)
+
+
+def test_a_store_that_does_not_answer_is_caught_up_with(world, monkeypatch):
+    world.run(20 * MINUTE, {"web1": 60})
+
+    def away(*_):
+        raise Unreachable("the store: does not answer")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(world.store, "series", away)
+        world.run(15 * MINUTE, {"web1": 2})
+        assert "does not answer" in world.loop.progress.problem
+        assert alerts(world) == []
+    world.run(MINUTE, {"web1": 2})
+    assert not world.loop.progress.problem
+    assert CPU in {one.rule for one in firing(world.file)}
+    assert kept(world) == replayed(world)
+
+
+def test_one_silent_host_of_ten_is_one_alert_and_its_own_rules_stay_as_they_were(world):
+    hosts = [f"web{number}" for number in range(10)]
+    world.run(20 * MINUTE, dict.fromkeys(hosts, 60.0))
+    world.run(10 * MINUTE, {**dict.fromkeys(hosts, 60.0), "web3": None})
+    assert alerts(world, "host-silent") == [("host-silent", "web3", True)]
+    assert alerts(world) == []
+    world.run(5 * MINUTE, dict.fromkeys(hosts, 60.0))
+    assert alerts(world, "host-silent") == [("host-silent", "web3", False)]
+
+
+def test_a_rule_that_is_switched_off_ends_its_alerts(world):
+    world.run(15 * MINUTE, {"web1": 2})
+    assert CPU in {one.rule for one in firing(world.file)}
+    fewer = load(only=["sql-server"])
+    world.file.close()
+    world.file = AlertsFile(world.path)
+    book = AlertBook(world.file, fewer.signals)
+    world.loop = AlertLoop(world.store, Site(fewer), GivenFacts(), book, Roster(world.file))
+    world.run(MINUTE, {"web1": 2})
+    assert firing(world.file) == []
+
+
+def test_what_agents_write_to_influxdb_is_judged_just_the_same(bucket, tmp_path):
+    server = SureServer(Address(bucket.url, bucket.org, bucket.bucket, bucket.token))
+    world = World(tmp_path, InfluxStore(server))
+    try:
+        world.run(10 * MINUTE, {"web1": 60})
+        world.run(8 * MINUTE, {"web1": 2, "db1": 60})
+        world.restart()
+        world.run(2 * MINUTE, {"web1": 2, "db1": 60})
+        assert CPU in {one.rule for one in firing(world.file)}
+        world.run(4 * MINUTE, {"web1": 60, "db1": 60})
+        assert firing(world.file) == []
+        assert kept(world) == replayed(world)
+    finally:
+        world.close()
+
+
+def run_behind(world, length, lag, every=EVERY, host="web1"):
+    """Let a host send every 10 s, or as often as it says, what its clock stamps with a time that is `lag` ago."""
+    for _ in range(length // every):
+        start = world.now
+        world.run(every, {"db1": 60})
+        world.send(world.points(host, np.arange(start + EVERY, world.now + 1, EVERY) - lag, 2))
+
+
+def test_samples_that_are_up_to_a_minute_late_are_judged(world):
+    run_behind(world, 25 * MINUTE, 50 * SECOND)
+    assert ("web1", CPU) in {(one.host, one.rule) for one in firing(world.file)}
+    assert alerts(world, "host-silent") == []
+
+
+def test_a_host_whose_clock_is_minutes_behind_is_silent(world):
+    run_behind(world, 20 * MINUTE, 5 * MINUTE)
+    assert alerts(world, "host-silent") == [("host-silent", "web1", True)]
+    run_behind(world, 5 * MINUTE, 0)
+    assert alerts(world, "host-silent") == [("host-silent", "web1", False)]
+
+
+def test_nothing_is_judged_before_its_samples_can_be_there(world):
+    world.run(MINUTE, {"web1": 60})
+    evaluated = world.loop.progress.evaluated
+    assert evaluated is not None
+    assert world.now - evaluated >= DELAY

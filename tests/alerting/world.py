@@ -1,0 +1,118 @@
+"""A book of alerts in a folder of the test, and transitions of shipped rules without any judging."""
+
+import pytest
+
+from plimsoll.alerting.book.book import AlertBook
+from plimsoll.alerting.book.database import NAME, AlertsFile
+from plimsoll.alerting.book.record import Key
+from plimsoll.alerting.transitions import Transition
+from plimsoll.model.times import SECOND, Zone
+from plimsoll.notify.messages import Style
+from plimsoll.notify.noise import MOST_AN_HOUR, Policy
+from plimsoll.notify.outbox import Outbox
+from plimsoll.notify.quiet_hours import QuietHours
+from plimsoll.notify.targets import Target
+from plimsoll.rules.load import load
+from plimsoll.rules.states import State, Status
+from plimsoll.rules.subjects import Subject
+
+T0 = 1_700_000_000 // 60 * 60 * SECOND  # a full minute
+EVERY = 10 * SECOND
+MINUTE = 60 * SECOND
+HOUR = 3600 * SECOND
+UTC = Zone.parse("UTC")
+CPU = "windows-cpu-busy-critical"
+
+
+@pytest.fixture
+def file(tmp_path):
+    opened = AlertsFile(tmp_path / NAME)
+    opened.rows("PRAGMA synchronous = OFF")  # tests that pull the plug open files of their own
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def world(file):
+    return World(file)
+
+
+@pytest.fixture
+def phone(world):
+    return Phone(world)
+
+
+class World:
+    """Steps a book by a simulated clock: says which rules fire for which subjects at each evaluation."""
+
+    def __init__(self, file):
+        self.catalogue = load()
+        self.file = file
+        self.book = AlertBook(file, self.catalogue.signals)
+        self.firing = {}
+        self.at = T0
+
+    def step(self, *firing, quiet=False, value=95.0, processes=None, every=EVERY):
+        """One evaluation at which exactly these (rule, host, instance) fire."""
+        self.at += every
+        wanted = {(one if isinstance(one, tuple) else (CPU, one)) for one in firing}
+        wanted = {(*one, None)[:3] for one in wanted}
+        transitions = [self.transition(one, State.FIRING, value) for one in wanted - self.firing.keys()]
+        transitions += [self.transition(one, State.OK, 5.0) for one in self.firing.keys() - wanted]
+        self.firing = {one: self.firing.get(one, self.at) for one in wanted}
+        statuses = {one.key: Status() for one in transitions}
+        statuses |= {self.key(one): Status(State.FIRING, since) for one, since in self.firing.items()}
+        readings = {self.key(one): value for one in wanted}
+        return self.book.step(
+            self.at,
+            transitions,
+            statuses,
+            now=self.at + 30 * SECOND,
+            readings=readings,
+            processes=processes,
+            quiet=quiet,
+        )
+
+    def key(self, one) -> Key:
+        rule, host, instance = one
+        return rule, *Subject(host, instance).key
+
+    def transition(self, one, after, value):
+        rule = self.catalogue.rules[one[0]]
+        before = State.FIRING if after == State.OK else State.OK
+        since = self.at if after == State.FIRING else None
+        return Transition(self.at, rule, Subject(*one[1:]), before, after, since, value, rule.healthy)
+
+
+class Phone:
+    """A target that keeps what it is sent; `fails` makes it unreachable."""
+
+    def __init__(self, world, quiet=None):
+        self.sent = []
+        self.world = world
+        self.fails = None
+        policy = Policy(frozenset(("critical", "warning")), quiet or QuietHours(UTC))
+        self.outbox = Outbox(world.file, "phone", "phone://****", world.at + 30 * SECOND)
+        self.target = Target("phone", self.outbox, policy, self._send, Style(UTC))
+
+    def _send(self, message):
+        if self.fails is None:
+            self.sent.append((self.now, message))
+        return self.fails
+
+    def tick(self, now=None):
+        self.now = self.world.at + 30 * SECOND if now is None else now
+        self.target.tick(self.now)
+
+    def step(self, *firing, times=1, **given):
+        for _ in range(times):
+            self.world.step(*firing, **given)
+            self.tick()
+
+    @property
+    def titles(self):
+        return [message.title for _, message in self.sent]
+
+    def check_rate(self):
+        for at, _ in self.sent:
+            assert sum(at - HOUR < other <= at for other, _ in self.sent) <= MOST_AN_HOUR

@@ -1,0 +1,171 @@
+"""`plimsoll alerts` beside a `plimsoll up` that has alerts.db open, and without."""
+
+import json
+import time
+from threading import Event, Thread
+
+import numpy as np
+import pytest
+
+from plimsoll.alerting.book import database, silences
+from plimsoll.alerting.book.history import firing, history
+from plimsoll.alerting.compare_history import compare
+from plimsoll.alerting.episodes import Episode
+from plimsoll.alerting.roster import Roster, Seen
+from plimsoll.model.points import Points
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND
+from plimsoll.rules.subjects import Subject
+from plimsoll.store.duck.store import FILE, DuckStore
+from tests.alerting.world import CPU, EVERY, HOUR, MINUTE, T0
+from tests.notify.test_notify import Hook
+
+
+@pytest.fixture
+def alerts(plimsoll, world, tmp_path):
+    """Calls `plimsoll alerts` on the folder of the world, whose clock is that of the machine."""
+    tmp_path.chmod(0o700)
+    world.at = time.time_ns() // EVERY * EVERY - HOUR
+
+    def call(*arguments):
+        return plimsoll("alerts", *arguments, "--data", tmp_path)
+
+    return call
+
+
+def test_alerts_are_listed_silenced_and_acknowledged_while_up_writes(alerts, world, file):
+    world.step("WEB01", "DB01")
+    world.step("WEB01", "DB01", value=97.0)
+    assert "Processor time of WEB01 has been past its limit for" in alerts("list").out
+    stop = Event()
+
+    def up():
+        while not stop.is_set():
+            world.step("WEB01", "DB01", every=SECOND)
+
+    running = Thread(target=up)
+    running.start()
+    try:
+        made = alerts("silence", "windows-*", "--host", "web*", "--for", "2h", "--reason", "maintenance")
+        number = firing(file)[0].id
+        acked = alerts("ack", number, "--note", "known")
+    finally:
+        stop.set()
+        running.join()
+    assert "it matches 1 alert firing now" in made.out
+    assert acked.status == 0
+    listed = alerts("list").out
+    assert listed.count("[acknowledged by ") == 1
+    assert listed.count("silenced]") == 1
+    assert ": maintenance" in listed
+    document = json.loads(alerts("list", "--json", "-").out)
+    assert {one["host"]: one["worst"] for one in document["alerts"]} == {"WEB01": 97.0, "DB01": 97.0}
+    assert [one["reason"] for one in document["silences"]] == ["maintenance"]
+    assert alerts("unsilence", 1).status == 0
+    assert silences.active(file, time.time_ns()) == []
+    world.step()
+    assert alerts("list").out == "No alert is firing\n"
+    assert alerts("list", "--history", "--last", "2h").out.count("is healthy again") == 2
+    shown = alerts("show", number).out
+    assert "limit     ≤ 90 %" in shown
+    assert "acknowledged: " in shown
+
+
+def test_a_retired_host_is_taken_off(alerts, world, file):
+    Roster(file).step({"WEB01": Seen(world.at)}, world.at)
+    world.step("WEB01", "WEB02")
+    assert "WEB01 is retired, 1 alert closed" in alerts("retire", "web01").out
+    assert [one.host for one in firing(file)] == ["WEB02"]
+    assert "retired 20" in alerts("list", "--hosts").out
+
+
+def test_what_cannot_be_done_is_said(alerts, world, plimsoll, tmp_path):
+    world.step("WEB01")
+    world.step()
+    for arguments, said in (
+        (("ack", 1), "alert 1 has ended"),
+        (("ack", 9), "there is no alert 9"),
+        (("show", 9), "there is no alert 9"),
+        (("unsilence", 9), "silence 9 is not active"),
+        (("retire", "WEB99"), 'host "WEB99" is not known'),
+        (("silence", "windws-cpu*", "--for", "2h", "--reason", "x"), "did you mean windows-cpu-"),
+        (("silence", "*", "--for", "31d", "--reason", "x"), "at most 30 d"),
+        (("silence", "*", "--for", "soon", "--reason", "x"), '"soon" is not a duration'),
+        (("list", "--last", "2h"), "are for --history"),
+        (("test",), "names nobody to notify"),
+    ):
+        done = alerts(*arguments)
+        assert (done.status, said in done.err) == (2, True), done.err
+    done = plimsoll("alerts", "list", "--data", tmp_path / "none")
+    assert (done.status, "plimsoll up makes it" in done.err) == (2, True)
+
+
+def test_a_file_that_cannot_be_written_is_said(alerts, world, file, tmp_path, monkeypatch):
+    world.step("WEB01")
+    monkeypatch.setattr(database, "_BUSY_S", 0.1)
+    with file.transaction():
+        done = alerts("ack", 1)
+    assert (done.status, done.out) == (2, "")
+    assert "another program has locked it" in done.err
+    file.close()
+    path = tmp_path / "alerts.db"
+    path.write_bytes(path.read_bytes()[:4096] + bytes(path.stat().st_size - 4096))
+    done = alerts("list")
+    assert done.status == 2
+    assert "is damaged" in done.err
+
+
+def test_a_test_message_says_what_became_of_it(alerts, tmp_path):
+    with Hook() as hook:
+        path = tmp_path / "up.toml"
+        path.write_text(f'[notify.a]\nurl = "json://joe:pa55word@{hook.address}/t0kent0ken"\n')
+        path.chmod(0o600)
+        done = alerts("test")
+        assert (done.status, done.out) == (0, f"a  json://{hook.address}/****: sent\n")
+        assert hook.got[0]["title"] == "Plimsoll: a test"
+        hook.answer = 500
+        done = alerts("test")
+    assert done.status == 3
+    assert "failed" in done.out
+    assert "500" in done.err
+    assert not [secret for secret in ("pa55word", "t0kent0ken") if secret in done.out + done.err]
+
+
+def test_a_replay_is_compared_with_the_history(alerts, world, tmp_path):
+    cpu = Series("WEB01", "win_cpu", (("instance", "_Total"), ("objectname", "Processor")), "Percent_Processor_Time")
+    begin = world.at
+    times = np.arange(begin, begin + 20 * MINUTE, EVERY, dtype=np.int64)
+    values = np.where((times > begin + 5 * MINUTE) & (times < begin + 15 * MINUTE), 95.0, 5.0)
+    store = DuckStore.open(tmp_path / FILE)
+    store.write_points(Points([cpu], np.zeros(len(times), np.int32), times, values))
+    store.close()
+    world.at = begin + 20 * MINUTE
+    world.step()
+    done = alerts("replay", "--last", "2h")
+    assert done.status == 1
+    assert f"{CPU} of WEB01, fired" in done.out
+    assert "only in the replay" in done.out
+    assert alerts("replay", "--last", "10m").status == 2  # nothing was judged in these ten minutes
+
+
+def test_the_differences_of_history_and_replay(world, file):
+    rule = world.catalogue.rules[CPU]
+
+    def episode(host, fired, ended):
+        return Episode(rule, Subject(host), fired, fired, ended, 95.0, 95.0, rule.healthy)
+
+    world.step("SAME", "KEPT", "OTHER", "OPEN")
+    first = world.at
+    world.step("OTHER", "OPEN")
+    second = world.at
+    world.step("OPEN")
+
+    kept = history(file, T0, world.at)
+    found = [episode("same", first, second), episode("OTHER", first, second), episode("OPEN", first, None)]
+    result = compare(kept, [*found, episode("NEW", first, None)], T0, world.at)
+    assert result.same == 2
+    assert [(one.what, one.place) for one in result.differences] == [
+        ("only in the history", "KEPT"),
+        ("only in the replay", "NEW"),
+        ("other end", "OTHER"),
+    ]

@@ -1,0 +1,191 @@
+"""`plimsoll compare`: the story on the first screen, the outputs, and the exit status."""
+
+import json
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from plimsoll.__main__ import main
+from plimsoll.demo.runs import write_runs
+from plimsoll.ingest.convert.write_pdh import write_pdh
+from plimsoll.model.times import SECOND
+from tests.simulated import START, ar1
+
+CPU = r"\Processor(_Total)\% Processor Time"
+MEMORY = r"\Memory\Available Bytes"
+SEARCHES = r"\NTDS\LDAP Searches/sec"
+SESSIONS = r"\NTDS\LDAP Client Sessions"
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    return write_runs(tmp_path_factory.mktemp("demo"))
+
+
+def compare(monkeypatch, capsys, *arguments):
+    """The exit status, stdout and stderr."""
+    monkeypatch.setattr("sys.argv", ["plimsoll", "compare", *map(str, arguments)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    out, err = capsys.readouterr()
+    return ended.value.code or 0, out, err
+
+
+def a_log(path, columns, host="DC01", every_s=5, start=START):
+    rows = len(next(iter(columns.values())))
+    times = start + np.arange(rows, dtype=np.int64) * every_s * SECOND
+    write_pdh(path, None, times, [(f"\\\\{host}{name}", values) for name, values in columns.items()])
+    return path
+
+
+def a_directory(seed, rows=720, *, cpu=40.0, searches=200.0, sessions=500.0):
+    rng = np.random.default_rng(seed)
+    return {
+        CPU: cpu * (1 + ar1(rng, rows, deviation=0.1)),
+        MEMORY: 4e9 * (1 + ar1(rng, rows, deviation=0.02)),
+        SEARCHES: searches * (1 + ar1(rng, rows, deviation=0.1)),
+        SESSIONS: sessions * (1 + ar1(rng, rows, deviation=0.02)),
+    }
+
+
+def test_the_demo_tells_the_story_of_the_study_on_the_first_screen(runs, monkeypatch, capsys):
+    eight, four = runs
+    status, out, _ = compare(monkeypatch, capsys, eight, four, "--fail-on", "regression")
+    assert status == 1
+    first_screen = "\n".join(out.splitlines()[:3])
+    for told in (
+        "Worse. The load was the same in the steady phase: batch requests 724 /s in both.",
+        "page life expectancy of SQLSRV01 fell from 7,731 s to 597 s",
+        "disk reads of SQLSRV01, 2 E: (and 1 more) rose from 0.563 /s to 47.3 /s",
+        "Probably too little memory for the buffer cache of SQL Server on SQLSRV01 limits it.",
+        "What did not change: processor time (SQLSRV01: 29.9 % in both",
+    ):
+        assert told in first_screen
+
+
+def test_what_is_written_says_the_same(runs, monkeypatch, capsys, tmp_path):
+    eight, four = runs
+    outputs = [tmp_path / name for name in ("c.html", "c.json", "c.xml")]
+    options = [part for pair in zip(("--out", "--json", "--junit"), outputs, strict=True) for part in pair]
+    status, _, _ = compare(monkeypatch, capsys, eight, four, eight, *options)
+    assert status == 0
+    found = json.loads(outputs[1].read_text(encoding="utf-8"))
+    assert found["schema"] == "plimsoll.comparison/1"
+    worse, same = found["comparisons"]
+    assert (worse["answer"], worse["phase"], same["answer"]) == ("worse", "steady", "not-worse")
+    assert worse["load"]["same"] is True
+    by_name = {one["signal"]: one for one in reversed(worse["regressions"])}
+    assert by_name["sql.page_life_expectancy"]["limit_crossed_in"] == "other"
+    assert by_name["disk.reads"]["instance"] == "2 E:"
+    assert same["regressions"] == []
+    assert [row["cells"]["Exceptions"] for row in found["table"]] == [
+        "None",
+        "Available memory, Page life expectancy, Disk reads",
+        "None",
+    ]
+    assert "64.5 % / 29.9 %" in found["table"][0]["cells"].values()
+    suites = ElementTree.parse(outputs[2]).getroot()
+    assert [int(suite.attrib["failures"]) > 0 for suite in suites] == [True, False]
+    page = outputs[0].read_text(encoding="utf-8")
+    assert worse["story"][1].split(":")[1].split(",")[0] in page
+
+
+def test_load_is_compared_before_anything_else(monkeypatch, capsys, tmp_path):
+    base = a_log(tmp_path / "a.csv", a_directory(1))
+    less = a_log(tmp_path / "b.csv", a_directory(2, searches=100, sessions=250))
+    status, out, err = compare(monkeypatch, capsys, base, less, "--fail-on", "regression")
+    assert "The load was not the same" in out.splitlines()[0]
+    assert status == 2
+    assert "--fail-on cannot say that" in err
+
+
+def test_fewer_operations_of_as_many_clients_are_lost_throughput(monkeypatch, capsys, tmp_path):
+    base = a_log(tmp_path / "a.csv", a_directory(1))
+    lost = a_log(tmp_path / "b.csv", a_directory(2, searches=150))
+    status, out, _ = compare(monkeypatch, capsys, base, lost, "--fail-on", "regression")
+    assert status == 1
+    assert "Throughput was lost" in out.splitlines()[0]
+
+
+def test_a_tenth_more_processor_time_is_found_at_other_intervals_on_a_host_of_another_name(
+    monkeypatch, capsys, tmp_path
+):
+    base = a_log(tmp_path / "a.csv", a_directory(1))
+    slower = a_log(
+        tmp_path / "b.csv", a_directory(2, rows=400, cpu=44.0), host="DC02", every_s=15, start=START + 10**15
+    )
+    status, out, _ = compare(monkeypatch, capsys, base, slower, "--fail-on", "regression")
+    assert status == 1
+    assert "DC01 with DC02" in out
+    assert "processor time of DC01 (DC02) rose" in out
+
+
+def test_too_few_samples_are_not_called_healthy(monkeypatch, capsys, tmp_path):
+    base = a_log(tmp_path / "a.csv", a_directory(1))
+    short = a_log(tmp_path / "b.csv", a_directory(2, rows=6))
+    status, _, err = compare(monkeypatch, capsys, base, short, "--fail-on", "regression")
+    assert status == 2
+    assert "too few samples" in err
+
+
+def test_plimsoll_toml_says_what_matters(monkeypatch, capsys, tmp_path):
+    base, slower = (tmp_path / name for name in ("base", "slower"))
+    for folder, cpu in ((base, 40.0), (slower, 44.0)):
+        folder.mkdir()
+        a_log(folder / "log.csv", a_directory(int(cpu), cpu=cpu))
+    settings = base / "plimsoll.toml"
+    settings.write_text('[compare.signals."cpu.busy"]\ntolerance = "20 %"\n')
+    assert compare(monkeypatch, capsys, base, slower, "--fail-on", "regression")[0] == 0
+    settings.write_text('[compare.signals."cpu.busy"]\ncritical = false\n')
+    assert compare(monkeypatch, capsys, base, slower, "--fail-on", "regression")[0] == 0
+    settings.write_text('[compare.signals."disk.reads"]\nneeded = true\n')
+    status, _, err = compare(monkeypatch, capsys, base, base, "--fail-on", "regression")
+    assert (status, "disk.reads must be recorded in both runs" in err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[compare.signals."cpu.bussy"]\nneeded = true\n', 'compare.signals."cpu.bussy": there is no signal'),
+        ('[compare.signals."cpu.busy"]\nleast = "2 ms"\n', "the signal is in %"),
+        ('[compare]\ntolerance = "5"\n', 'compare.tolerance: is not a share of the baseline; write it like "5 %"'),
+        ("[compare]\ntolerence = 5\n", 'compare.tolerence: unknown setting (did you mean "tolerance"?)'),
+    ],
+)
+def test_a_mistake_in_the_settings_is_named(text, said, monkeypatch, capsys, tmp_path):
+    log = a_log(tmp_path / "a.csv", a_directory(1, rows=100))
+    (tmp_path / "plimsoll.toml").write_text(text)
+    status, _, err = compare(monkeypatch, capsys, log, log)
+    assert status == 2
+    assert said in err
+
+
+def test_one_run_is_not_enough(runs, monkeypatch, capsys):
+    status, _, err = compare(monkeypatch, capsys, runs[0])
+    assert status == 2
+    assert "two runs or more" in err
+    assert compare(monkeypatch, capsys, *runs, "--phase", "warm-up")[0] == 2
+
+
+def test_runs_that_differ_in_one_number_show_how_the_work_grows_with_it(monkeypatch, capsys, tmp_path):
+    folders = [tmp_path / name for name in ("two", "four")]
+    for folder, (count, searches) in zip(folders, ((2, 200.0), (4, 300.0)), strict=True):
+        folder.mkdir()
+        a_log(folder / "log.csv", a_directory(count, searches=searches))
+        (folder / "plimsoll.toml").write_text(f'[run]\nlabels = {{ processors = "{count}" }}\n')
+    _, out, _ = compare(monkeypatch, capsys, *folders, "--json", "-")
+    found = json.loads(out)
+    cells = found["table"][1]["cells"]
+    assert found["comparisons"][0]["set_differently"] == [{"what": "processors", "baseline": "2", "other": "4"}]
+    assert float(cells["Speed-up"].split()[0]) == pytest.approx(1.5, abs=0.05)
+    assert float(cells["Efficiency over processors"].split()[0]) == pytest.approx(75, abs=3)
+
+
+def test_a_load_that_changed_within_the_run_is_not_called_the_same(monkeypatch, capsys, tmp_path):
+    base, stepped = a_directory(1), a_directory(2)
+    stepped[SEARCHES][360:] *= 2
+    logs = a_log(tmp_path / "a.csv", base), a_log(tmp_path / "b.csv", stepped)
+    status, out, err = compare(monkeypatch, capsys, *logs, "--fail-on", "regression", "--phase", "whole run")
+    assert "The load was the same" not in out
+    assert (status, "the load" in err) == (2, True)

@@ -1,0 +1,55 @@
+"""`plimsoll demo` on a terminal, and where there is none."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from urllib.request import urlopen
+
+import pytest
+
+from plimsoll.cli import web_browser
+
+COMMAND = [sys.executable, "-m", "plimsoll", "demo"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no pseudo-terminals")
+def test_on_a_terminal_the_pages_follow_the_reports(tmp_path):
+    ours, theirs = os.openpty()
+    without_display = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    process = subprocess.Popen(
+        COMMAND, cwd=tmp_path, stdin=theirs, stdout=theirs, stderr=theirs, env=without_display, start_new_session=True
+    )
+    os.close(theirs)
+    try:
+        shown = ""
+        while "Ctrl-C ends it" not in shown:
+            shown += os.read(ours, 65_536).decode(errors="replace")
+        found = re.search(r"Plimsoll is up: \S*?(http://[0-9.:]+)", shown)
+        assert found, shown
+        with urlopen(f"{found[1]}/runs") as answer:
+            page = answer.read().decode()
+        assert "demo 4GB" in page
+        assert "demo 8GB" in page
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 130
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+    assert (tmp_path / "demo-run" / "4GB" / "plimsoll.report.html").exists()
+
+
+@pytest.mark.parametrize("options", [[], ["--no-serve"]])
+def test_without_a_terminal_it_ends_and_names_the_command_for_the_pages(tmp_path, options):
+    done = subprocess.run([*COMMAND, *options], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.rstrip().endswith("plimsoll up --demo")
+
+
+def test_a_browser_is_opened_only_where_it_has_a_window():
+    assert web_browser.is_there({"DISPLAY": ":0"}, "linux")
+    assert web_browser.is_there({}, "darwin")
+    assert not web_browser.is_there({}, "linux")
+    assert not web_browser.is_there({"DISPLAY": ":0", "SSH_CONNECTION": "192.0.2.1 50000 192.0.2.2 22"}, "linux")

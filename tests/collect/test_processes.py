@@ -1,0 +1,155 @@
+"""Which processes used most: of this computer, and of hosts whose agent records them."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from dataclasses import asdict
+
+import psutil
+import pytest
+
+from plimsoll.alerting.process_lines import ProcessLines
+from plimsoll.alerting.recorded_processes import recorded_top
+from plimsoll.collect.processes import KEPT, ProcessUse, ProcessWatch, TopProcesses
+from plimsoll.demo.live_host import BACK, HOST, demo_points
+from plimsoll.model.errors import Unreachable
+from plimsoll.model.times import SECOND
+from plimsoll.rules.load import load_signals
+from plimsoll.store.duck.store import DuckStore
+
+MINUTE = 60 * SECOND
+BUSY = "import sys, time\nheld = bytearray(80_000_000)\nprint(flush=True)\nwhile True: pass"
+SECRET = "--password=Kap-Arkona-28"
+
+
+@contextmanager
+def running(code, *arguments):
+    process = subprocess.Popen([sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE)
+    try:
+        assert process.stdout
+        process.stdout.readline()
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def by_resource(top):
+    return {one.resource: one for one in top}
+
+
+@pytest.fixture
+def only(monkeypatch):
+    """Makes these processes the only ones that are seen: others on this computer may be busier."""
+
+    def restrict(*pids):
+        every = psutil.process_iter
+        monkeypatch.setattr(psutil, "process_iter", lambda names: (one for one in every(names) if one.pid in pids))
+
+    return restrict
+
+
+def processor_seconds(process):
+    times = process.cpu_times()
+    return times.user + times.system
+
+
+def test_a_busy_process_is_named_for_the_time_it_was_busy_and_without_its_arguments(only):
+    watch = ProcessWatch()
+    begun = time.time_ns()
+    watch.look(begun)
+    with running(BUSY, SECRET) as busy:
+        only(os.getpid(), busy.pid)
+        known = psutil.Process(busy.pid)
+        while processor_seconds(known) < 0.5 or time.time_ns() <= begun + SECOND:
+            time.sleep(0.05)
+        now = time.time_ns()
+        least = processor_seconds(known)
+        top = watch.top(begun, now, now)
+        most = processor_seconds(known)
+        found = by_resource(top)
+        (use,) = [one for one in found["processor time"].uses if one.pid == busy.pid]
+        share = 100 * SECOND / (now - begun)
+        assert least * share <= use.value * 1.001 <= most * share * 1.002
+        assert json.loads(json.dumps([asdict(one) for one in top]))
+        assert SECRET not in str([asdict(one) for one in top])
+        assert f"({busy.pid})" in str(found["processor time"])
+    later = now + 20 * MINUTE
+    watch.look(later)
+    assert busy.pid in [one.pid for one in by_resource(watch.top(begun, now, later))["processor time"].uses]
+    recent = watch.top(now + MINUTE, later, later)
+    assert busy.pid not in [use.pid for one in recent for use in one.uses]
+
+
+def test_looks_once_a_minute_and_keeps_half_an_hour(monkeypatch):
+    looks = []
+    real = psutil.process_iter
+    monkeypatch.setattr(psutil, "process_iter", lambda attributes: looks.append(1) or real(attributes))
+    watch, start = ProcessWatch(), time.time_ns()
+    for at in range(start, start + 60 * MINUTE, 10 * SECOND):
+        watch.look(at)
+    assert len(looks) == 60
+    end = start + 59 * MINUTE
+    assert watch.top(end - KEPT - 10 * MINUTE, end - KEPT - 5 * MINUTE, end) == []
+    assert watch.top(end - KEPT, end, end) != []
+
+
+def test_a_clock_that_is_set_back_gives_no_negative_use():
+    watch, start = ProcessWatch(), time.time_ns()
+    for at in (start, start + MINUTE, start - MINUTE, start):
+        watch.look(at)
+    top = watch.top(start - 10 * MINUTE, start + 10 * MINUTE, start)
+    assert all(use.value > 0 for one in top for use in one.uses)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc")
+def test_what_may_not_be_read_of_a_process_is_left_out(monkeypatch):
+    def refused(process):
+        raise psutil.AccessDenied(process.pid)
+
+    monkeypatch.setattr(psutil.Process, "io_counters", refused)
+    watch, start = ProcessWatch(), time.time_ns()
+    watch.look(start - MINUTE)
+    assert set(by_resource(watch.top(start - MINUTE, start, start))) <= {"processor time", "memory"}
+
+
+def test_names_of_strangers_cannot_draw_on_a_terminal():
+    line = str(TopProcesses("processor time", "%", (ProcessUse("a\x1b[2J\nb" + "c" * 200, os.getpid(), 99.0),)))
+    assert line.isprintable()
+    assert len(line) < 120
+
+
+def test_processes_that_an_agent_records_are_found_in_the_store(tmp_path):
+    start = 1_800_000_000 * SECOND
+    store = DuckStore.open(tmp_path)
+    store.write_points(demo_points(start, start - BACK, start))
+    cpu, memory = recorded_top(store, load_signals(), HOST, start - 3 * MINUTE, start)
+    assert [one.name for one in cpu.uses] == ["sqlservr", "ReportingServices", "MsMpEng"]
+    assert cpu.uses[1].value > 100, "of the time of the report"
+    assert str(memory).startswith("Private memory of a process: sqlservr 54 GB, ")
+    assert recorded_top(store, load_signals(), "another", start - 3 * MINUTE, start) == []
+
+
+def test_an_alert_gets_the_processes_of_its_host_and_comes_without_them_if_they_cannot_be_read(
+    tmp_path, caplog, monkeypatch
+):
+    at = 1_800_000_000 * SECOND
+    store = DuckStore.open(tmp_path)
+    store.write_points(demo_points(at, at - BACK, at))
+    watch = ProcessWatch()
+    watch.look(at - MINUTE)
+    lines = ProcessLines(store, load_signals(), "Own", watch, clock=lambda: at)
+    found = lines(at, ["own", HOST, "neither"])
+    assert any(line.startswith("memory: ") for line in found["own"])
+    assert found[HOST][0].startswith("Processor time of a process: sqlservr 2")
+    assert found["neither"] == []
+
+    def broken(*_):
+        raise Unreachable("the store does not answer")
+
+    monkeypatch.setattr(store, "series", broken)
+    assert HOST not in lines(at, [HOST])
+    assert f"the processes of {HOST}: cannot be read" in caplog.text

@@ -1,0 +1,460 @@
+"""Exported alert rules: their content and their hosts, and which rules are refused or retired."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from jsonschema import Draft7Validator
+
+from plimsoll.export.grafana.alerts.alerts import GONE_AFTER, Export, Options, export
+from plimsoll.export.grafana.alerts.file import AlertingFile, written
+from plimsoll.export.grafana.check.check import mistakes
+from plimsoll.export.grafana.dashboards.panels import panel_of
+from plimsoll.hosts.facts import Facts, GivenFacts
+from plimsoll.hosts.site import Judged, Site
+from plimsoll.model.times import SECOND
+from plimsoll.rules.load import load_packs, load_signals
+from plimsoll.rules.schema.pack import Pack, Rule
+from plimsoll.rules.subjects import Subject
+
+PACKS, SIGNALS = load_packs(), load_signals()
+SCHEMA = Path(__file__).parents[4] / "shared" / "reference" / "grafana" / "jsonschema" / "expr.jsonschema.json"
+COMMITTED = Path(__file__).parents[3] / "rules" / "grafana"
+OPTIONS = Options(panel_of=panel_of)
+BY_PROCESSORS = {
+    "1 processor": (
+        *("ldap-search-rate-one-processor", "ldap-static-modify-rate-one-processor", "ldap-bytes-sent"),
+        "ldap-bytes-flat",
+    ),
+    "at least 1 processor": (
+        *("ad-threads", "ad-threads-critical"),
+        *("windows-processor-queue", "windows-processor-queue-critical", "windows-context-switches"),
+        *("windows-process-cpu", "windows-process-cpu-critical", "ad-threads", "ad-threads-critical"),
+    ),
+    "at least 2 processors": ("windows-processor-busy",),
+    "2 processors": (
+        *("ldap-search-rate-two-processors", "ldap-static-modify-rate-two-processors"),
+        "ldap-bytes-sent-two-processors",
+    ),
+    "4 processors": ("ldap-search-rate", "ldap-static-modify-rate", "ldap-bytes-sent-four-processors"),
+}
+# Windows counters of SQL Server have the host in one tag, SQL Server's own views have it in another.
+UNTOLD = "and its samples do not tell which those are"
+APART = "has its host in another tag (host, sql_instance)"
+# For rules with further conditions: how many combinations of the two are refused, and how many alerts are made.
+MIXED = {
+    "sql-page-life-critical": 2,
+    "sql-node-page-life": 1,
+    "sql-node-page-life-critical": 3,
+    "sql-memory-below-target": 5,
+}
+KEPT = {
+    "sql-page-life-critical": 2,
+    "sql-node-page-life": 1,
+    "sql-node-page-life-critical": 1,
+    "sql-memory-below-target": 3,
+}
+BY_MEMORY = (
+    *("windows-memory-available-share", "windows-memory-available-share-critical", "windows-paging-share"),
+    *("windows-pool-nonpaged", "windows-pool-nonpaged-critical"),
+)
+
+
+def a_rule(**what):
+    given = {"id": "r", "signal": "cpu.busy", "healthy": "< 80", "severity": "warning", "summary": "s"}
+    return {**given, "sources": [{"document": "d", "place": "p"}], **what}
+
+
+def a_pack(*rules):
+    return Pack(pack="p", title="T", about="a", rules=tuple(Rule.model_validate(a_rule(**rule)) for rule in rules))
+
+
+def exported(*rules, site=None, options=None, previous=None) -> Export:
+    return export([a_pack(*rules)], SIGNALS, site, options, previous)
+
+
+def rules_of(made: Export, file="p.yaml"):
+    data = yaml.load(made.files.get(file, "{}"), yaml.CSafeLoader)
+    return [rule for group in data.get("groups", ()) for rule in group["rules"]]
+
+
+def queries(rule):
+    return [query["model"]["query"] for query in rule["data"] if "query" in query["model"]]
+
+
+def expressions(rule):
+    return [query["model"]["expression"] for query in rule["data"] if query["model"].get("type") == "math"]
+
+
+def condition(rule):
+    (found,) = [query["model"] for query in rule["data"] if query["refId"] == rule["condition"]]
+    return found["conditions"][0]
+
+
+@pytest.fixture(scope="module")
+def shipped():
+    return export(PACKS, SIGNALS, options=OPTIONS)
+
+
+def test_committed_files_are_what_is_exported(shipped):
+    committed = {path.name: path.read_text(encoding="utf-8") for path in COMMITTED.glob("*.yaml")}
+    made = export(PACKS, SIGNALS, options=OPTIONS, previous=committed).files
+    assert set(committed) == set(made), "run: plimsoll grafana export"
+    for name, text in made.items():
+        assert committed[name] == text, f"{name}: run: plimsoll grafana export"
+
+
+def test_every_rule_is_exported_or_refused_by_name(shipped):
+    named = {rule["labels"]["rule"] for file in shipped.files for rule in rules_of(shipped, file)}
+    every = {rule.id for pack in PACKS for rule in pack.rules if rule.where_unknown != "skip"}
+    assert named - {"silence"} | {refused.rule for refused in shipped.refused} == every
+    assert len(named) > 30
+
+
+def test_refusals_have_a_reason(shipped):
+    others = [text for text in map(str, shipped.refused) if not text.endswith((APART, UNTOLD))]
+    assert set(others) == {
+        "sql-page-life-climbs: it is for the phase ramp-up, and where phases are not known it never fires",
+        *(
+            f'{rule}: it is for the disks that plimsoll.toml marks drive = "database", and none is'
+            for rule in ("sql-database-reads", "sql-database-reads-and-page-life", "sql-database-read-peaks")
+        ),
+        *(
+            f"{rule}: memory.installed is a fact of the host (memory_mb in plimsoll.toml), of which no samples are kept"
+            for rule in ("sql-memory", "messaging-memory")
+        ),
+        *(
+            f"{rule}: it is for hosts with {number}, and processors is not known; give it in plimsoll.toml for a host"
+            for number, rules in BY_PROCESSORS.items()
+            for rule in rules
+        ),
+        *(
+            f"{rule}: it is for hosts with more than 0 MB of memory, and memory_mb is not known; give it in plimsoll.toml "
+            "for a host"
+            for rule in BY_MEMORY
+        ),
+        "server-work-queue from \\Server Work Queues(*)\\Queue Length: Processor Information writes a processor with "
+        "its node (0,5), and Server Work Queues by its number (5)",
+    }
+
+
+def test_limits_for_some_hosts_over_what_every_host_has_are_no_alerts(shipped):
+    """The latency limit for a database's disks does not apply to the disks of every Windows host."""
+    refused = {text.partition(":")[0] for text in map(str, shipped.refused) if text.endswith(UNTOLD)}
+    assert refused == {
+        *("ad-read-latency", "ad-read-latency-critical", "ad-write-latency", "ad-write-latency-critical"),
+        *("sql-read-latency", "sql-read-latency-critical", "sql-write-latency", "sql-write-latency-critical"),
+        *("pool-nonpaged", "pool-paged", "pool-total", "file-cache-hits", "network-below-disk", "network-above-disk"),
+        "ldap-context-switches-without-work",
+    }
+    linux = [query for rule in rules_of(shipped, "linux.yaml") for query in queries(rule)]
+    assert linux
+    assert not [query for query in linux if '"win_' in query]
+
+
+def test_windows_counters_and_sql_server_views_are_not_mixed_in_an_alert(shipped):
+    refused = [text for text in map(str, shipped.refused) if text.endswith(APART)]
+    of_each = {rule: [text for text in refused if text.startswith(f"{rule} from ")] for rule in MIXED}
+    assert {rule: len(texts) for rule, texts in of_each.items()} == MIXED
+    assert sum(MIXED.values()) == len(refused)
+    kept = [rule["uid"] for file in shipped.files for rule in rules_of(shipped, file)]
+    assert {rule: sum(uid.rpartition("-")[0] == rule for uid in kept) for rule in MIXED} == KEPT
+
+
+def test_shipped_rules_have_no_mistakes(shipped, influxql):
+    assert mistakes(shipped.files, influxql) == []
+
+
+def test_what_is_written_reads_as_what_was_meant(shipped):
+    for text in shipped.files.values():
+        content = AlertingFile.model_validate(yaml.load(text, yaml.CSafeLoader))
+        provenance = "\n".join(line[2:] for line in text.splitlines() if line.startswith("# "))
+        assert written(content, provenance) == text
+
+
+def test_expressions_are_of_grafanas_schema(shipped):
+    if not SCHEMA.is_file():
+        pytest.skip("Grafana's schemas are not here: ../shared/reference/grafana/jsonschema")
+    definitions = json.loads(SCHEMA.read_text())["definitions"]
+    kinds = {kind: Draft7Validator({"$ref": f"#/definitions/Type{kind.title()}", "definitions": definitions}) for kind in ("math", "reduce", "threshold")}  # fmt: skip
+    models = [query["model"] for file in shipped.files for rule in rules_of(shipped, file) for query in rule["data"]]
+    faults = [fault.message for model in models if "type" in model for fault in kinds[model["type"]].iter_errors(model)]
+    assert faults == []
+
+
+def test_sources_of_one_signal_are_one_rule():
+    (rule,) = rules_of(exported({}))
+    assert rule["title"] == "r"
+    (query,) = queries(rule)
+    assert query.startswith('SELECT max("value") FROM (SELECT mean("Percent_Processor_Time") AS "value" FROM "win_cpu"')
+    assert query.endswith('GROUP BY "host", "source", "objectname", "cpu", "device"')
+    assert query.count('AS "value"') == 7  # two of the five add up fields first
+
+
+def test_where_low_is_bad_the_lowest_of_a_hosts_sources_counts():
+    (query,) = queries(rules_of(exported({"signal": "memory.available", "healthy": "> 4"}))[0])
+    assert query.startswith('SELECT min("value")')
+
+
+def test_sources_with_the_same_labels_have_separate_rules():
+    rules = rules_of(exported({"signal": "cpu.context_switches", "healthy": "< 15000"}))
+    assert [rule["title"] for rule in rules] == ["r (1 of 2)", "r (2 of 2)"]
+    assert len({rule["uid"] for rule in rules}) == 2
+
+
+def test_a_limit_with_no_worse_side_has_a_rule_for_each_source():
+    assert len(rules_of(exported({"healthy": "= 80"}))) == 5
+
+
+def test_a_plain_rule_is_a_query_a_reduce_and_a_threshold():
+    rule = rules_of(exported({"over": "1m", "for": "5m"}))[0]
+    first, second, third = rule["data"]
+    assert first["relativeTimeRange"] == {"from": 90, "to": 30}
+    assert second["model"]["settings"] == {"mode": "dropNN"}
+    assert third["model"]["conditions"] == [{"evaluator": {"type": "gte", "params": [80]}}]
+    assert rule["for"] == "5m"
+    assert rule["noDataState"] == "KeepLast"
+    assert rule["missing_series_evals_to_resolve"] == GONE_AFTER // (10 * SECOND)
+    assert rule["labels"] == {"severity": "warning", "pack": "p", "rule": "r"}
+
+
+@pytest.mark.parametrize(
+    ("healthy", "evaluator"),
+    [("< 80", "gte"), ("<= 80", "gt"), ("> 80", "lte"), (">= 80", "lt"), ("= 80", "ne")],
+)
+def test_a_limit_is_crossed_where_its_healthy_side_ends(healthy, evaluator):
+    assert condition(rules_of(exported({"healthy": healthy}))[0])["evaluator"] == {"type": evaluator, "params": [80]}
+
+
+def test_recovery_unloads_where_it_is_reached():
+    found = condition(rules_of(exported({"healthy": "< 80", "recover": "< 70"}))[0])
+    assert found["unloadEvaluator"] == {"type": "lt", "params": [70]}
+
+
+def test_annotations():
+    rule = {"sources": [{"document": "D", "place": "P1"}, {"document": "E", "place": "P2"}], "measured_on": "one disk"}
+    made = rules_of(exported(rule, options=Options(panel_of=lambda signal: ("plimsoll-cpu", 3))))[0]
+    assert made["annotations"] == {
+        "summary": "s",
+        "description": "Processor time of{{ with $labels.host }} {{ . }}{{ end }} is "
+        '{{ printf "%.6g" $values.B.Value }} %; healthy is < 80 %.',
+        "value": '{{ printf "%.6g" $values.B.Value }} %',
+        "limit": "< 80 % (mean over 1 min)",
+        "counters": r"\Processor(_Total)\% Processor Time or \Processor Information(_Total)\% Processor Time or "
+        r"\System\% Total Processor Time or cpu.usage_idle + usage_iowait or cpu_util.pct_idle + pct_iowait",
+        "source": "D, P1; E, P2",
+        "runbook_url": "/public/plimsoll/rules/r.md",
+        "note": "Measured on one disk.",
+        "__dashboardUid__": "plimsoll-cpu",
+        "__panelId__": "3",
+    }
+
+
+def test_uids_stay_whatever_else_changes():
+    before = {rule["title"]: rule["uid"] for rule in rules_of(exported({}))}
+    after = {rule["title"]: rule["uid"] for rule in rules_of(exported({"id": "q"}, {"healthy": "< 70", "over": "5m"}))}
+    assert before.items() <= after.items()
+
+
+def test_warning_is_not_while_critical_is():
+    warning, critical = {"for": "5m"}, {"id": "k", "healthy": "< 95", "severity": "critical", "for": "10m"}
+    rule = rules_of(exported(warning, critical))[0]
+    assert expressions(rule) == ["($B >= 80) && ($D < 95)"]
+    assert queries(rule)[1].startswith('SELECT max("value") FROM (SELECT min("Percent_Processor_Time")')
+    assert rule["data"][2]["relativeTimeRange"] == {"from": 30 + 660, "to": 30}
+    assert "Not while k is crossed." in rule["annotations"]["note"]
+
+
+@pytest.mark.parametrize("critical", [{"healthy": "< 70"}, {"over": "5m", "healthy": "< 95"}, {"signal": "disk.busy_total", "healthy": "< 95"}])  # fmt: skip
+def test_rules_that_are_not_of_one_kind_do_not_exclude_each_other(critical):
+    rule = rules_of(exported({}, {"id": "k", "severity": "critical", **critical}))[0]
+    assert len(rule["data"]) == 3
+
+
+def test_conditions_are_joined_within_one_collector():
+    rules = rules_of(exported({"and": [{"signal": "cpu.context_switches", "healthy": "< 1000"}]}))
+    assert [rule["title"] for rule in rules][-2:] == ["r (4 of 5)", "r (5 of 5)"]
+    assert [rule["annotations"]["counters"] for rule in rules][-2:] == [
+        "cpu.usage_idle + usage_iowait & kernel.context_switches",
+        "cpu_util.pct_idle + pct_iowait & task.cswch_per_s",
+    ]
+    assert all(expressions(rule) == ["($B >= 80) && ($D >= 1000)"] for rule in rules)
+
+
+def test_where_phases_are_not_known_further_conditions_hold():
+    unknown = [{"signal": "cpu.busy", "reduce": "increase", "over": "10m", "healthy": "> 0"}]
+    rule = rules_of(exported({"phase": "steady", "when_phase_unknown": unknown}))[0]
+    assert expressions(rule) == ["($B >= 80) && (($D + 0 / ($F >= 300000000000)) <= 0)"]
+    assert "Documented for the phase steady" in rule["annotations"]["note"]
+
+
+def test_a_short_window_is_widened_to_twice_the_interval():
+    rule = rules_of(exported({}, options=Options(interval=300 * SECOND)))[0]
+    assert rule["data"][0]["relativeTimeRange"] == {"from": 630, "to": 30}
+
+
+def scaled(**facts):
+    return Site(["A"], facts=Facts(GivenFacts({Subject("A"): facts}))) if facts else Site()
+
+
+def test_scaled_limit_is_the_documented_one_but_for_hosts_that_say_otherwise():
+    queue = {"signal": "disk.queue_length", "healthy": "<= 3", "scale": "spindles"}
+    general, own = rules_of(exported(queue, site=scaled(spindles=4)))
+    assert condition(general)["evaluator"]["params"] == [3]
+    assert '"source" !~ /(?i)^A$/' in queries(general)[0]
+    assert condition(own)["evaluator"]["params"] == [12]
+    assert '"source" =~ /(?i)^A$/' in queries(own)[0]
+    assert own["title"].endswith(" on A")
+    assert own["uid"] != general["uid"]
+
+
+def test_instance_goes_before_its_host():
+    queue = {"signal": "disk.queue_length", "healthy": "<= 3", "scale": "spindles"}
+    site = Site(["A"], facts=Facts(GivenFacts({Subject("A"): {"spindles": 4}, Subject("A", "0 C:"): {"spindles": 2}})))
+    found = rules_of(exported(queue, site=site))
+    assert [condition(rule)["evaluator"]["params"] for rule in found] == [[3], [12], [6]]
+    assert 'OR "instance" !~ /(?i)^0 C:$/)' in queries(found[1])[0]
+    assert 'AND "instance" =~ /(?i)^0 C:$/' in queries(found[2])[0]
+
+
+def test_recovery_is_scaled_with_its_limit():
+    queue = {"signal": "disk.queue_length", "healthy": "<= 3", "recover": "<= 2", "scale": "spindles"}
+    general, own = rules_of(exported(queue, site=scaled(spindles=4)))
+    assert condition(general)["unloadEvaluator"]["params"] == [2]
+    assert condition(own)["unloadEvaluator"]["params"] == [8]
+
+
+def test_fact_that_nobody_knows_is_refused_and_known_hosts_are_exported():
+    made = exported({"healthy": "< 2", "scale": "clock_mhz"}, site=scaled(clock_mhz=2800.0))
+    assert [refused.reason for refused in made.refused] == ["its limit scales by clock_mhz, which is not known; give it in plimsoll.toml for a host"]  # fmt: skip
+    assert {rule["title"][-5:] for rule in rules_of(made)} == {" on A"}
+
+
+def changed(host, **update):
+    def judged(rule, named):
+        off = update.get("off", False)
+        if named.casefold() != host.casefold():
+            return Judged(rule)
+        return Judged(
+            rule.model_copy(update={key: value for key, value in update.items() if key != "off"}), "Why.", off
+        )
+
+    return Site([host], judged)
+
+
+def test_threshold_set_for_a_host_is_a_rule_of_its_own():
+    general, *_, own = rules_of(exported({}, site=changed("MSSQL$X", for_=60 * SECOND)))
+    assert general["for"] == "0s"
+    assert own["for"] == "1m"
+    assert own["title"].endswith(" on MSSQL$$X")
+    assert own["annotations"]["note"] == "Why."
+    assert r'"host" =~ /(?i)^MSSQL\$X$/' in queries(own)[0]
+
+
+def test_rule_that_is_off_for_a_host_excludes_it():
+    (rule,) = rules_of(exported({}, site=changed("A", off=True)))
+    assert queries(rule)[0].count('"host" !~ /(?i)^A$/') == 5
+
+
+def test_rule_that_is_off_everywhere_is_not_exported():
+    assert rules_of(exported({}, site=Site((), lambda rule, host: Judged(rule, off=True)))) == []
+
+
+def test_drive_is_for_the_disks_that_are_marked():
+    site = Site(["A"], drives={Subject("A", "2 E:"): "database", Subject("A", "3 F:"): "log"})
+    rules = rules_of(exported({"signal": "disk.reads", "healthy": "< 50", "drive": "database"}, site=site))
+    assert {rule["title"].partition(" on ")[2] for rule in rules} == {"A 2 E:"}
+
+
+def test_signal_of_another_host_tag_is_refused_by_name():
+    made = exported({"and": [{"signal": "sql.page_life_expectancy", "healthy": "> 3600"}]})
+    assert "has its host in another tag (host, sql_instance)" in str(made.refused[0])
+
+
+def test_sql_server_joined_to_a_host_is_its_default_instance():
+    rule = rules_of(exported({"and": [{"signal": "sql.page_life_expectancy", "healthy": "> 3600"}]}))[0]
+    assert "\"objectname\" = 'SQLServer:Buffer Manager'" in queries(rule)[1]
+
+
+def test_each_object_and_measurement_has_a_rule_for_silence(shipped):
+    """A host that sends only Processor Information is watched by the rule for that object."""
+    rules = rules_of(shipped, "silence.yaml")
+    asked = {rule["uid"]: queries(rule)[0] for rule in rules}
+    assert {"silence-windows", "silence-cpu", "silence-openldap"} <= set(asked)
+    assert all("fill(0)" in query for query in asked.values())
+    assert all(f"'{one}'" in asked["silence-windows"] for one in ("Processor", "Processor Information", "Memory"))
+    assert asked["silence-windows"].endswith('"host", "source", "objectname" fill(0)')
+
+
+def test_each_pack_has_a_folder_and_short_titles(shipped):
+    groups = [group for text in shipped.files.values() for group in yaml.load(text, yaml.CSafeLoader).get("groups", ())]
+    assert {group["folder"] for group in groups} == {f"Plimsoll/{group['name']}" for group in groups}
+    assert max(len(rule["title"]) for group in groups for rule in group["rules"]) <= 60
+
+
+def test_rules_that_are_no_more_are_deleted_in_grafana():
+    before = exported({"id": "old"}, {})
+    after = exported({}, previous=before.files)
+    retired = yaml.load(after.files["retired.yaml"], yaml.CSafeLoader)["deleteRules"]
+    assert {one["uid"] for one in retired} == {
+        rule["uid"] for rule in rules_of(before) if rule["labels"]["rule"] == "old"
+    }
+    again = exported({}, previous=after.files)
+    assert again.files == after.files
+    back = exported({"id": "old"}, {}, previous=again.files)
+    assert "retired.yaml" not in back.files
+
+
+def test_contact_points_work_with_nothing_configured():
+    data = yaml.load(exported({}).files["contact.yaml"], yaml.CSafeLoader)
+    assert {point["name"]: point["receivers"][0]["settings"] for point in data["contactPoints"]} == {
+        "plimsoll-email": {"addresses": "nobody@plimsoll.invalid"},
+        "plimsoll-webhook": {"url": "http://plimsoll.invalid/", "httpMethod": "POST"},
+    }
+    assert data["policies"][0]["receiver"] == "plimsoll-email"
+
+
+def test_both_contact_points_are_notified_if_both_are_given():
+    options = Options(emails=("a@x.example", "b@x.example"), webhook="http://h.example/$in")
+    data = yaml.load(exported({}, options=options).files["contact.yaml"], yaml.CSafeLoader)
+    assert data["contactPoints"][0]["receivers"][0]["settings"]["addresses"] == "a@x.example;b@x.example"
+    assert data["contactPoints"][1]["receivers"][0]["settings"]["url"] == "http://h.example/$$in"
+    routes = [(route["receiver"], route.get("continue", False)) for route in data["policies"][0]["routes"]]
+    assert routes[:2] == [("plimsoll-email", True), ("plimsoll-webhook", False)]
+
+
+def test_title_that_grafana_has_no_room_for_loses_its_middle():
+    """The rule at the beginning and the host at the end are kept, and titles stay unique."""
+    host = "h" * 120
+    rules = rules_of(exported({"id": "r" * 60, "and": [{"signal": "cpu.context_switches", "healthy": "< 1000"}]}, site=changed(host, for_=60 * SECOND)))  # fmt: skip
+    own = [rule for rule in rules if rule["title"].endswith("h")]
+    assert len({rule["title"] for rule in own}) == len(own) > 1
+    assert all(rule["title"].startswith("r" * 60 + " on ") for rule in own)
+    assert max(len(rule["title"].encode()) for rule in own) <= 190
+
+
+def test_braces_of_names_and_reasons_are_no_templates():
+    rule = rules_of(exported({}, site=Site((), lambda rule, host: Judged(rule, "as {{ $labels.x }} said"))))[0]
+    assert rule["annotations"]["note"] == 'as {{ "{{" }} $labels.x }} said'
+
+
+def test_values_have_readable_prefixes():
+    rule = rules_of(exported({"signal": "memory.available", "healthy": "> 4194304"}))[0]
+    assert rule["annotations"]["value"] == "{{ humanize1024 $values.B.Value }}B"
+    assert rule["annotations"]["limit"] == "> 4 MB (mean over 1 min)"
+
+
+@pytest.mark.parametrize(("interval", "minutes", "look_back"), [(10, 5, 6 * 3600), (60, 5, 6 * 3600), (600, 30, 6 * 3600), (7200, 360, 24 * 3600)])  # fmt: skip
+def test_silence_is_longer_than_the_interval(interval, minutes, look_back):
+    """Three samples must be missing, and the look-back window must be long enough for earlier samples."""
+    rule = rules_of(exported({}, options=Options(interval=interval * SECOND)), "silence.yaml")[0]
+    assert f", {minutes}) FROM" in queries(rule)[0]
+    assert rule["data"][0]["relativeTimeRange"] == {"from": look_back + 30, "to": 30}
+    assert rule["annotations"]["limit"] == f"none for {minutes} min"
+
+
+def test_silence_leads_to_the_panel_of_silent_hosts(shipped):
+    for rule in rules_of(shipped, "silence.yaml"):
+        told = rule["annotations"]
+        assert (told["__dashboardUid__"], told["__panelId__"]) == ("plimsoll-health", "3")

@@ -1,0 +1,171 @@
+"""InfluxQL queries for signals: what is read, how names are quoted, how samples are reduced."""
+
+import pytest
+
+from plimsoll.export.grafana.influxql import panel, samples_per_minute, span, state, window
+from plimsoll.export.grafana.selections import default_instance, selections, variants
+from plimsoll.export.grafana.subjects import chosen, only, without
+from plimsoll.model.series import Series
+from plimsoll.rules.load import load_signals
+from plimsoll.rules.schema.signal import Signal
+from plimsoll.rules.subjects import host_of, is_total
+
+SIGNALS = load_signals()
+
+
+def signal(**what):
+    return {"s.s": Signal.model_validate({"title": "t", "unit": "u", "meaning": "m", **what})}
+
+
+def only_one(**source):
+    instances = "each" if "instance" in source else "none"
+    return selections("s.s", signal(sources=[source], instances=instances))[0]
+
+
+def test_window_is_read_without_grouping_by_time():
+    (busy, *_) = selections("cpu.busy", SIGNALS)
+    assert window(busy, "mean") == (
+        'SELECT mean("Percent_Processor_Time") FROM "win_cpu" WHERE "objectname" = \'Processor\' '
+        'AND "instance" = \'_Total\' AND $timeFilter GROUP BY "host", "source"'
+    )
+
+
+def test_panel_follows_interval_and_variables():
+    disk = selections("disk.reads", SIGNALS)[-1]
+    assert panel(disk, "max", chosen(disk)).startswith(
+        'SELECT non_negative_derivative(max("reads"), 1s) FROM "diskio" WHERE "name" =~ /./'
+    )
+    assert panel(disk, "max", chosen(disk)).endswith(
+        '$timeFilter AND "host" =~ /^$host$/ AND "name" =~ /^$instance$/ GROUP BY time($__interval), "host", "name" fill(none)'
+    )
+
+
+@pytest.mark.parametrize(
+    ("reduce", "value"),
+    [
+        ("mean", '100 - mean("v")'),
+        ("min", '100 - max("v")'),
+        ("max", '100 - min("v")'),
+        ("last", '100 - last("v")'),
+        ("count", 'count("v")'),
+        ("sum", 'sum("v") * -1 + count("v") * 100'),
+        ("increase", '(last("v") - first("v")) * -1'),
+    ],
+)
+def test_transform_applies_to_samples(reduce, value):
+    one = only_one(measurement="m", field="v", transform={"scale": -1, "offset": 100})
+    assert window(one, reduce).startswith(f'SELECT {value} FROM "m"')
+
+
+def test_growing_count_becomes_a_rate_of_pairs_inside_the_window():
+    one = only_one(measurement="m", field="n", rate=True)
+    assert window(one, "max") == (
+        'SELECT max("rate") FROM (SELECT non_negative_derivative("n", 1s) AS "rate" FROM "m" WHERE $timeFilter '
+        'GROUP BY "host") WHERE $timeFilter GROUP BY "host"'
+    )
+
+
+@pytest.mark.parametrize("instance", ["_Total", "0,_total", "cpu-total", "CPU-Total", "all", ""])
+def test_totals_are_left_out_where_instances_are_kept(instance, influx):
+    assert is_total(instance) or not instance
+    tag = f",i={instance.replace(',', chr(92) + ',')}" if instance else ""
+    influx.write([f"totals{tag},host=h v=1 1000\n", "totals,host=h,i=0 v=2 1000\n"])
+    one = only_one(measurement="totals", field="v", instance="i")
+    (tables,) = influx.ask([window(one, "max").replace("$timeFilter", "time >= 0s and time <= 1s")])
+    assert [dict(table.tags) for table in tables] == [{"host": "h", "i": "0"}]
+
+
+def test_names_are_quoted():
+    one = only_one(measurement='a"b', field="c\\d", tags={"t'x": "it's"}, host="h\nost")
+    assert window(one, "last") == (
+        'SELECT last("c\\\\d") FROM "a\\"b" WHERE "t\'x" = \'it\\\'s\' AND $timeFilter GROUP BY "h\\nost"'
+    )
+
+
+@pytest.mark.parametrize("host", ["WEB01", "a/b", "x.y", "$(h)|^", "[1] {2}", "ünï-cödé", "back\\slash", "end\\"])
+def test_one_host_is_chosen_or_left_out_whatever_its_case_and_letters(host, influx):
+    written = host.lower().rstrip("\\")
+    tag = "".join(f"\\{letter}" if letter in ",= " else letter for letter in written)
+    influx.write([f"hosts,host={tag} v=1 2000\n", "hosts,host=other v=2 2000\n"])
+    one = only_one(measurement="hosts", field="v")
+    time = "time >= 2000ns and time <= 2000ns"
+    queries = [window(one, "last", [condition]).replace("$timeFilter", time) for condition in (only(one, host), without(one, host))]  # fmt: skip
+    chosen_tables, left = influx.ask(queries)
+    assert [table.tags["host"] for table in chosen_tables] == [written]
+    assert written not in [table.tags["host"] for table in left]
+    assert "other" in [table.tags["host"] for table in left]
+
+
+def test_one_instance_of_a_host_is_left_out_alone():
+    disk = selections("disk.queue_length", SIGNALS)[0]
+    assert without(disk, "A", "0 C:") == f'({without(disk, "A")} OR "instance" !~ /(?i)^0 C:$/)'
+
+
+@pytest.mark.parametrize("host", ["agent", "polled", "web01", "web01.example.org", "web02", "nobody"])
+def test_a_computer_that_an_agent_polls_is_a_host_of_its_own(host, influx):
+    """`plimsoll review` treats it in the same way."""
+    places = [
+        *(("agent", "Agent"), ("agent", "polled"), ("web01.example.org", "web01"), ("web02", "localhost")),
+        *(("web02", "web02.example.org"), ("web02", "web01.other.org")),
+    ]
+    (counter, *_) = selections("cpu.context_switches", SIGNALS)
+    time = "time >= 3000ns and time <= 3000ns"
+    measurement, field = counter.measurement, counter.field
+    influx.write([f"{measurement},host={own},source={of},objectname=System {field}=1 3000\n" for own, of in places])
+    answers = influx.ask(
+        [window(counter, "last", [of(counter, host)]).replace("$timeFilter", time) for of in (only, without)]
+    )
+    inside, outside = ({(table.tags["host"], table.tags["source"]) for table in tables} for tables in answers)
+    assert inside | outside == set(places)
+    tags = [{"objectname": "System", "source": of} for _, of in places]
+    of_host = [
+        host_of(Series(own, measurement, tuple(one.items()), field)) for (own, _), one in zip(places, tags, strict=True)
+    ]
+    assert inside == {place for place, name in zip(places, of_host, strict=True) if name == host}
+
+
+def test_sql_server_instances_are_identified_by_their_objects():
+    own, telegraf = selections("sql.page_life_expectancy", SIGNALS)
+    assert own.group == ("host", "source", "objectname")
+    assert '"objectname" =~ /^(SQLServer|MSSQL\\$[^:]+):Buffer Manager$/' in window(own, "last")
+    assert telegraf.group == ("sql_instance",)
+    assert "\"objectname\" = 'SQLServer:Buffer Manager'" in window(default_instance(own), "last")
+    assert default_instance(own).group == ("host", "source")
+
+
+def test_derived_signal_takes_its_operands_from_one_object():
+    kinds = [[one.kind for one in variant.selections] for variant in variants("disk.reads_and_writes", SIGNALS)]
+    assert kinds[:2] == [["PhysicalDisk"] * 2, ["LogicalDisk"] * 2]
+    assert all(len(set(kind)) == 1 for kind in kinds)
+    ratio = variants("network.to_disk_bytes", SIGNALS)[0]
+    assert ratio.expression(["A", "B"]) == "$A / $B + 0 / ($B > 0)"
+    assert all(
+        len({one.collector for one in way.selections}) == 1 for way in variants("network.to_disk_bytes", SIGNALS)
+    )
+
+
+def test_derived_of_derived_is_refused():
+    base = signal(sources=["\\Memory\\Pages/sec"])["s.s"]
+    pair = signal(derived={"sum": ["s.a", "s.a"]})["s.s"]
+    deep = signal(derived={"sum": ["s.b", "s.b"]})["s.s"]
+    with pytest.raises(ValueError, match=r"s\.c is derived from s\.b, which is derived itself"):
+        variants("s.c", {"s.a": base, "s.b": pair, "s.c": deep})
+
+
+def test_span_of_one_sample_is_nought(influx):
+    influx.write(["spans,host=one v=1 3000\n", "spans,host=two v=1 3000\n", "spans,host=two v=1 3400\n"])
+    one = only_one(measurement="spans", field="v")
+    (tables,) = influx.ask([span(one).replace("$timeFilter", "time >= 3000ns and time <= 3400ns")])
+    assert {table.tags["host"]: table.rows[0][1] for table in tables} == {"one": 0, "two": 400}
+
+
+def test_every_query_is_influxql(influxql):
+    queries = []
+    for name, found in SIGNALS.items():
+        for one in selections(name, SIGNALS) if not found.derived else ():
+            queries += [
+                window(one, how) for how in ("mean", "min", "max", "last", "sum", "count", "median", "increase")
+            ]
+            queries += [span(one), state(one, "{}"), panel(one, where=chosen(one)), samples_per_minute([one], 5)]
+    plain = [query.replace("$timeFilter", "time > 0").replace("$__interval", "1s") for query in queries]
+    assert [fault for fault in influxql(plain) if fault] == []

@@ -1,0 +1,158 @@
+"""The dashboards with the stack as users start it: live data of this host, and loaded logs."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from itertools import combinations, product
+from pathlib import Path
+
+import pytest
+
+from plimsoll.dashboards.areas import load_areas
+from plimsoll.export.grafana.check.panel_queries import panels, questions
+from plimsoll.export.grafana.dashboards import files
+from plimsoll.model.times import SECOND
+from plimsoll.native import settings
+from plimsoll.native.stack import Stack
+from plimsoll.rules.load import load_signals
+from plimsoll.rules.signal_finder import Finder
+from plimsoll.store.influx.server import Address, Server
+from plimsoll.store.influx.store import InfluxStore
+from tests.conftest import built, free_port
+from tests.export.grafana.conftest import Influx
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+LOADED = [
+    f"{kind.name}/{state}" for kind in sorted(EXAMPLES.iterdir()) if kind.is_dir() for state in ("healthy", "trouble")
+]
+LIST, PAIRS = 1, 10  # panel ids of the dashboard Runs: the list, and the first panel of a pair
+WATCHED_S = 80  # several intervals of ten seconds, and the minute that Health reads
+FILES = {data["uid"]: data for data in map(json.loads, files.files().values())}
+
+
+class Watched:
+    """A stack that has run for a while, with each log of examples/ loaded as a run."""
+
+    def __init__(self, folder):
+        self.begun = time.time_ns()
+        self._stack = Stack(folder)
+        self._stack.start(port=free_port())
+        self._made = self._stack.influxdb.settings()
+        names = (settings.URL, settings.ORG, settings.BUCKET, settings.TOKEN_INGEST)
+        self.store = InfluxStore(Server(Address(*(self._made[name] for name in names))))
+        self._grafana = Influx(*(self._made[name] for name in (*names[:3], settings.TOKEN_GRAFANA)))
+
+    def load(self, name):
+        names = (settings.URL, settings.ORG, settings.BUCKET)
+        environment = {
+            **os.environ,
+            **{name: self._made[name] for name in names},
+            "INFLUX_TOKEN": self._made[settings.TOKEN_INGEST],
+        }
+        command = [sys.executable, "-m", "plimsoll", "ingest", EXAMPLES / name, "--run", name, "--merge"]
+        subprocess.run(command, env=environment, check=True, capture_output=True)
+
+    def span(self, name):
+        """Return the range that a run's link opens, or that of the live host."""
+        if name == "live":
+            time.sleep(max(0, WATCHED_S - (time.time_ns() - self.begun) / SECOND))
+            # The range ends early enough that all its samples have been written.
+            return self.begun, time.time_ns() - 5 * SECOND
+        run = self.store.run(name)
+        assert run
+        return run.start, run.end
+
+    def stop(self):
+        self._stack.stop()
+
+    def ask(self, query):
+        """Return the tags of each series in the answer that has a value."""
+        (found,) = self._grafana.ask([query])
+        return [one.tags for one in found if any(value is not None for row in one.rows for value in row[1:])]
+
+    def filled(self, uid, start, end, **variables):
+        """Return the panels of a dashboard that are not empty in a range."""
+        answers = defaultdict(dict)
+        for question in questions(FILES[uid]):
+            if question.target:
+                tags = self.ask(question.asked(start // 1_000_000, end // 1_000_000, variables))
+                answers[question.panel["id"]][question.target["refId"]] = tags
+        shown = set()
+        for panel in panels(FILES[uid]):
+            for target in panel.get("targets", ()):
+                found = answers[panel["id"]]
+                if "panelId" in target:
+                    continue  # it shows the answers of another panel
+                if "query" in target:
+                    shows = not target.get("hide") and found[target["refId"]]
+                else:
+                    shows = all_have(*(found[ref] for ref in re.findall(r"\$([A-Z]+)", target["expression"])))
+                if shows:
+                    shown.add(panel["id"])
+        return shown
+
+
+def all_have(*operands):
+    """Whether a computed target has a value, which needs operands with matching labels."""
+    return any(
+        all(one.items() <= other.items() or other.items() <= one.items() for one, other in combinations(labels, 2))
+        for labels in product(*operands)
+    )
+
+
+@pytest.fixture(scope="module")
+def watched(tmp_path_factory):
+    for program in ("influxd", "telegraf"):
+        built(program)
+    stack = Watched(tmp_path_factory.mktemp("stack"))
+    try:
+        for name in LOADED:
+            stack.load(name)
+        yield stack
+    finally:
+        stack.stop()
+
+
+def recorded(watched, start, end):
+    """Return the signals with stored samples in a range."""
+    series = watched.store.series(start, end).series
+    counts = {
+        one.key: len(samples.times) for one, samples in zip(series, watched.store.read(series, start, end), strict=True)
+    }
+    signals = load_signals()
+    finder = Finder(signals, series, lambda one: counts[one.key] > 1)
+    return {name for name in signals if finder.find(name)}
+
+
+@pytest.mark.parametrize("name", [*LOADED, "live"])
+def test_no_panel_that_applies_is_empty(watched, name):
+    """A panel without recorded signals is empty."""
+    start, end = watched.span(name)
+    found = recorded(watched, start, end)
+    shown = 0
+    for area in load_areas().areas:
+        applies = {panel.id for panel in area.panels if panel.signal in found}
+        assert watched.filled(area.uid, start, end) == applies, area.area
+        shown += len(applies)
+    assert shown
+
+
+@pytest.mark.parametrize("name", [*LOADED, "live"])
+def test_health_shows_whatever_is_recorded(watched, name):
+    start, end = watched.span(name)
+    asking = {question.panel["id"] for question in questions(FILES["plimsoll-health"]) if question.target}
+    assert watched.filled("plimsoll-health", start, end) == asking
+
+
+def test_runs_lists_what_was_loaded_and_compares_two(watched):
+    start, end = watched.span("messaging/trouble")
+    found = recorded(watched, start, end)
+    compared = load_areas().runs.compared
+    applies = {PAIRS + 2 * at + side for at, signal in enumerate(compared) if signal in found for side in (0, 1)}
+    shown = watched.filled("plimsoll-runs", start, end, run="messaging/trouble", baseline="messaging/healthy")
+    assert shown == {LIST, *applies}
+    assert len(applies) > 6

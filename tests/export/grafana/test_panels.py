@@ -1,0 +1,263 @@
+"""Panels of signals: their limits are those of the packs, and their descriptions are complete."""
+
+import json
+import re
+
+import pytest
+
+from plimsoll.dashboards.areas import PanelSpec, load_areas
+from plimsoll.dashboards.limits import Limits, title
+from plimsoll.export.grafana.check.panel_queries import panels
+from plimsoll.export.grafana.dashboards import files, thresholds
+from plimsoll.export.grafana.dashboards.panels import panel_of
+from plimsoll.export.grafana.look import load_look
+from plimsoll.rules.load import load_packs, load_signals
+from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.wording import limit_text
+from tests.each import each
+
+# Facts of hosts are not stored, so no panel shows them.
+RULES = [rule for pack in load_packs() for rule in pack.rules if not load_signals()[rule.signal].fact]
+DATA = {json.loads(text)["uid"]: json.loads(text) for text in files.files().values()}
+
+
+def home(signal):
+    """Return the panel of a signal."""
+    found = panel_of(signal)
+    assert found
+    uid, number = found
+    return next(panel for panel in panels(DATA[uid]) if panel["id"] == number)
+
+
+def shown(rule):
+    return home(rule.signal)
+
+
+def values(panel):
+    return [step["value"] for step in panel["fieldConfig"]["defaults"]["thresholds"]["steps"]]
+
+
+def drawn(rule):
+    """Return the limit of a rule in the unit of its panel."""
+    return rule.healthy.limit * load_look().units[load_signals()[rule.signal].unit].scale
+
+
+@each(RULES, lambda rule: rule.id)
+def test_each_rule_has_a_panel_that_draws_its_limit(rule):
+    panel = shown(rule)
+    defaults = panel["fieldConfig"]["defaults"]
+    if rule.superseded_by:
+        assert "an old limit, not drawn" in panel["description"]
+    elif rule.where_unknown == "skip":
+        assert "not judged" in panel["description"]
+    elif rule.reduce == "increase" or (rule.where and not rule.where_unknown):
+        assert "not drawn" in panel["description"]
+    elif rule.scale:
+        line = f"* 0 + {drawn(rule):.12g} * ${rule.scale}"
+        assert any(line in target.get("query", "") for target in panel["targets"])
+        assert drawn(rule) not in values(panel)
+    else:
+        assert drawn(rule) in values(panel)
+        assert defaults["custom"]["thresholdsStyle"]["mode"] in ("line", "dashed")
+
+
+@each(RULES, lambda rule: rule.id)
+def test_each_rule_is_described_and_linked(rule):
+    """The description names document and place of the limit, and there is a link to the rule's page."""
+    panel = shown(rule)
+    for source in rule.sources:
+        assert f"{source.document}, {source.place}" in panel["description"]
+    assert load_signals()[rule.signal].meaning.strip() in panel["description"]
+    page = f"/public/plimsoll/rules/{rule.id}.md"
+    assert page in panel["description"]
+    assert page in [link["url"] for link in panel["links"]]
+
+
+@each(RULES, lambda rule: rule.id)
+def test_where_a_rule_says_to_look_is_linked(rule):
+    urls = " ".join(link["url"] for link in shown(rule)["links"])
+    for name in rule.look_at:
+        assert any(
+            f"/d/{area.uid}?" in urls for area in load_areas().areas for one in area.panels if one.signal == name
+        )
+
+
+@pytest.mark.parametrize("uid", DATA)
+def test_no_line_is_not_a_limit(uid):
+    """Every threshold of every panel is the limit of a rule of its signal."""
+    specs = {spec.id: spec for area in load_areas().areas if area.uid == uid for spec in area.panels}
+    for panel in panels(DATA[uid]):
+        if panel["id"] in specs and panel["type"] == "timeseries":
+            limits = [drawn(rule) for rule in Limits().rules_of(specs[panel["id"]])]
+            assert set(values(panel)) - {None} <= set(limits)
+
+
+def test_limits_of_some_disks_are_not_drawn_for_all():
+    every, databases = (
+        next(spec for area in load_areas().areas for spec in area.panels if (spec.signal, spec.drive) == wanted)
+        for wanted in (("disk.reads", None), ("disk.reads", "database"))
+    )
+    assert Limits().rules_of(every) == ()
+    assert [step.value for step in thresholds.steps(Limits().rules_of(databases))] == [None, 10]
+    assert panel_of("disk.reads") == ("plimsoll-sql-server", databases.id)
+    target = home("disk.reads")["targets"][0]
+    assert '"instance" =~ /^$database_disk$/' in target["query"]
+
+
+def test_a_floor_is_coloured_below_and_a_ceiling_above():
+    colors = {name: shown.color for name, shown in load_look().severities.items()}
+
+    def steps(signal):
+        rules = Limits().rules_of(PanelSpec(id=1, signal=signal))
+        return [(step.value, step.color) for step in thresholds.steps(rules)]
+
+    assert steps("cpu.busy") == [
+        (None, "transparent"),
+        (80, colors["warning"]),
+        (90, colors["critical"]),
+        (99, colors["critical"]),
+    ]
+    assert steps("memory.available") == [
+        (None, colors["critical"]),
+        (500 * 1048576, colors["warning"]),
+        (1000 * 1048576, "transparent"),
+    ]
+    assert steps("sql.page_life_expectancy") == [
+        (None, colors["critical"]),
+        (300, colors["critical"]),
+        (3600, "transparent"),
+    ]
+    assert steps("network.to_disk_bytes") == [(None, colors["info"]), (0.9, "transparent"), (1.1, colors["info"])]
+
+
+def test_cells_have_the_colour_on_the_other_side_alone():
+    """Grafana's steps include their value: `<= 300` is healthy at 300, `< 80` is not at 80."""
+
+    def first(signal):
+        rules = Limits().rules_of(PanelSpec(id=1, signal=signal))
+        return thresholds.colored(rules, 1).steps[1].value or 0
+
+    assert first("cpu.busy") == 80
+    (busy, *_) = Limits().rules_of(PanelSpec(id=1, signal="cpu.busy"))
+    at_most = busy.model_copy(update={"healthy": Healthy("<=", 300)})
+    assert 300 < (thresholds.colored([at_most], 1).steps[1].value or 0) < 300.000001
+    assert 3600 < first("sql.page_life_expectancy") < 3600.000001
+
+
+@pytest.mark.parametrize("uid", DATA)
+def test_every_panel_of_lines_has_unit_legend_and_words_for_no_data(uid):
+    for panel in panels(DATA[uid]):
+        if panel["type"] != "timeseries":
+            continue
+        defaults, legend = panel["fieldConfig"]["defaults"], panel["options"]["legend"]
+        assert defaults["unit"]
+        assert defaults["noValue"]
+        shape = legend["displayMode"], legend["placement"], "lastNotNull" in legend["calcs"]
+        assert shape in (("table", "right", True), ("list", "bottom", False))
+        assert panel["description"]
+        assert panel["interval"] == "10s"
+
+
+def test_shares_end_at_a_hundred():
+    for signal in ("cpu.busy", "sql.buffer_cache_hit_ratio", "paging_file.used"):
+        defaults = home(signal)["fieldConfig"]["defaults"]
+        assert (defaults["min"], defaults["max"]) == (0, 100)
+
+
+def test_every_signal_is_on_a_dashboard():
+    shown_signals = {spec.signal for area in load_areas().areas for spec in area.panels}
+    assert shown_signals == {name for name, signal in load_signals().items() if not signal.fact}
+
+
+def test_every_unit_has_one_of_grafanas():
+    assert {signal.unit for signal in load_signals().values() if not signal.fact} <= set(load_look().units)
+
+
+def test_titles_name_the_limit():
+    titles = {spec.signal: title(spec, Limits()) for area in load_areas().areas for spec in area.panels}
+    assert titles["cpu.busy"] == "Processor time · < 80 %"
+    assert titles["memory.available"] == "Available memory · ≥ 1,000 MB"
+    assert titles["disk.queue_length"] == "Disk queue length · ≤ 10 requests"
+    assert titles["network.to_disk_bytes"] == "Network bytes for each disk byte · ≥ 0.9, ≤ 1.1"
+    assert titles["cpu.queue_length"] == "Processor queue length"
+
+
+def test_limit_with_conditions_is_in_the_title_only_where_there_is_no_other():
+    assert home("server.bytes_total")["title"] == "File server throughput · ≥ 15 MB/s"
+    assert home("server.queue_length")["title"] == "Server work queue length · ≤ 3 requests"
+
+
+def test_a_rule_for_some_hosts_is_described_and_not_drawn_for_all():
+    """With the number of processors unknown no limit is drawn. For pools only the limit of a note is drawn."""
+    sent = home("ldap.bytes_sent")
+    assert values(sent) == [None]
+    assert "not drawn, it is for hosts with 2 processors, and processors is not known" in sent["description"]
+    assert "○ info: healthy while the last value of 1 min is ≤ 120 MB" in home("memory.pool_nonpaged")["description"]
+
+
+def test_conditions_for_unknown_phases_are_described():
+    said = "where phases are not known, only while the increase over 10 min of page life expectancy is not ≥ 300 s"
+    assert said in home("sql.page_life_expectancy")["description"]
+
+
+def test_limits_are_written_in_full():
+    assert limit_text(Healthy("<=", 216.734), "/s") == "≤ 216.734 /s"
+    assert limit_text(Healthy("<=", 540_000), "bytes/s") == "≤ 540 KB/s"
+    assert limit_text(Healthy("<", 2.5 * 2**30), "bytes") == "< 2.5 GB"
+    assert limit_text(Healthy("<=", 1), "packets") == "≤ 1 packet"
+    assert limit_text(Healthy("<=", 3), "requests", "spindles") == "≤ 3 requests × spindles"
+
+
+def test_health_lists_notes_separately_from_alerts():
+    found = {panel["title"]: panel for panel in panels(DATA["plimsoll-health"])}
+    assert found["Firing"]["options"]["alertInstanceLabelFilter"] == '{severity!="info"}'
+    assert found["Notes"]["options"]["alertInstanceLabelFilter"] == '{severity="info"}'
+    (heard,) = found["Last heard of"]["fieldConfig"]["overrides"]
+    assert heard["matcher"]["options"]["names"] == ["Last sample"]
+    assert heard["properties"] == [{"id": "unit", "value": "dateTimeFromNow"}]
+
+
+def test_a_signal_on_no_dashboard_has_no_panel():
+    assert panel_of("no.such_signal") is None
+
+
+@pytest.mark.parametrize(
+    ("signal", "field", "labels", "name"),
+    [
+        ("network.to_disk_bytes", "net", "WEB01", "WEB01"),  # so Grafana calls a line with a single label
+        ("network.to_disk_bytes", "net", '{host="WEB01"}', "WEB01"),
+        ("disk.size_percent", "free", '{host="web01", path="/srv"}', "web01 /srv"),
+        (
+            "network.sent_utilization",
+            "win_net",
+            '{host="MON01", instance="NIC 1", source="WEB01"}',
+            "WEB01 NIC 1",
+        ),
+        (
+            "network.sent_utilization",
+            "win_net_adapter",
+            '{host="WEB01", instance="NIC 1", source="WEB01"}',
+            "WEB01 NIC 1 (Network Adapter)",
+        ),
+        (
+            "sql.node_page_life_per_4gb",
+            "sqlserver_performance",
+            '{instance="0", sql_instance="DB01:PAYROLL"}',
+            "DB01:PAYROLL 0",
+        ),
+    ],
+)
+def test_computed_lines_are_named_by_host_and_instance(signal, field, labels, name):
+    panel = home(signal)
+    asked = {target["refId"] for target in panel["targets"] if f'"{field}"' in target.get("query", "")}
+    computed = [target["refId"] for target in panel["targets"] if {*asked} & {*_operands(target)}]
+    assert len(computed) == 1
+    shown = f"{computed[0]} {labels}"
+    for step in panel["transformations"]:
+        pattern = re.sub(r"\$(\d)", r"\\\1", step["options"]["renamePattern"])
+        shown = re.sub(step["options"]["regex"].strip("/"), pattern, shown, count=1)
+    assert shown == name
+
+
+def _operands(target):
+    return re.findall(r"\$([A-Z]+)", target.get("expression", ""))

@@ -1,0 +1,222 @@
+"""Every exported alert rule, for every source, gives the evaluator's results on the cases of its rule.
+
+The samples of a case are written to a real InfluxDB as the source would have recorded them: with its tags, before its
+transform, and as a growing count if it is a counter.
+"""
+
+from functools import cache
+
+import numpy as np
+import pytest
+import yaml
+
+from plimsoll.export.grafana.alerts.alerts import Options, Refused, alert_rules, export
+from plimsoll.export.grafana.alerts.file import AlertingFile
+from plimsoll.export.grafana.selections import Selection, default_instance, selections
+from plimsoll.hosts.facts import Facts, GivenFacts
+from plimsoll.hosts.site import Site
+from plimsoll.model.times import SECOND
+from plimsoll.rules.cases import _judged, operands
+from plimsoll.rules.load import load_packs, load_signals
+from plimsoll.rules.schema.signal import Fields
+from plimsoll.rules.states import State
+from plimsoll.rules.subjects import Subject
+from plimsoll.store.line_protocol import point
+from tests.export.grafana.pipeline.evaluate import run
+from tests.export.grafana.pipeline.states import State as Shown
+
+SIGNALS = load_signals()
+HOST = "Server 1"
+DELAY = 30 * SECOND
+START = 1_600_000_200 * SECOND
+SLOT = 7200 * SECOND
+EVERY = 60 * SECOND
+RULES = [(pack, rule) for pack in load_packs() for rule in pack.rules]
+
+
+def fires(rule, case):
+    """Whether the rule fires without known phases; None if it never has data."""
+    track = _judged(rule, case.model_copy(update={"phase": None}), SIGNALS)
+    if track is None or not track.judged:
+        return None
+    return bool((track.states == State.FIRING).any())
+
+
+def recorded(selection: Selection, rule, case, start):
+    """Yield the samples of a case as line protocol, as the sources of the alert would record them."""
+    source, values = selection.source, case.series.get(selection.signal, ())
+    tags = {selection.host: HOST, **source.tags}
+    if source.path:
+        tags |= {"source": HOST, "objectname": source.path.object}
+        if source.path.instance not in (None, "*"):
+            tags["instance"] = source.path.instance
+    if selection.instance:
+        tags[selection.instance] = case.instance
+    parts = [{selection.summed: name} for name in ("0", "1")] if selection.summed else [{}]
+    # Differences of fractional counts are not exact, and a value at the limit must stay on its side.
+    derived = SIGNALS[rule.signal].derived
+    away = 1e-9 if bool(case.fires) == (rule.healthy.worse != "lower") else -1e-9
+    nudge = 1 + (away if selection.signal == (derived.operands[0] if derived else rule.signal) else 0)
+    several = source.field if isinstance(source.field, Fields) else None
+    counts = [0.0] * len(source.fields or (selection.field,))
+    for at, value in enumerate(values):
+        if value is None:
+            continue
+        raw = (value - source.transform.offset) / source.transform.scale
+        # The first of several fields has the whole value; a divisor is 1, or grows by 1 every second.
+        own = [raw, *[1.0 if several and several.operation == "ratio" else 0.0] * (len(counts) - 1)]
+        if source.rate:
+            own[0] *= nudge
+            counts = [count + one * case.interval / SECOND for count, one in zip(counts, own, strict=True)]
+            own = counts
+        for part in parts:
+            values = [own[0] / len(parts), *own[1:]]
+            fields = {
+                name: repr(float(one)) for name, one in zip(source.fields or (selection.field,), values, strict=True)
+            }
+            yield point(selection.measurement, tags | part, fields, start + at * case.interval)
+
+
+def selections_of(alert, rule):
+    """Return the selections that an alert rule reads: those whose measurement and field are in its queries."""
+    queries = " ".join(asked(alert))
+    names = dict.fromkeys(one.signal for one in rule.conditions)
+    leaves = [leaf for name in names for leaf in operands(name, SIGNALS)]
+    for leaf in leaves:
+        for one in selections(leaf, SIGNALS):
+            for read in (one, default_instance(one)):
+                if all(part in queries for part in (f'"{one.field}"', f'FROM "{one.measurement}" WHERE', *read.where)):
+                    yield one
+
+
+def site_of(rule, facts, instance):
+    place = Subject(HOST.upper(), instance)
+    return Site(
+        [HOST],
+        facts=Facts(GivenFacts({Subject(HOST.upper()): dict(facts)})),
+        drives={place: rule.drive} if rule.drive else {},
+    )
+
+
+@cache
+def alerts_of(pack_and_rule, facts, instance, interval):
+    """Return the alert rules of a rule for a host with these facts, preferring those for this host only."""
+    pack, rule = RULES[pack_and_rule]
+    # Without applies_to, which would refuse rules on signals of every host.
+    anywhere = pack.model_copy(update={"applies_to": None})
+    made = alert_rules(rule, anywhere, SIGNALS, site_of(rule, facts, instance), Options(interval=interval))
+    alerts = [one[0] for one in made if not isinstance(one, Refused)]
+    own = [one for one in alerts if HOST.casefold() in one.title.casefold()]
+    # A field that is also recorded alone is written last, so that a sum it is part of does not overwrite it.
+    return [
+        (alert, sorted(selections_of(alert, rule), key=lambda one: len(one.source.fields) <= 1))
+        for alert in own or alerts
+    ]
+
+
+def pairs(cases, alerts, met):
+    """Choose which cases of a rule are run against which of its alert rules.
+
+    Every case is run, and the queries of each alert are run with a case that fires and one that does not. These may be
+    cases of another rule with the same queries, such as the critical one for a warning. `alerts` are those of each
+    case, `met` what has been run.
+    """
+    for number, (case, fired) in enumerate(cases):
+        made = alerts[number]
+        lacking = [one for one in made if (asked(one[0]), fired) not in met]
+        for alert, read in lacking or made[number % max(1, len(made)) :][:1]:
+            met.add((asked(alert), fired))
+            yield case, alert, read
+
+
+def asked(alert):
+    return tuple(query.model.query for query in alert.data if hasattr(query.model, "query"))
+
+
+@pytest.fixture(scope="module")
+def judged(influx):
+    """Return for each pair the rule, the case, the alert, the expected outcome and the actual one."""
+    plans, lines, met = [], [], set()
+    for number, (_, rule) in enumerate(RULES):
+        expected = {case.name: fires(rule, case) for case in rule.cases}
+        assert len(expected) == len(rule.cases)
+        alerts = [alerts_of(number, frozenset(case.facts.items()), case.instance, case.interval) for case in rule.cases]
+        cases = [(case, bool(expected[case.name])) for case in rule.cases]
+        for case, alert, read in pairs(cases, alerts, met):
+            start = START + len(plans) * SLOT
+            lines += [line for one in read for line in recorded(one, rule, case, start)]
+            rows = max(len(values) for values in case.series.values())
+            plans.append((rule, case, alert, expected[case.name], start, rows))
+    influx.write(lines)
+    return [
+        (rule, case, alert, fires, outcome(influx, alert, case, start, rows))
+        for rule, case, alert, fires, start, rows in plans
+    ]
+
+
+def outcome(influx, alert, case, start, rows):
+    """Whether the alert fires, evaluated until it does; None if it never has a value."""
+    # Rules with long cases take long to fire, so evaluating every other minute is enough.
+    every = EVERY if rows * case.interval < 15 * EVERY else 2 * EVERY
+    times = np.arange(start, start + rows * case.interval + every, every) + DELAY
+    judged = None
+    for _, found, _ in run(alert, every, times.tolist(), influx.ask):
+        shown = [one.state for key, one in found.items() if key]
+        if Shown.ALERTING in shown:
+            return True
+        judged = False if shown else judged
+    return judged
+
+
+def test_every_exported_rule_is_run(judged):
+    refused = {"sql-page-life-climbs", *(rule.id for _, rule in RULES if SIGNALS[rule.signal].fact)}
+    assert {rule.id for rule, *_ in judged} == {rule.id for _, rule in RULES} - refused
+    assert len({alert.uid for _, _, alert, *_ in judged}) > 150
+
+
+def test_alert_rules_make_of_cases_what_the_evaluator_does(judged):
+    wrong = [
+        f"{alert.title}: {case.name}: expected {fires}, shown {shown}"
+        for _, case, alert, fires, shown in judged
+        if (shown or False) != (fires or False) or (fires is None and shown is not None)
+    ]
+    assert not wrong, "\n".join(wrong[:20]) + f"\n{len(wrong)} of {len(judged)}"
+
+
+def test_an_object_that_falls_silent_is_reported_with_its_host(influx):
+    """The host goes on sending another object."""
+    text = export(load_packs(), SIGNALS).files["silence.yaml"]
+    rules = AlertingFile.model_validate(yaml.load(text, yaml.CSafeLoader)).groups[0].rules
+    (rule,) = [one for one in rules if one.uid == "silence-windows"]
+    start, minute = 1_560_000_000 // 60 * 60 * SECOND, 60 * SECOND
+    sent = [("System", "win_system", "Percent_Total_Processor_Time", 20), ("Memory", "win_mem", "Available_Bytes", 40)]
+    for name, measurement, field, minutes in sent:
+        tags = {"host": "OBJ", "source": "OBJ", "objectname": name}
+        influx.write(point(measurement, tags, {field: "9.0"}, start + at * 10 * SECOND) for at in range(minutes * 6))
+    times = [start + at * minute + DELAY for at in range(10, 38)]
+    firing = set()
+    for at, instances, _ in run(rule, minute, times, influx.ask):
+        for labels, one in instances.items():
+            if labels and one.state == Shown.ALERTING:
+                firing.add((dict(labels)["objectname"], (at - start) // minute))
+    assert {name for name, _ in firing} == {"System"}
+    assert 24 <= min(at for _, at in firing) <= 26
+
+
+def test_only_the_host_that_falls_silent_is_reported(influx):
+    """One host stops after 20 minutes, the other does not. The alert goes on firing after the look-back window."""
+    text = export(load_packs(), SIGNALS).files["silence.yaml"]
+    rules = AlertingFile.model_validate(yaml.load(text, yaml.CSafeLoader)).groups[0].rules
+    (rule,) = [one for one in rules if one.uid == "silence-cpu"]
+    start, minute = 1_550_000_000 // 60 * 60 * SECOND, 60 * SECOND
+    sent = [("stops", at) for at in range(20 * 6)] + [("goes on", at) for at in range(0, 500 * 6, 3)]
+    influx.write(point("cpu", {"host": host, "cpu": "cpu-total"}, {"usage_idle": "9.0", "usage_iowait": "0.0"}, start + at * 10 * SECOND) for host, at in sent)  # fmt: skip
+    times = [start + at * minute + DELAY for at in range(10, 480, 1)]
+    firing = {"stops": [], "goes on": []}
+    for at, instances, _ in run(rule, minute, times, influx.ask):
+        for labels, one in instances.items():
+            if labels and one.state == Shown.ALERTING:
+                firing[dict(labels)["host"]].append((at - DELAY - start) // minute)
+    assert firing["goes on"] == []
+    assert 24 <= firing["stops"][0] <= 26
+    assert firing["stops"] == list(range(firing["stops"][0], 480))

@@ -1,0 +1,206 @@
+"""What limits a run: found in simulated runs whose limit is known, and never claimed where it is not recorded."""
+
+import re
+import zlib
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from plimsoll.analysis.latency_knee import latency_knee
+from plimsoll.analysis.rank_correlation import rank_correlation
+from plimsoll.hosts.facts import Facts, GivenFacts
+from plimsoll.hosts.recorded_facts import recorded_facts
+from plimsoll.insights.insights import Diagnosis
+from plimsoll.insights.limits.find import what_limits
+from plimsoll.model.run import Run
+from plimsoll.model.series import Series
+from plimsoll.report.html.render import render
+from plimsoll.report.json_document import document
+from plimsoll.report.terminal import lines
+from plimsoll.review.findings import Question
+from plimsoll.review.review import review
+from plimsoll.rules.load import load_packs, load_signals
+from tests.insights import open_load, saturation
+from tests.simulated import a_log, ar1
+
+PACKS, SIGNALS = load_packs(), load_signals()
+
+
+def limit_of(logs):
+    facts = Facts(GivenFacts(), recorded_facts(logs))
+    found = what_limits(review(logs, Run(), Question(PACKS, SIGNALS), facts))
+    assert found is not None
+    return found
+
+
+def text_of(found):
+    return " ".join(one.text for one in found.sentences)
+
+
+@pytest.mark.parametrize(("simulator", "seeds"), [(saturation, 17), (open_load, 6)], ids=["closed loop", "open load"])
+def test_the_limit_of_a_simulated_run_is_found(simulator, seeds):
+    """Seeds of each of six kinds: with 17, a hundred runs."""
+    told, wrong, sure_and_wrong = Counter(), [], []
+    for kind in simulator.KINDS:
+        for seed in range(seeds):
+            found = limit_of(simulator.simulate(simulator.planned(kind, seed)))
+            told[found.kind == kind] += 1
+            if found.kind not in (kind, "unknown"):
+                wrong.append((kind, seed, found.kind))
+                sure_and_wrong += [wrong[-1]] if found.confident else []
+    assert told[True] >= 0.95 * told.total(), wrong
+    assert not sure_and_wrong
+
+
+def without(logs, objects):
+    """The logs without the counters of some objects."""
+    for log in logs:
+        kept = [at for at, one in enumerate(log.series) if (one.tag("objectname") or one.measurement) not in objects]
+        yield replace(log, columns=tuple(log.columns[at] for at in kept), series=tuple(log.series[at] for at in kept))
+
+
+OF = {
+    "cpu": ("Processor", "Processor Information", "System", "Process", "cpu", "system"),
+    "disk": ("PhysicalDisk", "LogicalDisk", "diskio"),
+    "memory": ("Memory", "mem", "kernel_vmstat", "SQLServer:Buffer Manager"),
+    "network": ("Network Interface", "net"),
+}
+
+
+@pytest.mark.parametrize("kind", OF)
+def test_what_is_not_recorded_is_named_and_nothing_else_is_blamed(kind):
+    for seed in range(4):
+        for simulator in (saturation, open_load):
+            found = limit_of(list(without(simulator.simulate(simulator.planned(kind, seed)), OF[kind])))
+            assert not found.confident, (seed, text_of(found))
+            assert "not recorded" in text_of(found) or "not clear" in text_of(found)
+
+
+ROWS = 360
+USERS = np.linspace(20, 400, ROWS)
+CPU, QUEUE, SWITCHES = (
+    r"\Processor(_Total)\% Processor Time",
+    r"\System\Processor Queue Length",
+    r"\System\Context Switches/sec",
+)
+IDLE, WAIT = r"\PhysicalDisk({})\% Idle Time", r"\PhysicalDisk({})\Avg. Disk sec/Transfer"
+FREE, PAGES = r"\Memory\Available MBytes", r"\Memory\Pages/sec"
+SENT, LINK = r"\Network Interface(eth)\Bytes Sent/sec", r"\Network Interface(eth)\Current Bandwidth"
+SESSIONS, SEARCHES = r"\NTDS\LDAP Client Sessions", r"\NTDS\LDAP Searches/sec"
+
+
+def noisy(level, deviation=0.02, seed=1):
+    values = np.array(np.broadcast_to(np.asarray(level, float), ROWS))
+    rng = np.random.default_rng([seed, zlib.crc32(values.tobytes())])  # other noise for other values
+    return np.maximum(values * (1 + ar1(rng, ROWS, deviation=deviation)), 0)
+
+
+def a_host(**more):
+    """A host on which everything is recorded and has room."""
+    columns = {CPU: noisy(20), QUEUE: noisy(0.2), IDLE.format("0 C:"): noisy(90), WAIT.format("0 C:"): noisy(0.004)}
+    columns |= {FREE: noisy(8000), PAGES: noisy(5), SENT: noisy(1e6), LINK: np.full(ROWS, 1e9)}
+    return columns | more
+
+
+def test_an_idle_machine_is_limited_by_nothing():
+    found = limit_of([a_log(a_host())])
+    assert (found.kind, found.confident) == ("load", False)
+    assert found.summary == "Nothing that was recorded limits this run: nothing stayed near its capacity."
+    assert "No load is recorded" in text_of(found)
+
+
+def test_work_that_follows_the_load_is_limited_by_nothing_although_a_disk_is_always_busy():
+    busy = {IDLE.format("1 D:"): noisy(1), WAIT.format("1 D:"): noisy(0.05)}
+    found = limit_of([a_log(a_host() | busy | {SESSIONS: USERS, SEARCHES: noisy(3 * USERS)})])
+    assert (found.kind, found.confident) == ("load", True)
+    assert "LDAP searches followed the load: from " in text_of(found)
+
+
+def test_a_process_of_one_thread_uses_all_of_one_processor():
+    flat = np.minimum(USERS, 180)
+    process = {r"\Process(slapd)\% Processor Time": noisy(flat / 1.8, 0.005), CPU: noisy(flat / 1.8 / 4 + 2)}
+    each = {rf"\Processor({n})\% Processor Time": noisy(flat / 1.8 / 4 + 2, seed=n) for n in range(4)}
+    found = limit_of([a_log(a_host() | each | process | {SESSIONS: USERS, SEARCHES: noisy(3 * flat)})])
+    assert (found.kind, found.confident, found.instance) == ("cpu", True, "slapd")
+    assert found.summary == "The process slapd of SUT, which uses all of one processor, limits this run."
+
+
+def test_processors_that_are_spent_on_switching_are_told():
+    flat = np.minimum(USERS, 260)
+    more = {CPU: noisy(np.minimum(flat / 2.6, 99)), SWITCHES: noisy(np.where(USERS > 330, 15_000, 7_000))}
+    found = limit_of([a_log(a_host() | more | {SESSIONS: USERS, SEARCHES: noisy(flat / 2)})])
+    assert found.kind == "cpu"
+    assert re.search(
+        r"Context switches of SUT went from (6,9|7,0)\d\d /s to 1[45],\d{3} /s for hardly more work", text_of(found)
+    )
+
+
+def a_directory(connect, processing, searches):
+    """A host with a directory as Telegraf and a probe record it: latencies in ms, searches a second."""
+    fields = {
+        ("ldap_probe", "connect_ms"): connect,
+        ("ldap_probe", "processing_ms"): processing,
+        ("ldap_probe", "response_ms"): connect + processing,
+        ("openldap", "operations_search_completed"): np.cumsum(searches) * 5,
+    }
+    log = a_log(a_host(), host="ldap01")
+    series = tuple(Series("ldap01", name, (), field) for name, field in fields)
+    return replace(log, series=log.series + series, columns=log.columns + tuple(map(pl.Series, fields.values())))
+
+
+def test_latency_of_a_directory_is_split_and_its_knee_is_found():
+    """OpenLDAP 1.2: 8 ms up to 105 requests/s, at most 140/s; connecting dominates where it is saturated."""
+    offered = np.linspace(10, 190, ROWS)
+    beyond = np.maximum(offered - 105, 0)
+    found = limit_of([a_directory(noisy(3 + beyond), noisy(5 + beyond / 20), np.minimum(offered, 140))])
+    text = text_of(found)
+    assert "connecting dominates, as it does where a directory is saturated" in text
+    assert re.search(
+        r"LDAP response latency of ldap01 stayed near (7\.9\d*|8\.?\d*) ms up to 10\d /s, 7\d % of the", text
+    )
+    assert found.kind == "queue"
+    knee = latency_knee(np.minimum(offered, 140), 8 + beyond)
+    assert knee is not None
+    assert knee.rate == pytest.approx(107, abs=3)
+    assert knee.highest == pytest.approx(140, abs=1)
+
+
+def test_latency_that_is_50_ms_longer_at_any_load_is_nagle_s():
+    text = text_of(limit_of([a_directory(noisy(3), noisy(53, 0.01), np.linspace(10, 80, ROWS))]))
+    assert re.search(r"A search took about 5[234]\.?\d* ms at any load: Nagle's algorithm adds about 50 ms", text)
+
+
+def test_what_response_times_go_with_is_told_and_chance_is_not():
+    rng = np.random.default_rng(3)
+    length = np.exp(ar1(rng, ROWS, deviation=0.6))
+    disk = {r"\PhysicalDisk(0 C:)\Avg. Disk Queue Length": length}
+    wait = {r"\ASP.NET\Request Wait Time": 20 * length * np.exp(ar1(rng, ROWS, deviation=0.1))}
+    assert "ASP.NET request wait time of SUT goes with disk queue length of SUT, 0 C:" in text_of(
+        limit_of([a_log(a_host() | disk | wait)])
+    )
+    found = [
+        rank_correlation(ar1(np.random.default_rng(n), 120), ar1(np.random.default_rng(n + 500), 120), 2)
+        for n in range(200)
+    ]
+    assert sum(one is not None and one.real for one in found) <= 2
+
+
+def test_every_output_says_it():
+    logs = [replace(log, sha256="") for log in saturation.simulate(saturation.Plan("disk", 3))]
+    found = Diagnosis(review(logs, Run(), Question(PACKS, SIGNALS), Facts(GivenFacts(), recorded_facts(logs))))
+    told = document(found).limit
+    assert told is not None
+    assert (told.kind, told.confident, told.host, told.instance) == ("disk", True, "db1", "0 C:")
+    first = told.sentences[1].figures[0]
+    assert (first.signal, first.limit, first.unit) == ("disk.idle", 10, "%")
+    assert first.document is not None
+    assert {(one.resource, one.state) for one in told.resources} >= {("cpu", "room"), ("disk", "full")}
+    screen = "".join(part if isinstance(part, str) else part[0] for line in lines(found) for part in line)
+    page = render(found)
+    assert told.summary == "Disk 0 C: of db1 limits this run."
+    assert told.summary in screen
+    assert told.summary in page
+    assert "The load: User connections of db1" in page

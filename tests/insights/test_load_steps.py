@@ -1,0 +1,161 @@
+"""The load steps of a run: the tables of the studies come out of logs simulated from them."""
+
+import csv
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from plimsoll.analysis.scalability import Law, Refused
+from plimsoll.hosts import settings
+from plimsoll.hosts.facts import Facts, GivenFacts
+from plimsoll.insights.insights import Diagnosis
+from plimsoll.insights.load_steps.words import sentences
+from plimsoll.model.errors import Unusable
+from plimsoll.model.run import Phase
+from plimsoll.model.times import SECOND
+from plimsoll.report.html.render import render
+from plimsoll.report.json_document import document
+from plimsoll.report.terminal import lines
+from plimsoll.rules.subjects import Subject
+from tests.simulated import START, a_log, ar1, reviewed
+
+TABLES = Path(__file__).parents[2] / ".." / "shared" / "reference" / "tables"
+ROWS = 40  # of each step, every 15 s
+CPU = r"\System\% Total Processor Time"
+SWITCHES = r"\System\Context Switches/sec"
+SITE_SERVER = "\\Site Server LDAP Service(1)\\"
+SEARCHES = r"\NTDS\LDAP Searches/sec"
+SESSIONS = r"\NTDS\LDAP Client Sessions"
+
+# Table 10 of Site Server Dynamic Directory, on one processor of 200 MHz.
+TABLE_10 = {
+    CPU: (51.988, 41.283, 58.787, 70.421, 35.722),
+    SWITCHES: (636, 608, 603, 595, 552),
+    f"{SITE_SERVER}Dynamic Search per sec": (14.114, 15.571, 21.269, 23.811, 11.146),
+    f"{SITE_SERVER}Bytes Sent/sec": (356594, 393424, 537381, 601598, 281414),
+}
+# The log of a server with two processors in Site Server Membership Directory, from its fourth row on.
+TWO_PROCESSORS = {
+    CPU: (11.08, 23.21, 49.72, 77.46, 95.98),
+    SWITCHES: (409.24, 827.17, 2219.16, 7598.68, 15053.74),
+    f"{SITE_SERVER}Static Search per second": (24.18, 48.88, 96.95, 130.55, 142.33),
+}
+
+
+def stepped(columns, deviation=0.005, seed=0):
+    rng = np.random.default_rng(seed)
+
+    def values(levels):
+        exact = np.repeat(np.array(levels, dtype=float), ROWS)
+        return exact * (1 + ar1(rng, len(exact), 0.7, deviation))
+
+    return a_log({path: values(levels) for path, levels in columns.items()}, interval_s=15)
+
+
+def steps_of(columns, deviation=0.005, **more):
+    return Diagnosis(reviewed(stepped(columns, deviation), **more)).load_steps
+
+
+def test_table_10_comes_out_with_the_fourth_step_as_the_optimum():
+    facts = Facts(GivenFacts({Subject("SUT"): {"processors": 1, "clock_mhz": 200}}))
+    steps = Diagnosis(replace(reviewed(stepped(TABLE_10)), facts=facts)).load_steps
+    assert steps
+    for name, exact in (("throughput", TABLE_10[f"{SITE_SERVER}Dynamic Search per sec"]), ("cpu", TABLE_10[CPU])):
+        assert [getattr(one, name) for one in steps.steps] == pytest.approx(exact, rel=0.02)
+    assert [one.bytes for one in steps.steps] == pytest.approx(TABLE_10[f"{SITE_SERVER}Bytes Sent/sec"], rel=0.02)
+    assert steps.optimum
+    assert steps.optimum.number == 4
+    assert steps.optimum.cost_seconds == pytest.approx(5.915 / 200, rel=0.02)
+    assert steps.optimum.cost_mhz == pytest.approx(5.915, rel=0.02)
+    assert steps.falls_after is None  # the processors are less busy as well: less may have been asked
+    assert any("is not known" in one for one in sentences(steps))
+
+
+def test_throughput_falls_where_the_load_is_known_to_rise():
+    steps = steps_of({**TABLE_10, f"{SITE_SERVER}Connection Current": (100, 200, 300, 400, 500)})
+    assert steps
+    assert steps.load.name == "ldap.connections"
+    assert steps.falls_after
+    assert steps.falls_after.number == 4
+
+
+def test_context_switches_that_double_for_hardly_more_work():
+    facts = Facts(GivenFacts({Subject("SUT"): {"processors": 2, "clock_mhz": 200}}))
+    steps = Diagnosis(replace(reviewed(stepped(TWO_PROCESSORS, 0.001)), facts=facts)).load_steps
+    assert steps
+    assert [one.left_out for one in steps.steps] == [False] * 4 + [True]  # 15,054 are more than 15,000
+    assert steps.optimum
+    assert steps.optimum.throughput == pytest.approx(130.55, rel=0.01)
+    assert steps.switching
+    assert [one.number for one in steps.switching] == [4, 5]
+
+
+def test_the_limit_of_context_switches_is_for_processors_like_the_studies():
+    steps = steps_of(TWO_PROCESSORS, 0.001)
+    assert steps
+    assert not any(one.left_out for one in steps.steps)
+    assert steps.optimum is steps.steps[-1]
+
+
+def test_the_law_of_a_directory_whose_clients_hinder_each_other():
+    loads = np.arange(20, 220, 20.0)
+    rates = 4 * loads / (1 + 0.012 * (loads - 1) + 0.00006 * loads * (loads - 1))
+    steps = steps_of({SESSIONS: loads, SEARCHES: rates, CPU: 90 * rates / rates.max()}, 0.02)
+    assert steps
+    assert isinstance(steps.law, Law)
+    assert steps.law.peak
+    assert steps.law.peak.low < np.sqrt(0.988 / 0.00006) < steps.law.peak.high
+    assert steps.knee
+
+
+def test_the_law_is_refused_where_the_load_is_a_rate():
+    steps = steps_of(TABLE_10)
+    assert steps
+    assert isinstance(steps.law, Refused)
+    assert "LDAP searches (/s)" in steps.law.why
+
+
+def test_steps_may_be_named_in_plimsoll_toml():
+    phases = [Phase(f"step {at + 1}", START + at * 600 * SECOND, START + (at * 600 + 585) * SECOND) for at in range(3)]
+    steps = steps_of({SEARCHES: (50, 51, 52)}, 0.2, phases=phases)
+    assert steps
+    assert steps.by_hand
+    assert [(one.start, one.end) for one in steps.steps] == [(one.start, one.end) for one in phases]
+
+
+@pytest.mark.parametrize(("name", "is_known"), [("step 1", True), ("step 20", True), ("step", False), ("warm", False)])
+def test_only_steps_with_a_number_are_phases(name, is_known):
+    def check():
+        zone = stepped(TABLE_10).zone
+        settings.check_phases(None, [Phase(name, 0, 10)], {}, zone, 0, 10)
+
+    if is_known:
+        check()
+    else:
+        with pytest.raises(Unusable, match='load steps "step 1"'):
+            check()
+
+
+def test_every_output_shows_the_steps_and_says_nothing_without_them(tmp_path):
+    (tmp_path / "a.csv").touch()
+    logs = [replace(stepped(columns), path=tmp_path / "a.csv") for columns in (TABLE_10, {SEARCHES: (50.0,) * 5})]
+    shown, none = (Diagnosis(reviewed(log)) for log in logs)
+    for text in (render(shown), str(list(lines(shown)))):
+        assert "Load steps" in text
+        assert "5 load steps" in text
+    part = document(shown).load_steps
+    assert part
+    assert part.optimum == 4
+    assert datetime.fromisoformat(part.steps[0].start) == datetime.fromtimestamp(START / SECOND, UTC)
+    assert "Load steps" not in render(none) + str(list(lines(none)))
+    assert document(none).load_steps is None
+
+
+@pytest.mark.skipif(not TABLES.is_dir(), reason="the tables of the studies are not here")
+def test_the_tables_are_those_of_the_studies():
+    with (TABLES / "dynamic_t10_load_steps.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["cpu_pct"]) for row in rows] == list(TABLE_10[CPU])

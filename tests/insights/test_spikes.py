@@ -1,0 +1,88 @@
+"""Regular spikes of a review: one finding for each rhythm, with what rises in it and whether that matters."""
+
+import numpy as np
+import pytest
+
+from plimsoll.demo.ocs import simulate
+from plimsoll.demo.study import SETUPS
+from plimsoll.insights.insights import Diagnosis
+from tests.simulated import a_log, ar1, reviewed
+
+ROWS = 1440  # 2 h every 5 s
+FIRST, PERIOD, WIDTH = 24, 60, 5  # rows: from 2 min on, every 5 min, 25 s long
+
+WRITES = r"\PhysicalDisk(2 E:)\Disk Writes/sec"
+WRITE_S = r"\PhysicalDisk(2 E:)\Avg. Disk sec/Write"
+LOG_WRITES = r"\PhysicalDisk(1 D:)\Disk Writes/sec"
+CPU = r"\Processor(_Total)\% Processor Time"
+SQL, BACKUP = r"\Process(sqlservr)\% Processor Time", r"\Process(backup)\% Processor Time"
+SPROC = r"\LC:USrv - 00 - DBStore\USrv - 004 - Sproc Latency (msec)"
+
+
+def in_spikes(rows=ROWS, first=FIRST, period=PERIOD):
+    inside = np.zeros(rows)
+    for start in range(first, rows, period):
+        inside[start : start + WIDTH] = 1
+    return inside
+
+
+def spikes_of(*logs):
+    return Diagnosis(reviewed(*logs)).spikes
+
+
+def test_signals_that_share_a_rhythm_are_one_finding_with_what_rises():
+    rng = np.random.default_rng(1)
+    inside = in_spikes()
+    size = rng.uniform(0.7, 1.3, ROWS)
+    database = {
+        WRITES: 460 * size * inside,
+        WRITE_S: 0.03 * size * inside,
+        LOG_WRITES: 44 + 2 * ar1(rng, ROWS),
+        CPU: 30 + 2 * ar1(rng, ROWS),
+        SQL: 40 + 60 * inside + 5 * ar1(rng, ROWS),
+        BACKUP: np.maximum(0, 5 + ar1(rng, ROWS)),
+    }
+    late = np.zeros(ROWS)
+    late[[FIRST + 2, FIRST + 5 * PERIOD + 2, FIRST + 9 * PERIOD + 2]] = 120
+    front_end = {SPROC: np.maximum(8 + ar1(rng, ROWS) + 15 * inside, late)}
+    [one] = spikes_of(a_log(database, host="SQL01"), a_log(front_end, host="FE01"))
+    assert one.main.name == "disk.writes"
+    assert one.main.subject.instance == "2 E:"
+    assert one.period_s == pytest.approx(300)
+    assert (one.count, one.main.spikes.level, one.main.spikes.width_s) == (24, 0, 25)
+    rising = {(x.name, x.subject.host, x.subject.instance) for x in one.rising}
+    assert ("disk.write_latency", "SQL01", "2 E:") in rising
+    assert ("messaging.db_sproc_latency", "FE01", None) in rising
+    assert not rising & {("disk.writes", "SQL01", "1 D:"), ("cpu.busy", "SQL01", None)}
+    assert [x.subject.instance for x in one.processes] == ["sqlservr"]
+    assert {x.name: x.passed for x in one.limits}["messaging.db_sproc_latency"] == 3
+    assert "Stored procedure latency of FE01 above 100 ms in 3 of 24 spikes" in one.consequence
+
+
+def test_two_rhythms_are_two_findings():
+    rng = np.random.default_rng(2)
+    columns = {
+        WRITES: 5 + ar1(rng, ROWS) + 300 * in_spikes(),
+        CPU: 30 + 2 * ar1(rng, ROWS) + 40 * in_spikes(first=50, period=144),
+    }
+    found = spikes_of(a_log(columns))
+    assert sorted(round(one.period_s) for one in found) == [300, 720]
+    assert all(not one.same for one in found)
+
+
+def test_spikes_that_reach_no_limit_are_said_to_reach_none():
+    rng = np.random.default_rng(3)
+    [one] = spikes_of(a_log({CPU: 20 + 2 * ar1(rng, ROWS) + 30 * in_spikes()}))
+    assert one.consequence.startswith("Limits not reached in them: Processor time of SUT at most ")
+
+
+def test_what_is_too_small_to_matter_is_not_told():
+    rng = np.random.default_rng(4)
+    assert not spikes_of(a_log({CPU: 2 + 0.1 * ar1(rng, ROWS) + 3 * in_spikes(), WRITES: 2 * in_spikes()}))
+
+
+def test_the_demo_flushes_its_log_every_5_minutes():
+    logs = [a_log(recording, host=host) for host, recording in simulate(SETUPS[0]).items()]
+    [one] = spikes_of(*logs)
+    assert one.main.name == "disk.writes"
+    assert one.period_s == pytest.approx(300, rel=0.001)

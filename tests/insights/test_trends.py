@@ -1,0 +1,97 @@
+"""Trends of a review: what climbs and must not while the load is level, and what should rise."""
+
+import numpy as np
+import pytest
+
+from plimsoll.insights.insights import Diagnosis
+from plimsoll.model.run import Phase
+from plimsoll.model.times import SECOND
+from tests.simulated import START, a_log, ar1, reviewed
+
+ROWS = 1440  # 2 h every 5 s
+MB = 1024**2
+X = np.arange(ROWS) / ROWS
+
+PRIVATE = r"\Process(app)\Private Bytes"
+PROCESS_ID = r"\Process(app)\ID Process"
+AGE = r"\Process(app)\Elapsed Time"
+AVAILABLE = r"\Memory\Available Bytes"
+TOTAL = r"\NUMA Node Memory(_Total)\Total MBytes"
+REQUESTS = r"\Web Service(_Total)\Total Method Requests/sec"
+LIFE = r"\SQLServer:Buffer Manager\Page life expectancy"
+STEADY = (Phase("ramp-up", START, START + 1195 * SECOND), Phase("steady", START + 1200 * SECOND, START + 7195 * SECOND))
+
+
+def noise(seed, deviation=1.0):
+    return ar1(np.random.default_rng(seed), ROWS, 0.7, deviation)
+
+
+def told(columns, phases=()):
+    return [one for one in Diagnosis(reviewed(a_log(columns), phases=phases)).trends if one.notable]
+
+
+def test_memory_of_a_process_that_climbs_while_the_load_is_level_is_told_with_its_rate():
+    columns = {PRIVATE: MB * (500 + 240 * X + noise(1, 5)), REQUESTS: 200 + noise(2, 10)}
+    [one] = told(columns)
+    assert (one.name, one.subject.instance) == ("process.private_bytes", "app")
+    slope, low, high = one.per_hour
+    assert slope / MB == pytest.approx(120, rel=0.05)
+    assert low < 120 * MB < high
+    assert one.sentence.endswith("while Web requests did not climb.")
+
+
+LEVEL = 200 + noise(3, 10)
+NOT_TOLD = {
+    "it climbs with the load": {PRIVATE: MB * (500 + 240 * X), REQUESTS: LEVEL * (1 + 0.5 * X)},
+    "a garbage collector frees it": {PRIVATE: MB * (500 + 200 * (X * 9 % 1)), REQUESTS: LEVEL},
+    "it is a cache that fills": {PRIVATE: MB * (500 + 300 * (1 - np.exp(-X / 0.2))), REQUESTS: LEVEL},
+    "it was allocated once": {PRIVATE: MB * (500 + 300 * (X > 0.4)), REQUESTS: LEVEL},
+    "it hardly changes": {PRIVATE: MB * (5000 + 20 * X), REQUESTS: LEVEL},
+    "the process was started again": {
+        PRIVATE: MB * (500 + 240 * X + noise(4)),
+        PROCESS_ID: np.where(X < 0.45, 100, 200),
+    },
+    "the process of that name is a younger one": {
+        PRIVATE: MB * (500 + 240 * X + noise(4)),
+        AGE: np.where(X < 0.55, 9000 + 7200 * X, 7200 * (X - 0.55)),
+    },
+}
+
+
+@pytest.mark.parametrize("why", NOT_TOLD)
+def test_memory_of_a_process_that_does_not_leak_is_not_told(why):
+    assert not told(NOT_TOLD[why])
+
+
+def test_only_the_steady_phase_is_looked_at():
+    ramp = np.minimum(np.arange(ROWS) / 240, 1)
+    level, climbing = MB * (300 + 400 * ramp + noise(5)), MB * (300 + 400 * ramp + 60 * X + noise(6))
+    assert not told({PRIVATE: level, REQUESTS: 200 * ramp + 1}, STEADY)
+    [one] = told({PRIVATE: climbing, REQUESTS: 200 * ramp + 1}, STEADY)
+    assert one.phase == "steady"
+    assert one.start == STEADY[1].start
+
+
+def test_memory_that_runs_out_is_told_with_the_time_left():
+    left = 1800 - 1000 * X  # of 8 GB: a tenth, at least, is reached 65 s before the end; a twentieth later
+    columns = {AVAILABLE: MB * (left + noise(7, 5)), TOTAL: np.full(ROWS, 8192.0), REQUESTS: LEVEL}
+    [one] = told(columns)
+    assert one.movement == "falls"
+    assert one.limit is not None
+    assert one.limit.track is not None
+    assert one.reaches_s is not None
+    limit = one.limit.track.healthy.limit / MB
+    best, early, late = one.reaches_s
+    assert best == pytest.approx((800 - limit) / 1000 * 7200, rel=0.1)
+    assert early < best < late
+    assert "At this rate it reaches its limit of" in one.sentence
+
+
+def test_page_life_that_rises_is_told_and_so_is_one_that_stays_low():
+    [rising] = told({LIFE: 600 + 7200 * X})
+    assert (rising.movement, rising.per_hour[0]) == ("climbs", pytest.approx(3600))
+    [low] = told({LIFE: 900 + noise(8, 60)})
+    assert low.movement == "none"
+    assert "no climb" in low.sentence
+    assert low.sentence.endswith("it should be above 3,600 s.")
+    assert not told({LIFE: 90_000 + noise(9, 1000)})

@@ -1,0 +1,291 @@
+"""Notifications arrive at a real webhook, are not lost, and keep their addresses secret."""
+
+import json
+import logging
+import os
+import subprocess
+import sys
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+
+from plimsoll.alerting.book.database import AlertsFile
+from plimsoll.model.errors import Unusable
+from plimsoll.model.times import SECOND
+from plimsoll.notify.delivery import senders
+from plimsoll.notify.heartbeat import Heartbeat
+from plimsoll.notify.redaction import hide, redacted
+from plimsoll.notify.settings import FILE_NAME, UpSettings, load, parse
+from plimsoll.notify.targets import LATEST_STEP, STUCK_AFTER, Notifier
+from tests.alerting.world import CPU, MINUTE, World
+from tests.each import each
+
+ROOT = Path(__file__).parents[2]
+
+
+class Hook:
+    """A receiver: `got` are the documents it was sent, `answer` its status; while `goes_on` is not set it waits."""
+
+    def __init__(self):
+        self.got, self.asked, self.answer, self.goes_on = [], [], 200, Event()
+        self.goes_on.set()
+        hook = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                hook.got.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+                hook.goes_on.wait(20)
+                self.send_response(hook.answer)
+                self.end_headers()
+
+            def do_GET(self):
+                hook.asked.append(self.path)
+                self.send_response(hook.answer)
+                self.end_headers()
+
+            def log_message(self, format, *args):
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self.address = f"127.0.0.1:{self._server.server_port}"
+        Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.goes_on.set()
+        self._server.shutdown()
+        self._server.server_close()
+
+
+def settings(**addresses) -> UpSettings:
+    text = "".join(f'[notify.{name}]\nurl = "{address}"\n' for name, address in addresses.items())
+    return parse(text.encode(), Path(FILE_NAME))
+
+
+def until(condition, patience_s=60):
+    end = time.monotonic() + patience_s
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def hook():
+    with Hook() as made:
+        yield made
+
+
+def notifier_of(world, told, pages="http://127.0.0.1:8087"):
+    return Notifier(world.file, told, senders(told, FILE_NAME), now=time.time_ns(), pages=pages)
+
+
+def test_a_webhook_gets_the_alert_once_and_then_its_recovery(world, hook):
+    world.at = time.time_ns() // (10 * SECOND) * 10 * SECOND
+    notifier = notifier_of(world, settings(hook=f"json://{hook.address}/"))
+    notifier.start()
+    lines = ["processor time: sqlservr (812) 240 %, backup (90) 12 %"]
+    world.step((CPU, "WEB01"), processes={"WEB01": lines})
+    notifier.stepped(world.at)
+    until(lambda: hook.got)
+    until(lambda: world.file.rows("SELECT * FROM told"))  # written down after it was sent
+    world.step()
+    world.file.rows("UPDATE told SET at = at - 100000000000")  # a minute passes
+    notifier.stepped(world.at)
+    until(lambda: len(hook.got) == 2)
+    notifier.stop()
+    fired, ended = hook.got
+    assert fired["title"] == "CRITICAL: Processor time of WEB01 is 95 %"
+    assert fired["type"] == "failure"
+    told = fired["message"].split("\n")
+    assert told[0] == "Processor time of WEB01 is 95 % (1 min mean); it should stay at or below 90 %."
+    assert told[1].startswith(f"critical, {CPU}: since 20")
+    assert any(line.startswith("Source: ") for line in told)
+    assert any(line.startswith("Look at: ") for line in told)
+    assert f"Processes then: {lines[0]}" in told
+    assert told[-1] == "http://127.0.0.1:8087/alerts/1"
+    assert ended["title"] == "Recovered: Processor time of WEB01"
+
+
+def test_a_server_that_does_not_answer_delays_neither_the_loop_nor_the_others(world, hook):
+    with Hook() as stuck:
+        stuck.goes_on.clear()
+        world.at = time.time_ns()
+        notifier = notifier_of(world, settings(a=f"json://{stuck.address}/", b=f"json://{hook.address}/"))
+        notifier.start()
+        world.step("WEB01")
+        begun = time.perf_counter()
+        notifier.stepped(world.at)
+        assert time.perf_counter() - begun < 5  # not as long as a server that does not answer
+        until(lambda: hook.got and stuck.got)
+        world.step("WEB01", "WEB02")  # the book is not locked while a message is on its way
+        notifier.stop(patience_s=0.1)
+
+
+KILLED_WHILE_SENDING = """
+import os, signal, sys
+from pathlib import Path
+from live.alerts_file import AlertsFile
+from tests.alerting.world import Phone, World
+
+world = World(AlertsFile(Path(sys.argv[1])))
+phone = Phone(world)
+world.step("WEB01", "WEB02")
+
+def send(message):
+    print(message.title, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+phone.target._send = send
+phone.tick()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
+def test_a_message_is_not_lost_when_its_sender_is_killed(tmp_path):
+    from tests.alerting.world import Phone
+
+    path = tmp_path / "alerts.db"
+    run = subprocess.run(
+        [sys.executable, "-c", KILLED_WHILE_SENDING, path], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert run.stdout.count("CRITICAL") == 1, run.stderr
+    world = World(AlertsFile(path))
+    world.at = world.book.last_evaluation() or 0
+    world.firing = {(CPU, "WEB01", None): 1, (CPU, "WEB02", None): 1}
+    phone = Phone(world)
+    phone.step("WEB01", "WEB02", times=12)
+    assert sorted(phone.titles) == [f"CRITICAL: Processor time of WEB0{n} is 95 %" for n in (1, 2)]  # one of them again
+    world.file.close()
+
+
+def test_names_cannot_call_everybody_in_a_chat_or_break_a_line(phone):
+    phone.step("<!channel>@everyone\nSubject: x\u202e")
+    ((_, message),) = phone.sent
+    assert message.title == r"CRITICAL: Processor time of <! channel>@ everyone\nSubject: x\u202e is 95 %"
+    assert "@everyone" not in message.body
+    assert "!channel" not in message.body
+    assert "\nSubject" not in message.body
+
+
+SECRETS = ("T1JJ3T3L2", "TIiajkdnlazkcOXrIdevi7FQ", "pa55word", "hdr5ecret", "t0kent0ken")
+ADDRESSES = {
+    "slack": ("slack://T1JJ3T3L2/A1BRTD4JD/TIiajkdnlazkcOXrIdevi7FQ/#general", "slack://****"),
+    "native": ("https://hooks.slack.com/services/T1JJ3T3L2/A1BRTD4JD/TIiajkdnlazkcOXrIdevi7FQ", "https://hooks.slack.com/****"),
+    "hook": ("json://joe:pa55word@127.0.0.1:9/t0kent0ken?+X-Key=hdr5ecret", "json://127.0.0.1:9/****"),
+    "mail": ("mailto://joe:pa55word@127.0.0.1:9?to=ann@example.com&from=joe@example.com", "mailto://****"),
+    "slash": ("mailto://joe:12/pa55word@example.com", "mailto://****"),
+    "topic": ("ntfy://t0kent0ken", "ntfy://****"),
+    "none": ("pa55word", "****"),
+}  # fmt: skip
+
+
+@each(ADDRESSES.items(), named=lambda case: case[0])
+def test_addresses_are_shown_without_secrets(case):
+    address, shown = case[1]
+    assert redacted(address) == shown
+    told = hide(f"cannot reach {address}: /t0kent0ken with pa55word failed, X-Key: hdr5ecret", [address])
+    assert not [one for one in SECRETS if one in told and one in address]
+
+
+def test_no_secret_of_an_address_is_logged_or_kept(world, hook, caplog):
+    caplog.set_level(logging.DEBUG)
+    hook.answer = 500
+    target = f"json://joe:pa55word@{hook.address}/t0kent0ken?+X-Key=hdr5ecret"
+    told = settings(
+        hook=target, closed=ADDRESSES["hook"][0], mail=ADDRESSES["mail"][0] + "&smtp=127.0.0.1&mode=insecure"
+    )
+    notifier = notifier_of(world, told)
+    world.step("WEB01")
+    for one in notifier.targets:
+        one.tick(world.at + MINUTE)
+    logged = caplog.text + "".join(str(vars(record)) for record in caplog.records)
+    assert "a notification could not be sent" in logged
+    kept = "".join(
+        str(tuple(row)) for table in ("targets", "notifications") for row in world.file.rows(f"SELECT * FROM {table}")
+    )
+    assert all(one.failing_since and one.error for one in notifier.states())
+    shown = logged + kept + repr(told) + str(notifier.states())
+    assert [secret for secret in SECRETS if secret in shown] == []
+    with pytest.raises(Unusable) as error:
+        senders(settings(wrong="slack://pa55word"), "up.toml")
+    assert str(error.value).startswith("up.toml: notify.wrong.url: apprise cannot use the address slack://****: ")
+
+
+def test_the_heartbeat_stops_when_nobody_can_rely_on_notifications(world, hook):
+    heart_hook = hook
+    notifier = notifier_of(world, settings(hook="json://127.0.0.1:9/"))
+    now = time.time_ns()
+    beat = Heartbeat(f"http://{heart_hook.address}/ping/t0kent0ken", notifier.trouble)
+
+    def beats(minutes, stepping=True):
+        nonlocal now
+        before = len(heart_hook.asked)
+        for _ in range(minutes * 6):
+            now += 10 * SECOND
+            if stepping:
+                notifier.stepped(now)
+            beat.tick(now)
+        return len(heart_hook.asked) - before
+
+    assert beats(5) == 5
+    assert beats(5, stepping=False) <= LATEST_STEP // MINUTE + 1
+    assert beats(5) == 5
+    world.at = now
+    world.step("WEB01")
+    notifier.targets[0].tick(now)
+    assert beats(10) == 10  # a failure may be brief
+    assert beats(30) == STUCK_AFTER // MINUTE - 10
+    assert "notification to hook fails since" in (notifier.trouble(now) or "")
+
+
+BAD = (
+    ('[notify.mail]\nurll = "x"', "notify.mail.url is missing"),
+    ('[notify.mail]\nurl = "x"\nfoo = 1', "notify.mail.foo: unknown setting"),
+    ('[notify.mail]\nurl = "x"\nseverities = ["bad"]', "notify.mail.severities.1: input should be"),
+    ('[quiet]\nhours = [{from = "25:00"}]', "quiet.hours.1.from: is not a time of the day; write it like 22:00"),
+    ('[quiet]\nhours = [{days = ["monday"]}]', "quiet.hours.1.days.1: input should be 'mon'"),
+    ('[store]\nsize = "much"', "store.size: is not a size; write it like 20 GB"),
+    ('[roster]\nsilent_after = "1s"', "roster.silent_after: is shorter than 30s"),
+    ('zone = "Mars"', 'zone: zone "Mars" is not known'),
+    ('[heartbeat]\nurl = "file:///etc/pa55word"', "heartbeat.url: is not an http:// or https:// address"),
+    ('[notify.mail]\nurl = "slack://pa55word', "not valid TOML"),
+    ("[notify]\nmail = 'pa55word'", "notify.mail: input should be a valid dictionary"),
+)
+
+
+@each(BAD, named=lambda case: case[1])
+def test_mistakes_in_up_toml_are_named_without_the_address(case):
+    with pytest.raises(Unusable) as error:
+        parse(case[0].encode(), Path("up.toml"))
+    assert case[1] in str(error.value)
+    assert str(error.value).startswith("up.toml: ")
+    assert "pa55word" not in str(error.value)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes and owners")
+def test_up_toml_counts_only_if_nobody_else_can_write_it(tmp_path):
+    folder = tmp_path / "data"
+    folder.mkdir(mode=0o700)
+    assert load(folder) == UpSettings()
+    path = folder / FILE_NAME
+    path.write_text('zone = "Europe/Berlin"')
+    path.chmod(0o644)
+    assert load(folder).zone.name == "Europe/Berlin"
+    path.chmod(0o666)
+    with pytest.raises(Unusable, match="others may write it"):
+        load(folder)
+    path.chmod(0o600)
+    folder.chmod(0o777)
+    with pytest.raises(Unusable, match="choose another with --data"):
+        load(folder)
+    folder.chmod(0o700)
+    path.rename(folder / "other")
+    os.symlink("other", path)
+    with pytest.raises(Unusable, match="is not a regular file"):
+        load(folder)

@@ -1,0 +1,114 @@
+"""A running server for tests."""
+
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import urllib3
+
+from plimsoll.alerting import planning
+from plimsoll.alerting.book.database import NAME, AlertsFile
+from plimsoll.alerting.health import Health
+from plimsoll.alerting.loop import Progress
+from plimsoll.hosts.facts import GivenFacts
+from plimsoll.model.times import Zone
+from plimsoll.pages.application import routes
+from plimsoll.receive.writing import Writing
+from plimsoll.rules.load import load
+from plimsoll.serve.access import Access
+from plimsoll.serve.credentials import Credentials
+from plimsoll.serve.limits import Limits
+from plimsoll.serve.listen import Listen
+from plimsoll.serve.server import create_app
+from plimsoll.serve.serving import Serving
+from plimsoll.store.protocol import Store
+from plimsoll.up.running import OnlyOne
+from plimsoll.up.watched import Watched
+
+LOOPBACK = Listen(port=0)
+EVERYWHERE = Listen("0.0.0.0", 0)
+PAST_S = 10**10  # so that times may be small numbers
+
+
+@dataclass
+class Site:
+    """A server, with what it serves."""
+
+    address: str
+    folder: Path
+    store: Store
+    writing: Writing
+    serving: Serving
+
+    @property
+    def port(self):
+        return urlsplit(self.address).port or 0
+
+    def request(self, method, path, body=None, headers=None, **options: Any):
+        """An answer; nothing is sent but what is given."""
+        with urllib3.PoolManager(retries=False, timeout=30) as pools:
+            return pools.request(method, self.address + path, body=body, headers=headers or {}, **options)
+
+    def post(self, body, path="/api/v2/write?org=o&bucket=b", **headers):
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return self.request("POST", path, body, named)
+
+    def stored(self):
+        """All values in the store, by host, measurement, tags, field and time."""
+        ever = (-(2**63) + 2, 2**63 - 2)
+        found = self.store.series(*ever).series
+        return {
+            (one.host, one.measurement, one.tags, one.field, time): value
+            for one, samples in zip(found, self.store.read(found, *ever), strict=True)
+            for time, value in zip(samples.times.tolist(), samples.values.tolist(), strict=True)
+        }
+
+
+@contextmanager
+def site(
+    store,
+    folder,
+    *,
+    listen=LOOPBACK,
+    hosts=(),
+    owner_only=False,
+    health: Callable[[], Health] = Health,
+    on_written=None,
+    certificate=None,
+    limits=None,
+    **watching: Any,
+):
+    """A server for a store, with its secrets in a folder that is made. `watching` are fields of what its pages read."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    lock = OnlyOne(folder)
+    writing = Writing(store, *([on_written] if on_written else []))
+    access = Access(listen, Credentials(folder), hosts, owner_only)
+    limits = replace(limits or Limits(), past_s=PAST_S)
+    file = AlertsFile(folder / NAME)
+    watched = Watched(
+        store=store,
+        file=file,
+        site=planning.Site(load()),
+        given=GivenFacts(),
+        zone=Zone.parse("UTC"),
+        folder=folder,
+        progress=Progress,
+        judged=lambda: (),
+        health=health,
+        limits=limits,
+    )
+    app = create_app(store, writing, access, health, limits, routes(replace(watched, **watching)))
+    serving = Serving(app, listen, certificate, limits)
+    lock.announce(serving.address)
+    address = serving.address.replace("0.0.0.0", "127.0.0.1")
+    try:
+        yield Site(address, folder, store, writing, serving)
+    finally:
+        watched.closing.close()
+        serving.stop()
+        writing.close()
+        file.close()
+        lock.release()

@@ -1,0 +1,449 @@
+"""The promises of docs/security.md on `plimsoll up`, each tried against a running server."""
+
+import base64
+import gzip
+import socket
+import subprocess
+import sys
+import time
+from contextlib import ExitStack, contextmanager, suppress
+from threading import Thread
+
+import psutil
+import pytest
+import urllib3
+
+from plimsoll.alerting.health import Health
+from plimsoll.model.errors import Unreachable, Unusable
+from plimsoll.serve.credentials import Credentials, make_missing, new_password, new_token, owner_token
+from plimsoll.serve.limits import Limits
+from plimsoll.serve.listen import Listen
+from plimsoll.serve.serving import Certificate, Serving
+from plimsoll.store import messages
+from plimsoll.store.duck.store import DuckStore
+from plimsoll.store.remote import RemoteStore
+from tests.each import each
+from tests.serve.site import EVERYWHERE, site
+
+WRITE = "/api/v2/write?org=o&bucket=b"
+
+
+@pytest.fixture
+def elsewhere(duckdb, tmp_path):
+    with site(duckdb, tmp_path / "elsewhere", listen=EVERYWHERE, hosts=["Plimsoll.example.org"]) as made:
+        yield made
+
+
+def basic(password, user="anyone"):
+    return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
+
+
+@each(
+    [
+        ("127.0.0.1:{port}", True),
+        ("localhost:{port}", True),
+        ("LOCALHOST.", True),
+        ("[::1]:{port}", True),
+        ("attacker.example:{port}", False),
+        ("127.0.0.1.attacker.example", False),
+        ("localhost.attacker.example:{port}", False),
+        ("127.0.0.1@attacker.example", False),
+        ("attacker.example@127.0.0.1", False),
+        ("192.168.1.7:{port}", False),
+        ("[::2]", False),
+        ("", False),
+    ],
+    named=repr,
+)
+def test_only_names_of_the_server_lead_to_it(case, here):
+    host, allowed = case
+    for method, path in (("GET", "/"), ("POST", WRITE), ("GET", "/health"), ("POST", "/api/store/hosts")):
+        status = here.request(method, path, b"", {"Host": host.format(port=here.port)}).status
+        assert (status == 403) != allowed, (method, path)
+
+
+def test_elsewhere_also_its_addresses_and_the_names_that_were_allowed(elsewhere):
+    for host in ("192.168.1.7:8087", "plimsoll.example.org", "[2001:db8::1]:8087", socket.gethostname()):
+        assert elsewhere.request("GET", "/ping", headers={"Host": host}).status == 204, host
+    for host in ("attacker.example", "example.org", "x.plimsoll.example.org"):
+        assert elsewhere.request("GET", "/ping", headers={"Host": host}).status == 403, host
+
+
+@each(
+    [
+        ({"Origin": "http://127.0.0.1:{port}"}, True),
+        ({"Origin": "http://127.0.0.1:{port}", "Sec-Fetch-Site": "same-origin"}, True),
+        ({"Origin": "http://attacker.example"}, False),
+        ({"Origin": "https://127.0.0.1:{port}"}, False),
+        ({"Origin": "http://127.0.0.1:1"}, False),
+        ({"Origin": "http://localhost:{port}"}, False),
+        ({"Origin": "null"}, False),
+        ({"Origin": ""}, False),
+        ({"Sec-Fetch-Site": "cross-site"}, False),
+        ({"Sec-Fetch-Site": "same-site"}, False),
+        ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}, False),
+    ],
+    named=repr,
+)
+def test_pages_of_others_can_write_nothing(case, here):
+    headers, allowed = case
+    headers = {name: value.format(port=here.port) for name, value in headers.items()}
+    assert here.request("POST", WRITE, b"cpu v=1", headers).status == (204 if allowed else 403)
+
+
+def test_a_link_on_another_page_may_be_followed_but_nothing_embedded(here):
+    followed = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+    assert here.request("GET", "/", headers=followed).status == 200
+    assert here.request("GET", "/", headers={"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}).status == 403
+    assert here.request("GET", "/", headers={"Origin": "http://attacker.example"}).status == 403
+
+
+def test_on_the_loopback_address_nothing_is_needed(here):
+    assert here.post(b"cpu v=1").status == 204
+    assert here.post(b"cpu v=1", Authorization="Token whatever").status == 204
+    assert here.request("GET", "/").status == 200
+
+
+def test_elsewhere_a_token_is_needed_for_writing_and_a_password_for_reading(elsewhere):
+    token, password = make_missing(elsewhere.folder)
+    assert token
+    assert password
+    assert make_missing(elsewhere.folder) == (None, None)
+    assert elsewhere.post(b"cpu v=1").status == 401
+    assert elsewhere.post(b"cpu v=1", Authorization=f"Token {password}").status == 401
+    assert elsewhere.post(b"cpu v=1", Authorization=f"Token {token}").status == 204
+    for path in ("/", "/static/frame.css", "/no/such/page"):
+        refused = elsewhere.request("GET", path)
+        assert (refused.status, refused.headers["WWW-Authenticate"][:5]) == (401, "Basic")
+        assert b"Hosts" not in refused.data
+    assert elsewhere.request("GET", "/", headers={"Authorization": basic(token)}).status == 401
+    assert elsewhere.request("GET", "/", headers={"Authorization": basic(password)}).status == 200
+    assert elsewhere.request("GET", "/ping").status == 204
+
+
+def test_new_secrets_are_valid_at_once_and_the_old_ones_no_more(elsewhere):
+    old = new_token(elsewhere.folder), new_password(elsewhere.folder)
+    assert elsewhere.post(b"cpu v=1", Authorization=f"Token {old[0]}").status == 204
+    assert elsewhere.request("GET", "/", headers={"Authorization": basic(old[1])}).status == 200
+    new = new_token(elsewhere.folder), new_password(elsewhere.folder)
+    assert elsewhere.post(b"cpu v=1", Authorization=f"Token {old[0]}").status == 401
+    assert elsewhere.post(b"cpu v=1", Authorization=f"Token {new[0]}").status == 204
+    assert elsewhere.request("GET", "/", headers={"Authorization": basic(old[1])}).status == 401
+    assert elsewhere.request("GET", "/", headers={"Authorization": basic(new[1])}).status == 200
+
+
+def test_without_any_secret_nobody_gets_in(elsewhere):
+    for secret in ("", "x"):
+        assert elsewhere.post(b"cpu v=1", Authorization=f"Token {secret}").status == 401
+        assert elsewhere.request("GET", "/", headers={"Authorization": basic(secret)}).status == 401
+
+
+def test_secrets_are_stored_hashed_in_files_of_the_owner(tmp_path):
+    folder = tmp_path / "data"
+    folder.mkdir(mode=0o700)
+    token, password = make_missing(folder)
+    stored = "".join(file.read_text() for file in folder.iterdir())
+    assert str(token) not in stored
+    assert str(password) not in stored
+    owner_token(folder)
+    if sys.platform != "win32":
+        assert {file.stat().st_mode & 0o777 for file in folder.iterdir()} == {0o600}
+        (folder / "token").chmod(0o644)
+        with pytest.raises(Unusable, match="others can read it"):
+            owner_token(folder)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no modes there")
+def test_no_secret_is_stored_where_others_may_write(tmp_path):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    folder.chmod(0o777)
+    with pytest.raises(Unusable, match="others may write"):
+        Credentials(folder)
+    assert list(folder.iterdir()) == []
+
+
+def test_who_guesses_passwords_is_slowed_down(elsewhere):
+    password = new_password(elsewhere.folder)
+    for _ in range(5):
+        assert elsewhere.request("GET", "/", headers={"Authorization": basic("guess")}).status == 401
+    for guess in ("guess", password):
+        answer = elsewhere.request("GET", "/", headers={"Authorization": basic(guess)})
+        assert answer.status == 429
+        assert 0 < int(answer.headers["Retry-After"]) <= 61
+
+
+def test_the_store_is_reached_with_the_owners_token_only(here, elsewhere):
+    call = messages.dumps([[0, 10**18], {}])
+    for server in (here, elsewhere):
+        token, password = new_token(server.folder), new_password(server.folder)
+        for authorization in ("", f"Bearer {token}", basic(password), "Bearer x"):
+            headers = {"Authorization": authorization, "Content-Type": messages.MEDIA_TYPE}
+            assert server.request("POST", "/api/store/hosts", call, headers).status == 401
+        headers = {"Authorization": f"Bearer {owner_token(server.folder)}", "Content-Type": messages.MEDIA_TYPE}
+        assert server.request("POST", "/api/store/hosts", call, headers).status == 200
+        for odd in (b"", b"PLM1", call[:-5], b"x" * 100, call.replace(b"list", b"evil")):
+            assert server.request("POST", "/api/store/hosts", odd, headers).status == 400
+        for method in ("close", "__class__", "_file"):
+            assert server.request("POST", f"/api/store/{method}", call, headers).status == 404
+
+
+def test_a_server_for_the_owners_commands_answers_nobody_else(duckdb, tmp_path):
+    with site(duckdb, tmp_path / "data", owner_only=True) as here:
+        for method, path in (("GET", "/"), ("POST", WRITE), ("GET", "/health"), ("POST", "/api/store/hosts")):
+            assert here.request(method, path, b"").status == 401
+        assert RemoteStore(here.address, owner_token(here.folder)).hosts(0, 1) == []
+
+
+def test_the_owners_token_is_sent_to_no_other_program(here):
+    def another():
+        raise ConnectionError("another program listens there")
+
+    store = RemoteStore(here.address, "secret", check=another)
+    with pytest.raises(Unreachable, match="another program listens there"):
+        store.hosts(0, 1)
+    with pytest.raises(Unusable, match="does not accept the token"):
+        RemoteStore(here.address, "secret").hosts(0, 1)
+
+
+@contextmanager
+def limited(duckdb, tmp_path, **limits):
+    with site(duckdb, tmp_path / "limited", limits=Limits(**limits)) as made:
+        yield made
+
+
+def resident_mb():
+    return psutil.Process().memory_info().rss / 2**20
+
+
+def test_long_bodies_and_bombs_are_refused_in_little_memory(here):
+    bomb = gzip.compress(b"cpu v=1\n" * (256 << 17))  # 256 MB
+    before = resident_mb()
+    answer = here.post(bomb, Content_Encoding="gzip")
+    assert (answer.status, answer.json()["code"]) == (413, "request too large")
+    assert here.post(b"cpu v=1 1\n" * 3_000_000).status == 413
+    assert resident_mb() - before < 400
+    assert here.stored() == {}
+    assert here.post(b"cpu v=1\n").status == 204
+
+
+def test_more_values_than_are_taken_at_once(here, monkeypatch):
+    monkeypatch.setattr("plimsoll.receive.line_protocol.parse.MOST_VALUES", 1_000)
+    assert here.post(b"cpu v=1\n" * 1_001).status == 413
+    assert here.post(b"cpu v=1\n" * 1_000).status == 204
+
+
+def test_bodies_of_many_requests_have_a_limit(duckdb, tmp_path):
+    with limited(duckdb, tmp_path, held=100_000) as here:
+        assert here.post(b"cpu v=1 1\n" * 20_000).status == 503
+        assert here.post(b"cpu v=1 1\n").status == 204
+
+
+@contextmanager
+def raw(here, sent=b""):
+    """A connection on which something was sent."""
+    with socket.create_connection(("127.0.0.1", here.port), timeout=20) as connection:
+        connection.sendall(sent)
+        yield connection
+
+
+def received_until_closed(connection, within_s):
+    """All that the server sends until it closes the connection, which it has to do in time."""
+    connection.settimeout(within_s)
+    received = b""
+    try:
+        while part := connection.recv(4096):
+            received += part
+    except ConnectionResetError:
+        pass
+    return received
+
+
+def post_head(length, host="localhost"):
+    return f"POST /write?db=x HTTP/1.1\r\nHost: {host}\r\nContent-Length: {length}\r\n\r\n".encode()
+
+
+@pytest.fixture(scope="module")
+def impatient(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("impatient")
+    store = DuckStore.open(folder / "plimsoll.duckdb")
+    with site(store, folder / "data", limits=Limits(head_s=0.7, pause_s=0.7, body_s=2, idle_s=1)) as made:
+        yield made
+    store.close()
+
+
+def test_connections_on_which_nothing_comes_are_closed(impatient):
+    with raw(impatient) as silent:
+        assert received_until_closed(silent, 3) == b""
+    with raw(impatient, b"GET /ping HTTP/1.1\r\nHost: localhost\r\n\r\n") as idle:
+        assert b" 204 " in received_until_closed(idle, 4)
+
+
+def test_heads_that_come_slowly_are_not_waited_for(impatient):
+    began = time.monotonic()
+    with raw(impatient, b"GET / HTTP/1.1\r\n") as slow:
+        while time.monotonic() - began < 10:
+            time.sleep(0.2)
+            try:
+                slow.sendall(b"X: y\r\n")
+            except OSError:
+                break
+    assert time.monotonic() - began < 9
+
+
+def test_bodies_that_come_slowly_are_not_waited_for(impatient):
+    with raw(impatient, post_head(100) + b"cpu") as slow:
+        assert b" 408 " in received_until_closed(slow, 4)
+    with raw(impatient, post_head(100)) as slow:
+        began = time.monotonic()
+        slow.settimeout(0.3)
+        answer = b""
+        while not answer and time.monotonic() - began < 10:
+            slow.sendall(b"x")
+            with suppress(TimeoutError):
+                answer = slow.recv(4096)
+    assert b" 408 " in answer
+    assert time.monotonic() - began < 9
+
+
+def test_what_was_refused_already_is_not_read_for_long(impatient):
+    with raw(impatient, post_head(10**9, "attacker") + b"cpu") as refused:
+        assert b" 403 " in received_until_closed(refused, 4)
+
+
+def test_a_slow_writer_that_is_in_time_is_served(impatient):
+    with raw(impatient, post_head(10)) as writer:
+        for some in (b"cp", b"u ", b"v=", b"1 ", b"7\n"):
+            time.sleep(0.3)
+            writer.sendall(some)
+        assert b" 204 " in writer.recv(4096)
+        time.sleep(0.8)
+        writer.sendall(b"GET /ping HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert b" 204 " in writer.recv(4096)
+
+
+def test_long_heads_and_many_connections_are_refused(duckdb, tmp_path):
+    with limited(duckdb, tmp_path, connections=10) as here:
+        with raw(here, b"GET /ping HTTP/1.1\r\nHost: localhost\r\nX: " + b"y" * 60_000) as endless:
+            assert received_until_closed(endless, 5).startswith(b"HTTP/1.1 400 ")
+        with ExitStack() as many:
+            for _ in range(12):
+                many.enter_context(raw(here))
+            assert here.request("GET", "/ping").status == 503
+        time.sleep(0.3)
+        assert here.request("GET", "/ping").status == 204
+
+
+HEADERS = {
+    "X-Frame-Options": "DENY",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+def test_every_answer_has_the_headers_of_safety(duckdb, tmp_path):
+    def defect():
+        raise RuntimeError
+
+    with site(duckdb, tmp_path / "data", health=defect) as here:
+        answers = [
+            here.request("GET", "/"),  # fails
+            here.request("GET", "/static/frame.css"),
+            here.request("GET", "/none"),
+            here.request("GET", "/ping", headers={"Host": "attacker"}),
+            here.post(b"cpu v"),
+        ]
+    assert [one.status for one in answers] == [500, 200, 404, 403, 400]
+    for answer in answers:
+        assert {name: answer.headers[name] for name in HEADERS} == HEADERS
+        policy = answer.headers["Content-Security-Policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert "Server" not in answer.headers
+
+
+def test_what_has_to_be_mended_is_on_the_page_and_not_in_the_answer_to_anyone(duckdb, tmp_path):
+    with site(duckdb, tmp_path / "data", health=lambda: Health(problems=["The disk of 10.1.2.3 is full"])) as here:
+        answer = here.request("GET", "/health")
+        assert (answer.status, answer.json()["status"]) == (503, "fail")
+        assert b"10.1.2.3" not in answer.data
+        assert b"10.1.2.3" in here.request("GET", "/").data
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory, installed):
+    folder = tmp_path_factory.mktemp("certificate")
+    made = Certificate(folder / "certificate.pem", folder / "key.pem")
+    subprocess.run(
+        [
+            *(installed("openssl", "openssl"), "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"),
+            *("-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:plimsoll.example.org"),
+            *("-keyout", str(made.key), "-out", str(made.chain)),
+        ],
+        check=True,
+        capture_output=True,
+    )
+    return made
+
+
+def test_tls_by_certificate_files(duckdb, tmp_path, certificate):
+    with site(duckdb, tmp_path / "data", certificate=certificate) as here:
+        assert here.address.startswith("https://")
+        origin = {"Origin": here.address}
+        with urllib3.PoolManager(
+            ca_certs=str(certificate.chain), assert_hostname="plimsoll.example.org", retries=False
+        ) as trusting:
+            assert trusting.request("POST", here.address + WRITE, body=b"cpu v=1", headers=origin).status == 204
+        with pytest.raises(Unreachable, match="certificate"):
+            RemoteStore(here.address, owner_token(here.folder)).hosts(0, 1)
+
+
+def test_wrong_certificate_files_are_one_error(tmp_path, certificate):
+    text = tmp_path / "text"
+    text.write_text("no certificate")
+    for wrong in (
+        Certificate(text, certificate.key),
+        Certificate(certificate.chain, text),
+        Certificate(certificate.chain, tmp_path / "missing"),
+        Certificate(certificate.key, certificate.chain),
+    ):
+        with pytest.raises(Unusable) as refused:
+            wrong.check()
+        assert "\n" not in str(refused.value)
+
+
+def test_a_port_in_use_is_one_error(here):
+    async def app(*_):
+        pass
+
+    with pytest.raises(Unusable, match=r"127\.0\.0\.1:\d+: cannot listen there: Address already in use; "):
+        Serving(app, Listen("127.0.0.1", here.port))
+    with pytest.raises(Unusable, match="cannot listen there"):
+        Serving(app, Listen("192.0.2.1", 0))
+
+
+def test_plimsoll_up_ends_if_the_port_is_in_use(here, tmp_path):
+    folder = tmp_path / "own"
+    folder.mkdir(mode=0o700)
+    command = [sys.executable, "-m", "plimsoll", "up", "--no-collect", "--data", str(folder)]
+    ended = subprocess.run(
+        [*command, "--listen", f"127.0.0.1:{here.port}"], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert ended.returncode == 2
+    assert ended.stderr.count("\n") == 1
+    assert "cannot listen there" in ended.stderr
+
+
+def test_a_stop_answers_what_was_begun(duckdb, tmp_path):
+    with site(duckdb, tmp_path / "data") as here, raw(here) as idle, raw(here, post_head(10) + b"cpu") as writer:
+        time.sleep(0.3)
+        stopping = Thread(target=here.serving.stop)
+        stopping.start()
+        time.sleep(0.3)
+        writer.sendall(b" v=1 7\n")
+        assert b" 204 " in received_until_closed(writer, 5)
+        assert received_until_closed(idle, 5) == b""
+        stopping.join(10)
+        assert not stopping.is_alive()
+        assert list(here.stored().values()) == [1]

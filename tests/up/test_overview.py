@@ -1,0 +1,127 @@
+"""The first sentence of the page: whether the hosts are healthy, and never more than is known."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from plimsoll.alerting.book.history import history
+from plimsoll.alerting.clocks import Clocks
+from plimsoll.alerting.troubles import Trouble
+from plimsoll.model.points import Points
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND
+from plimsoll.receive.writing import WritingState
+from plimsoll.up.overview import health
+from tests.alerting.test_loop import MINUTE, World, run_behind
+
+
+@pytest.fixture
+def world(tmp_path):
+    made = World(tmp_path)
+    yield made
+    made.close()
+
+
+def page(world, *mended):
+    progress = world.loop.progress
+    return health(world.file, progress, list(mended), WritingState(), "store", None, world.now)
+
+
+def test_nothing_is_healthy_before_anything_was_judged(world):
+    assert page(world).headline == "Not known: nothing has been judged yet"
+
+
+def test_healthy_says_how_much_was_judged_and_when(world):
+    world.run(15 * MINUTE, {"web1": 60, "db1": 60})
+    found = page(world)
+    assert found.headline == "Healthy: no limit is crossed"
+    assert found.basis.endswith(" judged on 2 hosts")
+    assert {one.state for one in found.hosts} == {"healthy"}
+
+
+def test_what_is_crossed_only_lately_is_no_alert_and_not_healthy_either(world):
+    world.run(15 * MINUTE, {"web1": 60})
+    world.run(4 * MINUTE, {"web1": 15})
+    assert page(world).headline.startswith("No alert: 1 limit is crossed, but not for as long yet")
+
+
+def test_alerts_of_one_signal_count_as_one(world):
+    world.run(15 * MINUTE, {"web1": 60, "db1": 60})
+    world.run(15 * MINUTE, {"web1": 0.5, "db1": 60})
+    found = page(world)
+    assert found.headline.startswith("Not healthy: 1 alert on 1 host")
+    assert {one.name: one.state for one in found.hosts} == {"web1": "alert", "db1": "healthy"}
+
+
+def test_a_silent_host_is_not_healthy(world):
+    world.run(15 * MINUTE, {"web1": 60, "db1": 60})
+    world.run(10 * MINUTE, {"web1": 60, "db1": None})
+    found = page(world)
+    assert found.headline.startswith("Not healthy: 1 alert on 1 host")
+    assert {one.name: one.state for one in found.hosts} == {"web1": "healthy", "db1": "silent"}
+
+
+def test_hosts_without_limits_and_own_troubles_leave_it_unknown(world):
+    world.run(15 * MINUTE, {"web1": 60})
+    assert page(world, Trouble("x", "The disk is full")).headline.startswith(
+        "Not known: Plimsoll itself needs attention"
+    )
+    world.loop.progress = replace(world.loop.progress, judged={}, lacking={"web1": {"memory_mb"}})
+    assert any("memory_mb of web1" in note for note in page(world).notes)
+    assert page(world).headline == "Not known: nothing has been judged yet"
+
+
+def test_a_host_whose_clock_is_ahead_is_shown_and_leaves_it_unknown(world):
+    world.run(15 * MINUTE, {"web1": 60})
+    early = Series("future", "cpu", (("cpu", "cpu-total"),), "usage_idle")
+    clocks = Clocks(())
+    hour_ahead = np.array([world.now + 3600 * SECOND], np.int64)
+    clocks.written(Points([early], np.zeros(1, np.int32), hour_ahead, np.array([1.0])), world.now)
+    world.loop.progress = replace(world.loop.progress, ahead=clocks.ahead(world.now))
+    found = page(world)
+    (future,) = [one for one in found.hosts if one.name == "future"]
+    assert future.state == "not judged"
+    assert "its clock is 1 h ahead" in future.note
+    assert found.headline == "Not known: future is not judged"
+
+
+def test_a_host_whose_clock_is_behind_is_shown_and_leaves_it_unknown(world):
+    run_behind(world, 5 * MINUTE, 5 * MINUTE)
+    found = page(world)
+    (late,) = [one for one in found.hosts if one.name == "web1"]
+    assert (late.state, late.note) == ("not judged", "not judged: its clock is 5 min behind; set it right")
+    assert found.headline == "Not known: web1 is not judged"
+    run_behind(world, 5 * MINUTE, 0)
+    assert "behind" not in "".join(one.note for one in page(world).hosts)
+
+
+@pytest.mark.parametrize("seconds", [60, 300])
+def test_a_host_that_sends_many_samples_at_a_time_has_no_wrong_clock(seconds):
+    clocks, series = Clocks(()), Series("web1", "cpu", (), "usage_idle")
+    for now in range(seconds, 3600, seconds):
+        clocks.written(points_of(series, range(now - seconds, now, 10)), now * SECOND)
+        assert not clocks.behind(now * SECOND)
+
+
+def test_a_host_that_sends_what_it_kept_in_an_outage_has_no_wrong_clock():
+    clocks, series = Clocks(()), Series("web1", "cpu", (), "usage_idle")
+    for minute in range(20):  # 20 minutes behind at first, and two minutes of samples in each
+        now = 1200 + 60 * minute
+        clocks.written(points_of(series, range(120 * minute, 120 * (minute + 1), 10)), now * SECOND)
+        assert not clocks.behind(now * SECOND)
+
+
+@pytest.mark.parametrize(("idle", "value"), [(150, "-50 %"), (-500, "600 %")])
+def test_what_cannot_be_is_not_judged_and_not_healthy(idle, value, world):
+    world.run(15 * MINUTE, {"web1": idle, "db1": 60})
+    found = page(world)
+    assert found.headline == "Not known: web1 is not all judged"
+    (note,) = [one.note for one in found.hosts if one.name == "web1"]
+    assert note == f"not all judged: Processor time {value} cannot be"
+    assert history(world.file, 0, 2**62) == []
+
+
+def points_of(series, seconds):
+    times = np.array(seconds, np.int64) * SECOND
+    return Points([series], np.zeros(len(times), np.int32), times, np.ones(len(times)))
