@@ -37,9 +37,9 @@ _WRITER = """
 import sys
 from pathlib import Path
 import numpy as np
-from model.points import Points
-from model.series import Series
-from store.duck_store import DuckStore
+from plimsoll.model.points import Points
+from plimsoll.model.series import Series
+from plimsoll.store.duck.store import DuckStore
 store = DuckStore.open(Path(sys.argv[1]))
 series = [Series("web", "m", (("instance", str(n)),), "x") for n in range(5000)]
 which = np.arange(5000, dtype=np.int32)

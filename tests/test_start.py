@@ -40,6 +40,7 @@ def checkout(tmp_path):
     folder = tmp_path / "a check-out with ümlaut"
     folder.mkdir()
     shutil.copy(ROOT / "start.py", folder)
+    (folder / "install").mkdir()
     for lock in LOCKS:
         (folder / lock).write_text("# nothing\n")
     (folder / "pyproject.toml").write_text(

@@ -29,8 +29,7 @@ def set_up(file: Path | None = None) -> None:
     handler.setFormatter(_JournalLines() if file is None and _is_journal() else _Lines())
     handler.addFilter(_Repetitions())
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
-    for room in ("live", "plimsoll", "store"):
-        logging.getLogger(room).setLevel(logging.INFO)
+    logging.getLogger("plimsoll").setLevel(logging.INFO)
     logging.captureWarnings(True)
 
 

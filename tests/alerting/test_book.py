@@ -127,7 +127,7 @@ def test_files_that_cannot_be_used(tmp_path):
 STEPPER = """
 import sys
 from pathlib import Path
-from live.alerts_file import AlertsFile
+from plimsoll.alerting.book.database import AlertsFile
 from tests.alerting.world import World
 
 world = World(AlertsFile(Path(sys.argv[1])))

@@ -38,7 +38,7 @@ def test_on_a_terminal_the_pages_follow_the_reports(tmp_path):
         process.kill()
         process.wait()
         os.close(ours)
-    assert (tmp_path / "demo-run" / "4GB" / "plimsoll.report.html").exists()
+    assert (tmp_path / "demo-run" / "4GB" / "report.html").exists()
 
 
 @pytest.mark.parametrize("options", [[], ["--no-serve"]])

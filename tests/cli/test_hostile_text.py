@@ -84,7 +84,7 @@ def test_no_command_prints_what_cannot_be_seen(plimsoll, folder, monkeypatch, co
 
 
 def test_reports_for_people_show_it_and_json_keeps_it(plimsoll, folder):
-    html, junit, document = (folder / name for name in ("plimsoll.report.html", "junit.xml", "review.json"))
+    html, junit, document = (folder / name for name in ("report.html", "junit.xml", "review.json"))
     done = plimsoll(
         "review", folder, "--pack", folder / "own.yaml", "--out", html, "--junit", junit, "--json", document
     )

@@ -22,7 +22,7 @@ LOGS = {
 @pytest.mark.parametrize("name", LOGS)
 def test_counts_are_of_the_input_as_it_stands(plimsoll, real_logs, tmp_path, name):
     out = tmp_path / "review.json"
-    done = plimsoll("review", real_logs / name, "--json", out, "--out", tmp_path / "plimsoll.report.html")
+    done = plimsoll("review", real_logs / name, "--json", out, "--out", tmp_path / "report.html")
     assert done.status == 0
     log = json.loads(out.read_text())["log"]
     columns, rows, interval, missing = LOGS[name]

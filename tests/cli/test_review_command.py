@@ -128,7 +128,7 @@ def test_changing_the_number_in_a_pack_changes_everything_that_speaks_of_it(plim
     pack = tmp_path / "own.yaml"
     text = (Path(__file__).parents[2] / "rules" / "packs" / "operating-system.yaml").read_text(encoding="utf-8")
     pack.write_text(text.replace('healthy: "< 80"', 'healthy: "< 97.5"'), encoding="utf-8")
-    report = tmp_path / "plimsoll.report.html"
+    report = tmp_path / "report.html"
     done = plimsoll("review", crossed, "--only", pack, "--out", report, "--json", tmp_path / "review.json")
     assert done.out.startswith("Healthy.")
     assert "< 97.5 %" in done.out

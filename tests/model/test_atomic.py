@@ -13,21 +13,21 @@ from plimsoll.model.errors import Unusable
 
 
 def test_a_file_is_there_only_when_it_is_whole(tmp_path):
-    path = tmp_path / "new" / "plimsoll.report.html"
+    path = tmp_path / "new" / "report.html"
     with atomic_write(path) as partial:
         partial.write_text("half")
         assert not path.exists()
     assert path.read_text() == "half"
-    assert os.listdir(path.parent) == ["plimsoll.report.html"]
+    assert os.listdir(path.parent) == ["report.html"]
 
 
 def test_an_error_on_the_way_leaves_what_was_there(tmp_path):
-    path = tmp_path / "plimsoll.report.html"
+    path = tmp_path / "report.html"
     path.write_text("before")
     with pytest.raises(ZeroDivisionError), atomic_write(path) as partial:
         partial.write_text(f"half{1 / 0}")
     assert path.read_text() == "before"
-    assert os.listdir(tmp_path) == ["plimsoll.report.html"]
+    assert os.listdir(tmp_path) == ["report.html"]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no pipes among its files")
@@ -99,7 +99,7 @@ def test_what_a_process_holds_open_is_written_into(tmp_path, name):
     out = tmp_path / "out.txt"
     code = f"""
 from pathlib import Path
-from model.atomic import atomic_write
+from plimsoll.model.atomic import atomic_write
 with atomic_write(Path({name!r})) as partial:
     partial.write_text("all of it")
 """
@@ -130,7 +130,7 @@ def test_a_name_may_be_as_long_as_the_system_allows(tmp_path, name):
 @on_posix
 @pytest.mark.parametrize("mode", [0o600, 0o444, 0o660, 0o755])
 def test_the_mode_of_a_file_that_is_replaced_is_kept(tmp_path, mode):
-    path, link = tmp_path / "plimsoll.report.html", tmp_path / "link"
+    path, link = tmp_path / "report.html", tmp_path / "link"
     path.write_text("before")
     path.chmod(mode)
     link.symlink_to(path)

@@ -58,7 +58,7 @@ def test_the_place_depends_on_what_it_is_built_from(cache, monkeypatch, tmp_path
     before = {name: program.path for name, program in PROGRAMS.items()}
     copy = tmp_path / "native"
     for name in ("telegraf", "influxd", "influxql"):
-        shutil.copytree(ROOT / "native" / name, copy / name)
+        shutil.copytree(ROOT / "plimsoll" / "native" / name, copy / name)
     monkeypatch.setattr(programs, "_MODULES", copy)
     assert {name: program.path for name, program in PROGRAMS.items()} == before
     with (copy / "telegraf" / "plugins.txt").open("a") as plugins:
@@ -79,7 +79,7 @@ def test_the_cache_is_the_users(monkeypatch, tmp_path):
 def test_module_files_are_complete():
     """A build looks nothing up in the checksum database: each module that is required has its hash."""
     for name in ("telegraf", "influxd", "influxql"):
-        module = ROOT / "native" / name
+        module = ROOT / "plimsoll" / "native" / name
         sums = (module / "go.sum").read_text()
         required = [line.split() for line in (module / "go.mod").read_text().splitlines() if line.startswith("\t")]
         lacking = [

@@ -130,7 +130,7 @@ def test_a_server_that_does_not_answer_delays_neither_the_loop_nor_the_others(wo
 KILLED_WHILE_SENDING = """
 import os, signal, sys
 from pathlib import Path
-from live.alerts_file import AlertsFile
+from plimsoll.alerting.book.database import AlertsFile
 from tests.alerting.world import Phone, World
 
 world = World(AlertsFile(Path(sys.argv[1])))

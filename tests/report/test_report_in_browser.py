@@ -121,7 +121,7 @@ def reviewed(logs, phases=()):
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
     """The report as a file, as its address."""
-    path = tmp_path_factory.mktemp("report") / "plimsoll.report.html"
+    path = tmp_path_factory.mktemp("report") / "report.html"
     path.write_text(render(Diagnosis(everything())), encoding="utf-8")
     return path.as_uri()
 

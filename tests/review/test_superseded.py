@@ -81,13 +81,13 @@ def test_another_disk_still_is(reviewed):
 
 
 def test_an_old_limit_stands_in_the_group_of_its_signal_with_its_value(reviewed, tmp_path):
-    found, out = reviewed({r"\Memory\Available Bytes": 100 * MB}, "--out", tmp_path / "plimsoll.report.html")
+    found, out = reviewed({r"\Memory\Available Bytes": 100 * MB}, "--out", tmp_path / "report.html")
     (group,) = found["groups"]
     assert group["severity"] == "critical"
     assert group["not_counted"] == ["memory-available"]
     assert "memory-available" not in group["rules"]
     assert "    Old limits, not counted: memory-available (> 4 MB) held\n" in out
-    page = (tmp_path / "plimsoll.report.html").read_text(encoding="utf-8")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "memory-available (&gt; 4 MB, Site Server Membership Directory) held, lowest 1 min mean 100 MB" in page
 
 

@@ -163,7 +163,7 @@ def test_a_limit_of_settings_that_does_not_fit_is_refused(plimsoll, log, pack, t
 
 
 def test_the_report_shows_it(plimsoll, log, pack, tmp_path):
-    report = tmp_path / "plimsoll.report.html"
+    report = tmp_path / "report.html"
     assert plimsoll("review", log, "--pack", pack(), "--out", report).status == 0
     text = report.read_text(encoding="utf-8")
     assert "Time in garbage collection" in text

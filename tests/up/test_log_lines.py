@@ -8,7 +8,7 @@ import sys
 import pytest
 
 TIME = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[+-]\d\d:\d\d "
-BEGIN = "import logging, sys\nfrom pathlib import Path\nfrom live import log_lines\nlog = logging.getLogger('live.x')\n"
+BEGIN = "import logging, sys\nfrom pathlib import Path\nfrom plimsoll.up import log_lines\nlog = logging.getLogger('plimsoll.x')\n"
 
 
 @pytest.fixture

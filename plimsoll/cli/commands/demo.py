@@ -20,7 +20,7 @@ def run(out: Path, *, serve: bool = False) -> None:
     `serve`: on a terminal, then serve the pages of `plimsoll up --demo`.
     """
     for folder in write_runs(out):
-        report = folder / "plimsoll.report.html"
+        report = folder / "report.html"
         result = Diagnosis(review_inputs(Inputs((str(folder),)), Options()))
         print_lines(terminal.lines(result))
         write_text(report, render(result))

@@ -200,7 +200,7 @@ def _worst_water(review: Review) -> str | None:
 @cache
 def _template() -> Template:
     known = {"threshold": threshold, "place": place, "how_long": how_long, "worst": _worst}
-    return environment(lambda name: asset(f"page/{name}"), known).get_template("plimsoll.report.html.j2")
+    return environment(lambda name: asset(f"page/{name}"), known).get_template("report.html.j2")
 
 
 def _worst(finding: Finding) -> str:
