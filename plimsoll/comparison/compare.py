@@ -12,7 +12,7 @@ from plimsoll.comparison.phases import CommonPhase, chosen_phase, common_phases
 from plimsoll.comparison.setup import Changed, set_differently
 from plimsoll.comparison.thresholds import Thresholds, thresholds
 from plimsoll.comparison.treatments import Treatments
-from plimsoll.insights.insights import Diagnosis
+from plimsoll.insights.insights import Insights
 from plimsoll.review.review import Review
 from plimsoll.review.statistics import Weights
 
@@ -23,7 +23,7 @@ class Side:
 
     name: str
     source: str
-    diagnosis: Diagnosis
+    insights: Insights
 
     @property
     def called(self) -> str:
@@ -33,7 +33,7 @@ class Side:
     @property
     def review(self) -> Review:
         """Its review."""
-        return self.diagnosis.review
+        return self.insights.review
 
 
 @dataclass(frozen=True, eq=False)

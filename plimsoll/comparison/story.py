@@ -7,7 +7,8 @@ from plimsoll.comparison.compare import Comparison
 from plimsoll.comparison.judging import Compared, Outcome
 from plimsoll.comparison.sentences import by_signal, levels, moved, place, title
 from plimsoll.comparison.treatments import resources
-from plimsoll.insights.trends.find import SignalTrend
+from plimsoll.insights.insight import News, SubjectKey
+from plimsoll.insights.registry import insights
 from plimsoll.model.remark import counted, listed
 from plimsoll.model.value_text import quantity
 from plimsoll.review.sentences import breach_sentence
@@ -81,8 +82,8 @@ def _worse(comparison: Comparison) -> str:
         first, others = crossed[0], len(crossed) - 1
         more = f" Also crossed in it alone: {counted(others, 'more limit')}." if others else ""
         return f"{name} is worse, as it crossed what {comparison.first.called} held: {breach_sentence(first)}{more}"
-    if (climbing := new_trends(comparison)) and not better:
-        return f"In {name}, and not in {comparison.first.called}, there is a trend: {climbing[0].sentence}"
+    if (new := news(comparison)) and not better:
+        return f"In {name}, and not in {comparison.first.called}, there is a trend: {new[0].sentence}"
     if unsure := suspects(comparison):
         return (
             f"It is not known whether {name} is worse: {_named(unsure)}, with too few independent samples to be sure."
@@ -114,10 +115,10 @@ def _first_of(group: list[Compared]) -> str:
 
 
 def _cause(comparison: Comparison, worse: list[Compared]) -> str:
-    """What limits the second run where it did not limit the first, else what a limit says that only it crossed."""
-    limit, before = comparison.second.diagnosis.limit, comparison.first.diagnosis.limit
-    if limit and limit.limiting and (before is None or before.kind != limit.kind):
-        return limit.summary.replace("this run", "it")
+    """What an insight names that makes the second run worse, else what a limit says that only it crossed."""
+    for one in insights():
+        if one.cause and (text := one.cause(comparison.first.insights.of(one), comparison.second.insights.of(one))):
+            return text
     signal = worse[0].name
     found = [one for one in comparison.thresholds.only_second if one.rule.signal == signal]
     return found[0].rule.summary if found else ""
@@ -187,16 +188,18 @@ def suspects(comparison: Comparison) -> list[Compared]:
     ]
 
 
-def new_trends(comparison: Comparison) -> list[SignalTrend]:
-    """What climbs or falls in the second run and must not, as memory that is never given back, and did not before."""
-    before = {(one.name, one.subject.key) for one in comparison.first.diagnosis.trends if one.notable}
+def news(comparison: Comparison) -> list[News]:
+    """What the insights tell of the second run that must not be, and not of the first."""
     first_of = comparison.hosts.first_of
+
+    def as_in_first(key: SubjectKey) -> SubjectKey:
+        return first_of.get(key[0], key[0]), key[1]
+
     return [
-        one
-        for one in comparison.second.diagnosis.trends
-        if one.notable
-        and one.signal.trend != "should_rise"
-        and (one.name, (first_of.get(one.subject.key[0], one.subject.key[0]), one.subject.key[1])) not in before
+        new
+        for one in insights()
+        if one.news
+        for new in one.news(comparison.first.insights.of(one), comparison.second.insights.of(one), as_in_first)
     ]
 
 
@@ -231,8 +234,8 @@ def _unclear(comparison: Comparison) -> Iterator[str]:
         yield f"there are too few samples to tell whether {title(needed[0])} of {place(needed[0])} differs"
     elif not watched:
         yield "no signal of which one direction is worse is recorded in both runs"
-    elif climbing := new_trends(comparison):
-        titles = dict.fromkeys(one.signal.title for one in climbing)
+    elif new := news(comparison):
+        titles = dict.fromkeys(one.title for one in new)
         yield f"{comparison.second.called} has a trend that must not be: {listed(list(titles), _MOST_NAMED)}"
     elif unsure := suspects(comparison):
         titles = dict.fromkeys(title(one) for one in unsure)

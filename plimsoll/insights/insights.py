@@ -1,43 +1,21 @@
-"""A diagnosis: what the signals of a reviewed run tell beyond its thresholds."""
+"""A review and what the signals of its run tell beyond their thresholds."""
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from typing import Any
 
-from plimsoll.insights.averages.find import MisleadingAverage, misleading_averages
-from plimsoll.insights.limits.find import Limit, what_limits
-from plimsoll.insights.load_steps.find import LoadSteps, load_steps
-from plimsoll.insights.spikes.find import PeriodicSpikes, periodic_spikes
-from plimsoll.insights.trends.find import SignalTrend, trends
+from plimsoll.insights.insight import F, Insight
 from plimsoll.review.review import Review
 
 
 @dataclass(frozen=True)
-class Diagnosis:
-    """A review and what else its signals tell. The outputs are made from this."""
+class Insights:
+    """A review and its insights, each found when it is first asked for. The outputs are made from this."""
 
     review: Review
+    _found: dict[str, Any] = field(default_factory=dict[str, Any], repr=False, compare=False)
 
-    @cached_property
-    def averages(self) -> tuple[MisleadingAverage, ...]:
-        """The averages that mislead, the worst first."""
-        return misleading_averages(self.review)
-
-    @cached_property
-    def spikes(self) -> tuple[PeriodicSpikes, ...]:
-        """The spikes that come at regular intervals."""
-        return periodic_spikes(self.review)
-
-    @cached_property
-    def trends(self) -> tuple[SignalTrend, ...]:
-        """The trends of signals that must not climb or fall, or should; the notable ones first."""
-        return trends(self.review)
-
-    @cached_property
-    def limit(self) -> Limit | None:
-        """What limits the run; None if it has no samples."""
-        return what_limits(self.review)
-
-    @cached_property
-    def load_steps(self) -> LoadSteps | None:
-        """The steps of the run's load, and what they show; None if it was not stepped."""
-        return load_steps(self.review)
+    def of(self, insight: Insight[F]) -> F:
+        """What one kind of insight finds in the review."""
+        if insight.name not in self._found:
+            self._found[insight.name] = insight.find(self.review)
+        return self._found[insight.name]

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from plimsoll.insights.insights import Diagnosis
+from plimsoll.insights.insights import Insights
+from plimsoll.insights.registry import insights
 from plimsoll.model.log import Log
 from plimsoll.model.times import SECOND, iso
-from plimsoll.report.json_limit import limit_part
 from plimsoll.report.json_phases import found_phases
 from plimsoll.report.json_schema import (
     BreachPart,
@@ -33,8 +33,6 @@ from plimsoll.report.json_schema import (
     ThresholdPart,
     UnjudgedPart,
 )
-from plimsoll.report.load_steps_json import load_steps_part
-from plimsoll.report.spikes_and_trends_json import average_part, spikes_part, trend_part
 from plimsoll.review.findings import CROSSED, SEVERITIES, Finding, Outcome, Processes
 from plimsoll.review.groups import Group
 from plimsoll.review.review import Review
@@ -46,9 +44,9 @@ from plimsoll.rules.crossings import Crossing
 _MOST_SPANS = 100  # of brief crossings, for each finding
 
 
-def document(diagnosis: Diagnosis) -> ReviewDocument:
+def document(found: Insights) -> ReviewDocument:
     """The review as schema plimsoll.review/1."""
-    review = diagnosis.review
+    review = found.review
     with ThreadPoolExecutor() as pool:
         hashes = list(pool.map(lambda log: log.digest, review.logs))
     files = [_file(review, log, digest) for log, digest in zip(review.logs, hashes, strict=True)]
@@ -95,12 +93,8 @@ def document(diagnosis: Diagnosis) -> ReviewDocument:
         phases_found=None if review.phases_found is None else found_phases(review.phases_found),
         packs=[PackPart(pack=a.pack.pack, title=a.pack.title, hosts=list(a.hosts), why=a.why) for a in review.applied],
         rules=[_rule(finding) for finding in review.findings],
-        spikes=[spikes_part(one) for one in diagnosis.spikes],
-        trends=[trend_part(one) for one in diagnosis.trends],
-        averages=[average_part(one) for one in diagnosis.averages],
-        load_steps=load_steps_part(diagnosis.load_steps) if diagnosis.load_steps else None,
         statistics=[_statistic(one, review.host_of(one.series)) for one in review.statistics],
-        limit=limit_part(diagnosis.limit) if diagnosis.limit else None,
+        **{one.json.name: one.json.fill(found.of(one)) for one in insights()},
     )
 
 

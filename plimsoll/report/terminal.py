@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 
-from plimsoll.insights.insights import Diagnosis
+from plimsoll.insights.insights import Insights
+from plimsoll.insights.registry import insights
 from plimsoll.model.remark import counted, listed, short
 from plimsoll.model.styled import Line, Part
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import percent, quantity
-from plimsoll.report import load_steps
 from plimsoll.report.wording import (
     MARKS,
     crossed_summary,
@@ -39,45 +40,46 @@ _UNJUDGED = (
 )
 _MOST_IN_FULL = 6  # groups with their details
 _MOST_IN_A_LINE = 12  # more groups, a line each
-_MOST_TOLD = 3  # of spikes, of trends and of averages
 _MOST_HELD = 15
 _MOST_SPANS = 3
 _MOST_NAMES = 12
-_MOST_SENTENCES = 5
 _PLACE_WIDTH = 36
 _SEE_REPORT = "--out writes a report with all of them"
 
 
-def lines(diagnosis: Diagnosis, zone: Zone | None = None) -> Iterator[Line]:
+def lines(found: Insights, zone: Zone | None = None) -> Iterator[Line]:
     """The review line by line. Times are in `zone`, by default the log's own."""
-    review = diagnosis.review
+    review = found.review
     zone = zone or review.zone
     yield (verdict_text(review.verdict), _VERDICT_STYLE[review.verdict]), f" {review.answer}"
     yield (f"{crossed_summary(review.findings)} · {review.coverage.text}",)
     yield (_dim(scope(review, zone)),)
     if review.phases_found and review.phases_found.worth_telling:
         yield (_dim(review.phases_found.sentence),)
-    yield from _limit(diagnosis)
+    yield from _insights(found, "causes", zone)
     if review.groups:
         yield from _title("Crossed")
         yield from _crossed(review, zone)
-    yield from _spikes_and_trends(diagnosis)
     for outcome, title in ((Outcome.TOO_SHORT, "Recorded too briefly to judge"), (Outcome.HELD, "Held")):
-        if found := review.of(outcome):
+        if findings := review.of(outcome):
             yield from _title(title)
-            yield from _table(found, zone)
-    if diagnosis.load_steps:
-        yield from _title("Load steps")
-        yield from load_steps.lines(diagnosis.load_steps, zone)
+            yield from _table(findings, zone)
+    yield from _insights(found, "beside", zone)
     yield from _unjudged(review)
     yield from _packs(review)
 
 
-def _limit(diagnosis: Diagnosis) -> Iterator[Line]:
-    if (limit := diagnosis.limit) is not None:
-        yield from _title("What limits")
-        for at, sentence in enumerate(limit.sentences[:_MOST_SENTENCES]):
-            yield (f"  {sentence.text}",) if at == 0 else (_dim(f"  {sentence.text}"),)
+def _insights(found: Insights, place: str, zone: Zone) -> Iterator[Line]:
+    """The insights of a place; those with one heading under it together."""
+    for heading, every in groupby((one for one in insights() if one.heading.place == place), lambda one: one.heading):
+        told = [one.told(found.of(one), zone) for one in every]
+        if not any(one.lines for one in told):
+            continue
+        yield from _title(heading.title)
+        for one in told:
+            yield from one.lines
+        if hidden := sum(one.hidden for one in told):
+            yield (_dim(f"  {f'{hidden:,} more {told[0].what}'.strip()}; {_SEE_REPORT}"),)
 
 
 def _title(text: str) -> Iterator[Line]:
@@ -139,23 +141,6 @@ def _when(finding: Finding, zone: Zone) -> str:
     if finding.outcome == Outcome.OFTEN:
         return f"{percent(finding.share_of_time or 0)} of the time{in_phase(finding)}: {spans}"
     return f"{spans}{in_phase(finding)}"
-
-
-def _spikes_and_trends(diagnosis: Diagnosis) -> Iterator[Line]:
-    spikes = [(one.sentence, one.with_it, one.consequence) for one in diagnosis.spikes]
-    trends = [(one.sentence,) for one in diagnosis.trends if one.notable]
-    averages = [(one.sentence,) for one in diagnosis.averages]
-    told = [*spikes[:_MOST_TOLD], *trends[:_MOST_TOLD], *averages[:_MOST_TOLD]]
-    if not told:
-        return
-    yield from _title("Spikes, trends and averages")
-    for first, *more in told:
-        yield (f"  {first}",)
-        for text in more:
-            if text:
-                yield (_dim(f"      {text}"),)
-    if (hidden := len(spikes) + len(trends) + len(averages) - len(told)) > 0:
-        yield (_dim(f"  {hidden:,} more; {_SEE_REPORT}"),)
 
 
 def _table(found: Sequence[Finding], zone: Zone) -> Iterator[Line]:

@@ -190,9 +190,3 @@ def where(review: Review, group: Group) -> str:
         }
         return f"on {number(len(group.hosts))} of {number(len(judged))} hosts, worst {place(group.worst)}"
     return f"{number(len(subjects))} instances on {worst.host}, worst {worst.instance}"
-
-
-def clock(review: Review, zone: Zone, instant: int) -> str:
-    """A time of the run, with its date if the run spans several days."""
-    start, end = review.start or instant, review.end or instant
-    return zone.clock(instant, date=zone.local(start).date() != zone.local(end).date())

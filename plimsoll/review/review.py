@@ -153,6 +153,11 @@ class Review:
         """The computers of one log; if an agent polled others, those and not the agent's."""
         return tuple(hosts_of(log.series, self._host_tags).values())
 
+    def clock(self, zone: Zone, instant: int) -> str:
+        """A time of the run, with its date if the run spans several days."""
+        start, end = self.start or instant, self.end or instant
+        return zone.clock(instant, date=zone.local(start).date() != zone.local(end).date())
+
     def host_of(self, series: Series) -> str:
         """The computer a series is of."""
         return host_of(series, self._host_tags)

@@ -9,7 +9,7 @@ from plimsoll.comparison.compare import Comparison, Side
 from plimsoll.comparison.story import Answer, answer, doubts, story
 from plimsoll.comparison.treatments import checked
 from plimsoll.hosts.settings import Settings
-from plimsoll.insights.insights import Diagnosis
+from plimsoll.insights.insights import Insights
 from plimsoll.rules.load import load_signals
 from tests.simulated import a_log, ar1, reviewed
 
@@ -33,7 +33,7 @@ def a_run(seed, changed=None, without=None):
 
 
 def compared(first, second):
-    one, other = (Side(name, name, Diagnosis(reviewed(a_log(run)))) for name, run in (("a", first), ("b", second)))
+    one, other = (Side(name, name, Insights(reviewed(a_log(run)))) for name, run in (("a", first), ("b", second)))
     return Comparison(one, other, checked(Settings().compare, Path("plimsoll.toml"), load_signals()))
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from plimsoll.insights.insights import Diagnosis
+from plimsoll.insights.averages.find import misleading_averages
+from plimsoll.insights.averages.words import sentence
 from tests.simulated import a_log, ar1, reviewed
 
 WRITES = r"\PhysicalDisk(2 E:)\Disk Writes/sec"
@@ -12,7 +13,7 @@ QUEUE = r"\System\Processor Queue Length"
 
 
 def told(columns, interval_s=5):
-    return Diagnosis(reviewed(a_log(columns, interval_s=interval_s))).averages
+    return misleading_averages(reviewed(a_log(columns, interval_s=interval_s)))
 
 
 def product(figures):
@@ -30,7 +31,7 @@ def test_the_example_of_the_study():
     figures = one.figures
     assert figures.samples == 2331
     assert figures.mean == pytest.approx(product(figures))
-    assert one.sentence == (
+    assert sentence(one) == (
         "The average of Disk writes of SUT, 2 E: is 37.7 /s, but 91.8 % of the samples are zero; the other 8.2 % average "
         "462 /s, at most 1,230 /s."
     )
@@ -66,5 +67,5 @@ def test_the_mean_is_that_of_what_is_not_zero_times_its_share_when_intervals_dif
     quick, slow = (a_log({WRITES: 400.0 * (rng.random(300) < 0.1)}, interval_s=s) for s in (5, 60))
     shifted = slow.times + int(quick.times[-1] - slow.times[0]) + 60 * 10**9
     object.__setattr__(slow, "times", shifted)
-    for one in Diagnosis(reviewed(quick, slow)).averages:
+    for one in misleading_averages(reviewed(quick, slow)):
         assert one.figures.mean == pytest.approx(product(one.figures))

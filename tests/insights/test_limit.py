@@ -13,8 +13,9 @@ from plimsoll.analysis.latency_knee import latency_knee
 from plimsoll.analysis.rank_correlation import rank_correlation
 from plimsoll.hosts.facts import Facts, GivenFacts
 from plimsoll.hosts.recorded_facts import recorded_facts
-from plimsoll.insights.insights import Diagnosis
+from plimsoll.insights.insights import Insights
 from plimsoll.insights.limits.find import what_limits
+from plimsoll.insights.limits.words import sentences, summary
 from plimsoll.model.run import Run
 from plimsoll.model.series import Series
 from plimsoll.report.html.render import render
@@ -37,7 +38,7 @@ def limit_of(logs):
 
 
 def text_of(found):
-    return " ".join(one.text for one in found.sentences)
+    return " ".join(one.text for one in sentences(found))
 
 
 @pytest.mark.parametrize(("simulator", "seeds"), [(saturation, 17), (open_load, 6)], ids=["closed loop", "open load"])
@@ -108,7 +109,7 @@ def a_host(**more):
 def test_an_idle_machine_is_limited_by_nothing():
     found = limit_of([a_log(a_host())])
     assert (found.kind, found.confident) == ("load", False)
-    assert found.summary == "Nothing that was recorded limits this run: nothing stayed near its capacity."
+    assert summary(found) == "Nothing that was recorded limits this run: nothing stayed near its capacity."
     assert "No load is recorded" in text_of(found)
 
 
@@ -125,7 +126,7 @@ def test_a_process_of_one_thread_uses_all_of_one_processor():
     each = {rf"\Processor({n})\% Processor Time": noisy(flat / 1.8 / 4 + 2, seed=n) for n in range(4)}
     found = limit_of([a_log(a_host() | each | process | {SESSIONS: USERS, SEARCHES: noisy(3 * flat)})])
     assert (found.kind, found.confident, found.instance) == ("cpu", True, "slapd")
-    assert found.summary == "The process slapd of SUT, which uses all of one processor, limits this run."
+    assert summary(found) == "The process slapd of SUT, which uses all of one processor, limits this run."
 
 
 def test_processors_that_are_spent_on_switching_are_told():
@@ -190,7 +191,7 @@ def test_what_response_times_go_with_is_told_and_chance_is_not():
 
 def test_every_output_says_it():
     logs = [replace(log, sha256="") for log in saturation.simulate(saturation.Plan("disk", 3))]
-    found = Diagnosis(review(logs, Run(), Question(PACKS, SIGNALS), Facts(GivenFacts(), recorded_facts(logs))))
+    found = Insights(review(logs, Run(), Question(PACKS, SIGNALS), Facts(GivenFacts(), recorded_facts(logs))))
     told = document(found).limit
     assert told is not None
     assert (told.kind, told.confident, told.host, told.instance) == ("disk", True, "db1", "0 C:")

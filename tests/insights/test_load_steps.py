@@ -11,7 +11,8 @@ import pytest
 from plimsoll.analysis.scalability import Law, Refused
 from plimsoll.hosts import settings
 from plimsoll.hosts.facts import Facts, GivenFacts
-from plimsoll.insights.insights import Diagnosis
+from plimsoll.insights.insights import Insights
+from plimsoll.insights.load_steps.find import load_steps
 from plimsoll.insights.load_steps.words import sentences
 from plimsoll.model.errors import Unusable
 from plimsoll.model.run import Phase
@@ -56,12 +57,12 @@ def stepped(columns, deviation=0.005, seed=0):
 
 
 def steps_of(columns, deviation=0.005, **more):
-    return Diagnosis(reviewed(stepped(columns, deviation), **more)).load_steps
+    return load_steps(reviewed(stepped(columns, deviation), **more))
 
 
 def test_table_10_comes_out_with_the_fourth_step_as_the_optimum():
     facts = Facts(GivenFacts({Subject("SUT"): {"processors": 1, "clock_mhz": 200}}))
-    steps = Diagnosis(replace(reviewed(stepped(TABLE_10)), facts=facts)).load_steps
+    steps = load_steps(replace(reviewed(stepped(TABLE_10)), facts=facts))
     assert steps
     for name, exact in (("throughput", TABLE_10[f"{SITE_SERVER}Dynamic Search per sec"]), ("cpu", TABLE_10[CPU])):
         assert [getattr(one, name) for one in steps.steps] == pytest.approx(exact, rel=0.02)
@@ -84,7 +85,7 @@ def test_throughput_falls_where_the_load_is_known_to_rise():
 
 def test_context_switches_that_double_for_hardly_more_work():
     facts = Facts(GivenFacts({Subject("SUT"): {"processors": 2, "clock_mhz": 200}}))
-    steps = Diagnosis(replace(reviewed(stepped(TWO_PROCESSORS, 0.001)), facts=facts)).load_steps
+    steps = load_steps(replace(reviewed(stepped(TWO_PROCESSORS, 0.001)), facts=facts))
     assert steps
     assert [one.left_out for one in steps.steps] == [False] * 4 + [True]  # 15,054 are more than 15,000
     assert steps.optimum
@@ -142,7 +143,7 @@ def test_only_steps_with_a_number_are_phases(name, is_known):
 def test_every_output_shows_the_steps_and_says_nothing_without_them(tmp_path):
     (tmp_path / "a.csv").touch()
     logs = [replace(stepped(columns), path=tmp_path / "a.csv") for columns in (TABLE_10, {SEARCHES: (50.0,) * 5})]
-    shown, none = (Diagnosis(reviewed(log)) for log in logs)
+    shown, none = (Insights(reviewed(log)) for log in logs)
     for text in (render(shown), str(list(lines(shown)))):
         assert "Load steps" in text
         assert "5 load steps" in text

@@ -5,7 +5,8 @@ import pytest
 
 from plimsoll.demo.ocs import simulate
 from plimsoll.demo.study import SETUPS
-from plimsoll.insights.insights import Diagnosis
+from plimsoll.insights.spikes.find import periodic_spikes
+from plimsoll.insights.spikes.words import consequence
 from tests.simulated import a_log, ar1, reviewed
 
 ROWS = 1440  # 2 h every 5 s
@@ -27,7 +28,7 @@ def in_spikes(rows=ROWS, first=FIRST, period=PERIOD):
 
 
 def spikes_of(*logs):
-    return Diagnosis(reviewed(*logs)).spikes
+    return periodic_spikes(reviewed(*logs))
 
 
 def test_signals_that_share_a_rhythm_are_one_finding_with_what_rises():
@@ -56,7 +57,7 @@ def test_signals_that_share_a_rhythm_are_one_finding_with_what_rises():
     assert not rising & {("disk.writes", "SQL01", "1 D:"), ("cpu.busy", "SQL01", None)}
     assert [x.subject.instance for x in one.processes] == ["sqlservr"]
     assert {x.name: x.passed for x in one.limits}["messaging.db_sproc_latency"] == 3
-    assert "Stored procedure latency of FE01 above 100 ms in 3 of 24 spikes" in one.consequence
+    assert "Stored procedure latency of FE01 above 100 ms in 3 of 24 spikes" in consequence(one)
 
 
 def test_two_rhythms_are_two_findings():
@@ -73,7 +74,7 @@ def test_two_rhythms_are_two_findings():
 def test_spikes_that_reach_no_limit_are_said_to_reach_none():
     rng = np.random.default_rng(3)
     [one] = spikes_of(a_log({CPU: 20 + 2 * ar1(rng, ROWS) + 30 * in_spikes()}))
-    assert one.consequence.startswith("Limits not reached in them: Processor time of SUT at most ")
+    assert consequence(one).startswith("Limits not reached in them: Processor time of SUT at most ")
 
 
 def test_what_is_too_small_to_matter_is_not_told():

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from plimsoll.insights.insights import Diagnosis
+from plimsoll.insights.trends.find import trends
+from plimsoll.insights.trends.words import sentence
 from plimsoll.model.run import Phase
 from plimsoll.model.times import SECOND
 from tests.simulated import START, a_log, ar1, reviewed
@@ -27,7 +28,7 @@ def noise(seed, deviation=1.0):
 
 
 def told(columns, phases=()):
-    return [one for one in Diagnosis(reviewed(a_log(columns), phases=phases)).trends if one.notable]
+    return [one for one in trends(reviewed(a_log(columns), phases=phases)) if one.notable]
 
 
 def test_memory_of_a_process_that_climbs_while_the_load_is_level_is_told_with_its_rate():
@@ -37,7 +38,7 @@ def test_memory_of_a_process_that_climbs_while_the_load_is_level_is_told_with_it
     slope, low, high = one.per_hour
     assert slope / MB == pytest.approx(120, rel=0.05)
     assert low < 120 * MB < high
-    assert one.sentence.endswith("while Web requests did not climb.")
+    assert sentence(one).endswith("while Web requests did not climb.")
 
 
 LEVEL = 200 + noise(3, 10)
@@ -84,7 +85,7 @@ def test_memory_that_runs_out_is_told_with_the_time_left():
     best, early, late = one.reaches_s
     assert best == pytest.approx((800 - limit) / 1000 * 7200, rel=0.1)
     assert early < best < late
-    assert "At this rate it reaches its limit of" in one.sentence
+    assert "At this rate it reaches its limit of" in sentence(one)
 
 
 def test_page_life_that_rises_is_told_and_so_is_one_that_stays_low():
@@ -92,6 +93,6 @@ def test_page_life_that_rises_is_told_and_so_is_one_that_stays_low():
     assert (rising.movement, rising.per_hour[0]) == ("climbs", pytest.approx(3600))
     [low] = told({LIFE: 900 + noise(8, 60)})
     assert low.movement == "none"
-    assert "no climb" in low.sentence
-    assert low.sentence.endswith("it should be above 3,600 s.")
+    assert "no climb" in sentence(low)
+    assert sentence(low).endswith("it should be above 3,600 s.")
     assert not told({LIFE: 90_000 + noise(9, 1000)})

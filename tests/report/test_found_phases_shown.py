@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from plimsoll.insights.insights import Diagnosis
+from plimsoll.insights.insights import Insights
 from plimsoll.report import terminal
 from plimsoll.report.html.render import render
 from plimsoll.report.json_document import document
@@ -18,11 +18,11 @@ def outputs(tmp_path, shape):
     path = tmp_path / "log.csv"
     path.touch()
     load = 500 * (shape + ar1(np.random.default_rng(9), ROWS, deviation=0.05))
-    diagnosis = Diagnosis(reviewed(replace(a_log({BATCHES: load}), path=path)))
+    insights = Insights(reviewed(replace(a_log({BATCHES: load}), path=path)))
     text = "\n".join(
-        "".join(part if isinstance(part, str) else part[0] for part in line) for line in terminal.lines(diagnosis)
+        "".join(part if isinstance(part, str) else part[0] for part in line) for line in terminal.lines(insights)
     )
-    return json.loads(document(diagnosis).model_dump_json(by_alias=True)), text, render(diagnosis)
+    return json.loads(document(insights).model_dump_json(by_alias=True)), text, render(insights)
 
 
 def test_outputs_tell_which_phases_were_found_and_how_sure_that_is(tmp_path):

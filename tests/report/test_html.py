@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from plimsoll.hosts.facts import Facts, GivenFacts
-from plimsoll.insights.insights import Diagnosis
+from plimsoll.insights.insights import Insights
 from plimsoll.model.log import Log
 from plimsoll.model.names import shipped
 from plimsoll.model.perfmon import CounterPath
@@ -166,7 +166,7 @@ NOW = 1_770_000_000 * SECOND
 
 
 def page(found, zone=None):
-    return Page(render(Diagnosis(found), zone, NOW))
+    return Page(render(Insights(found), zone, NOW))
 
 
 def test_verdict_and_every_fact_of_a_breach_are_said():
@@ -211,7 +211,7 @@ def test_hostile_names_stay_text():
 
 
 def test_nothing_is_loaded_from_anywhere():
-    text = render(Diagnosis(too_little_memory()))
+    text = render(Insights(too_little_memory()))
     found = Page(text)
     for _, attrs in found.elements:
         assert not set(attrs) & {"src", "srcset", "action", "data", "poster"}
@@ -237,7 +237,7 @@ def test_many_breaches_stay_small_and_none_is_lost():
     columns = {QUEUE.format(f"{n} Z:"): rng.uniform(4, 9 + n, rows) for n in range(128)}
     columns |= {rf"\Process(p{n})\Thread Count": np.full(rows, 9.0) for n in range(5000)}
     columns |= {CPU: rng.uniform(85, 100, rows), LIFE: rng.uniform(100, 900, rows)}
-    text = render(Diagnosis(a_review(a_log(columns))))
+    text = render(Insights(a_review(a_log(columns))))
     assert len(text.encode()) < 1_500_000
     shown = Page(text)
     assert len(shown.all("div", "chart full")) == 3
@@ -258,7 +258,7 @@ def test_whatever_the_log_the_report_stays_below_eight_megabytes():
         rules.append(a_rule(f"r{n}", f"s.n{n}", "< 2"))
         columns |= {path.replace("*", f"i{i}"): rng.uniform(0, 1, 6000) for i in range(8)}
     found = a_review(a_log(columns), packs=(a_pack(*rules),), signals=signals)
-    text = render(Diagnosis(found))
+    text = render(Insights(found))
     assert 3_000_000 < len(text.encode()) < 8_000_000
     shown = Page(text)
     assert len(shown.data["charts"]) == 80
@@ -276,7 +276,7 @@ def test_three_hundred_hosts_stay_small():
         disks = {QUEUE.format(f"{disk} C:"): rng.uniform(0, 2, 500) for disk in range(8)}
         one = a_log(disks | {CPU: rng.uniform(85, 95, 500), MEMORY: rng.uniform(1e9, 2e9, 500)}, host=f"HOST{n}")
         logs.append(replace(one, times=one.times + rng.integers(0, 10**6, 500) * 1000))
-    text = render(Diagnosis(a_review(*logs)))
+    text = render(Insights(a_review(*logs)))
     assert len(text.encode()) < 2_000_000
     assert "on 300 of 300 hosts, worst HOST" in Page(text).text
 
@@ -466,7 +466,7 @@ def test_the_report_says_what_made_it_when_and_from_which_bytes(tmp_path):
 def test_no_data_is_never_shown_as_held():
     columns = {LIFE: np.full(300, np.nan), CPU: level(30, 300)}
     directory = a_pack(a_rule("ldap", "cpu.busy", "< 5"), objects=["NTDS"], name="directory")
-    text = render(Diagnosis(a_review(a_log(columns), packs=(PACK, directory))))
+    text = render(Insights(a_review(a_log(columns), packs=(PACK, directory))))
     held = text[text.index('id="held"') : text.index('id="statistics"')]
     assert "Processor time" in held
     for title in ("Page life expectancy", "Disk queue length", "Available memory"):
@@ -499,7 +499,7 @@ def test_water_rises_as_a_floor_is_neared():
 
     def surface(value):
         pack = a_pack(a_rule("memory", "memory.available", "> 1000"))
-        text = render(Diagnosis(a_review(a_log({MEMORY: level(value, noise=0)}), packs=(pack,))))
+        text = render(Insights(a_review(a_log({MEMORY: level(value, noise=0)}), packs=(pack,))))
         return float(re.findall(r'class="water" d="M\S+ ([\d.]+)A', text)[0])
 
     assert surface(1100) < surface(2000) < surface(9000), "y counts downwards"
@@ -556,4 +556,4 @@ def test_a_run_of_one_row_is_reported_too():
 
 
 def test_the_same_review_gives_the_same_bytes():
-    assert render(Diagnosis(too_little_memory()), now=NOW) == render(Diagnosis(too_little_memory()), now=NOW)
+    assert render(Insights(too_little_memory()), now=NOW) == render(Insights(too_little_memory()), now=NOW)

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from plimsoll.hosts.facts import Facts, GivenFacts
-from plimsoll.insights.insights import Diagnosis
+from plimsoll.insights.insights import Insights
 from plimsoll.model.log import Log
 from plimsoll.model.names import shipped
 from plimsoll.model.perfmon import CounterPath
@@ -122,7 +122,7 @@ def reviewed(logs, phases=()):
 def report(tmp_path_factory):
     """The report as a file, as its address."""
     path = tmp_path_factory.mktemp("report") / "report.html"
-    path.write_text(render(Diagnosis(everything())), encoding="utf-8")
+    path.write_text(render(Insights(everything())), encoding="utf-8")
     return path.as_uri()
 
 
@@ -283,7 +283,7 @@ def test_samples_between_missing_ones_are_dots(chromium, tmp_path):
     values = np.full(ROWS, np.nan)
     values[::2] = 500.0
     log = a_log("SQL01", {r"\SQLServer:Buffer Manager\Page life expectancy": values})
-    (tmp_path / "r.html").write_text(render(Diagnosis(reviewed([log]))), encoding="utf-8")
+    (tmp_path / "r.html").write_text(render(Insights(reviewed([log]))), encoding="utf-8")
     page = chromium.new_page(viewport={"width": 1440, "height": 900})
     page.goto((tmp_path / "r.html").as_uri())
     assert pixels(page.locator(".chart.full").first, "--pale") > 500
@@ -456,7 +456,7 @@ def test_values_stand_at_round_ticks(chromium, tmp_path, low, high, unit, expect
     pack = Pack.model_validate({"pack": "p", "title": "P", "about": "a", "rules": [rule]})
     log = a_log("H", {CPU: np.linspace(low, high, ROWS)})
     found = review([log], Run("r"), Question((pack,), {"s.s": signal}), Facts(GivenFacts(), {}))
-    (tmp_path / "r.html").write_text(render(Diagnosis(found)), encoding="utf-8")
+    (tmp_path / "r.html").write_text(render(Insights(found)), encoding="utf-8")
     page = chromium.new_page(viewport={"width": 1440, "height": 900})
     page.goto((tmp_path / "r.html").as_uri())
     shown = ticks(page)[1]
@@ -478,7 +478,7 @@ def test_moments_are_round_on_the_logs_own_clock(chromium, tmp_path, start, hour
     first = instant(datetime.fromisoformat(start).replace(tzinfo=UTC))
     log = a_log("H", {CPU: np.full(ROWS, 5.0)})
     log = replace(log, times=first + np.linspace(0, hours * 3600, ROWS).astype(np.int64) * SECOND)
-    (tmp_path / "r.html").write_text(render(Diagnosis(reviewed([log]))), encoding="utf-8")
+    (tmp_path / "r.html").write_text(render(Insights(reviewed([log]))), encoding="utf-8")
     page = chromium.new_page(viewport={"width": 1440, "height": 900}, timezone_id="America/New_York")
     page.goto((tmp_path / "r.html").as_uri())
     assert [one for one in ticks(page)[0] if one][: len(expected)] == expected

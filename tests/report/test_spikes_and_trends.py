@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from plimsoll.insights.insights import Diagnosis
+from plimsoll.insights.insights import Insights
 from plimsoll.report import terminal
 from plimsoll.report.html.render import render
 from plimsoll.report.json_document import document
@@ -25,7 +25,7 @@ def in_file(log, folder):
     return replace(log, path=path)
 
 
-def a_diagnosis(folder):
+def a_run(folder):
     rng = np.random.default_rng(1)
     writes = np.zeros(ROWS)
     for start in range(24, ROWS, 60):
@@ -35,22 +35,22 @@ def a_diagnosis(folder):
         r"\Process(app)\Private Bytes": MB * (500 + 240 * np.arange(ROWS) / ROWS + ar1(rng, ROWS)),
         r"\Web Service(_Total)\Total Method Requests/sec": 200 + 10 * ar1(rng, ROWS),
     }
-    return Diagnosis(reviewed(in_file(a_log(columns), folder)))
+    return Insights(reviewed(in_file(a_log(columns), folder)))
 
 
 def quiet(folder):
     log = a_log({r"\Memory\Cache Bytes": 50 + ar1(np.random.default_rng(2), ROWS)})
-    return Diagnosis(reviewed(in_file(log, folder)))
+    return Insights(reviewed(in_file(log, folder)))
 
 
-def as_text(diagnosis):
-    parts = (part for line in terminal.lines(diagnosis) for part in (*line, "\n"))
+def as_text(insights):
+    parts = (part for line in terminal.lines(insights) for part in (*line, "\n"))
     return "".join(part if isinstance(part, str) else part[0] for part in parts)
 
 
 def test_all_three_are_in_every_output(tmp_path):
-    diagnosis = a_diagnosis(tmp_path)
-    page, text, found = render(diagnosis), as_text(diagnosis), document(diagnosis)
+    insights = a_run(tmp_path)
+    page, text, found = render(insights), as_text(insights), document(insights)
     [spikes], [average] = found.spikes, found.averages
     trend = found.trends[0]
     for sentence in (spikes.sentence, trend.sentence, average.sentence):
@@ -69,6 +69,6 @@ def test_all_three_are_in_every_output(tmp_path):
 
 
 def test_nothing_to_tell_is_nothing_told(tmp_path):
-    diagnosis = quiet(tmp_path)
-    assert TITLE not in render(diagnosis)
-    assert TITLE not in as_text(diagnosis)
+    insights = quiet(tmp_path)
+    assert TITLE not in render(insights)
+    assert TITLE not in as_text(insights)

@@ -10,7 +10,7 @@ import pytest
 from plimsoll.hosts.facts import Facts
 from plimsoll.hosts.recorded_facts import recorded_facts
 from plimsoll.hosts.settings import Settings
-from plimsoll.insights.insights import Diagnosis
+from plimsoll.insights.insights import Insights
 from plimsoll.model.log import Log
 from plimsoll.model.run import Run
 from plimsoll.model.series import Series
@@ -78,8 +78,8 @@ def test_a_mistyped_instance_is_remarked_on():
     assert 'the instance "C:" of web01' in remark.text
     assert 'did you mean "0 C:"?' in remark.text
     assert set(limits(found).values()) == {3}
-    assert remark.text in json.loads(document(Diagnosis(found)).model_dump_json())["remarks"][0]["text"]
-    assert "the instance" in render(Diagnosis(found))
+    assert remark.text in json.loads(document(Insights(found)).model_dump_json())["remarks"][0]["text"]
+    assert "the instance" in render(Insights(found))
 
 
 def test_an_instance_unlike_any_is_told_which_there_are():
@@ -109,7 +109,7 @@ def test_facts_of_a_computer_that_an_agent_polls_are_its_own():
     assert found.remarks == ()
     assert found.hosts == ("DISKS1", "DISKS2")
     assert limits(found) == {("DISKS1", "0 C:"): 3, ("DISKS2", "0 C:"): 12}
-    assert {one.host for one in document(Diagnosis(found)).statistics} == {"DISKS1", "DISKS2"}
+    assert {one.host for one in document(Insights(found)).statistics} == {"DISKS1", "DISKS2"}
 
 
 def test_a_database_server_that_was_watched_from_afar_is_judged():

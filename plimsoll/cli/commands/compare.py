@@ -12,7 +12,7 @@ from plimsoll.comparison.compare import Comparison, Side
 from plimsoll.comparison.story import Answer, answer, doubts
 from plimsoll.comparison.treatments import Treatments, checked
 from plimsoll.hosts.settings import Settings
-from plimsoll.insights.insights import Diagnosis
+from plimsoll.insights.insights import Insights
 from plimsoll.model.errors import Unusable
 from plimsoll.report.comparison import terminal
 from plimsoll.report.comparison.json_document import document
@@ -69,7 +69,7 @@ def sides(sources: Sequence[str], reviews: Sequence[Review]) -> list[Side]:
         names = [Path(source).name or source for source in sources]
     if len(set(names)) < len(names):
         names = [f"{name} ({number})" for number, name in enumerate(names, 1)]
-    return [Side(name, source, Diagnosis(review)) for name, source, review in zip(names, sources, reviews, strict=True)]
+    return [Side(name, source, Insights(review)) for name, source, review in zip(names, sources, reviews, strict=True)]
 
 
 def _treatments(baseline: Review, path: Path | None, given: Settings) -> Treatments:

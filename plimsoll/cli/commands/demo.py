@@ -9,7 +9,7 @@ from plimsoll.cli.console import print_line, print_lines
 from plimsoll.cli.inputs import Inputs
 from plimsoll.cli.outputs import write_text
 from plimsoll.demo.runs import write_runs
-from plimsoll.insights.insights import Diagnosis
+from plimsoll.insights.insights import Insights
 from plimsoll.report import terminal
 from plimsoll.report.html.render import render
 
@@ -21,7 +21,7 @@ def run(out: Path, *, serve: bool = False) -> None:
     """
     for folder in write_runs(out):
         report = folder / "report.html"
-        result = Diagnosis(review_inputs(Inputs((str(folder),)), Options()))
+        result = Insights(review_inputs(Inputs((str(folder),)), Options()))
         print_lines(terminal.lines(result))
         write_text(report, render(result))
         print_lines([(), (f"Report: {report}",), ()])

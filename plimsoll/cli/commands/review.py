@@ -8,7 +8,7 @@ from plimsoll.cli.inputs import Inputs, read
 from plimsoll.cli.outputs import STDOUT, refuse_overwriting, write_json, write_text
 from plimsoll.hosts import settings
 from plimsoll.ingest.found import Found
-from plimsoll.insights.insights import Diagnosis
+from plimsoll.insights.insights import Insights
 from plimsoll.model.errors import Unusable
 from plimsoll.report import terminal
 from plimsoll.report.json_document import document
@@ -47,20 +47,20 @@ def run(inputs: Inputs, options: Options, outputs: Outputs) -> int:
         if path == STDOUT:
             raise Unusable(f"{option} - is not supported: name a file, it is written as a whole or not at all")
     result = review_inputs(inputs, options)
-    diagnosis = Diagnosis(result)
+    insights = Insights(result)
     zone = inputs.requested_zone
     also_read = [*inputs.names, *([options.config] if options.config else [])]
     refuse_overwriting(result.logs, outputs.report, outputs.json, outputs.junit, also_read=also_read)
     if outputs.report is not None:
         from plimsoll.report.html.render import render  # noqa: PLC0415  only the HTML report needs jinja2
 
-        write_text(outputs.report, render(diagnosis, zone))
+        write_text(outputs.report, render(insights, zone))
     if outputs.json is not None:
-        write_json(outputs.json, document(diagnosis).model_dump_json(by_alias=True, indent=2))
+        write_json(outputs.json, document(insights).model_dump_json(by_alias=True, indent=2))
     if outputs.junit is not None:
         write_text(outputs.junit, junit(result, zone))
     if outputs.json != STDOUT:
-        print_lines(terminal.lines(diagnosis, zone))
+        print_lines(terminal.lines(insights, zone))
         if outputs.report is not None:
             print_line()
             print_line(f"Report: {outputs.report}")

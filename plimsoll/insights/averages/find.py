@@ -16,9 +16,8 @@ from plimsoll.insights.leading_signals import leading, plain
 from plimsoll.insights.smallest_change import smallest_change
 from plimsoll.model.log import Values
 from plimsoll.model.samples import Samples
-from plimsoll.model.value_text import percent, quantity
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import limit_of, subject_name
+from plimsoll.review.sentences import limit_of
 from plimsoll.review.statistics import Figures, figures, weights_of
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
@@ -48,31 +47,6 @@ class MisleadingAverage:
     low: float | None = None
     high: float | None = None
     share: float | None = None
-
-    @property
-    def sentence(self) -> str:
-        """Why the average says little, with what says more."""
-
-        def shown(value: float | None) -> str:
-            return quantity(float("nan") if value is None else value, self.signal.unit)
-
-        found = self.figures
-        start = f"The average of {self.signal.title} of {subject_name(self.subject)} is {shown(found.mean)}, but "
-        if self.kind == "bursts":
-            rest = found.nonzero_share or 0.0
-            return (
-                f"{start}{percent(1 - rest)} of the samples are zero; the other {percent(rest)} average "
-                f"{shown(found.nonzero_mean)}, at most {shown(found.maximum)}."
-            )
-        if self.kind == "tail":
-            half = f"at most {shown(found.median)}" if found.median else "zero"
-            highest = f"1 % are above {shown(found.p99)}, at most {shown(found.maximum)}"
-            return f"{start}half of the samples are {half}, and {highest}."
-        share = self.share or 0.0
-        return (
-            f"{start}it is hardly ever near that: {percent(share)} of the samples are around {shown(self.high)}, the "
-            f"others around {shown(self.low)}."
-        )
 
 
 def misleading_averages(review: Review) -> tuple[MisleadingAverage, ...]:

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from plimsoll.insights.limits.case import Case
-from plimsoll.insights.limits.resource_use import Standing, State
+from plimsoll.insights.limits.evidence import Evidence
+from plimsoll.insights.limits.resource_use import ResourceUse, State
 
 Kind = Literal["cpu", "disk", "memory", "network", "queue", "load", "unknown"]
 _FEWEST_ROWS = 10  # our choice: of a log, to be sure of anything
@@ -18,16 +18,16 @@ class Conclusion:
 
     kind: Kind
     confident: bool = False
-    limiting: Standing | None = None
+    limiting: ResourceUse | None = None
 
 
-def conclude(case: Case) -> Conclusion:
+def conclude(case: Evidence) -> Conclusion:
     """Draw the conclusion: what was near its capacity limits; else the software does, or the load was too small."""
     found = _of_a_resource(case) if case.used_up else _without_a_resource(case)
     return found if case.measured.rows >= _FEWEST_ROWS else replace(found, confident=False)
 
 
-def _of_a_resource(case: Case) -> Conclusion:
+def _of_a_resource(case: Evidence) -> Conclusion:
     first, *others = case.used_up
     rivals = [one for one in others if one.state == first.state]
     if len(rivals) > 1 and not case.load.flat:
@@ -35,7 +35,7 @@ def _of_a_resource(case: Case) -> Conclusion:
     return Conclusion(first.resource, not rivals and _is_sure(case, first), first)
 
 
-def _is_sure(case: Case, first: Standing) -> bool:
+def _is_sure(case: Evidence, first: ResourceUse) -> bool:
     """Whether the resource near its capacity is all that can limit."""
     load = case.load
     if load.fell is not None or (load.follows and load.response is not None) or _may_be_paging(case, first):
@@ -46,14 +46,14 @@ def _is_sure(case: Case, first: Standing) -> bool:
     return first.state == State.FULL or load.flat or alone
 
 
-def _may_be_paging(case: Case, first: Standing) -> bool:
+def _may_be_paging(case: Evidence, first: ResourceUse) -> bool:
     """Whether a busy disk may read what memory could not hold, since what was left of that is not recorded."""
     return first.resource == "disk" and any(
-        one.resource == "memory" and one.host == first.host and one.state <= State.UNCLEAR for one in case.standings
+        one.resource == "memory" and one.host == first.host and one.state <= State.UNCLEAR for one in case.resources
     )
 
 
-def _without_a_resource(case: Case) -> Conclusion:
+def _without_a_resource(case: Evidence) -> Conclusion:
     recorded, mostly = not case.open, case.mostly_recorded
     follows = case.load.follows
     queues = [one for one in case.waits if one.stands]

@@ -7,7 +7,7 @@ import numpy as np
 from plimsoll.insights.limits.figure import Figure, figure_of
 from plimsoll.insights.limits.load_response import LoadResponse
 from plimsoll.insights.limits.measured import Measured
-from plimsoll.insights.limits.resource_use import Standing, State
+from plimsoll.insights.limits.resource_use import ResourceUse, State
 from plimsoll.rules.subjects import Subject
 
 # Our choices.
@@ -24,7 +24,7 @@ _TOTAL = {  # and the figures of a single disk that they stand for
 }
 
 
-def disks(measured: Measured, host: str, load: LoadResponse) -> Standing:
+def disks(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
     """The standing of the disk of a host that is nearest to its capacity."""
     by_disk: dict[Subject, dict[str, Figure]] = {}
     for signal in _EACH:
@@ -44,7 +44,7 @@ def disks(measured: Measured, host: str, load: LoadResponse) -> Standing:
             if (one := measured.one(signal, host)) is not None
         }
         if not totals:
-            return Standing("disk", host, State.NOT_RECORDED, needed=needed)
+            return ResourceUse("disk", host, State.NOT_RECORDED, needed=needed)
         return _standing(_Disk(host, totals, exact=False, together=True), needed)
     return max(found, key=lambda one: (one.state, _use(one)))
 
@@ -55,9 +55,9 @@ def _is_exact(measured: Measured, subject: Subject) -> bool:
     return measured.is_linux(subject.host) or (busy is not None and float(np.nanmax(busy)) <= 100)
 
 
-def _use(standing: Standing) -> float:
+def _use(use: ResourceUse) -> float:
     """The time a disk was busy, or its queue, to find the busiest of several."""
-    first = standing.figures[0]
+    first = use.figures[0]
     return 100 - first.value if first.signal.startswith("disk.idle") else first.value
 
 
@@ -115,10 +115,10 @@ class _Disk:
         return tuple(sorted(found, key=lambda one: not one.beyond(one.value)))
 
 
-def _standing(disk: _Disk, needed: str) -> Standing:
+def _standing(disk: _Disk, needed: str) -> ResourceUse:
     state = _state(disk)
     what = "all disks together" if disk.together else ""
-    return Standing("disk", disk.host, state, disk.shown, what=what, needed=needed if state == State.UNCLEAR else "")
+    return ResourceUse("disk", disk.host, state, disk.shown, what=what, needed=needed if state == State.UNCLEAR else "")
 
 
 def _state(disk: _Disk) -> State:

@@ -7,54 +7,63 @@ Where the counters do not tell, the answer is that it cannot be told, and what w
 
 from dataclasses import dataclass
 
-from plimsoll.insights.limits import words
-from plimsoll.insights.limits.case import case_of
-from plimsoll.insights.limits.conclusion import Kind, conclude
+from plimsoll.insights.limits.conclusion import Conclusion, Kind, conclude
+from plimsoll.insights.limits.evidence import Evidence, evidence
 from plimsoll.insights.limits.figure import Figure
 from plimsoll.insights.limits.inside_software import Waiting
 from plimsoll.insights.limits.load_response import LoadResponse
-from plimsoll.insights.limits.reasons import Sentence, reasons
-from plimsoll.insights.limits.resource_use import Standing
+from plimsoll.insights.limits.resource_use import ResourceUse
 from plimsoll.review.review import Review
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Limit:
-    """What limits a run.
+    """What limits a run: the conclusion, and what it was drawn from."""
 
-    Attributes:
-        kind: The resource; `queue` inside the software; `load`: it was too small to reach a limit; or `unknown`.
-        confident: Whether the figures leave no other explanation that was looked for.
-        sentences: The reasons, the conclusion first.
-        standings: Every resource of every host.
-        limiting: The resource that limits; None for queue, load and unknown.
-        waiting: What waited inside the software.
-        load: The load, and how the work responded.
-        spans: The times of the highest load (UTC ns), which the figures are of.
-        phase: The phase that most of them is in.
-    """
-
-    kind: Kind
-    confident: bool
-    sentences: tuple[Sentence, ...]
-    standings: tuple[Standing, ...]
-    limiting: Standing | None
-    waiting: tuple[Waiting, ...]
-    load: LoadResponse
-    spans: tuple[tuple[int, int], ...]
-    phase: str | None
+    evidence: Evidence
+    conclusion: Conclusion
 
     @property
-    def summary(self) -> str:
-        """The conclusion."""
-        return self.sentences[0].text
+    def kind(self) -> Kind:
+        """The resource; `queue` inside the software; `load`: it was too small to reach a limit; or `unknown`."""
+        return self.conclusion.kind
+
+    @property
+    def confident(self) -> bool:
+        """Whether the figures leave no other explanation that was looked for."""
+        return self.conclusion.confident
+
+    @property
+    def limiting(self) -> ResourceUse | None:
+        """The resource that limits; None for queue, load and unknown."""
+        return self.conclusion.limiting
+
+    @property
+    def resources(self) -> tuple[ResourceUse, ...]:
+        """Every resource of every host."""
+        return self.evidence.resources
+
+    @property
+    def load(self) -> LoadResponse:
+        """The load, and how the work responded."""
+        return self.evidence.load
+
+    @property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """The times of the highest load (UTC ns), which the figures are of."""
+        return self.evidence.spans
+
+    @property
+    def phase(self) -> str | None:
+        """The phase that most of them is in."""
+        return self.evidence.phase
 
     @property
     def host(self) -> str | None:
         """The host that limits, or on which a queue grew; None where no one does."""
         if self.limiting is not None:
             return self.limiting.host
-        return self.waiting[0].figure.subject.host if self.kind == "queue" and self.waiting else None
+        return self._queue.figure.subject.host if self._queue is not None else None
 
     @property
     def instance(self) -> str | None:
@@ -66,26 +75,20 @@ class Limit:
         """The figure that tells most: of what limits, or of what came nearest to a limit."""
         if self.limiting is not None:
             return self.limiting.figures[0]
-        if self.kind == "queue" and self.waiting:
-            return self.waiting[0].figure
-        nearest = max((one for one in self.standings if one.figures), key=lambda one: one.state, default=None)
+        if self._queue is not None:
+            return self._queue.figure
+        nearest = max((one for one in self.resources if one.figures), key=lambda one: one.state, default=None)
         return nearest.figures[0] if nearest else None
+
+    @property
+    def _queue(self) -> Waiting | None:
+        """The queue inside the software that limits, if one does."""
+        return next(iter(self.evidence.waits), None) if self.kind == "queue" else None
 
 
 def what_limits(review: Review) -> Limit | None:
     """What limits a run; None if it has no samples."""
     if review.start is None or review.end is None or review.end <= review.start:
         return None
-    case = case_of(review)
-    found = conclude(case)
-    return Limit(
-        found.kind,
-        found.confident,
-        tuple(reasons(case, found)),
-        case.standings,
-        found.limiting,
-        tuple(case.waits),
-        case.load,
-        case.spans,
-        words.phase_of(case.measured, case.load),
-    )
+    found = evidence(review)
+    return Limit(found, conclude(found))

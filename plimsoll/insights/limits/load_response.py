@@ -1,6 +1,6 @@
 """The part of a run with the highest load, and whether the work done still followed the load there."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,6 +22,10 @@ _AT_LEAST, _AT_MOST = 0.55, 0.75  # what it may be at the far end of its error
 _LATER = 0.1  # of the run
 _STILL_RISES = 1.15
 _GO_TOGETHER = 0.3  # rank correlation of connections and work
+_LEAST_BUSY = 0.2  # our choice: of the run
+_FEWEST_BUSY = 3
+_HIGH_IS_NEAR = ("cpu.busy", "disk.busy_total", "network.sent_utilization", "network.received_utilization")
+_LOW_IS_NEAR = ("disk.idle", "disk.idle_total", "memory.available", "memory.available_percent")
 
 
 @dataclass(frozen=True)
@@ -140,3 +144,25 @@ def after_the_peak(measured: Measured, load: LoadResponse) -> LoadResponse | Non
         return None
     before, at_peak = float(np.median(done[later])), float(np.median(done[load.top]))
     return replace(load, top=later, follows=False, fell=(at_peak, before))
+
+
+def busy_part(measured: Measured, load: LoadResponse) -> LoadResponse | None:
+    """The same load with the busy part in place of the highest load; None where there is none, or a load tells."""
+    if load.offered is not None or (load.work is not None and load.work.kind != "bytes"):
+        return None
+    part = max(_near(measured), key=lambda one: int(one.sum()), default=None)
+    if part is None or part.sum() < _FEWEST_BUSY or part.mean() < _LEAST_BUSY:
+        return None
+    return replace(load, top=part, low=_others(part), follows=None, response=None, busy=True)
+
+
+def _near(measured: Measured) -> Iterator[Mask]:
+    """For each resource, the part of the run in which it was near its capacity."""
+    for signal in (*_HIGH_IS_NEAR, *_LOW_IS_NEAR):
+        for subject, values in measured.of(signal).items():
+            limit = measured.bound(signal, subject).limit
+            yield values <= limit if signal in _LOW_IS_NEAR else values >= limit
+
+
+def _others(part: Mask) -> Mask | None:
+    return ~part if (~part).sum() >= _FEWEST_BUSY else None

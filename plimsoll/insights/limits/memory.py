@@ -7,7 +7,7 @@ import numpy as np
 from plimsoll.insights.limits.figure import Figure, figure_of
 from plimsoll.insights.limits.load_response import LoadResponse
 from plimsoll.insights.limits.measured import Measured
-from plimsoll.insights.limits.resource_use import Standing, State
+from plimsoll.insights.limits.resource_use import ResourceUse, State
 from plimsoll.model.log import Values
 from plimsoll.model.times import SECOND
 from plimsoll.review.findings import CROSSED, Finding
@@ -22,17 +22,17 @@ _PAGE_LIFE = ("sql-page-life-critical", "sql-page-life-maximum", "sql-page-life-
 _LITTLE = 1000 * 2**20  # bytes: with the paging of windows-paging, the limit of that rule
 
 
-def memory(measured: Measured, host: str, load: LoadResponse) -> Standing:
+def memory(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
     """The standing of a host's memory: what is left of it, and whether data had to be read from disk again."""
     left = _left(measured, host, load)
     paging = [one for name in _PAGING if (one := _first(measured, host, load, (name,))) is not None]
     stalled = _first(measured, host, load, ("memory.stalled", "memory.waited_for"))
     shown = tuple(one for one in (left, _most(paging)) if one is not None)
     if stalled is not None and stalled.value > (stalled.limit or 0):
-        return Standing("memory", host, State.FULL, (stalled, *shown))
+        return ResourceUse("memory", host, State.FULL, (stalled, *shown))
     if (cache := _small_cache(measured, host, load)) is not None:
-        return Standing("memory", host, State.NEAR, (*cache, *shown), what="the buffer cache of SQL Server")
-    return Standing(
+        return ResourceUse("memory", host, State.NEAR, (*cache, *shown), what="the buffer cache of SQL Server")
+    return ResourceUse(
         "memory", host, _state(left, paging), shown, needed="" if left and paging else measured.needed("memory", host)
     )
 

@@ -8,7 +8,7 @@ import numpy as np
 from plimsoll.insights.limits.figure import Figure, figure_of
 from plimsoll.insights.limits.load_response import LoadResponse
 from plimsoll.insights.limits.measured import USUAL_LINKS, Mask, Measured
-from plimsoll.insights.limits.resource_use import Standing, State
+from plimsoll.insights.limits.resource_use import ResourceUse, State
 from plimsoll.model.log import Values
 
 # Our choices.
@@ -24,23 +24,23 @@ _DIRECTIONS = (
 _INVENTED = 250  # %: adapters of virtual machines invent a speed
 
 
-def network(measured: Measured, host: str, load: LoadResponse) -> Standing:
+def network(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
     """The standing of the adapter of a host that is nearest to the speed of its link."""
     known = [one for one in _utilizations(measured, host, load) if 0 <= one[0].value < _INVENTED]
     if known:
         busiest, values = max(known, key=lambda one: one[0].value)
-        return Standing(
+        return ResourceUse(
             "network", host, _state(busiest, values, load.top), (busiest, *_queue(measured, host, load, busiest))
         )
     carried = list(_carried(measured, host, load))
     if not carried:
-        return Standing("network", host, State.NOT_RECORDED, needed=measured.needed("network", host))
+        return ResourceUse("network", host, State.NOT_RECORDED, needed=measured.needed("network", host))
     most, values = max(carried, key=lambda one: one[0].value)
     link = _usual_link(most.value, values, load.top)
     if link is not None:
         limit = _JUST_BELOW[0] * link / 8
         document = f"our choice: just below the {link / 1e6:,.0f} Mbit/s of a usual link, whose speed is not recorded"
-        return Standing(
+        return ResourceUse(
             "network",
             host,
             State.NEAR,
@@ -48,7 +48,7 @@ def network(measured: Measured, host: str, load: LoadResponse) -> Standing:
             needed=measured.needed("network", host),
         )
     slow = most.value < _SLOW * _FAST_ETHERNET / 8
-    return Standing(
+    return ResourceUse(
         "network",
         host,
         State.ROOM if slow else State.UNCLEAR,

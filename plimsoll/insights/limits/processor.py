@@ -7,7 +7,7 @@ import numpy as np
 from plimsoll.insights.limits.figure import Figure, figure_of
 from plimsoll.insights.limits.load_response import LoadResponse
 from plimsoll.insights.limits.measured import Measured, median
-from plimsoll.insights.limits.resource_use import Standing, State
+from plimsoll.insights.limits.resource_use import ResourceUse, State
 from plimsoll.model.log import Values
 from plimsoll.rules.subjects import Subject
 
@@ -19,27 +19,27 @@ _SHARE_BEYOND = 0.02  # our choice: of its samples
 _NO_WORK = ("idle", "_total", "system")
 
 
-def processors(measured: Measured, host: str, load: LoadResponse) -> Standing:
+def processors(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
     """The standing of a host's processors."""
     all_of_them = _busy(measured, host)
     if all_of_them is None:
-        return Standing("cpu", host, State.NOT_RECORDED, needed=measured.needed("cpu", host))
+        return ResourceUse("cpu", host, State.NOT_RECORDED, needed=measured.needed("cpu", host))
     busy = figure_of(measured, load, "cpu.busy", *all_of_them)
     limit = busy.limit or 100
     more = tuple(_supporting(measured, host, load))
     if busy.value >= limit:
         state = State.FULL if busy.value >= _FULL else State.NEAR
-        return Standing("cpu", host, state, (busy, *more))
+        return ResourceUse("cpu", host, state, (busy, *more))
     if (one := _one_processor(measured, host, load)) is not None:
         state = State.FULL if one.value >= _FULL else State.NEAR
-        return Standing("cpu", host, state, (one, busy, *more), what="one processor")
+        return ResourceUse("cpu", host, state, (one, busy, *more), what="one processor")
     if (process := _one_process(measured, host, load, busy.value)) is not None:
-        return Standing("cpu", host, State.NEAR, (process, busy, *more), what="one process")
+        return ResourceUse("cpu", host, State.NEAR, (process, busy, *more), what="one process")
     queue = next((one for one in more if one.signal in ("cpu.queue_length", "cpu.load")), None)
     if busy.value >= _HIGH_WITH_QUEUE and (queue is not None or load.flat):
-        return Standing("cpu", host, State.NEAR, (busy, *more))
+        return ResourceUse("cpu", host, State.NEAR, (busy, *more))
     state = State.HIGH if busy.value >= _HIGH * limit else State.ROOM
-    return Standing("cpu", host, state, (busy, *more))
+    return ResourceUse("cpu", host, state, (busy, *more))
 
 
 def _busy(measured: Measured, host: str) -> tuple[Subject, Values] | None:

@@ -37,7 +37,7 @@ _NAMES: dict[State, StateName] = {
 
 
 @dataclass(frozen=True)
-class Standing:
+class ResourceUse:
     """A resource of a host at the highest load.
 
     `figures` tell it, the most telling first; `what` is the resource in words where it is a part of one (`one of 8

@@ -1,182 +1,136 @@
-"""The sentences about what limits a run: each states figures, and what they were compared with."""
+"""What limits a run, in words: the conclusion and its reasons, each with the figures it rests on."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-from plimsoll.insights.limits.figure import Figure
-from plimsoll.insights.limits.load_response import LoadResponse
-from plimsoll.insights.limits.measured import OURS, Measured
-from plimsoll.insights.limits.resource_use import Resource, Standing, State
-from plimsoll.model.remark import listed
-from plimsoll.model.value_text import number, quantity
-from plimsoll.review.load import Load
-from plimsoll.review.sentences import subject_name
+from plimsoll.insights.insight import Told
+from plimsoll.insights.limits import phrases
+from plimsoll.insights.limits.conclusion import Conclusion
+from plimsoll.insights.limits.evidence import Evidence
+from plimsoll.insights.limits.figure import Figure, figure_of
+from plimsoll.insights.limits.find import Limit
+from plimsoll.insights.limits.latency_words import latencies
+from plimsoll.insights.limits.resource_use import ResourceUse
+from plimsoll.insights.limits.switching_words import switching
+from plimsoll.model.times import Zone
+from plimsoll.review.sentences import breach_sentence
+from plimsoll.rules.subjects import Subject
 
-NOUNS: dict[Resource, str] = {"cpu": "processors", "disk": "disks", "memory": "memory", "network": "network"}
-# Titles with a comma would not read well within a sentence.
-_SHORT_TITLES = {
-    "cpu.processor_busy": "Busy time",
-    "cpu.load": "Load per processor",
-    "memory.available_percent": "Available memory",
-    "network.sent_utilization": "Utilization for sending",
-    "network.received_utilization": "Utilization for receiving",
-    "disk.idle_total": "Idle time of all disks",
-    "disk.busy_total": "Disk time of all disks",
-    "disk.queue_total": "Queue length of all disks",
-    "disk.latency_total": "Latency of all disks",
-}
+_MOST_EPISODES = 3
+_MOST_FIGURES = 3
+_MOST_TOLD = 5  # sentences, on a terminal
 
 
-def limited_by(standing: Standing, load: LoadResponse, *, confident: bool) -> str:
-    """The conclusion where a resource limits: `The processors of db1 limit this run.`"""
-    host, instance = standing.host, standing.instance
-    match standing.resource:
-        case "cpu" if standing.what == "one processor":
-            subject, several = f"processor {instance} of {host}, one of several,", False
-        case "cpu" if standing.what == "one process":
-            subject, several = f"the process {instance} of {host}, which uses all of one processor,", False
-        case "cpu":
-            subject, several = f"the processors of {host}", True
-        case "disk" if instance is not None:
-            subject, several = f"disk {instance} of {host}", False
-        case "disk":
-            subject, several = f"the disks of {host}", True
-        case "memory" if standing.what:
-            subject, several = f"too little memory for {standing.what} on {host}", False
-        case "memory":
-            subject, several = f"too little memory of {host}", False
-        case "network":
-            subject, several = f"the network link of {host} ({instance})", False
-    if load.follows and load.response is not None:
-        text = f"{subject} {'are' if several else 'is'} the first to limit, but the work still followed the load."
-        return text[0].upper() + text[1:]
-    run = f"{round(100 * float(load.top.mean()))} % of this run" if load.busy else "this run"
-    text = f"{subject} {'limit' if several else 'limits'} {run}."
-    return text[0].upper() + text[1:] if confident else f"Probably {text}"
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence, and the figures it rests on."""
+
+    text: str
+    figures: tuple[Figure, ...] = ()
 
 
-def highest_load(measured: Measured, load: LoadResponse) -> str:
-    """When the figures are of: `At the highest load (user connections 380 and more, 22 % of the run)`."""
-    share = f"{round(100 * float(load.top.mean()))} % of the run"
-    phase = phase_of(measured, load)
-    within = f", in the {phase} phase" if phase else ""
-    if load.fell is not None:
-        return f"After {lower(_title(load))} had been highest ({share}{within})"
-    if load.busy:
-        return f"While it was near its capacity ({share}{within})"
-    by = load.load
-    if by is None:
-        return "Over the whole run"
-    values = measured.slots.means(by.samples)[load.top]
-    return f"At the highest load ({lower(by.signal.title)}: {_of(float(values.min()), by)} and more; {share}{within})"
+def told(limit: Limit | None, zone: Zone) -> Told:
+    """The conclusion and the first reasons; nothing if the run has no samples."""
+    if limit is None:
+        return Told()
+    first, *more = sentences(limit)[:_MOST_TOLD]
+    return Told(((f"  {first.text}",), *(((f"  {one.text}", "dim"),) for one in more)))
 
 
-def phase_of(measured: Measured, load: LoadResponse) -> str | None:
-    """The phase in which most of the highest load lies."""
-    shares: dict[str, int] = {}
-    for slot, wanted in enumerate(load.top.tolist()):
-        if wanted:
-            start, end = measured.slots.edges(slot)
-            middle = (start + end) // 2
-            for one in measured.review.phases:
-                if one.start <= middle <= one.end:
-                    shares[one.name] = shares.get(one.name, 0) + 1
-    name = max(shares, key=lambda one: shares[one], default=None)
-    return name if name is not None and 2 * shares[name] > int(load.top.sum()) else None
+def summary(limit: Limit) -> str:
+    """The conclusion."""
+    return sentences(limit)[0].text
 
 
-def figures_text(figures: Sequence[Figure], host: str | None) -> str:
-    """Several figures in a row."""
-    return ", ".join(figure_text(one, host) for one in figures)
+def sentences(limit: Limit) -> tuple[Sentence, ...]:
+    """The conclusion, then what it rests on, what was ruled out and what was not."""
+    return tuple(_reasons(limit.evidence, limit.conclusion))
 
 
-def figure_text(figure: Figure, host: str | None, *, brief: bool = False) -> str:
-    """`processor time at 98.2 % (limit 90 %; 47 % at low load)`; `host` is known from elsewhere."""
-    known = host is not None and figure.subject.host.casefold() == host.casefold()
-    where = figure.subject.instance if known else subject_name(figure.subject)
-    notes: list[str] = []
-    if figure.limit is not None and figure.document is not None:
-        told = " by our choice" if figure.document == OURS else ""
-        notes.append(f"{'at least' if figure.lower else 'limit'} {quantity(figure.limit, figure.unit)}{told}")
-    if figure.before is not None and figure.before == figure.before and not brief:
-        notes.append(f"{quantity(figure.before, figure.unit)} {'otherwise' if figure.elsewhen else 'at low load'}")
-    value = quantity(figure.value, figure.unit)
-    name = lower(_SHORT_TITLES.get(figure.signal, figure.title)) + (f" of {where}" if where else "")
-    return f"{name} at {value}" + (f" ({'; '.join(notes)})" if notes else "")
+def _reasons(case: Evidence, found: Conclusion) -> Iterator[Sentence]:
+    when = phrases.highest_load(case)
+    if found.limiting is not None:
+        yield from _of_a_resource(case, found, found.limiting, when)
+    elif found.kind == "queue":
+        yield from _of_a_queue(case, when, confident=found.confident)
+    elif found.kind == "load":
+        yield from _of_the_load(case, when, confident=found.confident)
+    else:
+        yield from _undecided(case, when)
+    yield Sentence(phrases.followed(case.load), tuple(_of_the_work(case)))
+    if found.limiting is None:
+        for one in case.episodes[:_MOST_EPISODES]:
+            yield Sentence(f"For a part of the run only: {breach_sentence(one)}")
+    if text := phrases.room(case.room):
+        yield Sentence(text, tuple(figure for one in case.room for figure in one.figures[:1]))
+    if text := phrases.not_ruled_out(case.open):
+        yield Sentence(text)
+    yield from (Sentence(*one) for one in (*switching(case), *latencies(case)))
+    if (found_with := case.goes_with) is not None:
+        shown = (found_with.response, *(figure for figure, _, _ in found_with.others))
+        yield Sentence(phrases.goes_with(found_with), shown)
 
 
-def followed(load: LoadResponse) -> str:
-    """Whether the work followed the load, with the figures, or why that is not known."""
-    found, offered, work = load.response, load.offered, load.work
-    if work is None:
-        return "No load is recorded, so it is not known whether more was asked for than was done."
-    if load.fell is not None:
-        highest, later = load.fell
-        unit = work.signal.unit
-        return f"{_title(load)} fell from {quantity(highest, unit)} to {quantity(later, unit)} meanwhile."
-    if found is not None and offered is not None:
-        (put, done), (most, at_most) = found.middle, found.top
-        verb = "followed" if load.follows else "no longer followed" if load.flat else "followed in part"
-        return (
-            f"{_title(load)} {verb} the load: from {_of(put, offered)} to {_of(most, offered)} "
-            f"{lower(offered.signal.title)} ({_percent(put, most)} more), {lower(_title(load))} "
-            f"{'rose' if at_most >= done else 'fell'} by {_percent(done, at_most)}, from "
-            f"{quantity(done, work.signal.unit)} to {quantity(at_most, work.signal.unit)}."
+def _of_the_work(case: Evidence) -> Iterator[Figure]:
+    """The load and the work at the highest and at low load."""
+    load, measured = case.load, case.measured
+    for one in (load.offered, load.work):
+        if one is not None:
+            values = measured.slots.means(one.samples)
+            yield figure_of(measured, load, one.name, Subject(one.hosts[0]), values, compared=False)
+
+
+def _of_a_resource(case: Evidence, found: Conclusion, limiting: ResourceUse, when: str) -> Iterator[Sentence]:
+    yield Sentence(phrases.limited_by(limiting, case.load, confident=found.confident), limiting.figures[:1])
+    shown = limiting.figures[:_MOST_FIGURES]
+    yield Sentence(f"{when}: {phrases.figures_text(shown, limiting.host)}.", shown)
+    for one in case.resources:
+        if one is limiting or not one.used_up or not one.figures:
+            continue
+        if one in case.used_up_at_any_load:
+            why = "under low load too, from which the work could still grow"
+        elif one.resource == "disk" and limiting.resource == "memory" and one.host == limiting.host:
+            why = "which reads what memory could not hold"
+        else:
+            why = "which may limit as well"
+        text = phrases.figure_text(one.figures[0], limiting.host, brief=True)
+        yield Sentence(f"Also near a limit: {text}, {why}.", one.figures[:1])
+
+
+def _of_a_queue(case: Evidence, when: str, *, confident: bool) -> Iterator[Sentence]:
+    a = "A" if confident else "Probably a"
+    had_room = "no resource was near its capacity for long" if case.episodes else "every resource recorded had room"
+    yield Sentence(f"{a} queue inside the software limits this run: {had_room}.")
+    shown = tuple(one.figure for one in case.waits[:_MOST_FIGURES])
+    if shown:
+        yield Sentence(f"{when}: {phrases.figures_text(shown, None)}.", shown)
+    else:
+        yield Sentence(
+            "Which queue is not recorded, and what lies outside the hosts (clients, the way to them) may limit as well."
         )
-    if load.follows:
-        return f"{_title(load)} was still growing when it was highest." if work else ""
-    if load.low is None:
-        return f"{_title(load)} hardly changed, so it is not known whether more was asked for than was done."
-    return "The load that was asked for is not recorded, so it is not known whether the work still followed it."
 
 
-def _title(load: LoadResponse) -> str:
-    return load.work.signal.title if load.work else ""
+def _of_the_load(case: Evidence, when: str, *, confident: bool) -> Iterator[Sentence]:
+    if confident:
+        yield Sentence("The load was too small to reach a limit.")
+    elif case.episodes:
+        yield Sentence("Nothing that was recorded limits the whole run.")
+    else:
+        yield Sentence("Nothing that was recorded limits this run: nothing stayed near its capacity.")
+    if case.waits:
+        shown = tuple(one.figure for one in case.waits[:_MOST_FIGURES])
+        yield Sentence(f"{when}: {phrases.figures_text(shown, None)}.", shown)
+    elif case.inside:
+        longest = case.inside[0].figure
+        yield Sentence(f"Little waited inside the software: {phrases.figure_text(longest, None)}.", (longest,))
 
 
-def _of(value: float, load: Load) -> str:
-    """A value of a load, without a unit that is in its title."""
-    unit = load.signal.unit
-    return number(round(value)) if unit in load.signal.title.casefold() else quantity(value, unit)
-
-
-def _percent(before: float, after: float) -> str:
-    return f"{number(round(abs(100 * (after - before) / before)))} %"
-
-
-def room(standings: Sequence[Standing]) -> str:
-    """What had room, with the figure of the host that has least of it; empty if nothing is known to have."""
-    least: dict[str, Standing] = {}
-    for one in standings:
-        if one.figures:
-            first = least.setdefault(one.resource, one)
-            least[one.resource] = max(first, one, key=lambda other: (other.state, _nearness(other.figures[0])))
-    if not least:
-        return ""
-    several = len({one.host for one in standings}) > 1
-    names = [figure_text(one.figures[0], None if several else one.host, brief=True) for one in least.values()]
-    return f"Room was left elsewhere: {', '.join(names)}."
-
-
-def _nearness(figure: Figure) -> float:
-    """The share of its limit that a value is."""
-    if not figure.limit:
-        return 0.0
-    over, under = (figure.limit, figure.value) if figure.lower else (figure.value, figure.limit)
-    return over / under if under else float("inf")
-
-
-def not_ruled_out(standings: Iterable[Standing]) -> str:
-    """What is not recorded, or not by counters that tell; empty if there is nothing of the kind."""
-    by_need: dict[tuple[str, str], list[str]] = {}
-    for one in standings:
-        how = "not recorded" if one.state == State.NOT_RECORDED else "not clear from what is recorded"
-        by_need.setdefault((f"{NOUNS[one.resource]} ({how})", one.needed), []).append(one.host)
-    parts = [f"{what} of {listed(hosts, 3)}" for (what, _), hosts in by_need.items()]
-    needs = dict.fromkeys(need for _, need in by_need if need)
-    return f"Not ruled out: {'; '.join(parts)}. Record {'; '.join(needs)}." if parts else ""
-
-
-def lower(title: str) -> str:
-    """A title within a sentence: `processor time`, `LDAP searches`."""
-    first = title.split(" ", 1)[0]
-    return title if not title or "\\" in title or any(c.isupper() for c in first[1:]) else title[0].lower() + title[1:]
+def _undecided(case: Evidence, when: str) -> Iterator[Sentence]:
+    """That it cannot be told, and what came nearest to a limit."""
+    if case.episodes and case.mostly_recorded and not (case.used_up or case.high or case.waits):
+        yield Sentence("Nothing that was recorded limits the whole run.")
+    else:
+        yield Sentence("What limits this run cannot be told from what was recorded.")
+    nearest = [*(one.figures[0] for one in (*case.used_up, *case.high)), *(one.figure for one in case.waits[:2])]
+    if nearest:
+        yield Sentence(f"{when}: {phrases.figures_text(nearest, None)}.", tuple(nearest))

@@ -3,10 +3,35 @@
 from collections.abc import Iterator
 
 from plimsoll.analysis.scalability import Estimate, Law
+from plimsoll.insights.insight import Told
 from plimsoll.insights.load_steps.find import LoadSteps
 from plimsoll.insights.load_steps.step_means import LoadStep
+from plimsoll.insights.load_steps.table import table
 from plimsoll.model.remark import counted
+from plimsoll.model.styled import Line
+from plimsoll.model.times import Zone
 from plimsoll.model.value_text import number, percent, quantity
+
+_MOST_ROWS = 24
+
+
+def told(steps: LoadSteps | None, zone: Zone) -> Told:
+    """The sentences and the table; nothing if the load was not stepped."""
+    if steps is None:
+        return Told()
+    lines: list[Line] = [(f"  {sentence}",) for sentence in sentences(steps)]
+    shown = table(steps, zone)
+    rows = [(*row.cells, row.mark) for row in shown.rows]
+    widths = [max(len(line[at]) for line in ((*shown.heads, ""), *rows)) for at in range(len(shown.heads) + 1)]
+
+    def text(cells: tuple[str, ...]) -> str:
+        return ("  " + "  ".join(cell.rjust(width) for cell, width in zip(cells[:-1], widths, strict=False))) + (
+            f"  {cells[-1]}" if cells[-1] else ""
+        )
+
+    lines.append(((text((*shown.heads, "")), "dim"),))
+    lines += [(text(row),) for row in rows[:_MOST_ROWS]]
+    return Told(tuple(lines), max(0, len(rows) - _MOST_ROWS), "steps")
 
 
 def sentences(steps: LoadSteps) -> tuple[str, ...]:

@@ -17,12 +17,11 @@ from plimsoll.insights.trends.restarts import Restarts
 from plimsoll.model.log import Values
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
-from plimsoll.model.times import SECOND, duration_text
-from plimsoll.model.value_text import number, percent, quantity
+from plimsoll.model.times import SECOND
 from plimsoll.review.findings import Finding
 from plimsoll.review.load import Load
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import limit_of, subject_name
+from plimsoll.review.sentences import limit_of
 from plimsoll.rules.schema.field_types import Trend as TrendMeaning
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
@@ -33,7 +32,7 @@ _SHORTEST = 540 * SECOND
 _OF_PHASE = 0.6  # the least part of the phase, or of the run, that must have been recorded without a restart
 _CHANGE = 0.05  # the least change over the recorded time, as a share of the level
 _OF_LOAD = 0.5  # a load that changes by at least so much of what the signal does (as shares) may explain it
-_SOME_LOAD = 0.02  # a climb of the load by less is none
+SOME_LOAD = 0.02  # a climb of the load by less is none
 _FURTHEST = 5  # times the recorded time: a line is not drawn out further
 _HOUR = 3600
 _MOST = 200
@@ -88,64 +87,6 @@ class SignalTrend:
         """The change in an hour, and the interval that holds it with 95 % confidence."""
         return self.trend.slope * _HOUR, self.trend.low * _HOUR, self.trend.high * _HOUR
 
-    @property
-    def sentence(self) -> str:
-        """How fast it changes, over what, and when it reaches its limit."""
-        place, unit = f"{self.signal.title} of {subject_name(self.subject)}", self.signal.unit
-        title = place if place.endswith(":") else f"{place}:"
-        slope, low, high = self.per_hour
-        where = f"in the {self.phase} phase" if self.phase else f"over {duration_text(self.end - self.start)}"
-        if self.movement == Movement.NONE and self.signal.trend != "should_rise":
-            return f"{title} no trend {where} (between {_change(low, unit)} and {_change(high, unit)} an hour)."
-        if self.movement == Movement.NONE:
-            should = f"; it should be above {quantity(limit_of(self.limit).limit, unit)}" if self.limit else ""
-            return (
-                f"{title} never above {quantity(self.highest, unit)} {where} and no climb (between "
-                f"{_change(low, unit)} and {_change(high, unit)} an hour){should}."
-            )
-        way = "up" if slope > 0 else "down"
-        best, least, most = (_change(one, unit) for one in (abs(slope), *sorted((abs(low), abs(high)))))
-        text = (
-            f"{title} {way} {best} an hour{_between(least, most)} {where}, from {quantity(self.trend.start, unit)} to "
-            f"{quantity(self.trend.end, unit)}"
-        )
-        return f"{text}{self._beside_load}.{self._healthy}{self._outlook}"
-
-    @property
-    def _healthy(self) -> str:
-        if self.signal.trend != "should_rise" or self.limit is None or self.trend.start > limit_of(self.limit).limit:
-            return ""
-        limit = quantity(limit_of(self.limit).limit, self.signal.unit)
-        return f" While it rises it is healthy below its limit of {limit}, too."
-
-    @property
-    def _beside_load(self) -> str:
-        if self.signal.trend == "should_rise":
-            return ""
-        if self.load is None:
-            return "; no load was recorded that could explain it"
-        if self.load_share < _SOME_LOAD:
-            return f", while {self.load.signal.title} did not climb"
-        return f", while {self.load.signal.title} climbed by only {percent(self.load_share)}"
-
-    @property
-    def _outlook(self) -> str:
-        if self.reaches_s is None or self.limit is None:
-            return ""
-        limit = quantity(limit_of(self.limit).limit, self.signal.unit)
-        best, early, late = (duration_text(int(one * SECOND)) for one in self.reaches_s)
-        return f" At this rate it reaches its limit of {limit} in {best}{_between(early, late)}."
-
-
-def _change(value: float, unit: str) -> str:
-    """A change in the unit; that of a percentage is in points, as `5 %` might mean a twentieth of it."""
-    return f"{number(value)} points" if unit == "%" else quantity(value, unit)
-
-
-def _between(least: str, most: str) -> str:
-    """An interval in brackets; empty where it is too narrow to see."""
-    return f" ({least} to {most})" if least != most else ""
-
 
 def trends(review: Review) -> tuple[SignalTrend, ...]:
     """The trends of all signals whose trend means something, the notable ones first."""
@@ -191,7 +132,7 @@ def _every(review: Review, looked_at: Phase, load: Load | None, climbed: float) 
             if found is None:
                 continue
             movement = _movement(found, signal, float(np.abs(there.values).mean()))
-            explained = movement != Movement.NONE and climbed >= max(_SOME_LOAD, _OF_LOAD * abs(_share(found)))
+            explained = movement != Movement.NONE and climbed >= max(SOME_LOAD, _OF_LOAD * abs(_share(found)))
             limit = _limit(review, name, subject, found)
             yield SignalTrend(
                 name,

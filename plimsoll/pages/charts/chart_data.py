@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from plimsoll.alerting.book.record import Alert
+from plimsoll.charts.chart import Charts, Limit, Line, Span
 from plimsoll.dashboards.homes import home_of
 from plimsoll.dashboards.limits import drawn as drawn_limits
 from plimsoll.model.errors import printable
@@ -12,7 +13,6 @@ from plimsoll.model.remark import counted
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import number, quantity
 from plimsoll.pages.charts.chart_spec import Spec
-from plimsoll.report.html.chart import Charts, Limit, Line, Span
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.superseded import is_note

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from plimsoll.alerting.book.database import AlertsFile
 from plimsoll.alerting.book.history import history
 from plimsoll.alerting.book.record import Alert
+from plimsoll.charts.chart import MOST_LINES
 from plimsoll.dashboards.limits import drawn as drawn_limits
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.pages.charts.chart_data import Ask, Content, Shown
@@ -13,7 +14,6 @@ from plimsoll.pages.charts.chart_spec import Spec
 from plimsoll.pages.charts.host_signals import Found
 from plimsoll.pages.charts.hosts_in_range import Scenes
 from plimsoll.pages.charts.signal_values import drawn
-from plimsoll.report.html.chart import MOST_LINES
 from plimsoll.rules.origins import series_of
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal

@@ -29,7 +29,7 @@ from plimsoll.ingest.runs.load import Loaded, find, load
 from plimsoll.ingest.runs.loadable import Overlapping, ZoneUnknown
 from plimsoll.ingest.runs.read_run import read_run
 from plimsoll.ingest.shared.zones import by_windows
-from plimsoll.insights.insights import Diagnosis
+from plimsoll.insights.insights import Insights
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.remark import Remark
 from plimsoll.model.run import StoredRun
@@ -87,7 +87,7 @@ def _review(task: ToReview, store: Store, reviews: KeptReviews, say: Say) -> Non
     found, run = _uploaded(task.upload, say) if task.upload else _stored(store, task.run)
     say(stage="reviewing", done=0, total=0, remarks=_texts([*_of_logs(found), *found.remarks]))
     review, _ = _reviewed(found, run, task.how.catalogue)
-    reviews.save(task.review, render(Diagnosis(review)), kept_review(review, task.how.rules))
+    reviews.save(task.review, render(Insights(review)), kept_review(review, task.how.rules))
     say(reviewed=task.review)
     if task.upload:
         _keep(store, reviews, task, task.upload, found, run, say)
@@ -100,7 +100,7 @@ def _compare(task: ToCompare, store: Store, reviews: KeptReviews, say: Say) -> N
         say(stage="reading", done=number, total=len(task.runs))
         read.append(_reviewed(*_stored(store, name), task.how.catalogue))
     say(stage="comparing", done=0, total=0)
-    baseline, *others = (Side(name, name, Diagnosis(one)) for name, (one, _) in zip(task.runs, read, strict=True))
+    baseline, *others = (Side(name, name, Insights(one)) for name, (one, _) in zip(task.runs, read, strict=True))
     treatments = checked(read[0][1].compare, Path(settings.FILE_NAME), task.how.catalogue.signals)
     comparisons = [Comparison(baseline, other, treatments) for other in others]
     reviews.save_report(task.comparison, comparison_html.render(comparisons))

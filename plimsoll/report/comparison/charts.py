@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
+from plimsoll.charts.chart import Chart, Charts, Limit, Line
 from plimsoll.comparison.compare import Comparison, Side
 from plimsoll.comparison.judging import Compared
 from plimsoll.comparison.sentences import place
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import Zone
-from plimsoll.report.html.chart import Chart, Charts, Limit, Line
 from plimsoll.review.findings import JUDGED
 from plimsoll.rules.subjects import Subject
 

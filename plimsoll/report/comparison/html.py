@@ -10,6 +10,7 @@ from functools import cache
 from jinja2 import Template
 from markupsafe import Markup
 
+from plimsoll.charts.chart import Chart
 from plimsoll.comparison.compare import Comparison, Side
 from plimsoll.comparison.judging import Compared, Outcome
 from plimsoll.comparison.phases import CommonPhase
@@ -20,7 +21,6 @@ from plimsoll.model.times import Zone, duration_text
 from plimsoll.report.comparison.charts import Overlaid
 from plimsoll.report.comparison.words import TITLES, cells
 from plimsoll.report.html import cover
-from plimsoll.report.html.chart import Chart
 from plimsoll.report.html.render import asset, chart_style, page_data, page_script
 from plimsoll.report.html.templates import environment
 from plimsoll.report.wording import MARKS, scope

@@ -4,15 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
+from plimsoll.charts.chart import Chart, Charts, Span
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import percent, quantity
-from plimsoll.report.html.chart import Chart, Charts, Span
 from plimsoll.report.html.finding_lines import finding_lines, limits
 from plimsoll.report.html.gauge import level, water
 from plimsoll.report.html.related_signals import RelatedSignals, related_signals
 from plimsoll.report.wording import (
     brief_crossings,
-    clock,
     condition_text,
     lasted,
     old_limits,
@@ -200,7 +199,7 @@ class _SubjectBuilder:
         )
 
     def _clock(self, instant: int) -> str:
-        return clock(self.review, self.zone, instant)
+        return self.review.clock(self.zone, instant)
 
     def _chart(self, finding: Finding, group: Group) -> Chart | None:
         lines = finding_lines(finding, self.signals)

@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from plimsoll.charts.chart import Limit, Line
 from plimsoll.model.samples import Samples
 from plimsoll.model.sampling import sampling_interval
 from plimsoll.model.times import duration_text
 from plimsoll.model.value_text import number
-from plimsoll.report.html.chart import Limit, Line
 from plimsoll.review.findings import Finding
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.sentences import limit_of, window

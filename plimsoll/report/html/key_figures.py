@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from plimsoll.charts.scale import scale_for
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
 from plimsoll.model.value_text import number, quantity
-from plimsoll.report.html.scale import scale_for
 from plimsoll.report.wording import extreme
 from plimsoll.review.findings import CROSSED, Finding, Outcome
 from plimsoll.review.ranking import nearness

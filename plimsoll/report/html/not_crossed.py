@@ -6,14 +6,14 @@ Nearest to their limits first. With many hosts an item is one signal on all of t
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from plimsoll.charts.chart import MOST_LINES, Chart, Charts, Line, Span
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import number, quantity
-from plimsoll.report.html.chart import MOST_LINES, Chart, Charts, Line, Span
 from plimsoll.report.html.crossed import anchor
 from plimsoll.report.html.finding_lines import OWN_SCALE, finding_lines, limits
 from plimsoll.report.html.gauge import level, water
-from plimsoll.report.wording import brief_crossings, clock, extreme, lasted, margin, threshold
+from plimsoll.report.wording import brief_crossings, extreme, lasted, margin, threshold
 from plimsoll.review.findings import Finding, Outcome
 from plimsoll.review.ranking import nearness
 from plimsoll.review.recorded_signals import RecordedSignals
@@ -144,7 +144,7 @@ class NotCrossed:
         )
 
     def _brief(self, finding: Finding, one: Crossing) -> BriefRow:
-        start, end = (clock(self._review, self._zone, at) for at in (one.start, one.end))
+        start, end = (self._review.clock(self._zone, at) for at in (one.start, one.end))
         worst = quantity(one.worst, finding.signal.unit)
         return BriefRow(f"{start} – {end}", lasted(one.duration), worst, place(finding), threshold(finding))
 

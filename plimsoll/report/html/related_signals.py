@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from plimsoll.charts.chart import Chart, Charts, Limit, Line, Span
 from plimsoll.model.samples import Samples
 from plimsoll.model.value_text import number, quantity
-from plimsoll.report.html.chart import Chart, Charts, Limit, Line, Span
 from plimsoll.report.html.finding_lines import OWN_SCALE
 from plimsoll.review.findings import Finding
 from plimsoll.review.processes import IDLE

@@ -12,20 +12,18 @@ from typing import Any
 from jinja2 import Template
 from markupsafe import Markup
 
-from plimsoll.insights.insights import Diagnosis
+from plimsoll.charts.chart import Charts
+from plimsoll.insights.insights import Insights
 from plimsoll.model.errors import printable_lines
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import number
 from plimsoll.report.html import cover
-from plimsoll.report.html.chart import Charts
 from plimsoll.report.html.crossed import crossed
 from plimsoll.report.html.gauge import level, water
+from plimsoll.report.html.insight_sections import insight_sections
 from plimsoll.report.html.key_figures import key_figures
-from plimsoll.report.html.limit import limit_section
-from plimsoll.report.html.load_steps import load_steps
 from plimsoll.report.html.matrix import matrix
 from plimsoll.report.html.not_crossed import NotCrossed
-from plimsoll.report.html.spikes_and_trends import spikes_and_trends
 from plimsoll.report.html.statistics_table import statistics
 from plimsoll.report.html.templates import environment
 from plimsoll.report.html.unjudged import unjudged
@@ -39,6 +37,7 @@ from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.wording import limit_text
 
 _MOST_REMARKS = 200
+_OF_INSIGHTS = "insights/"
 _UNJUDGED = (
     (Outcome.NO_DATA, "No data", "recorded, but without samples that could be judged"),
     (
@@ -52,12 +51,12 @@ _UNJUDGED = (
 )
 
 
-def render(diagnosis: Diagnosis, zone: Zone | None = None, now: int | None = None) -> str:
+def render(found: Insights, zone: Zone | None = None, now: int | None = None) -> str:
     """The report. Times are in `zone`, by default the log's own; `now` (UTC ns) is when it is made.
 
     Characters that UTF-8 cannot encode (half of a surrogate pair in a counter's name) become question marks.
     """
-    review = diagnosis.review
+    review = found.review
     zone = zone or review.zone
     hashes = cover.Hashes(review)
     signals = review.signals
@@ -66,7 +65,7 @@ def render(diagnosis: Diagnosis, zone: Zone | None = None, now: int | None = Non
     charts = Charts(review.start or 0, review.end or 0, review.phases, zone, unsure=unsure) if filled else None
     sections = crossed(review, zone, signals, charts)
     short, held = (NotCrossed(review, outcome, signals, charts, zone) for outcome in (Outcome.TOO_SHORT, Outcome.HELD))
-    stepped = load_steps(diagnosis.load_steps, charts, zone)
+    groups = insight_sections(found, charts, zone)
     script = page_script()
     page = _template().render(
         review=review,
@@ -85,14 +84,12 @@ def render(diagnosis: Diagnosis, zone: Zone | None = None, now: int | None = Non
         sections=sections,
         short=short,
         held=held,
-        limit=limit_section(review, diagnosis.limit, charts),
         matrix=matrix(review, lambda one: (held if one.outcome == Outcome.HELD else short).id(one)),
         overridden=[
             dict.fromkeys((f.signal.title, f.override.note) for f in review.of(outcome) if f.override)
             for outcome in (Outcome.TOO_SHORT, Outcome.HELD)
         ],
-        beside=spikes_and_trends(diagnosis, charts, zone),
-        load_steps=stepped,
+        insights=groups,
         statistics=statistics(review, signals, zone),
         unjudged=[
             (title, text, len(review.of(o)), unjudged(review, o)) for o, title, text in _UNJUDGED if review.of(o)
@@ -200,7 +197,15 @@ def _worst_water(review: Review) -> str | None:
 @cache
 def _template() -> Template:
     known = {"threshold": threshold, "place": place, "how_long": how_long, "worst": _worst}
-    return environment(lambda name: asset(f"page/{name}"), known).get_template("report.html.j2")
+    return environment(_template_text, known).get_template("report.html.j2")
+
+
+def _template_text(name: str) -> str:
+    """A template of the page, or `insights/NAME`: that of an insight."""
+    if name.startswith(_OF_INSIGHTS):
+        folder = files("plimsoll.insights") / name.removeprefix(_OF_INSIGHTS)
+        return (folder / "section.html.j2").read_text(encoding="utf-8")
+    return asset(f"page/{name}")
 
 
 def _worst(finding: Finding) -> str:

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
+from plimsoll.charts.scale import Scale, scale_for
 from plimsoll.model.log import Values
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import Zone, duration_text
 from plimsoll.model.value_text import number, percent
-from plimsoll.report.html.scale import Scale, scale_for
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import subject_name

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from plimsoll.analysis.latency_knee import latency_knee
-from plimsoll.insights.limits.case import Case
+from plimsoll.insights.limits.evidence import Evidence
 from plimsoll.insights.limits.figure import Figure, figure_of
-from plimsoll.insights.limits.words import figure_text
+from plimsoll.insights.limits.phrases import figure_text
 from plimsoll.model.log import Values
 from plimsoll.model.value_text import number, quantity
 from plimsoll.review.sentences import subject_name
@@ -25,7 +25,7 @@ _NOTICED = 0.5  # of the limit of a latency
 _RESPONSES = ("ldap.response_latency", "ldap.processing_latency", "messaging.holding_time", "exchange.rpc_latency")
 
 
-def latencies(case: Case) -> Iterator[Reason]:
+def latencies(case: Evidence) -> Iterator[Reason]:
     """Sentences about the latency of directories and of other servers, with their figures."""
     measured, load = case.measured, case.load
     for subject, connect in measured.of("ldap.connect_latency").items():
@@ -62,7 +62,7 @@ def _is_constant(processing: Values) -> bool:
     return bool(_NAGLE[0] <= low and high <= min(_NAGLE[1], _CONSTANT * low))
 
 
-def _knee(case: Case) -> Iterator[Reason]:
+def _knee(case: Evidence) -> Iterator[Reason]:
     work = case.load.work
     if work is None or work.kind != "operations":
         return

@@ -5,12 +5,8 @@ from dataclasses import dataclass
 
 from plimsoll.insights.load_steps.find import LoadSteps
 from plimsoll.insights.load_steps.step_means import LoadStep
-from plimsoll.insights.load_steps.words import sentences
-from plimsoll.model.styled import Line
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import number, quantity
-
-_MOST_ROWS = 24
 
 
 @dataclass(frozen=True)
@@ -79,23 +75,3 @@ def _mark(steps: LoadSteps, one: LoadStep) -> str:
     if steps.optimum is not None and one.number == steps.optimum.number:
         return "optimum"
     return "left out" if one.left_out else ""
-
-
-def lines(steps: LoadSteps, zone: Zone) -> Iterator[Line]:
-    """The sentences and the table for the terminal."""
-    for sentence in sentences(steps):
-        yield (f"  {sentence}",)
-    shown = table(steps, zone)
-    rows = [(*row.cells, row.mark) for row in shown.rows]
-    widths = [max(len(line[at]) for line in ((*shown.heads, ""), *rows)) for at in range(len(shown.heads) + 1)]
-
-    def text(cells: tuple[str, ...]) -> str:
-        return ("  " + "  ".join(cell.rjust(width) for cell, width in zip(cells[:-1], widths, strict=False))) + (
-            f"  {cells[-1]}" if cells[-1] else ""
-        )
-
-    yield ((text((*shown.heads, "")), "dim"),)
-    for row in rows[:_MOST_ROWS]:
-        yield (text(row),)
-    if (more := len(rows) - _MOST_ROWS) > 0:
-        yield ((f"  {more} more steps; --out writes a report with all of them", "dim"),)

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from plimsoll.charts.line_samples import MILLISECOND, RESOLUTIONS, LineSamples, TimeAxis
+from plimsoll.charts.scale import scale_for
 from plimsoll.model.log import Times
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import MULTIPLES
-from plimsoll.report.html.line_samples import MILLISECOND, RESOLUTIONS, LineSamples, TimeAxis
-from plimsoll.report.html.scale import scale_for
 from plimsoll.rules.wording import exactly
 
 MOST_LINES = 8

@@ -5,15 +5,15 @@ from functools import cached_property
 
 import numpy as np
 
-from plimsoll.insights.limits.busy_part import busy_part
 from plimsoll.insights.limits.disk import disks
+from plimsoll.insights.limits.goes_with import GoesWith, goes_with
 from plimsoll.insights.limits.inside_software import Waiting, waiting
-from plimsoll.insights.limits.load_response import LoadResponse, after_the_peak, load_response
+from plimsoll.insights.limits.load_response import LoadResponse, after_the_peak, busy_part, load_response
 from plimsoll.insights.limits.measured import EPISODES, NEAR_RULES, Measured, median
 from plimsoll.insights.limits.memory import memory
 from plimsoll.insights.limits.network import network
 from plimsoll.insights.limits.processor import processors
-from plimsoll.insights.limits.resource_use import Standing, State
+from plimsoll.insights.limits.resource_use import ResourceUse, State
 from plimsoll.review.findings import CROSSED, Finding
 from plimsoll.review.load import loads
 from plimsoll.review.review import Review
@@ -23,25 +23,25 @@ _GREW = 1.5  # times the work under low load
 _SMALL_PART = 0.2  # of the run
 
 
-@dataclass(frozen=True)
-class Case:
+@dataclass(frozen=True, eq=False)
+class Evidence:
     """The load of a run, its resources at the highest load, and what waited inside the software."""
 
     measured: Measured
     load: LoadResponse
-    standings: tuple[Standing, ...]
+    resources: tuple[ResourceUse, ...]
     inside: tuple[Waiting, ...]
 
     @cached_property
-    def used_up(self) -> list[Standing]:
+    def used_up(self) -> list[ResourceUse]:
         """The resources that may limit, the nearest to their capacity first.
 
         Disks that read what memory could not hold are left out, and what was used up under low load too.
         """
-        short = {one.host for one in self.standings if one.resource == "memory" and one.used_up}
+        short = {one.host for one in self.resources if one.resource == "memory" and one.used_up}
         found = [
             one
-            for one in self.standings
+            for one in self.resources
             if one.used_up
             and one not in self.used_up_at_any_load
             and not (one.resource == "disk" and one.host in short)
@@ -49,11 +49,11 @@ class Case:
         return sorted(found, key=lambda one: (-one.state, one.resource != "memory"))
 
     @cached_property
-    def used_up_at_any_load(self) -> list[Standing]:
+    def used_up_at_any_load(self) -> list[ResourceUse]:
         """Resources that were as near their capacity under low load, from which the work could still grow."""
         return [
             one
-            for one in self.standings
+            for one in self.resources
             if one.used_up and one.resource != "memory" and one.at_low_load and self._work_grew
         ]
 
@@ -83,9 +83,9 @@ class Case:
         return any(one.time_crossed > _SMALL_PART * whole for one in self.episodes)
 
     @property
-    def open(self) -> list[Standing]:
+    def open(self) -> list[ResourceUse]:
         """What is not recorded or not clear."""
-        return [one for one in self.standings if one.state <= State.UNCLEAR]
+        return [one for one in self.resources if one.state <= State.UNCLEAR]
 
     @property
     def mostly_recorded(self) -> bool:
@@ -93,19 +93,36 @@ class Case:
         return all(one.resource == "network" for one in self.open)
 
     @property
-    def room(self) -> list[Standing]:
+    def room(self) -> list[ResourceUse]:
         """What was recorded and far from its capacity."""
-        return [one for one in self.standings if one.state == State.ROOM]
+        return [one for one in self.resources if one.state == State.ROOM]
 
     @property
-    def high(self) -> list[Standing]:
+    def high(self) -> list[ResourceUse]:
         """What was not near its capacity, and not far from it."""
-        return [one for one in self.standings if one.state == State.HIGH]
+        return [one for one in self.resources if one.state == State.HIGH]
 
     @property
     def waits(self) -> list[Waiting]:
         """What waited inside the software, if anything did."""
         return [one for one in self.inside if one.grew or one.long]
+
+    @cached_property
+    def phase(self) -> str | None:
+        """The phase in which most of the highest load lies."""
+        shares: dict[str, int] = {}
+        for slot in np.flatnonzero(self.load.top).tolist():
+            middle = sum(self.measured.slots.edges(slot)) // 2
+            for one in self.measured.review.phases:
+                if one.start <= middle <= one.end:
+                    shares[one.name] = shares.get(one.name, 0) + 1
+        name = max(shares, key=lambda one: shares[one], default=None)
+        return name if name is not None and 2 * shares[name] > int(self.load.top.sum()) else None
+
+    @cached_property
+    def goes_with(self) -> GoesWith | None:
+        """The counters that response times go with."""
+        return goes_with(self.measured, self.load)
 
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:
@@ -120,7 +137,7 @@ class Case:
         return tuple(spans)
 
 
-def case_of(review: Review) -> Case:
+def evidence(review: Review) -> Evidence:
     """What there is to conclude from.
 
     Where the load that was asked for is not recorded, and nothing was used up when most was done, the time after that
@@ -128,17 +145,17 @@ def case_of(review: Review) -> Case:
     """
     measured = Measured(review)
     load = load_response(measured, loads(review.signals, review.question.signals))
-    case = _at(measured, load)
-    if case.used_up:
-        return case
+    found = _at(measured, load)
+    if found.used_up:
+        return found
     for other in (after_the_peak(measured, load), busy_part(measured, load)):
         if other is not None and (elsewhere := _at(measured, other)).used_up:
             return elsewhere
-    return case
+    return found
 
 
-def _at(measured: Measured, load: LoadResponse) -> Case:
-    standings = (
+def _at(measured: Measured, load: LoadResponse) -> Evidence:
+    resources = (
         judge(measured, host, load) for host in measured.review.hosts for judge in (processors, memory, disks, network)
     )
-    return Case(measured, load, tuple(standings), waiting(measured, load))
+    return Evidence(measured, load, tuple(resources), waiting(measured, load))

@@ -2,12 +2,15 @@
 
 from dataclasses import dataclass
 
+from plimsoll.charts.chart import Chart, Charts, Line, Span
+from plimsoll.charts.chart import Limit as DrawnLimit
+from plimsoll.insights.insight import Section
 from plimsoll.insights.limits.figure import Figure
 from plimsoll.insights.limits.find import Limit
-from plimsoll.insights.limits.resource_use import Standing, State
+from plimsoll.insights.limits.resource_use import ResourceUse, State
+from plimsoll.insights.limits.words import sentences
+from plimsoll.model.times import Zone
 from plimsoll.model.value_text import quantity
-from plimsoll.report.html.chart import Chart, Charts, Line, Span
-from plimsoll.report.html.chart import Limit as DrawnLimit
 from plimsoll.review.load import Load
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import subject_name
@@ -52,20 +55,30 @@ class LimitSection:
     charts: tuple[tuple[str, Chart], ...]
     rows: tuple[ResourceRow, ...]
     hidden: int
+    hosts: int
 
 
-def limit_section(review: Review, limit: Limit | None, charts: Charts | None) -> LimitSection | None:
+def section(
+    review: Review,
+    limit: Limit | None,
+    charts: Charts | None,
+    zone: Zone,
+) -> Section | None:
     """The section; None if the run has no samples."""
     if limit is None:
         return None
-    standings = sorted(limit.standings, key=lambda one: -one.state)
-    shown = standings[: 4 * _MOST_HOSTS]
-    return LimitSection(
-        limit.summary,
-        tuple(one.text for one in limit.sentences[1:]),
-        tuple(_charts(review, limit, charts)) if charts is not None and _is_worth_a_chart(limit) else (),
-        tuple(_row(one) for one in shown),
-        len(standings) - len(shown),
+    first, *more = sentences(limit)
+    resources = sorted(limit.resources, key=lambda one: -one.state)
+    shown = resources[: 4 * _MOST_HOSTS]
+    return Section(
+        LimitSection(
+            first.text,
+            tuple(one.text for one in more),
+            tuple(_charts(review, limit, charts)) if charts is not None and _is_worth_a_chart(limit) else (),
+            tuple(_row(one) for one in shown),
+            len(resources) - len(shown),
+            len(review.hosts),
+        )
     )
 
 
@@ -122,7 +135,7 @@ def _lines(review: Review, figure: Figure) -> list[Line]:
     return [Line(figure.title, "samples", samples)] if samples is not None else []
 
 
-def _row(one: Standing) -> ResourceRow:
+def _row(one: ResourceUse) -> ResourceRow:
     return ResourceRow(
         one.host,
         _RESOURCES[one.resource],

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from plimsoll.analysis.scalability import Law
+from plimsoll.charts.chart import Chart, Charts, Line, Span
+from plimsoll.insights.insight import Section
 from plimsoll.insights.load_steps.find import LoadSteps
+from plimsoll.insights.load_steps.table import Table, table
 from plimsoll.insights.load_steps.words import sentences
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import quantity
-from plimsoll.report.html.chart import Chart, Charts, Line, Span
-from plimsoll.report.load_steps import Table, table
+from plimsoll.review.review import Review
 
 _WIDTH, _HEIGHT = 640, 260
 _LEFT, _RIGHT, _TOP, _BOTTOM = 70, 46, 16, 40
@@ -59,7 +61,12 @@ class LoadStepsSection:
     curve: Curve | None
 
 
-def load_steps(steps: LoadSteps | None, charts: Charts | None, zone: Zone) -> LoadStepsSection | None:
+def section(
+    review: Review,
+    steps: LoadSteps | None,
+    charts: Charts | None,
+    zone: Zone,
+) -> Section | None:
     """The section; None if the load was not stepped."""
     if steps is None:
         return None
@@ -73,7 +80,7 @@ def load_steps(steps: LoadSteps | None, charts: Charts | None, zone: Zone) -> Lo
         if charts
         else None
     )
-    return LoadStepsSection(sentences(steps), table(steps, zone), chart, _curve(steps))
+    return Section(LoadStepsSection(sentences(steps), table(steps, zone), chart, _curve(steps)))
 
 
 def _curve(steps: LoadSteps) -> Curve | None:

@@ -7,7 +7,7 @@ to 15,054 switches/s.
 from collections.abc import Iterator
 
 from plimsoll.analysis.response import middle
-from plimsoll.insights.limits.case import Case
+from plimsoll.insights.limits.evidence import Evidence
 from plimsoll.insights.limits.figure import Figure, figure_of
 from plimsoll.insights.limits.measured import median
 from plimsoll.model.value_text import quantity
@@ -16,7 +16,7 @@ from plimsoll.model.value_text import quantity
 _SWITCHES, _WORK = 1.9, 1.1
 
 
-def switching(case: Case) -> Iterator[tuple[str, tuple[Figure, ...]]]:
+def switching(case: Evidence) -> Iterator[tuple[str, tuple[Figure, ...]]]:
     """A sentence for each host whose context switches doubled for less than a tenth more work."""
     load, measured = case.load, case.measured
     if load.offered is None or load.work is None:

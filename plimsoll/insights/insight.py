@@ -1,0 +1,96 @@
+"""What an insight offers the outputs: how it is found, told, written as JSON and drawn."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from plimsoll.charts.chart import Charts
+from plimsoll.model.styled import Line
+from plimsoll.model.times import Zone
+from plimsoll.review.review import Review
+
+F = TypeVar("F")
+SubjectKey = tuple[str, str | None]
+
+
+class Part(BaseModel):
+    """A part of the JSON of a review."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading of the outputs; insights in a row that have the same one stand under it together.
+
+    `place` is where the HTML report and the JSON have it: with the causes of what was crossed, or after what held.
+    """
+
+    anchor: str
+    title: str
+    menu: str
+    place: Literal["causes", "beside"]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a terminal shows of an insight. `hidden` is how many more `what` there are."""
+
+    lines: tuple[Line, ...] = ()
+    hidden: int = 0
+    what: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """What the template `section.html.j2` of an insight shows. `hidden` is how many more are in the JSON."""
+
+    shown: object
+    hidden: int = 0
+
+
+@dataclass(frozen=True)
+class JsonField(Generic[F]):
+    """A field of the JSON: its type, and how it is filled."""
+
+    name: str
+    type: Any
+    description: str
+    fill: Callable[[F], Any]
+
+
+@dataclass(frozen=True)
+class News:
+    """What a run shows and the run before it did not: the signal's title, and a sentence."""
+
+    title: str
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Insight(Generic[F]):
+    """One kind of insight.
+
+    Attributes:
+        name: Its folder.
+        heading: What it stands under.
+        find: Finds it in a review.
+        told: Tells it on a terminal.
+        json: Its field of the JSON.
+        section: Its section of the HTML report; None if there is nothing to show.
+        cause: Of the second of two runs, what makes it worse than the first, in a sentence; empty if that is not known.
+        news: What the second of two runs shows and must not, and the first does not; subjects of the second are named
+            as in the first by the function.
+    """
+
+    name: str
+    heading: Heading
+    find: Callable[[Review], F]
+    told: Callable[[F, Zone], Told]
+    json: JsonField[F]
+    section: Callable[[Review, F, Charts | None, Zone], Section | None]
+    cause: Callable[[F, F], str] | None = None
+    news: Callable[[F, F, Callable[[SubjectKey], SubjectKey]], Sequence[News]] | None = None

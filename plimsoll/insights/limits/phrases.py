@@ -1,0 +1,186 @@
+"""The sentences about what limits a run: each states figures, and what they were compared with."""
+
+from collections.abc import Iterable, Sequence
+
+from plimsoll.analysis.rank_correlation import RankCorrelation
+from plimsoll.insights.limits.evidence import Evidence
+from plimsoll.insights.limits.figure import Figure
+from plimsoll.insights.limits.goes_with import GoesWith
+from plimsoll.insights.limits.load_response import LoadResponse
+from plimsoll.insights.limits.measured import OURS
+from plimsoll.insights.limits.resource_use import Resource, ResourceUse, State
+from plimsoll.model.remark import listed
+from plimsoll.model.value_text import number, quantity
+from plimsoll.review.load import Load
+from plimsoll.review.sentences import subject_name
+
+NOUNS: dict[Resource, str] = {"cpu": "processors", "disk": "disks", "memory": "memory", "network": "network"}
+# Titles with a comma would not read well within a sentence.
+_SHORT_TITLES = {
+    "cpu.processor_busy": "Busy time",
+    "cpu.load": "Load per processor",
+    "memory.available_percent": "Available memory",
+    "network.sent_utilization": "Utilization for sending",
+    "network.received_utilization": "Utilization for receiving",
+    "disk.idle_total": "Idle time of all disks",
+    "disk.busy_total": "Disk time of all disks",
+    "disk.queue_total": "Queue length of all disks",
+    "disk.latency_total": "Latency of all disks",
+}
+
+
+def limited_by(use: ResourceUse, load: LoadResponse, *, confident: bool) -> str:
+    """The conclusion where a resource limits: `The processors of db1 limit this run.`"""
+    host, instance = use.host, use.instance
+    match use.resource:
+        case "cpu" if use.what == "one processor":
+            subject, several = f"processor {instance} of {host}, one of several,", False
+        case "cpu" if use.what == "one process":
+            subject, several = f"the process {instance} of {host}, which uses all of one processor,", False
+        case "cpu":
+            subject, several = f"the processors of {host}", True
+        case "disk" if instance is not None:
+            subject, several = f"disk {instance} of {host}", False
+        case "disk":
+            subject, several = f"the disks of {host}", True
+        case "memory" if use.what:
+            subject, several = f"too little memory for {use.what} on {host}", False
+        case "memory":
+            subject, several = f"too little memory of {host}", False
+        case "network":
+            subject, several = f"the network link of {host} ({instance})", False
+    if load.follows and load.response is not None:
+        text = f"{subject} {'are' if several else 'is'} the first to limit, but the work still followed the load."
+        return text[0].upper() + text[1:]
+    run = f"{round(100 * float(load.top.mean()))} % of this run" if load.busy else "this run"
+    text = f"{subject} {'limit' if several else 'limits'} {run}."
+    return text[0].upper() + text[1:] if confident else f"Probably {text}"
+
+
+def highest_load(case: Evidence) -> str:
+    """When the figures are of: `At the highest load (user connections 380 and more, 22 % of the run)`."""
+    load = case.load
+    share = f"{round(100 * float(load.top.mean()))} % of the run"
+    within = f", in the {case.phase} phase" if case.phase else ""
+    if load.fell is not None:
+        return f"After {lower(_title(load))} had been highest ({share}{within})"
+    if load.busy:
+        return f"While it was near its capacity ({share}{within})"
+    by = load.load
+    if by is None:
+        return "Over the whole run"
+    values = case.measured.slots.means(by.samples)[load.top]
+    return f"At the highest load ({lower(by.signal.title)}: {_of(float(values.min()), by)} and more; {share}{within})"
+
+
+def figures_text(figures: Sequence[Figure], host: str | None) -> str:
+    """Several figures in a row."""
+    return ", ".join(figure_text(one, host) for one in figures)
+
+
+def figure_text(figure: Figure, host: str | None, *, brief: bool = False) -> str:
+    """`processor time at 98.2 % (limit 90 %; 47 % at low load)`; `host` is known from elsewhere."""
+    known = host is not None and figure.subject.host.casefold() == host.casefold()
+    where = figure.subject.instance if known else subject_name(figure.subject)
+    notes: list[str] = []
+    if figure.limit is not None and figure.document is not None:
+        told = " by our choice" if figure.document == OURS else ""
+        notes.append(f"{'at least' if figure.lower else 'limit'} {quantity(figure.limit, figure.unit)}{told}")
+    if figure.before is not None and figure.before == figure.before and not brief:
+        notes.append(f"{quantity(figure.before, figure.unit)} {'otherwise' if figure.elsewhen else 'at low load'}")
+    value = quantity(figure.value, figure.unit)
+    name = lower(_SHORT_TITLES.get(figure.signal, figure.title)) + (f" of {where}" if where else "")
+    return f"{name} at {value}" + (f" ({'; '.join(notes)})" if notes else "")
+
+
+def followed(load: LoadResponse) -> str:
+    """Whether the work followed the load, with the figures, or why that is not known."""
+    found, offered, work = load.response, load.offered, load.work
+    if work is None:
+        return "No load is recorded, so it is not known whether more was asked for than was done."
+    if load.fell is not None:
+        highest, later = load.fell
+        unit = work.signal.unit
+        return f"{_title(load)} fell from {quantity(highest, unit)} to {quantity(later, unit)} meanwhile."
+    if found is not None and offered is not None:
+        (put, done), (most, at_most) = found.middle, found.top
+        verb = "followed" if load.follows else "no longer followed" if load.flat else "followed in part"
+        return (
+            f"{_title(load)} {verb} the load: from {_of(put, offered)} to {_of(most, offered)} "
+            f"{lower(offered.signal.title)} ({_percent(put, most)} more), {lower(_title(load))} "
+            f"{'rose' if at_most >= done else 'fell'} by {_percent(done, at_most)}, from "
+            f"{quantity(done, work.signal.unit)} to {quantity(at_most, work.signal.unit)}."
+        )
+    if load.follows:
+        return f"{_title(load)} was still growing when it was highest." if work else ""
+    if load.low is None:
+        return f"{_title(load)} hardly changed, so it is not known whether more was asked for than was done."
+    return "The load that was asked for is not recorded, so it is not known whether the work still followed it."
+
+
+def _title(load: LoadResponse) -> str:
+    return load.work.signal.title if load.work else ""
+
+
+def _of(value: float, load: Load) -> str:
+    """A value of a load, without a unit that is in its title."""
+    unit = load.signal.unit
+    return number(round(value)) if unit in load.signal.title.casefold() else quantity(value, unit)
+
+
+def _percent(before: float, after: float) -> str:
+    return f"{number(round(abs(100 * (after - before) / before)))} %"
+
+
+def room(resources: Sequence[ResourceUse]) -> str:
+    """What had room, with the figure of the host that has least of it; empty if nothing is known to have."""
+    least: dict[str, ResourceUse] = {}
+    for one in resources:
+        if one.figures:
+            first = least.setdefault(one.resource, one)
+            least[one.resource] = max(first, one, key=lambda other: (other.state, _nearness(other.figures[0])))
+    if not least:
+        return ""
+    several = len({one.host for one in resources}) > 1
+    names = [figure_text(one.figures[0], None if several else one.host, brief=True) for one in least.values()]
+    return f"Room was left elsewhere: {', '.join(names)}."
+
+
+def _nearness(figure: Figure) -> float:
+    """The share of its limit that a value is."""
+    if not figure.limit:
+        return 0.0
+    over, under = (figure.limit, figure.value) if figure.lower else (figure.value, figure.limit)
+    return over / under if under else float("inf")
+
+
+def not_ruled_out(resources: Iterable[ResourceUse]) -> str:
+    """What is not recorded, or not by counters that tell; empty if there is nothing of the kind."""
+    by_need: dict[tuple[str, str], list[str]] = {}
+    for one in resources:
+        how = "not recorded" if one.state == State.NOT_RECORDED else "not clear from what is recorded"
+        by_need.setdefault((f"{NOUNS[one.resource]} ({how})", one.needed), []).append(one.host)
+    parts = [f"{what} of {listed(hosts, 3)}" for (what, _), hosts in by_need.items()]
+    needs = dict.fromkeys(need for _, need in by_need if need)
+    return f"Not ruled out: {'; '.join(parts)}. Record {'; '.join(needs)}." if parts else ""
+
+
+def goes_with(found: GoesWith) -> str:
+    """That a response time goes with other counters, and how sure that is."""
+    texts = [
+        f"{lower(figure.title)} of {subject_name(figure.subject)} ({_worth(related, lead_s)})"
+        for figure, related, lead_s in found.others
+    ]
+    own = found.response
+    return f"{own.title} of {subject_name(own.subject)} goes with {listed(texts, len(texts))}."
+
+
+def _worth(related: RankCorrelation, lead_s: float) -> str:
+    text = f"rank correlation {related.coefficient:.2f}, worth {round(related.effective)} independent samples"
+    return text + (f", {abs(lead_s):,.0f} s {'before' if lead_s > 0 else 'after'} it" if lead_s else "")
+
+
+def lower(title: str) -> str:
+    """A title within a sentence: `processor time`, `LDAP searches`."""
+    first = title.split(" ", 1)[0]
+    return title if not title or "\\" in title or any(c.isupper() for c in first[1:]) else title[0].lower() + title[1:]

@@ -1,0 +1,82 @@
+"""Regular spikes, in words."""
+
+from plimsoll.insights.beside_limits import told as told_beside
+from plimsoll.insights.insight import Told
+from plimsoll.insights.spikes.find import PeriodicSpikes
+from plimsoll.insights.spikes.rising import LimitInSpikes, Rising
+from plimsoll.model.remark import listed
+from plimsoll.model.times import SECOND, Zone, duration_text
+from plimsoll.model.value_text import quantity
+from plimsoll.review.sentences import subject_name
+
+_ROUND_S = (86_400, 3600, 1800, 900, 600, 300, 60, 30, 10, 5, 1, 0.1)
+_MOST_NAMED = 4
+_MOST_PROCESSES = 3
+
+
+def told(found: tuple[PeriodicSpikes, ...], zone: Zone) -> Told:
+    """The first of them."""
+    return told_beside([(sentence(one), with_it(one), consequence(one)) for one in found])
+
+
+def sentence(spikes: PeriodicSpikes) -> str:
+    """What happens, how often, and how high it gets."""
+    main, unit = spikes.main, spikes.main.signal.unit
+    beats = spikes.count + main.spikes.missing
+    count = f"{spikes.count} in all" if not main.spikes.missing else f"{spikes.count} of {beats} beats"
+    width = duration_text(round(main.spikes.width_s) * SECOND or int(main.spikes.width_s * SECOND))
+    period = _about(spikes.period_s, main.spikes.reach_s)
+    return (
+        f"Every {period} a spike in {main.signal.title} of {subject_name(main.subject)} ({count}, "
+        f"about {width} long, typically {quantity(main.typical, unit)}, at most {quantity(main.highest, unit)}); "
+        f"between the spikes usually {quantity(main.spikes.level, unit)}."
+    )
+
+
+def with_it(spikes: PeriodicSpikes) -> str:
+    """What rises in the spikes, in a sentence; empty if nothing is known to."""
+    strongest: dict[tuple[str, str], Rising] = {}
+    for one in spikes.rising:
+        strongest.setdefault((one.name, one.subject.host), one)
+    named = listed([_risen(one) for one in strongest.values()], _MOST_NAMED)
+    text = f"Also higher in them: {named}." if named else ""
+    used = [_risen(one, process=True) for one in spikes.processes[:_MOST_PROCESSES]]
+    return f"{text} Processes: {', '.join(used)}.".strip() if used else text
+
+
+def consequence(spikes: PeriodicSpikes) -> str:
+    """Whether a limit was passed in the spikes, in a sentence; empty if what rises has none."""
+    passed = [
+        f"{_place(one)} above {quantity(one.limit.limit, one.signal.unit)} in {one.passed} of {spikes.count} spikes"
+        for one in spikes.limits
+        if one.passed
+    ]
+    kept = [
+        f"{_place(one)} at most {quantity(one.highest, one.signal.unit)} of "
+        f"{quantity(one.limit.limit, one.signal.unit)}"
+        for one in spikes.limits
+        if not one.passed
+    ]
+    first = f"Single samples went past limits: {listed(passed, _MOST_NAMED)}." if passed else ""
+    second = f"Limits not reached in them: {listed(kept, _MOST_NAMED)}." if kept else ""
+    return f"{first} {second}".strip()
+
+
+def _place(one: Rising | LimitInSpikes) -> str:
+    return f"{one.signal.title} of {subject_name(one.subject)}"
+
+
+def _about(period_s: float, reach_s: float) -> str:
+    """A period in the roundest number that it may be."""
+    round_s = next((unit * round(period_s / unit) for unit in _ROUND_S if _near(period_s, unit, reach_s)), period_s)
+    return duration_text(int(round_s * SECOND))
+
+
+def _near(period_s: float, unit: float, reach_s: float) -> bool:
+    whole = round(period_s / unit)
+    return whole > 0 and abs(whole * unit - period_s) <= reach_s
+
+
+def _risen(one: Rising, *, process: bool = False) -> str:
+    who = one.subject.instance or "" if process else _place(one)
+    return f"{who} ({quantity(one.inside, one.signal.unit)} on average, else {quantity(one.between, one.signal.unit)})"
