@@ -205,3 +205,16 @@ def test_every_output_says_it():
     assert told.summary in screen
     assert told.summary in page
     assert "The load: User connections of db1" in page
+
+
+@pytest.mark.parametrize(
+    ("lowest", "said"),
+    [(1_360, "Batch requests hardly changed"), (705, "The load that was asked for is not recorded")],
+    ids=["steady", "twice as high but at the end"],
+)
+def test_a_load_that_doubled_is_not_said_to_have_hardly_changed(lowest, said):
+    batches = np.full(ROWS, 1_453.0)
+    batches[-ROWS // 20 :] = lowest
+    found = limit_of([a_log({r"\SQLServer:SQL Statistics\Batch Requests/sec": batches, CPU: np.full(ROWS, 30.0)})])
+    assert said in text_of(found)
+    assert ("hardly changed" in text_of(found)) == (lowest > 1_000)

@@ -10,11 +10,7 @@ from plimsoll.insights.limits.measured import Measured
 from plimsoll.insights.limits.resource_use import ResourceUse, State
 from plimsoll.rules.subjects import Subject
 
-# Our choices.
-_FULL, _HIGH = 97.0, 70.0  # % of the time busy
-_GROWN = 3.0  # times the latency under low load
-_NO_QUEUE = 0.7  # requests: a disk with fewer on average is idle for at least 30 % of the time
-_SHORTEST = 0.002  # s: a latency below is none that clients wait for
+_GROWN = 3.0  # our choice: times the latency under low load
 _EACH = ("disk.idle", "disk.busy", "disk.queue_length", "disk.latency", "disk.read_latency", "disk.write_latency")
 _TOTAL = {  # and the figures of a single disk that they stand for
     "disk.idle_total": "disk.idle",
@@ -34,7 +30,7 @@ def disks(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
                 by_disk.setdefault(subject, {})[signal] = figure
     needed = measured.needed("disk", host)
     found = [
-        _standing(_Disk(host, figures, exact=_is_exact(measured, subject)), needed)
+        _standing(_Disk(host, figures, _levels(measured, subject), exact=_is_exact(measured, subject)), needed)
         for subject, figures in by_disk.items()
     ]
     if not found:
@@ -45,7 +41,7 @@ def disks(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
         }
         if not totals:
             return ResourceUse("disk", host, State.NOT_RECORDED, needed=needed)
-        return _standing(_Disk(host, totals, exact=False, together=True), needed)
+        return _standing(_Disk(host, totals, _levels(measured, Subject(host)), exact=False, together=True), needed)
     return max(found, key=lambda one: (one.state, _use(one)))
 
 
@@ -62,11 +58,39 @@ def _use(use: ResourceUse) -> float:
 
 
 @dataclass(frozen=True)
+class _Levels:
+    """The % of time busy from which a disk is high, near its capacity and used up, and below which hardly busy.
+
+    `queue` and `latency`: fewer requests and shorter times are none that anyone waits for.
+    """
+
+    hardly: float
+    high: float
+    near: float
+    full: float
+    queue: float
+    latency: float
+
+
+def _levels(measured: Measured, subject: Subject) -> _Levels:
+    bound = measured.bound("disk.idle", subject)
+    return _Levels(
+        hardly=measured.level("disk.busy_total", "low", 0),
+        high=100 - measured.level("disk.idle", "high", 100),
+        near=100 - (bound.limit if bound else 0.0),
+        full=100 - measured.level("disk.idle", "full", 0),
+        queue=measured.level("disk.queue_length", "low", 0),
+        latency=measured.level("disk.latency", "low", 0),
+    )
+
+
+@dataclass(frozen=True)
 class _Disk:
     """The figures of one disk, or of all disks together. `exact`: its share of time busy does not overlap."""
 
     host: str
     figures: dict[str, Figure]
+    levels: _Levels
     exact: bool
     together: bool = False
 
@@ -76,7 +100,7 @@ class _Disk:
         if idle := self.figures.get("disk.idle"):
             return 100 - idle.value
         busy = self.figures.get("disk.busy")
-        return busy.value if busy and (self.exact or busy.value < _HIGH) else None
+        return busy.value if busy and (self.exact or busy.value < self.levels.high) else None
 
     @property
     def overlapping(self) -> bool:
@@ -102,9 +126,13 @@ class _Disk:
             return None
         latency, queue = self.latency, self.queue
         long = latency is not None and latency.limit is not None and latency.value > latency.limit
-        grown = latency is not None and latency.before and latency.value >= max(_GROWN * latency.before, _SHORTEST)
+        grown = (
+            latency is not None
+            and latency.before
+            and latency.value >= max(_GROWN * latency.before, self.levels.latency)
+        )
         queued = queue is not None and queue.limit is not None and queue.value > queue.limit
-        short = latency is not None and latency.value < _SHORTEST
+        short = latency is not None and latency.value < self.levels.latency
         return bool(long or grown or (queued and not short))
 
     @property
@@ -124,19 +152,19 @@ def _standing(disk: _Disk, needed: str) -> ResourceUse:
 def _state(disk: _Disk) -> State:
     use, queue, latency, waits = disk.use, disk.queue, disk.latency, disk.waits
     if use is not None and not disk.together:
-        if use >= 90:
-            return State.HIGH if waits is False else State.FULL if use >= _FULL else State.NEAR
-        return State.HIGH if use >= _HIGH else State.ROOM
+        if use >= disk.levels.near:
+            return State.HIGH if waits is False else State.FULL if use >= disk.levels.full else State.NEAR
+        return State.HIGH if use >= disk.levels.high else State.ROOM
     long = latency is not None and latency.limit is not None and latency.value > latency.limit
     queued = queue is not None and queue.limit is not None and queue.value > queue.limit
-    if disk.together and use is not None and use >= 90 and waits is not False:
-        return State.FULL if use >= _FULL else State.NEAR
+    if disk.together and use is not None and use >= disk.levels.near and waits is not False:
+        return State.FULL if use >= disk.levels.full else State.NEAR
     if (long and queued) or (disk.overlapping and (long or queued)):
         return State.NEAR
-    if queue is not None and queue.value < _NO_QUEUE:
+    if queue is not None and queue.value < disk.levels.queue:
         return State.ROOM
     if latency is not None and not long and not waits and not queued:
         return State.ROOM
-    if disk.together and use is not None and use < 25 and queue is None and latency is None:
+    if disk.together and use is not None and use < disk.levels.hardly and queue is None and latency is None:
         return State.ROOM
     return State.UNCLEAR

@@ -9,7 +9,7 @@ from plimsoll.insights.limits.disk import disks
 from plimsoll.insights.limits.goes_with import GoesWith, goes_with
 from plimsoll.insights.limits.inside_software import Waiting, waiting
 from plimsoll.insights.limits.load_response import LoadResponse, after_the_peak, busy_part, load_response
-from plimsoll.insights.limits.measured import EPISODES, NEAR_RULES, Measured, median
+from plimsoll.insights.limits.measured import Measured, median
 from plimsoll.insights.limits.memory import memory
 from plimsoll.insights.limits.network import network
 from plimsoll.insights.limits.processor import processors
@@ -70,8 +70,8 @@ class Evidence:
         """What was near its capacity for a part of the run: the gravest limit of each resource and host."""
         found: dict[tuple[str, str], Finding] = {}
         for one in self.measured.review.of(*CROSSED):
-            near = one.rule.severity == "critical" or one.rule.id in NEAR_RULES
-            if near and one.subject and one.rule.signal in EPISODES:
+            near = one.rule.severity == "critical" or one.rule.id in self.measured.near_rules
+            if near and one.subject and one.rule.signal in self.measured.episodes:
                 resource, _, _ = one.rule.signal.partition(".")
                 found.setdefault((resource, one.subject.host), one)
         return list(found.values())

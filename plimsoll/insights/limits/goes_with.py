@@ -8,7 +8,7 @@ import numpy as np
 from plimsoll.analysis.rank_correlation import RankCorrelation, rank_correlation
 from plimsoll.insights.limits.figure import Figure, figure_of
 from plimsoll.insights.limits.load_response import LoadResponse
-from plimsoll.insights.limits.measured import RESPONSE_TIMES, WITH, Measured
+from plimsoll.insights.limits.measured import Measured
 from plimsoll.model.log import Values
 from plimsoll.rules.subjects import Subject
 
@@ -16,6 +16,30 @@ _MOST = 3
 _MOST_LAG = 2  # parts of the run
 _STRONG = 0.6
 _MOST_SERIES = 200
+
+_WITH = (  # the counters that are tried
+    "cpu.busy",
+    "cpu.queue_length",
+    "cpu.load",
+    "cpu.context_switches",
+    "cpu.iowait",
+    "memory.pages",
+    "memory.swapped_in",
+    "memory.major_faults",
+    "disk.queue_length",
+    "disk.read_latency",
+    "disk.write_latency",
+    "disk.latency",
+    "disk.reads",
+    "disk.writes",
+    "network.bytes",
+    "sql.lock_wait_time",
+    "sql.latch_wait",
+    "sql.memory_grants_pending",
+    "ad.atq_queued",
+    "iis.queue_length",
+    "iis.requests_queued",
+)
 
 
 @dataclass(frozen=True)
@@ -61,7 +85,7 @@ def _response(measured: Measured) -> tuple[str, Subject, Values] | None:
     """The response time that varies most of those recorded."""
     every = [
         (signal, subject, values)
-        for signal in RESPONSE_TIMES
+        for signal in measured.response_times
         for subject, values in measured.of(signal).items()
         if np.isfinite(values).sum() > 3
     ]
@@ -75,7 +99,7 @@ def _spread(values: Values) -> float:
 
 def _candidates(measured: Measured, signal: str) -> Iterator[tuple[str, Subject, Values]]:
     every = (
-        (name, subject, values) for name in WITH if name != signal for subject, values in measured.of(name).items()
+        (name, subject, values) for name in _WITH if name != signal for subject, values in measured.of(name).items()
     )
     for at, one in enumerate(every):
         if at == _MOST_SERIES:

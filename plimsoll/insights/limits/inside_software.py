@@ -7,7 +7,8 @@ import numpy as np
 
 from plimsoll.insights.limits.figure import Figure, figure_of
 from plimsoll.insights.limits.load_response import LoadResponse
-from plimsoll.insights.limits.measured import INSIDE, WAITING_WORDS, Measured, median
+from plimsoll.insights.limits.measured import Measured, median
+from plimsoll.insights.smallest_change import smallest_change
 from plimsoll.model.series import Series
 from plimsoll.rules.subjects import Subject
 
@@ -16,7 +17,9 @@ _GROWN = 2.5  # times the value under low load
 _FAR = 5.0  # times the limit; as many where there is none
 _MANY_TIMES = 10.0
 _COUNTS = ("requests", "messages", "connections", "threads", "processes")
-_NOTICED = {"ms": 5.0, "s": 0.005}  # shorter times may grow unnoticed
+_TIMES = ("ms", "s")
+# Words in the English names of counters that no signal uses, which count what waits or for how long.
+_WAITING_WORDS = ("queue", "queued", "latency", "response time", "wait time", "pending", "outstanding", "blocked")
 _OF_DEVICES = ("PhysicalDisk", "LogicalDisk", "Network Interface", "Network Adapter", "Processor", "System", "Memory")
 
 
@@ -44,7 +47,7 @@ def waiting(measured: Measured, load: LoadResponse) -> tuple[Waiting, ...]:
 
 
 def _known(measured: Measured, load: LoadResponse) -> Iterator[Waiting]:
-    for signal in INSIDE:
+    for signal in measured.inside:
         for subject, values in measured.of(signal).items():
             figure = figure_of(measured, load, signal, subject, values)
             if not np.isnan(figure.value):
@@ -54,7 +57,7 @@ def _known(measured: Measured, load: LoadResponse) -> Iterator[Waiting]:
 def _judged(figure: Figure) -> Waiting:
     limit = figure.limit or 0.0
     queue = figure.unit in _COUNTS
-    least = max(limit, 1.0) if queue else _NOTICED.get(figure.unit, 0.0)
+    least = max(limit, 1.0) if queue else smallest_change(figure.unit) if figure.unit in _TIMES else 0.0
     long = figure.value >= max(limit, 1.0) if queue else figure.value > limit
     grew = figure.before is not None and figure.value >= max(_GROWN * figure.before, least)
     return Waiting(figure, bool(grew), bool(long))
@@ -79,7 +82,7 @@ def _named(measured: Measured, load: LoadResponse) -> Iterator[Waiting]:
 def _waits(series: Series) -> bool:
     name = series.field.replace("_", " ").casefold()
     device = (series.tag("objectname") or series.measurement) in _OF_DEVICES
-    return not device and any(word in name for word in WAITING_WORDS)
+    return not device and any(word in name for word in _WAITING_WORDS)
 
 
 def _growth(figure: Figure) -> float:

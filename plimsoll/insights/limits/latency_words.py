@@ -21,8 +21,6 @@ _STUDY = "Measurement and Analysis of LDAP Performance"
 _NAGLE = (38.0, 70.0)  # ms
 _CONSTANT = 1.3  # times
 _NOTICED = 0.5  # of the limit of a latency
-# The response a client sees first, then its parts.
-_RESPONSES = ("ldap.response_latency", "ldap.processing_latency", "messaging.holding_time", "exchange.rpc_latency")
 
 
 def latencies(case: Evidence) -> Iterator[Reason]:
@@ -67,12 +65,12 @@ def _knee(case: Evidence) -> Iterator[Reason]:
     if work is None or work.kind != "operations":
         return
     rate = case.measured.slots.means(work.samples)
-    for signal in _RESPONSES:
+    for signal in case.measured.response_times:
         for subject, values in case.measured.of(signal).items():
             found = latency_knee(rate, values)
             known = case.measured.review.question.signals[signal]
-            limit = case.measured.bound(signal, subject).limit
-            if found is None or found.at_highest < _NOTICED * limit:
+            bound = case.measured.bound(signal, subject)
+            if found is None or (bound is not None and found.at_highest < _NOTICED * bound.limit):
                 continue
             unit, per = known.unit, work.signal.unit
             yield (

@@ -36,7 +36,8 @@ class LoadResponse:
         offered: The load that was put on the system (connections), if it is recorded and was changed.
         work: The throughput: operations, else bytes.
         top: The part of the run with the highest load; all of it if no load is recorded.
-        low: The part with at most half of it; None if the load did not change.
+        low: The part with at most half of it; None if there is none.
+        constant: Whether the work hardly changed.
         follows: Whether the work followed the load up to the highest; None if that is not known.
         response: How it did, where the offered load is recorded.
         busy: Whether the part is that in which a resource was near its capacity, as no load tells.
@@ -51,6 +52,7 @@ class LoadResponse:
     response: Response | None
     fell: tuple[float, float] | None = None
     busy: bool = False
+    constant: bool = False
 
     @property
     def flat(self) -> bool:
@@ -81,10 +83,15 @@ def load_response(measured: Measured, loads: Sequence[Load]) -> LoadResponse:
     if work is None or done is None:
         return LoadResponse(None, None, everything, None, None, None)
     if not varies(done, _VARIES):
-        return LoadResponse(None, work, top(done, _TOP_OF_WORK), None, None, None)
+        return LoadResponse(None, work, top(done, _TOP_OF_WORK), None, None, None, constant=_is_constant(done))
     rises = rises_to_its_end(done, _STILL_RISES)
     most = top(done, _TOP_OF_WORK)
     return LoadResponse(None, work, most, _low(done, before=most), True if rises else None, None)
+
+
+def _is_constant(done: Values) -> bool:
+    """Whether no part of the run has much more of it than another."""
+    return float(np.nanmax(done)) < _VARIES * float(np.nanmin(done))
 
 
 def _first(loads: Sequence[Load], kind: str) -> Load | None:
@@ -160,8 +167,9 @@ def _near(measured: Measured) -> Iterator[Mask]:
     """For each resource, the part of the run in which it was near its capacity."""
     for signal in (*_HIGH_IS_NEAR, *_LOW_IS_NEAR):
         for subject, values in measured.of(signal).items():
-            limit = measured.bound(signal, subject).limit
-            yield values <= limit if signal in _LOW_IS_NEAR else values >= limit
+            bound = measured.bound(signal, subject)
+            if bound is not None:
+                yield values <= bound.limit if signal in _LOW_IS_NEAR else values >= bound.limit
 
 
 def _others(part: Mask) -> Mask | None:

@@ -2,19 +2,23 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.resources import files
-from typing import Any
+from typing import Literal
 
 import numpy as np
 import yaml
 from numpy.typing import NDArray
 
 from plimsoll.analysis.equal_parts import Slots
+from plimsoll.insights.response_times import response_times
 from plimsoll.model.log import Values
 from plimsoll.review.findings import Finding
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import limit_of
+from plimsoll.rules.load import load
+from plimsoll.rules.schema.pack import Rule
+from plimsoll.rules.schema.signal import Pressure
 from plimsoll.rules.subjects import Subject
 
 Mask = NDArray[np.bool_]
@@ -57,18 +61,59 @@ class Measured:
         """The means of a signal without instances on a host; None if it was not recorded."""
         return next(iter(self.on(signal, host).items()), None)
 
-    def bound(self, signal: str, subject: Subject) -> Bound:
-        """From which value on a signal is near its capacity."""
-        entry: dict[str, Any] = _DATA.get(signal) or {"ours": float("nan")}
-        for rule in entry.get("rules", ()):
+    def bound(self, signal: str, subject: Subject) -> Bound | None:
+        """From which value on a signal is near its capacity, or waits; None if nothing says."""
+        pressure = self._pressures.get(signal)
+        if pressure is None:
+            return None
+        for rule in pressure.rules:
             finding = self._findings.get((rule, subject.host.casefold()))
             if finding is not None and finding.track is not None:
-                source = finding.rule.sources[0]
-                return Bound(limit_of(finding).limit, f"{source.document}, {source.place}")
-        scale = 1.0
-        if entry.get("per") == "processors":
-            scale = self.review.facts.known(Subject(subject.host), "processors") or 1.0
-        return Bound(entry["ours"] * scale, OURS)
+                return Bound(limit_of(finding).limit, _document(finding.rule))
+        if isinstance(pressure.at, float):
+            return Bound(pressure.at, pressure.source)
+        name = pressure.at or next(iter(pressure.rules), None)
+        return self.documented(name, subject) if name else None
+
+    def level(self, signal: str, which: Literal["low", "high", "full"], default: float) -> float:
+        """The value beside a signal below which it is low, or from which on it is high, or full."""
+        known = self._pressures.get(signal)
+        level = getattr(known, which) if known else None
+        if isinstance(level, str):
+            return load().rules[level].healthy.limit
+        return default if level is None else level
+
+    def documented(self, rule: str, subject: Subject) -> Bound:
+        """The limit of a shipped rule as it is documented; for a fact that is not known it is that of 1."""
+        known = load().rules[rule]
+        scale = (self.review.facts.known(subject, known.scale) or 1.0) if known.scale else 1.0
+        return Bound(known.healthy.limit * scale, _document(known))
+
+    @cached_property
+    def near_rules(self) -> frozenset[str]:
+        """The rules whose limits resources are near their capacity from."""
+        every = self._pressures.values()
+        return frozenset(rule for one in every if one.resource != "software" for rule in one.rules)
+
+    @cached_property
+    def episodes(self) -> frozenset[str]:
+        """The signals whose limits, crossed for a part of the run, show that a resource was short for that time."""
+        return frozenset(name for name, one in self._pressures.items() if one.alone and one.resource != "software")
+
+    @cached_property
+    def inside(self) -> tuple[str, ...]:
+        """The signals of what waits inside the software."""
+        return tuple(name for name, one in self._pressures.items() if one.resource == "software")
+
+    @cached_property
+    def response_times(self) -> tuple[str, ...]:
+        """The signals of how long clients wait."""
+        return response_times(self.review.question.signals)
+
+    @cached_property
+    def _pressures(self) -> dict[str, Pressure]:
+        every = self.review.question.signals.items()
+        return {name: signal.pressure for name, signal in every if signal.pressure is not None}
 
     def is_linux(self, host: str) -> bool:
         """Whether the host was judged as one of Linux, whose share of time a disk is busy is one."""
@@ -76,7 +121,7 @@ class Measured:
 
     def needed(self, resource: str, host: str) -> str:
         """The counters that tell how near a resource is to its capacity."""
-        return _BOUNDS["needed"]["linux" if self.is_linux(host) else "windows"][resource]
+        return _needed()["linux" if self.is_linux(host) else "windows"][resource]
 
     @cached_property
     def _findings(self) -> dict[tuple[str, str], Finding]:
@@ -94,16 +139,10 @@ def median(values: Values, part: Mask) -> float:
     return float(np.median(chosen)) if len(chosen) else float("nan")
 
 
-def _load() -> dict[str, Any]:
-    return yaml.safe_load((files("plimsoll.insights.limits") / "bounds.yaml").read_text(encoding="utf-8"))
+def _document(rule: Rule) -> str:
+    return f"{rule.sources[0].document}, {rule.sources[0].place}"
 
 
-_BOUNDS = _load()
-_DATA: dict[str, Any] = {**_BOUNDS["near"], **_BOUNDS["inside"]}
-NEAR_RULES = frozenset(rule for one in _BOUNDS["near"].values() for rule in one.get("rules", ()))
-EPISODES: tuple[str, ...] = tuple(_BOUNDS["episodes"])
-INSIDE: tuple[str, ...] = tuple(_BOUNDS["inside"])
-RESPONSE_TIMES: tuple[str, ...] = tuple(_BOUNDS["response_times"])
-WITH: tuple[str, ...] = tuple(_BOUNDS["goes_with"])
-WAITING_WORDS: tuple[str, ...] = tuple(_BOUNDS["waiting_words"])
-USUAL_LINKS: tuple[float, ...] = tuple(_BOUNDS["usual_links"])
+@cache
+def _needed() -> dict[str, dict[str, str]]:
+    return yaml.safe_load((files("plimsoll.insights.limits") / "needed.yaml").read_text(encoding="utf-8"))

@@ -12,20 +12,25 @@ from plimsoll.model.log import Values
 from plimsoll.model.times import SECOND
 from plimsoll.review.findings import CROSSED, Finding
 from plimsoll.review.sentences import limit_of
+from plimsoll.rules.subjects import Subject
 
 # Our choices.
-_PAGES, _GROWN = 100.0, 5.0  # pages/s, times those under low load: paging, where hardly any memory is left
+_GROWN = 5.0  # times the pages under low load: paging, where hardly any memory is left
 _PAGING = ("memory.swapped_out", "memory.swapped_in", "memory.pages", "memory.pages_input", "memory.major_faults")
 _SWAPPING = ("memory.swapped_out", "memory.swapped_in")
 _BY_THE_CLOCK = 0.5  # s of page life for each second
 _PAGE_LIFE = ("sql-page-life-critical", "sql-page-life-maximum", "sql-page-life-expectancy")
-_LITTLE = 1000 * 2**20  # bytes: with the paging of windows-paging, the limit of that rule
+_LITTLE = "windows-memory-available"  # the rule whose limit, with much paging, is little
+_SHARE = "windows-memory-available-share-critical"
+_MB = 2**20
 
 
 def memory(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
     """The standing of a host's memory: what is left of it, and whether data had to be read from disk again."""
     left = _left(measured, host, load)
     paging = [one for name in _PAGING if (one := _first(measured, host, load, (name,))) is not None]
+    little = measured.documented(_LITTLE, Subject(host)).limit
+    some = measured.level("memory.pages", "high", 0.0)
     stalled = _first(measured, host, load, ("memory.stalled", "memory.waited_for"))
     shown = tuple(one for one in (left, _most(paging)) if one is not None)
     if stalled is not None and stalled.value > (stalled.limit or 0):
@@ -33,20 +38,24 @@ def memory(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
     if (cache := _small_cache(measured, host, load)) is not None:
         return ResourceUse("memory", host, State.NEAR, (*cache, *shown), what="the buffer cache of SQL Server")
     return ResourceUse(
-        "memory", host, _state(left, paging), shown, needed="" if left and paging else measured.needed("memory", host)
+        "memory",
+        host,
+        _state(left, paging, little, some),
+        shown,
+        needed="" if left and paging else measured.needed("memory", host),
     )
 
 
-def _state(left: Figure | None, paging: list[Figure]) -> State:
+def _state(left: Figure | None, paging: list[Figure], little: float, some: float) -> State:
     pages = any(one.value >= (one.limit or 0) for one in paging)
     if left is None:
         swaps = all(any(one.signal == name and one.value >= (one.limit or 0) for one in paging) for name in _SWAPPING)
         return State.NEAR if swaps else State.UNCLEAR if paging else State.NOT_RECORDED
     if left.value > (left.limit or 0):
-        return State.NEAR if pages and left.signal == "memory.available" and left.value < _LITTLE else State.ROOM
+        return State.NEAR if pages and left.signal == "memory.available" and left.value < little else State.ROOM
     if not paging:
         return State.UNCLEAR
-    begun = any(one.value >= max(_PAGES, _GROWN * (one.before or 0)) for one in paging)
+    begun = any(one.value >= max(some, _GROWN * (one.before or 0)) for one in paging)
     return State.FULL if pages else State.NEAR if begun else State.HIGH
 
 
@@ -60,8 +69,8 @@ def _left(measured: Measured, host: str, load: LoadResponse) -> Figure | None:
     if left is None or left.signal == "memory.available_percent":
         return left
     [values] = measured.on("memory.available", host).values()
-    share = measured.bound("memory.available_share", left.subject)
-    limit = share.limit * float(np.nanmax(values))
+    share = measured.documented(_SHARE, Subject(""))  # bytes for each MB
+    limit = share.limit / _MB * float(np.nanmax(values))
     return replace(left, limit=limit, document=share.document) if limit > (left.limit or 0) else left
 
 

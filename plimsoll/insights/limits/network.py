@@ -7,12 +7,13 @@ import numpy as np
 
 from plimsoll.insights.limits.figure import Figure, figure_of
 from plimsoll.insights.limits.load_response import LoadResponse
-from plimsoll.insights.limits.measured import USUAL_LINKS, Mask, Measured
+from plimsoll.insights.limits.measured import Mask, Measured
 from plimsoll.insights.limits.resource_use import ResourceUse, State
 from plimsoll.model.log import Values
 
 # Our choices.
-_FULL, _HIGH = 90.0, 65.0  # % of the link
+# Link speeds (bit/s) that a throughput just below one suggests, where the adapter gives none.
+_USUAL_LINKS = (1e7, 1e8, 1e9, 2.5e9, 1e10, 2.5e10, 4e10, 1e11)
 _JUST_BELOW = (0.88, 1.0)  # of a usual link: headers and gaps between frames take the rest
 _STEADY = 0.015  # spread of the throughput, of its mean
 _SLOW = 0.5  # of 100 Mbit/s: has room on any link of today
@@ -30,7 +31,10 @@ def network(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
     if known:
         busiest, values = max(known, key=lambda one: one[0].value)
         return ResourceUse(
-            "network", host, _state(busiest, values, load.top), (busiest, *_queue(measured, host, load, busiest))
+            "network",
+            host,
+            _state(busiest, measured, values, load.top),
+            (busiest, *_queue(measured, host, load, busiest)),
         )
     carried = list(_carried(measured, host, load))
     if not carried:
@@ -57,10 +61,10 @@ def network(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
     )
 
 
-def _state(figure: Figure, values: Values, part: Mask) -> State:
+def _state(figure: Figure, measured: Measured, values: Values, part: Mask) -> State:
     if figure.value >= (figure.limit or 100):
-        return State.FULL if figure.value >= _FULL else State.NEAR
-    if figure.value < _HIGH:
+        return State.FULL if figure.value >= measured.level(figure.signal, "full", 100) else State.NEAR
+    if figure.value < measured.level(figure.signal, "high", 0):
         return State.ROOM
     return State.NEAR if _is_steady(values, part) else State.HIGH
 
@@ -106,4 +110,4 @@ def _usual_link(carried: float, values: Values, part: Mask) -> float | None:
     if not _is_steady(values, part):
         return None
     low, high = _JUST_BELOW
-    return next((link for link in USUAL_LINKS if low <= 8 * carried / link <= high), None)
+    return next((link for link in _USUAL_LINKS if low <= 8 * carried / link <= high), None)

@@ -84,7 +84,7 @@ def figure_text(figure: Figure, host: str | None, *, brief: bool = False) -> str
     where = figure.subject.instance if known else subject_name(figure.subject)
     notes: list[str] = []
     if figure.limit is not None and figure.document is not None:
-        told = " by our choice" if figure.document == OURS else ""
+        told = " by our choice" if figure.document.startswith(OURS) else ""
         notes.append(f"{'at least' if figure.lower else 'limit'} {quantity(figure.limit, figure.unit)}{told}")
     if figure.before is not None and figure.before == figure.before and not brief:
         notes.append(f"{quantity(figure.before, figure.unit)} {'otherwise' if figure.elsewhen else 'at low load'}")
@@ -113,7 +113,9 @@ def followed(load: LoadResponse) -> str:
         )
     if load.follows:
         return f"{_title(load)} was still growing when it was highest." if work else ""
-    if load.low is None:
+    if offered is not None:
+        return "Too little was recorded of a middle and of the highest load to tell whether the work still followed it."
+    if load.constant:
         return f"{_title(load)} hardly changed, so it is not known whether more was asked for than was done."
     return "The load that was asked for is not recorded, so it is not known whether the work still followed it."
 

@@ -9,12 +9,12 @@ from plimsoll.insights.limits.load_response import LoadResponse
 from plimsoll.insights.limits.measured import Measured, median
 from plimsoll.insights.limits.resource_use import ResourceUse, State
 from plimsoll.model.log import Values
+from plimsoll.rules.load import load as load_rules
 from plimsoll.rules.subjects import Subject
 
-_FULL = 97.0  # our choice, in %
 _HIGH = 0.85  # our choice: of the limit
-_HIGH_WITH_QUEUE = 80.0  # %: with threads waiting, the limit of windows-processor-queue; cpu-busy's too
-_ONE_PROCESS = (93.0, 103.0)  # % of one processor: what one thread can use of it
+_QUEUE_RULE = "windows-processor-queue"  # judged while the processors are busy, too
+_ONE_THREAD = 103.0  # % of one processor: as much as samples of one thread show
 _SHARE_BEYOND = 0.02  # our choice: of its samples
 _NO_WORK = ("idle", "_total", "system")
 
@@ -28,18 +28,23 @@ def processors(measured: Measured, host: str, load: LoadResponse) -> ResourceUse
     limit = busy.limit or 100
     more = tuple(_supporting(measured, host, load))
     if busy.value >= limit:
-        state = State.FULL if busy.value >= _FULL else State.NEAR
+        state = State.FULL if busy.value >= measured.level("cpu.busy", "full", 100) else State.NEAR
         return ResourceUse("cpu", host, state, (busy, *more))
     if (one := _one_processor(measured, host, load)) is not None:
-        state = State.FULL if one.value >= _FULL else State.NEAR
+        state = State.FULL if one.value >= measured.level("cpu.processor_busy", "full", 100) else State.NEAR
         return ResourceUse("cpu", host, state, (one, busy, *more), what="one processor")
     if (process := _one_process(measured, host, load, busy.value)) is not None:
         return ResourceUse("cpu", host, State.NEAR, (process, busy, *more), what="one process")
     queue = next((one for one in more if one.signal in ("cpu.queue_length", "cpu.load")), None)
-    if busy.value >= _HIGH_WITH_QUEUE and (queue is not None or load.flat):
+    if busy.value >= _busy_with_queue() and (queue is not None or load.flat):
         return ResourceUse("cpu", host, State.NEAR, (busy, *more))
     state = State.HIGH if busy.value >= _HIGH * limit else State.ROOM
     return ResourceUse("cpu", host, state, (busy, *more))
+
+
+def _busy_with_queue() -> float:
+    """How busy processors are while a queue of threads counts, by the rule for it."""
+    return next(one.healthy.limit for one in load_rules().rules[_QUEUE_RULE].and_ if one.signal == "cpu.busy")
 
 
 def _busy(measured: Measured, host: str) -> tuple[Subject, Values] | None:
@@ -65,16 +70,16 @@ def _one_process(measured: Measured, host: str, load: LoadResponse, busy: float)
     number = measured.review.facts.known(Subject(host), "processors")
     if number is None or number < 2 or busy < 80 / number:
         return None
-    low, high = _ONE_PROCESS
     for subject, values in measured.on("process.cpu", host).items():
         if (subject.instance or "").casefold() in _NO_WORK:
             continue
         raw = measured.review.signals.of("process.cpu").get(subject)
-        if raw is not None and float(np.mean(raw.present.values > high)) > _SHARE_BEYOND:
+        if raw is not None and float(np.mean(raw.present.values > _ONE_THREAD)) > _SHARE_BEYOND:
             continue  # several threads
         chosen = values[load.top & np.isfinite(values)]
-        if len(chosen) and low <= np.percentile(chosen, 15) and np.percentile(chosen, 85) <= high:
-            return figure_of(measured, load, "process.cpu", subject, values)
+        figure = figure_of(measured, load, "process.cpu", subject, values)
+        if len(chosen) and figure.beyond(float(np.percentile(chosen, 15))) and np.percentile(chosen, 85) <= _ONE_THREAD:
+            return figure
     return None
 
 

@@ -15,6 +15,7 @@ from plimsoll.analysis.plateaus import plateaus
 from plimsoll.analysis.scalability import Knee, LatencyKnee, Law, Refused, latency_knee, scalability, throughput_knee
 from plimsoll.hosts.settings import is_load_step
 from plimsoll.insights.load_steps.step_means import LoadStep, Means, mean
+from plimsoll.insights.response_times import response_times
 from plimsoll.model.log import Values
 from plimsoll.model.run import Phase
 from plimsoll.review.findings import Outcome
@@ -26,12 +27,6 @@ from plimsoll.rules.subjects import Subject
 
 _SWITCHES_RULE = "context-switches"
 _OLD_MHZ = 1000  # our choice; the studies measured on 166 to 450 MHz
-_RESPONSE_TIMES = (  # what a client waits for; the first one that was recorded counts
-    "ldap.response_latency",
-    "exchange.rpc_latency",
-    "messaging.db_queue_latency",
-    "ldap.bind_time",
-)
 _CANDIDATES = 2  # of each kind of load
 _DOUBLED, _HARDLY_MORE = 1.9, 1.10  # context switches, and throughput: 7,599 to 15,054/s, and 130.55 to 142.33/s
 _LESS = 0.99  # our choice: throughput that is lower by less has not fallen
@@ -153,7 +148,8 @@ def load_steps(review: Review) -> LoadSteps | None:
     throughput = next((one for one in review.loads if one.kind == "operations"), None)
     throughput = throughput or next((one for one in review.loads if one.kind == "bytes"), None)
     bytes_ = next((one for one in review.loads if one.kind == "bytes"), None)
-    latency = next((name for name in _RESPONSE_TIMES if review.signals.of(name)), None)
+    waits = response_times(review.question.signals)
+    latency = next((name for name in waits if review.signals.of(name)), None)
     limit = _switches_limit(review, (throughput or load).hosts)
     means = Means(review, load, throughput, bytes_, latency, limit)
     answer_time = review.question.signals[latency] if latency else None

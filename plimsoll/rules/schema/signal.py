@@ -139,6 +139,48 @@ class Derivation(Strict):
         return self.sum or self.difference or self.ratio or ()
 
 
+Level = Annotated[float | str, Field(description="A value, or the rule whose documented limit it is.")]
+
+
+class Pressure(Strict):
+    """From which values on a resource is short, or something inside the software waits: for what limits a run."""
+
+    resource: Literal["cpu", "disk", "memory", "network", "software"] = Field(
+        description="What is short then; `software`: something inside it waits."
+    )
+    rules: tuple[str, ...] = Field(
+        default=(), description="The rules whose limit it is near its capacity from; the first applied to the host."
+    )
+    at: Level | None = Field(
+        default=None, description="The same where none of them was applied; by default the limit of the first rule."
+    )
+    low: Level | None = Field(default=None, description="Below, hardly anything is used, or nobody waits.")
+    high: Level | None = Field(default=None, description="From here on it is no longer far from its capacity.")
+    full: Level | None = Field(default=None, description="From here on it is used up.")
+    alone: bool = Field(
+        default=True,
+        description="Whether one of these limits, or a critical one, crossed for a part of the run shows by itself "
+        "that the resource was short.",
+    )
+    source: str = Field(default="", description="Where its own values are from.")
+
+    @property
+    def own(self) -> tuple[float, ...]:
+        """The values that no rule has."""
+        return tuple(one for one in (self.at, self.low, self.high, self.full) if isinstance(one, float))
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The rules that it names."""
+        return (*self.rules, *(one for one in (self.at, self.low, self.high, self.full) if isinstance(one, str)))
+
+    @model_validator(mode="after")
+    def _values_have_a_source(self) -> "Pressure":
+        if bool(self.own) != bool(self.source):
+            raise ValueError("`source` says where the numbers of at, low, high and full are from")
+        return self
+
+
 class Signal(Strict):
     """A quantity that rules, charts and reports use. It has one origin: `sources`, `derived` or `fact`."""
 
@@ -175,6 +217,12 @@ class Signal(Strict):
         default=None,
         description="What a trend of it means while the load is level: it `must_not_rise`, as memory of a process that "
         "leaks does, `must_not_fall`, or `should_rise`, as it does while a cache fills.",
+    )
+    response_time: bool = Field(default=False, description="Whether it is how long clients wait.")
+    pressure: Pressure | None = Field(
+        default=None,
+        description="From which values on a resource is short, or something inside the software waits. A limit is "
+        "written once: in a rule, or here where no rule has it.",
     )
     sources: tuple[Source, ...] = Field(
         default=(), description="The best source first: for each host, the first with samples is used."
