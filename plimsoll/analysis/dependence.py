@@ -51,6 +51,15 @@ def _last_significant(values: Values, covariances: Values, most: int, insignific
     return int(found[0]) if len(found) else None
 
 
+def effective_samples(count: float, correlation: float) -> float:
+    """How many independent samples know a mean as well as so many of AR(1) noise of this coefficient (Bartlett, 1935).
+
+    The one formula for it: what is known of the noise is its coefficient. `correlation_time` is the same for noise of
+    any kind, from its autocovariances.
+    """
+    return count * (1 - correlation) / (1 + correlation)
+
+
 def correlation_time(covariances: Values) -> float:
     """How many samples in a row say as much of the mean as one independent sample would; at least 1.
 

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 
+from plimsoll.analysis.dependence import autocovariances, correlation_time
 from plimsoll.model.log import Values
 
 _FEWEST = 8
@@ -40,9 +42,7 @@ def rank_correlation(first: Values, second: Values, most_lag: int = 0) -> RankCo
 
 def ranks(values: Values) -> Values:
     """The rank of each value; equal values have the mean of theirs."""
-    _, at, counts = np.unique(values, return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    return ((last - counts + 1 + last) / 2)[at]
+    return pl.Series(values).rank("average").to_numpy()
 
 
 def _ranked(first: Values, second: Values, lag: int) -> tuple[Values, Values] | None:
@@ -61,11 +61,4 @@ def _ranked(first: Values, second: Values, lag: int) -> tuple[Values, Values] | 
 
 def _effective(x: Values, y: Values) -> float:
     """How many independent pairs the two standardised series are worth."""
-    count = len(x)
-    total = 1.0
-    for lag in range(1, count // 4 + 1):
-        product = float((x[lag:] * x[:-lag]).mean() * (y[lag:] * y[:-lag]).mean())
-        if product <= 0.01:
-            break
-        total += 2 * (1 - lag / count) * product
-    return count / total
+    return len(x) / correlation_time(autocovariances(x) * autocovariances(y))

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
 
 from plimsoll.model.log import Values
 
@@ -23,16 +22,14 @@ class RankTest:
 
 def rank_test(first: Values, second: Values) -> RankTest:
     """Compare two sets of at least one value each, with the normal approximation, corrected for ties."""
-    rows, others = len(first), len(second)
-    every = rows + others
-    _, place, alike = np.unique(np.concatenate((first, second)), return_inverse=True, return_counts=True)
-    ranks = np.cumsum(alike) - (alike - 1) / 2
-    wins = float(ranks[place[rows:]].sum()) - others * (others + 1) / 2
-    ties = float((alike**3 - alike).sum()) / (every * (every - 1))
-    deviation = float(np.sqrt(max(0.0, rows * others / 12 * (every + 1 - ties))))
-    beyond = abs(wins - rows * others / 2) - 0.5
-    chance = float(special.ndtr(-beyond / deviation)) if deviation and beyond > 0 else 0.5
-    return RankTest(chance, wins > rows * others / 2)
+    from scipy.stats import mannwhitneyu  # noqa: PLC0415  half a second, and only comparisons need it
+
+    if np.ptp(np.concatenate((first, second))) == 0:
+        return RankTest(0.5, higher=False)
+    wins = mannwhitneyu(second, first, method="asymptotic").statistic
+    higher = bool(wins > len(first) * len(second) / 2)
+    chance = mannwhitneyu(second, first, alternative="greater" if higher else "less", method="asymptotic").pvalue
+    return RankTest(min(0.5, float(chance)), higher)
 
 
 def shift(first: Values, second: Values) -> float:

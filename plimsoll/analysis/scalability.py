@@ -1,10 +1,9 @@
-"""How throughput and latency answer a growing load: the universal scalability law and knees.
+"""How throughput answers a growing load: the universal scalability law.
 
 The law is N. J. Gunther's (Guerrilla Capacity Planning, 2007): X(N) = lambda N / (1 + sigma (N - 1) + kappa N (N - 1)).
 sigma is the share of work that must queue, kappa what keeping each other consistent costs every pair.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,8 +17,6 @@ _CHANCE = 0.01  # of an F test: that a straight line fits as badly although it i
 _BENT = 0.05  # our choice: how far the highest throughput must fall behind that of a straight line
 _MISFIT = 0.005  # of the throughput: no law describes a system better, however well its throughput is known
 _DRAWS = 4000
-_FLAT, _FLAT_RATES = 0.15, 3  # our choice: latency that is higher by less is flat, if it is so at three rates
-_GAIN = 0.5  # our choice: after the knee, load gains less than half as much throughput
 
 
 @dataclass(frozen=True)
@@ -85,7 +82,7 @@ def scalability(load: Values, throughput: Values, errors: Values) -> Law | Refus
     count, floor = len(load), 1e-12 * float((throughput**2).sum())
     squares = float((fit.fun**2).sum()) + floor
     line_squares = float((straight**2).sum()) + floor
-    aic, aic_line = _akaike(squares, count, 3), _akaike(line_squares, count, 1)
+    aic, aic_line = akaike(squares, count, 3), akaike(line_squares, count, 1)
     chance = float(special.fdtrc(2, count - 3, (line_squares / squares - 1) * (count - 3) / 2))
     fallen_behind = 1 - float(_law(fit.x, load).max() / (fit.x[0] * load[np.argmax(_law(fit.x, load))]))
     if chance > _CHANCE or fallen_behind < _BENT:
@@ -133,67 +130,6 @@ def _estimate(value: float, draws: Values) -> Estimate:
     return Estimate(float(value), float(low), float(high))
 
 
-def _akaike(squares: float, count: int, parameters: int) -> float:
+def akaike(squares: float, count: int, parameters: int) -> float:
+    """Akaike's criterion of a fit with these squares left: less is better."""
     return count * float(np.log(squares / count)) + 2 * (parameters + 1)
-
-
-@dataclass(frozen=True)
-class Knee:
-    """Where a curve bends: at which load, and the value there."""
-
-    load: float
-    value: float
-
-
-def throughput_knee(load: Values, throughput: Values) -> Knee | None:
-    """Where throughput stops to grow with the load: the corner of two lines that fit better than one line does.
-
-    None if the second line is not less than half as steep as the first.
-    """
-    order = np.argsort(load)
-    x, y = load[order], throughput[order]
-    if len(np.unique(x)) < FEWEST:
-        return None
-    corners = np.linspace(x[1], x[-2], 60)
-    fits = [_hinge(x, y, corner) for corner in corners]
-    at = int(np.argmin([one[0] for one in fits]))
-    squares, before, after, level = fits[at]
-    straight = float(((np.polyval(np.polyfit(x, y, 1), x) - y) ** 2).sum())
-    floor = 1e-12 * float((y**2).sum())
-    better = _akaike(straight + floor, len(x), 2) - _akaike(squares + floor, len(x), 4)
-    bent = before > 0 and after < _GAIN * before
-    return Knee(float(corners[at]), level) if bent and better > 0 else None
-
-
-def _hinge(x: Values, y: Values, corner: float) -> tuple[float, float, float, float]:
-    """Squares left by two lines that meet at a corner, the slope before and after it, and the value at it."""
-    terms = np.column_stack([np.ones_like(x), x - corner, np.maximum(x - corner, 0)])
-    fit = np.linalg.lstsq(terms, y, rcond=None)[0]
-    return float(((terms @ fit - y) ** 2).sum()), float(fit[1]), float(fit[1] + fit[2]), float(fit[0])
-
-
-@dataclass(frozen=True)
-class LatencyKnee:
-    """The latency of low rates, the last rate with that latency, and the highest rate."""
-
-    flat: float
-    rate: float
-    maximum: float
-
-
-def latency_knee(rates: Sequence[float], latencies: Sequence[float]) -> LatencyKnee | None:
-    """The last rate at which latency is as low as at lower ones; None where it stays so, or with too few rates."""
-    if len(rates) < FEWEST - 1:
-        return None
-    order = np.argsort(rates)
-    x, y = np.asarray(rates)[order], np.asarray(latencies)[order]
-    flat = y[0]
-    last = None
-    for at in range(1, len(x)):
-        if y[at] > (1 + _FLAT) * flat:
-            break
-        last = at
-        flat = float(np.median(y[: at + 1]))
-    if last is None or last == len(x) - 1 or last + 1 < _FLAT_RATES:
-        return None
-    return LatencyKnee(float(flat), float(x[last]), float(x[-1]))

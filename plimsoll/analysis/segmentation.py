@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.ndimage import median_filter
 
+from plimsoll.analysis.dependence import effective_samples
 from plimsoll.analysis.segments import Partitions, Piece
 from plimsoll.model.log import Values
 
@@ -69,14 +70,14 @@ def described(values: Values) -> Described:
         if information < lowest:
             best, lowest = found, information
     deviation, correlation = _noise(values, best, shape)
-    long_run = max(deviation, least) ** 2 * (1 + correlation) / (1 - correlation)
+    long_run = max(deviation, least) ** 2 / effective_samples(1, correlation)
     penalty, _ = _penalties(len(values), correlation, long_run)
     return Described(values, best, partitions.best(penalty, np.inf), long_run * shape**2, lowest, shape)
 
 
 def _penalties(count: int, correlation: float, long_run: float) -> tuple[float, float]:
     """What a piece costs, and what a slope costs beyond that."""
-    effective = max(count * (1 - correlation) / (1 + correlation), 10.0)
+    effective = max(effective_samples(count, correlation), 10.0)
     cost = float(np.log(effective)) * long_run
     return _PENALTY * cost, _SLOPE_PENALTY * cost
 

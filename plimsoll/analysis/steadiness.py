@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.ndimage import uniform_filter1d
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 from plimsoll.analysis.ramp_fit import RampFit
-from plimsoll.analysis.ramps import PLATEAUS, Flags, Floats, Places, whitened
+from plimsoll.analysis.ramps import PLATEAUS, Flags, Floats, whitened
 
 _SHORTEST = 0.1  # of the run
 _FEWEST = 8  # bins
@@ -27,7 +27,6 @@ _GROWTH, _LATER_GROWTH = 5.5, 1.35  # of the variance of differences over more s
 _Z_LINGERS = 1.5
 _MISFIT = (0.07, 0.2)  # of the level: what a ramp may differ from its shape before a short and a long steady state
 _LONG_STEADY = 0.4  # of the run
-_LONG_STEP, _MOST_STEPS = 0.5, 9
 _STEP_LASTS = 0.75  # of the steady state: another level that lasts for longer is a load step
 
 
@@ -51,8 +50,6 @@ def not_steady(fit: RampFit) -> NotSteady | None:
         return NotSteady("the load climbs or falls throughout")
     if PLATEAUS[left.shape] * left.end > _STEP_LASTS * (end - begin) and left.height > -_STEP_LASTS * fit.level:
         return NotSteady("the load has more than one level")
-    if _is_stairs(fit):
-        return NotSteady("the load changes in steps")
     widest = min(_WIDEST, _UNSURE * (end - begin))
     if any(side.high - side.low > widest for side in fit.sides):
         return NotSteady("the load varies too much to tell where it becomes steady", known=False)
@@ -96,7 +93,7 @@ def _parts(fit: RampFit, rest: Floats, tolerance: float) -> NotSteady | None:
         )
     for blocks in (blocks for blocks in _BLOCKS if rows >= 4 * blocks):
         means = np.array([block.mean() for block in np.array_split(rest, blocks)])
-        by_chance = float(chi2.isf(_CHANCE, blocks - 1)) * noise.error_of_mean(rows // blocks) ** 2
+        by_chance = float(chdtri(blocks - 1, _CHANCE)) * noise.error_of_mean(rows // blocks) ** 2
         if float(means @ means) > by_chance + blocks * (tolerance / 2) ** 2:
             return NotSteady("the load goes up and down")
     drifts = noise.growth > _GROWTH and away[max(4, rows // 12)] > tolerance / 2
@@ -118,30 +115,3 @@ def _ramps_alone(fit: RampFit) -> float:
         if not top or max(found[1:]) <= 0:
             least = min(least, fit.score(fit.y - found @ rows, 3 if top else 1))
     return least
-
-
-def _is_stairs(fit: RampFit) -> bool:
-    """Whether three to nine levels, none as long as half the run, describe the series better.
-
-    The levels are the best ones of all (Fisher, 1958), for as many samples as the autocorrelated ones are worth.
-    """
-    y, rows = fit.y - fit.y.mean(), len(fit.y)
-    sums, squares = (np.concatenate([[0.0], np.cumsum(one)]) for one in (y, y * y))
-    length = np.arange(rows + 1) - np.arange(rows + 1)[:, None]
-    cost = squares - squares[:, None] - (sums - sums[:, None]) ** 2 / np.maximum(length, 1)
-    cost[length < max(3, rows // 50)] = np.inf
-    worth = rows * (1 - fit.noise.phi) / (1 + fit.noise.phi)
-    residual = fit.y - fit.model
-    least = worth * np.log(residual @ residual + 1e-300) + np.log(rows) * fit.parameters - 5
-    best, last, stairs = cost[0], list[Places](), False
-    for steps in range(1, _MOST_STEPS):
-        every = best[:, None] + cost
-        last.append(np.argmin(every, axis=0))
-        best = np.min(every, axis=0)
-        score = worth * np.log(max(float(best[-1]), 1e-300)) + np.log(rows) * 2 * steps
-        if score < least and steps > 1:
-            least, ends = score, [rows]
-            for starts in reversed(last):
-                ends.append(int(starts[ends[-1]]))
-            stairs = bool(max(-np.diff([*ends, 0])) < _LONG_STEP * rows)
-    return stairs

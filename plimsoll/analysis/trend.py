@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from plimsoll.analysis.dependence import effective_samples
 from plimsoll.model.log import Values
 
 _PARTS = 24
@@ -86,7 +87,7 @@ def _error(middle: Values, residuals: Values, fitted: int) -> tuple[float, float
         return 0.0, float(count - fitted)
     neighbours = float((residuals[1:] * residuals[:-1]).sum()) / squares
     neighbours = min(0.99, max(0.0, neighbours + (1 + 4 * neighbours) / count))
-    freedom = max(_LEAST_FREEDOM, count * (1 - neighbours) / (1 + neighbours) - fitted)
+    freedom = max(_LEAST_FREEDOM, effective_samples(count, neighbours) - fitted)
     return float(np.sqrt(squares / freedom / (middle * middle).sum())), freedom
 
 

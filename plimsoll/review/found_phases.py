@@ -55,7 +55,7 @@ def find_phases(loads: Sequence[Load], start: int, end: int) -> FoundPhases:
         return FoundPhases((), None, "Phases are not known: no load was recorded.", known=False)
     tried: list[tuple[Load, SteadyState | NotSteady]] = []
     for load in loads[:_MOST_TRIED]:
-        tried.append((load, steady_state(load.samples.times, load.samples.values)))
+        tried.append((load, steady_state(load.samples.times, load.samples.values, load.plateaus)))
         if not isinstance(tried[-1][1], NotSteady) or tried[-1][1].known:
             return _found(*tried[-1], start, end)
     return _found(*tried[0], start, end)

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import get_args
 
 import numpy as np
 
+from plimsoll.analysis.plateaus import Plateau, plateaus
 from plimsoll.model.log import Values
 from plimsoll.model.samples import Samples
 from plimsoll.review.recorded_signals import RecordedSignals
@@ -30,6 +32,11 @@ class Load:
     signal: Signal
     subjects: tuple[Subject, ...]
     samples: Samples
+
+    @cached_property
+    def plateaus(self) -> tuple[Plateau, ...]:
+        """Its levels, if it was stepped."""
+        return plateaus(self.samples)
 
     @property
     def hosts(self) -> tuple[str, ...]:

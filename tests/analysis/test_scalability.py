@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from plimsoll.analysis.scalability import Law, Refused, latency_knee, scalability, throughput_knee
+from plimsoll.analysis.knees import latency_knee, throughput_knee
+from plimsoll.analysis.scalability import Law, Refused, scalability
 
 LOADS = np.array([1, 2, 4, 8, 16, 32, 64, 128.0])
 SEEDS = 100
@@ -70,7 +71,7 @@ def test_the_knee_is_where_throughput_stops_growing():
 def test_the_latency_of_openldap_is_flat_up_to_105_a_second():
     """Measurement and Analysis of LDAP Performance: 8 ms up to 105 requests/s, 140/s at most."""
     rates, latencies = [20, 40, 60, 80, 105, 120, 130, 140], [8, 8.1, 7.9, 8, 8.2, 12, 20, 40]
-    knee = latency_knee(rates, latencies)
+    knee = latency_knee(np.array(rates), np.array(latencies))
     assert knee
-    assert (knee.rate, knee.maximum, knee.flat) == (105, 140, pytest.approx(8, abs=0.1))
-    assert latency_knee(rates, [8] * 8) is None
+    assert (knee.rate, knee.highest, knee.flat) == (105, 140, pytest.approx(8, abs=0.1))
+    assert latency_knee(np.array(rates), np.full(8, 8.0)) is None

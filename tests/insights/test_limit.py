@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from plimsoll.analysis.latency_knee import latency_knee
+from plimsoll.analysis.knees import latency_knee
 from plimsoll.analysis.rank_correlation import rank_correlation
 from plimsoll.hosts.facts import Facts, GivenFacts
 from plimsoll.hosts.recorded_facts import recorded_facts

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from plimsoll.analysis.latency_knee import latency_knee
+from plimsoll.analysis.knees import latency_knee
 from plimsoll.insights.limits.evidence import Evidence
 from plimsoll.insights.limits.figure import Figure, figure_of
 from plimsoll.insights.limits.phrases import figure_text
@@ -74,7 +74,7 @@ def _knee(case: Evidence) -> Iterator[Reason]:
                 continue
             unit, per = known.unit, work.signal.unit
             yield (
-                f"{known.title} of {subject_name(subject)} stayed near {quantity(found.latency, unit)} up to "
+                f"{known.title} of {subject_name(subject)} stayed near {quantity(found.flat, unit)} up to "
                 f"{quantity(found.rate, per)}, {round(100 * found.rate / found.highest)} % of the highest rate "
                 f"({quantity(found.highest, per)}), where it was {quantity(found.at_highest, unit)}.",
                 (figure_of(case.measured, case.load, signal, subject, values),),

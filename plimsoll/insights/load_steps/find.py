@@ -11,8 +11,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from plimsoll.analysis.plateaus import plateaus
-from plimsoll.analysis.scalability import Knee, LatencyKnee, Law, Refused, latency_knee, scalability, throughput_knee
+from plimsoll.analysis.knees import Knee, LatencyKnee, latency_knee, throughput_knee
+from plimsoll.analysis.scalability import Law, Refused, scalability
 from plimsoll.hosts.settings import is_load_step
 from plimsoll.insights.load_steps.step_means import LoadStep, Means, mean
 from plimsoll.insights.response_times import response_times
@@ -126,7 +126,9 @@ class LoadSteps:
     def latency_knee(self) -> LatencyKnee | None:
         """The rate up to which latency is flat."""
         found = [one for one in self.measured if one.latency is not None]
-        return latency_knee([one.throughput or 0 for one in found], [one.latency or 0 for one in found])
+        return latency_knee(
+            np.array([one.throughput or 0.0 for one in found]), np.array([one.latency or 0.0 for one in found])
+        )
 
     def _curve(self) -> tuple[Values, Values]:
         return (
@@ -166,7 +168,7 @@ def _stepped(loads: Sequence[Load]) -> tuple[Load | None, list[tuple[int, int]]]
     found: dict[str | None, tuple[Load, list[tuple[int, int]]]] = {}
     for kind in ("connections", "operations", "bytes", None):
         for load in [one for one in loads if one.kind == kind][:_CANDIDATES]:
-            levels = plateaus(load.samples)
+            levels = load.plateaus
             spans = [(one.start, one.end) for one in levels]
             is_clear = kind in ("connections", "operations") or _turns([one.level for one in levels]) <= 1
             if spans and is_clear and (kind not in found or len(spans) > len(found[kind][1])):

@@ -139,7 +139,7 @@ def load_steps_part(steps: LoadSteps | None) -> LoadStepsPart | None:
         falls_after=steps.falls_after.number if steps.falls_after else None,
         switching=[one.number for one in steps.switching or ()],
         knee=KneePart(load=knee.load, throughput=knee.value) if knee else None,
-        latency_knee=LatencyKneePart(latency=latency.flat, rate=latency.rate, maximum=latency.maximum)
+        latency_knee=LatencyKneePart(latency=latency.flat, rate=latency.rate, maximum=latency.highest)
         if latency
         else None,
         scalability=_scalability(steps.law),

@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from plimsoll.analysis.dependence import effective_samples
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND
 from plimsoll.review.load import Load
@@ -148,4 +149,4 @@ def standard_error(samples: Samples, start: int, end: int) -> float:
     rest = values - values.mean()
     square = float((rest**2).mean())
     correlation = float(np.clip((rest[1:] * rest[:-1]).mean() / square, 0, 0.95)) if square else 0.0
-    return float(np.sqrt(square * (1 + correlation) / (1 - correlation) / len(values)))
+    return float(np.sqrt(square / effective_samples(len(values), correlation)))

@@ -146,8 +146,8 @@ def _latency(steps: LoadSteps) -> Iterator[str]:
     if knee is None or steps.throughput is None or steps.latency is None:
         return
     unit = steps.throughput.signal.unit
-    share, flat = percent(knee.rate / knee.maximum), quantity(knee.flat, steps.latency.unit)
+    share, flat = percent(knee.rate / knee.highest), quantity(knee.flat, steps.latency.unit)
     yield (
         f"Latency stays near {flat} up to {quantity(knee.rate, unit)}, {share} of the "
-        f"highest throughput ({quantity(knee.maximum, unit)}), and rises beyond."
+        f"highest throughput ({quantity(knee.highest, unit)}), and rises beyond."
     )
