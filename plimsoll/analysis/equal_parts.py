@@ -7,7 +7,7 @@ from plimsoll.model.log import Times, Values
 from plimsoll.model.samples import Samples
 
 
-class Slots:
+class EqualParts:
     """The time from `start` to `end` (UTC ns) in `count` parts of equal length."""
 
     def __init__(self, start: int, end: int, count: int) -> None:
@@ -22,10 +22,10 @@ class Slots:
         counts = np.bincount(at[filled], minlength=self.count + 1)[: self.count]
         return np.divide(sums, counts, out=np.full(self.count, np.nan), where=counts > 0)
 
-    def edges(self, slot: int) -> tuple[int, int]:
+    def edges(self, part: int) -> tuple[int, int]:
         """When a part begins and ends (UTC ns)."""
         width = self.end - self.start
-        return self.start + width * slot // self.count, self.start + width * (slot + 1) // self.count
+        return self.start + width * part // self.count, self.start + width * (part + 1) // self.count
 
     def _places(self, times: Times) -> NDArray[np.intp]:
         """The part of each time; those outside have the number after the last."""

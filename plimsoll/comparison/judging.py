@@ -15,8 +15,7 @@ import numpy as np
 
 from plimsoll.analysis.bootstrap import Difference, Estimate
 from plimsoll.analysis.independent_blocks import LEAST
-from plimsoll.analysis.multiple_tests import holm
-from plimsoll.analysis.ranks import RankTest, rank_test
+from plimsoll.analysis.significance import RankTest, holm, rank_test
 from plimsoll.comparison.levels import Level
 from plimsoll.comparison.treatments import Treatment
 from plimsoll.rules.schema.signal import Signal

@@ -1,8 +1,9 @@
 """The load a run was under: operations done, connections held, bytes moved, summed over its hosts."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import get_args
 
 import numpy as np
@@ -35,8 +36,13 @@ class Load:
 
     @cached_property
     def plateaus(self) -> tuple[Plateau, ...]:
-        """Its levels, if it was stepped."""
-        return plateaus(self.samples)
+        """Its levels, if it was stepped.
+
+        Bytes and processor time rise for many reasons, so theirs must be stairs: up, down, or both.
+        """
+        found = plateaus(self.samples)
+        is_clear = self.kind in ("connections", "operations") or _turns([one.level for one in found]) <= 1
+        return found if is_clear else ()
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -98,3 +104,10 @@ def _means(samples: Samples, start: int, step: int, rows: int) -> Values:
 
 def _rank(kind: field_types.Load | None) -> int:
     return get_args(field_types.Load).index(kind) if kind else -1
+
+
+def _turns(levels: Sequence[float]) -> int:
+    """How often levels turn from rising to falling or back, by changes of more than a tenth of their range."""
+    least = 0.1 * float(np.ptp(levels)) if levels else 0.0
+    rises = [other > one for one, other in pairwise(levels) if abs(other - one) > least]
+    return sum(one != other for one, other in pairwise(rises))

@@ -62,7 +62,7 @@ class Evidence:
         work, low = self.load.work, self.load.low
         if work is None or low is None:
             return False
-        done = self.measured.slots.means(work.samples)
+        done = self.measured.parts.means(work.samples)
         return median(done, self.load.top) >= _GREW * median(done, low)
 
     @cached_property
@@ -79,7 +79,7 @@ class Evidence:
     @property
     def often_short(self) -> bool:
         """Whether something was near its capacity for more than a small part of the run."""
-        whole = self.measured.slots.end - self.measured.slots.start
+        whole = self.measured.parts.end - self.measured.parts.start
         return any(one.time_crossed > _SMALL_PART * whole for one in self.episodes)
 
     @property
@@ -111,8 +111,8 @@ class Evidence:
     def phase(self) -> str | None:
         """The phase in which most of the highest load lies."""
         shares: dict[str, int] = {}
-        for slot in np.flatnonzero(self.load.top).tolist():
-            middle = sum(self.measured.slots.edges(slot)) // 2
+        for part in np.flatnonzero(self.load.top).tolist():
+            middle = sum(self.measured.parts.edges(part)) // 2
             for one in self.measured.review.phases:
                 if one.start <= middle <= one.end:
                     shares[one.name] = shares.get(one.name, 0) + 1
@@ -128,8 +128,8 @@ class Evidence:
     def spans(self) -> tuple[tuple[int, int], ...]:
         """The times of the highest load (UTC ns), joined where they follow each other."""
         spans: list[tuple[int, int]] = []
-        for slot in np.flatnonzero(self.load.top).tolist():
-            start, end = self.measured.slots.edges(slot)
+        for part in np.flatnonzero(self.load.top).tolist():
+            start, end = self.measured.parts.edges(part)
             if spans and spans[-1][1] >= start:
                 spans[-1] = spans[-1][0], end
             else:

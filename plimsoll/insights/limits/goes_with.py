@@ -67,7 +67,7 @@ def goes_with(measured: Measured, load: LoadResponse) -> GoesWith | None:
         strongest.setdefault(name, (related, other))
     if not strongest:
         return None
-    start, end = measured.slots.edges(0)
+    start, end = measured.parts.edges(0)
     return GoesWith(
         figure_of(measured, load, signal, subject, times, compared=False),
         tuple(

@@ -43,7 +43,12 @@ class Waiting:
 def waiting(measured: Measured, load: LoadResponse) -> tuple[Waiting, ...]:
     """Every queue and time inside the software that was recorded; those that grew or are long first."""
     found = [*_known(measured, load), *_named(measured, load)]
-    return tuple(sorted(found, key=lambda one: (-(one.grew + one.long), -_growth(one.figure))))
+    return tuple(sorted(found, key=_importance))
+
+
+def _importance(one: Waiting) -> tuple[int, float, bool]:
+    """What grew or is long first, then what grew most; of those alike, queues before times."""
+    return -(one.grew + one.long), -_growth(one.figure), one.figure.unit not in _COUNTS
 
 
 def _known(measured: Measured, load: LoadResponse) -> Iterator[Waiting]:
@@ -70,7 +75,7 @@ def _named(measured: Measured, load: LoadResponse) -> Iterator[Waiting]:
     for series in measured.review.signals.others():
         if not _waits(series):
             continue
-        values = measured.slots.means(measured.review.signals.counter(series))
+        values = measured.parts.means(measured.review.signals.counter(series))
         value, before = median(values, load.top), median(values, load.low)
         if np.isnan(value) or np.isnan(before):
             continue

@@ -64,7 +64,7 @@ def _knee(case: Evidence) -> Iterator[Reason]:
     work = case.load.work
     if work is None or work.kind != "operations":
         return
-    rate = case.measured.slots.means(work.samples)
+    rate = case.measured.parts.means(work.samples)
     for signal in case.measured.response_times:
         for subject, values in case.measured.of(signal).items():
             found = latency_knee(rate, values)

@@ -73,11 +73,11 @@ class LoadResponse:
 def load_response(measured: Measured, loads: Sequence[Load]) -> LoadResponse:
     """Find the highest load of a run, and whether the work followed it."""
     work = _first(loads, "operations") or _first(loads, "bytes")
-    done = measured.slots.means(work.samples) if work else None
+    done = measured.parts.means(work.samples) if work else None
     offered = _offered(measured, [one for one in loads if one.kind == "connections"], done)
-    everything = np.ones(measured.slots.count, dtype=bool)
+    everything = np.ones(measured.parts.count, dtype=bool)
     if offered is not None:
-        put = measured.slots.means(offered.samples)
+        put = measured.parts.means(offered.samples)
         found = response(put, done) if done is not None else None
         return LoadResponse(offered, work, top(put, _TOP), _low(put), _follows(found), found)
     if work is None or done is None:
@@ -101,7 +101,7 @@ def _first(loads: Sequence[Load], kind: str) -> Load | None:
 def _offered(measured: Measured, connections: Sequence[Load], done: Values | None) -> Load | None:
     """The connections that were changed during the run, and went with the work if that is recorded."""
     for one in connections:
-        put = measured.slots.means(one.samples)
+        put = measured.parts.means(one.samples)
         if not varies(put, _VARIES):
             continue
         if done is None or not varies(done, _VARIES):
@@ -144,7 +144,7 @@ def after_the_peak(measured: Measured, load: LoadResponse) -> LoadResponse | Non
     """
     if load.offered is not None or load.work is None:
         return None
-    done = measured.slots.means(load.work.samples)
+    done = measured.parts.means(load.work.samples)
     first = int(np.flatnonzero(load.top)[0]) if load.top.any() else 0
     later = np.isfinite(done) & ~load.top & (np.arange(len(done)) > first)
     if later.mean() < _LATER:

@@ -10,7 +10,7 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
-from plimsoll.analysis.equal_parts import Slots
+from plimsoll.analysis.equal_parts import EqualParts
 from plimsoll.insights.response_times import response_times
 from plimsoll.model.log import Values
 from plimsoll.review.findings import Finding
@@ -22,8 +22,8 @@ from plimsoll.rules.schema.signal import Pressure
 from plimsoll.rules.subjects import Subject
 
 Mask = NDArray[np.bool_]
-_ROWS_PER_SLOT = 3
-_SLOTS = (12, 120)
+_ROWS_PER_PART = 3
+_PARTS = (12, 120)
 OURS = "our choice"
 
 
@@ -41,16 +41,16 @@ class Measured:
     def __init__(self, review: Review) -> None:
         self.review = review
         self.rows = max(len(log.times) for log in review.logs)
-        fewest, most = _SLOTS
-        count = int(np.clip(self.rows // _ROWS_PER_SLOT, fewest, most))
-        self.slots = Slots(review.start or 0, review.end or 0, count)
+        fewest, most = _PARTS
+        count = int(np.clip(self.rows // _ROWS_PER_PART, fewest, most))
+        self.parts = EqualParts(review.start or 0, review.end or 0, count)
         self._means: dict[str, Mapping[Subject, Values]] = {}
 
     def of(self, signal: str) -> Mapping[Subject, Values]:
         """The means of a signal for each subject."""
         if signal not in self._means:
             recorded = self.review.signals.of(signal)
-            self._means[signal] = {subject: self.slots.means(one) for subject, one in recorded.items()}
+            self._means[signal] = {subject: self.parts.means(one) for subject, one in recorded.items()}
         return self._means[signal]
 
     def on(self, signal: str, host: str) -> dict[Subject, Values]:

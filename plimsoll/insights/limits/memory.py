@@ -113,7 +113,7 @@ def _climbs(measured: Measured, life: Values, load: LoadResponse) -> bool:
     if len(filled) < 2:
         return False
     first, last = int(filled[0]), int(filled[-1])
-    seconds = (measured.slots.edges(last)[0] - measured.slots.edges(first)[0]) / SECOND
+    seconds = (measured.parts.edges(last)[0] - measured.parts.edges(first)[0]) / SECOND
     return float(life[last] - life[first]) >= _BY_THE_CLOCK * seconds
 
 

@@ -69,7 +69,7 @@ def highest_load(case: Evidence) -> str:
     by = load.load
     if by is None:
         return "Over the whole run"
-    values = case.measured.slots.means(by.samples)[load.top]
+    values = case.measured.parts.means(by.samples)[load.top]
     return f"At the highest load ({lower(by.signal.title)}: {_of(float(values.min()), by)} and more; {share}{within})"
 
 

@@ -21,8 +21,8 @@ def switching(case: Evidence) -> Iterator[tuple[str, tuple[Figure, ...]]]:
     load, measured = case.load, case.measured
     if load.offered is None or load.work is None:
         return
-    part = middle(measured.slots.means(load.offered.samples))
-    work = measured.slots.means(load.work.samples)
+    part = middle(measured.parts.means(load.offered.samples))
+    work = measured.parts.means(load.work.samples)
     if not part.any() or median(work, load.top) >= _WORK * median(work, part):
         return
     for subject, values in measured.of("cpu.context_switches").items():

@@ -76,7 +76,7 @@ def _of_the_work(case: Evidence) -> Iterator[Figure]:
     load, measured = case.load, case.measured
     for one in (load.offered, load.work):
         if one is not None:
-            values = measured.slots.means(one.samples)
+            values = measured.parts.means(one.samples)
             yield figure_of(measured, load, one.name, Subject(one.hosts[0]), values, compared=False)
 
 

@@ -163,28 +163,20 @@ def _stepped(loads: Sequence[Load]) -> tuple[Load | None, list[tuple[int, int]]]
     """The load that was stepped, and the times of its steps.
 
     Connections are what a test steps, so they count unless the operations have clearly more steps; bytes only where
-    neither was stepped. Bytes and processor time rise for many reasons, so theirs must be stairs: up, down, or both.
+    neither was stepped.
     """
     found: dict[str | None, tuple[Load, list[tuple[int, int]]]] = {}
     for kind in ("connections", "operations", "bytes", None):
         for load in [one for one in loads if one.kind == kind][:_CANDIDATES]:
             levels = load.plateaus
             spans = [(one.start, one.end) for one in levels]
-            is_clear = kind in ("connections", "operations") or _turns([one.level for one in levels]) <= 1
-            if spans and is_clear and (kind not in found or len(spans) > len(found[kind][1])):
+            if spans and (kind not in found or len(spans) > len(found[kind][1])):
                 found[kind] = load, spans
         if kind == "operations" and found:
             break
     if not found:
         return None, []
     return max(found.values(), key=lambda one: len(one[1]) + (1.5 if one[0].kind == "connections" else 0))
-
-
-def _turns(levels: Sequence[float]) -> int:
-    """How often levels turn from rising to falling or back, by changes of more than a tenth of their range."""
-    least = 0.1 * float(np.ptp(levels)) if levels else 0.0
-    rises = [other > one for one, other in pairwise(levels) if abs(other - one) > least]
-    return sum(one != other for one, other in pairwise(rises))
 
 
 def _most_varied(loads: Sequence[Load], phases: Sequence[Phase]) -> Load | None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from plimsoll.analysis.quantiles import difference
-from plimsoll.analysis.ranks import shift
+from plimsoll.analysis.significance import shift
 from plimsoll.comparison.compare import Comparison, Side
 from plimsoll.comparison.judging import Compared, Outcome
 from plimsoll.comparison.levels import Level

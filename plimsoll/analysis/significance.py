@@ -1,4 +1,7 @@
-"""Whether one set of independent values lies above another, by ranks: nothing depends on how far out a value lies."""
+"""Whether one set of independent values lies above another, by ranks, and what many such tests at once show.
+
+Of ranks nothing depends on how far out a value lies.
+"""
 
 from dataclasses import dataclass
 
@@ -35,3 +38,15 @@ def rank_test(first: Values, second: Values) -> RankTest:
 def shift(first: Values, second: Values) -> float:
     """The median difference between a value of the second set and one of the first (Hodges and Lehmann, 1963)."""
     return float(np.median(second[:, None] - first[None, :]))
+
+
+def holm(chances: Values) -> Values:
+    """The chances of tests, raised so that comparing each with a level keeps the chance of any false alarm below it.
+
+    Holm, "A simple sequentially rejective multiple test procedure" (1979).
+    """
+    order = np.argsort(chances, kind="stable")
+    raised = np.maximum.accumulate(chances[order] * np.arange(len(chances), 0, -1))
+    out = np.empty(len(chances))
+    out[order] = np.minimum(raised, 1.0)
+    return out
