@@ -3,7 +3,7 @@
 Times are ISO 8601 in UTC. Fields, and states of a rule, are added within a version, never changed or removed.
 """
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
@@ -14,6 +14,9 @@ SCHEMA = "plimsoll.review/1"
 
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, populate_by_name=True)
+
+
+P = TypeVar("P", bound=_Part)
 
 
 class FilePart(_Part):
@@ -318,7 +321,7 @@ class _Judged(_Part):
     rules: list[RulePart]
 
 
-def _with_insights(base: type[_Part], place: str) -> type[_Part]:
+def _with_insights(base: type[P], place: str) -> type[P]:
     """The document so far, with the fields of the insights of a place."""
     fields: dict[str, Any] = {
         one.json.name: (one.json.type, Field(description=one.json.description or None))
@@ -336,3 +339,7 @@ class _Measured(_with_insights(_Judged, "beside")):
 
 class ReviewDocument(_with_insights(_Measured, "causes")):
     """A review as a whole."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...

@@ -20,6 +20,8 @@ def test_phases_and_load_steps_agree_on_stairs(seed):
     steps, phases = load_steps(review), review.phases_found
     assert steps is not None
     assert phases is not None
+    assert review.start is not None
+    assert review.end is not None
     assert len(steps.steps) == len(edges)
     if seed % 3:
         assert "the load changes in steps" in phases.sentence

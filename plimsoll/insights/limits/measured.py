@@ -70,7 +70,7 @@ class Measured:
             finding = self._findings.get((rule, subject.host.casefold()))
             if finding is not None and finding.track is not None:
                 return Bound(limit_of(finding).limit, _document(finding.rule))
-        if isinstance(pressure.at, float):
+        if pressure.at is not None and not isinstance(pressure.at, str):
             return Bound(pressure.at, pressure.source)
         name = pressure.at or next(iter(pressure.rules), None)
         return self.documented(name, subject) if name else None
