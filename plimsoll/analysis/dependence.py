@@ -54,10 +54,16 @@ def _last_significant(values: Values, covariances: Values, most: int, insignific
 def effective_samples(count: float, correlation: float) -> float:
     """How many independent samples know a mean as well as so many of AR(1) noise of this coefficient (Bartlett, 1935).
 
-    The one formula for it: what is known of the noise is its coefficient. `correlation_time` is the same for noise of
-    any kind, from its autocovariances.
+    It is of many samples; `effective_in_window` is of few, and `correlation_time` is the same for any noise, from its
+    autocovariances.
     """
     return count * (1 - correlation) / (1 + correlation)
+
+
+def effective_in_window(count: int, correlation: float) -> float:
+    """The same of so few samples in a row that the noise lasts for as long (Bartlett, 1946)."""
+    beyond = 2 * correlation * (1 - correlation**count) / (count * (1 - correlation) ** 2)
+    return count / ((1 + correlation) / (1 - correlation) - beyond)
 
 
 def correlation_time(covariances: Values) -> float:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from plimsoll.analysis.dependence import effective_in_window
 from plimsoll.analysis.ramps import Floats
 
 _STEPS = (1, 2, 8, 16)
@@ -37,7 +38,5 @@ class Noise:
         return cls(float(np.sqrt(one / (2 * (1 - phi)))), phi, eight / one, later / eight)
 
     def error_of_mean(self, samples: int) -> float:
-        """The standard error of the mean of so many samples in a row (Bartlett, 1946)."""
-        phi = self.phi
-        excess = (1 + phi) / (1 - phi) - 2 * phi * (1 - phi**samples) / (samples * (1 - phi) ** 2)
-        return self.deviation * float(np.sqrt(excess / samples))
+        """The standard error of the mean of so many samples in a row."""
+        return self.deviation / float(np.sqrt(effective_in_window(samples, self.phi)))
