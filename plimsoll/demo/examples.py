@@ -112,4 +112,4 @@ def _write_text(path: Path, text: str) -> None:
 
 
 if __name__ == "__main__":
-    write_examples(Path(__file__).parents[1] / "examples")
+    write_examples(Path(__file__).parents[2] / "examples")
