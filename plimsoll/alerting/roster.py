@@ -15,6 +15,7 @@ from plimsoll.alerting.book.database import AlertsFile
 from plimsoll.alerting.book.record import Details, Kind
 from plimsoll.alerting.book.rows import Begun, begin, count_firing, end
 from plimsoll.model.errors import Unusable
+from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import counted
 from plimsoll.model.times import SECOND, duration_text
 
@@ -148,7 +149,7 @@ def retire(file: AlertsFile, name: str, now: int) -> tuple[Host, int]:
     """
     found = next((one for one in hosts(file) if one.host == name.casefold()), None)
     if found is None:
-        raise Unusable(f'host "{name}" is not known; plimsoll alerts list --hosts shows those that are')
+        raise Unusable(f'host "{name}" is not known; {Parameter.HOSTS} of plimsoll alerts list shows those that are')
     with file.transaction() as connection:
         connection.execute("UPDATE roster SET retired_at = ? WHERE host = ?", (now, found.host))
         rows = connection.execute("SELECT id, host, kind FROM alerts WHERE ended_at IS NULL").fetchall()

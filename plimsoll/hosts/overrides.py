@@ -10,6 +10,7 @@ from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from plimsoll.model.parameters import Parameter
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.model.value_text import percent
 from plimsoll.rules.schema.field_types import Duration, Fact, Limit, Share, Strict
@@ -102,7 +103,10 @@ def mistakes(
     for name, settings in table.items():
         rule = rules.get(name)
         if rule is None:
-            near = suggest(name, list(rules)) or "; `plimsoll rules list` names them, and --pack loads one of your own"
+            near = (
+                suggest(name, list(rules))
+                or f"; `plimsoll rules list` names them, and {Parameter.PACK} loads one of your own"
+            )
             yield f"{place}.{name}: no rule has this id{near}"
         elif settings.healthy and settings.healthy.worse != rule.healthy.worse:
             yield (

@@ -27,7 +27,7 @@ from plimsoll.rules.schema.strict_yaml import suggest
 from plimsoll.rules.subjects import Subject
 
 FILE_NAME = "plimsoll.toml"
-_PHASES = ("ramp-up", "steady", "ramp-down")  # the phases that --steady creates
+_PHASES = ("ramp-up", "steady", "ramp-down")  # the phases that a span called steady makes
 _STEP = re.compile(r"step [1-9]\d{0,3}")
 _YEARS = range(1980, 2200)  # of computers; the nanoseconds of other years overflow
 
@@ -188,7 +188,7 @@ def check_phases(
 ) -> None:
     """Raise Unusable, naming each phase with an unknown name, outside the recording, or overlapping another phase.
 
-    `start` and `end` (UTC ns) are those of the recording. A phase may extend beyond them, as with `--steady`.
+    `start` and `end` (UTC ns) are those of the recording. A phase may extend beyond them, as one that is typed may.
     """
     wrong: list[str] = []
     known = dict.fromkeys((*_PHASES, *(rule.phase for rule in rules.values() if rule.phase)))

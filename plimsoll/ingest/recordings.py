@@ -14,6 +14,7 @@ from plimsoll.ingest.shared.losses import are_many
 from plimsoll.ingest.shared.same_time import differ
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
+from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import MAX_SHOWN, Kind, Remark, counted
 from plimsoll.model.series import UNNAMED
 from plimsoll.model.times import SECOND, duration_text
@@ -197,7 +198,7 @@ def _zones(logs: Sequence[Log]) -> Iterator[Remark]:
             yield Remark(
                 Kind.GUESSED,
                 f"does not say its time zone while {known[0].path} does: taken for UTC, so the two may not match; "
-                "name the zone with --zone",
+                f"name the zone with {Parameter.ZONE}",
                 file=str(log.path),
             )
 

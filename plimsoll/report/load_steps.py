@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from plimsoll.insights.load_steps.find import LoadSteps
 from plimsoll.insights.load_steps.step_means import LoadStep
 from plimsoll.insights.load_steps.words import sentences
+from plimsoll.model.parameters import Parameter
 from plimsoll.model.styled import Line
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import number, quantity
@@ -98,4 +99,4 @@ def lines(steps: LoadSteps, zone: Zone) -> Iterator[Line]:
     for row in rows[:_MOST_ROWS]:
         yield (text(row),)
     if (more := len(rows) - _MOST_ROWS) > 0:
-        yield ((f"  {more} more steps; --out writes a report with all of them", "dim"),)
+        yield ((f"  {more} more steps; {Parameter.OUT} writes a report with all of them", "dim"),)

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from plimsoll.insights.insights import Diagnosis
+from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import counted, listed, short
 from plimsoll.model.styled import Line, Part
 from plimsoll.model.times import Zone
@@ -45,7 +46,7 @@ _MOST_SPANS = 3
 _MOST_NAMES = 12
 _MOST_SENTENCES = 5
 _PLACE_WIDTH = 36
-_SEE_REPORT = "--out writes a report with all of them"
+_SEE_REPORT = f"{Parameter.OUT} writes a report with all of them"
 
 
 def lines(diagnosis: Diagnosis, zone: Zone | None = None) -> Iterator[Line]:

@@ -7,6 +7,7 @@ from pathlib import PurePath
 
 import numpy as np
 
+from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remark, counted, listed
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.model.unrecognised import Unrecognised
@@ -112,7 +113,9 @@ def unrecognised_names(found: Sequence[Unrecognised]) -> Iterator[Doubt]:
         count = sum(one.counters for one in found)
         names = ", ".join(dict.fromkeys(one.object for one in found))
         lie = "lies under a name" if count == 1 else "lie under names"
-        yield Doubt(f"{counted(count, 'counter')} ({names}) {lie} that Plimsoll does not know", "see --names")
+        yield Doubt(
+            f"{counted(count, 'counter')} ({names}) {lie} that Plimsoll does not know", f"see {Parameter.NAMES}"
+        )
 
 
 def undecided(findings: Iterable[Finding]) -> Iterator[Doubt]:

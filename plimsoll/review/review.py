@@ -8,6 +8,7 @@ import numpy as np
 
 from plimsoll.hosts.facts import Facts
 from plimsoll.model.log import Log
+from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remark, counted
 from plimsoll.model.run import Phase, Run
 from plimsoll.model.series import Series
@@ -241,6 +242,7 @@ def _recorded_too_briefly(findings: Sequence[Finding]) -> Iterator[Remark]:
 def _not_recognised(one: Unrecognised) -> Remark:
     text = (
         f"{counted(one.counters, 'counter')} of {one.object} on {one.host} not recognised, so no limit of theirs is "
-        "judged; where they are misspelled, or in a language of Windows that is not known, name them with --names"
+        "judged; where they are misspelled, or in a language of Windows that is not known, name them "
+        f"with {Parameter.NAMES}"
     )
     return Remark(Kind.NOTED, text, count=one.counters)

@@ -6,6 +6,7 @@ import numpy as np
 
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
+from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remark, counted
 from plimsoll.model.run import Recording, StoredRun
 from plimsoll.model.times import duration_text
@@ -26,7 +27,7 @@ def refuse_unloadable(logs: Sequence[Log]) -> None:
     for log in logs:
         if not log.zone.known:
             raise ZoneUnknown(
-                f"{log.path}: does not say its time zone; name it with --zone, such as --zone Europe/Berlin"
+                f"{log.path}: does not say its time zone; name it with {Parameter.ZONE}, such as Europe/Berlin"
             )
     places = [(log, series) for log in logs for series in log.series]
     for other, one in same_when_written([series for _, series in places]):
@@ -34,7 +35,7 @@ def refuse_unloadable(logs: Sequence[Log]) -> None:
         first, like = places[one]
         raise Unusable(
             f"{log.path}: {series.path} would be stored as {like.path} of {first.path}: a store keeps no backslash at "
-            "the end of a name, and no line end in it; load what is left after plimsoll convert --counter"
+            "the end of a name, and no line end in it; write the others with plimsoll convert, and load that"
         )
 
 
@@ -55,8 +56,8 @@ def refuse_old(store: Store, logs: Sequence[Log]) -> None:
             since = log.zone.clock(oldest)
             raise Unusable(
                 f"{log.path}: {counted(old, 'row')} of {len(log.times):,} are older than {store.name} keeps them "
-                f"(from {since} on): lengthen its retention, or load what is left after "
-                f'plimsoll convert --from "{since}"'
+                f"(from {since} on): lengthen its retention, or write what is left "
+                "with plimsoll convert, and load that"
             )
 
 
@@ -77,8 +78,8 @@ def others(store: Store, run: StoredRun, *, merge: bool) -> Iterator[Remark]:
         whose = f"{host} has {len(found):,} series over these {duration_text(end - start)} in {store.name} already"
         if not merge:
             raise Overlapping(
-                f"{whose}, of {' and '.join(names) or 'live collection'}; load over them with --merge, "
-                "or is --zone not right?"
+                f"{whose}, of {' and '.join(names) or 'live collection'}; load over them with {Parameter.MERGE}, "
+                f"or is {Parameter.ZONE} not right?"
             )
         yield Remark(Kind.NOTED, f"{whose}: values of the same counter and time are replaced", count=len(found))
 

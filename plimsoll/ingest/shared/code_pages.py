@@ -10,6 +10,8 @@ from itertools import islice
 
 import yaml
 
+from plimsoll.model.parameters import Parameter
+
 _MOST_WORDS = 200
 _MOST_LETTERS = 200  # between others: enough to tell a language, and more may be noise
 _ZONE = re.compile(rb'"?\(PDH-[CT]SV 4\.0\)[^",;\t]*')
@@ -29,7 +31,7 @@ def guess_code_page(raw: bytes) -> str:
 
 def read_as(page: str) -> str:
     """What a remark says of a page that was guessed."""
-    return f"read as code page {page.removeprefix('cp')}, a guess; name another with --encoding"
+    return f"read as code page {page.removeprefix('cp')}, a guess; name another with {Parameter.ENCODING}"
 
 
 def _words(raw: bytes) -> bytes:

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import yaml
 
+from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remarks
 from plimsoll.model.times import Zone, offset_text
 
@@ -41,10 +42,10 @@ def stated(name: str, bias_minutes: int, given: Zone | None, remarks: Remarks) -
         f'"{name}", never is: '
     )
     if given is not None and _agree(told, _offsets(given.rule)):
-        remarks.add(Kind.REPAIRED, f"{said}--zone agrees with the name, which is taken")
+        remarks.add(Kind.REPAIRED, f"{said}{Parameter.ZONE} agrees with the name, which is taken")
         return given
     hint = rule.key if rule else offset_text(*told)
-    remarks.add(Kind.GUESSED, f"{said}the bias is taken; if the name is right, say so with --zone {hint}")
+    remarks.add(Kind.GUESSED, f"{said}the bias is taken; if the name is right, say so with {Parameter.ZONE} {hint}")
     return zone
 
 

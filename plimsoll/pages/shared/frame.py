@@ -16,6 +16,7 @@ from starlette.responses import HTMLResponse, Response
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import quantity
+from plimsoll.pages.shared.form_words import with_fields
 from plimsoll.pages.shared.run_links import run_path
 from plimsoll.report.html.templates import environment
 
@@ -48,11 +49,11 @@ class Frame:
         zone = self.zone_of(request)
         links = self.links(request)
         page = _environment().get_template(template)
-        return page.render(zone=zone, links=links, navigation=NAVIGATION, **content)
+        return with_fields(page.render(zone=zone, links=links, navigation=NAVIGATION, **content))
 
     def fragment(self, template: str, **content: Any) -> str:
         """A part of a page, for scripts that replace it."""
-        return _environment().get_template(template).render(**content)
+        return with_fields(_environment().get_template(template).render(**content))
 
     def links(self, request: Request) -> "Links":
         """Links that keep the zone of a request."""

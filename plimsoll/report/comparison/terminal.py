@@ -8,6 +8,7 @@ from plimsoll.comparison.loads import LoadComparison
 from plimsoll.comparison.run_table import columns, run_table
 from plimsoll.comparison.sentences import by_signal, place
 from plimsoll.comparison.story import ANSWERS, Answer, answer, doubts, story
+from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import counted, listed, short
 from plimsoll.model.styled import Line, Part
 from plimsoll.model.times import Zone
@@ -22,7 +23,7 @@ _MOST_ROWS = {Outcome.REGRESSION: 20, Outcome.IMPROVEMENT: 10, Outcome.CHANGE: 8
 _MOST_NAMES = 12
 _MOST_CROSSED = 8
 _PLACE_WIDTH = 36
-_SEE_REPORT = "--out writes a report with all of them"
+_SEE_REPORT = f"{Parameter.OUT} writes a report with all of them"
 _HEAD = ("", "", "baseline", "other", "change", "difference, 95 % interval", "independent samples")
 
 
