@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from plimsoll.comparison.judging import Compared
+from plimsoll.model.host_key import host_key
 from plimsoll.model.value_text import number, percent, quantity
 from plimsoll.review.sentences import subject_name
 
@@ -14,7 +15,7 @@ def place(one: Compared) -> str:
     if one.where:
         return one.where
     name = subject_name(one.subject)
-    if one.other.host.casefold() == one.subject.host.casefold():
+    if host_key(one.other.host) == host_key(one.subject.host):
         return name
     return f"{name} ({one.other.host})"
 

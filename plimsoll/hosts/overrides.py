@@ -10,6 +10,7 @@ from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from plimsoll.model.host_key import host_key
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.model.value_text import percent
@@ -82,7 +83,7 @@ class Overrides:
 
     def of(self, rule: Rule, host: str) -> tuple[Rule, Override | None]:
         """Return a rule as it is judged on a host, and the override that changed it, or None if there is none."""
-        own = self.by_host.get(host.casefold(), {}).get(rule.id)
+        own = self.by_host.get(host_key(host), {}).get(rule.id)
         settings = own or self.general.get(rule.id)
         if settings is None:
             return rule, None

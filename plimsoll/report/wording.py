@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import counted
 from plimsoll.model.times import Zone, duration_text
 from plimsoll.model.value_text import number, percent, quantity
@@ -184,7 +185,7 @@ def where(review: Review, group: Group) -> str:
         return place(group.worst)
     if len(group.hosts) > 1:
         judged = {
-            finding.subject.host.casefold()
+            host_key(finding.subject.host)
             for finding in review.findings
             if finding.rule.signal == group.signal and finding.subject and finding.track
         }

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+from plimsoll.model.host_key import host_key
 from plimsoll.review.findings import CROSSED, JUDGED, SEVERITIES, Finding
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.schema.pack import Rule
@@ -36,7 +37,7 @@ class Group:
         hosts: dict[str, str] = {}
         for one in self.findings:
             if one.subject:
-                hosts.setdefault(one.subject.host.casefold(), one.subject.host)
+                hosts.setdefault(host_key(one.subject.host), one.subject.host)
         return tuple(hosts.values())
 
     @cached_property
@@ -47,7 +48,7 @@ class Group:
     def instances_on(self, host: str) -> int:
         """How many instances of a host it was crossed for."""
         subjects = {one.subject.key for one in self.findings if one.subject}
-        return sum(key[0] == host.casefold() for key in subjects)
+        return sum(key[0] == host_key(host) for key in subjects)
 
 
 def crossed_groups(findings: Iterable[Finding]) -> tuple[Group, ...]:

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from plimsoll.hosts.facts import Facts
+from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Log
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remark, counted
@@ -96,11 +97,11 @@ class Review:
     def maybe_needed(self) -> tuple[Unrecognised, ...]:
         """Unrecognised counters of hosts on which a rule for every host finds none: they may be what it needs."""
         lacking = {
-            finding.subject.host.casefold()
+            host_key(finding.subject.host)
             for finding in self.of(Outcome.NOT_RECORDED)
             if finding.subject and finding.pack.applies_to is None
         }
-        return tuple(one for one in self.unrecognised if one.host.casefold() in lacking)
+        return tuple(one for one in self.unrecognised if host_key(one.host) in lacking)
 
     @cached_property
     def bad_counters(self) -> tuple[BadCounter, ...]:
@@ -131,7 +132,7 @@ class Review:
     @cached_property
     def spans(self) -> dict[str, tuple[int, int]]:
         """The first and the last sample of each host in the part that is reviewed (UTC ns)."""
-        names = {host.casefold(): host for host in self.hosts}
+        names = {host_key(host): host for host in self.hosts}
         found: dict[str, tuple[int, int]] = {}
         for log in self.logs:
             inside = np.searchsorted(log.times, [self.start or 0, (self.end or 0) + 1]).tolist()
@@ -139,7 +140,7 @@ class Review:
             for series, column in zip(log.series, log.columns, strict=True):
                 filled = column[slice(*inside)].is_not_null()
                 if filled.any():
-                    host = names[self.host_of(series).casefold()]
+                    host = names[self.host_key(host_of(series))]
                     first, last = int(times[filled.arg_max()]), int(times[-1 - (filled.reverse().arg_max() or 0)])
                     before, after = found.get(host, (first, last))
                     found[host] = min(before, first), max(after, last)

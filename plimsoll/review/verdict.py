@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
+from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import counted, listed
 from plimsoll.model.times import duration_text
 from plimsoll.review.coverage import coverage
@@ -137,7 +138,7 @@ def _sparse(findings: Sequence[Finding], span: int) -> Iterator[str]:
 
 def _threshold(finding: Finding) -> tuple[str, str]:
     """A rule on a host, which coverage counts as one threshold."""
-    return finding.rule.id, finding.subject.host.casefold() if finding.subject else ""
+    return finding.rule.id, host_key(finding.subject.host) if finding.subject else ""
 
 
 def _coverage_if_low(findings: Sequence[Finding]) -> Iterator[str]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from plimsoll.model.errors import Unusable
+from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Log
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remark, counted
@@ -72,9 +73,7 @@ def others(store: Store, run: StoredRun, *, merge: bool) -> Iterator[Remark]:
         found = store.series(start, end, [host]).series
         if not found:
             continue
-        names = [
-            f'run "{one.name}"' for one in runs if meet(one, run) and host.casefold() in map(str.casefold, one.hosts)
-        ]
+        names = [f'run "{one.name}"' for one in runs if meet(one, run) and host_key(host) in map(host_key, one.hosts)]
         whose = f"{host} has {len(found):,} series over these {duration_text(end - start)} in {store.name} already"
         if not merge:
             raise Overlapping(
@@ -86,8 +85,8 @@ def others(store: Store, run: StoredRun, *, merge: bool) -> Iterator[Remark]:
 
 def meet(one: RunSummary, run: StoredRun) -> bool:
     """Whether two runs have a host and a time in common."""
-    hosts = {host.casefold() for host in one.hosts}
-    return one.start <= run.end and run.start <= one.end and any(host.casefold() in hosts for host in run.hosts)
+    hosts = {host_key(host) for host in one.hosts}
+    return one.start <= run.end and run.start <= one.end and any(host_key(host) in hosts for host in run.hosts)
 
 
 def _difference(earlier: StoredRun, run: StoredRun) -> str | None:
@@ -110,4 +109,4 @@ def _difference(earlier: StoredRun, run: StoredRun) -> str | None:
 
 
 def _of_host(recording: Recording, host: str) -> bool:
-    return any(series.host.casefold() == host.casefold() for series in recording.series)
+    return any(host_key(series.host) == host_key(host) for series in recording.series)

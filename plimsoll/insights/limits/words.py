@@ -6,6 +6,7 @@ from plimsoll.insights.limits.figure import Figure
 from plimsoll.insights.limits.load_response import LoadResponse
 from plimsoll.insights.limits.measured import OURS, Measured
 from plimsoll.insights.limits.resource_use import Resource, Standing, State
+from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import listed
 from plimsoll.model.value_text import number, quantity
 from plimsoll.review.load import Load
@@ -91,7 +92,7 @@ def figures_text(figures: Sequence[Figure], host: str | None) -> str:
 
 def figure_text(figure: Figure, host: str | None, *, brief: bool = False) -> str:
     """`processor time at 98.2 % (limit 90 %; 47 % at low load)`; `host` is known from elsewhere."""
-    known = host is not None and figure.subject.host.casefold() == host.casefold()
+    known = host is not None and host_key(figure.subject.host) == host_key(host)
     where = figure.subject.instance if known else subject_name(figure.subject)
     notes: list[str] = []
     if figure.limit is not None and figure.document is not None:

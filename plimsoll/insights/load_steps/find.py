@@ -15,6 +15,7 @@ from plimsoll.analysis.plateaus import plateaus
 from plimsoll.analysis.scalability import Knee, LatencyKnee, Law, Refused, latency_knee, scalability, throughput_knee
 from plimsoll.hosts.settings import is_load_step
 from plimsoll.insights.load_steps.step_means import LoadStep, Means, mean
+from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Values
 from plimsoll.model.run import Phase
 from plimsoll.review.findings import Outcome
@@ -204,7 +205,7 @@ def _switches_limit(review: Review, hosts: Sequence[str]) -> float | None:
 
     It is for processors like the studies'; those of today switch more often without loss.
     """
-    names = {host.casefold() for host in hosts}
+    names = {host_key(host) for host in hosts}
     return next(
         (
             limit_of(one).limit
@@ -213,7 +214,7 @@ def _switches_limit(review: Review, hosts: Sequence[str]) -> float | None:
             and one.outcome != Outcome.OFF
             and one.rule.severity != "info"
             and one.subject
-            and one.subject.host.casefold() in names
+            and host_key(one.subject.host) in names
             and 0 < (review.facts.known(Subject(one.subject.host), "clock_mhz") or 0) <= _OLD_MHZ
         ),
         None,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from plimsoll.model.host_key import host_key
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
 from plimsoll.model.value_text import number, quantity
@@ -106,7 +107,7 @@ def _processors(
 
 def _role(review: Review, host: str) -> str:
     """The role of a host: the packs for its kind that were applied to it."""
-    packs = (a.pack for a in review.applied if a.pack.applies_to and host.casefold() in map(str.casefold, a.hosts))
+    packs = (a.pack for a in review.applied if a.pack.applies_to and host_key(host) in map(host_key, a.hosts))
     return " ".join(sorted(pack.pack for pack in packs))
 
 

@@ -6,6 +6,7 @@ Nearest to their limits first. With many hosts an item is one signal on all of t
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from plimsoll.model.host_key import host_key
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import number, quantity
@@ -89,7 +90,7 @@ class NotCrossed:
     ) -> None:
         self._review, self._signals, self._charts, self._zone = review, signals, charts, zone
         self._outcome = outcome
-        self._numbers = {host.casefold(): at for at, host in enumerate(review.hosts)}
+        self._numbers = {host_key(host): at for at, host in enumerate(review.hosts)}
         findings = review.of(outcome)
         by_host = _grouped(findings, per_host=True)
         self.per_host = len(by_host) <= _MOST_ITEMS
@@ -102,7 +103,7 @@ class NotCrossed:
 
     def id(self, finding: Finding) -> str:
         """The id of the item that contains a finding."""
-        host = finding.subject.host.casefold() if finding.subject and self.per_host else ""
+        host = host_key(finding.subject.host) if finding.subject and self.per_host else ""
         return anchor(str(self._outcome), finding.rule.signal, str(self._numbers.get(host, "")))
 
     def _item(self, group: Sequence[Finding], opened: bool) -> Item:
@@ -182,7 +183,7 @@ class NotCrossed:
 def _grouped(findings: Iterable[Finding], *, per_host: bool) -> list[list[Finding]]:
     groups: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
-        host = finding.subject.host.casefold() if per_host and finding.subject else ""
+        host = host_key(finding.subject.host) if per_host and finding.subject else ""
         groups.setdefault((finding.rule.signal, host), []).append(finding)
     return list(groups.values())
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Values
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import Zone, duration_text
@@ -66,7 +67,7 @@ def statistics(review: Review, signals: RecordedSignals, zone: Zone) -> Statisti
     if review.start is None or review.end is None:
         return None
     chosen, hidden, subjects = _signals(review, signals)
-    others = sorted(signals.others(), key=lambda one: (review.host_of(one).casefold(), one.path or one.field))
+    others = sorted(signals.others(), key=lambda one: (host_key(review.host_of(one)), one.path or one.field))
     weights = Weights()
     counters = [
         _Chosen(one.path or f"{one.measurement} {one.field}", "", False, review.host_of(one), samples, weights(samples))
@@ -121,7 +122,7 @@ def _signals(review: Review, signals: RecordedSignals) -> tuple[list[_Chosen], i
 
 
 def _by_name(subject: Subject) -> tuple[str, str]:
-    return subject.host.casefold(), subject.instance or ""
+    return host_key(subject.host), subject.instance or ""
 
 
 def _mean(samples: Samples) -> float:
