@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from plimsoll.comparison.judging import Compared
 from plimsoll.model.host_key import host_key
 from plimsoll.model.value_text import number, percent, quantity
-from plimsoll.review.sentences import subject_name
 
 _MANY_TIMES = 3  # from this ratio on, `84 times` reads better than a percentage
 
@@ -14,7 +13,7 @@ def place(one: Compared) -> str:
     """`SQLSRV01, 2 E:`; with the name it has in the other run, if that is another."""
     if one.where:
         return one.where
-    name = subject_name(one.subject)
+    name = str(one.subject)
     if host_key(one.other.host) == host_key(one.subject.host):
         return name
     return f"{name} ({one.other.host})"

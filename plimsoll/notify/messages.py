@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from plimsoll.alerting.book.record import SEVERITIES
 from plimsoll.alerting.wording import brief_sentence, ended_sentence, fired_sentence, headline, still_sentence
 from plimsoll.model.errors import printable
 from plimsoll.model.host_key import host_key
@@ -13,6 +12,7 @@ from plimsoll.model.remark import counted
 from plimsoll.model.times import Zone, duration_text
 from plimsoll.notify.noise import MOST_AN_HOUR, PACE, Group, Item
 from plimsoll.rules.schema.field_types import Severity
+from plimsoll.rules.severity import SEVERITIES
 
 MOST_IN_FULL = 10
 MOST_LINES = 40

@@ -35,13 +35,14 @@ from plimsoll.report.json_schema import (
 )
 from plimsoll.report.load_steps_json import load_steps_part
 from plimsoll.report.spikes_and_trends_json import average_part, spikes_part, trend_part
-from plimsoll.review.findings import CROSSED, SEVERITIES, Finding, Outcome, Processes
+from plimsoll.review.findings import CROSSED, Finding, Outcome, Processes
 from plimsoll.review.groups import Group
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import limit_of
 from plimsoll.review.statistics import Statistic
 from plimsoll.review.verdict import group_sentence
 from plimsoll.rules.crossings import Crossing
+from plimsoll.rules.severity import SEVERITIES
 
 _MOST_SPANS = 100  # of brief crossings, for each finding
 

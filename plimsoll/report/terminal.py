@@ -11,7 +11,6 @@ from plimsoll.model.times import Zone
 from plimsoll.model.value_text import percent, quantity
 from plimsoll.report import load_steps
 from plimsoll.report.wording import (
-    MARKS,
     crossed_summary,
     extreme,
     host_of,
@@ -29,8 +28,8 @@ from plimsoll.review.ranking import nearness
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import crossed_clause, in_phase, place, worst_crossed, worst_text
 from plimsoll.review.verdict import Verdict, verdict_text
+from plimsoll.rules.severity import COLOURS, MARKS
 
-_COLOURS = {"critical": "red", "warning": "yellow", "info": "cyan"}
 _VERDICT_STYLE = {Verdict.HEALTHY: "bold", Verdict.NOT_HEALTHY: "bold red", Verdict.UNKNOWN: "bold yellow"}
 _UNJUDGED = (
     (Outcome.NO_DATA, "No data"),
@@ -100,7 +99,7 @@ def _crossed(review: Review, zone: Zone) -> Iterator[Line]:
 
 
 def _head(group: Group, hosts: int) -> Line:
-    colour, mark, worst = _COLOURS[group.severity], MARKS[group.severity], group.worst
+    colour, mark, worst = COLOURS[group.severity], MARKS[group.severity], group.worst
     where = place(worst)
     if len(group.hosts) > 1:
         where = f"on {len(group.hosts):,} of {hosts:,} hosts, worst {where}"

@@ -15,8 +15,6 @@ from plimsoll.rules.schema.pack import Condition, Rule
 from plimsoll.rules.wording import limit_text
 
 WITH_REASON = (Outcome.TOO_SHORT, Outcome.NOT_JUDGED, Outcome.OFF)
-# A severity is shown by shape and word, never by colour alone.
-MARKS = {"critical": "◆", "warning": "▲", "info": "○"}
 
 
 def scope(review: Review, zone: Zone) -> str:

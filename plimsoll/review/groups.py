@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from plimsoll.model.host_key import host_key
-from plimsoll.review.findings import CROSSED, JUDGED, SEVERITIES, Finding
+from plimsoll.review.findings import CROSSED, JUDGED, Finding
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.schema.pack import Rule
+from plimsoll.rules.severity import SEVERITIES
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 import numpy as np
 
 from plimsoll.model.host_key import host_key
-from plimsoll.review.findings import CROSSED, SEVERITIES, Finding, Outcome
+from plimsoll.review.findings import CROSSED, Finding, Outcome
+from plimsoll.rules.severity import SEVERITIES
 
 _OUTCOME = {outcome: at for at, outcome in enumerate(Outcome)} | {Outcome.OFTEN: 0}
 

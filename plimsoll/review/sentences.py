@@ -9,7 +9,6 @@ from plimsoll.model.value_text import percent, quantity
 from plimsoll.review.findings import Finding, Outcome
 from plimsoll.rules.crossings import Crossing
 from plimsoll.rules.schema.healthy import Healthy
-from plimsoll.rules.subjects import Subject
 from plimsoll.rules.wording import is_sample, reduced_text, reduction, should_text
 
 _SIDE = {"lower": "below its limit", "higher": "above its limit", "either": "off its limit"}
@@ -65,12 +64,7 @@ def subject_title(finding: Finding) -> str:
 
 def place(finding: Finding) -> str:
     """`SQLSRV01` or `SQLSRV01, 2 E:`; empty where the rule applies to no host."""
-    return subject_name(finding.subject) if finding.subject else ""
-
-
-def subject_name(subject: Subject) -> str:
-    """`SQLSRV01` or `SQLSRV01, 2 E:`."""
-    return f"{subject.host}, {subject.instance}" if subject.instance else subject.host
+    return str(finding.subject) if finding.subject else ""
 
 
 def should(finding: Finding) -> str:

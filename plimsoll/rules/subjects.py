@@ -25,6 +25,10 @@ class Subject:
     instance: str | None = None
     service: bool = False
 
+    def __str__(self) -> str:
+        """`SQLSRV01` or `SQLSRV01, 2 E:`."""
+        return f"{self.host}, {self.instance}" if self.instance else self.host
+
     @property
     def key(self) -> tuple[HostKey, str | None]:
         """Hosts and instances compare without regard to case."""

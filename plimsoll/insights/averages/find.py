@@ -18,7 +18,7 @@ from plimsoll.model.log import Values
 from plimsoll.model.samples import Samples
 from plimsoll.model.value_text import percent, quantity
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import limit_of, subject_name
+from plimsoll.review.sentences import limit_of
 from plimsoll.review.statistics import Figures, figures, weights_of
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
@@ -57,7 +57,7 @@ class MisleadingAverage:
             return quantity(float("nan") if value is None else value, self.signal.unit)
 
         found = self.figures
-        start = f"The average of {self.signal.title} of {subject_name(self.subject)} is {shown(found.mean)}, but "
+        start = f"The average of {self.signal.title} of {self.subject} is {shown(found.mean)}, but "
         if self.kind == "bursts":
             rest = found.nonzero_share or 0.0
             return (

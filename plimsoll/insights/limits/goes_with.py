@@ -11,7 +11,6 @@ from plimsoll.insights.limits.measured import RESPONSE_TIMES, WITH
 from plimsoll.insights.limits.words import lower
 from plimsoll.model.log import Values
 from plimsoll.model.remark import listed
-from plimsoll.review.sentences import subject_name
 from plimsoll.rules.subjects import Subject
 
 _MOST = 3
@@ -37,11 +36,11 @@ def goes_with(case: Case) -> Iterator[Reason]:
     best: dict[str, tuple[str, Figure]] = {}
     for related, name, other in found:
         figure = figure_of(case.measured, case.load, name, other, case.measured.of(name)[other], compared=False)
-        best.setdefault(name, (f"{lower(figure.title)} of {subject_name(other)} ({_worth(case, related)})", figure))
+        best.setdefault(name, (f"{lower(figure.title)} of {other} ({_worth(case, related)})", figure))
     if best:
         own = figure_of(case.measured, case.load, signal, subject, times)
         texts, figures = zip(*list(best.values())[:_MOST], strict=True)
-        yield f"{own.title} of {subject_name(subject)} goes with {listed(texts, _MOST)}.", (own, *figures)
+        yield f"{own.title} of {subject} goes with {listed(texts, _MOST)}.", (own, *figures)
 
 
 def _response(case: Case) -> tuple[str, Subject, Values] | None:

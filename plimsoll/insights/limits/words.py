@@ -10,7 +10,6 @@ from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import listed
 from plimsoll.model.value_text import number, quantity
 from plimsoll.review.load import Load
-from plimsoll.review.sentences import subject_name
 
 NOUNS: dict[Resource, str] = {"cpu": "processors", "disk": "disks", "memory": "memory", "network": "network"}
 # Titles with a comma would not read well within a sentence.
@@ -93,7 +92,7 @@ def figures_text(figures: Sequence[Figure], host: str | None) -> str:
 def figure_text(figure: Figure, host: str | None, *, brief: bool = False) -> str:
     """`processor time at 98.2 % (limit 90 %; 47 % at low load)`; `host` is known from elsewhere."""
     known = host is not None and host_key(figure.subject.host) == host_key(host)
-    where = figure.subject.instance if known else subject_name(figure.subject)
+    where = figure.subject.instance if known else str(figure.subject)
     notes: list[str] = []
     if figure.limit is not None and figure.document is not None:
         told = " by our choice" if figure.document == OURS else ""

@@ -16,7 +16,6 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.model.value_text import quantity
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import subject_name
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
 
@@ -92,7 +91,7 @@ class PeriodicSpikes:
         width = duration_text(round(main.spikes.width_s) * SECOND or int(main.spikes.width_s * SECOND))
         period = _about(self.period_s, main.spikes.reach_s)
         return (
-            f"Every {period} a spike in {main.signal.title} of {subject_name(main.subject)} ({count}, "
+            f"Every {period} a spike in {main.signal.title} of {main.subject} ({count}, "
             f"about {width} long, typically {quantity(main.typical, unit)}, at most {quantity(main.highest, unit)}); "
             f"between the spikes usually {quantity(main.spikes.level, unit)}."
         )
@@ -128,7 +127,7 @@ class PeriodicSpikes:
 
 
 def _place(one: Rising | LimitInSpikes) -> str:
-    return f"{one.signal.title} of {subject_name(one.subject)}"
+    return f"{one.signal.title} of {one.subject}"
 
 
 def _about(period_s: float, reach_s: float) -> str:

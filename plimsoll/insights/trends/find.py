@@ -22,7 +22,7 @@ from plimsoll.model.value_text import number, percent, quantity
 from plimsoll.review.findings import Finding
 from plimsoll.review.load import Load
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import limit_of, subject_name
+from plimsoll.review.sentences import limit_of
 from plimsoll.rules.schema.field_types import Trend as TrendMeaning
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
@@ -91,7 +91,7 @@ class SignalTrend:
     @property
     def sentence(self) -> str:
         """How fast it changes, over what, and when it reaches its limit."""
-        place, unit = f"{self.signal.title} of {subject_name(self.subject)}", self.signal.unit
+        place, unit = f"{self.signal.title} of {self.subject}", self.signal.unit
         title = place if place.endswith(":") else f"{place}:"
         slope, low, high = self.per_hour
         where = f"in the {self.phase} phase" if self.phase else f"over {duration_text(self.end - self.start)}"

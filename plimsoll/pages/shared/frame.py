@@ -19,6 +19,7 @@ from plimsoll.model.value_text import quantity
 from plimsoll.pages.shared.form_words import with_fields
 from plimsoll.pages.shared.run_links import run_path
 from plimsoll.report.html.templates import environment
+from plimsoll.rules.severity import MARKS
 
 NAVIGATION = (
     ("/", "Health"),
@@ -27,7 +28,6 @@ NAVIGATION = (
     ("/runs", "Runs"),
     ("/rules", "Rules"),
 )
-SYMBOLS = {"critical": "◆", "warning": "▲", "info": "○"}
 _UTC = Zone.parse("UTC")
 
 
@@ -117,7 +117,7 @@ def iana(zone: Zone) -> str:
 
 @cache
 def _environment() -> Environment:
-    known = {"symbols": SYMBOLS, "iana": iana, "quantity": quantity, "run_path": run_path}
+    known = {"symbols": MARKS, "iana": iana, "quantity": quantity, "run_path": run_path}
     return environment(asset, known)
 
 

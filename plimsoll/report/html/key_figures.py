@@ -15,7 +15,7 @@ from plimsoll.review.findings import CROSSED, Finding, Outcome
 from plimsoll.review.ranking import nearness
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import should, subject_name, subject_title
+from plimsoll.review.sentences import should, subject_title
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
 
@@ -127,7 +127,7 @@ def _look_at(review: Review, signals: RecordedSignals, finding: Finding, pair: S
         means, names = _by_phase([samples], pair)
         if means:
             what = f"mean in {names}" if names else "mean"
-            yield KeyFigure(_values(means, signal), f"{signal.title} of {subject_name(subject)}, {what}")
+            yield KeyFigure(_values(means, signal), f"{signal.title} of {subject}, {what}")
 
 
 def _by_phase(several: Sequence[Samples], pair: Sequence[Phase]) -> tuple[list[float], str]:

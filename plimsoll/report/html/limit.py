@@ -10,7 +10,6 @@ from plimsoll.report.html.chart import Chart, Charts, Line, Span
 from plimsoll.report.html.chart import Limit as DrawnLimit
 from plimsoll.review.load import Load
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import subject_name
 from plimsoll.rules.subjects import Subject
 
 _RESOURCES = {"cpu": "Processors", "disk": "Disks", "memory": "Memory", "network": "Network"}
@@ -82,7 +81,7 @@ def _charts(review: Review, limit: Limit, charts: Charts) -> list[tuple[str, Cha
     if figure is not None and (lines := _lines(review, figure)):
         same = figure.signal not in _INSTEAD or figure.subject in review.signals.of(figure.signal)
         limits = [DrawnLimit(figure.limit, _limit_text(figure))] if figure.limit is not None and same else []
-        title = f"{figure.title} of {subject_name(figure.subject)}"
+        title = f"{figure.title} of {figure.subject}"
         unit = lines_unit(review, figure, same=same)
         drawn.append((title, charts.add(lines, unit, f"Chart: {title}.", limits=limits, spans=spans)))
     if (load := limit.load.load) is not None:
@@ -115,9 +114,7 @@ def _lines(review: Review, figure: Figure) -> list[Line]:
             for subject, one in review.signals.on(_INSTEAD[figure.signal], figure.subject.host).items()
             if figure.subject.instance in (None, subject.instance)
         }
-        return [
-            Line(subject_name(one), "samples" if not at else "other", s) for at, (one, s) in enumerate(found.items())
-        ]
+        return [Line(str(one), "samples" if not at else "other", s) for at, (one, s) in enumerate(found.items())]
     samples = found.get(figure.subject)
     return [Line(figure.title, "samples", samples)] if samples is not None else []
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from plimsoll.model.host_key import host_key
 from plimsoll.report.html.crossed import anchor
-from plimsoll.report.wording import MARKS
-from plimsoll.review.findings import CROSSED, SEVERITIES, Finding, Outcome
+from plimsoll.review.findings import CROSSED, Finding, Outcome
 from plimsoll.review.review import Review
+from plimsoll.rules.severity import MARKS, SEVERITIES
 
 _FEWEST_HOSTS = 4
 _MOST_HOSTS = 300

@@ -19,7 +19,7 @@ from plimsoll.review.findings import Finding, Outcome
 from plimsoll.review.ranking import nearness
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import how_long, limit_of, place, subject_name
+from plimsoll.review.sentences import how_long, limit_of, place
 from plimsoll.rules.crossings import Crossing
 
 _MOST_ITEMS = 90  # with more, each item is one signal on all hosts
@@ -162,9 +162,7 @@ class NotCrossed:
             if samples is not None and finding.subject and same_scale:
                 others.setdefault(finding.subject, (finding, samples))
         other_lines = [
-            Line(subject_name(finding.subject), "other", samples)
-            for finding, samples in others.values()
-            if finding.subject
+            Line(str(finding.subject), "other", samples) for finding, samples in others.values() if finding.subject
         ]
         if other_lines:
             lines = [Line(f"{place(leading)}: {line.label}", line.kind, line.samples, line.caption) for line in lines]

@@ -11,7 +11,7 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.times import Zone
 from plimsoll.report.html.chart import Chart, Charts, Limit, Line
 from plimsoll.report.wording import clock
-from plimsoll.review.sentences import limit_of, subject_name
+from plimsoll.review.sentences import limit_of
 
 _MOST_DRAWN = 3  # of each kind
 _MOST_TOLD = 5
@@ -66,14 +66,14 @@ def _spikes_chart(one: PeriodicSpikes, diagnosis: Diagnosis, charts: Charts) -> 
     """The signal that shows the rhythm best."""
     main = one.main
     samples = diagnosis.review.signals.of(main.name)[main.subject]
-    title = f"{main.signal.title} of {subject_name(main.subject)}"
+    title = f"{main.signal.title} of {main.subject}"
     return charts.add([Line(title, "samples", samples)], main.signal.unit, title)
 
 
 def _trend_chart(one: SignalTrend, diagnosis: Diagnosis, charts: Charts) -> Chart:
     """The signal, the line through it, and the limit if the line reaches it."""
     samples = diagnosis.review.signals.of(one.name)[one.subject].between(one.start, one.end)
-    title = f"{one.signal.title} of {subject_name(one.subject)}"
+    title = f"{one.signal.title} of {one.subject}"
     ends = Samples(np.array([one.start, one.end]), np.array([one.trend.start, one.trend.end]))
     limits = [Limit.of(limit_of(one.limit).limit, one.signal.unit)] if one.limit and one.reaches_s else []
     lines = [Line("trend", "judged", ends, "trend"), Line(title, "samples", samples)]

@@ -10,7 +10,6 @@ from plimsoll.model.value_text import number, percent
 from plimsoll.report.html.scale import Scale, scale_for
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import subject_name
 from plimsoll.review.statistics import WHOLE_RUN, Figures, Weights, figures
 from plimsoll.rules.subjects import Subject
 
@@ -115,9 +114,7 @@ def _signals(review: Review, signals: RecordedSignals) -> tuple[list[_Chosen], i
             else found.items()
         )
         shown = sorted(list(worst)[:most], key=lambda item: _by_name(item[0]))
-        chosen += [
-            _Chosen(signal.title, signal.unit, low, subject_name(s), found[s], weights(found[s])) for s, _ in shown
-        ]
+        chosen += [_Chosen(signal.title, signal.unit, low, str(s), found[s], weights(found[s])) for s, _ in shown]
     return chosen, sum(sizes) - len(chosen), most
 
 
