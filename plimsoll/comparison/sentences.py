@@ -7,6 +7,7 @@ from plimsoll.model.host_key import host_key
 from plimsoll.model.value_text import number, percent, quantity
 
 _MANY_TIMES = 3  # from this ratio on, `84 times` reads better than a percentage
+_SMALLEST = 0.001  # what `percent` writes `< 0.1 %` for is below it
 
 
 def place(one: Compared) -> str:
@@ -20,12 +21,14 @@ def place(one: Compared) -> str:
 
 
 def change_text(one: Compared) -> str:
-    """`−92 %`, `84 times`; empty where that has no meaning."""
+    """`−92 %`, `< 0.1 % up`, `84 times`; empty where that has no meaning."""
     change = one.change
     if change is None:
         return ""
     if change + 1 >= _MANY_TIMES:
         return f"{number(change + 1)} times"
+    if 0 < abs(change) < _SMALLEST:
+        return f"{percent(abs(change))} {'up' if change > 0 else 'down'}"
     return f"{'+' if change > 0 else '−' if change < 0 else '±'}{percent(abs(change))}"
 
 

@@ -63,7 +63,7 @@ def document(diagnosis: Diagnosis) -> ReviewDocument:
             unjudged=[UnjudgedPart(count=u.count, why=u.why, needs=u.fact) for u in review.coverage.unjudged],
             text=review.coverage.text,
         ),
-        groups=[_group(one, len(review.hosts)) for one in review.groups],
+        groups=[_group(one) for one in review.groups],
         counts=_counts(review.findings),
         log=LogPart(
             files=files,
@@ -138,7 +138,7 @@ def _file(review: Review, log: Log, digest: str | None) -> FilePart:
     )
 
 
-def _group(group: Group, hosts: int) -> GroupPart:
+def _group(group: Group) -> GroupPart:
     return GroupPart(
         signal=group.signal,
         title=group.worst.signal.title,
@@ -146,7 +146,7 @@ def _group(group: Group, hosts: int) -> GroupPart:
         hosts=list(group.hosts),
         rules=[rule.id for rule in group.rules],
         not_counted=list(dict.fromkeys(one.rule.id for one in group.not_counted)),
-        sentence=group_sentence(group, hosts),
+        sentence=group_sentence(group),
     )
 
 

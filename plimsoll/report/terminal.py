@@ -91,18 +91,18 @@ def _dim(text: str) -> Part:
 
 def _crossed(review: Review, zone: Zone) -> Iterator[Line]:
     for group in review.groups[:_MOST_IN_FULL]:
-        yield from _group(group, len(review.hosts), zone)
+        yield from _group(group, zone)
     for group in review.groups[_MOST_IN_FULL : _MOST_IN_FULL + _MOST_IN_A_LINE]:
-        yield _head(group, len(review.hosts))
+        yield _head(group)
     if (more := len(review.groups) - _MOST_IN_FULL - _MOST_IN_A_LINE) > 0:
         yield (_dim(f"{counted(more, 'more signal')} crossed; {_SEE_REPORT}"),)
 
 
-def _head(group: Group, hosts: int) -> Line:
+def _head(group: Group) -> Line:
     colour, mark, worst = COLOURS[group.severity], MARKS[group.severity], group.worst
     where = place(worst)
     if len(group.hosts) > 1:
-        where = f"on {len(group.hosts):,} of {hosts:,} hosts, worst {where}"
+        where = f"{group.on_hosts}, worst {where}"
     elif (instances := group.instances_on(host_of(worst))) > 1:
         where = f"{where} (worst of {instances:,})"
     return (
@@ -113,10 +113,10 @@ def _head(group: Group, hosts: int) -> Line:
     )
 
 
-def _group(group: Group, hosts: int, zone: Zone) -> Iterator[Line]:
+def _group(group: Group, zone: Zone) -> Iterator[Line]:
     worst = group.worst
     sources = "; ".join(f"{source.document}, {source.place}" for source in worst.rule.sources)
-    yield _head(group, hosts)
+    yield _head(group)
     yield (f"    {_when(worst, zone)}",)
     longest = max(worst.counted, key=lambda one: one.duration)
     if processes := used_by(worst, longest.start):

@@ -15,12 +15,14 @@ from plimsoll.rules.severity import SEVERITIES
 class Group:
     """The crossed findings about one signal, worst first.
 
-    `not_counted` are the findings of old limits that a current rule supersedes, crossed or not, worst first.
+    `not_counted` are the findings of old limits that a current rule supersedes, crossed or not, worst first. `judged`
+    is the number of hosts on which a limit of the signal was judged.
     """
 
     signal: str
     findings: tuple[Finding, ...]
     not_counted: tuple[Finding, ...] = ()
+    judged: int = 0
 
     @property
     def worst(self) -> Finding:
@@ -40,6 +42,11 @@ class Group:
             if one.subject:
                 hosts.setdefault(host_key(one.subject.host), one.subject.host)
         return tuple(hosts.values())
+
+    @property
+    def on_hosts(self) -> str:
+        """`on 3 of 20 hosts`: of those on which a limit of the signal was judged."""
+        return f"on {len(self.hosts):,} of {self.judged:,} hosts"
 
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
@@ -76,7 +83,14 @@ def crossed_groups(findings: Iterable[Finding]) -> tuple[Group, ...]:
             elif one.outcome in CROSSED:
                 alone.setdefault(one.rule.signal, []).append(one)
     together = {**by_signal, **alone}
-    return tuple(Group(signal, tuple(found), tuple(old.get(signal, ()))) for signal, found in together.items())
+    judged: dict[str, set[str]] = {}
+    for one in every:
+        if one.subject and one.track:
+            judged.setdefault(one.rule.signal, set()).add(host_key(one.subject.host))
+    return tuple(
+        Group(signal, tuple(found), tuple(old.get(signal, ())), len(judged.get(signal, ())))
+        for signal, found in together.items()
+    )
 
 
 def severities(groups: Iterable[Group]) -> str:

@@ -56,7 +56,7 @@ class Review:
     @property
     def answer(self) -> str:
         """The reason for the verdict, in a sentence or two."""
-        return headline(self.findings, self.doubts, len(self.hosts), (self.end or 0) - (self.start or 0))
+        return headline(self.findings, self.doubts, (self.end or 0) - (self.start or 0))
 
     @cached_property
     def doubts(self) -> tuple[Doubt, ...]:
@@ -140,7 +140,7 @@ class Review:
             for series, column in zip(log.series, log.columns, strict=True):
                 filled = column[slice(*inside)].is_not_null()
                 if filled.any():
-                    host = names[self.host_key(host_of(series))]
+                    host = names[host_key(self.host_of(series))]
                     first, last = int(times[filled.arg_max()]), int(times[-1 - (filled.reverse().arg_max() or 0)])
                     before, after = found.get(host, (first, last))
                     found[host] = min(before, first), max(after, last)

@@ -10,6 +10,7 @@ from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import listed
 from plimsoll.model.value_text import number, quantity
 from plimsoll.review.load import Load
+from plimsoll.rules.wording import exactly
 
 NOUNS: dict[Resource, str] = {"cpu": "processors", "disk": "disks", "memory": "memory", "network": "network"}
 # Titles with a comma would not read well within a sentence.
@@ -96,7 +97,7 @@ def figure_text(figure: Figure, host: str | None, *, brief: bool = False) -> str
     notes: list[str] = []
     if figure.limit is not None and figure.document is not None:
         told = " by our choice" if figure.document == OURS else ""
-        notes.append(f"{'at least' if figure.lower else 'limit'} {quantity(figure.limit, figure.unit)}{told}")
+        notes.append(f"{'at least' if figure.lower else 'limit'} {exactly(figure.limit, figure.unit)}{told}")
     if figure.before is not None and figure.before == figure.before and not brief:
         notes.append(f"{quantity(figure.before, figure.unit)} {'otherwise' if figure.elsewhen else 'at low load'}")
     value = quantity(figure.value, figure.unit)

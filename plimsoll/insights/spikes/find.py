@@ -18,6 +18,7 @@ from plimsoll.model.value_text import quantity
 from plimsoll.review.review import Review
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
+from plimsoll.rules.wording import exactly
 
 _HIGHER = 1.5  # the least ratio of a spike to the level between, unless the unit is %
 _FEWEST_SAMPLES = 40
@@ -111,13 +112,13 @@ class PeriodicSpikes:
     def consequence(self) -> str:
         """Whether a limit was passed in the spikes, in a sentence; empty if what rises has none."""
         passed = [
-            f"{_place(one)} above {quantity(one.limit.limit, one.signal.unit)} in {one.passed} of {self.count} spikes"
+            f"{_place(one)} above {exactly(one.limit.limit, one.signal.unit)} in {one.passed} of {self.count} spikes"
             for one in self.limits
             if one.passed
         ]
         kept = [
             f"{_place(one)} at most {quantity(one.highest, one.signal.unit)} of "
-            f"{quantity(one.limit.limit, one.signal.unit)}"
+            f"{exactly(one.limit.limit, one.signal.unit)}"
             for one in self.limits
             if not one.passed
         ]

@@ -26,6 +26,7 @@ from plimsoll.review.sentences import limit_of
 from plimsoll.rules.schema.field_types import Trend as TrendMeaning
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
+from plimsoll.rules.wording import exactly
 
 _STEADY = "steady"
 _PROCESS = "process."
@@ -98,7 +99,7 @@ class SignalTrend:
         if self.movement == Movement.NONE and self.signal.trend != "should_rise":
             return f"{title} no trend {where} (between {_change(low, unit)} and {_change(high, unit)} an hour)."
         if self.movement == Movement.NONE:
-            should = f"; it should be above {quantity(limit_of(self.limit).limit, unit)}" if self.limit else ""
+            should = f"; it should be above {exactly(limit_of(self.limit).limit, unit)}" if self.limit else ""
             return (
                 f"{title} never above {quantity(self.highest, unit)} {where} and no climb (between "
                 f"{_change(low, unit)} and {_change(high, unit)} an hour){should}."
@@ -115,7 +116,7 @@ class SignalTrend:
     def _healthy(self) -> str:
         if self.signal.trend != "should_rise" or self.limit is None or self.trend.start > limit_of(self.limit).limit:
             return ""
-        limit = quantity(limit_of(self.limit).limit, self.signal.unit)
+        limit = exactly(limit_of(self.limit).limit, self.signal.unit)
         return f" While it rises it is healthy below its limit of {limit}, too."
 
     @property
@@ -132,7 +133,7 @@ class SignalTrend:
     def _outlook(self) -> str:
         if self.reaches_s is None or self.limit is None:
             return ""
-        limit = quantity(limit_of(self.limit).limit, self.signal.unit)
+        limit = exactly(limit_of(self.limit).limit, self.signal.unit)
         best, early, late = (duration_text(int(one * SECOND)) for one in self.reaches_s)
         return f" At this rate it reaches its limit of {limit} in {best}{_between(early, late)}."
 

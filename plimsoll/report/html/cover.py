@@ -75,7 +75,7 @@ def summaries(review: Review) -> list[tuple[str, str, str]]:
     return [
         (
             group.severity,
-            f"{group.worst.signal.title}, {where(review, group)}",
+            f"{group.worst.signal.title}, {where(group)}",
             breach_sentence(group.worst),
         )
         for group in review.groups

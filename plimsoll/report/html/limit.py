@@ -11,6 +11,7 @@ from plimsoll.report.html.chart import Limit as DrawnLimit
 from plimsoll.review.load import Load
 from plimsoll.review.review import Review
 from plimsoll.rules.subjects import Subject
+from plimsoll.rules.wording import exactly
 
 _RESOURCES = {"cpu": "Processors", "disk": "Disks", "memory": "Memory", "network": "Network"}
 _STATES = {
@@ -103,7 +104,7 @@ def _load_title(load: Load) -> str:
 
 
 def _limit_text(figure: Figure) -> str:
-    return f"limit {quantity(figure.limit or 0.0, figure.unit)}"
+    return f"limit {exactly(figure.limit or 0.0, figure.unit)}"
 
 
 def _lines(review: Review, figure: Figure) -> list[Line]:
@@ -129,7 +130,7 @@ def _row(one: Standing) -> ResourceRow:
                 figure.title + _instance(figure.subject),
                 quantity(figure.value, figure.unit),
                 "" if figure.before is None else quantity(figure.before, figure.unit),
-                "" if figure.limit is None else quantity(figure.limit, figure.unit),
+                "" if figure.limit is None else exactly(figure.limit, figure.unit),
                 figure.document or "",
             )
             for figure in one.figures

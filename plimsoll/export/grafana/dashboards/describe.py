@@ -92,7 +92,8 @@ def _limit(judged: Judged, limits: Limits) -> str:
     for host, own in limits.exceptions(judged):
         elsewhere.setdefault(own.note, []).append(host)
     exceptions = "".join(f" On {', '.join(hosts)}: {note}" for note, hosts in elsewhere.items())
-    return f"{MARKS[rule.severity]} {rule.severity}: {verdict}{noted}{exceptions} From {sources}. [{rule.id}]({rule_page(rule.id)})"
+    verdict = f"{MARKS[rule.severity]} {rule.severity}: {verdict}{noted}{exceptions}"
+    return f"{verdict} From {sources}. [{rule.id}]({rule_page(rule.id)})"
 
 
 def _conditions_text(rule: Rule) -> str:
