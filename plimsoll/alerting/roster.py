@@ -118,7 +118,7 @@ class Roster:
         silent: list[Host] = []
         for one in expected:
             limit = self._limit(one)
-            number = firing.get(("host-silent", one.host))
+            number = firing.get(("host-silent", host_key(one.host)))
             if one.newest is not None and now - one.newest <= limit:
                 if number is not None:
                     end(connection, number, now, now, "recovered")
@@ -127,7 +127,7 @@ class Roster:
                 if number is None:
                     _begin(connection, "host-silent", one.name, one.newest, now, _of_host(one, limit))
         everywhere = len(expected) > 1 and len(silent) == len(expected)
-        number = firing.get(("all-silent", ""))
+        number = firing.get(("all-silent", host_key("")))
         if everywhere and number is None:
             newest = max((one.newest for one in expected if one.newest is not None), default=None)
             _begin(connection, "all-silent", "", newest, now, _of_all(len(expected)))

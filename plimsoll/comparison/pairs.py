@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from plimsoll.comparison.hosts import Hosts
-from plimsoll.model.host_key import host_key
+from plimsoll.model.host_key import HostKey, host_key
 from plimsoll.model.samples import Samples
 from plimsoll.review.review import Review
 from plimsoll.rules.schema.signal import Signal
@@ -52,7 +52,7 @@ def pairs(first: Review, second: Review, hosts: Hosts) -> tuple[list[Pair], tupl
     return found, alone
 
 
-def _lone(name: str, signal: Signal, subjects: Mapping[Key, Subject], known: set[str]) -> Iterator[Lone]:
+def _lone(name: str, signal: Signal, subjects: Mapping[Key, Subject], known: set[HostKey]) -> Iterator[Lone]:
     by_host: dict[str, list[Subject]] = {}
     for subject in subjects.values():
         if host_key(subject.host) in known:

@@ -208,7 +208,8 @@ def _namesakes(logs: Sequence[Log]) -> Iterator[Remark]:
     """A host by its short name in one recording and by its full name in another."""
     names = {host_key(host): host for log in logs for host in log.hosts}
     for full, shown in names.items():
-        plain, dot, _ = full.partition(".")
+        name, dot, _ = full.partition(".")
+        plain = host_key(name)
         if dot and plain in names and not plain.isdecimal():
             yield Remark(
                 Kind.NOTED,

@@ -127,7 +127,7 @@ def _hosts(file: AlertsFile, alerts: list[Alert], progress: Progress, now: int) 
     for host in hosts(file):
         if host.retired_at is not None:
             continue
-        mine, late = by_host.get(host.host, []), behind.get(host.host)
+        mine, late = by_host.get(host.host, []), behind.get(host_key(host.host))
         is_gone = not host.is_expected and host.is_late(progress.evaluated or 0) and late is None
         if host.newest is None or is_gone or (silent and host.is_expected) or any(one.kind in _SILENT for one in mine):
             state, note = HostState.SILENT, _silence(host, now) if late is None else f"silent: {_wrong(late, 'behind')}"

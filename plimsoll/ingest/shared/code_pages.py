@@ -5,12 +5,10 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from itertools import islice
 
-import yaml
-
 from plimsoll.model.parameters import Parameter
+from plimsoll.model.shipped_tables import shipped_table
 
 _MOST_WORDS = 200
 _MOST_LETTERS = 200  # between others: enough to tell a language, and more may be noise
@@ -42,6 +40,17 @@ def _words(raw: bytes) -> bytes:
 
 
 @dataclass(frozen=True)
+class _Entry:
+    """An entry of code_pages.yaml."""
+
+    pages: tuple[str, ...]
+    words: tuple[str, ...]
+    letters: str
+    unmixed: bool = False
+    zones: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class _Script:
     """What the languages say that share a code page, and how their zones begin in English.
 
@@ -64,16 +73,10 @@ def _candidates() -> Iterator[tuple[str, _Script]]:
 
 @cache
 def _scripts() -> tuple[_Script, ...]:
-    table = yaml.load(files("plimsoll.ingest.shared").joinpath("code_pages.yaml").read_bytes(), yaml.CSafeLoader)
+    table = shipped_table("plimsoll.ingest.shared", "code_pages.yaml", dict[str, _Entry])
     return tuple(
-        _Script(
-            tuple(script["pages"]),
-            tuple(script["words"]),
-            frozenset(script["letters"]).union(*script["words"]),
-            script.get("unmixed", False),
-            tuple(script.get("zones", ())),
-        )
-        for script in table.values()
+        _Script(one.pages, one.words, frozenset(one.letters).union(*one.words), one.unmixed, one.zones)
+        for one in table.values()
     )
 
 

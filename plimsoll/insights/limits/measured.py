@@ -3,16 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
-import yaml
 from numpy.typing import NDArray
 
 from plimsoll.analysis.equal_parts import Slots
 from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Values
+from plimsoll.model.shipped_tables import shipped_table
 from plimsoll.review.findings import Finding
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import limit_of
@@ -96,7 +95,7 @@ def median(values: Values, part: Mask) -> float:
 
 
 def _load() -> dict[str, Any]:
-    return yaml.safe_load((files("plimsoll.insights.limits") / "bounds.yaml").read_text(encoding="utf-8"))
+    return shipped_table("plimsoll.insights.limits", "bounds.yaml", dict[str, Any])
 
 
 _BOUNDS = _load()

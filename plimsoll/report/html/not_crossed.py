@@ -103,7 +103,7 @@ class NotCrossed:
 
     def id(self, finding: Finding) -> str:
         """The id of the item that contains a finding."""
-        host = host_key(finding.subject.host) if finding.subject and self.per_host else ""
+        host = host_key(finding.subject.host if finding.subject and self.per_host else "")
         return anchor(str(self._outcome), finding.rule.signal, str(self._numbers.get(host, "")))
 
     def _item(self, group: Sequence[Finding], opened: bool) -> Item:
