@@ -2,7 +2,10 @@
 
 import ast
 import re
+import tomllib
 from pathlib import Path
+
+import grimp
 
 import plimsoll
 
@@ -29,3 +32,23 @@ def test_no_room_below_the_command_line_names_an_option():
         path for path in PACKAGE.rglob("*.j2") if re.search(r">\s*--[a-z]| --[a-z]+ [A-Z]", path.read_text("utf-8"))
     ]
     assert templates == []
+
+
+def test_other_rooms_come_in_by_the_doors_alone():
+    """The table in pyproject.toml is exactly what other rooms import: opening a door is a change of that table."""
+    with (PACKAGE.parent / "pyproject.toml").open("rb") as file:
+        listed = tomllib.load(file)["tool"]["plimsoll"]["doors"]
+    graph = grimp.build_graph("plimsoll", cache_dir=None)
+    used = {
+        (imported.split(".")[1], imported.split(".", 2)[2])
+        for module in graph.modules
+        for imported in graph.find_modules_directly_imported_by(module)
+        if module.count(".") and imported.count(".") > 1 and module.split(".")[1] != imported.split(".")[1]
+    }
+    assert used == {(room, module) for room, modules in listed.items() for module in modules}
+
+
+def test_no_room_imports_anything_by_itself():
+    for path in PACKAGE.glob("*/__init__.py"):
+        tree = ast.parse(path.read_text("utf-8"))
+        assert not [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)], path
