@@ -8,6 +8,7 @@ from threading import Lock
 
 import numpy as np
 
+from plimsoll.model.host_key import host_key
 from plimsoll.model.points import Points
 from plimsoll.model.times import SECOND
 from plimsoll.rules.subjects import host_of
@@ -83,7 +84,7 @@ class Clocks:
         yield from found.items()
 
     def _note(self, host: str, newest: int, now: int) -> None:
-        key = host.casefold()
+        key = host_key(host)
         if newest > now + _TOLERATED:
             self._ahead[key] = host, newest - now, now
         if newest >= now - _TOLERATED:

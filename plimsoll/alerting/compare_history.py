@@ -44,10 +44,10 @@ def compare(kept: Iterable[Alert], replayed: Iterable[Episode], start: int, end:
     for key in sorted(alerts.keys() | episodes.keys(), key=lambda key: (key[1], str(key[0]))):
         alert, episode = alerts.get(key), episodes.get(key)
         if alert is None and episode is not None:
-            subject = episode.subject
-            place = f"{subject.host}, {subject.instance}" if subject.instance else subject.host
             found.append(
-                Difference("only in the replay", episode.rule.id, place, key[1], replayed_end=episode.ended_at)
+                Difference(
+                    "only in the replay", episode.rule.id, str(episode.subject), key[1], replayed_end=episode.ended_at
+                )
             )
         elif alert is not None and episode is None:
             found.append(

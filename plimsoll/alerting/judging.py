@@ -13,6 +13,7 @@ from plimsoll.alerting.planning import Key, Planned, Site, plan
 from plimsoll.alerting.transitions import Reading, Transition
 from plimsoll.hosts.facts import Facts, GivenFacts, UnknownFact
 from plimsoll.hosts.recorded_facts import facts_shown_by, shows_in_values
+from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Times, Values
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
@@ -176,9 +177,9 @@ class LiveJudge:
             for series in self._reach:
                 interval = self._buffers.samples(series).interval
                 if interval:
-                    name = host_of(series, self._tags).casefold()
+                    name = host_key(host_of(series, self._tags))
                     self._intervals[name] = min(interval, self._intervals.get(name, interval))
-        return self._intervals.get(host.casefold())
+        return self._intervals.get(host_key(host))
 
     def reread(self, series: Iterable[Series]) -> None:
         """Take late samples of these series into the windows of later evaluations."""
@@ -194,7 +195,7 @@ class LiveJudge:
                 self._differs = True
             self._heard[key] = end
             host = host_of(one, self._tags)
-            hosts.setdefault(host.casefold(), host)
+            hosts.setdefault(host_key(host), host)
         silent = [key for key, last in self._heard.items() if end - last > _FORGOTTEN]
         for key in silent:
             del self._heard[key], self._series[key]
@@ -216,7 +217,7 @@ class LiveJudge:
             for condition in one.rule.conditions:
                 window = max(condition.over, _LEAST_REACH)
                 for subject, origin in self._find(condition.signal).values():
-                    if subject.host.casefold() == one.subject.host.casefold():
+                    if host_key(subject.host) == host_key(one.subject.host):
                         for part in series_of(origin):
                             reach[part] = max(window, reach.get(part, 0))
         self._reach = reach

@@ -20,6 +20,7 @@ from plimsoll.alerting.roster import Roster, Seen
 from plimsoll.alerting.troubles import Trouble, Troubles
 from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.errors import Unreachable, Unusable
+from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Times
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
@@ -224,7 +225,7 @@ class AlertLoop:
         self._amended[host] = now
         judge.reread(series)
         found: dict[Key, list[Episode]] = {
-            one.key: [] for one in history(self._book.file, start, last) if one.host.casefold() == host.casefold()
+            one.key: [] for one in history(self._book.file, start, last) if host_key(one.host) == host_key(host)
         }
         for episode in replay(self._store, self._site, self._given, start, last, [host]):
             found.setdefault(episode.key, []).append(episode)

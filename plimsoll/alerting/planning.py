@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from plimsoll.hosts.facts import Drives, Facts
 from plimsoll.hosts.overrides import Overrides
+from plimsoll.model.host_key import host_key
 from plimsoll.model.series import Series
 from plimsoll.rules.host_filter import fitted
 from plimsoll.rules.load import Catalogue
@@ -65,7 +66,7 @@ def plan(site: Site, series: Sequence[Series], facts: Facts) -> tuple[list[Plann
     hosts = hosts_of(series, tags)
     on_host: dict[str, list[Series]] = {}
     for one in series:
-        on_host.setdefault(host_of(one, tags).casefold(), []).append(one)
+        on_host.setdefault(host_key(host_of(one, tags)), []).append(one)
     found: list[Planned] = []
     for pack in site.catalogue.packs:
         where = [name for host, name in hosts.items() if is_for(pack, on_host[host])]
@@ -86,10 +87,10 @@ def is_for(pack: Pack, series: Iterable[Series]) -> bool:
 def _planned(site: Site, documented: Rule, origins: Origins, hosts: Iterable[str], facts: Facts) -> Iterator[Planned]:
     by_host: dict[str, list[tuple[Subject, Origin]]] = {}
     for subject, origin in origins.values():
-        by_host.setdefault(subject.host.casefold(), []).append((subject, origin))
+        by_host.setdefault(host_key(subject.host), []).append((subject, origin))
     drives = {subject.key: holds for subject, holds in site.drives.items()}
     for host in hosts:
-        recorded = by_host.get(host.casefold(), ())
+        recorded = by_host.get(host_key(host), ())
         if not recorded:
             continue
         rule, override = site.overrides.of(documented, host)

@@ -9,6 +9,7 @@ import psutil
 from plimsoll.alerting.recorded_processes import recorded_top
 from plimsoll.collect.processes import MINUTE, ProcessWatch, TopProcesses
 from plimsoll.model.errors import Unreachable, Unusable
+from plimsoll.model.host_key import host_key
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.store.protocol import Store
 
@@ -50,6 +51,6 @@ class ProcessLines:
 
     def _top(self, host: str, at_ns: int) -> Sequence[TopProcesses]:
         start = at_ns - _BEFORE
-        if self._watch and host.casefold() == self._own:
+        if self._watch and host_key(host) == self._own:
             return self._watch.top(start, at_ns, self._clock())
         return recorded_top(self._store, self._signals, host, start, at_ns)

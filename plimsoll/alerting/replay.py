@@ -8,6 +8,7 @@ from plimsoll.alerting.episodes import Episode
 from plimsoll.alerting.planning import Planned, Site, plan
 from plimsoll.hosts.facts import Facts, GivenFacts, UnknownFact
 from plimsoll.hosts.recorded_facts import facts_shown_by, shows_in_values
+from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Values
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
@@ -33,8 +34,8 @@ def replay(
     tags = host_tags(site.catalogue.signals)
     by_host: dict[str, list[Series]] = {}
     for one in store.series(first, end).series:
-        by_host.setdefault(host_of(one, tags).casefold(), []).append(one)
-    wanted = {host.casefold() for host in hosts}
+        by_host.setdefault(host_key(host_of(one, tags)), []).append(one)
+    wanted = {host_key(host) for host in hosts}
     for host, series in by_host.items():
         if not wanted or host in wanted:
             for episode in _of_host(store, site, given, series, first, end):

@@ -15,6 +15,8 @@ from plimsoll.alerting.book.database import AlertsFile
 from plimsoll.alerting.book.record import Details, Kind
 from plimsoll.alerting.book.rows import Begun, begin, count_firing, end
 from plimsoll.model.errors import Unusable
+from plimsoll.model.host_key import host_key
+from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import counted
 from plimsoll.model.times import SECOND, duration_text
 
@@ -83,7 +85,7 @@ class Roster:
 
     def __init__(self, file: AlertsFile, listed: Sequence[str] = (), silent_after: int = SILENT_AFTER) -> None:
         self._file = file
-        self._listed = {name.casefold(): name for name in listed}
+        self._listed = {host_key(name): name for name in listed}
         self._silent_after = silent_after
         self._watching: int | None = None
         self._stepped = 0
@@ -100,7 +102,7 @@ class Roster:
         before = {one.host: one for one in hosts(self._file)}
         known = {host: Host(host, name, expected=1) for host, name in self._listed.items()} | before
         for name, one in seen.items():
-            host = name.casefold()
+            host = host_key(name)
             known[host] = known.get(host, Host(host, name)).after(one, now)
         with self._file.transaction() as connection:
             for host, one in known.items():
@@ -112,11 +114,11 @@ class Roster:
         rows = connection.execute(
             "SELECT id, kind, host FROM alerts WHERE ended_at IS NULL AND kind IN ('host-silent', 'all-silent')"
         ).fetchall()
-        firing = {(row["kind"], row["host"].casefold()): row["id"] for row in rows}
+        firing = {(row["kind"], host_key(row["host"])): row["id"] for row in rows}
         silent: list[Host] = []
         for one in expected:
             limit = self._limit(one)
-            number = firing.get(("host-silent", one.host))
+            number = firing.get(("host-silent", host_key(one.host)))
             if one.newest is not None and now - one.newest <= limit:
                 if number is not None:
                     end(connection, number, now, now, "recovered")
@@ -125,7 +127,7 @@ class Roster:
                 if number is None:
                     _begin(connection, "host-silent", one.name, one.newest, now, _of_host(one, limit))
         everywhere = len(expected) > 1 and len(silent) == len(expected)
-        number = firing.get(("all-silent", ""))
+        number = firing.get(("all-silent", host_key("")))
         if everywhere and number is None:
             newest = max((one.newest for one in expected if one.newest is not None), default=None)
             _begin(connection, "all-silent", "", newest, now, _of_all(len(expected)))
@@ -146,13 +148,13 @@ def retire(file: AlertsFile, name: str, now: int) -> tuple[Host, int]:
 
     Its rules' statuses are forgotten, so that they can fire again if it sends again.
     """
-    found = next((one for one in hosts(file) if one.host == name.casefold()), None)
+    found = next((one for one in hosts(file) if one.host == host_key(name)), None)
     if found is None:
-        raise Unusable(f'host "{name}" is not known; plimsoll alerts list --hosts shows those that are')
+        raise Unusable(f'host "{name}" is not known; {Parameter.HOSTS} of plimsoll alerts list shows those that are')
     with file.transaction() as connection:
         connection.execute("UPDATE roster SET retired_at = ? WHERE host = ?", (now, found.host))
         rows = connection.execute("SELECT id, host, kind FROM alerts WHERE ended_at IS NULL").fetchall()
-        own = [row["id"] for row in rows if row["host"].casefold() == found.host]
+        own = [row["id"] for row in rows if host_key(row["host"]) == found.host]
         for number in own:
             end(connection, number, now, now, "retired")
         connection.execute("DELETE FROM statuses WHERE json_extract(key, '$[1]') = ?", (found.host,))
@@ -164,7 +166,7 @@ def _begin(
 ) -> None:
     rule = HOST_SILENT if kind == "host-silent" else ALL_SILENT
     begun = Begun(
-        key=(rule, host.casefold(), None),
+        key=(rule, host_key(host), None),
         kind=kind,
         rule=rule,
         severity="critical",

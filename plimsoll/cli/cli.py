@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from plimsoll.cli import defects
+from plimsoll.cli.option_words import with_options
 from plimsoll.cli.options import alerts, compare, grafana, logs, rules, runs, service, stack, up
 from plimsoll.model.errors import Unreachable, Unusable, printable
 
@@ -108,7 +109,7 @@ def main() -> None:
 
 def _say(line: str) -> None:
     with suppress(OSError):  # stderr may be a pipe that nobody reads any more
-        print(printable(line), file=sys.stderr)
+        print(printable(with_options(line)), file=sys.stderr)
 
 
 def _lines(message: str) -> list[str]:

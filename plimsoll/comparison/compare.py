@@ -13,6 +13,7 @@ from plimsoll.comparison.setup import Changed, set_differently
 from plimsoll.comparison.thresholds import Thresholds, thresholds
 from plimsoll.comparison.treatments import Treatments
 from plimsoll.insights.insights import Insights
+from plimsoll.model.host_key import host_key
 from plimsoll.review.review import Review
 from plimsoll.review.statistics import Weights
 
@@ -156,6 +157,6 @@ def _rank(one: Compared) -> tuple[object, ...]:
         float("inf") if one.crossed is None else one.crossed,
         -one.size,
         one.name,
-        one.subject.host.casefold(),
+        host_key(one.subject.host),
         one.subject.instance or "",
     )

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import listed
 from plimsoll.review.review import Review
 
@@ -19,10 +20,10 @@ class Hosts:
     @classmethod
     def of(cls, first: Sequence[str], second: Sequence[str], *, match: bool) -> "Hosts":
         """Match by name; with `match` the others in order, if they are as many."""
-        there = {host.casefold(): host for host in second}
-        same = tuple((host, there[host.casefold()]) for host in first if host.casefold() in there)
-        known = {host.casefold() for host, _ in same}
-        left, right = (tuple(host for host in hosts if host.casefold() not in known) for hosts in (first, second))
+        there = {host_key(host): host for host in second}
+        same = tuple((host, there[host_key(host)]) for host in first if host_key(host) in there)
+        known = {host_key(host) for host, _ in same}
+        left, right = (tuple(host for host in hosts if host_key(host) not in known) for hosts in (first, second))
         if match and len(left) == len(right):
             return cls(same, tuple(zip(left, right, strict=True)), ((), ()))
         return cls(same, (), (left, right))
@@ -46,7 +47,7 @@ class Hosts:
     @cached_property
     def first_of(self) -> Mapping[str, str]:
         """The host of the first run by that of the second, both case-folded; one without a partner is its own."""
-        return {right.casefold(): left.casefold() for left, right in self.pairs}
+        return {host_key(right): host_key(left) for left, right in self.pairs}
 
     @property
     def remark(self) -> str:
@@ -61,6 +62,6 @@ def _by_role(hosts: Sequence[str], run: Review) -> dict[frozenset[str], list[str
     found: dict[frozenset[str], list[str]] = {}
     for host in hosts:
         packs = (one for one in run.applied if one.pack.applies_to)
-        role = frozenset(one.pack.pack for one in packs if host.casefold() in map(str.casefold, one.hosts))
+        role = frozenset(one.pack.pack for one in packs if host_key(host) in map(host_key, one.hosts))
         found.setdefault(role, []).append(host)
     return found

@@ -8,7 +8,6 @@ from plimsoll.comparison.phases import CommonPhase
 from plimsoll.comparison.treatments import Treatment, Treatments
 from plimsoll.review.load import Load, loads
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import subject_name
 
 _COUNTS = 0.1  # of the largest rate: operations that are rarer say little of the load
 
@@ -68,7 +67,7 @@ def compare_loads(first: Review, second: Review, phase: CommonPhase, treatments:
 def _where(load: Load) -> str:
     """The subject, or how many it is summed over."""
     first, *others = load.subjects
-    return f"sum of {len(load.subjects):,}" if others else subject_name(first)
+    return f"sum of {len(load.subjects):,}" if others else str(first)
 
 
 def _by_name(review: Review) -> dict[str, Load]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from plimsoll.comparison.hosts import Hosts
+from plimsoll.model.host_key import HostKey, host_key
 from plimsoll.model.samples import Samples
 from plimsoll.review.review import Review
 from plimsoll.rules.schema.signal import Signal
@@ -38,7 +39,7 @@ def pairs(first: Review, second: Review, hosts: Hosts) -> tuple[list[Pair], tupl
     """What both runs recorded, and what only the first and only the second did."""
     found: list[Pair] = []
     alone: tuple[list[Lone], list[Lone]] = ([], [])
-    partners = {left.casefold() for left, _ in hosts.pairs}, {right.casefold() for _, right in hosts.pairs}
+    partners = {host_key(left) for left, _ in hosts.pairs}, {host_key(right) for _, right in hosts.pairs}
     for name, signal in first.question.signals.items():
         here = {subject.key: (subject, samples) for subject, samples in first.signals.of(name).items()}
         there = {_key(subject, hosts): (subject, samples) for subject, samples in second.signals.of(name).items()}
@@ -51,10 +52,10 @@ def pairs(first: Review, second: Review, hosts: Hosts) -> tuple[list[Pair], tupl
     return found, alone
 
 
-def _lone(name: str, signal: Signal, subjects: Mapping[Key, Subject], known: set[str]) -> Iterator[Lone]:
+def _lone(name: str, signal: Signal, subjects: Mapping[Key, Subject], known: set[HostKey]) -> Iterator[Lone]:
     by_host: dict[str, list[Subject]] = {}
     for subject in subjects.values():
-        if subject.host.casefold() in known:
+        if host_key(subject.host) in known:
             by_host.setdefault(subject.host, []).append(subject)
     for host, found in by_host.items():
         yield Lone(name, signal, host, tuple(one.instance for one in found if one.instance is not None))

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from plimsoll.model.errors import Unusable
+from plimsoll.model.parameters import Parameter
 from plimsoll.model.run import Phase
 from plimsoll.review.review import Review
 from plimsoll.review.statistics import WHOLE_RUN
@@ -34,7 +35,9 @@ def chosen_phase(phases: tuple[CommonPhase, ...], name: str | None) -> CommonPha
         return phases[0] if phases[0].name == _STEADY else phases[-1]
     found = next((one for one in phases if one.name.casefold() == name.casefold()), None)
     if found is None:
-        raise Unusable(f'--phase "{name}": the runs do not both have it; they have {", ".join(p.name for p in phases)}')
+        raise Unusable(
+            f'{Parameter.PHASE} "{name}": the runs do not both have it; they have {", ".join(p.name for p in phases)}'
+        )
     return found
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from plimsoll.comparison.compare import Comparison, Side
 from plimsoll.comparison.scaling import scaling
+from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Values
 from plimsoll.model.remark import listed
 from plimsoll.model.run import Phase
@@ -94,8 +95,8 @@ def _phase(review: Review, name: str) -> Phase | None:
 
 
 def _joined(review: Review, name: str, hosts: Sequence[str], *, mean: bool) -> Samples | None:
-    wanted = {host.casefold() for host in hosts}
-    found = {subject: s for subject, s in review.signals.of(name).items() if subject.host.casefold() in wanted}
+    wanted = {host_key(host) for host in hosts}
+    found = {subject: s for subject, s in review.signals.of(name).items() if host_key(subject.host) in wanted}
     return together(found, mean=mean)[1] if found else None
 
 
@@ -103,7 +104,7 @@ def _roles(review: Review) -> dict[str, list[str]]:
     """The hosts of each role, by the packs for their kind; a host without one stands alone."""
     roles: dict[object, list[str]] = {}
     for host in review.hosts:
-        packs = [a for a in review.applied if a.pack.applies_to and host.casefold() in map(str.casefold, a.hosts)]
+        packs = [a for a in review.applied if a.pack.applies_to and host_key(host) in map(host_key, a.hosts)]
         roles.setdefault(frozenset(one.pack.pack for one in packs) or host, []).append(host)
     return {listed(hosts, _MOST_NAMED): hosts for hosts in roles.values()}
 

@@ -3,29 +3,32 @@
 from collections.abc import Sequence
 
 from plimsoll.comparison.judging import Compared
+from plimsoll.model.host_key import host_key
 from plimsoll.model.value_text import number, percent, quantity
-from plimsoll.review.sentences import subject_name
 
 _MANY_TIMES = 3  # from this ratio on, `84 times` reads better than a percentage
+_SMALLEST = 0.001  # what `percent` writes `< 0.1 %` for is below it
 
 
 def place(one: Compared) -> str:
     """`SQLSRV01, 2 E:`; with the name it has in the other run, if that is another."""
     if one.where:
         return one.where
-    name = subject_name(one.subject)
-    if one.other.host.casefold() == one.subject.host.casefold():
+    name = str(one.subject)
+    if host_key(one.other.host) == host_key(one.subject.host):
         return name
     return f"{name} ({one.other.host})"
 
 
 def change_text(one: Compared) -> str:
-    """`−92 %`, `84 times`; empty where that has no meaning."""
+    """`−92 %`, `< 0.1 % up`, `84 times`; empty where that has no meaning."""
     change = one.change
     if change is None:
         return ""
     if change + 1 >= _MANY_TIMES:
         return f"{number(change + 1)} times"
+    if 0 < abs(change) < _SMALLEST:
+        return f"{percent(abs(change))} {'up' if change > 0 else 'down'}"
     return f"{'+' if change > 0 else '−' if change < 0 else '±'}{percent(abs(change))}"
 
 

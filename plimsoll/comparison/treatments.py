@@ -3,15 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict
 
 from plimsoll.hosts.compare_settings import Amount, CompareSettings, SignalSettings, Tolerance
 from plimsoll.model.errors import Unusable, first_of
+from plimsoll.model.shipped_tables import shipped_table
 from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.schema.strict_yaml import suggest
@@ -132,5 +131,4 @@ def _first(*options: bool | None) -> bool:
 
 @cache
 def _defaults() -> _Defaults:
-    text = files("plimsoll.comparison").joinpath("defaults.yaml").read_text(encoding="utf-8")
-    return _Defaults.model_validate(yaml.safe_load(text))
+    return shipped_table("plimsoll.comparison", "defaults.yaml", _Defaults)

@@ -16,10 +16,9 @@ from plimsoll.rules.load import load_packs, load_signals
 from plimsoll.rules.schema.field_types import Fact, Severity
 from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.schema.pack import Rule
+from plimsoll.rules.severity import gravity
 from plimsoll.rules.superseded import as_notes, is_note
 from plimsoll.rules.wording import limit_text
-
-_RANK: dict[Severity, int] = {"info": 0, "warning": 1, "critical": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,4 +127,4 @@ def shortly(healthy: Healthy, unit: str) -> str:
 
 
 def _weight(rule: Rule) -> tuple[bool, int]:
-    return not rule.and_, _RANK[rule.severity]
+    return not rule.and_, gravity(rule.severity)

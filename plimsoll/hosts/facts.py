@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from plimsoll.model.host_key import host_key
 from plimsoll.rules.schema.field_types import AnyFact, Fact
 from plimsoll.rules.subjects import Subject
 
@@ -73,7 +74,7 @@ class Facts:
         found: dict[tuple[str, str], str] = {}
         for facts in (self.given.by_place, self.recorded):
             for (name, instance), values in facts.items():
-                if name == host.casefold():
+                if name == host_key(host):
                     for fact, value in values.items():
                         place = f"{instance.upper()} " if instance else ""
                         text = f"{place}{_in_words(fact, value)} ({self._origin(facts, (name, instance), fact)})"

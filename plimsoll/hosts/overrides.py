@@ -10,6 +10,8 @@ from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from plimsoll.model.host_key import host_key
+from plimsoll.model.parameters import Parameter
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.model.value_text import percent
 from plimsoll.rules.schema.field_types import Duration, Fact, Limit, Share, Strict
@@ -81,7 +83,7 @@ class Overrides:
 
     def of(self, rule: Rule, host: str) -> tuple[Rule, Override | None]:
         """Return a rule as it is judged on a host, and the override that changed it, or None if there is none."""
-        own = self.by_host.get(host.casefold(), {}).get(rule.id)
+        own = self.by_host.get(host_key(host), {}).get(rule.id)
         settings = own or self.general.get(rule.id)
         if settings is None:
             return rule, None
@@ -102,7 +104,10 @@ def mistakes(
     for name, settings in table.items():
         rule = rules.get(name)
         if rule is None:
-            near = suggest(name, list(rules)) or "; `plimsoll rules list` names them, and --pack loads one of your own"
+            near = (
+                suggest(name, list(rules))
+                or f"; `plimsoll rules list` names them, and {Parameter.PACK} loads one of your own"
+            )
             yield f"{place}.{name}: no rule has this id{near}"
         elif settings.healthy and settings.healthy.worse != rule.healthy.worse:
             yield (

@@ -7,6 +7,7 @@ from typing import TypeAlias
 import numpy as np
 
 from plimsoll.hosts.facts import RecordedFacts
+from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Log, Values
 from plimsoll.model.names import measurement
 from plimsoll.model.perfmon import telegraf_name
@@ -61,12 +62,12 @@ def _processors(columns: Columns) -> Iterator[tuple[str, Fact, float]]:
             continue
         instance = series.tag(tag)
         if instance is not None and not is_total(instance) and (shown_by != _QUEUES or instance.isdecimal()):
-            found.setdefault((host_of(series).casefold(), shown_by), set()).add(instance)
+            found.setdefault((host_key(host_of(series)), shown_by), set()).add(instance)
     for (host, shown_by), instances in found.items():
         if shown_by != _QUEUES or len(instances) > 1:  # a single queue may be one that was selected from several
             yield host, "processors", float(len(instances))
     for series, values in _of(columns, _COUNT):
-        yield series.host.casefold(), "processors", float(values.max())
+        yield host_key(series.host), "processors", float(values.max())
 
 
 def _memory(columns: Columns) -> Iterator[tuple[str, Fact, float]]:
@@ -74,13 +75,13 @@ def _memory(columns: Columns) -> Iterator[tuple[str, Fact, float]]:
     for field, size in _MEMORY.items():
         for series, values in _of(columns, field):
             if series.tag("instance") is None or is_total(series.tag("instance") or ""):
-                yield host_of(series).casefold(), "memory_mb", float(np.round(values.max() / size))
-    shares = {series.host.casefold(): values for series, values in _of(columns, _USED_SHARE)}
+                yield host_key(host_of(series)), "memory_mb", float(np.round(values.max() / size))
+    shares = {host_key(series.host): values for series, values in _of(columns, _USED_SHARE)}
     for series, used in _of(columns, _USED):
-        share = shares.get(series.host.casefold())
+        share = shares.get(host_key(series.host))
         if share is not None and share.sum() > 0:
             # sysstat rounds the percentage to hundredths; the mean over all rows is more exact.
-            yield series.host.casefold(), "memory_mb", float(np.round(used.mean() / (share.mean() / 100) / 2**10))
+            yield host_key(series.host), "memory_mb", float(np.round(used.mean() / (share.mean() / 100) / 2**10))
 
 
 def _of(columns: Columns, field: tuple[str, str]) -> Iterator[tuple[Series, Values]]:

@@ -18,6 +18,7 @@ from plimsoll.hosts.overrides import Overrides, RuleSettings, mistakes
 from plimsoll.hosts.toml_file import decoded, parsed
 from plimsoll.model import user_files
 from plimsoll.model.errors import Unusable, first_of, printable
+from plimsoll.model.host_key import host_key
 from plimsoll.model.run import Phase, Run
 from plimsoll.model.time_arguments import lies_outside
 from plimsoll.model.times import Zone, instant
@@ -27,7 +28,7 @@ from plimsoll.rules.schema.strict_yaml import suggest
 from plimsoll.rules.subjects import Subject
 
 FILE_NAME = "plimsoll.toml"
-_PHASES = ("ramp-up", "steady", "ramp-down")  # the phases that --steady creates
+_PHASES = ("ramp-up", "steady", "ramp-down")  # the phases that a span called steady makes
 _STEP = re.compile(r"step [1-9]\d{0,3}")
 _YEARS = range(1980, 2200)  # of computers; the nanoseconds of other years overflow
 
@@ -113,14 +114,14 @@ class Settings(_Strict):
     @property
     def named_hosts(self) -> tuple[str, ...]:
         """Every host that the file names, without duplicates."""
-        by_name = {host.casefold(): host for host in reversed((*self.run.hosts, *self.hosts))}
+        by_name = {host_key(host): host for host in reversed((*self.run.hosts, *self.hosts))}
         return tuple(reversed(by_name.values()))
 
     def facts(self) -> GivenFacts:
         """Return the facts of hosts and instances. Hosts that are only named have an empty entry."""
-        listed = {host.casefold() for host in self.hosts}
+        listed = {host_key(host) for host in self.hosts}
         given: dict[Subject, Mapping[str, float]] = {
-            Subject(host): {} for host in self.run.hosts if host.casefold() not in listed
+            Subject(host): {} for host in self.run.hosts if host_key(host) not in listed
         }
         for host, facts in self.hosts.items():
             given[Subject(host)] = _numbers(facts)
@@ -143,7 +144,7 @@ class Settings(_Strict):
         wrong = [*first_of(one for place, table in tables for one in mistakes(place, table, rules, signals))]
         by_host: dict[str, dict[str, RuleSettings]] = {}
         for host, facts in self.hosts.items():
-            by_host.setdefault(host.casefold(), {}).update(facts.rules)
+            by_host.setdefault(host_key(host), {}).update(facts.rules)
         if wrong:
             raise Unusable(*(f"{path}: {one}" for one in wrong))
         return Overrides(self.rules, by_host, signals)
@@ -188,7 +189,7 @@ def check_phases(
 ) -> None:
     """Raise Unusable, naming each phase with an unknown name, outside the recording, or overlapping another phase.
 
-    `start` and `end` (UTC ns) are those of the recording. A phase may extend beyond them, as with `--steady`.
+    `start` and `end` (UTC ns) are those of the recording. A phase may extend beyond them, as one that is typed may.
     """
     wrong: list[str] = []
     known = dict.fromkeys((*_PHASES, *(rule.phase for rule in rules.values() if rule.phase)))

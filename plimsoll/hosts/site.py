@@ -7,6 +7,7 @@ from pathlib import Path
 
 from plimsoll.hosts.facts import DEFAULTS, Drives, Facts
 from plimsoll.hosts.settings import Settings
+from plimsoll.model.host_key import host_key
 from plimsoll.rules.host_filter import fitted, hosts_text
 from plimsoll.rules.load import Catalogue
 from plimsoll.rules.schema.field_types import AnyFact, Fact
@@ -122,19 +123,19 @@ def targets(rule: Rule, site: Site, weighing: Collection[AnyFact] = ()) -> Itera
     needed |= {one.rule.scale for one in (general, *scaled.values()) if one.rule.scale}
     with_facts = list(site.places_with(needed))
     own_hosts = {
-        host.casefold(): host for host in (*differing, *(one.host for one in with_facts if one.instance is None))
+        host_key(host): host for host in (*differing, *(one.host for one in with_facts if one.instance is None))
     }
     own_instances = [one for one in with_facts if one.instance is not None]
     outside = tuple(
         [Subject(host) for host in own_hosts.values()]
-        + [one for one in own_instances if one.host.casefold() not in own_hosts]
+        + [one for one in own_instances if host_key(one.host) not in own_hosts]
     )
     if not general.off:
         yield _target(general, site, needed, None, None, outside)
     for host in own_hosts.values():
         judged = site.held(rule, host)
         if not judged.off:
-            inside = tuple(one for one in own_instances if one.host.casefold() == host.casefold())
+            inside = tuple(one for one in own_instances if host_key(one.host) == host_key(host))
             yield _target(judged, site, needed, host, None, inside)
     for one in own_instances:
         judged = site.held(rule, one.host)

@@ -13,7 +13,9 @@ from plimsoll.ingest.shared.clock_rules import QUARTER
 from plimsoll.ingest.shared.losses import are_many
 from plimsoll.ingest.shared.same_time import differ
 from plimsoll.model.errors import Unusable
+from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Log
+from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import MAX_SHOWN, Kind, Remark, counted
 from plimsoll.model.series import UNNAMED
 from plimsoll.model.times import SECOND, duration_text
@@ -135,7 +137,7 @@ def _meeting(logs: Sequence[Log]) -> list[tuple[int, int]]:
     by_host: dict[str, list[int]] = defaultdict(list)
     for at in sorted(range(len(logs)), key=lambda at: logs[at].times[0]):
         for host in logs[at].hosts:
-            by_host[host.casefold()].append(at)
+            by_host[host_key(host)].append(at)
     pairs: set[tuple[int, int]] = set()
     for of_host in by_host.values():
         going_on: list[int] = []
@@ -184,7 +186,7 @@ def _spans(logs: Sequence[Log]) -> dict[str, tuple[int, int]]:
     names: dict[str, str] = {}
     for log in logs:
         for host in log.hosts:
-            name = names.setdefault(host.casefold(), host)
+            name = names.setdefault(host_key(host), host)
             start, end = spans.get(name, (int(log.times[0]), int(log.times[-1])))
             spans[name] = (min(start, int(log.times[0])), max(end, int(log.times[-1])))
     return spans
@@ -197,16 +199,17 @@ def _zones(logs: Sequence[Log]) -> Iterator[Remark]:
             yield Remark(
                 Kind.GUESSED,
                 f"does not say its time zone while {known[0].path} does: taken for UTC, so the two may not match; "
-                "name the zone with --zone",
+                f"name the zone with {Parameter.ZONE}",
                 file=str(log.path),
             )
 
 
 def _namesakes(logs: Sequence[Log]) -> Iterator[Remark]:
     """A host by its short name in one recording and by its full name in another."""
-    names = {host.casefold(): host for log in logs for host in log.hosts}
+    names = {host_key(host): host for log in logs for host in log.hosts}
     for full, shown in names.items():
-        plain, dot, _ = full.partition(".")
+        name, dot, _ = full.partition(".")
+        plain = host_key(name)
         if dot and plain in names and not plain.isdecimal():
             yield Remark(
                 Kind.NOTED,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
+from plimsoll.model.host_key import host_key
 from plimsoll.model.samples import Samples
 from plimsoll.review.review import Review
 from plimsoll.rules.schema.signal import Signal
@@ -31,7 +32,7 @@ def plain(signals: Mapping[str, Signal]) -> Iterator[tuple[str, Signal]]:
 def _by_host(every: Mapping[Subject, Samples]) -> dict[str, list[tuple[Subject, Samples]]]:
     hosts: dict[str, list[tuple[Subject, Samples]]] = {}
     for subject, samples in every.items():
-        hosts.setdefault(subject.host.casefold(), []).append((subject, samples))
+        hosts.setdefault(host_key(subject.host), []).append((subject, samples))
     return hosts
 
 

@@ -1,14 +1,13 @@
 """The smallest change of a signal that is worth a sentence, by its unit."""
 
 from functools import cache
-from importlib.resources import files
 
-import yaml
+from plimsoll.model.shipped_tables import shipped_table
 
 
 @cache
 def _smallest() -> dict[str, float]:
-    return yaml.safe_load(files("plimsoll.insights").joinpath("smallest_change.yaml").read_text(encoding="utf-8"))
+    return shipped_table("plimsoll.insights", "smallest_change.yaml", dict[str, float])
 
 
 def smallest_change(unit: str) -> float:

@@ -6,15 +6,13 @@ The name may be in a language that Plimsoll has no file for, or similar to a kno
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
-from importlib.resources import files
-from typing import Any
-
-import yaml
 
 from plimsoll.model.name_files import folded, languages, objects
 from plimsoll.model.perfmon import SQL_DEFAULT, generic_object
+from plimsoll.model.shipped_tables import shipped_table
 
 # Names in related languages (Procesor, Prosessor) are above this similarity, other objects (VM Processor) below it.
 _NEAR = 0.88
@@ -25,6 +23,19 @@ _PLAIN = str.maketrans("ıłøđ", "ilod")
 _UNITS = "µμΩ"
 # The spellings of SQL Server's objects: MSSQL$PAYROLL:Buffer Manager, MSSQL:Buffer Manager, SQL Server: Buffer Manager.
 _SQL = re.compile(r"(?:ms)?sql(?: ?server)?(?:\$[^: ]*)?(?:: ?| )")
+
+
+@dataclass(frozen=True)
+class _Clues:
+    """name_clues.yaml."""
+
+    judged: dict[str, list[str]]
+    translated: list[str]
+    elsewhere: dict[str, dict[str, str]]
+    english: list[str]
+    programs: list[str]
+    sql_server: list[str]
+    esxtop: list[str]
 
 
 def needed_counters(object_: str) -> frozenset[str]:
@@ -121,28 +132,28 @@ def _squeezed_counters() -> frozenset[str]:
 
 @cache
 def _judged() -> dict[str, frozenset[str]]:
-    return {name: frozenset(counters) for name, counters in _signs()["judged"].items()}
+    return {name: frozenset(counters) for name, counters in _signs().judged.items()}
 
 
 @cache
-def _signs() -> dict[str, Any]:
-    return yaml.load(files("plimsoll.model").joinpath("name_clues.yaml").read_bytes(), yaml.CSafeLoader)
+def _signs() -> _Clues:
+    return shipped_table("plimsoll.model", "name_clues.yaml", _Clues)
 
 
 @cache
 def _translated() -> frozenset[str]:
-    return frozenset(_signs()["translated"])
+    return frozenset(_signs().translated)
 
 
 @cache
 def _beginnings(which: str) -> tuple[str, ...]:
-    return tuple(map(folded, _signs()[which]))
+    return tuple(map(folded, getattr(_signs(), which)))
 
 
 @cache
 def _elsewhere() -> dict[str, str]:
     """English names by plain foreign name, including English and known languages, so that similar names are found."""
-    named = [pair for names in _signs()["elsewhere"].values() for pair in names.items()]
+    named = [pair for names in _signs().elsewhere.values() for pair in names.items()]
     needed = {english for _, english in named}
     known = [pair for language in languages() for pair in language.objects.items() if pair[1] in needed]
     return {_plain(local): english for local, english in (*((name, name) for name in needed), *known, *named)}

@@ -6,6 +6,7 @@ same form.
 
 import unicodedata
 from collections.abc import Iterator
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
@@ -17,6 +18,7 @@ import yaml
 from plimsoll.model import bounded_yaml, user_files
 from plimsoll.model.errors import Unusable, first_of
 from plimsoll.model.perfmon import generic_object
+from plimsoll.model.shipped_tables import shipped_table
 
 _FIELDS = ("language", "objects", "counters", "unchanged")
 _MERGE = "tag:yaml.org,2002:merge"
@@ -51,13 +53,34 @@ def folded(name: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", name).translate(_ALIKE).casefold().split())
 
 
+@dataclass(frozen=True)
+class _Entry:
+    measurement: str
+    counters: list[str]
+
+
+@dataclass(frozen=True)
+class _Perfmon:
+    """perfmon.yaml."""
+
+    objects: dict[str, _Entry]
+
+
+@dataclass(frozen=True)
+class _Names:
+    """A file of languages/."""
+
+    objects: dict[str, str]
+    counters: dict[str, dict[str, str]]
+
+
 @cache
 def objects() -> dict[str, KnownObject]:
     """The known objects by folded English name."""
-    table = yaml.load(files("plimsoll.model").joinpath("perfmon.yaml").read_bytes(), yaml.CSafeLoader)
+    table = shipped_table("plimsoll.model", "perfmon.yaml", _Perfmon)
     return {
-        folded(name): KnownObject(name, entry["measurement"], {folded(c): c for c in entry["counters"]})
-        for name, entry in table["objects"].items()
+        folded(name): KnownObject(name, entry.measurement, {folded(c): c for c in entry.counters})
+        for name, entry in table.objects.items()
     }
 
 
@@ -65,14 +88,14 @@ def objects() -> dict[str, KnownObject]:
 def languages() -> tuple[Language, ...]:
     """The shipped languages."""
     folder = files("plimsoll.model").joinpath("languages")
-    entries = sorted((entry for entry in folder.iterdir() if entry.name.endswith(".yaml")), key=lambda e: e.name)
-    return tuple(_shipped(yaml.load(entry.read_bytes(), yaml.CSafeLoader)) for entry in entries)
+    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".yaml"))
+    return tuple(_shipped(shipped_table("plimsoll.model", f"languages/{name}", _Names)) for name in names)
 
 
-def _shipped(table: dict[str, Any]) -> Language:
+def _shipped(table: "_Names") -> Language:
     return Language(
-        {folded(local): english for local, english in table["objects"].items()},
-        {name: {folded(local): english for local, english in own.items()} for name, own in table["counters"].items()},
+        {folded(local): english for local, english in table.objects.items()},
+        {name: {folded(local): english for local, english in own.items()} for name, own in table.counters.items()},
     )
 
 

@@ -4,6 +4,8 @@ import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from plimsoll.model.host_key import host_key
+
 # The host if a log does not name the computer.
 UNNAMED = "unknown"
 # Tags whose case differs between recorders; objects and counters get a canonical case from a table.
@@ -29,7 +31,7 @@ class Series:
     def key(self) -> tuple[str, str, tuple[tuple[str, str], ...], str]:
         """Two series with equal keys are the same series."""
         tags = tuple((name, value.casefold() if name in _FOLDED else value) for name, value in self.tags)
-        return (self.host.casefold(), self.measurement, tags, self.field)
+        return (host_key(self.host), self.measurement, tags, self.field)
 
     def tag(self, name: str) -> str | None:
         """The value of a tag, or None if the series does not have it."""
@@ -43,5 +45,5 @@ def hosts_of(series: Iterable[Series]) -> tuple[str, ...]:
     """The hosts of some series in order of appearance, each spelled as it first appears."""
     first: dict[str, str] = {}
     for one in series:
-        first.setdefault(one.host.casefold(), one.host)
+        first.setdefault(host_key(one.host), one.host)
     return tuple(first.values())

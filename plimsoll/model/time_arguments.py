@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 
 from plimsoll.model.errors import Unusable
+from plimsoll.model.parameters import Parameter
 from plimsoll.model.run import Phase
 from plimsoll.model.times import SECOND, Zone, instant, parse_duration
 
@@ -48,7 +49,7 @@ def _first(clock: time, zone: Zone, start: int) -> int:
 
 @dataclass(frozen=True)
 class TimeRange:
-    """A range of time as typed: `--from` and `--to`, or `--last`. None for an option that was not given."""
+    """A range of time as typed: from and to, or the last part. None for what was not given."""
 
     start: str | None = None
     end: str | None = None
@@ -65,19 +66,20 @@ class TimeRange:
         """
         if self.last is not None:
             if self.start is not None or self.end is not None:
-                raise Unusable(f"--last {self.last}: give it alone, or --from and --to")
-            return end - _length("--last", self.last), None
-        first = _moment("--from", self.start, zone, start, end) if self.start is not None else None
+                raise Unusable(f"{Parameter.LAST} {self.last}: give it alone, or {Parameter.FROM} and {Parameter.TO}")
+            return end - _length(Parameter.LAST, self.last), None
+        first = _moment(Parameter.FROM, self.start, zone, start, end) if self.start is not None else None
         begin = start if first is None else first
-        last = _moment("--to", self.end, zone, begin, end) if self.end is not None else None
+        last = _moment(Parameter.TO, self.end, zone, begin, end) if self.end is not None else None
         if last is None:
             return first, None
-        before = f"--from {self.start}" if self.start is not None else f"the beginning, {zone.clock(start)}"
+        before = f"{Parameter.FROM} {self.start}" if self.start is not None else f"the beginning, {zone.clock(start)}"
         if first is not None and last < first:
-            raise Unusable(f"--to {self.end} is before {before}")
+            raise Unusable(f"{Parameter.TO} {self.end} is before {before}")
         if _is_after_last_day(str(self.end), last, begin, end, zone):
             raise Unusable(
-                f"--to {self.end} is before {before}; {ends} {zone.clock(end)}, before it is {self.end} once more"
+                f"{Parameter.TO} {self.end} is before {before}; {ends} {zone.clock(end)}, "
+                f"before it is {self.end} once more"
             )
         return first, last
 
@@ -94,7 +96,7 @@ def _length(option: str, text: str) -> int:
     except ValueError:
         length = 0
     if length <= 0 or length > _LONGEST:
-        sign = "-" if option != "--last" else ""
+        sign = "-" if option != Parameter.LAST else ""
         raise Unusable(f'{option} "{sign}{text}": write it like {sign}15m, {sign}2h or {sign}1h30m')
     return length
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from plimsoll.model.host_key import host_key
 from plimsoll.model.name_clues import (
     foreign_name_of,
     has_foreign_letters,
@@ -47,7 +48,7 @@ def unrecognised(series: Iterable[Series]) -> list[Unrecognised]:
     hosts: dict[str, list[Series]] = {}
     for one in series:
         if one.tag("objectname") is not None:
-            hosts.setdefault(one.host.casefold(), []).append(one)
+            hosts.setdefault(host_key(one.host), []).append(one)
     return [
         Unrecognised(recorded[0].host, object_, count)
         for recorded in hosts.values()

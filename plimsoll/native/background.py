@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from plimsoll.model.errors import Unreachable, Unusable
+from plimsoll.model.parameters import Parameter
 
 _LOOKS_EVERY_S = 0.05
 
@@ -149,7 +150,9 @@ def one_at_a_time(folder: Path) -> Generator[None]:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         lock = _own_file(folder / "lock")
     except OSError as error:
-        raise Unusable(f"{folder}: cannot be written: {error.strerror}; choose another with --folder") from None
+        raise Unusable(
+            f"{folder}: cannot be written: {error.strerror}; choose another with {Parameter.FOLDER}"
+        ) from None
     with lock:
         if not _lock(lock.fileno()):
             raise Unusable(f"{folder}: servers are just being started or stopped there; try again when that is done")

@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from plimsoll.model.errors import Unreachable, Unusable
+from plimsoll.model.parameters import Parameter
 from plimsoll.native import settings as names
 from plimsoll.native.background import Background
 from plimsoll.native.damage import ACCOUNTS, damage, damaged, is_cut_off
@@ -178,9 +179,11 @@ def _check_free(port: int) -> None:
         try:
             probe.bind((HOST, port))
         except PermissionError:
-            raise Unusable(f"port {port} is not for ordinary users; choose one above 1023 with --port") from None
+            raise Unusable(
+                f"port {port} is not for ordinary users; choose one above 1023 with {Parameter.PORT}"
+            ) from None
         except OSError:
             raise Unusable(
-                f"port {port} is taken by another program; stop that, or choose another port: "
-                f"plimsoll stack start --port {port + 1}"
+                f"port {port} is taken by another program; stop that, or choose another, "
+                f"such as {Parameter.PORT} {port + 1}"
             ) from None

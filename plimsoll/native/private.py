@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from plimsoll.model.errors import Unusable
+from plimsoll.model.parameters import Parameter
 
 _ROOT = 0
 _MOST_LINKS = 40  # Linux's limit
 
 
-def check_private(folder: Path, option: str = "--folder") -> None:
+def check_private(folder: Path, option: str = Parameter.FOLDER) -> None:
     """Raise Unusable if another user owns a folder, may write in it, or could exchange a folder on the way to it.
 
     The folder need not exist. Sticky folders such as /tmp are safe on the way, as nobody can exchange what others own.

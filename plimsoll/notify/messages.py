@@ -5,13 +5,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from plimsoll.alerting.book.record import SEVERITIES
 from plimsoll.alerting.wording import brief_sentence, ended_sentence, fired_sentence, headline, still_sentence
 from plimsoll.model.errors import printable
+from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import counted
 from plimsoll.model.times import Zone, duration_text
 from plimsoll.notify.noise import MOST_AN_HOUR, PACE, Group, Item
 from plimsoll.rules.schema.field_types import Severity
+from plimsoll.rules.severity import SEVERITIES
 
 MOST_IN_FULL = 10
 MOST_LINES = 40
@@ -60,7 +61,7 @@ def _title(items: Sequence[Item], firing: Sequence[Item]) -> str:
     if len(items) == 1:
         one = items[0]
         return printable(headline(one.alert) if firing else _ended_title(one))
-    hosts = {one.alert.host.casefold() for one in items}
+    hosts = {host_key(one.alert.host) for one in items}
     one_host = printable(items[0].alert.host) or "all hosts"
     where = f"on {one_host if len(hosts) == 1 else counted(len(hosts), 'host')}"
     said = [f"{len(firing):,} firing"] if firing else []

@@ -11,6 +11,7 @@ from typing import Literal
 
 from plimsoll.alerting.book.record import Alert, Key
 from plimsoll.alerting.book.silences import Silence
+from plimsoll.model.host_key import host_key
 from plimsoll.model.times import SECOND
 from plimsoll.notify.quiet_hours import QuietHours
 from plimsoll.rules.schema.field_types import Severity
@@ -102,12 +103,12 @@ def next_group(situation: Situation, policy: Policy, now: int) -> Group | None:
     held = any(policy.quiet.hold(one.alert.severity, _happened(one)) for one in items if one.what != "still")
     if held or paced or any(one.alert.kind == "all-silent" for one in items):
         return Group(tuple(items), held, paced)
-    ready = [one for one in items if now - situation.hosts.get(one.alert.host.casefold(), 0) >= HOST_EVERY]
-    urgent = [one.alert.host.casefold() for one in ready if _is_urgent(one, situation, now)]
+    ready = [one for one in items if now - situation.hosts.get(host_key(one.alert.host), 0) >= HOST_EVERY]
+    urgent = [host_key(one.alert.host) for one in ready if _is_urgent(one, situation, now)]
     if len(set(urgent)) > MOST_HOSTS:
         return Group(tuple(ready))
     first = urgent[:1]
-    return Group(tuple(one for one in ready if one.alert.host.casefold() in first)) if first else None
+    return Group(tuple(one for one in ready if host_key(one.alert.host) in first)) if first else None
 
 
 def _due(situation: Situation, policy: Policy, now: int) -> Iterator[Item]:
@@ -152,7 +153,7 @@ def _is_muted(alert: Alert, situation: Situation) -> bool:
         return False
     if "" in situation.silent:
         return True
-    return alert.kind != "host-silent" and alert.host.casefold() in situation.silent
+    return alert.kind != "host-silent" and host_key(alert.host) in situation.silent
 
 
 def _happened(item: Item) -> int:

@@ -13,6 +13,7 @@ from plimsoll.alerting.book import silences
 from plimsoll.alerting.book.database import AlertsFile
 from plimsoll.alerting.book.record import Alert, alert_of, key_of
 from plimsoll.alerting.book.rows import count
+from plimsoll.model.host_key import host_key
 from plimsoll.model.times import SECOND
 from plimsoll.notify.noise import FORGOTTEN, HOST_EVERY, HOUR, Group, Policy, Situation, Told
 
@@ -65,8 +66,8 @@ class Outbox:
             told=self._told(),
             silences=silences.active(self._file, now),
             flapping=frozenset(key_of(row["key"]) for row in open_ones if row["kind"] == "flapping"),
-            silent=frozenset(row["host"].casefold() for row in open_ones if row["kind"].endswith("-silent")),
-            hosts={row["host"].casefold(): row["at"] for row in hosts},
+            silent=frozenset(host_key(row["host"]) for row in open_ones if row["kind"].endswith("-silent")),
+            hosts={host_key(row["host"]): row["at"] for row in hosts},
             sent=[row["at"] for row in sent],
             since=self.state().since,
         )

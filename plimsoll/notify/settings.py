@@ -18,6 +18,7 @@ from plimsoll.alerting.roster import SILENT_AFTER
 from plimsoll.hosts.toml_file import decoded, parsed
 from plimsoll.model import user_files
 from plimsoll.model.errors import Unusable
+from plimsoll.model.parameters import Parameter
 from plimsoll.model.times import SECOND, Zone, parse_duration
 from plimsoll.native.private import check_private
 from plimsoll.notify.quiet_hours import DAYS, Day, QuietHours, Window
@@ -168,7 +169,7 @@ def parse(data: bytes, path: Path) -> UpSettings:
 
 
 def _check_owner(path: Path) -> None:
-    check_private(path.parent, option="--data")
+    check_private(path.parent, option=Parameter.DATA)
     found = path.lstat()
     if not stat.S_ISREG(found.st_mode):
         raise Unusable(f"{path}: is not a regular file; put the file itself there")

@@ -33,13 +33,14 @@ from plimsoll.report.json_schema import (
     ThresholdPart,
     UnjudgedPart,
 )
-from plimsoll.review.findings import CROSSED, SEVERITIES, Finding, Outcome, Processes
+from plimsoll.review.findings import CROSSED, Finding, Outcome, Processes
 from plimsoll.review.groups import Group
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import limit_of
 from plimsoll.review.statistics import Statistic
 from plimsoll.review.verdict import group_sentence
 from plimsoll.rules.crossings import Crossing
+from plimsoll.rules.severity import SEVERITIES
 
 _MOST_SPANS = 100  # of brief crossings, for each finding
 
@@ -60,7 +61,7 @@ def document(found: Insights) -> ReviewDocument:
             unjudged=[UnjudgedPart(count=u.count, why=u.why, needs=u.fact) for u in review.coverage.unjudged],
             text=review.coverage.text,
         ),
-        groups=[_group(one, len(review.hosts)) for one in review.groups],
+        groups=[_group(one) for one in review.groups],
         counts=_counts(review.findings),
         log=LogPart(
             files=files,
@@ -131,7 +132,7 @@ def _file(review: Review, log: Log, digest: str | None) -> FilePart:
     )
 
 
-def _group(group: Group, hosts: int) -> GroupPart:
+def _group(group: Group) -> GroupPart:
     return GroupPart(
         signal=group.signal,
         title=group.worst.signal.title,
@@ -139,7 +140,7 @@ def _group(group: Group, hosts: int) -> GroupPart:
         hosts=list(group.hosts),
         rules=[rule.id for rule in group.rules],
         not_counted=list(dict.fromkeys(one.rule.id for one in group.not_counted)),
-        sentence=group_sentence(group, hosts),
+        sentence=group_sentence(group),
     )
 
 

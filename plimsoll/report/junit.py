@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from plimsoll.model.errors import printable_lines
+from plimsoll.model.host_key import host_key
 from plimsoll.model.times import SECOND, Zone, utc
 from plimsoll.report.wording import lasted, reason, threshold, used_by
 from plimsoll.review.doubts import doubts_text
@@ -58,7 +59,7 @@ def junit(review: Review, zone: Zone | None = None) -> str:
     cases: dict[str, dict[tuple[str, str], list[Finding]]] = {applied.pack.pack: {} for applied in review.applied}
     for finding in review.findings:
         host = finding.subject.host if finding.subject else ""
-        cases[finding.pack.pack].setdefault((finding.rule.id, host.casefold()), []).append(finding)
+        cases[finding.pack.pack].setdefault((finding.rule.id, host_key(host)), []).append(finding)
     root = Element("testsuites", name="plimsoll")
     _verdict(root, review)
     everything: list[_Case] = []

@@ -6,12 +6,12 @@ from itertools import groupby
 
 from plimsoll.insights.insights import Insights
 from plimsoll.insights.registry import insights
+from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import counted, listed, short
 from plimsoll.model.styled import Line, Part
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import percent, quantity
 from plimsoll.report.wording import (
-    MARKS,
     crossed_summary,
     extreme,
     host_of,
@@ -29,8 +29,8 @@ from plimsoll.review.ranking import nearness
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import crossed_clause, in_phase, place, worst_crossed, worst_text
 from plimsoll.review.verdict import Verdict, verdict_text
+from plimsoll.rules.severity import COLOURS, MARKS
 
-_COLOURS = {"critical": "red", "warning": "yellow", "info": "cyan"}
 _VERDICT_STYLE = {Verdict.HEALTHY: "bold", Verdict.NOT_HEALTHY: "bold red", Verdict.UNKNOWN: "bold yellow"}
 _UNJUDGED = (
     (Outcome.NO_DATA, "No data"),
@@ -44,7 +44,7 @@ _MOST_HELD = 15
 _MOST_SPANS = 3
 _MOST_NAMES = 12
 _PLACE_WIDTH = 36
-_SEE_REPORT = "--out writes a report with all of them"
+_SEE_REPORT = f"{Parameter.OUT} writes a report with all of them"
 
 
 def lines(found: Insights, zone: Zone | None = None) -> Iterator[Line]:
@@ -93,18 +93,18 @@ def _dim(text: str) -> Part:
 
 def _crossed(review: Review, zone: Zone) -> Iterator[Line]:
     for group in review.groups[:_MOST_IN_FULL]:
-        yield from _group(group, len(review.hosts), zone)
+        yield from _group(group, zone)
     for group in review.groups[_MOST_IN_FULL : _MOST_IN_FULL + _MOST_IN_A_LINE]:
-        yield _head(group, len(review.hosts))
+        yield _head(group)
     if (more := len(review.groups) - _MOST_IN_FULL - _MOST_IN_A_LINE) > 0:
         yield (_dim(f"{counted(more, 'more signal')} crossed; {_SEE_REPORT}"),)
 
 
-def _head(group: Group, hosts: int) -> Line:
-    colour, mark, worst = _COLOURS[group.severity], MARKS[group.severity], group.worst
+def _head(group: Group) -> Line:
+    colour, mark, worst = COLOURS[group.severity], MARKS[group.severity], group.worst
     where = place(worst)
     if len(group.hosts) > 1:
-        where = f"on {len(group.hosts):,} of {hosts:,} hosts, worst {where}"
+        where = f"{group.on_hosts}, worst {where}"
     elif (instances := group.instances_on(host_of(worst))) > 1:
         where = f"{where} (worst of {instances:,})"
     return (
@@ -115,10 +115,10 @@ def _head(group: Group, hosts: int) -> Line:
     )
 
 
-def _group(group: Group, hosts: int, zone: Zone) -> Iterator[Line]:
+def _group(group: Group, zone: Zone) -> Iterator[Line]:
     worst = group.worst
     sources = "; ".join(f"{source.document}, {source.place}" for source in worst.rule.sources)
-    yield _head(group, hosts)
+    yield _head(group)
     yield (f"    {_when(worst, zone)}",)
     longest = max(worst.counted, key=lambda one: one.duration)
     if processes := used_by(worst, longest.start):

@@ -14,8 +14,6 @@ from plimsoll.rules.schema.pack import Condition, Rule
 from plimsoll.rules.wording import limit_text
 
 WITH_REASON = (Outcome.TOO_SHORT, Outcome.NOT_JUDGED, Outcome.OFF)
-# A severity is shown by shape and word, never by colour alone.
-MARKS = {"critical": "◆", "warning": "▲", "info": "○"}
 
 
 def scope(review: Review, zone: Zone) -> str:
@@ -154,7 +152,9 @@ def margin(finding: Finding) -> str:
     """
     share = finding.margin
     if share is None:
-        return "its other condition never held" if finding.track and not finding.track.others_hold.any() else ""
+        return (
+            "the rule's other condition was never met" if finding.track and not finding.track.others_hold.any() else ""
+        )
     if share < 0:
         return "crossed briefly" if finding.outcome == Outcome.HELD else "crossed"
     if finding.track and finding.track.healthy.worse == "lower":
@@ -163,8 +163,10 @@ def margin(finding: Finding) -> str:
 
 
 def extreme(finding: Finding) -> str:
-    """`highest`, `lowest 5 min mean`: what the worst value is."""
-    which = {"higher": "highest", "lower": "lowest", "either": "furthest"}[limit_of(finding).worse]
+    """`highest`, `lowest 5 min mean`: what the worst value is; `always` if it was the only one that is healthy."""
+    limit = limit_of(finding)
+    only = "always" if finding.worst == limit.limit else "at worst"
+    which = {"higher": "highest", "lower": "lowest", "either": only}[limit.worse]
     return f"{which} {reduced(finding)}".rstrip()
 
 
@@ -176,17 +178,12 @@ def brief_crossings(finding: Finding) -> str:
     )
 
 
-def where(review: Review, group: Group) -> str:
+def where(group: Group) -> str:
     """`SQLSRV01, 2 E:`, `4 instances on SQLSRV01, worst 2 E:` or `on 20 of 20 hosts, worst WEB07`."""
     worst = group.worst.subject
     subjects = list(dict.fromkeys(finding.subject for finding in group.findings if finding.subject))
     if worst is None or len(subjects) == 1:
         return place(group.worst)
     if len(group.hosts) > 1:
-        judged = {
-            finding.subject.host.casefold()
-            for finding in review.findings
-            if finding.rule.signal == group.signal and finding.subject and finding.track
-        }
-        return f"on {number(len(group.hosts))} of {number(len(judged))} hosts, worst {place(group.worst)}"
+        return f"{group.on_hosts}, worst {place(group.worst)}"
     return f"{number(len(subjects))} instances on {worst.host}, worst {worst.instance}"

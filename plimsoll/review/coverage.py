@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from plimsoll.model.host_key import host_key
 from plimsoll.review.findings import JUDGED, Finding, Outcome
 
 Why = Literal["needs", "too-short", "no-data", "no-phase", "not-recorded", "off"]
@@ -64,7 +65,7 @@ def coverage(findings: Iterable[Finding]) -> Coverage:
     by_threshold: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
         if finding.subject and finding.outcome != Outcome.DOES_NOT_APPLY:
-            by_threshold.setdefault((finding.rule.id, finding.subject.host.casefold()), []).append(finding)
+            by_threshold.setdefault((finding.rule.id, host_key(finding.subject.host)), []).append(finding)
     reasons: Counter[tuple[Why, str | None]] = Counter()
     judged = 0
     for found in by_threshold.values():

@@ -7,6 +7,8 @@ from pathlib import PurePath
 
 import numpy as np
 
+from plimsoll.model.host_key import host_key
+from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remark, counted, listed
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.model.unrecognised import Unrecognised
@@ -112,7 +114,9 @@ def unrecognised_names(found: Sequence[Unrecognised]) -> Iterator[Doubt]:
         count = sum(one.counters for one in found)
         names = ", ".join(dict.fromkeys(one.object for one in found))
         lie = "lies under a name" if count == 1 else "lie under names"
-        yield Doubt(f"{counted(count, 'counter')} ({names}) {lie} that Plimsoll does not know", "see --names")
+        yield Doubt(
+            f"{counted(count, 'counter')} ({names}) {lie} that Plimsoll does not know", f"see {Parameter.NAMES}"
+        )
 
 
 def undecided(findings: Iterable[Finding]) -> Iterator[Doubt]:
@@ -199,7 +203,7 @@ def without_values(findings: Iterable[Finding], has_values: Callable[[Finding], 
     for one in findings:
         resource = one.rule.signal.partition(".")[0]
         if one.severe and one.subject and resource in _NEEDED and one.outcome not in _UNRECORDED:
-            key = one.subject.host.casefold(), one.rule.signal
+            key = host_key(one.subject.host), one.rule.signal
             judged[key] = judged.get(key, False) or one.outcome != Outcome.NO_DATA or has_values(one)
             names[key] = f"{one.signal.title} of {one.subject.host}"
     blank = [names[key] for key, is_judged in judged.items() if not is_judged]
@@ -224,7 +228,7 @@ def _recorded(findings: Iterable[Finding]) -> dict[str, list[bool]]:
     for one in findings:
         lacks_fact = one.outcome == Outcome.NOT_JUDGED and one.needs is not None
         if one.severe and one.subject and one.outcome not in _UNRECORDED and not lacks_fact:
-            host = hosts.setdefault(one.subject.host.casefold(), one.subject.host)
+            host = hosts.setdefault(host_key(one.subject.host), one.subject.host)
             rules[host, one.rule.id] = rules.get((host, one.rule.id), False) or not one.cannot_fire
     found: dict[str, list[bool]] = {}
     for (host, _), judged in rules.items():

@@ -13,7 +13,6 @@ from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
 from plimsoll.rules.crossings import Crossing, crossings, longest_stretch, share_of_time, time_crossed, worst_value
 from plimsoll.rules.evaluate import Track
-from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
@@ -39,7 +38,6 @@ class Outcome(StrEnum):
 
 CROSSED = (Outcome.CROSSED, Outcome.OFTEN)
 JUDGED = (*CROSSED, Outcome.HELD)
-SEVERITIES: Sequence[Severity] = ("critical", "warning", "info")  # the gravest first
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,21 +4,25 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from plimsoll.review.findings import CROSSED, JUDGED, SEVERITIES, Finding
+from plimsoll.model.host_key import host_key
+from plimsoll.review.findings import CROSSED, JUDGED, Finding
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.schema.pack import Rule
+from plimsoll.rules.severity import SEVERITIES
 
 
 @dataclass(frozen=True)
 class Group:
     """The crossed findings about one signal, worst first.
 
-    `not_counted` are the findings of old limits that a current rule supersedes, crossed or not, worst first.
+    `not_counted` are the findings of old limits that a current rule supersedes, crossed or not, worst first. `judged`
+    is the number of hosts on which a limit of the signal was judged.
     """
 
     signal: str
     findings: tuple[Finding, ...]
     not_counted: tuple[Finding, ...] = ()
+    judged: int = 0
 
     @property
     def worst(self) -> Finding:
@@ -36,8 +40,13 @@ class Group:
         hosts: dict[str, str] = {}
         for one in self.findings:
             if one.subject:
-                hosts.setdefault(one.subject.host.casefold(), one.subject.host)
+                hosts.setdefault(host_key(one.subject.host), one.subject.host)
         return tuple(hosts.values())
+
+    @property
+    def on_hosts(self) -> str:
+        """`on 3 of 20 hosts`: of those on which a limit of the signal was judged."""
+        return f"on {len(self.hosts):,} of {self.judged:,} hosts"
 
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
@@ -47,7 +56,7 @@ class Group:
     def instances_on(self, host: str) -> int:
         """How many instances of a host it was crossed for."""
         subjects = {one.subject.key for one in self.findings if one.subject}
-        return sum(key[0] == host.casefold() for key in subjects)
+        return sum(key[0] == host_key(host) for key in subjects)
 
 
 def crossed_groups(findings: Iterable[Finding]) -> tuple[Group, ...]:
@@ -74,7 +83,14 @@ def crossed_groups(findings: Iterable[Finding]) -> tuple[Group, ...]:
             elif one.outcome in CROSSED:
                 alone.setdefault(one.rule.signal, []).append(one)
     together = {**by_signal, **alone}
-    return tuple(Group(signal, tuple(found), tuple(old.get(signal, ()))) for signal, found in together.items())
+    judged: dict[str, set[str]] = {}
+    for one in every:
+        if one.subject and one.track:
+            judged.setdefault(one.rule.signal, set()).add(host_key(one.subject.host))
+    return tuple(
+        Group(signal, tuple(found), tuple(old.get(signal, ())), len(judged.get(signal, ())))
+        for signal, found in together.items()
+    )
 
 
 def severities(groups: Iterable[Group]) -> str:

@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 
 from plimsoll.hosts.facts import Facts, UnknownFact
+from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Log, Times
 from plimsoll.model.samples import Recorded, Samples
 from plimsoll.model.sampling import other_intervals, sampling_interval
@@ -60,7 +61,7 @@ class _RunJudge:
                 self._hosts.setdefault(host, name)
                 self._host_times.setdefault(host, []).append(log.times)
         for series in self._recorded.series:
-            self._host_series.setdefault(host_of(series, tags).casefold(), []).append(series)
+            self._host_series.setdefault(host_key(host_of(series, tags)), []).append(series)
         finder = Finder(question.signals, self._recorded.series, self._filled, facts.known)
         self._origins = finder.find
         self._judge = Judge(finder.find, self._samples, facts, question.phases, question.signals)
@@ -92,7 +93,7 @@ class _RunJudge:
     def recorded(self, name: str, host: str) -> Iterator[tuple[str, Samples]]:
         """The instances of a signal on a host, with their samples in the part of the run that is judged."""
         for subject, origin in self._origins(name).values() if name in self._question.signals else ():
-            if subject.host.casefold() == host.casefold() and subject.instance is not None:
+            if host_key(subject.host) == host_key(host) and subject.instance is not None:
                 samples = signal_samples(origin, self._samples)
                 if samples is not None:
                     yield subject.instance, samples.between(self._question.start, self._question.end)
@@ -104,9 +105,9 @@ class _RunJudge:
             return
         recorded: dict[str, list[tuple[Subject, Origin]]] = {}
         for subject, origin in self._origins(rule.signal).values():
-            recorded.setdefault(subject.host.casefold(), []).append((subject, origin))
+            recorded.setdefault(host_key(subject.host), []).append((subject, origin))
         for host in hosts:
-            yield from self._on_host(pack, rule, host, recorded.get(host.casefold(), []))
+            yield from self._on_host(pack, rule, host, recorded.get(host_key(host), []))
 
     def _on_host(
         self, pack: Pack, documented: Rule, host: str, recorded: Sequence[tuple[Subject, Origin]]
@@ -158,7 +159,7 @@ class _RunJudge:
     def _finding(self, bare: Finding, subject: Subject, origin: Origin) -> Finding:
         rule = bare.rule
         try:
-            track = self._judge.track(rule, subject, origin, self._grid(subject.host.casefold()))
+            track = self._judge.track(rule, subject, origin, self._grid(host_key(subject.host)))
         except UnknownFact as unknown:
             return replace(bare, outcome=Outcome.NOT_JUDGED, notes=(str(unknown), *bare.notes), needs=unknown.fact)
         found = replace(bare, outcome=outcome_of(rule, track), track=track, samples=self._drawn(origin, track))

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from plimsoll.hosts.facts import Drives, Facts
+from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import counted
 from plimsoll.model.times import duration_text
 from plimsoll.review.findings import Finding, Outcome
@@ -39,7 +40,7 @@ def notes_on(finding: Finding, track: Track, facts: Facts, signals: Mapping[str,
 def no_drive(rule: Rule, host: str, drives: Drives, recorded: Sequence[Subject]) -> str:
     """Why a rule for certain drives is not judged: none is marked so, or those that are marked were not recorded."""
     marked = [
-        one.instance for one, holds in drives.items() if one.host.casefold() == host.casefold() and holds == rule.drive
+        one.instance for one, holds in drives.items() if host_key(one.host) == host_key(host) and holds == rule.drive
     ]
     if not marked:
         return f'tell which drives hold the {rule.drive} in plimsoll.toml (drive = "{rule.drive}")'

@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from plimsoll.review.findings import CROSSED, SEVERITIES, Finding, Outcome
+from plimsoll.model.host_key import host_key
+from plimsoll.review.findings import CROSSED, Finding, Outcome
+from plimsoll.rules.severity import SEVERITIES
 
 _OUTCOME = {outcome: at for at, outcome in enumerate(Outcome)} | {Outcome.OFTEN: 0}
 
@@ -22,7 +24,7 @@ def rank(finding: Finding) -> tuple[object, ...]:
         -finding.times_past if crossed else 0,
         margin if margin is not None else float("inf"),
         finding.rule.id,
-        subject.host.casefold() if subject else "",
+        host_key(subject.host) if subject else "",
         (subject.instance or "") if subject else "",
     )
 

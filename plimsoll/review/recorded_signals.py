@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from plimsoll.hosts.facts import Facts
+from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Log
 from plimsoll.model.samples import Recorded, Samples
 from plimsoll.model.series import Series
@@ -43,7 +44,7 @@ class RecordedSignals:
 
     def on(self, name: str, host: str) -> Mapping[Subject, Samples]:
         """The same for one host."""
-        return {subject: s for subject, s in self.of(name).items() if subject.host.casefold() == host.casefold()}
+        return {subject: s for subject, s in self.of(name).items() if host_key(subject.host) == host_key(host)}
 
     def samples(self, finding: Finding) -> Samples | None:
         """The samples of a finding's signal; None if it is computed from counters not sampled at the same times."""

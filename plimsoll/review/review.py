@@ -7,7 +7,9 @@ from functools import cached_property
 import numpy as np
 
 from plimsoll.hosts.facts import Facts
+from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Log
+from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remark, counted
 from plimsoll.model.run import Phase, Run
 from plimsoll.model.series import Series
@@ -54,7 +56,7 @@ class Review:
     @property
     def answer(self) -> str:
         """The reason for the verdict, in a sentence or two."""
-        return headline(self.findings, self.doubts, len(self.hosts), (self.end or 0) - (self.start or 0))
+        return headline(self.findings, self.doubts, (self.end or 0) - (self.start or 0))
 
     @cached_property
     def doubts(self) -> tuple[Doubt, ...]:
@@ -95,11 +97,11 @@ class Review:
     def maybe_needed(self) -> tuple[Unrecognised, ...]:
         """Unrecognised counters of hosts on which a rule for every host finds none: they may be what it needs."""
         lacking = {
-            finding.subject.host.casefold()
+            host_key(finding.subject.host)
             for finding in self.of(Outcome.NOT_RECORDED)
             if finding.subject and finding.pack.applies_to is None
         }
-        return tuple(one for one in self.unrecognised if one.host.casefold() in lacking)
+        return tuple(one for one in self.unrecognised if host_key(one.host) in lacking)
 
     @cached_property
     def bad_counters(self) -> tuple[BadCounter, ...]:
@@ -130,7 +132,7 @@ class Review:
     @cached_property
     def spans(self) -> dict[str, tuple[int, int]]:
         """The first and the last sample of each host in the part that is reviewed (UTC ns)."""
-        names = {host.casefold(): host for host in self.hosts}
+        names = {host_key(host): host for host in self.hosts}
         found: dict[str, tuple[int, int]] = {}
         for log in self.logs:
             inside = np.searchsorted(log.times, [self.start or 0, (self.end or 0) + 1]).tolist()
@@ -138,7 +140,7 @@ class Review:
             for series, column in zip(log.series, log.columns, strict=True):
                 filled = column[slice(*inside)].is_not_null()
                 if filled.any():
-                    host = names[self.host_of(series).casefold()]
+                    host = names[host_key(self.host_of(series))]
                     first, last = int(times[filled.arg_max()]), int(times[-1 - (filled.reverse().arg_max() or 0)])
                     before, after = found.get(host, (first, last))
                     found[host] = min(before, first), max(after, last)
@@ -246,6 +248,7 @@ def _recorded_too_briefly(findings: Sequence[Finding]) -> Iterator[Remark]:
 def _not_recognised(one: Unrecognised) -> Remark:
     text = (
         f"{counted(one.counters, 'counter')} of {one.object} on {one.host} not recognised, so no limit of theirs is "
-        "judged; where they are misspelled, or in a language of Windows that is not known, name them with --names"
+        "judged; where they are misspelled, or in a language of Windows that is not known, name them "
+        f"with {Parameter.NAMES}"
     )
     return Remark(Kind.NOTED, text, count=one.counters)

@@ -8,8 +8,8 @@ from plimsoll.model.times import duration_text
 from plimsoll.model.value_text import percent, quantity
 from plimsoll.review.findings import Finding, Outcome
 from plimsoll.rules.crossings import Crossing
+from plimsoll.rules.evaluate import Track
 from plimsoll.rules.schema.healthy import Healthy
-from plimsoll.rules.subjects import Subject
 from plimsoll.rules.wording import is_sample, reduced_text, reduction, should_text
 
 _SIDE = {"lower": "below its limit", "higher": "above its limit", "either": "off its limit"}
@@ -18,7 +18,7 @@ _SIDE = {"lower": "below its limit", "higher": "above its limit", "either": "off
 def breach_sentence(finding: Finding, title: str | None = None) -> str:
     """What was crossed, in a sentence. `title` replaces the signal and its subject.
 
-    `Page life expectancy of DB01 never passed 1,064 s (1 min mean); it should stay above 3,600 s.`
+    `Page life expectancy of DB01 stayed below 1,064 s (1 min mean) throughout; it should stay above 3,600 s.`
     """
     return f"{title or subject_title(finding)} {crossed_clause(finding)}; it {should(finding)}."
 
@@ -29,15 +29,21 @@ def crossed_clause(finding: Finding) -> str:
     if track is None:
         raise ValueError(f"{finding.rule.id} was not judged")
     if finding.share_of_time == 1 and finding.outcome != Outcome.OFTEN and track.healthy.worse != "either":
-        best = np.nanmax(track.values) if track.healthy.worse == "lower" else np.nanmin(track.values)
-        verb = "passed" if track.healthy.worse == "lower" else "fell below"
-        never = f"never {verb} {quantity(float(best), finding.signal.unit)}"
-        return f"{never}{_in_brackets(reduced(finding))}{in_phase(finding)}"
+        return _throughout(finding, track)
     side = _SIDE[track.healthy.worse]
     at_worst = f"at worst {worst_text(finding, worst_crossed(finding))}"
     if finding.outcome == Outcome.OFTEN:
         return f"was {often(finding)}, {at_worst}"
     return f"was {side} {how_long(finding)}, {at_worst}{in_phase(finding)}"
+
+
+def _throughout(finding: Finding, track: Track) -> str:
+    """`stayed below 1,064 s (1 min mean) throughout the steady phase`: of a limit that was crossed all the time."""
+    low, high = float(np.nanmin(track.values)), float(np.nanmax(track.values))
+    nearest, side = (high, "below") if track.healthy.worse == "lower" else (low, "above")
+    value = f"{quantity(nearest, finding.signal.unit)}{_in_brackets(reduced(finding))}"
+    phase = in_phase(finding).removeprefix(" in")
+    return f"stayed {'at' if low == high else side} {value} throughout{phase}"
 
 
 def worst_crossed(finding: Finding) -> float:
@@ -65,12 +71,7 @@ def subject_title(finding: Finding) -> str:
 
 def place(finding: Finding) -> str:
     """`SQLSRV01` or `SQLSRV01, 2 E:`; empty where the rule applies to no host."""
-    return subject_name(finding.subject) if finding.subject else ""
-
-
-def subject_name(subject: Subject) -> str:
-    """`SQLSRV01` or `SQLSRV01, 2 E:`."""
-    return f"{subject.host}, {subject.instance}" if subject.instance else subject.host
+    return str(finding.subject) if finding.subject else ""
 
 
 def should(finding: Finding) -> str:

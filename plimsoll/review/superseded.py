@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
+from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import listed
 from plimsoll.review.findings import JUDGED, Finding, Outcome
 
@@ -20,7 +21,7 @@ def supersede(findings: Iterable[Finding], by_hand: Collection[str] = ()) -> lis
     judged: dict[tuple[str, str], list[Finding]] = {}
     for one in found:
         if one.subject and one.outcome in JUDGED:
-            judged.setdefault((one.rule.id, one.subject.host.casefold()), []).append(one)
+            judged.setdefault((one.rule.id, host_key(one.subject.host)), []).append(one)
     return [one if one.pack.pack in by_hand or one.override else _superseded(one, judged) for one in found]
 
 

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
 from plimsoll.hosts.facts import GivenFacts
+from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import Kind, Remark
 from plimsoll.review.findings import Finding, Outcome, Question
 from plimsoll.rules.subjects import Subject
@@ -16,17 +17,17 @@ def unused_settings(
     given: GivenFacts, question: Question, findings: Sequence[Finding], hosts: Sequence[str]
 ) -> Iterator[Remark]:
     """A remark for each name that is probably misspelled, and one for all other hosts that were not recorded."""
-    known = {host.casefold() for host in hosts}
+    known = {host_key(host) for host in hosts}
     named = [subject for subject in given.by_subject if subject.instance is None]
-    yield from _hosts([one.host for one in named if one.host.casefold() not in known], hosts, named)
+    yield from _hosts([one.host for one in named if host_key(one.host) not in known], hosts, named)
     by_host: dict[str, list[Finding]] = {}
     for finding in findings:
         if finding.subject:
-            by_host.setdefault(finding.subject.host.casefold(), []).append(finding)
+            by_host.setdefault(host_key(finding.subject.host), []).append(finding)
     for subject, facts in given.by_subject.items():
-        if subject.host.casefold() not in known:
+        if host_key(subject.host) not in known:
             continue
-        found = by_host.get(subject.host.casefold(), [])
+        found = by_host.get(host_key(subject.host), [])
         if subject.instance is None:
             yield from _rules(subject.host, question, found)
         else:
@@ -37,7 +38,7 @@ def unused_settings(
 
 def missing_hosts(expected: Sequence[str], hosts: Sequence[str]) -> tuple[str, ...]:
     """The expected hosts that were not recorded. A short name and a full one with the same first part are one host."""
-    return tuple(one for one in expected if not any(_is_same(one.casefold(), host.casefold()) for host in hosts))
+    return tuple(one for one in expected if not any(_is_same(one.casefold(), host_key(host)) for host in hosts))
 
 
 def _is_same(one: str, other: str) -> bool:
@@ -64,7 +65,7 @@ def _rules(host: str, question: Question, findings: Iterable[Finding]) -> Iterat
     """Thresholds set for one host whose counters were not recorded there."""
     recorded = {finding.rule.id for finding in findings if finding.outcome != Outcome.NOT_RECORDED}
     asked = {rule.id for pack in question.packs for rule in pack.rules}
-    idle = [name for name in question.overrides.by_host.get(host.casefold(), {}) if name in asked - recorded]
+    idle = [name for name in question.overrides.by_host.get(host_key(host), {}) if name in asked - recorded]
     if idle:
         text = f"{_FILE} sets {'a threshold' if len(idle) == 1 else 'thresholds'} for {host} whose counters were not"
         yield Remark(Kind.NOTED, f"{text} recorded there: {_listed(idle)}", count=len(idle))

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
+from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import counted, listed
 from plimsoll.model.times import duration_text
 from plimsoll.review.coverage import coverage
@@ -38,7 +39,7 @@ def verdict_text(answer: Verdict) -> str:
     return _TEXTS[answer]
 
 
-def headline(findings: Sequence[Finding], doubts: Sequence[Doubt], hosts: int, span: int) -> str:
+def headline(findings: Sequence[Finding], doubts: Sequence[Doubt], span: int) -> str:
     """What follows the verdict: the worst crossing, or why the verdict is not known, or what came closest to its limit.
 
     `span` is how long the run is, in ns.
@@ -46,7 +47,7 @@ def headline(findings: Sequence[Finding], doubts: Sequence[Doubt], hosts: int, s
     groups = crossed_groups(findings)
     answer = verdict(findings, doubts)
     if answer == Verdict.NOT_HEALTHY:
-        sentences = [group_sentence(groups[0], hosts), *_also(groups[1:])]
+        sentences = [group_sentence(groups[0]), *_also(groups[1:])]
     elif answer == Verdict.UNKNOWN:
         held = len({_threshold(one) for one in findings if one.outcome == Outcome.HELD and one.severe})
         but = f"{counted(held, 'threshold')} held, but " if held else "No threshold could be judged: "
@@ -58,12 +59,12 @@ def headline(findings: Sequence[Finding], doubts: Sequence[Doubt], hosts: int, s
             *_coverage_if_low(findings),
             *_unable(findings),
             *_sparse(findings, span),
-            *_noted(groups, hosts),
+            *_noted(groups),
         ]
     return " ".join([*sentences, *(one.sentence[:1].upper() + one.sentence[1:] for one in doubts)])
 
 
-def group_sentence(group: Group, hosts: int) -> str:
+def group_sentence(group: Group) -> str:
     """What was crossed, on one host or on several: `... on 20 of 20 hosts, worst on WEB07: ...`."""
     worst = group.worst
     if worst.subject is None:
@@ -71,21 +72,19 @@ def group_sentence(group: Group, hosts: int) -> str:
     if len(group.hosts) == 1:
         instances = group.instances_on(worst.subject.host)
         return breach_sentence(worst, subject_title(worst) + (f" (worst of {instances})" if instances > 1 else ""))
-    where = (
-        f"{worst.signal.title} crossed its limit on {len(group.hosts):,} of {hosts:,} hosts, worst on {place(worst)}"
-    )
+    where = f"{worst.signal.title} crossed its limit {group.on_hosts}, worst on {place(worst)}"
     return f"{where}: there it {crossed_clause(worst)}; it {should(worst)}."
 
 
 def _also(groups: Sequence[Group]) -> Iterator[str]:
     if groups:
-        yield f"Also crossed: {severities(groups)}."
+        yield f"{counted(len(groups), 'more signal')} crossed {'its limit' if len(groups) == 1 else 'their limits'}."
 
 
-def _noted(groups: Sequence[Group], hosts: int) -> Iterator[str]:
+def _noted(groups: Sequence[Group]) -> Iterator[str]:
     """Notes (info) that were crossed in a healthy run."""
     if groups:
-        yield f"Crossed: {severities(groups)}: {group_sentence(groups[0], hosts)}"
+        yield f"Crossed: {severities(groups)}: {group_sentence(groups[0])}"
 
 
 def _nothing_judged(findings: Sequence[Finding]) -> str:
@@ -137,7 +136,7 @@ def _sparse(findings: Sequence[Finding], span: int) -> Iterator[str]:
 
 def _threshold(finding: Finding) -> tuple[str, str]:
     """A rule on a host, which coverage counts as one threshold."""
-    return finding.rule.id, finding.subject.host.casefold() if finding.subject else ""
+    return finding.rule.id, host_key(finding.subject.host) if finding.subject else ""
 
 
 def _coverage_if_low(findings: Sequence[Finding]) -> Iterator[str]:

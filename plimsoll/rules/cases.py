@@ -159,7 +159,7 @@ def _why_not(rule: Rule, track: Track, unit: str) -> str:
 
 def _extreme(track: Track, unit: str) -> str:
     """`the highest value was 79 %, healthy is < 80`."""
-    which = {"higher": "highest", "lower": "lowest", "either": "furthest"}[track.healthy.worse]
+    which = {"higher": "highest", "lower": "lowest", "either": "worst"}[track.healthy.worse]
     worst = worst_value(track)
     value = "there was no value" if np.isnan(worst) else f"the {which} value was {worst:.6g} {unit}"
     return f"{value}, healthy is {track.healthy.shown}"

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Times, Values
+from plimsoll.model.parameters import Parameter
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
 from plimsoll.model.sampling import Stretch, within
@@ -267,7 +268,8 @@ def grid(times: Times, every: int = EVERY, reach: int = 0) -> Times:
     if counts.sum() > _MOST_EVALUATIONS:
         raise Unusable(
             f"the samples lie too far apart to be judged every {duration_text(every)}: {len(times)} rows from "
-            f"{utc(int(times[0])):%Y-%m-%d} to {utc(int(times[-1])):%Y-%m-%d}; choose a part with --from and --to"
+            f"{utc(int(times[0])):%Y-%m-%d} to {utc(int(times[-1])):%Y-%m-%d}; choose a part "
+            f"with {Parameter.FROM} and {Parameter.TO}"
         )
     return np.concatenate([np.arange(s, e + 1, every) for s, e in zip(starts.tolist(), ends.tolist(), strict=True)])
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from plimsoll.model.host_key import host_key
 from plimsoll.model.names import measurement
 from plimsoll.model.perfmon import telegraf_name
 from plimsoll.model.series import Series
@@ -73,7 +74,7 @@ class Finder:
                 subject = subject_of(source, series)
                 if subject is None:
                     continue
-                host = subject.host.casefold()
+                host = host_key(subject.host)
                 origin = self._origin(source, series, subject)
                 if origin is None:
                     continue

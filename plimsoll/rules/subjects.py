@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from plimsoll.model.host_key import HostKey, host_key
 from plimsoll.model.perfmon import TOTAL, CounterPath, generic_object
 from plimsoll.model.series import Series
 from plimsoll.rules.schema.field_types import EACH
@@ -24,10 +25,14 @@ class Subject:
     instance: str | None = None
     service: bool = False
 
+    def __str__(self) -> str:
+        """`SQLSRV01` or `SQLSRV01, 2 E:`."""
+        return f"{self.host}, {self.instance}" if self.instance else self.host
+
     @property
-    def key(self) -> tuple[str, str | None]:
+    def key(self) -> tuple[HostKey, str | None]:
         """Hosts and instances compare without regard to case."""
-        return self.host.casefold(), None if self.instance is None else self.instance.casefold()
+        return host_key(self.host), None if self.instance is None else self.instance.casefold()
 
 
 def subject_of(source: Source, series: Series) -> Subject | None:
@@ -76,7 +81,7 @@ def hosts_of(series: Iterable[Series], tags: Collection[str] = ()) -> dict[str, 
     first: dict[str, str] = {}
     for one in series:
         host = host_of(one, tags)
-        first.setdefault(host.casefold(), host)
+        first.setdefault(host_key(host), host)
     return first
 
 
@@ -87,7 +92,7 @@ def host_tags(signals: Mapping[str, Signal]) -> tuple[str, ...]:
 
 def _same_computer(name: str, host: str) -> bool:
     """Whether two names mean the same computer; one of them may include its domain."""
-    name, host = name.casefold(), host.casefold()
+    name, host = name.casefold(), host_key(host)
     with_domain = name.partition(".")[0] == host.partition(".")[0] and ("." in name) != ("." in host)
     return name in (host, _THIS_COMPUTER) or with_domain
 

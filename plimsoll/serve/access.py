@@ -72,7 +72,7 @@ class Guard:
         if not self._access.is_named(host):
             return refusal(
                 HTTPStatus.FORBIDDEN,
-                f"{host or 'no name'}: is no name of this server; if it is, start it with --allow-host NAME",
+                f"{host or 'no name'}: is no name of this server; if it is, allow it where plimsoll up is started",
             )
         origin = request.headers.get("origin")
         if origin is not None and origin.lower() != f"{request.url.scheme}://{host}".lower():

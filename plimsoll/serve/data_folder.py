@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from plimsoll.model.errors import Unusable
+from plimsoll.model.parameters import Parameter
 from plimsoll.native.private import check_private
 
 _NAME = "plimsoll"
@@ -39,11 +40,13 @@ def made(folder: Path | None) -> Path:
     """The data folder, made for its owner alone if there is none. Unusable if others may change what is in it."""
     folder = folder or default_folder()
     if not _is_ours(folder):
-        raise Unusable(f"{folder}: holds other files; name an empty folder, or a new one, with --data")
-    check_private(folder, option="--data")
+        raise Unusable(f"{folder}: holds other files; name an empty folder, or a new one, with {Parameter.DATA}")
+    check_private(folder, option=Parameter.DATA)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
-        raise Unusable(f"{folder}: cannot be made: {error.strerror or error}; name another with --data") from None
+        raise Unusable(
+            f"{folder}: cannot be made: {error.strerror or error}; name another with {Parameter.DATA}"
+        ) from None
     return folder

@@ -13,6 +13,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from plimsoll.model.errors import Unusable
+from plimsoll.model.parameters import Parameter
 from plimsoll.serve.guarded_protocol import guarded_protocol
 from plimsoll.serve.limits import Limits
 from plimsoll.serve.listen import Listen
@@ -133,6 +134,7 @@ def _bound(listen: Listen) -> socket.socket:
     except OSError as error:
         made.close()
         raise Unusable(
-            f"{listen}: cannot listen there: {error.strerror}; stop the other program, or choose another with --listen"
+            f"{listen}: cannot listen there: {error.strerror}; stop the other program, "
+            f"or choose another with {Parameter.LISTEN}"
         ) from None
     return made

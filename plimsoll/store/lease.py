@@ -17,6 +17,7 @@ from threading import Event, Thread
 from uuid import uuid4
 
 from plimsoll.model.errors import Unreachable, Unusable
+from plimsoll.model.parameters import Parameter
 from plimsoll.model.times import iso
 from plimsoll.store.protocol import Store
 from plimsoll.store.run_states import Claim, Work
@@ -134,7 +135,7 @@ def described(claim: Claim, *, short: bool = False) -> str:
 
 def _advice(claim: Claim, mine: Claim) -> str:
     if claim.run == mine.run and mine.work is Work.DELETING:
-        return "wait until it has ended, or end it with --force"
+        return f"wait until it has ended, or end it with {Parameter.FORCE}"
     return "wait until it has ended"
 
 

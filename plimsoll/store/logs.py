@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Log, Times
 from plimsoll.model.names import path_of
 from plimsoll.model.remark import Kind, Remark, counted
@@ -49,7 +50,7 @@ def live(store: Store, start: int, end: int, hosts: Sequence[str], zone: Zone) -
     by_log: dict[tuple[str, int], list[tuple[Series, Samples]]] = defaultdict(list)
     for series, samples in zip(found.series, store.read(found.series, start, end), strict=True):
         interval = round((sampling_interval(samples.times) or 0) / SECOND)
-        by_log[series.host.casefold(), interval].append((series, samples))
+        by_log[host_key(series.host), interval].append((series, samples))
     logs = [_live_log(members, zone) for members in by_log.values()]
     if not found.text:
         return logs, []

@@ -9,6 +9,7 @@ from plimsoll.alerting.health import Answer, Health, HostHealth, HostState
 from plimsoll.alerting.loop import Progress
 from plimsoll.alerting.roster import Host, hosts
 from plimsoll.alerting.troubles import NOT_JUDGED, NOT_NOTIFIED, NOT_WRITTEN, Trouble
+from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import counted, listed
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.notify.targets import Notifier
@@ -81,7 +82,7 @@ def _answer(
 ) -> tuple[Answer, str]:
     """Whether the hosts are healthy, as far as that is known, and why."""
     if alerts:
-        hosts = counted(len({one.host.casefold() for one in alerts}), "host")
+        hosts = counted(len({host_key(one.host) for one in alerts}), "host")
         return Answer.NOT_HEALTHY, f"{counted(len([*gravest(alerts)]), 'alert')} on {hosts}"
     doubtful = [one.name for one in found if one.state in (HostState.SILENT, HostState.NOT_JUDGED)]
     if mended:
@@ -118,15 +119,15 @@ def _left_out(written: WritingState) -> Iterator[str]:
 
 def _hosts(file: AlertsFile, alerts: list[Alert], progress: Progress, now: int) -> Iterator[HostHealth]:
     judged = progress.judged
-    behind = {host.casefold(): by for host, by in progress.behind.items()}
+    behind = {host_key(host): by for host, by in progress.behind.items()}
     by_host: dict[str, list[Alert]] = {}
     for one in alerts:
-        by_host.setdefault(one.host.casefold(), []).append(one)
+        by_host.setdefault(host_key(one.host), []).append(one)
     silent = any(one.kind == "all-silent" for one in alerts)
     for host in hosts(file):
         if host.retired_at is not None:
             continue
-        mine, late = by_host.get(host.host, []), behind.get(host.host)
+        mine, late = by_host.get(host.host, []), behind.get(host_key(host.host))
         is_gone = not host.is_expected and host.is_late(progress.evaluated or 0) and late is None
         if host.newest is None or is_gone or (silent and host.is_expected) or any(one.kind in _SILENT for one in mine):
             state, note = HostState.SILENT, _silence(host, now) if late is None else f"silent: {_wrong(late, 'behind')}"
@@ -144,7 +145,7 @@ def _hosts(file: AlertsFile, alerts: list[Alert], progress: Progress, now: int) 
         yield HostHealth(host.name, state, note, host.newest)
     known = {host.host for host in hosts(file) if host.retired_at is None}
     for host, ahead in sorted(progress.ahead.items()):
-        if host.casefold() not in known:
+        if host_key(host) not in known:
             yield HostHealth(host, HostState.NOT_JUDGED, f"not judged: {_wrong(ahead, 'ahead')}")
 
 

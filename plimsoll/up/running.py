@@ -13,6 +13,7 @@ import psutil
 
 from plimsoll.model.atomic import atomic_write
 from plimsoll.model.errors import Unusable
+from plimsoll.model.parameters import Parameter
 from plimsoll.native.listener import listens
 
 if sys.platform == "win32":
@@ -69,7 +70,7 @@ class OnlyOne:
             known = find(folder)
             who = f"process {known.pid}, at {known.address}" if known else "another process"
             raise Unusable(
-                f"{folder}: plimsoll up already runs on it ({who}); stop that, or choose another with --data"
+                f"{folder}: plimsoll up already runs on it ({who}); stop that, or choose another with {Parameter.DATA}"
             ) from None
 
     def announce(self, address: str) -> None:

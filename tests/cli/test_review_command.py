@@ -322,8 +322,8 @@ def test_a_run_in_which_only_an_info_limit_was_crossed_is_healthy_and_says_so(pl
     assert done.status == 0
     assert done.out.splitlines()[0] == (
         "Healthy. The one warning or critical threshold that could be judged held; closest was Processor time of WEB01 with "
-        "95 % (1 min mean), and it should stay below 99 %. Crossed: 1 info: Processor time of WEB01 never fell below 95 % "
-        "(1 min mean); it should stay below 80 %."
+        "95 % (1 min mean), and it should stay below 99 %. Crossed: 1 info: Processor time of WEB01 stayed at 95 % "
+        "(1 min mean) throughout; it should stay below 80 %."
     )
 
 

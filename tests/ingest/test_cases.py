@@ -1,6 +1,7 @@
 """Every quirk of a text log in a folder of its own: input, and what a reader must make of it.
 
-`input.*` is read; `expected.json` holds the log and its remarks, or the refusal, word for word.
+`input.*` is read; `expected.json` holds the log and its remarks, or the refusal, word for word,
+as the command line puts it.
 `options` in it are given to the reader, `about` says what is hard and where the case comes from.
 """
 
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from plimsoll.cli.option_words import with_options
 from plimsoll.ingest.formats.registry import FORMATS
 from plimsoll.ingest.read import read_log
 from plimsoll.ingest.reading import Reading
@@ -25,7 +27,7 @@ def told(path, options):
     try:
         log = read_log(path, Reading(zone, options.get("format"), options.get("encoding")))
     except Unusable as error:
-        said = str(error).replace(str(path), path.name)
+        said = with_options(str(error)).replace(str(path), path.name)
         return {"refused": said.replace(", ".join(reader.NAME for reader in FORMATS), "<formats>")}
     return {
         "format": log.format,
@@ -42,7 +44,7 @@ def told(path, options):
             for at, series in enumerate(log.series)
         ],
         "remarks": [
-            {"kind": r.kind.value, "line": r.line, "counter": r.counter, "count": r.count, "text": r.text}
+            {"kind": r.kind.value, "line": r.line, "counter": r.counter, "count": r.count, "text": with_options(r.text)}
             for r in log.remarks
         ],
     }

@@ -3,6 +3,7 @@
 import pytest
 
 from plimsoll.ingest.shared.zones import _file, by_windows, is_steady, stated
+from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remarks
 from plimsoll.model.times import Zone
 
@@ -36,7 +37,7 @@ def test_a_bias_with_the_opposite_sign_is_taken_and_told(name, bias, named, is_,
     assert (remark.kind, remark.text) == (
         Kind.GUESSED,
         f'the zone\'s name in the header, "{name}", is UTC{named}, but its bias of {bias} minutes is the opposite, '
-        f"UTC{is_}: the bias is taken; if the name is right, say so with --zone {zone_}",
+        f"UTC{is_}: the bias is taken; if the name is right, say so with {Parameter.ZONE} {zone_}",
     )
 
 
@@ -62,7 +63,7 @@ def test_a_bias_that_its_zone_never_had_is_taken_and_told(name, bias, is_, zone_
     assert (remark.kind, remark.text) == (
         Kind.GUESSED,
         f'the header\'s bias of {bias} minutes is UTC{is_}, at which the zone that it names, "{name}", never is: '
-        f"the bias is taken; if the name is right, say so with --zone {zone_}",
+        f"the bias is taken; if the name is right, say so with {Parameter.ZONE} {zone_}",
     )
 
 
@@ -103,7 +104,7 @@ def test_people_can_say_that_the_name_is_right(name, bias, given):
     assert stated(name, bias, Zone.parse(given), remarks) == Zone.parse(given)
     (remark,) = remarks
     assert remark.kind is Kind.REPAIRED
-    assert remark.text.endswith("--zone agrees with the name, which is taken")
+    assert remark.text.endswith(f"{Parameter.ZONE} agrees with the name, which is taken")
 
 
 @pytest.mark.parametrize(

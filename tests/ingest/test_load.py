@@ -284,7 +284,7 @@ def test_a_log_older_than_the_store_keeps_is_refused(plimsoll, environment, buck
     refused = plimsoll("ingest", pdh(tmp_path / "a.csv", start=half), "--run", "night")
     assert refused.status == 2
     assert "older than" in refused.err
-    assert "--from" in refused.err
+    assert "write what is left with plimsoll convert, and load that" in refused.err
     assert plimsoll("runs", "list", "--json", "-").out.strip() == "[]"
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from plimsoll.alerting.book.database import AlertsFile
 from plimsoll.model.errors import Unusable
+from plimsoll.model.parameters import Parameter
 from plimsoll.model.times import SECOND
 from plimsoll.notify.delivery import senders
 from plimsoll.notify.heartbeat import Heartbeat
@@ -282,7 +283,7 @@ def test_up_toml_counts_only_if_nobody_else_can_write_it(tmp_path):
         load(folder)
     path.chmod(0o600)
     folder.chmod(0o777)
-    with pytest.raises(Unusable, match="choose another with --data"):
+    with pytest.raises(Unusable, match=f"choose another with {Parameter.DATA}"):
         load(folder)
     folder.chmod(0o700)
     path.rename(folder / "other")

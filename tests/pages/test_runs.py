@@ -68,7 +68,7 @@ def test_runs_are_listed_with_their_verdicts_and_chosen_by_text_host_and_label(d
         rows = [row.inner_text() for row in one.page.locator(".runs tbody tr").all()]
         assert len(rows) == 2
         assert re.search(r"◆\s*Not healthy", rows[0])
-        assert "Available memory of SQLSRV01 never passed" in rows[0]
+        assert "Available memory of SQLSRV01 stayed below" in rows[0]
         assert re.search(r"✓\s*Healthy", rows[1])
         one.page.select_option("[name=label]", "memory=8GB")
         one.page.click("text=Show")

@@ -148,7 +148,9 @@ def test_beside_logs_other_files_are_remarked_and_a_plimsoll_toml_counts(here):
 def test_a_log_over_others_is_reviewed_and_stored_only_where_that_is_meant(here):
     ended(here, sent(here, {"a.csv": log()}))
     job = ended(here, sent(here, {"a.csv": log()}, "again"))
-    assert "load over them with --merge" in job["refused"]
+    assert "load over them with the check mark at “Load over data" in job["refused"]
+    assert "is the field “Time zone” not right?" in job["refused"]
+    assert "--" not in job["refused"]
     assert "Load over data of the same hosts and time" in job["hint"]
     page = here.request("GET", f"/uploads/{job['id']}").data.decode()
     assert "Reviewed, but not stored" in page

@@ -117,7 +117,7 @@ def test_recover_keeps_an_alert_and_adds_no_time_past_the_limit(plimsoll, write,
 def test_rules_about_one_signal_are_one_group(reviewed):
     done, found, _ = reviewed({"SQL01": {LIFE: [900] * 400}}, "--steady", "10:00/11:06")
     assert found["headline"] == (
-        "Not healthy. Page life expectancy of SQL01 never passed 900 s (1 min mean) in the steady phase; it should stay above 3,600 s."
+        "Not healthy. Page life expectancy of SQL01 stayed at 900 s (1 min mean) throughout the steady phase; it should stay above 3,600 s."
     )
     assert done.out.splitlines()[1].startswith("Crossed: 1 critical · ")
     (group,) = found["groups"]
@@ -131,8 +131,8 @@ def test_a_rule_crossed_on_many_hosts_is_one_line(reviewed):
     hosts = {f"WEB{at:02}": {CPU: [85 + (at == 7)] * 60} for at in range(1, 21)}
     done, found, _ = reviewed(hosts)
     assert found["headline"] == (
-        "Not healthy. Processor time crossed its limit on 20 of 20 hosts, worst on WEB07: there it never fell below 86 % "
-        "(1 min mean); it should stay below 80 %."
+        "Not healthy. Processor time crossed its limit on 20 of 20 hosts, worst on WEB07: there it stayed at 86 % "
+        "(1 min mean) throughout; it should stay below 80 %."
     )
     assert "Crossed: 1 warning · 60 of 1,140 thresholds that apply to 20 hosts were judged" in done.out
     assert done.out.count("▲ warning") == 1
@@ -158,7 +158,7 @@ def test_closest_is_no_rule_whose_other_condition_is_false(reviewed):
     }
     done, found, _ = reviewed({"SRV01": columns})
     assert "closest was Processor time" in found["headline"]
-    assert "its other condition never held" in done.out
+    assert "the rule's other condition was never met" in done.out
 
 
 def test_brief_crossings_are_closest_and_listed_with_their_times(reviewed):

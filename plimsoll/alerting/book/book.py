@@ -15,6 +15,7 @@ from plimsoll.alerting.book.record import Key, details_of, key_of, key_text, wor
 from plimsoll.alerting.book.rows import Begun, begin, count, count_firing, end, end_flapping, record
 from plimsoll.alerting.episodes import Episode
 from plimsoll.alerting.transitions import Transition
+from plimsoll.model.host_key import host_key
 from plimsoll.model.times import SECOND, iso
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.states import State, Status
@@ -69,14 +70,14 @@ class AlertBook:
         if last is not None and at <= last:
             raise ValueError(f"the evaluation at {iso(at)} is not after the last one, at {iso(last)}")
         changed = {key: one for key, one in statuses.items() if self._statuses.get(key, Status()) != one}
-        by_host = {host.casefold(): tuple(lines) for host, lines in (processes or {}).items()}
+        by_host = {host_key(host): tuple(lines) for host, lines in (processes or {}).items()}
         with self.file.transaction() as connection:
             _keep_statuses(connection, changed)
             firing = self._firing()
             for one in transitions:
                 old = firing.get(one.key)
                 if one.after == State.FIRING and old is None:
-                    begun = self._begun(one, one.at, by_host.get(one.subject.host.casefold(), ()))
+                    begun = self._begun(one, one.at, by_host.get(host_key(one.subject.host), ()))
                     count_firing(connection, begin(connection, replace(begun, hold=quiet), now), now)
                 elif one.before == State.FIRING and one.after != State.FIRING and old is not None:
                     end(connection, old["id"], one.at, now, "recovered", hold=quiet)

@@ -15,13 +15,12 @@ from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
+from plimsoll.rules.subjects import Subject
 from plimsoll.rules.wording import healthy_text, is_sample, limit_text, reduced_text, reduction, should_text
 
 Key: TypeAlias = tuple[str, str, str | None]  # rule id, host and instance, both case-folded
 Kind = Literal["rule", "flapping", "host-silent", "all-silent", "plimsoll"]
 Ended = Literal["recovered", "retired", "rule removed"]
-
-SEVERITIES: tuple[Severity, ...] = ("critical", "warning", "info")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +113,7 @@ class Alert:
     @property
     def place(self) -> str:
         """`SQLSRV01` or `SQLSRV01, 2 E:`."""
-        return f"{self.host}, {self.instance}" if self.instance else self.host
+        return str(Subject(self.host, self.instance))
 
 
 def alert_of(row: sqlite3.Row) -> Alert:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from plimsoll.alerting.book.record import Details, Ended, Key, Kind, key_text
 from plimsoll.alerting.book.silences import is_silenced
+from plimsoll.model.host_key import host_key
 from plimsoll.model.times import SECOND
 from plimsoll.rules.schema.field_types import Severity
 
@@ -178,7 +179,7 @@ def _is_muted(connection: sqlite3.Connection, row: sqlite3.Row) -> bool:
     found = connection.execute(
         f"SELECT host FROM alerts WHERE ended_at IS NULL AND kind IN {kinds} AND id <> ?", (row["id"],)
     ).fetchall()
-    return any(not one["host"] or one["host"].casefold() == row["host"].casefold() for one in found)
+    return any(not one["host"] or host_key(one["host"]) == host_key(row["host"]) for one in found)
 
 
 def _null(value: float) -> float | None:

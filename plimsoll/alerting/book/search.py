@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from plimsoll.alerting.book.database import AlertsFile
 from plimsoll.alerting.book.history import WORST_FIRST
-from plimsoll.alerting.book.record import SEVERITIES, Alert, Key, alert_of, key_text
+from plimsoll.alerting.book.record import Alert, Key, alert_of, key_text
 from plimsoll.rules.schema.field_types import Severity
+from plimsoll.rules.severity import SEVERITIES
 
 _KEPT = "replaced_at IS NULL"
 

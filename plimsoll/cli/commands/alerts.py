@@ -26,6 +26,7 @@ from plimsoll.notify.delivery import senders
 from plimsoll.notify.messages import Message
 from plimsoll.notify.outbox import notifications, states
 from plimsoll.notify.redaction import redacted
+from plimsoll.rules.severity import COLOURS
 from plimsoll.serve import data_folder
 
 _DAY = 86_400 * SECOND
@@ -186,7 +187,7 @@ def _opened(data: Path | None) -> Generator[tuple[AlertsFile, Zone]]:
 
 
 def _line(one: Alert, silenced: Sequence[silences.Silence], zone: Zone, now: int) -> Line:
-    style = {"critical": "bold red", "warning": "yellow"}.get(one.severity, "") if one.firing else "dim"
+    style = COLOURS[one.severity] if one.firing else "dim"
     marks = ", ".join(_marks(one, silenced))
     return (
         (f"{one.id:>5} {one.severity:<8} ", style),

@@ -16,18 +16,11 @@ class Unit(Strict):
     scale: float = 1.0
 
 
-class Shown(Strict):
-    """How a limit of one severity is shown: its colour, and a mark for readers who cannot see the colour."""
-
-    color: str
-    mark: str
-
-
 class Look(Strict):
     """look.yaml as a whole."""
 
     units: dict[str, Unit]
-    severities: dict[Severity, Shown]
+    severities: dict[Severity, str]
     run: str
     line: str
 

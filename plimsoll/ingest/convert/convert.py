@@ -19,6 +19,7 @@ from plimsoll.ingest.shared.same_time import one_column_a_series, one_row_a_time
 from plimsoll.model.atomic import atomic_write
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
+from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remark, Remarks, counted
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone, offset_text
@@ -137,7 +138,9 @@ def to_line_protocol(log: Log, out: Path) -> Written:
     remarks = Remarks(str(out))
     for left, one in alike:
         like = _path(log.series[one])
-        text = f"left out: written as line protocol it would be mixed with {like}; choose either with --counter"
+        text = (
+            f"left out: written as line protocol it would be mixed with {like}; choose either with {Parameter.COUNTER}"
+        )
         remarks.add(Kind.SKIPPED, text, counter=_path(log.series[left]))
     if not points:
         remarks.add(Kind.NOTED, "there are no values to write: the file is empty")

@@ -5,7 +5,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from plimsoll.model.errors import Unusable
+from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Log
+from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remark, counted
 from plimsoll.model.run import Recording, StoredRun
 from plimsoll.model.times import duration_text
@@ -26,7 +28,7 @@ def refuse_unloadable(logs: Sequence[Log]) -> None:
     for log in logs:
         if not log.zone.known:
             raise ZoneUnknown(
-                f"{log.path}: does not say its time zone; name it with --zone, such as --zone Europe/Berlin"
+                f"{log.path}: does not say its time zone; name it with {Parameter.ZONE}, such as Europe/Berlin"
             )
     places = [(log, series) for log in logs for series in log.series]
     for other, one in same_when_written([series for _, series in places]):
@@ -34,7 +36,7 @@ def refuse_unloadable(logs: Sequence[Log]) -> None:
         first, like = places[one]
         raise Unusable(
             f"{log.path}: {series.path} would be stored as {like.path} of {first.path}: a store keeps no backslash at "
-            "the end of a name, and no line end in it; load what is left after plimsoll convert --counter"
+            "the end of a name, and no line end in it; write the others with plimsoll convert, and load that"
         )
 
 
@@ -55,8 +57,8 @@ def refuse_old(store: Store, logs: Sequence[Log]) -> None:
             since = log.zone.clock(oldest)
             raise Unusable(
                 f"{log.path}: {counted(old, 'row')} of {len(log.times):,} are older than {store.name} keeps them "
-                f"(from {since} on): lengthen its retention, or load what is left after "
-                f'plimsoll convert --from "{since}"'
+                f"(from {since} on): lengthen its retention, or write what is left "
+                "with plimsoll convert, and load that"
             )
 
 
@@ -71,22 +73,20 @@ def others(store: Store, run: StoredRun, *, merge: bool) -> Iterator[Remark]:
         found = store.series(start, end, [host]).series
         if not found:
             continue
-        names = [
-            f'run "{one.name}"' for one in runs if meet(one, run) and host.casefold() in map(str.casefold, one.hosts)
-        ]
+        names = [f'run "{one.name}"' for one in runs if meet(one, run) and host_key(host) in map(host_key, one.hosts)]
         whose = f"{host} has {len(found):,} series over these {duration_text(end - start)} in {store.name} already"
         if not merge:
             raise Overlapping(
-                f"{whose}, of {' and '.join(names) or 'live collection'}; load over them with --merge, "
-                "or is --zone not right?"
+                f"{whose}, of {' and '.join(names) or 'live collection'}; load over them with {Parameter.MERGE}, "
+                f"or is {Parameter.ZONE} not right?"
             )
         yield Remark(Kind.NOTED, f"{whose}: values of the same counter and time are replaced", count=len(found))
 
 
 def meet(one: RunSummary, run: StoredRun) -> bool:
     """Whether two runs have a host and a time in common."""
-    hosts = {host.casefold() for host in one.hosts}
-    return one.start <= run.end and run.start <= one.end and any(host.casefold() in hosts for host in run.hosts)
+    hosts = {host_key(host) for host in one.hosts}
+    return one.start <= run.end and run.start <= one.end and any(host_key(host) in hosts for host in run.hosts)
 
 
 def _difference(earlier: StoredRun, run: StoredRun) -> str | None:
@@ -109,4 +109,4 @@ def _difference(earlier: StoredRun, run: StoredRun) -> str | None:
 
 
 def _of_host(recording: Recording, host: str) -> bool:
-    return any(series.host.casefold() == host.casefold() for series in recording.series)
+    return any(host_key(series.host) == host_key(host) for series in recording.series)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from plimsoll.ingest.found import Found
 from plimsoll.model.errors import Unusable, printable
+from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remark, counted
 from plimsoll.model.run import StoredRun
 from plimsoll.store.logs import logs_of, lost_values
@@ -26,7 +27,10 @@ def read_run(store: Store, name: str) -> Found:
 
 def nothing_known(name: str) -> str:
     """The error for a run of which nothing but its name is left."""
-    return f'run "{name}" is incomplete: what it wrote is not known; load its logs again, with --merge, or delete it'
+    return (
+        f'run "{name}" is incomplete: what it wrote is not known; load its logs again, with {Parameter.MERGE}, '
+        "or delete it"
+    )
 
 
 def _incomplete(listed: RunSummary, run: StoredRun, lost: int) -> Iterator[Remark]:

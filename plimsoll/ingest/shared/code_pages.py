@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from itertools import islice
 
-import yaml
+from plimsoll.model.parameters import Parameter
+from plimsoll.model.shipped_tables import shipped_table
 
 _MOST_WORDS = 200
 _MOST_LETTERS = 200  # between others: enough to tell a language, and more may be noise
@@ -29,7 +29,7 @@ def guess_code_page(raw: bytes) -> str:
 
 def read_as(page: str) -> str:
     """What a remark says of a page that was guessed."""
-    return f"read as code page {page.removeprefix('cp')}, a guess; name another with --encoding"
+    return f"read as code page {page.removeprefix('cp')}, a guess; name another with {Parameter.ENCODING}"
 
 
 def _words(raw: bytes) -> bytes:
@@ -37,6 +37,17 @@ def _words(raw: bytes) -> bytes:
     # These signs are no part of a wider character.
     words = {word for word in re.split(rb'[",()\t;]+', raw) if not word.isascii()}
     return b",".join(sorted(words)[:_MOST_WORDS])
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """An entry of code_pages.yaml."""
+
+    pages: tuple[str, ...]
+    words: tuple[str, ...]
+    letters: str
+    unmixed: bool = False
+    zones: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -62,16 +73,10 @@ def _candidates() -> Iterator[tuple[str, _Script]]:
 
 @cache
 def _scripts() -> tuple[_Script, ...]:
-    table = yaml.load(files("plimsoll.ingest.shared").joinpath("code_pages.yaml").read_bytes(), yaml.CSafeLoader)
+    table = shipped_table("plimsoll.ingest.shared", "code_pages.yaml", dict[str, _Entry])
     return tuple(
-        _Script(
-            tuple(script["pages"]),
-            tuple(script["words"]),
-            frozenset(script["letters"]).union(*script["words"]),
-            script.get("unmixed", False),
-            tuple(script.get("zones", ())),
-        )
-        for script in table.values()
+        _Script(one.pages, one.words, frozenset(one.letters).union(*one.words), one.unmixed, one.zones)
+        for one in table.values()
     )
 
 

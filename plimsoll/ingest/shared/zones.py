@@ -1,16 +1,15 @@
 """Time zones by the names that Windows writes into headers, and the rules behind them."""
 
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Set
+from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from functools import cache
-from importlib.resources import files
-from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-import yaml
-
+from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remarks
+from plimsoll.model.shipped_tables import shipped_table
 from plimsoll.model.times import Zone, offset_text
 
 _SEASON = re.compile(r" (Standard|Daylight) Time$")
@@ -41,10 +40,10 @@ def stated(name: str, bias_minutes: int, given: Zone | None, remarks: Remarks) -
         f'"{name}", never is: '
     )
     if given is not None and _agree(told, _offsets(given.rule)):
-        remarks.add(Kind.REPAIRED, f"{said}--zone agrees with the name, which is taken")
+        remarks.add(Kind.REPAIRED, f"{said}{Parameter.ZONE} agrees with the name, which is taken")
         return given
     hint = rule.key if rule else offset_text(*told)
-    remarks.add(Kind.GUESSED, f"{said}the bias is taken; if the name is right, say so with --zone {hint}")
+    remarks.add(Kind.GUESSED, f"{said}the bias is taken; if the name is right, say so with {Parameter.ZONE} {hint}")
     return zone
 
 
@@ -65,7 +64,7 @@ def is_steady(name: str) -> bool:
 def rule_of(name: str) -> ZoneInfo | None:
     """The rules of a zone by its name in Windows; None if zones.yaml does not list it, or no rules are installed."""
     zone, changes = _SEASON.subn("", name)
-    key: str | None = _file()["changing"].get(zone) if changes else None  # GMT by itself has no summer time
+    key: str | None = _file().changing.get(zone) if changes else None  # GMT by itself has no summer time
     try:
         return ZoneInfo(key) if key else None
     except ZoneInfoNotFoundError:
@@ -95,13 +94,20 @@ def _offsets(rule: tzinfo) -> Set[int]:
     return {offset // timedelta(minutes=1) for offset in found if offset is not None}
 
 
+@dataclass(frozen=True)
+class _Zones:
+    """zones.yaml."""
+
+    unchanging: dict[int, list[str]]
+    changing: dict[str, str]
+
+
 @cache
-def _file() -> dict[str, Any]:
-    return yaml.load(files("plimsoll.ingest.shared").joinpath("zones.yaml").read_bytes(), yaml.CSafeLoader)
+def _file() -> _Zones:
+    return shipped_table("plimsoll.ingest.shared", "zones.yaml", _Zones)
 
 
 @cache
 def _steady_zones() -> Mapping[str, int]:
     """Minutes ahead of UTC of zones without daylight saving time."""
-    by_offset: Mapping[int, Sequence[str]] = _file()["unchanging"]
-    return {name: minutes for minutes, names in by_offset.items() for name in names}
+    return {name: minutes for minutes, names in _file().unchanging.items() for name in names}

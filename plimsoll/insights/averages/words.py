@@ -5,7 +5,6 @@ from plimsoll.insights.beside_limits import told as told_beside
 from plimsoll.insights.insight import Told
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import percent, quantity
-from plimsoll.review.sentences import subject_name
 
 
 def told(found: tuple[MisleadingAverage, ...], zone: Zone) -> Told:
@@ -20,7 +19,7 @@ def sentence(one: MisleadingAverage) -> str:
         return quantity(float("nan") if value is None else value, one.signal.unit)
 
     figures = one.figures
-    start = f"The average of {one.signal.title} of {subject_name(one.subject)} is {shown(figures.mean)}, but "
+    start = f"The average of {one.signal.title} of {one.subject} is {shown(figures.mean)}, but "
     if one.kind == "bursts":
         rest = figures.nonzero_share or 0.0
         return (

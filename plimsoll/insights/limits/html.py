@@ -13,8 +13,8 @@ from plimsoll.model.times import Zone
 from plimsoll.model.value_text import quantity
 from plimsoll.review.load import Load
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import subject_name
 from plimsoll.rules.subjects import Subject
+from plimsoll.rules.wording import exactly
 
 _RESOURCES = {"cpu": "Processors", "disk": "Disks", "memory": "Memory", "network": "Network"}
 _STATES = {
@@ -95,7 +95,7 @@ def _charts(review: Review, limit: Limit, charts: Charts) -> list[tuple[str, Cha
     if figure is not None and (lines := _lines(review, figure)):
         same = figure.signal not in _INSTEAD or figure.subject in review.signals.of(figure.signal)
         limits = [DrawnLimit(figure.limit, _limit_text(figure))] if figure.limit is not None and same else []
-        title = f"{figure.title} of {subject_name(figure.subject)}"
+        title = f"{figure.title} of {figure.subject}"
         unit = lines_unit(review, figure, same=same)
         drawn.append((title, charts.add(lines, unit, f"Chart: {title}.", limits=limits, spans=spans)))
     if (load := limit.load.load) is not None:
@@ -117,7 +117,7 @@ def _load_title(load: Load) -> str:
 
 
 def _limit_text(figure: Figure) -> str:
-    return f"limit {quantity(figure.limit or 0.0, figure.unit)}"
+    return f"limit {exactly(figure.limit or 0.0, figure.unit)}"
 
 
 def _lines(review: Review, figure: Figure) -> list[Line]:
@@ -128,9 +128,7 @@ def _lines(review: Review, figure: Figure) -> list[Line]:
             for subject, one in review.signals.on(_INSTEAD[figure.signal], figure.subject.host).items()
             if figure.subject.instance in (None, subject.instance)
         }
-        return [
-            Line(subject_name(one), "samples" if not at else "other", s) for at, (one, s) in enumerate(found.items())
-        ]
+        return [Line(str(one), "samples" if not at else "other", s) for at, (one, s) in enumerate(found.items())]
     samples = found.get(figure.subject)
     return [Line(figure.title, "samples", samples)] if samples is not None else []
 
@@ -145,7 +143,7 @@ def _row(one: ResourceUse) -> ResourceRow:
                 figure.title + _instance(figure.subject),
                 quantity(figure.value, figure.unit),
                 "" if figure.before is None else quantity(figure.before, figure.unit),
-                "" if figure.limit is None else quantity(figure.limit, figure.unit),
+                "" if figure.limit is None else exactly(figure.limit, figure.unit),
                 figure.document or "",
             )
             for figure in one.figures

@@ -14,7 +14,6 @@ from plimsoll.insights.limits.figure import Figure, figure_of
 from plimsoll.insights.limits.phrases import figure_text
 from plimsoll.model.log import Values
 from plimsoll.model.value_text import number, quantity
-from plimsoll.review.sentences import subject_name
 
 Reason = tuple[str, tuple[Figure, ...]]
 _STUDY = "Measurement and Analysis of LDAP Performance"
@@ -74,7 +73,7 @@ def _knee(case: Evidence) -> Iterator[Reason]:
                 continue
             unit, per = known.unit, work.signal.unit
             yield (
-                f"{known.title} of {subject_name(subject)} stayed near {quantity(found.flat, unit)} up to "
+                f"{known.title} of {subject} stayed near {quantity(found.flat, unit)} up to "
                 f"{quantity(found.rate, per)}, {round(100 * found.rate / found.highest)} % of the highest rate "
                 f"({quantity(found.highest, per)}), where it was {quantity(found.at_highest, unit)}.",
                 (figure_of(case.measured, case.load, signal, subject, values),),

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from plimsoll.analysis.equal_parts import EqualParts
 from plimsoll.insights.response_times import response_times
+from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Values
 from plimsoll.review.findings import Finding
 from plimsoll.review.review import Review
@@ -55,7 +56,7 @@ class Measured:
 
     def on(self, signal: str, host: str) -> dict[Subject, Values]:
         """The same for one host."""
-        return {s: values for s, values in self.of(signal).items() if s.host.casefold() == host.casefold()}
+        return {s: values for s, values in self.of(signal).items() if host_key(s.host) == host_key(host)}
 
     def one(self, signal: str, host: str) -> tuple[Subject, Values] | None:
         """The means of a signal without instances on a host; None if it was not recorded."""
@@ -67,7 +68,7 @@ class Measured:
         if pressure is None:
             return None
         for rule in pressure.rules:
-            finding = self._findings.get((rule, subject.host.casefold()))
+            finding = self._findings.get((rule, host_key(subject.host)))
             if finding is not None and finding.track is not None:
                 return Bound(limit_of(finding).limit, _document(finding.rule))
         if pressure.at is not None and not isinstance(pressure.at, str):
@@ -129,7 +130,7 @@ class Measured:
         found: dict[tuple[str, str], Finding] = {}
         for one in self.review.findings:
             if one.subject is not None and one.track is not None:
-                found.setdefault((one.rule.id, one.subject.host.casefold()), one)
+                found.setdefault((one.rule.id, host_key(one.subject.host)), one)
         return found
 
 

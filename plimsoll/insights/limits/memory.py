@@ -8,6 +8,7 @@ from plimsoll.insights.limits.figure import Figure, figure_of
 from plimsoll.insights.limits.load_response import LoadResponse
 from plimsoll.insights.limits.measured import Measured
 from plimsoll.insights.limits.resource_use import ResourceUse, State
+from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Values
 from plimsoll.model.times import SECOND
 from plimsoll.review.findings import CROSSED, Finding
@@ -118,4 +119,4 @@ def _climbs(measured: Measured, life: Values, load: LoadResponse) -> bool:
 
 
 def _is_of(finding: Finding, host: str) -> bool:
-    return finding.subject is not None and finding.subject.host.casefold() == host.casefold()
+    return finding.subject is not None and host_key(finding.subject.host) == host_key(host)

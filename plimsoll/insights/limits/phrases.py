@@ -9,10 +9,11 @@ from plimsoll.insights.limits.goes_with import GoesWith
 from plimsoll.insights.limits.load_response import LoadResponse
 from plimsoll.insights.limits.measured import OURS
 from plimsoll.insights.limits.resource_use import Resource, ResourceUse, State
+from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import listed
 from plimsoll.model.value_text import number, quantity
 from plimsoll.review.load import Load
-from plimsoll.review.sentences import subject_name
+from plimsoll.rules.wording import exactly
 
 NOUNS: dict[Resource, str] = {"cpu": "processors", "disk": "disks", "memory": "memory", "network": "network"}
 # Titles with a comma would not read well within a sentence.
@@ -80,12 +81,12 @@ def figures_text(figures: Sequence[Figure], host: str | None) -> str:
 
 def figure_text(figure: Figure, host: str | None, *, brief: bool = False) -> str:
     """`processor time at 98.2 % (limit 90 %; 47 % at low load)`; `host` is known from elsewhere."""
-    known = host is not None and figure.subject.host.casefold() == host.casefold()
-    where = figure.subject.instance if known else subject_name(figure.subject)
+    known = host is not None and host_key(figure.subject.host) == host_key(host)
+    where = figure.subject.instance if known else str(figure.subject)
     notes: list[str] = []
     if figure.limit is not None and figure.document is not None:
         told = " by our choice" if figure.document.startswith(OURS) else ""
-        notes.append(f"{'at least' if figure.lower else 'limit'} {quantity(figure.limit, figure.unit)}{told}")
+        notes.append(f"{'at least' if figure.lower else 'limit'} {exactly(figure.limit, figure.unit)}{told}")
     if figure.before is not None and figure.before == figure.before and not brief:
         notes.append(f"{quantity(figure.before, figure.unit)} {'otherwise' if figure.elsewhen else 'at low load'}")
     value = quantity(figure.value, figure.unit)
@@ -170,11 +171,11 @@ def not_ruled_out(resources: Iterable[ResourceUse]) -> str:
 def goes_with(found: GoesWith) -> str:
     """That a response time goes with other counters, and how sure that is."""
     texts = [
-        f"{lower(figure.title)} of {subject_name(figure.subject)} ({_worth(related, lead_s)})"
+        f"{lower(figure.title)} of {figure.subject} ({_worth(related, lead_s)})"
         for figure, related, lead_s in found.others
     ]
     own = found.response
-    return f"{own.title} of {subject_name(own.subject)} goes with {listed(texts, len(texts))}."
+    return f"{own.title} of {own.subject} goes with {listed(texts, len(texts))}."
 
 
 def _worth(related: RankCorrelation, lead_s: float) -> str:

@@ -16,6 +16,7 @@ from plimsoll.analysis.scalability import Law, Refused, scalability
 from plimsoll.hosts.settings import is_load_step
 from plimsoll.insights.load_steps.step_means import LoadStep, Means, mean
 from plimsoll.insights.response_times import response_times
+from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Values
 from plimsoll.model.run import Phase
 from plimsoll.review.findings import Outcome
@@ -194,7 +195,7 @@ def _switches_limit(review: Review, hosts: Sequence[str]) -> float | None:
 
     It is for processors like the studies'; those of today switch more often without loss.
     """
-    names = {host.casefold() for host in hosts}
+    names = {host_key(host) for host in hosts}
     return next(
         (
             limit_of(one).limit
@@ -203,7 +204,7 @@ def _switches_limit(review: Review, hosts: Sequence[str]) -> float | None:
             and one.outcome != Outcome.OFF
             and one.rule.severity != "info"
             and one.subject
-            and one.subject.host.casefold() in names
+            and host_key(one.subject.host) in names
             and 0 < (review.facts.known(Subject(one.subject.host), "clock_mhz") or 0) <= _OLD_MHZ
         ),
         None,

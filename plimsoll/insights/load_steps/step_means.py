@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from plimsoll.analysis.dependence import effective_samples
+from plimsoll.model.host_key import host_key
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND
 from plimsoll.review.load import Load
@@ -103,8 +104,8 @@ class Means:
     @cached_property
     def _hosts(self) -> tuple[str, ...]:
         """The hosts that do the work, if their processor time was recorded; else all with processor time."""
-        measured = {one.host.casefold(): one.host for one in self.review.signals.of(_CPU)}
-        working = [host for host in (self.throughput or self.load).hosts if host.casefold() in measured]
+        measured = {host_key(one.host): one.host for one in self.review.signals.of(_CPU)}
+        working = [host for host in (self.throughput or self.load).hosts if host_key(host) in measured]
         return tuple(working or measured.values())
 
     def _host(self, host: str, inner: tuple[int, int]) -> HostStep:

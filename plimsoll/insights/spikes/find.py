@@ -9,6 +9,7 @@ from plimsoll.analysis.regular_spikes import RegularSpikes, regular_spikes
 from plimsoll.insights.leading_signals import leading, plain
 from plimsoll.insights.smallest_change import smallest_change
 from plimsoll.insights.spikes.rising import Events, LimitInSpikes, Rising, limits_in_spikes, processes, rising
+from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Times, Values
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND
@@ -94,7 +95,7 @@ def periodic_spikes(review: Review) -> tuple[PeriodicSpikes, ...]:
 def _described(review: Review, group: list[SignalSpikes]) -> PeriodicSpikes:
     main = group[0]
     more = rising(review, main.events, {main.name: {main.subject}})
-    hosts = {one.subject.host.casefold() for one in group}
+    hosts = {host_key(one.subject.host) for one in group}
     with_them: dict[str, set[Subject]] = {}
     for one in (*group, *more):
         with_them.setdefault(one.name, set()).add(one.subject)

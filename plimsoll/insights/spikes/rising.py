@@ -8,6 +8,7 @@ import numpy as np
 from plimsoll.analysis.rise_during_events import raised
 from plimsoll.insights.leading_signals import leading, plain
 from plimsoll.insights.smallest_change import smallest_change
+from plimsoll.model.host_key import HostKey, host_key
 from plimsoll.model.log import Times
 from plimsoll.model.samples import Samples
 from plimsoll.model.sampling import within
@@ -89,12 +90,12 @@ def rising(review: Review, events: Events, but: Mapping[str, set[Subject]]) -> t
     return tuple(one for _, chance, one in sorted(found, key=lambda x: -x[0]) if chance <= _CHANCE / tested)
 
 
-def processes(review: Review, events: Events, hosts: set[str]) -> tuple[Rising, ...]:
+def processes(review: Review, events: Events, hosts: set[HostKey]) -> tuple[Rising, ...]:
     """The processes of these hosts whose processor time rises with the spikes, the strongest first."""
     signal = review.question.signals.get(PROCESS)
     if signal is None:
         return ()
-    every = [(s, x) for s, x in review.signals.of(PROCESS).items() if s.host.casefold() in hosts]
+    every = [(s, x) for s, x in review.signals.of(PROCESS).items() if host_key(s.host) in hosts]
     found = [one for s, x in every if (one := _rising(PROCESS, signal, s, x, events))]
     found = [one for one in found if one[1] <= _CHANCE / len(every)]
     return tuple(one for _, _, one in sorted(found, key=lambda x: x[2].between - x[2].inside))

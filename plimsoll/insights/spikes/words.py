@@ -7,7 +7,6 @@ from plimsoll.insights.spikes.rising import LimitInSpikes, Rising
 from plimsoll.model.remark import listed
 from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.model.value_text import quantity
-from plimsoll.review.sentences import subject_name
 
 _ROUND_S = (86_400, 3600, 1800, 900, 600, 300, 60, 30, 10, 5, 1, 0.1)
 _MOST_NAMED = 4
@@ -27,7 +26,7 @@ def sentence(spikes: PeriodicSpikes) -> str:
     width = duration_text(round(main.spikes.width_s) * SECOND or int(main.spikes.width_s * SECOND))
     period = _about(spikes.period_s, main.spikes.reach_s)
     return (
-        f"Every {period} a spike in {main.signal.title} of {subject_name(main.subject)} ({count}, "
+        f"Every {period} a spike in {main.signal.title} of {main.subject} ({count}, "
         f"about {width} long, typically {quantity(main.typical, unit)}, at most {quantity(main.highest, unit)}); "
         f"between the spikes usually {quantity(main.spikes.level, unit)}."
     )
@@ -63,7 +62,7 @@ def consequence(spikes: PeriodicSpikes) -> str:
 
 
 def _place(one: Rising | LimitInSpikes) -> str:
-    return f"{one.signal.title} of {subject_name(one.subject)}"
+    return f"{one.signal.title} of {one.subject}"
 
 
 def _about(period_s: float, reach_s: float) -> str:

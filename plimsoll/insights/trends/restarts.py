@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Values
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
@@ -27,7 +28,7 @@ class Restarts:
                 self._of_process.setdefault(process.key, []).append(series)
         self._of_host: dict[str, list[int]] = {}
         for subject, samples in review.signals.of(_UPTIME).items():
-            self._of_host.setdefault(subject.host.casefold(), []).extend(_times(samples.present, _falls))
+            self._of_host.setdefault(host_key(subject.host), []).extend(_times(samples.present, _falls))
 
     def longest(self, name: str, subject: Subject, samples: Samples) -> Samples:
         """The longest part of a signal's samples in which neither its process nor its host was started again."""
@@ -39,7 +40,7 @@ class Restarts:
 
     def _of(self, name: str, subject: Subject) -> list[int]:
         """The times (UTC ns) of the first samples after a restart."""
-        found = list(self._of_host.get(subject.host.casefold(), ()))
+        found = list(self._of_host.get(host_key(subject.host), ()))
         for series in self._of_process.get(subject.key, ()) if name.startswith("process.") else ():
             changes = _differs if series.path.casefold().endswith(_ID) else _falls
             found += _times(self._review.signals.counter(series).present, changes)

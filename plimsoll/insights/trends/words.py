@@ -5,7 +5,8 @@ from plimsoll.insights.insight import Told
 from plimsoll.insights.trends.find import SOME_LOAD, Movement, SignalTrend
 from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.model.value_text import number, percent, quantity
-from plimsoll.review.sentences import limit_of, subject_name
+from plimsoll.review.sentences import limit_of
+from plimsoll.rules.wording import exactly
 
 
 def told(found: tuple[SignalTrend, ...], zone: Zone) -> Told:
@@ -15,14 +16,14 @@ def told(found: tuple[SignalTrend, ...], zone: Zone) -> Told:
 
 def sentence(one: SignalTrend) -> str:
     """How fast it changes, over what, and when it reaches its limit."""
-    place, unit = f"{one.signal.title} of {subject_name(one.subject)}", one.signal.unit
+    place, unit = f"{one.signal.title} of {one.subject}", one.signal.unit
     title = place if place.endswith(":") else f"{place}:"
     slope, low, high = one.per_hour
     where = f"in the {one.phase} phase" if one.phase else f"over {duration_text(one.end - one.start)}"
     if one.movement == Movement.NONE and one.signal.trend != "should_rise":
         return f"{title} no trend {where} (between {_change(low, unit)} and {_change(high, unit)} an hour)."
     if one.movement == Movement.NONE:
-        should = f"; it should be above {quantity(limit_of(one.limit).limit, unit)}" if one.limit else ""
+        should = f"; it should be above {exactly(limit_of(one.limit).limit, unit)}" if one.limit else ""
         return (
             f"{title} never above {quantity(one.highest, unit)} {where} and no climb (between "
             f"{_change(low, unit)} and {_change(high, unit)} an hour){should}."
@@ -39,7 +40,7 @@ def sentence(one: SignalTrend) -> str:
 def _healthy(one: SignalTrend) -> str:
     if one.signal.trend != "should_rise" or one.limit is None or one.trend.start > limit_of(one.limit).limit:
         return ""
-    limit = quantity(limit_of(one.limit).limit, one.signal.unit)
+    limit = exactly(limit_of(one.limit).limit, one.signal.unit)
     return f" While it rises it is healthy below its limit of {limit}, too."
 
 
@@ -56,7 +57,7 @@ def _beside_load(one: SignalTrend) -> str:
 def _outlook(one: SignalTrend) -> str:
     if one.reaches_s is None or one.limit is None:
         return ""
-    limit = quantity(limit_of(one.limit).limit, one.signal.unit)
+    limit = exactly(limit_of(one.limit).limit, one.signal.unit)
     best, early, late = (duration_text(int(seconds * SECOND)) for seconds in one.reaches_s)
     return f" At this rate it reaches its limit of {limit} in {best}{_between(early, late)}."
 

@@ -8,7 +8,6 @@ from typing import Any
 from starlette.datastructures import QueryParams
 
 from plimsoll.alerting.book import search, silences
-from plimsoll.alerting.book.record import SEVERITIES
 from plimsoll.alerting.judged_now import JudgedNow
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted
@@ -19,6 +18,7 @@ from plimsoll.notify.outbox import TargetState
 from plimsoll.pages.shared.alert_rows import rows
 from plimsoll.pages.shared.time_range import TimeRange
 from plimsoll.rules.schema.field_types import Severity
+from plimsoll.rules.severity import SEVERITIES
 from plimsoll.rules.states import State
 from plimsoll.rules.wording import should_text
 from plimsoll.up.watched import Watched
@@ -180,11 +180,10 @@ class Lists:
 
     def _about_to(self, one: JudgedNow, at: int) -> Pending:
         signal = self._watched.site.catalogue.signals[one.rule.signal]
-        place = f"{one.subject.host}, {one.subject.instance}" if one.subject.instance else one.subject.host
         value, limit = quantity(one.value, signal.unit), should_text(one.healthy, signal.unit)
         return Pending(
             severity=one.rule.severity,
-            sentence=f"{signal.title} of {place} is {value}; it {limit}.",
+            sentence=f"{signal.title} of {one.subject} is {value}; it {limit}.",
             crossed=duration_text(max(at - (one.since or at), 0) // SECOND * SECOND),
             left=duration_text(max(_left(one, at), 0) // SECOND * SECOND),
             rule=one.rule.id,

@@ -21,6 +21,7 @@ from plimsoll.model.remark import counted
 from plimsoll.model.times import parse_duration
 from plimsoll.pages.alerts import alert_page
 from plimsoll.pages.alerts.lists import Lists
+from plimsoll.pages.shared.form_words import with_fields
 from plimsoll.pages.shared.forms import Fields, Forms, see
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.up.watched import Watched
@@ -91,7 +92,7 @@ class _AlertPages:
         try:
             known_rules.check(self._file, rule)
         except Unusable as error:
-            return PlainTextResponse(str(error))
+            return PlainTextResponse(with_fields(str(error)))
         found = search.firing_like(self._file, rule, host or "*", instance or "*")
         return PlainTextResponse(f"matches {counted(found, 'alert')} firing now")
 

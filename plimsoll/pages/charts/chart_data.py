@@ -15,13 +15,13 @@ from plimsoll.model.value_text import number, quantity
 from plimsoll.pages.charts.chart_spec import Spec
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
+from plimsoll.rules.severity import gravity
 from plimsoll.rules.superseded import is_note
 from plimsoll.rules.wording import limit_text
 from plimsoll.store.m4 import Drawn
 
 MOST_COLUMNS, LEAST_COLUMNS = 4000, 50
 _MOST_MORE = 500  # names of lines that are not drawn
-_RANK = {"info": 0, "warning": 1, "critical": 2}
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ def encoded(contents: Sequence[Content], ask: Ask) -> dict[str, Any]:
         limits = [Limit.of(rule.healthy.limit, one.signal.unit) for rule in rules]
         # What is drawn later covers what is drawn before: the gravest comes last.
         spans = sorted((span for alert in one.alerts for span in _spans(alert, ask.end)), key=_gravity)
-        gravest = max([alert.severity for alert in one.alerts], key=lambda name: _RANK[name], default="info")
+        gravest = max([alert.severity for alert in one.alerts], key=gravity, default="info")
         lines = [
             Line(
                 printable(shown.label),
@@ -149,12 +149,12 @@ def _spans(alert: Alert, end: int) -> list[Span]:
 
 
 def _gravity(span: Span) -> int:
-    return _RANK.get(span.severity or "", -1)
+    return gravity(span.severity) if span.severity else -1
 
 
 def _urgency(alert: Alert) -> tuple[bool, int, int]:
     """For sorting: those that fire come last, the critical ones of them at the end, then the latest."""
-    return alert.firing, _RANK[alert.severity] if alert.firing else 0, alert.fired_at
+    return alert.firing, gravity(alert.severity) if alert.firing else 0, alert.fired_at
 
 
 def _alert(alert: Alert, ask: Ask) -> dict[str, Any]:

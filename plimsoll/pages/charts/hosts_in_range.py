@@ -12,6 +12,7 @@ import numpy as np
 from plimsoll.alerting.planning import Site, is_for
 from plimsoll.hosts.facts import Facts, GivenFacts
 from plimsoll.hosts.recorded_facts import facts_shown_by, shows_in_values
+from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Values
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
@@ -73,7 +74,7 @@ class Scene:
     @property
     def hosts(self) -> Sequence[str]:
         """The hosts, sorted."""
-        return sorted((name for name, _ in self._by_host.values()), key=str.casefold)
+        return sorted((name for name, _ in self._by_host.values()), key=host_key)
 
     @property
     def signals(self) -> Mapping[str, Signal]:
@@ -101,7 +102,7 @@ class Scene:
 
     def _known(self, names: Sequence[str]) -> list[HostSignals]:
         """The signals of some hosts, or of all; facts of all that are not kept are read at once."""
-        asked = sorted({name.casefold() for name in names} & self._by_host.keys() if names else self._by_host)
+        asked = sorted({host_key(name) for name in names} & self._by_host.keys() if names else self._by_host)
         keys = {host: (host, self._by_host[host][1], self.end // _DAY, self._everywhere[0]) for host in asked}
         found = {host: known for host, key in keys.items() if (known := self.cache.get(key)) is not None}
         new = [host for host in asked if host not in found]
@@ -121,8 +122,8 @@ class Scene:
         series: dict[str, list[Series]] = {}
         for one in self.series:
             host = host_of(one, tags)
-            names.setdefault(host.casefold(), host)
-            series.setdefault(host.casefold(), []).append(one)
+            names.setdefault(host_key(host), host)
+            series.setdefault(host_key(host), []).append(one)
         return {host: (names[host], frozenset(found)) for host, found in series.items()}
 
     @cached_property

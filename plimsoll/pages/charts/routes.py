@@ -12,6 +12,7 @@ from plimsoll.pages.charts.chart_data import LEAST_COLUMNS, MOST_COLUMNS, Ask, e
 from plimsoll.pages.charts.chart_spec import parse_lines
 from plimsoll.pages.charts.drawing import Drawing
 from plimsoll.pages.charts.hosts_in_range import Scenes
+from plimsoll.pages.shared.form_words import with_fields
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.pages.shared.time_range import TimeRange
 from plimsoll.up.watched import Watched
@@ -30,7 +31,7 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
             ask = _ask(request, frame)
             contents = Drawing(scenes, watched.file, ask).contents(specs)
         except Unusable as error:
-            return JSONResponse({"error": str(error)}, HTTPStatus.BAD_REQUEST)
+            return JSONResponse({"error": with_fields(str(error))}, HTTPStatus.BAD_REQUEST)
         except Unreachable as error:
             return JSONResponse({"error": str(error)}, HTTPStatus.SERVICE_UNAVAILABLE)
         text = json.dumps(encoded(contents, ask), ensure_ascii=False, allow_nan=False, separators=(",", ":"))

@@ -13,6 +13,7 @@ from plimsoll.alerting.book.history import firing
 from plimsoll.alerting.book.record import Alert
 from plimsoll.dashboards.areas import Area, PanelSpec, RowSpec, load_areas
 from plimsoll.model.errors import Unusable
+from plimsoll.model.host_key import host_key
 from plimsoll.pages.charts.chart_spec import Spec, parse_lines
 from plimsoll.pages.charts.hosts_in_range import Scene, Scenes
 from plimsoll.pages.dashboards.last_values import last_values
@@ -114,9 +115,9 @@ class HostPicker:
     @property
     def offered(self) -> list[tuple[str, str, bool]]:
         """Each host, the link that shows it alone, and whether it is chosen."""
-        chosen = {host.casefold() for host in self.chosen}
-        absent = [one for one in self.chosen if one.casefold() not in {host.casefold() for host in self.known}]
-        return [(host, self._link([host]), host.casefold() in chosen) for host in (*self.known, *absent)]
+        chosen = {host_key(host) for host in self.chosen}
+        absent = [one for one in self.chosen if host_key(one) not in {host_key(host) for host in self.known}]
+        return [(host, self._link([host]), host_key(host) in chosen) for host in (*self.known, *absent)]
 
     @property
     def all(self) -> str:

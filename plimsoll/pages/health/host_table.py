@@ -8,6 +8,7 @@ from plimsoll.alerting.book.record import Alert
 from plimsoll.alerting.health import HostHealth, HostState
 from plimsoll.dashboards.areas import load_areas
 from plimsoll.dashboards.limits import shortly
+from plimsoll.model.host_key import host_key
 from plimsoll.pages.health.host_cells import CROSSED, Cell, Cells
 from plimsoll.rules.load import Catalogue
 from plimsoll.rules.schema.field_types import Severity
@@ -64,19 +65,19 @@ class HostTable:
 
 def host_table(hosts: Sequence[HostHealth], alerts: Collection[Alert], cells: Cells, catalogue: Catalogue) -> HostTable:
     """The table of these hosts, and of any other that an alert names."""
-    named = {one.name.casefold(): one for one in hosts}
+    named = {host_key(one.name): one for one in hosts}
     for one in alerts:
-        if one.host and one.host.casefold() not in named:
-            named[one.host.casefold()] = HostHealth(one.host, HostState.ALERT, "not on the roster")
+        if one.host and host_key(one.host) not in named:
+            named[host_key(one.host)] = HostHealth(one.host, HostState.ALERT, "not on the roster")
     signals = _signals([cell for host in named for cell in cells.get(host, {}).values()], catalogue)
-    critical = {one.host.casefold() for one in alerts if one.severity == "critical" and one.kind != "host-silent"}
-    warning = {one.host.casefold() for one in alerts if one.severity == "warning"}
+    critical = {host_key(one.host) for one in alerts if one.severity == "critical" and one.kind != "host-silent"}
+    warning = {host_key(one.host) for one in alerts if one.severity == "warning"}
     rows: list[Row] = []
     for host, one in named.items():
         own = cells.get(host, {})
         grade: Grade = "critical" if host in critical else "warning" if host in warning else _grade(one, own.values())
         rows.append(_row(one, own, signals, grade))
-    rows.sort(key=lambda row: (_ORDER.index(row.grade), row.name.casefold()))
+    rows.sort(key=lambda row: (_ORDER.index(row.grade), host_key(row.name)))
     columns = [Column(one, catalogue.signals[one].title, _limit(one, cells)) for one in signals]
     levels = [one.level for row in rows for one in (*row.cells, *row.others) if one and one.level is not None]
     pending = _gravest(row.pending for row in rows if row.grade == "pending")

@@ -15,6 +15,7 @@ from plimsoll.alerting.judged_now import JudgedNow
 from plimsoll.alerting.planning import Key
 from plimsoll.alerting.replay import conditions_of
 from plimsoll.model.errors import Unreachable, Unusable
+from plimsoll.model.host_key import host_key
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.pages.health.sparkline import Recent, Sparkline
@@ -109,7 +110,7 @@ class RecentValues:
             tags = host_tags(watched.site.catalogue.signals)
             by_host: dict[str, list[Series]] = {}
             for one in watched.store.series(end - _HOUR, end).series:
-                by_host.setdefault(host_of(one, tags).casefold(), []).append(one)
+                by_host.setdefault(host_key(host_of(one, tags)), []).append(one)
             for series in by_host.values():
                 if self._ends.is_set():
                     return

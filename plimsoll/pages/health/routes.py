@@ -9,6 +9,7 @@ from starlette.routing import Route
 
 from plimsoll.alerting.book import silences
 from plimsoll.alerting.health import HostState
+from plimsoll.model.host_key import host_key
 from plimsoll.pages.health import words as health_words
 from plimsoll.pages.health.cell_links import address
 from plimsoll.pages.health.host_cells import Cell, cells, shown
@@ -42,7 +43,7 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
 def _content(watched: Watched, frame: Frame, recent: RecentValues, request: Request) -> dict[str, Any]:
     now, zone, links = time.time_ns(), frame.zone_of(request), frame.links(request)
     health, catalogue = watched.health(), watched.site.catalogue
-    silent = {one.name.casefold() for one in health.hosts if one.state == HostState.SILENT}
+    silent = {host_key(one.name) for one in health.hosts if one.state == HostState.SILENT}
     judged = recent.follow(health.evaluated, shown(watched.judged()), silent) if health.evaluated else {}
     table = host_table(health.hosts, health.alerts, cells(judged, health.alerts, catalogue), catalogue)
     alerts, silenced = [*gravest(health.alerts)], silences.active(watched.file, now)

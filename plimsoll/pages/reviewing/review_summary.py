@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from importlib.metadata import version
 
 from plimsoll.pages.reviewing.kept_reviews import Crossed, KeptReview, Made
-from plimsoll.review.findings import CROSSED, SEVERITIES
+from plimsoll.review.findings import CROSSED
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import breach_sentence
 from plimsoll.review.verdict import Verdict, verdict_text
+from plimsoll.rules.severity import SEVERITIES
 
 
 def kept_review(review: Review, rules: str) -> KeptReview:

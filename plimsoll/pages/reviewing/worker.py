@@ -37,6 +37,7 @@ from plimsoll.model.times import Zone
 from plimsoll.pages.reviewing.kept_reviews import KeptReviews, review_id
 from plimsoll.pages.reviewing.review_summary import kept_review
 from plimsoll.pages.reviewing.task import Task, ToCompare, ToReview, Upload
+from plimsoll.pages.shared.form_words import all_with_fields, with_fields
 from plimsoll.report.comparison import html as comparison_html
 from plimsoll.report.html.render import render
 from plimsoll.review.review import Review
@@ -87,7 +88,7 @@ def _review(task: ToReview, store: Store, reviews: KeptReviews, say: Say) -> Non
     found, run = _uploaded(task.upload, say) if task.upload else _stored(store, task.run)
     say(stage="reviewing", done=0, total=0, remarks=_texts([*_of_logs(found), *found.remarks]))
     review, _ = _reviewed(found, run, task.how.catalogue)
-    reviews.save(task.review, render(Insights(review)), kept_review(review, task.how.rules))
+    reviews.save(task.review, with_fields(render(Insights(review))), kept_review(review, task.how.rules))
     say(reviewed=task.review)
     if task.upload:
         _keep(store, reviews, task, task.upload, found, run, say)
@@ -103,7 +104,7 @@ def _compare(task: ToCompare, store: Store, reviews: KeptReviews, say: Say) -> N
     baseline, *others = (Side(name, name, Insights(one)) for name, (one, _) in zip(task.runs, read, strict=True))
     treatments = checked(read[0][1].compare, Path(settings.FILE_NAME), task.how.catalogue.signals)
     comparisons = [Comparison(baseline, other, treatments) for other in others]
-    reviews.save_report(task.comparison, comparison_html.render(comparisons))
+    reviews.save_report(task.comparison, with_fields(comparison_html.render(comparisons)))
     say(reviewed=task.comparison)
 
 
@@ -204,7 +205,7 @@ def _texts(remarks: Sequence[Remark]) -> list[str]:
 
 def _speaker(out: TextIO) -> Say:
     def say(**what: Any) -> None:
-        print(json.dumps(what), file=out, flush=True)
+        print(json.dumps(all_with_fields(what)), file=out, flush=True)
 
     return say
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from plimsoll.alerting.book import search
 from plimsoll.alerting.judged_now import JudgedNow
+from plimsoll.model.host_key import host_key
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import quantity
 from plimsoll.pages.rules.markdown import html
@@ -66,7 +67,7 @@ def content(watched: Watched, rule: Rule, zone: Zone, now: int) -> dict[str, Any
 
 
 def _rank(one: JudgedNow) -> tuple[int, float, str, str]:
-    where = one.subject.host.casefold(), (one.subject.instance or "").casefold()
+    where = host_key(one.subject.host), (one.subject.instance or "").casefold()
     return _WORST_FIRST.index(one.state), -_excess(one.value, one.healthy), *where
 
 

@@ -11,6 +11,7 @@ from starlette.routing import Route
 
 from plimsoll.ingest.runs.unload import unload
 from plimsoll.model.errors import Unreachable, Unusable
+from plimsoll.model.host_key import host_key
 from plimsoll.pages.reviewing.jobs import Stage
 from plimsoll.pages.reviewing.run_reviews import RunReview, RunReviews
 from plimsoll.pages.runs.compare import compare_page
@@ -48,7 +49,7 @@ class Choice:
         words = " ".join([run.name, *run.hosts, *labels]).casefold()
         return (
             self.text.casefold() in words
-            and (not self.host or self.host.casefold() in map(str.casefold, run.hosts))
+            and (not self.host or host_key(self.host) in map(host_key, run.hosts))
             and (not self.label or self.label in labels)
         )
 
@@ -71,8 +72,8 @@ def routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
             "Runs",
             runs=found,
             every=every,
-            hosts=sorted({host for one in every for host in one.run.hosts}, key=str.casefold),
-            labels=sorted({label for one in every for label in run_labels(one.run)}, key=str.casefold),
+            hosts=sorted({host for one in every for host in one.run.hosts}, key=host_key),
+            labels=sorted({label for one in every for label in run_labels(one.run)}, key=host_key),
             choice=choice,
             states={one.run.name: work.get(one.run.name) or _STATES.get(one.run.state, "") for one in found},
             uploads=reviews.to_show(),

@@ -16,8 +16,10 @@ from starlette.responses import HTMLResponse, Response
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import quantity
+from plimsoll.pages.shared.form_words import with_fields
 from plimsoll.pages.shared.run_links import run_path
 from plimsoll.report.html.templates import environment
+from plimsoll.rules.severity import MARKS
 
 NAVIGATION = (
     ("/", "Health"),
@@ -26,7 +28,6 @@ NAVIGATION = (
     ("/runs", "Runs"),
     ("/rules", "Rules"),
 )
-SYMBOLS = {"critical": "◆", "warning": "▲", "info": "○"}
 _UTC = Zone.parse("UTC")
 
 
@@ -48,11 +49,11 @@ class Frame:
         zone = self.zone_of(request)
         links = self.links(request)
         page = _environment().get_template(template)
-        return page.render(zone=zone, links=links, navigation=NAVIGATION, **content)
+        return with_fields(page.render(zone=zone, links=links, navigation=NAVIGATION, **content))
 
     def fragment(self, template: str, **content: Any) -> str:
         """A part of a page, for scripts that replace it."""
-        return _environment().get_template(template).render(**content)
+        return with_fields(_environment().get_template(template).render(**content))
 
     def links(self, request: Request) -> "Links":
         """Links that keep the zone of a request."""
@@ -116,7 +117,7 @@ def iana(zone: Zone) -> str:
 
 @cache
 def _environment() -> Environment:
-    known = {"symbols": SYMBOLS, "iana": iana, "quantity": quantity, "run_path": run_path}
+    known = {"symbols": MARKS, "iana": iana, "quantity": quantity, "run_path": run_path}
     return environment(asset, known)
 
 

@@ -23,8 +23,9 @@ from plimsoll.report.comparison.words import TITLES, cells
 from plimsoll.report.html import cover
 from plimsoll.report.html.render import asset, chart_style, page_data, page_script
 from plimsoll.report.html.templates import environment
-from plimsoll.report.wording import MARKS, scope
+from plimsoll.report.wording import scope
 from plimsoll.review.sentences import breach_sentence
+from plimsoll.rules.severity import MARKS
 
 _CLASSES = {Answer.WORSE: "critical", Answer.NOT_WORSE: "healthy", Answer.UNKNOWN: "unknown"}
 _DRAWN = {Outcome.REGRESSION: 10, Outcome.IMPROVEMENT: 4, Outcome.CHANGE: 3}

@@ -8,21 +8,22 @@ from plimsoll.comparison.loads import LoadComparison
 from plimsoll.comparison.run_table import columns, run_table
 from plimsoll.comparison.sentences import by_signal, place
 from plimsoll.comparison.story import ANSWERS, Answer, answer, doubts, story
+from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import counted, listed, short
 from plimsoll.model.styled import Line, Part
 from plimsoll.model.times import Zone
 from plimsoll.report.comparison.words import TITLES, cells
-from plimsoll.report.wording import MARKS, scope
+from plimsoll.report.wording import scope
 from plimsoll.review.findings import Finding
 from plimsoll.review.sentences import breach_sentence
+from plimsoll.rules.severity import COLOURS, MARKS
 
 _STYLES = {Answer.WORSE: "bold red", Answer.NOT_WORSE: "bold", Answer.UNKNOWN: "bold yellow"}
-_COLOURS = {"critical": "red", "warning": "yellow", "info": "cyan"}
 _MOST_ROWS = {Outcome.REGRESSION: 20, Outcome.IMPROVEMENT: 10, Outcome.CHANGE: 8, Outcome.WITHIN: 5}
 _MOST_NAMES = 12
 _MOST_CROSSED = 8
 _PLACE_WIDTH = 36
-_SEE_REPORT = "--out writes a report with all of them"
+_SEE_REPORT = f"{Parameter.OUT} writes a report with all of them"
 _HEAD = ("", "", "baseline", "other", "change", "difference, 95 % interval", "independent samples")
 
 
@@ -135,7 +136,7 @@ def _crossed(comparison: Comparison) -> Iterator[Line]:
 
 
 def _finding(one: Finding) -> Line:
-    return (f"  {MARKS[one.rule.severity]} ", _COLOURS[one.rule.severity]), breach_sentence(one)
+    return (f"  {MARKS[one.rule.severity]} ", COLOURS[one.rule.severity]), breach_sentence(one)
 
 
 def _recorded(comparison: Comparison) -> Iterator[Line]:

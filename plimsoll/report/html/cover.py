@@ -4,6 +4,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.metadata import version
 
+from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Log
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import number
@@ -74,7 +75,7 @@ def summaries(review: Review) -> list[tuple[str, str, str]]:
     return [
         (
             group.severity,
-            f"{group.worst.signal.title}, {where(review, group)}",
+            f"{group.worst.signal.title}, {where(group)}",
             breach_sentence(group.worst),
         )
         for group in review.groups
@@ -87,21 +88,21 @@ def hosts(review: Review) -> list[HostRow]:
     intervals: dict[str, list[int]] = {}
     for log in review.logs:
         for one in log.series:
-            host = review.host_of(one).casefold()
+            host = host_key(review.host_of(one))
             counters[host] = counters.get(host, 0) + 1
         for host in review.hosts_of(log):
-            intervals.setdefault(host.casefold(), []).extend(log.intervals)
+            intervals.setdefault(host_key(host), []).extend(log.intervals)
     return [
         HostRow(
             host,
             ", ".join(
                 one.pack.title
                 for one in review.applied
-                if one.pack.applies_to and host.casefold() in map(str.casefold, one.hosts)
+                if one.pack.applies_to and host_key(host) in map(host_key, one.hosts)
             ),
             ", ".join(review.facts.of_host(host)),
-            number(counters.get(host.casefold(), 0)),
-            between(intervals[host.casefold()]) if intervals.get(host.casefold()) else "–",
+            number(counters.get(host_key(host), 0)),
+            between(intervals[host_key(host)]) if intervals.get(host_key(host)) else "–",
         )
         for host in review.hosts[:_MOST_HOSTS]
     ]

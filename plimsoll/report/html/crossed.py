@@ -115,7 +115,7 @@ def _section(review: Review, group: Group, count: int, builder: "_SubjectBuilder
         id=anchor("crossed", group.signal),
         severity=group.severity,
         title=worst.signal.title,
-        place=where(review, group),
+        place=where(group),
         drawn=tuple(
             builder.subject(finding, group, related=related and at == 0)
             for at, finding in enumerate(group.findings[:count])

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from plimsoll.charts.scale import scale_for
+from plimsoll.model.host_key import host_key
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
 from plimsoll.model.value_text import number, quantity
@@ -14,7 +15,7 @@ from plimsoll.review.findings import CROSSED, Finding, Outcome
 from plimsoll.review.ranking import nearness
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import should, subject_name, subject_title
+from plimsoll.review.sentences import should, subject_title
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
 
@@ -106,7 +107,7 @@ def _processors(
 
 def _role(review: Review, host: str) -> str:
     """The role of a host: the packs for its kind that were applied to it."""
-    packs = (a.pack for a in review.applied if a.pack.applies_to and host.casefold() in map(str.casefold, a.hosts))
+    packs = (a.pack for a in review.applied if a.pack.applies_to and host_key(host) in map(host_key, a.hosts))
     return " ".join(sorted(pack.pack for pack in packs))
 
 
@@ -126,7 +127,7 @@ def _look_at(review: Review, signals: RecordedSignals, finding: Finding, pair: S
         means, names = _by_phase([samples], pair)
         if means:
             what = f"mean in {names}" if names else "mean"
-            yield KeyFigure(_values(means, signal), f"{signal.title} of {subject_name(subject)}, {what}")
+            yield KeyFigure(_values(means, signal), f"{signal.title} of {subject}, {what}")
 
 
 def _by_phase(several: Sequence[Samples], pair: Sequence[Phase]) -> tuple[list[float], str]:

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from plimsoll.model.host_key import host_key
 from plimsoll.report.html.crossed import anchor
-from plimsoll.report.wording import MARKS
-from plimsoll.review.findings import CROSSED, SEVERITIES, Finding, Outcome
+from plimsoll.review.findings import CROSSED, Finding, Outcome
 from plimsoll.review.review import Review
+from plimsoll.rules.severity import MARKS, SEVERITIES
 
 _FEWEST_HOSTS = 4
 _MOST_HOSTS = 300
@@ -47,24 +48,24 @@ def matrix(review: Review, link_of: Callable[[Finding], str]) -> Matrix | None:
     columns: dict[str, str] = {}
     for finding in sorted(review.findings, key=_rank):
         if finding.subject is not None and finding.outcome in (*CROSSED, Outcome.HELD, *_OTHER):
-            worst.setdefault((finding.subject.host.casefold(), finding.rule.signal), finding)
+            worst.setdefault((host_key(finding.subject.host), finding.rule.signal), finding)
             if finding.track is not None:
                 columns.setdefault(finding.rule.signal, finding.signal.title)
     if len(review.hosts) < _FEWEST_HOSTS or not columns:
         return None
     shown = list(columns)[:_MOST_SIGNALS]
     ranks = {
-        host: sorted(_rank(worst[host.casefold(), signal]) for signal in columns if (host.casefold(), signal) in worst)
+        host: sorted(_rank(worst[host_key(host), signal]) for signal in columns if (host_key(host), signal) in worst)
         for host in review.hosts
     }
-    hosts = sorted(review.hosts, key=lambda host: (ranks[host] or [(99.0, 0.0)], host.casefold()))
+    hosts = sorted(review.hosts, key=lambda host: (ranks[host] or [(99.0, 0.0)], host_key(host)))
     section = {one: group.signal for group in review.groups for one in (*group.findings, *group.not_counted)}
 
     def link(finding: Finding) -> str:
         return anchor("crossed", section[finding]) if finding in section else link_of(finding)
 
     rows = tuple(
-        (host, tuple(_cell(worst.get((host.casefold(), signal)), link) for signal in shown))
+        (host, tuple(_cell(worst.get((host_key(host), signal)), link) for signal in shown))
         for host in hosts[:_MOST_HOSTS]
     )
     met = {(cell.sign, cell.word, cell.kind): None for _, cells in rows for cell in cells if cell.sign}

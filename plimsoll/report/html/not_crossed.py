@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from plimsoll.charts.chart import MOST_LINES, Chart, Charts, Line, Span
+from plimsoll.model.host_key import host_key
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import number, quantity
@@ -18,7 +19,7 @@ from plimsoll.review.findings import Finding, Outcome
 from plimsoll.review.ranking import nearness
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import how_long, limit_of, place, subject_name
+from plimsoll.review.sentences import how_long, limit_of, place
 from plimsoll.rules.crossings import Crossing
 
 _MOST_ITEMS = 90  # with more, each item is one signal on all hosts
@@ -89,7 +90,7 @@ class NotCrossed:
     ) -> None:
         self._review, self._signals, self._charts, self._zone = review, signals, charts, zone
         self._outcome = outcome
-        self._numbers = {host.casefold(): at for at, host in enumerate(review.hosts)}
+        self._numbers = {host_key(host): at for at, host in enumerate(review.hosts)}
         findings = review.of(outcome)
         by_host = _grouped(findings, per_host=True)
         self.per_host = len(by_host) <= _MOST_ITEMS
@@ -102,7 +103,7 @@ class NotCrossed:
 
     def id(self, finding: Finding) -> str:
         """The id of the item that contains a finding."""
-        host = finding.subject.host.casefold() if finding.subject and self.per_host else ""
+        host = host_key(finding.subject.host if finding.subject and self.per_host else "")
         return anchor(str(self._outcome), finding.rule.signal, str(self._numbers.get(host, "")))
 
     def _item(self, group: Sequence[Finding], opened: bool) -> Item:
@@ -161,9 +162,7 @@ class NotCrossed:
             if samples is not None and finding.subject and same_scale:
                 others.setdefault(finding.subject, (finding, samples))
         other_lines = [
-            Line(subject_name(finding.subject), "other", samples)
-            for finding, samples in others.values()
-            if finding.subject
+            Line(str(finding.subject), "other", samples) for finding, samples in others.values() if finding.subject
         ]
         if other_lines:
             lines = [Line(f"{place(leading)}: {line.label}", line.kind, line.samples, line.caption) for line in lines]
@@ -182,7 +181,7 @@ class NotCrossed:
 def _grouped(findings: Iterable[Finding], *, per_host: bool) -> list[list[Finding]]:
     groups: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
-        host = finding.subject.host.casefold() if per_host and finding.subject else ""
+        host = host_key(finding.subject.host) if per_host and finding.subject else ""
         groups.setdefault((finding.rule.signal, host), []).append(finding)
     return list(groups.values())
 

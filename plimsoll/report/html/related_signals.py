@@ -15,7 +15,6 @@ from plimsoll.review.processes import IDLE
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.rest_of_phase import in_crossings, in_rest_of_phase, phase_of
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import subject_name
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
 
@@ -83,17 +82,17 @@ def _related(
     summary = _inside_and_rest(review, samples, finding, signal.unit)
     if len(recorded) > 1:
         summary += f"; the first {len(worst)} of {number(len(recorded))} drawn" if len(recorded) > len(worst) else ""
-    lines = [Line(subject_name(one), "other" if at else "samples", s) for at, (one, s) in enumerate(worst)]
+    lines = [Line(str(one), "other" if at else "samples", s) for at, (one, s) in enumerate(worst)]
     limit = limits.get(first)
     near = limit is not None and limit <= 1.25 * float(np.max(samples.present.values))
     return RelatedSignal(
         title=signal.title,
-        place=subject_name(first),
+        place=str(first),
         summary=summary,
         chart=charts.add(
             lines,
             signal.unit,
-            f"Chart: {signal.title} of {subject_name(first)}: {summary}.",
+            f"Chart: {signal.title} of {first}: {summary}.",
             limits=[Limit.of(limit, signal.unit)] if near and limit is not None else [],
             spans=_spans(finding),
             severity=finding.rule.severity,

@@ -27,13 +27,14 @@ from plimsoll.report.html.not_crossed import NotCrossed
 from plimsoll.report.html.statistics_table import statistics
 from plimsoll.report.html.templates import environment
 from plimsoll.report.html.unjudged import unjudged
-from plimsoll.report.wording import MARKS, condition_text, crossed_summary, host_of, scope, threshold
+from plimsoll.report.wording import condition_text, crossed_summary, host_of, scope, threshold
 from plimsoll.review.findings import CROSSED, Finding, Outcome
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import how_long, place, worst_text
 from plimsoll.review.verdict import Verdict, verdict_text
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
+from plimsoll.rules.severity import MARKS
 from plimsoll.rules.wording import limit_text
 
 _MOST_REMARKS = 200

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 
 from plimsoll.charts.scale import Scale, scale_for
+from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Values
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import Zone, duration_text
 from plimsoll.model.value_text import number, percent
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import subject_name
 from plimsoll.review.statistics import WHOLE_RUN, Figures, Weights, figures
 from plimsoll.rules.subjects import Subject
 
@@ -66,7 +66,7 @@ def statistics(review: Review, signals: RecordedSignals, zone: Zone) -> Statisti
     if review.start is None or review.end is None:
         return None
     chosen, hidden, subjects = _signals(review, signals)
-    others = sorted(signals.others(), key=lambda one: (review.host_of(one).casefold(), one.path or one.field))
+    others = sorted(signals.others(), key=lambda one: (host_key(review.host_of(one)), one.path or one.field))
     weights = Weights()
     counters = [
         _Chosen(one.path or f"{one.measurement} {one.field}", "", False, review.host_of(one), samples, weights(samples))
@@ -114,14 +114,12 @@ def _signals(review: Review, signals: RecordedSignals) -> tuple[list[_Chosen], i
             else found.items()
         )
         shown = sorted(list(worst)[:most], key=lambda item: _by_name(item[0]))
-        chosen += [
-            _Chosen(signal.title, signal.unit, low, subject_name(s), found[s], weights(found[s])) for s, _ in shown
-        ]
+        chosen += [_Chosen(signal.title, signal.unit, low, str(s), found[s], weights(found[s])) for s, _ in shown]
     return chosen, sum(sizes) - len(chosen), most
 
 
 def _by_name(subject: Subject) -> tuple[str, str]:
-    return subject.host.casefold(), subject.instance or ""
+    return host_key(subject.host), subject.instance or ""
 
 
 def _mean(samples: Samples) -> float:

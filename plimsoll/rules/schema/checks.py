@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from plimsoll.model.parameters import Parameter
 from plimsoll.rules.schema.pack import Condition, Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.schema.strict_yaml import Document, Place, suggest
 
 _INSTEAD = {
-    "pack": "give this one another name, or judge by one of the two with --only",
-    "rule": "give this one another id, or judge by one of the two with --only",
+    "pack": f"give this one another name, or judge by one of the two with {Parameter.ONLY}",
+    "rule": f"give this one another id, or judge by one of the two with {Parameter.ONLY}",
     "signal": "use that one, or choose another name",
 }
 

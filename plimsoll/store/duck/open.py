@@ -11,6 +11,7 @@ import duckdb
 
 from plimsoll.model.atomic import atomic_write
 from plimsoll.model.errors import Unusable
+from plimsoll.model.parameters import Parameter
 
 Cursor: TypeAlias = duckdb.DuckDBPyConnection
 Upgrade: TypeAlias = Callable[[Cursor], object]
@@ -111,7 +112,7 @@ def _connect(path: Path) -> Cursor:
     if owner := _LOCKED.search(text):
         raise Unusable(
             f"{path}: process {owner[1]} has it open; stop that process, or if it is plimsoll up, name its address "
-            "with --store"
+            f"with {Parameter.STORE}"
         )
     if _NEWER_DUCKDB in text:
         raise Unusable(f"{path}: was written by a later DuckDB; update Plimsoll")

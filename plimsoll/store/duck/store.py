@@ -9,6 +9,7 @@ from typing import Self
 
 import numpy as np
 
+from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Log
 from plimsoll.model.points import Points
 from plimsoll.model.run import Recording
@@ -132,13 +133,13 @@ class DuckStore(DuckRuns):
 
     def hosts(self, start: int, end: int) -> list[str]:
         """The hosts with samples in a range, sorted."""
-        return sorted(hosts_of(self.series(start, end).series), key=str.casefold)
+        return sorted(hosts_of(self.series(start, end).series), key=host_key)
 
     def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
         """The series with a sample in a range, sorted."""
         found = [self._names.series[number] for number in duck_read.present(self._file, start, end)]
-        asked = {host.casefold() for host in hosts}
-        chosen = [one for one in found if not hosts or one.host.casefold() in asked]
+        asked = {host_key(host) for host in hosts}
+        chosen = [one for one in found if not hosts or host_key(one.host) in asked]
         return FoundSeries(sorted(chosen, key=lambda one: one.key), 0)
 
     def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Log
 from plimsoll.model.points import Points
 from plimsoll.model.run import Recording
@@ -92,7 +93,7 @@ class InfluxStore(InfluxRuns, InfluxClaims):
 
     def hosts(self, start: int, end: int) -> list[str]:
         """The hosts with samples in a range, sorted."""
-        return sorted({series.host for series in self.series(start, end).series}, key=str.casefold)
+        return sorted({series.host for series in self.series(start, end).series}, key=host_key)
 
     def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
         """The series with a sample in a range, sorted."""
@@ -185,9 +186,9 @@ class InfluxStore(InfluxRuns, InfluxClaims):
         """The condition of a query; empty if the store knows none of the hosts."""
         if not hosts:
             return time_range(start, end)
-        asked = {host.casefold() for host in hosts}
+        asked = {host_key(host) for host in hosts}
         known = {row[1] for table in self._query('SHOW TAG VALUES WITH KEY = "host"') for row in table.rows}
-        named = sorted(host for host in known if host.casefold() in asked)
+        named = sorted(host for host in known if host_key(host) in asked)
         if not named:
             return ""
         either = " OR ".join(has_tags([("host", host)]) for host in named)

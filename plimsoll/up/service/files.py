@@ -9,26 +9,30 @@ from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 from xml.sax.saxutils import escape
 
 from plimsoll.model.errors import Unusable
+from plimsoll.model.parameters import Parameter
 
 USER = "plimsoll"
 STATE_FOLDER = PurePosixPath("/var/lib") / USER
 LAUNCHD_LABEL = "plimsoll"
-_DATA = "--data"
 _TEMPLATES = files("plimsoll.up.service")
 
 
 @dataclass(frozen=True)
 class Command:
-    """The call of `plimsoll up`: the words that call `plimsoll`, and further arguments of `up`."""
+    """The call of `plimsoll up`: the words that call `plimsoll`, and further arguments of `up`.
+
+    `data_option` is the option that names the data folder.
+    """
 
     program: Sequence[str]
+    data_option: str
     arguments: Sequence[str] = ()
 
     def words(self, data: PurePath) -> list[str]:
         """All words of the call. Unusable if the arguments name another data folder."""
-        if any(one == _DATA or one.startswith(f"{_DATA}=") for one in self.arguments):
-            raise Unusable(f"{_DATA}: the service file sets it; leave it out here, and change it in the file")
-        return [*self.program, "up", _DATA, str(data), *self.arguments]
+        if any(one == self.data_option or one.startswith(f"{self.data_option}=") for one in self.arguments):
+            raise Unusable(f"{Parameter.DATA}: the service file sets it; leave it out here, and change it in the file")
+        return [*self.program, "up", self.data_option, str(data), *self.arguments]
 
 
 def systemd(command: Command) -> str:

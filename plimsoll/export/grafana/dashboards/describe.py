@@ -6,7 +6,6 @@ from plimsoll.dashboards.areas import PanelSpec
 from plimsoll.dashboards.homes import panels_of
 from plimsoll.dashboards.limits import Limits
 from plimsoll.export.grafana.links import rule_page
-from plimsoll.export.grafana.look import load_look
 from plimsoll.export.grafana.sdk import dashboard
 from plimsoll.export.grafana.selections import variants
 from plimsoll.hosts.facts import DEFAULTS
@@ -14,6 +13,7 @@ from plimsoll.hosts.site import Judged
 from plimsoll.model.times import duration_text
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.schema.pack import Condition, Rule
+from plimsoll.rules.severity import MARKS
 from plimsoll.rules.superseded import is_note
 from plimsoll.rules.wording import limit_text
 
@@ -83,7 +83,6 @@ def _see(names: Sequence[str], uid: str) -> Iterator[dashboard.DashboardLink]:
 
 def _limit(judged: Judged, limits: Limits) -> str:
     rule = judged.rule
-    shown = load_look().severities[rule.severity]
     sources = "; ".join(f"{source.document}, {source.place}" for source in rule.sources)
     verdict = "not judged" if judged.off else _conditions_text(rule)
     noted = f"; {judged.note}" if judged.note else "."
@@ -93,9 +92,8 @@ def _limit(judged: Judged, limits: Limits) -> str:
     for host, own in limits.exceptions(judged):
         elsewhere.setdefault(own.note, []).append(host)
     exceptions = "".join(f" On {', '.join(hosts)}: {note}" for note, hosts in elsewhere.items())
-    return (
-        f"{shown.mark} {rule.severity}: {verdict}{noted}{exceptions} From {sources}. [{rule.id}]({rule_page(rule.id)})"
-    )
+    verdict = f"{MARKS[rule.severity]} {rule.severity}: {verdict}{noted}{exceptions}"
+    return f"{verdict} From {sources}. [{rule.id}]({rule_page(rule.id)})"
 
 
 def _conditions_text(rule: Rule) -> str:

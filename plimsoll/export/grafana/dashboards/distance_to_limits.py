@@ -20,6 +20,7 @@ from plimsoll.export.grafana.subjects import only, without
 from plimsoll.hosts.facts import DEFAULTS
 from plimsoll.rules.load import load_packs, load_signals
 from plimsoll.rules.schema.pack import Rule
+from plimsoll.rules.severity import MARKS
 from plimsoll.rules.subjects import Subject
 from plimsoll.store.influx.quoting import number
 
@@ -131,7 +132,7 @@ def _columns() -> Iterator[dashboard.DashboardFieldConfigSourceOverrides]:
         "custom.width": 170,
         "min": 0,
         "max": 150,
-        "color": {"mode": "fixed", "fixedColor": look["info"].color},
+        "color": {"mode": "fixed", "fixedColor": look["info"]},
     }
     link = {"title": "Chart", "url": "/d/${__data.fields.Panel:raw}&var-host=${__data.fields.Host}&${__url_time_range}"}
     yield panels.override(
@@ -153,11 +154,11 @@ def _columns() -> Iterator[dashboard.DashboardFieldConfigSourceOverrides]:
 def states() -> list[dashboard.ValueMapping]:
     """Return the mappings of the column `State` to words."""
     look = load_look().severities
-    words = [((_NOTE, _NOTE + _WIDTH), f"{look['info'].mark} note", look["info"].color)]
-    words.append(((_BEYOND, _BEYOND + _WIDTH), "beyond", look["warning"].color))
+    words = [((_NOTE, _NOTE + _WIDTH), f"{MARKS['info']} note", look["info"])]
+    words.append(((_BEYOND, _BEYOND + _WIDTH), "beyond", look["warning"]))
     # The ranges of criticals come first: where they meet those of warnings, a limit is crossed.
-    words += [(one, f"{look['critical'].mark} critical", look["critical"].color) for one in CRITICAL]
-    words += [(one, f"{look['warning'].mark} warning", look["warning"].color) for one in WARNING]
+    words += [(one, f"{MARKS['critical']} critical", look["critical"]) for one in CRITICAL]
+    words += [(one, f"{MARKS['warning']} warning", look["warning"]) for one in WARNING]
     words.append(((-_MOST, _MOST), "within", "text"))
     return [
         dashboard.RangeMap(

@@ -212,7 +212,7 @@ def _of_fact(limit: Scaled) -> str:
 
 
 def _limit_line(severity: Severity) -> dashboard.DashboardFieldConfigSourceOverrides:
-    color = {"mode": "fixed", "fixedColor": load_look().severities[severity].color}
+    color = {"mode": "fixed", "fixedColor": load_look().severities[severity]}
     style = {"fill": "dash", "dash": [10, 10]}
     return dashboard.DashboardFieldConfigSourceOverrides(
         matcher=dashboard.MatcherConfig("byRegexp", f"/^{severity} limit for /"),

@@ -130,7 +130,7 @@ def _list() -> dashboard.Panel:
         options=panels.sorted_by(_COLUMNS["Time"], desc=True),
         field_config=dashboard.FieldConfigSource(
             dashboard.FieldConfig(
-                no_value="No runs yet: plimsoll ingest LOG --run NAME",
+                no_value="No runs yet: load logs with plimsoll ingest",
                 custom=common.TableFieldOptions(filterable=True),
             ),
             [

@@ -18,8 +18,8 @@ _NAMED = 3  # of the limits crossed the most
 def panels_of(number: int, at: dashboard.GridPos) -> list[dashboard.Panel]:
     """Return the panels over the data of the panel with this number."""
     look = load_look().severities
-    counted = [("Critical limits crossed", distance_to_limits.CRITICAL, look["critical"].color)]
-    counted.append(("Warning limits crossed", distance_to_limits.WARNING, look["warning"].color))
+    counted = [("Critical limits crossed", distance_to_limits.CRITICAL, look["critical"])]
+    counted.append(("Warning limits crossed", distance_to_limits.WARNING, look["warning"]))
     made = [_count(title, ranges, color) for title, ranges, color in counted]
     made.append(_worst())
     for index, panel in enumerate(made):

@@ -23,7 +23,7 @@ def steps(rules: Sequence[Rule], scale: float = 1, *, exact: bool = False) -> li
     lines = drawn(rules)
     floors = sorted((rule for rule in lines if rule.healthy.worse == "lower"), key=_limit)
     ceilings = sorted((rule for rule in lines if rule.healthy.worse != "lower"), key=_limit)
-    colors = [*(look[rule.severity].color for rule in floors), NONE, *(look[rule.severity].color for rule in ceilings)]
+    colors = [*(look[rule.severity] for rule in floors), NONE, *(look[rule.severity] for rule in ceilings)]
     at = _begin if exact else _limit
     values = [None, *(at(rule) * scale for rule in (*floors, *ceilings))]
     return [dashboard.Threshold(value, color) for value, color in zip(values, colors, strict=True)]

@@ -10,6 +10,7 @@ from plimsoll.ingest.shared.code_pages import read_as
 from plimsoll.ingest.shared.text import Text
 from plimsoll.ingest.shared.zones import stated
 from plimsoll.model.errors import Unusable
+from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remarks, short
 from plimsoll.model.times import Zone
 
@@ -86,12 +87,15 @@ def zone_of(cell: str, given: Zone | None, remarks: Remarks) -> Zone:
     if given is not None:
         return given
     if _NO_ZONE.fullmatch(cell):
-        remarks.add(Kind.GUESSED, "the log does not say its time zone: times are its own clock's; name it with --zone")
+        remarks.add(
+            Kind.GUESSED,
+            f"the log does not say its time zone: times are its own clock's; name it with {Parameter.ZONE}",
+        )
     else:
         remarks.add(
             Kind.GUESSED,
             f'the time zone in the header is cut off ("{short(cell)}"), its offset lost: '
-            "times are the log's own clock's; name the zone with --zone",
+            f"times are the log's own clock's; name the zone with {Parameter.ZONE}",
         )
     return Zone.unknown()
 

@@ -12,13 +12,14 @@ import numpy as np
 from plimsoll.ingest.formats.sadf.table import SectionTable
 from plimsoll.ingest.shared.clock_rules import DAY, HOUR, QUARTER, offsets
 from plimsoll.model.log import Times
+from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remarks, counted
 from plimsoll.model.times import SECOND, Zone
 
 _EASTERNMOST = 14 * HOUR
 _WESTERNMOST = -11 * HOUR
 _SLACK = 2 * SECOND
-_DOUBT = "; in another zone all may be a day off: name it with --zone"
+_DOUBT = f"; in another zone all may be a day off: name it with {Parameter.ZONE}"
 
 
 def with_local_days(tables: Sequence[SectionTable], zone: Zone, remarks: Remarks) -> list[SectionTable]:

@@ -11,12 +11,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
-from typing import Any
-
-import yaml
 
 from plimsoll.model.series import Series
+from plimsoll.model.shipped_tables import shipped_table
 
 COMMON = 3  # host, interval and time come before the values
 MANY = "[...]"  # with -h, behind the last column of a section with several instances
@@ -96,13 +93,12 @@ def unread_sections() -> Mapping[Section, Sequence[str]]:
 @cache
 def _measurements(kind: str) -> Mapping[str, str]:
     """The measurements of one kind of section, by the column that identifies the section."""
-    by_measurement: Mapping[str, Sequence[str]] = _file()[kind]
-    return {column: name for name, columns in by_measurement.items() for column in columns}
+    return {column: name for name, columns in _file()[kind].items() for column in columns}
 
 
 @cache
-def _file() -> dict[str, Any]:
-    return yaml.load(files("plimsoll.ingest.formats.sadf").joinpath("sections.yaml").read_bytes(), yaml.CSafeLoader)
+def _file() -> dict[str, dict[str, list[str]]]:
+    return shipped_table("plimsoll.ingest.formats.sadf", "sections.yaml", dict[str, dict[str, list[str]]])
 
 
 def device(section: Section, cell: str) -> str:

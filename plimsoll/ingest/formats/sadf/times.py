@@ -11,6 +11,7 @@ from plimsoll.ingest.shared import steps_back
 from plimsoll.ingest.shared.clock import to_utc
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Times
+from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remarks
 from plimsoll.model.times import Zone
 
@@ -30,11 +31,13 @@ def zone_of(path: Path, tables: Sequence[SectionTable], given: Zone | None, rema
     if in_utc:
         raise Unusable(
             f"{path}:{min(local)}: this time does not say its zone while that in line {min(in_utc)} is UTC; "
-            "name the zone with --zone, or write the file with one call of sadf -d FILE -- -A"
+            f"name the zone with {Parameter.ZONE}, or write the file with one call of sadf -d FILE -- -A"
         )
     named = next((table.zone for table in tables if table.zone), None)
     what = f'have the zone "{named}", a name that does not fix an offset' if named else "do not say their zone"
-    remarks.add(Kind.GUESSED, f"the times {what} (sadf -t or -T): they are the log's own clock's; name it with --zone")
+    remarks.add(
+        Kind.GUESSED, f"the times {what} (sadf -t or -T): they are the log's own clock's; name it with {Parameter.ZONE}"
+    )
     return Zone.unknown()
 
 

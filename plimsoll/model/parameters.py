@@ -1,0 +1,47 @@
+"""The parameters of a call, as messages name them: whoever shows a message says what they are called there.
+
+An option of the command line, a field of a form and an argument of a function are the same parameter. A message holds
+its mark, `‹zone›`; `worded` puts in its place what it is called where the message is read.
+"""
+
+import re
+from collections.abc import Callable
+from enum import StrEnum
+
+
+class Parameter(StrEnum):
+    """A parameter that messages name. Its text is the mark that stands for it."""
+
+    AS = "‹as›"
+    COUNTER = "‹counter›"
+    DATA = "‹data›"
+    ENCODING = "‹encoding›"
+    FOLDER = "‹folder›"
+    FORCE = "‹force›"
+    FROM = "‹from›"
+    HOSTS = "‹hosts›"
+    LAST = "‹last›"
+    LISTEN = "‹listen›"
+    MERGE = "‹merge›"
+    NAMES = "‹names›"
+    ONLY = "‹only›"
+    OUT = "‹out›"
+    PACK = "‹pack›"
+    PHASE = "‹phase›"
+    PORT = "‹port›"
+    STORE = "‹store›"
+    TO = "‹to›"
+    ZONE = "‹zone›"
+
+    @property
+    def plain(self) -> str:
+        """Its name alone: `zone`."""
+        return self.value[1:-1]
+
+
+_MARK = re.compile("|".join(Parameter))
+
+
+def worded(text: str, called: Callable[[Parameter], str]) -> str:
+    """A message in which each parameter is what `called` calls it."""
+    return _MARK.sub(lambda mark: called(Parameter(mark[0])), text)

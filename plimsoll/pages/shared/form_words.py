@@ -1,0 +1,30 @@
+"""What the pages call the parameters that messages name: fields of their forms, or options of a command."""
+
+from typing import Any
+
+from plimsoll.model.parameters import Parameter, worded
+
+_FIELDS = {
+    Parameter.ZONE: "the field “Time zone”",
+    Parameter.MERGE: "the check mark at “Load over data of the same hosts and time”",
+    Parameter.FROM: "From",
+    Parameter.TO: "To",
+}
+
+
+def with_fields(text: str) -> str:
+    """A text with the field's label where a field of a form is meant."""
+    return worded(text, lambda parameter: _FIELDS.get(parameter, f"the command's option {parameter.plain}"))
+
+
+def all_with_fields(value: Any) -> Any:
+    """What JSON can hold, each text in it `with_fields`."""
+    match value:
+        case str():
+            return with_fields(value)
+        case list() | tuple():
+            return [all_with_fields(each) for each in value]
+        case dict():
+            return {name: all_with_fields(each) for name, each in value.items()}
+        case _:
+            return value
