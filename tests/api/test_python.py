@@ -51,7 +51,7 @@ def test_the_example_of_the_page_runs(runs):
     page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
     said = python(example, runs)
-    assert "Available Bytes" in said
+    assert "shape: (3, 2)" in said
     assert "\nNot healthy. " in said
     assert "\ncritical " in said
     assert "\nworse\n" in said
