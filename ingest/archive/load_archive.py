@@ -239,7 +239,7 @@ def main() -> int:
             for run in runs:
                 print(f"{run.name}: {', '.join(str(log.relative_to(archive)) for log in run.logs)}")
             return 0
-        program = shutil.which(given.plimsoll)
+        program = shutil.which(str(given.plimsoll))
         if program is None:
             raise Wrong(f"{given.plimsoll}: is no program; give the path of plimsoll with --plimsoll")
         return load(runs, Loaded(given.state or archive / STATE), [program], options)
