@@ -72,7 +72,9 @@ def test_a_comparison_is_that_of_the_command(runs, plimsoll_command, monkeypatch
     monkeypatch.chdir(runs)
     arguments = ("demo-run/8GB", "demo-run/4GB", "demo-run/8GB")
     result = plimsoll.compare(*map(Path, arguments))
-    assert json.loads(result.to_json()) == json.loads(plimsoll_command("compare", *arguments, "--json", "-").out)
+    told = plimsoll_command("compare", *arguments, "--json", "-")
+    assert told.status == 0, told.err
+    assert json.loads(result.to_json()) == json.loads(told.out)
     assert result.answers[0] == plimsoll.Answer.WORSE != result.answers[1]
 
 
