@@ -1,1 +1,66 @@
-"""Plimsoll's command line."""
+"""Judges performance counters. For notebooks and scripts: `read`, `review` and `compare`; docs/python.md shows them.
+
+What they need is imported when they are first used, so that the command line starts at once.
+"""
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from plimsoll.api.compare import ComparisonResult, compare
+    from plimsoll.api.read import ReadLogs, read
+    from plimsoll.api.review import ReviewResult, review
+    from plimsoll.comparison.story import Answer
+    from plimsoll.model.errors import Unreachable, Unusable
+    from plimsoll.review.verdict import Verdict
+
+__all__ = [
+    "Answer",
+    "ComparisonResult",
+    "ReadLogs",
+    "ReviewResult",
+    "Unreachable",
+    "Unusable",
+    "Verdict",
+    "compare",
+    "read",
+    "review",
+]
+
+_PLACES = {
+    "Answer": "comparison.story",
+    "ComparisonResult": "api.compare",
+    "ReadLogs": "api.read",
+    "ReviewResult": "api.review",
+    "Unreachable": "model.errors",
+    "Unusable": "model.errors",
+    "Verdict": "review.verdict",
+    "compare": "api.compare",
+    "read": "api.read",
+    "review": "api.review",
+}
+
+
+class _Plimsoll(ModuleType):
+    """The module, in which `review` stays the function when Python has imported the folder of that name."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _PLACES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Plimsoll
+
+
+if not TYPE_CHECKING:  # a type checker would take any name for one of the module's
+
+    def __getattr__(name: str) -> Any:
+        if name not in _PLACES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"plimsoll.{_PLACES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

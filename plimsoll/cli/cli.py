@@ -82,6 +82,10 @@ def main() -> None:
         sys.stdout.flush()
         sys.exit(status)
     except (Unusable, Unreachable) as error:
+        if notes := getattr(error, "__notes__", []):
+            from plimsoll.cli.console import print_remarks  # noqa: PLC0415  help needs no console
+
+            print_remarks(notes)
         for line in str(error).split("\n"):
             _say(f"plimsoll: {line}")
         sys.exit(UNREACHABLE if isinstance(error, Unreachable) else UNUSABLE)

@@ -81,7 +81,7 @@ def _text(parts: Iterable[Part]) -> Text:
     return text
 
 
-def print_remarks(remarks: Sequence[Remark]) -> None:
+def print_remarks(remarks: Sequence[Remark | str]) -> None:
     """Print the first twenty remarks to stderr; the report and the JSON hold all of them."""
     console = _Console(stderr=True, emoji=False)
     texts = [printable(with_options(str(remark))) for remark in remarks[:_MOST_REMARKS]]

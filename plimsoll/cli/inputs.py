@@ -1,124 +1,22 @@
-"""The inputs of a command: logs by their paths, a run in a store as `run:NAME`, live hosts as `live:HOST`."""
+"""The inputs of a command, as typed."""
 
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from plimsoll.cli.console import print_remarks
-from plimsoll.ingest.files.find_logs import find_logs, skipped_folders
-from plimsoll.ingest.files.open import STDIN
-from plimsoll.ingest.found import Found
-from plimsoll.ingest.read_files import NothingRead, read_files
-from plimsoll.ingest.reading import Reading
-from plimsoll.ingest.shared.zones import by_windows
-from plimsoll.model.errors import Unusable
-from plimsoll.model.names import Names, shipped
-from plimsoll.model.remark import Kind, Remark
+from plimsoll.api.inputs import Inputs
+from plimsoll.cli.console import print_notice
 from plimsoll.model.time_arguments import TimeRange
-from plimsoll.model.times import SECOND, Zone
-
-RUN = "run:"
-LIVE = "live:"
-_HOUR = 3600 * SECOND
-_DAY = 24 * _HOUR
-_LAST_INSTANT = 2**62  # of what a store can be asked for
 
 
-@dataclass(frozen=True)
-class Inputs:
-    """What to read and how, as typed.
-
-    `sources` are the LOG arguments; a file whose name begins with `live:` is named `./live:x`. `when` is the time to
-    read of live hosts; of logs and runs all is read.
-    """
-
-    sources: tuple[str, ...]
-    zone: str | None = None
-    format: str | None = None
-    encoding: str | None = None
-    names: tuple[Path, ...] = ()
-    store: str | None = None
-    when: TimeRange = field(default_factory=TimeRange)
-
-    @property
-    def requested_zone(self) -> Zone | None:
-        """The zone given with --zone. Unusable if there is none of that name."""
-        return by_windows(self.zone) or Zone.parse(self.zone) if self.zone is not None else None
-
-    @property
-    def run(self) -> str | None:
-        """The name of the run to read, if it is one. Unusable if something else is named with it."""
-        found = [source.removeprefix(RUN) for source in self.sources if source.startswith(RUN)]
-        if found and len(self.sources) > 1:
-            raise Unusable(f"{RUN}{found[0]}: name it alone; a run is reviewed by itself")
-        return found[0] if found else None
-
-    @property
-    def hosts(self) -> tuple[str, ...] | None:
-        """The live hosts to read, empty for all of them; None if logs or a run are named. Unusable if both are."""
-        live = [source.startswith(LIVE) for source in self.sources]
-        if not any(live):
-            return None
-        if not all(live):
-            raise Unusable(f"{LIVE}HOST cannot be read together with logs or runs")
-        return tuple(host for source in self.sources if (host := source.removeprefix(LIVE)))
-
-
-def read(inputs: Inputs) -> Found:
-    """Read the inputs. Unusable if no log can be read."""
-    if inputs.run is not None:
-        return _read_run(inputs, inputs.run)
-    if inputs.hosts is not None:
-        return _read_live(inputs, inputs.hosts)
-    return _read_files(inputs)
-
-
-def _read_files(inputs: Inputs) -> Found:
-    if "" in inputs.sources:
-        raise Unusable('"": is no log; name logs, or a folder of them')
-    names = Names(inputs.names) if inputs.names else shipped()
-    how = Reading(inputs.requested_zone, inputs.format, inputs.encoding, names)
-    paths = [Path(source) for source in inputs.sources]
-    whole = any(path != STDIN and path.is_dir() for path in paths)
-    try:
-        found = read_files(find_logs(paths), how, whole=whole)
-    except NothingRead as error:
-        print_remarks(error.remarks)
-        skipped = skipped_folders(paths)
-        raise Unusable(f"{', '.join(inputs.sources)}: {error}{f'; {skipped}' if skipped else ''}") from None
-    skipped = skipped_folders(paths)
-    return found._replace(remarks=[*found.remarks, Remark(Kind.SKIPPED, skipped)]) if skipped else found
-
-
-def _read_run(inputs: Inputs, name: str) -> Found:
-    # Imported here, as reading files needs no store.
-    from plimsoll.cli.open_store import open_store  # noqa: PLC0415
-    from plimsoll.ingest.runs.read_run import read_run  # noqa: PLC0415
-
-    with open_store(inputs.store) as store:
-        return read_run(store, name)
-
-
-def _read_live(inputs: Inputs, hosts: Sequence[str]) -> Found:
-    from plimsoll.cli.open_store import open_store  # noqa: PLC0415
-    from plimsoll.store.logs import live  # noqa: PLC0415
-
-    zone = inputs.requested_zone or Zone.parse("UTC")
-    start, end = _live_range(inputs.when, zone)
-    with open_store(inputs.store) as store:
-        logs, remarks = live(store, start, end, hosts, zone)
-        if not logs:
-            who = ", ".join(hosts) or "any host"
-            raise Unusable(f"{store.name}: nothing of {who} from {zone.clock(start)} to {zone.clock(end)}")
-    return Found(logs, remarks, whole=not hosts)
-
-
-def _live_range(when: TimeRange, zone: Zone) -> tuple[int, int]:
-    """The range to read of live hosts (UTC ns): one hour if an end is open, the last hour if both are."""
-    now = time.time_ns()
-    # --from 10:22 is the latest 10:22 before now, and --to 10:22 the first one after --from.
-    first, last = when.resolve(zone, now - _DAY, now, "it is")
-    end = now if last is None else last
-    start = end - _HOUR if first is None else first
-    return max(start, 0), min(end, _LAST_INSTANT)
+def typed_inputs(
+    sources: Sequence[str],
+    zone: str | None,
+    format_: str | None,
+    encoding: str | None,
+    names: Sequence[Path] | None,
+    store: str | None,
+    when: tuple[str | None, str | None, str | None] = (None, None, None),
+) -> Inputs:
+    """The inputs; `when` is what was typed for --from, --to and --last."""
+    range_ = TimeRange(*when)
+    return Inputs(tuple(sources), zone, format_, encoding, tuple(names or ()), store, range_, notify=print_notice)

@@ -1,74 +1,12 @@
-"""Opens the store that commands read and write: an InfluxDB, or the embedded store."""
+"""Opens the store of a command, which prints on stderr what it waits for."""
 
-import os
-from collections.abc import Generator
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import AbstractContextManager
 
+from plimsoll.api import open_store as opening
 from plimsoll.cli.console import print_notice
-from plimsoll.cli.store_address import store_address
-from plimsoll.model.errors import Unusable
-from plimsoll.serve import data_folder
-from plimsoll.serve.credentials import owner_token
-from plimsoll.store.duck.store import FILE, DuckStore
-from plimsoll.store.influx.address import Address
-from plimsoll.store.influx.server import Server
-from plimsoll.store.influx.store import InfluxStore
 from plimsoll.store.protocol import Store
-from plimsoll.store.remote import RemoteStore
-from plimsoll.up import running
 
 
-@contextmanager
-def open_store(named: str | None, *, make: bool = False) -> Generator[Store]:
-    """The store at a URL or in a folder, else the server that `store_address` finds, else the user's embedded store.
-
-    Unusable if there is none, or no token for it. `make`: an embedded store is made if there is none.
-    """
-    folder = data_folder.default_folder()
-    if named is not None and Path(named).is_dir():
-        folder, address = Path(named), None
-    elif named is not None and named.rstrip("/") == running.address(folder):
-        address = None
-    else:
-        address = store_address(named, os.environ)
-    if address is None:
-        with open_embedded(folder, make=make) as store:
-            yield store
-        return
-    influx = influx_store(address)
-    try:
-        yield influx
-    finally:
-        influx.close()
-
-
-def influx_store(address: Address) -> InfluxStore:
-    """The InfluxDB at an address."""
-    if address.token_file:
-        print_notice(f"store: {address.url}, with the token in {address.token_file}")
-    return InfluxStore(Server(address, waiting=print_notice))
-
-
-@contextmanager
-def open_embedded(folder: Path, *, make: bool = False) -> Generator[DuckStore | RemoteStore]:
-    """The store in a data folder; while `plimsoll up` runs there, it is reached through that."""
-    store = _embedded(folder, make=make)
-    try:
-        yield store
-    finally:
-        store.close()
-
-
-def _embedded(folder: Path, *, make: bool) -> DuckStore | RemoteStore:
-    known = running.find(folder)
-    if known:
-        return RemoteStore(known.address, owner_token(folder), known.check_listens)
-    if make:
-        data_folder.made(folder)
-    elif not (folder / FILE).exists():
-        raise Unusable(
-            f"no store: {folder} has none yet; plimsoll ingest or plimsoll up makes it; or name an InfluxDB with "
-            "--store http://HOST:8086 and its token in INFLUX_TOKEN, or start one with plimsoll stack start"
-        )
-    return DuckStore.open(folder / FILE)
+def open_store(named: str | None, *, make: bool = False) -> AbstractContextManager[Store]:
+    """The store; see `plimsoll.api.open_store`."""
+    return opening.open_store(named, make=make, notify=print_notice)

@@ -1,22 +1,23 @@
 """The part of InfluxDB's HTTP API for setting up a server: users, buckets, tokens."""
 
-import http.client
 import json
-import urllib.error
-import urllib.request
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
 
+import urllib3
+from urllib3.exceptions import HTTPError
+
 from plimsoll.model.errors import Unreachable
+from plimsoll.model.http_connections import check_connections, last_cause
 from plimsoll.native import settings as names
 
 READ = frozenset({"read"})
 WRITE = frozenset({"write"})
+_TIMEOUT_S = 30
 
 # The rights of each token on the bucket. Writing includes deleting; reading includes the bucket's settings, so that
 # ingest can see the retention.
@@ -25,27 +26,6 @@ RIGHTS = {
     names.TOKEN_GRAFANA: ("Grafana: read", READ),
     names.TOKEN_INGEST: ("plimsoll ingest: read and write", READ | WRITE),
 }
-
-
-class _Connection(http.client.HTTPConnection):
-    """A connection that is checked before anything is sent."""
-
-    def __init__(self, *arguments: Any, check: Callable[[], None], **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self._check = check
-
-    def connect(self) -> None:
-        super().connect()
-        self._check()
-
-
-class _Handler(urllib.request.HTTPHandler):
-    def __init__(self, check: Callable[[], None]) -> None:
-        super().__init__()
-        self._check = check
-
-    def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        return self.do_open(partial(_Connection, check=self._check), req)
 
 
 class Refused(Exception):
@@ -81,18 +61,18 @@ class Api:
         data = None if body is None else json.dumps(body).encode()
         if data is not None:
             headers["Content-Type"] = "application/json"
-        request = urllib.request.Request(self.url + path, data, headers, method=method)
+        # Without proxies, as the server is on this machine; no redirect is followed, as the token is for this server.
+        pools = urllib3.PoolManager(retries=False, timeout=_TIMEOUT_S)
+        check_connections(pools, self.check)
         try:
-            # Bypass proxies, as the server is on this machine.
-            opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _Handler(self.check))
-            with opener.open(request, timeout=30) as response:
-                answer = response.read()
-        except urllib.error.HTTPError as error:
-            raise Refused(error.code, _said(error.read())) from None
-        except (OSError, http.client.HTTPException) as error:
-            reason = getattr(error, "reason", error)
-            raise Unreachable(f"{self.url}: InfluxDB does not answer: {reason}") from None
-        return json.loads(answer) if answer else None
+            answer = pools.request(method, self.url + path, body=data, headers=headers, redirect=False)
+        except (OSError, HTTPError) as error:
+            raise Unreachable(f"{self.url}: InfluxDB does not answer: {last_cause(error)}") from None
+        finally:
+            pools.clear()
+        if answer.status >= HTTPStatus.MULTIPLE_CHOICES:
+            raise Refused(answer.status, _said(answer.data))
+        return json.loads(answer.data) if answer.data else None
 
     def healthy(self) -> bool:
         """Whether the server reports that it is healthy."""

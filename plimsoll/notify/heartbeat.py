@@ -5,10 +5,16 @@ The service behind the address (healthchecks.io and its kin) notifies somebody w
 
 import logging
 import time
-import urllib.request
 from collections.abc import Callable
+from http import HTTPStatus
 from threading import Event, Thread
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
+import urllib3
+from urllib3.exceptions import HTTPError
+
+from plimsoll.model.http_connections import last_cause
 from plimsoll.model.times import SECOND
 from plimsoll.notify.redaction import hide, redacted
 
@@ -52,10 +58,18 @@ class Heartbeat:
 
     def _request(self) -> str | None:
         try:
-            with urllib.request.urlopen(self._address, timeout=_TIMEOUT_S):
-                return None
-        except (OSError, ValueError) as error:
-            return f"{redacted(self._address)}: {hide(str(error), (self._address,))}"
+            with _pools(self._address) as pools:
+                answer = pools.request("GET", self._address, timeout=_TIMEOUT_S, redirect=False)
+        except (OSError, ValueError, HTTPError) as error:
+            return self._why(last_cause(error))
+        if answer.status >= HTTPStatus.BAD_REQUEST:
+            return self._why(f"it answers {answer.status}")
+        if answer.status >= HTTPStatus.MULTIPLE_CHOICES:
+            return self._why(f"it answers {answer.status}; redirects are not followed: write the address it leads to")
+        return None
+
+    def _why(self, text: str) -> str:
+        return f"{redacted(self._address)}: {hide(text, (self._address,))}"
 
     def _run(self) -> None:
         while not self._stop.wait(1.0):
@@ -63,3 +77,12 @@ class Heartbeat:
                 self.tick(time.time_ns())
             except Exception:  # the thread must go on; the missing request is what alerts people
                 _log.exception("the heartbeat failed")
+
+
+def _pools(address: str) -> urllib3.PoolManager:
+    """Where to send requests for an address: to it, or to the proxy that the environment or the system names."""
+    parts = urlsplit(address)
+    proxy = getproxies().get(parts.scheme)
+    if proxy and not proxy_bypass(parts.netloc):
+        return urllib3.ProxyManager(proxy if "://" in proxy else f"http://{proxy}", retries=False)
+    return urllib3.PoolManager(retries=False)

@@ -14,6 +14,7 @@ _CODES = {
     HTTPStatus.NOT_FOUND: "not found",
     HTTPStatus.METHOD_NOT_ALLOWED: "method not allowed",
     HTTPStatus.REQUEST_TIMEOUT: "request timeout",
+    HTTPStatus.LENGTH_REQUIRED: "invalid",
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "request too large",
     HTTPStatus.UNSUPPORTED_MEDIA_TYPE: "unsupported media type",
     HTTPStatus.UNPROCESSABLE_ENTITY: "unprocessable entity",

@@ -9,14 +9,13 @@ import urllib3
 from urllib3.exceptions import HTTPError
 
 from plimsoll.model.errors import Unreachable, Unusable
+from plimsoll.model.http_connections import check_connections, last_cause
 from plimsoll.model.log import Log
 from plimsoll.model.points import Points
 from plimsoll.model.run import Recording, StoredRun
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.store import messages
-from plimsoll.store.influx.connection import check_connections
-from plimsoll.store.influx.errors import last_cause
 from plimsoll.store.m4 import Drawn
 from plimsoll.store.protocol import Buckets, FoundSeries, RunSummary, WriteResult
 from plimsoll.store.run_states import Claim, State

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from plimsoll.cli.commands.review import Options, review_inputs
-from plimsoll.cli.inputs import Inputs
+from plimsoll.api.inputs import Inputs
+from plimsoll.api.run_review import Options, review_inputs
 from plimsoll.demo.examples import EXPECTED, HEALTHY, SYSTEMS, TROUBLE, write_examples
 from plimsoll.demo.tables import Combined, simulate
 from plimsoll.model.times import iso

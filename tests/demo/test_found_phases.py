@@ -1,8 +1,8 @@
 import re
 from pathlib import Path
 
-from plimsoll.cli.commands.review import Options, review_inputs
-from plimsoll.cli.inputs import Inputs
+from plimsoll.api.inputs import Inputs
+from plimsoll.api.run_review import Options, review_inputs
 from plimsoll.demo.runs import write_runs
 
 

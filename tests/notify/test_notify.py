@@ -45,6 +45,7 @@ class Hook:
             def do_GET(self):
                 hook.asked.append(self.path)
                 self.send_response(hook.answer)
+                self.send_header("Location", "/elsewhere")
                 self.end_headers()
 
             def log_message(self, format, *args):
@@ -243,6 +244,14 @@ def test_the_heartbeat_stops_when_nobody_can_rely_on_notifications(world, hook):
     assert beats(10) == 10  # a failure may be brief
     assert beats(30) == STUCK_AFTER // MINUTE - 10
     assert "notification to hook fails since" in (notifier.trouble(now) or "")
+
+
+def test_a_heartbeat_that_is_redirected_is_none_and_is_not_followed(hook, caplog):
+    hook.answer = 302
+    Heartbeat(f"http://{hook.address}/ping/t0kent0ken", lambda _: None).tick(time.time_ns())
+    assert hook.asked == ["/ping/t0kent0ken"]
+    assert "it answers 302; redirects are not followed" in caplog.text
+    assert "t0kent0ken" not in caplog.text
 
 
 BAD = (

@@ -1,7 +1,10 @@
 """Logs that are uploaded: read, reviewed and stored by a worker, with progress and with what is wrong in words."""
 
+import gzip
 import json
+import shutil
 import stat
+import subprocess
 import time
 
 import psutil
@@ -237,6 +240,75 @@ def test_what_is_too_large_is_refused_while_it_arrives_and_nothing_stays(duckdb,
         answer = sent(here, {"a.csv": data}, path="/api/logs/check")
         assert answer.status == 507
         assert "there is no room" in json.loads(answer.data)["message"]
+
+
+def form(parts, boundary=b"xXx"):
+    """The body of a form, and its Content-Type: fields of text, and files by their names."""
+    body = b""
+    for name, value in parts:
+        file, data = value if isinstance(value, tuple) else (None, value)
+        named = f'; filename="{file}"' if file is not None else ""
+        head = f'Content-Disposition: form-data; name="{name}"{named}\r\n\r\n'.encode()
+        body += b"--" + boundary + b"\r\n" + head + data + b"\r\n"
+    return body + b"--" + boundary + b"--\r\n", f"multipart/form-data; boundary={boundary.decode()}"
+
+
+def sent_form(here, *parts, length=True):
+    body, type_ = form(parts)
+    return here.request("POST", "/api/logs", body if length else iter([body]), headers={"Content-Type": type_})
+
+
+def test_a_form_is_taken_as_curl_sends_it(here, tmp_path):
+    answer = sent_form(
+        here,
+        ("labels", b"memory=8GB"),
+        ("labels", b"who=me"),
+        ("zone", b"Europe/Berlin"),
+        ("files", ("../night.csv.gz", gzip.compress(UNKNOWN_ZONE))),
+        ("files", ("b.csv", log("WEB2", minutes=50))),
+        ("merge", b"true"),
+    )
+    assert ended(here, answer)["stored"]
+    (run,) = here.store.runs()
+    assert (run.name, run.hosts, run.labels) == ("night", ("WEB9", "WEB2"), {"memory": "8GB", "who": "me"})
+    if curl := shutil.which("curl"):
+        (tmp_path / "c.csv").write_bytes(log("WEB3", day=17))
+        command = [curl, "-sS", "-F", "name=by curl", "-F", "files=@c.csv", f"{here.address}/api/logs"]
+        id_ = json.loads(subprocess.run(command, cwd=tmp_path, capture_output=True, check=True).stdout)["id"]
+        assert here.request("GET", f"/uploads/{id_}").status == 200
+    assert is_cleared(here)
+
+
+@pytest.mark.parametrize(
+    ("parts", "status", "words"),
+    [
+        ([("files", b"a.csv")], 400, "with curl write -F files=@LOG"),
+        ([("name", b"night")], 400, "files"),
+        ([("log", ("a.csv", b""))], 400, "send logs in the field files"),
+        ([("files", ("", b"x"))], 422, "give a name"),
+        ([("name", b"a"), ("name", b"b"), ("files", ("a.csv", b""))], 400, "the field name is there 2 times"),
+        ([("folder", b"/etc"), ("files", ("a.csv", b""))], 400, "folder"),
+        ([("zone", b"Nowhere"), ("files", ("a.csv", b""))], 422, 'zone "Nowhere" is not known'),
+        ([("merge", b"perhaps"), ("files", ("a.csv", b""))], 400, "merge"),
+        ([("name", b"x" * 40_000), ("files", ("a.csv", b""))], 400, "too long"),
+    ],
+)
+def test_a_form_that_is_wrong_is_refused_with_the_reason(here, parts, status, words):
+    answer = sent_form(here, *parts)
+    assert answer.status == status, answer.data
+    assert words in json.loads(answer.data)["message"]
+    assert is_cleared(here)
+
+
+def test_a_form_has_the_limits_of_every_upload(duckdb, tmp_path):
+    with site(duckdb, tmp_path / "data", limits=Limits(upload=5000, upload_files=2, disk_margin=0)) as here:
+        assert sent_form(here, ("files", ("a.csv", bytes(6000)))).status == 413
+        assert sent_form(here, ("files", ("a.csv", b"x")), length=False).status == 411
+        assert "more than 2 files" in str(sent_form(here, *[("files", ("a.csv", b"x"))] * 3).data)
+        body, type_ = form([("files", ("a.csv", b"x" * 100))])
+        for broken, named in ((body[:-20], type_), (b"hello", type_), (body, "multipart/form-data")):
+            assert here.request("POST", "/api/logs", broken, headers={"Content-Type": named}).status == 400
+        assert is_cleared(here)
 
 
 def test_a_worker_that_is_killed_leaves_no_complete_run_and_the_next_one_has_its_turn(here):

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from plimsoll.api.open_store import open_embedded
 from plimsoll.cli.console import print_line
-from plimsoll.cli.open_store import open_embedded
 from plimsoll.serve import data_folder
 
 

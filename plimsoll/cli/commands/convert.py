@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from plimsoll.api.inputs import Inputs, read
 from plimsoll.cli.console import print_line, print_remarks
-from plimsoll.cli.inputs import Inputs, read
 from plimsoll.cli.outputs import STDOUT, is_stdout, refuse_overwriting
 from plimsoll.ingest.convert.convert import WRITERS, Part
 from plimsoll.model.errors import Unusable

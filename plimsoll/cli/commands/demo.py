@@ -3,10 +3,10 @@
 import sys
 from pathlib import Path
 
+from plimsoll.api.inputs import Inputs
+from plimsoll.api.run_review import Options, review_inputs
 from plimsoll.cli.commands import up
-from plimsoll.cli.commands.review import Options, review_inputs
 from plimsoll.cli.console import print_line, print_lines
-from plimsoll.cli.inputs import Inputs
 from plimsoll.cli.outputs import write_text
 from plimsoll.demo.runs import write_runs
 from plimsoll.insights.insights import Insights

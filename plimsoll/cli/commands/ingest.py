@@ -7,8 +7,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from plimsoll.api.inputs import Inputs, read
 from plimsoll.cli.console import print_line, print_notice, print_remarks
-from plimsoll.cli.inputs import Inputs, read
 from plimsoll.cli.open_store import open_store
 from plimsoll.hosts.run_to_store import run_to_store
 from plimsoll.ingest.recordings import refuse_unnamed

@@ -9,8 +9,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from plimsoll.api.inputs import Inputs, read
 from plimsoll.cli.console import print_line, print_remarks
-from plimsoll.cli.inputs import Inputs, read
 from plimsoll.cli.outputs import STDOUT, refuse_overwriting, write_json
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from plimsoll.alerting.planning import Site
+from plimsoll.api.open_store import influx_store
+from plimsoll.api.store_address import store_address
 from plimsoll.cli.console import print_line, print_notice
 from plimsoll.cli.demo_runs import load_demo_runs
-from plimsoll.cli.open_store import influx_store
-from plimsoll.cli.store_address import store_address
 from plimsoll.cli.web_browser import open_page
 from plimsoll.collect.collector import Collector
 from plimsoll.demo import live_host
@@ -133,7 +133,7 @@ def _store(options: Options, folder: Path, keeping: up_settings.StoreSettings) -
         address = store_address(options.store, os.environ)
         if address is None:
             raise Unusable(f"{options.store}: is not the address of a store")
-        return influx_store(address)
+        return influx_store(address, print_notice)
     return DuckStore.open(folder, raw_days=keeping.raw_days, days=keeping.days, size_limit=keeping.size)
 
 

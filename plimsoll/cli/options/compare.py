@@ -85,12 +85,13 @@ def compare_command(
     store: StoreOption = None,
 ) -> None:
     """Compare runs with a baseline: what became worse or better, by how much, and what did not change."""
+    from plimsoll.api.run_comparison import How
+    from plimsoll.api.run_review import Options
     from plimsoll.cli.commands import compare
-    from plimsoll.cli.commands.review import Options, Outputs
-    from plimsoll.cli.inputs import Inputs
-    from plimsoll.model.time_arguments import TimeRange
+    from plimsoll.cli.commands.review import Outputs
+    from plimsoll.cli.inputs import typed_inputs
 
-    inputs = Inputs(tuple(runs), zone, format_, encoding, tuple(names or ()), store, TimeRange(from_, to, last))
+    inputs = typed_inputs(runs, zone, format_, encoding, names, store, (from_, to, last))
     options = Options(tuple(pack or ()), tuple(only or ()), steady, config)
     outputs = Outputs(out, json, junit, fail_on.value if fail_on else None)
-    raise typer.Exit(compare.run(inputs, options, compare.How(phase, match_hosts), outputs))
+    raise typer.Exit(compare.run(inputs, options, How(phase, match_hosts), outputs))

@@ -68,10 +68,9 @@ def show_command(
     --from, --to and --last are only for live:HOST.
     """
     from plimsoll.cli.commands import show
-    from plimsoll.cli.inputs import Inputs
-    from plimsoll.model.time_arguments import TimeRange
+    from plimsoll.cli.inputs import typed_inputs
 
-    inputs = Inputs(tuple(logs), zone, format_, encoding, tuple(names or ()), store, TimeRange(from_, to, last))
+    inputs = typed_inputs(logs, zone, format_, encoding, names, store, (from_, to, last))
     show.run(inputs, json)
 
 
@@ -107,11 +106,10 @@ def convert_command(
 ) -> None:
     """Write a log in another format, whole or in part."""
     from plimsoll.cli.commands import convert
-    from plimsoll.cli.inputs import Inputs
-    from plimsoll.model.time_arguments import TimeRange
+    from plimsoll.cli.inputs import typed_inputs
 
     options = convert.Options(as_.value, out, tuple(counter or ()), every)
-    inputs = Inputs((log,), zone, format_, encoding, tuple(names or ()), store, TimeRange(from_, to, last))
+    inputs = typed_inputs([log], zone, format_, encoding, names, store, (from_, to, last))
     convert.run(inputs, options)
 
 
@@ -148,12 +146,12 @@ def review_command(
     store: StoreOption = None,
 ) -> None:
     """Check the counters of a run against their documented thresholds."""
+    from plimsoll.api.run_review import Options
     from plimsoll.cli.commands import review
-    from plimsoll.cli.inputs import Inputs
-    from plimsoll.model.time_arguments import TimeRange
+    from plimsoll.cli.inputs import typed_inputs
 
-    inputs = Inputs(tuple(logs), zone, format_, encoding, tuple(names or ()), store, TimeRange(from_, to, last))
-    options = review.Options(tuple(pack or ()), tuple(only or ()), steady, config)
+    inputs = typed_inputs(logs, zone, format_, encoding, names, store, (from_, to, last))
+    options = Options(tuple(pack or ()), tuple(only or ()), steady, config)
     outputs = review.Outputs(out, json, junit, fail_on.value if fail_on else None)
     raise typer.Exit(review.run(inputs, options, outputs))
 
@@ -182,7 +180,7 @@ def ingest_command(
 ) -> None:
     """Load the logs of a run into a store. Repeat a call that was interrupted: it continues."""
     from plimsoll.cli.commands import ingest
-    from plimsoll.cli.inputs import Inputs
+    from plimsoll.cli.inputs import typed_inputs
 
-    inputs = Inputs(tuple(logs), zone, format_, encoding, tuple(names or ()), store)
+    inputs = typed_inputs(logs, zone, format_, encoding, names, store)
     ingest.run(inputs, ingest.Options(run, tuple(label or ()), config, merge))

@@ -96,20 +96,28 @@ def to_csv(log: Log, out: Path) -> Written:
     return Written(_rows(log), remarks.items)
 
 
+def frame_of(log: Log) -> pl.DataFrame:
+    """A log as a wide table: `time` (Datetime, ns, UTC), and a Float64 column for each counter.
+
+    A column is named by the path of the counter with the computer; further ones of the same path are numbered.
+    """
+    columns = [pl.Series("time", log.times).cast(pl.Datetime("ns", "UTC"))]
+    names = _numbered([_path(series) for series in log.series])
+    return pl.DataFrame(columns + [column.alias(name) for name, column in zip(names, log.columns, strict=True)])
+
+
 def to_parquet(log: Log, out: Path) -> Written:
     """Write a wide Parquet file: `time` (UTC, ns), and a column for each counter under its path with the computer.
 
     Unusable if it cannot be written.
     """
-    paths = [_path(series) for series in log.series]
-    columns = [pl.Series("time", log.times).cast(pl.Datetime("ns", "UTC"))]
-    columns += [column.alias(name) for name, column in zip(_numbered(paths), log.columns, strict=True)]
-    # Polars takes no name that is not UTF-8.
+    frame = frame_of(log)
     with atomic_write(out) as partial, partial.open("wb") as file:
         try:
-            pl.DataFrame(columns).write_parquet(file)
+            frame.write_parquet(file)
         except PolarsError as error:  # where a disk is full, for one
             raise OSError(str(error)) from None
+    paths = [_path(series) for series in log.series]
     first = {path.casefold(): path for path in reversed(paths)}
     remarks = [
         Remark(

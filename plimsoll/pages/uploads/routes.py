@@ -1,10 +1,11 @@
 """`POST /api/logs`: the logs of a run, streamed to disk; `GET /api/logs/ID`: how far they are.
 
-The body is a line of JSON that describes the run and its files, then the files, one after the other.
+The body is a line of JSON that describes the run and its files, then the files, one after the other; or it is a form
+with the same fields, as curl -F sends it.
 """
 
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Generator, Sequence
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import asdict, replace
 from http import HTTPStatus
 from pathlib import Path
@@ -25,6 +26,8 @@ from plimsoll.model.value_text import quantity
 from plimsoll.pages.reviewing.run_reviews import RunReviews
 from plimsoll.pages.reviewing.task import Upload
 from plimsoll.pages.reviewing.upload_records import new_file
+from plimsoll.pages.uploads.form import Form, receive
+from plimsoll.pages.uploads.multipart import NotMultipart, is_multipart
 from plimsoll.serve.answers import refusal
 from plimsoll.serve.bodies import TooSlow, parts
 from plimsoll.serve.limits import Limits
@@ -33,6 +36,7 @@ from plimsoll.up.watched import Watched
 _LONGEST_LINE = 1 << 20
 _AT_ONCE = 1 << 20
 _LONGEST_NAME = 300
+_SEE = "; see docs/pages.md"
 
 
 class _File(BaseModel):
@@ -77,15 +81,15 @@ class Uploads:
 
     async def take(self, request: Request) -> Response:
         """Take an upload, and have it read, reviewed and stored."""
+        content_type = request.headers.get("content-type", "")
         try:
             async with aclosing(parts(request, self._limits.upload_s, self._limits.pause_s)) as body:
+                if is_multipart(content_type):
+                    return await self._take_form(content_type, _length(request), body)
                 about, rest = await _first_line(body)
                 upload = self._checked(about)
-                self._arriving.append(about.size)
-                try:
+                with self._arrives(about.size):
                     return await self._taken(about, upload, rest, body)
-                finally:
-                    self._arriving.remove(about.size)
         except _Refused as error:
             return refusal(error.status, str(error), headers={"Connection": "close"})
         except TooSlow:
@@ -106,15 +110,14 @@ class Uploads:
 
     def _checked(self, about: _About) -> Upload:
         """The upload that is described, without a folder yet. _Refused if it cannot be taken."""
+        upload = _described(about)
+        self._check_room(about.size, len(about.files))
+        return upload
+
+    def _check_room(self, size: int, files: int) -> None:
+        """_Refused if so many bytes in so many files cannot be taken now."""
         limits = self._limits
-        try:
-            refuse_name(about.name, "the name")
-            labels = tuple(run_label(text, "the label") for text in about.labels)
-            if about.zone and not by_windows(about.zone):
-                Zone.parse(about.zone)
-        except Unusable as error:
-            raise _Refused(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from None
-        if about.size > limits.upload or len(about.files) > limits.upload_files:
+        if size > limits.upload or files > limits.upload_files:
             most = f"{quantity(limits.upload, 'bytes')} in {limits.upload_files:,} files"
             raise _Refused(
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
@@ -125,25 +128,88 @@ class Uploads:
                 HTTPStatus.SERVICE_UNAVAILABLE, "others upload logs at the moment; try again when they are done"
             )
         room = self._reviews.uploads.free() - sum(self._arriving) - limits.disk_margin
-        if about.size > room:
+        if size > room:
             raise _Refused(
                 HTTPStatus.INSUFFICIENT_STORAGE,
-                f"there is no room for {quantity(about.size, 'bytes')} on the disk of plimsoll up, of which "
+                f"there is no room for {quantity(size, 'bytes')} on the disk of plimsoll up, of which "
                 f"{quantity(limits.disk_margin, 'bytes')} must stay free: make room, or load them with plimsoll ingest",
             )
-        names = tuple(_shown(one.name, at) for at, one in enumerate(about.files, 1))
-        return Upload(Path(), names, about.name, labels, about.zone, about.merge)
+
+    @contextmanager
+    def _arrives(self, size: int) -> Generator[None]:
+        """Counts an upload of this size as one that arrives."""
+        self._arriving.append(size)
+        try:
+            yield
+        finally:
+            self._arriving.remove(size)
 
     async def _taken(self, about: _About, upload: Upload, rest: bytes, body: AsyncGenerator[bytes]) -> Response:
+        async with self._new_folder() as folder:
+            await _save(folder, [one.size for one in about.files], rest, body)
+        return await self._accepted(replace(upload, folder=folder), about.size)
+
+    async def _take_form(self, content_type: str, length: int, body: AsyncGenerator[bytes]) -> Response:
+        """Take an upload that is a form. The length of its body stands for the size of its files, a little less."""
+        self._check_room(length, 1)
+        with self._arrives(length):
+            async with self._new_folder() as folder:
+                try:
+                    form = await receive(content_type, body, folder, self._limits.upload_files, _check_form)
+                    about = _about_of(form)
+                except NotMultipart as error:
+                    raise _Refused(HTTPStatus.BAD_REQUEST, f"the form describes no upload: {error}{_SEE}") from None
+                except OSError as error:
+                    raise _unwritten(error) from None
+                upload = _described(about)
+            return await self._accepted(replace(upload, folder=folder), about.size)
+
+    @asynccontextmanager
+    async def _new_folder(self) -> AsyncGenerator[Path]:
+        """A folder for the files of an upload. It is removed if the block fails."""
         folder = await run_in_threadpool(self._reviews.uploads.new_folder)
         try:
-            await _save(folder, [one.size for one in about.files], rest, body)
+            yield folder
         except BaseException:
             self._reviews.uploads.remove_files(folder.name)
             raise
-        upload = replace(upload, folder=folder)
-        job = await run_in_threadpool(self._reviews.accept, upload, about.size)
+
+    async def _accepted(self, upload: Upload, size: int) -> Response:
+        job = await run_in_threadpool(self._reviews.accept, upload, size)
         return JSONResponse({"id": job.id, "page": f"/uploads/{job.id}"}, HTTPStatus.ACCEPTED)
+
+
+def _length(request: Request) -> int:
+    """The length of a body. _Refused if it is not said, as then nobody knows whether there is room for it."""
+    length = request.headers.get("content-length", "")
+    if not length.isascii() or not length.isdecimal():
+        raise _Refused(HTTPStatus.LENGTH_REQUIRED, "a form must say its Content-Length, as curl does for files")
+    return int(length)
+
+
+def _check_form(form: Form) -> None:
+    _described(_about_of(form))
+
+
+def _about_of(form: Form) -> _About:
+    """The description in a form. _Refused if it is none."""
+    try:
+        return _About.model_validate(form.description())
+    except ValidationError as error:
+        raise _Refused(HTTPStatus.BAD_REQUEST, f"the form describes no upload: {_first_mistake(error)}{_SEE}") from None
+
+
+def _described(about: _About) -> Upload:
+    """The upload that is described, without a folder yet. _Refused if its words cannot be used."""
+    try:
+        refuse_name(about.name, "the name")
+        labels = tuple(run_label(text, "the label") for text in about.labels)
+        if about.zone and not by_windows(about.zone):
+            Zone.parse(about.zone)
+    except Unusable as error:
+        raise _Refused(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from None
+    names = tuple(_shown(one.name, at) for at, one in enumerate(about.files, 1))
+    return Upload(Path(), names, about.name, labels, about.zone, about.merge)
 
 
 async def _first_line(body: AsyncGenerator[bytes]) -> tuple[_About, bytes]:
@@ -158,11 +224,19 @@ async def _first_line(body: AsyncGenerator[bytes]) -> tuple[_About, bytes]:
     try:
         return _About.model_validate_json(line), rest
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
         raise _Refused(
-            HTTPStatus.BAD_REQUEST, f"the first line describes no upload: {place} {first['msg']}; see docs/pages.md"
+            HTTPStatus.BAD_REQUEST, f"the first line describes no upload: {_first_mistake(error)}{_SEE}"
         ) from None
+
+
+def _first_mistake(error: ValidationError) -> str:
+    first = error.errors()[0]
+    return f"{'.'.join(map(str, first['loc']))} {first['msg']}"
+
+
+def _unwritten(error: OSError) -> _Refused:
+    why = f"the logs cannot be written to the disk of plimsoll up: {error.strerror}"
+    return _Refused(HTTPStatus.INSUFFICIENT_STORAGE, why)
 
 
 async def _save(folder: Path, sizes: Sequence[int], rest: bytes, body: AsyncGenerator[bytes]) -> None:
@@ -179,8 +253,7 @@ async def _save(folder: Path, sizes: Sequence[int], rest: bytes, body: AsyncGene
                     lacks -= len(part)
                     await run_in_threadpool(file.write, part)
     except OSError as error:
-        why = f"the logs cannot be written to the disk of plimsoll up: {error.strerror}"
-        raise _Refused(HTTPStatus.INSUFFICIENT_STORAGE, why) from None
+        raise _unwritten(error) from None
     if rest or await anext(body, b""):
         raise _Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "there are more bytes than the first line says")
 

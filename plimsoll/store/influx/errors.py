@@ -7,6 +7,7 @@ from http import HTTPStatus
 from influxdb_client.rest import ApiException
 
 from plimsoll.model.errors import Unusable
+from plimsoll.model.http_connections import last_words, wrapped_error
 from plimsoll.store.influx.address import Address
 
 NO_TLS = 0  # influxdb-client's status if TLS failed
@@ -36,8 +37,8 @@ def tls_error(error: ApiException, address: Address) -> Unusable | None:
         return Unusable(f"{url}: does not speak TLS there; write http:{url.removeprefix('https:')}")
     if "CERTIFICATE" in why:
         return Unusable(
-            f"{url}: its certificate is not trusted here ({_last(why)}); give the file of the one that signed it in "
-            "SSL_CERT_FILE"
+            f"{url}: its certificate is not trusted here ({last_words(why)}); give the file of the one that signed it "
+            "in SSL_CERT_FILE"
         )
     return None
 
@@ -54,23 +55,8 @@ def server_message(error: ApiException) -> str:
     return str(answer.get("message") or answer.get("error") or "")[:300] if isinstance(answer, dict) else ""
 
 
-def last_cause(error: Exception) -> str:
-    """The innermost cause of a connection failure, in a few words."""
-    inner = getattr(error, "reason", None) or _inside(error)
-    return _last(str(inner)) or type(inner).__name__
-
-
 def unanswered_advice(error: Exception, address: Address) -> str:
     """What to do if a server does not answer."""
-    if address.url.startswith("http:") and isinstance(_inside(error), ConnectionResetError):
+    if address.url.startswith("http:") and isinstance(wrapped_error(error), ConnectionResetError):
         return "if it speaks TLS there, write https://; else see its log"
     return "is InfluxDB running there? plimsoll stack status tells of a native one"
-
-
-def _inside(error: Exception) -> Exception:
-    """The error that urllib3 wraps as a broken connection."""
-    return next((inner for inner in reversed(error.args) if isinstance(inner, Exception)), error)
-
-
-def _last(causes: str) -> str:
-    return re.sub(r"^\[Errno -?\d+\] | \(_ssl\.c:\d+\)$", "", causes.rpartition(": ")[2])

@@ -10,9 +10,10 @@ from influxdb_client.rest import ApiException
 from urllib3.exceptions import HTTPError, LocationParseError
 
 from plimsoll.model.errors import Unreachable
+from plimsoll.model.http_connections import last_cause
 from plimsoll.model.times import duration_text
 from plimsoll.store.influx.address import Address, bad_address
-from plimsoll.store.influx.errors import NO_TLS, last_cause, server_message, tls_error, unanswered_advice
+from plimsoll.store.influx.errors import NO_TLS, server_message, tls_error, unanswered_advice
 
 # Of the server's errors (5xx, which a stalled InfluxDB answers too) these never end.
 _NOT_POSSIBLE = (HTTPStatus.NOT_IMPLEMENTED, HTTPStatus.HTTP_VERSION_NOT_SUPPORTED)

@@ -17,10 +17,10 @@ from influxdb_client.rest import ApiException
 from urllib3.exceptions import HTTPError
 
 from plimsoll.model.errors import Unreachable, Unusable
+from plimsoll.model.http_connections import check_connections, last_cause
 from plimsoll.model.log import Times, Values
 from plimsoll.store.influx.address import Address
-from plimsoll.store.influx.connection import check_connections
-from plimsoll.store.influx.errors import last_cause, refusal, server_message
+from plimsoll.store.influx.errors import refusal, server_message
 from plimsoll.store.influx.retry import Answer, Retry
 
 _DROPPED = re.compile(r"\bdropped=(\d+)")

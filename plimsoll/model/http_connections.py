@@ -1,5 +1,6 @@
-"""Connections that are checked before anything is sent, such as a token."""
+"""HTTP connections that are checked before anything is sent, such as a token; and why one failed, in words."""
 
+import re
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -29,3 +30,19 @@ def check_connections(pools: PoolManager, check: Callable[[], None]) -> None:
     classes: dict[str, type[HTTPConnectionPool] | type[HTTPSConnectionPool]]
     classes = {"http": PlainPool, "https": EncryptedPool}
     pools.pool_classes_by_scheme = classes
+
+
+def last_cause(error: Exception) -> str:
+    """The innermost cause of a connection failure, in a few words."""
+    inner = getattr(error, "reason", None) or wrapped_error(error)
+    return last_words(str(inner)) or type(inner).__name__
+
+
+def wrapped_error(error: Exception) -> Exception:
+    """The error that urllib3 wraps as a broken connection."""
+    return next((inner for inner in reversed(error.args) if isinstance(inner, Exception)), error)
+
+
+def last_words(causes: str) -> str:
+    """The last of the causes in a message of urllib3, without the numbers of the system."""
+    return re.sub(r"^\[Errno -?\d+\] | \(_ssl\.c:\d+\)$", "", causes.rpartition(": ")[2])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from plimsoll.cli import store_address as finding
+from plimsoll.api import store_address as finding
 from plimsoll.model.errors import Unusable
 from plimsoll.native import folders
 

@@ -1,0 +1,79 @@
+"""Opens the store to read and write: an InfluxDB, or the embedded store."""
+
+import logging
+import os
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeAlias
+
+from plimsoll.api.store_address import store_address
+from plimsoll.model.errors import Unusable
+from plimsoll.serve import data_folder
+from plimsoll.serve.credentials import owner_token
+from plimsoll.store.duck.store import FILE, DuckStore
+from plimsoll.store.influx.address import Address
+from plimsoll.store.influx.server import Server
+from plimsoll.store.influx.store import InfluxStore
+from plimsoll.store.protocol import Store
+from plimsoll.store.remote import RemoteStore
+from plimsoll.up import running
+
+Notify: TypeAlias = Callable[[str], None]
+_log = logging.getLogger(__name__)
+
+
+@contextmanager
+def open_store(named: str | None, *, make: bool = False, notify: Notify = _log.warning) -> Generator[Store]:
+    """The store at a URL or in a folder, else the server that `store_address` finds, else the user's embedded store.
+
+    Unusable if there is none, or no token for it. `make`: an embedded store is made if there is none.
+    `notify` is called with what a person should know meanwhile: which token is used, and what is waited for.
+    """
+    folder = data_folder.default_folder()
+    if named is not None and Path(named).is_dir():
+        folder, address = Path(named), None
+    elif named is not None and named.rstrip("/") == running.address(folder):
+        address = None
+    else:
+        address = store_address(named, os.environ)
+    if address is None:
+        with open_embedded(folder, make=make) as store:
+            yield store
+        return
+    influx = influx_store(address, notify)
+    try:
+        yield influx
+    finally:
+        influx.close()
+
+
+def influx_store(address: Address, notify: Notify) -> InfluxStore:
+    """The InfluxDB at an address. `notify` is as in `open_store`."""
+    if address.token_file:
+        notify(f"store: {address.url}, with the token in {address.token_file}")
+    return InfluxStore(Server(address, waiting=notify))
+
+
+@contextmanager
+def open_embedded(folder: Path, *, make: bool = False) -> Generator[DuckStore | RemoteStore]:
+    """The store in a data folder; while `plimsoll up` runs there, it is reached through that."""
+    store = _embedded(folder, make=make)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def _embedded(folder: Path, *, make: bool) -> DuckStore | RemoteStore:
+    known = running.find(folder)
+    if known:
+        return RemoteStore(known.address, owner_token(folder), known.check_listens)
+    if make:
+        data_folder.made(folder)
+    elif not (folder / FILE).exists():
+        raise Unusable(
+            f"no store: {folder} has none yet; plimsoll ingest or plimsoll up makes it; or name an InfluxDB with "
+            "--store http://HOST:8086 and its token in INFLUX_TOKEN, or start one with plimsoll stack start"
+        )
+    return DuckStore.open(folder / FILE)

@@ -1,0 +1,75 @@
+"""`plimsoll.read`: what is in logs, as polars frames."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+
+import polars as pl
+
+from plimsoll.api import inputs
+from plimsoll.ingest.convert.convert import Part, frame_of
+from plimsoll.model.errors import Unusable
+from plimsoll.model.log import Log
+from plimsoll.model.remark import Remark
+from plimsoll.model.time_arguments import TimeRange
+
+
+@dataclass(frozen=True)
+class ReadLogs:
+    """The logs that were read, and everything that was skipped, repaired or guessed."""
+
+    logs: tuple[Log, ...]
+    remarks: tuple[Remark, ...]
+
+    @cached_property
+    def frames(self) -> tuple[pl.DataFrame, ...]:
+        r"""A table for each log: `time` (UTC, ns), and a Float64 column for each counter.
+
+        A column is named by its path, such as `\\WEB1\Processor(_Total)\% Processor Time`; null is no sample.
+        """
+        return tuple(map(frame_of, self.logs))
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The table of the only log; see `frames`. Unusable if there are several."""
+        if len(self.logs) > 1:
+            names = ", ".join(str(log.path) for log in self.logs)
+            raise Unusable(f"{names}: are {len(self.logs)} logs, each with times of its own: use frames")
+        return self.frames[0]
+
+
+def read(
+    *logs: str | PathLike[str],
+    counters: Sequence[str] = (),
+    from_: str | None = None,
+    to: str | None = None,
+    last: str | None = None,
+    zone: str | None = None,
+    format: str | None = None,
+    encoding: str | None = None,
+    names: Sequence[str | PathLike[str]] = (),
+    store: str | None = None,
+) -> ReadLogs:
+    r"""Read logs, folders or archives of them, `run:NAME` or `live:HOST`.
+
+    The arguments are the options of `plimsoll show` and `convert`: `counters` keeps those whose path matches, with `*`
+    for any text (`Processor(*)\*`); `from_`, `to` and `last` choose a part (`"10:22"`, `"15m"`).
+
+    Raises:
+        Unusable: No log can be read, or nothing is left of one. The text says where and what to do; the notes of the
+            error are the remarks on the files.
+        Unreachable: The store does not answer.
+    """
+    when = TimeRange(from_, to, last)
+    given = inputs.of(logs, when, zone, format, encoding, names, store)
+    found = inputs.read(given)
+    kept: list[Log] = []
+    for log in found.logs:
+        start = end = None
+        shown = given.requested_zone or log.zone
+        if given.hosts is None and len(log.times):  # of live hosts only that part was read
+            start, end = when.resolve(shown, int(log.times[0]), int(log.times[-1]), "the log ends at")
+        kept.append(Part(counters, start, end, 1, shown).of(log))
+    remarks = [*(remark for log in found.logs for remark in log.remarks), *found.remarks]
+    return ReadLogs(tuple(kept), tuple(remarks))

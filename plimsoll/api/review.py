@@ -1,0 +1,104 @@
+"""`plimsoll.review`: the logs of a run held against their thresholds."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+
+from plimsoll.api import inputs
+from plimsoll.api.run_review import Options, review_inputs
+from plimsoll.insights.insights import Insights
+from plimsoll.model.remark import Remark
+from plimsoll.model.styled import plain
+from plimsoll.model.time_arguments import TimeRange
+from plimsoll.model.times import Zone
+from plimsoll.report import terminal
+from plimsoll.report.json_document import document
+from plimsoll.report.json_schema import ReviewDocument
+from plimsoll.review.findings import Finding
+from plimsoll.review.review import Review
+from plimsoll.review.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class ReviewResult:
+    """A run and its verdict. `str` is what `plimsoll review` prints."""
+
+    insights: Insights
+    zone: Zone | None
+
+    @property
+    def review(self) -> Review:
+        """Everything that was judged."""
+        return self.insights.review
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the run was healthy, not healthy, or that is not known."""
+        return self.review.verdict
+
+    @property
+    def headline(self) -> str:
+        """The verdict and the reason for it, in a sentence or two."""
+        return self.review.headline
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What became of each rule on each host, the worst first."""
+        return self.review.findings
+
+    @property
+    def remarks(self) -> tuple[Remark, ...]:
+        """Everything that was skipped, repaired or guessed."""
+        return self.review.remarks
+
+    @cached_property
+    def document(self) -> ReviewDocument:
+        """What `plimsoll review --json` writes, as objects: docs/review-json.md."""
+        return document(self.insights)
+
+    def to_json(self) -> str:
+        """What `plimsoll review --json` writes."""
+        return self.document.model_dump_json(by_alias=True, indent=2)
+
+    def to_html(self) -> str:
+        """What `plimsoll review --out` writes."""
+        from plimsoll.report.html.render import render  # noqa: PLC0415  only the HTML report needs jinja2
+
+        return render(self.insights, self.zone)
+
+    def __str__(self) -> str:
+        return plain(terminal.lines(self.insights, self.zone))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.headline}>"
+
+
+def review(
+    *logs: str | PathLike[str],
+    packs: Sequence[str] = (),
+    only: Sequence[str] = (),
+    steady: str | None = None,
+    from_: str | None = None,
+    to: str | None = None,
+    last: str | None = None,
+    config: str | PathLike[str] | None = None,
+    zone: str | None = None,
+    format: str | None = None,
+    encoding: str | None = None,
+    names: Sequence[str | PathLike[str]] = (),
+    store: str | None = None,
+) -> ReviewResult:
+    """Check the counters of a run against their documented thresholds: logs, a folder, `run:NAME` or `live:HOST`.
+
+    The arguments are the options of `plimsoll review`: `packs` (`--pack`) are added to the shipped ones, `only` replace
+    them; `steady` is `"10:22/12:00"`; `from_`, `to` and `last` choose a part (`"10:22"`, `"15m"`).
+
+    Raises:
+        Unusable: The input or the call cannot be used. The text says where and what to do.
+        Unreachable: The store does not answer.
+    """
+    given = inputs.of(logs, TimeRange(from_, to, last), zone, format, encoding, names, store)
+    options = Options(tuple(packs), tuple(only), steady, Path(config) if config is not None else None)
+    return ReviewResult(Insights(review_inputs(given, options)), given.requested_zone)
