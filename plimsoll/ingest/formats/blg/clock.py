@@ -47,8 +47,8 @@ def offsets_of(
         sure |= is_sure
     odd = known & ~sure & (found % _QUARTER != 0)
     if odd.any():
-        text = "the recorded computer's clock and the recorder's differ: the offset to UTC is the nearest of the header's"
-        remarks.add(Kind.GUESSED, f"{text}, of {counted(int(odd.sum()), 'sample')}", count=int(odd.sum()))
+        text = f"{counted(int(odd.sum()), 'sample')} recorded of a computer whose clock differs from the recorder's"
+        remarks.add(Kind.GUESSED, f"{text}: the offset to UTC is the nearest of the header's", count=int(odd.sum()))
         found[odd] = usual[np.abs(found[odd, None] - usual).argmin(axis=1)]
     if not known.all():
         _by_header(found, known, samples, header)

@@ -1,6 +1,7 @@
 """The container of a binary log, ETL: buffers, the events in them, and the messages that events are parts of."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 from plimsoll.ingest.files.streams import Data
@@ -141,9 +142,10 @@ def _buffers(data: Data, remarks: Remarks) -> list[_Buffer]:
         raise Refused("is damaged: its first buffer is not the one of its header")
     lost = found[-1].number + 1 - found[0].number - len(found)
     if lost:
-        gaps = [str(a.number + 1) for a, b in zip(found, found[1:], strict=False) if b.number > a.number + 1]
+        gaps = [str(a.number + 1) for a, b in pairwise(found) if b.number > a.number + 1]
         remarks.add(
-            Kind.SKIPPED, f"{counted(lost, 'buffer')} missing, from number {listed(gaps, 5)} on: samples are lost",
+            Kind.SKIPPED,
+            f"{counted(lost, 'buffer')} missing, from number {listed(gaps, 5)} on: samples are lost",
             count=lost,
         )
     return found

@@ -119,8 +119,8 @@ class CounterOfInstances:
         if items["unknown"].any():
             raise Refused(f"holds an array of counters in a form that is not known: {self._entry.path}")
         sign = (items["name"].tobytes(), data[start + len(held) : end])
-        names = [] if self._instances.sign_is(sign) else [text_at(data, at + _HEAD + place, end) for place in items["name"].tolist()]
-        self._instances.add(row, names, sign)
+        places = [] if self._instances.sign_is(sign) else items["name"].tolist()
+        self._instances.add(row, [text_at(data, at + _HEAD + place, end) for place in places], sign)
         self._items.append(held)
 
     def utc(self, rows: int) -> Iterator[Counts]:

@@ -17,7 +17,7 @@ from plimsoll.ingest.formats.blg.container import (
     is_container,
     read_container,
 )
-from plimsoll.ingest.formats.blg.counter_list import ALL_INSTANCES, ONE, Entry, read_list, read_names
+from plimsoll.ingest.formats.blg.counter_list import ALL_INSTANCES, ONE, read_list, read_names
 from plimsoll.ingest.formats.blg.counters import Block, Column, Room
 from plimsoll.ingest.formats.blg.raw_counters import KIND_OF_ARRAY, MARK, CounterOfInstances, SingleCounters
 from plimsoll.ingest.formats.blg.refused import Refused
@@ -128,7 +128,7 @@ def _take(row: int, data: bytes, sources: Sequence[_Source]) -> None:
             raise Refused(f"is damaged: a block of sample {row + 1} has no beginning or a wrong length")
         wanted = KIND_OF_OBJECT if isinstance(source, WholeObject) else KIND_OF_ARRAY
         if kind != wanted:
-            raise Refused(f"holds a block of a kind that is not known, or not the listed one (0x{kind:04x}), in sample {row + 1}")
+            raise Refused(f"holds a block of a kind not known or not listed (0x{kind:04x}), in sample {row + 1}")
         source.take(row, Block(data, at + (_SAMPLE.size if wanted == KIND_OF_OBJECT else 0), at + size))
         at += size
     if data[at:end].strip(b"\0"):
@@ -150,7 +150,7 @@ def _tell_losses(text: Text, container: Container, samples: int, sources: Sequen
                 told = f"the log counts {counted(listed_, 'sample')} at its end, and {samples} are there"
                 remarks.add(Kind.SKIPPED, told)
     if skipped := [path for source in sources for path in source.skipped]:
-        told = f"{counted(len(skipped), 'counter')} that hold text and no numbers: left out: {listed(skipped, MAX_SHOWN)}"
+        told = f"{counted(len(skipped), 'counter')} without numbers: left out: {listed(skipped, MAX_SHOWN)}"
         remarks.add(Kind.SKIPPED, told, count=len(skipped))
 
 

@@ -21,12 +21,14 @@ class Structure:
         self.name = name
         self.size: int = told["bytes"]
         fields = [(field, *_place(text)) for field, text in told["fields"].items()]
-        self.dtype = np.dtype({
-            "names": [field for field, _, _ in fields],
-            "formats": [f"<{kind}" for _, _, kind in fields],
-            "offsets": [at for _, at, _ in fields],
-            "itemsize": self.size,
-        })
+        self.dtype = np.dtype(
+            {
+                "names": [field for field, _, _ in fields],
+                "formats": [f"<{kind}" for _, _, kind in fields],
+                "offsets": [at for _, at, _ in fields],
+                "itemsize": self.size,
+            }
+        )
         code, reached = "<", 0
         for _, at, kind in fields:
             code += f"{at - reached}x{_CODES[kind]}"

@@ -235,7 +235,8 @@ class WholeObject:
 
     def _texts_of(self, found: _Found) -> list[str]:
         """The names of instances; those without one have their number."""
-        return [self._text(name) or (str(id_) if id_ != _NO_ID else "") for name, id_ in zip(found.names, found.ids, strict=True)]
+        texts = map(self._text, found.names)
+        return [text or ("" if id_ == _NO_ID else str(id_)) for text, id_ in zip(texts, found.ids, strict=True)]
 
     def _text(self, name: bytes) -> str:
         if (known := self._texts.get(name)) is None:
@@ -278,9 +279,11 @@ def _dtype(definition: _Definition) -> np.dtype[np.void]:
         fields[f"value{at}"] = counter.value
         if counter.base is not None:
             fields[f"base{at}"] = counter.base
-    return np.dtype({
-        "names": list(fields),
-        "formats": [_SIZES[size] for _, size in fields.values()],
-        "offsets": [place for place, _ in fields.values()],
-        "itemsize": definition.bytes,
-    })
+    return np.dtype(
+        {
+            "names": list(fields),
+            "formats": [_SIZES[size] for _, size in fields.values()],
+            "offsets": [place for place, _ in fields.values()],
+            "itemsize": definition.bytes,
+        }
+    )
