@@ -58,7 +58,7 @@ class Entry(NamedTuple):
     timebase: int = 0
     host: str = "WEB01"
     parent: str | None = None
-    index: int = 0
+    number: int = 0
 
 
 class Counter(NamedTuple):
@@ -125,7 +125,7 @@ def counter_list(entries: Iterable[Entry]) -> bytes:
         size = 52 + len(texts)
         size += -size % 8
         head = struct.pack("<IIIIqi", size, one.kind, 0, one.type, one.timebase, 0)
-        out += padded(head + struct.pack("<iiiiIi", machine, object_, instance, parent, one.index, counter) + texts)
+        out += padded(head + struct.pack("<iiiiIi", machine, object_, instance, parent, one.number, counter) + texts)
     return out
 
 

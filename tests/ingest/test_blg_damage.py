@@ -159,7 +159,7 @@ REFUSED = {
     "kind": (lambda: entries(Entry(2, "System", "Threads")), "lists counters of a kind that is not known (0x2)"),
     "part of an object": (lambda: entries(Entry(0x10, "System", "Threads")), "lists a part of an object as a whole"),
     "parent": (lambda: entries(Entry(0, "T", "C", "1", 0, parent="p")), "by its instance's parent or number"),
-    "number": (lambda: entries(Entry(0, "T", "C", "1", 0, index=2)), "by its instance's parent or number"),
+    "number": (lambda: entries(Entry(0, "T", "C", "1", 0, number=2)), "by its instance's parent or number"),
     "type": (lambda: entries(Entry(0, "O", "C", None, 0x00012000)), r"not known (0x00012000): \\WEB01\O\C"),
     "several": (lambda: entries(Entry(1, "O", "C", "*", 0x22410500)), "several components of all instances"),
     "one time": (lambda: times(0, 0), "holds two samples of one time"),

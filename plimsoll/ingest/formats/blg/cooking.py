@@ -53,7 +53,7 @@ def cooked(type_: CounterType, recorded: Recorded) -> Values:
         else:
             values = np.full(recorded.value.shape, np.nan)
             valid = np.zeros(recorded.value.shape, dtype=bool)
-            if values.shape[1] > 1:
+            if values.size > len(values):
                 steps = _steps(recorded)
                 values[:, 1:], valid[:, 1:] = _OF_TWO[type_.formula](steps, type_)
                 valid[:, 1:] &= recorded.there[:, 1:] & recorded.there[:, :-1]
@@ -104,7 +104,7 @@ def _queue(step: _Steps, _: CounterType) -> Found:
 
 
 def _average_time(step: _Steps, _: CounterType) -> Found:
-    return _per_base(step.value / step.frequency, step), (step.base >= 0) & (step.frequency > 0)
+    return _per_base(step.value.astype(np.float64) / step.frequency, step), (step.base >= 0) & (step.frequency > 0)
 
 
 def _average(step: _Steps, _: CounterType) -> Found:

@@ -40,7 +40,7 @@ def type_of(code: int, of: str) -> CounterType:
 
 @cache
 def _types() -> Mapping[int, CounterType]:
-    told = yaml.load(files(__package__).joinpath("counter_types.yaml").read_bytes(), yaml.CSafeLoader)
+    told = yaml.load(files("plimsoll.ingest.formats.blg").joinpath("counter_types.yaml").read_bytes(), yaml.CSafeLoader)
     return {
         code: CounterType(code, one["name"], one.get("formula", ""), one.get("clock", ""), one.get("base", False))
         for code, one in told.items()

@@ -67,4 +67,4 @@ def _place(text: str) -> tuple[int, str]:
 
 @cache
 def _file() -> dict[str, Any]:
-    return yaml.load(files(__package__).joinpath("structures.yaml").read_bytes(), yaml.CSafeLoader)
+    return yaml.load(files("plimsoll.ingest.formats.blg").joinpath("structures.yaml").read_bytes(), yaml.CSafeLoader)
