@@ -7,6 +7,7 @@ that came round cannot be told from one that lost a part (a process that ended, 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +54,7 @@ def cooked(type_: CounterType, recorded: Recorded) -> Values:
         else:
             values = np.full(recorded.value.shape, np.nan)
             valid = np.zeros(recorded.value.shape, dtype=bool)
-            if values.size > len(values):
+            if recorded.value.shape[1] > 1:
                 steps = _steps(recorded)
                 values[:, 1:], valid[:, 1:] = _OF_TWO[type_.formula](steps, type_)
                 valid[:, 1:] &= recorded.there[:, 1:] & recorded.there[:, :-1]
@@ -104,11 +105,11 @@ def _queue(step: _Steps, _: CounterType) -> Found:
 
 
 def _average_time(step: _Steps, _: CounterType) -> Found:
-    return _per_base(step.value.astype(np.float64) / step.frequency, step), (step.base >= 0) & (step.frequency > 0)
+    return _per_base(step.value / step.frequency, step), (step.base >= 0) & (step.frequency > 0)
 
 
 def _average(step: _Steps, _: CounterType) -> Found:
-    return _per_base(step.value.astype(np.float64), step), step.base >= 0
+    return _per_base(step.value, step), step.base >= 0
 
 
 def _sampled(step: _Steps, _: CounterType) -> Found:
@@ -133,7 +134,7 @@ def _in_use(step: _Steps, type_: CounterType) -> Values:
     return step.value * scale / step.clock
 
 
-def _per_base(values: Values, step: _Steps) -> Values:
+def _per_base(values: NDArray[Any], step: _Steps) -> Values:
     """Values by the step of their base: 0 where nothing was counted."""
     return np.where(step.base == 0, 0.0, values / step.base)
 
