@@ -7,6 +7,7 @@ from typing import NamedTuple
 from plimsoll.ingest.files.streams import Data
 from plimsoll.ingest.formats.blg.refused import Refused
 from plimsoll.ingest.formats.blg.structures import Structure
+from plimsoll.ingest.shared.losses import MOST_LEFT_OUT
 from plimsoll.model.remark import Kind, Remarks, counted, listed
 
 NAMES, COUNTERS, SAMPLE, CATALOGUE = 0x24, 0x20, 0x22, 0x23
@@ -171,8 +172,8 @@ def _header(data: Data, buffer: _Buffer, remarks: Remarks) -> LogFile:
     if not ended:
         remarks.add(Kind.NOTED, "the log was not closed, or is still being written: read to its last whole sample")
     elif (there := -(-len(data) // _BUFFER.read(data[: _BUFFER.size], 0, _BUFFER.size)[0])) != written:
-        text = f"the header counts {counted(written, 'buffer')} and there are {there}: samples may be lost"
-        remarks.add(Kind.SKIPPED, text)
+        kind = Kind.UNREAD if there < (1 - MOST_LEFT_OUT) * written else Kind.SKIPPED
+        remarks.add(kind, f"the header counts {counted(written, 'buffer')} and there are {there}: samples may be lost")
     for lost, what in ((events_lost, "event"), (buffers_lost, "buffer")):
         if lost:
             remarks.add(Kind.SKIPPED, f"the recorder lost {counted(lost, what)}: samples may be missing", count=lost)

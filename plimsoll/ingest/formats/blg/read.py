@@ -25,12 +25,14 @@ from plimsoll.ingest.formats.blg.structures import Structure
 from plimsoll.ingest.formats.blg.whole_object import KIND as KIND_OF_OBJECT
 from plimsoll.ingest.formats.blg.whole_object import WholeObject
 from plimsoll.ingest.reading import Reading
+from plimsoll.ingest.shared.losses import LONGEST_HOLE
 from plimsoll.ingest.shared.text import Text
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import CounterFacts, Log, Times
 from plimsoll.model.names import Names
 from plimsoll.model.perfmon import CounterPath
 from plimsoll.model.remark import MAX_SHOWN, Kind, Remarks, counted, listed
+from plimsoll.model.sampling import sampling_interval
 from plimsoll.model.series import Series
 from plimsoll.model.times import Zone, offset_text
 
@@ -73,6 +75,7 @@ def _read(text: Text, how: Reading, remarks: Remarks) -> Log:
     times, offsets = times[by_time], offsets[by_time]
     tell_changes(offsets, remarks)
     _tell_losses(text, container, len(samples), sources, remarks)
+    _tell_hole(times, remarks)
     room = Room(len(text.data))
     series: dict[object, Series] = {}
     facts: dict[object, CounterFacts] = {}
@@ -152,6 +155,13 @@ def _tell_losses(text: Text, container: Container, samples: int, sources: Sequen
     if skipped := [path for source in sources for path in source.skipped]:
         told = f"{counted(len(skipped), 'counter')} without numbers: left out: {listed(skipped, MAX_SHOWN)}"
         remarks.add(Kind.SKIPPED, told, count=len(skipped))
+
+
+def _tell_hole(times: Times, remarks: Remarks) -> None:
+    """Remark a pause of five minutes in a log of which something is lost: nobody knows what was in it."""
+    interval, lossy = sampling_interval(times), any(one.kind is Kind.SKIPPED for one in remarks)
+    if lossy and interval and (np.diff(times) >= interval + LONGEST_HOLE).any():
+        remarks.add(Kind.UNREAD, "samples of five minutes on end, or of more, may be among those that are lost")
 
 
 def _path(column: Column) -> str:
