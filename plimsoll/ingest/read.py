@@ -8,7 +8,7 @@ from pathlib import Path
 from plimsoll.ingest.files.open import opened
 from plimsoll.ingest.files.recognise import is_called_a_log, opening, refused, suffix
 from plimsoll.ingest.files.unpack import Content
-from plimsoll.ingest.formats.registry import FORMATS, Format
+from plimsoll.ingest.formats.registry import BINARY, FORMATS, Format
 from plimsoll.ingest.reading import Reading
 from plimsoll.ingest.shared.same_time import remarks_on_same_times
 from plimsoll.ingest.shared.text import Text
@@ -66,7 +66,9 @@ def read_log(path: Path, how: Reading | None = None) -> Log:
 def _read(content: Content, how: Reading) -> Log:
     if content.refused:
         raise content.refused
-    text = Text.of(Path(content.name), content.data, how.encoding, content.path)
+    text = Text(Path(content.name), content.data, file=content.path)
+    if not any(one.sniff(text) for one in BINARY):
+        text = Text.of(Path(content.name), content.data, how.encoding, content.path)
     if not text.header.strip():
         kind = Unusable if is_called_a_log(content.name) else Empty
         raise kind(f"{content.name}: is empty; there is nothing to read")

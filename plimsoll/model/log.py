@@ -1,10 +1,11 @@
 """A log: what a reader returns for one recording."""
 
 import hashlib
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -18,6 +19,19 @@ from plimsoll.model.times import Zone
 Values: TypeAlias = NDArray[np.float64]
 
 
+class CounterFacts(NamedTuple):
+    """What some formats record of a counter besides its values.
+
+    `type` is Windows' name of its type (`PERF_COUNTER_COUNTER`). Its instance was there in `samples` rows, from the
+    time `first` to `last` (UTC ns); where that is none, both are 0.
+    """
+
+    type: str
+    samples: int
+    first: int
+    last: int
+
+
 @dataclass(frozen=True, eq=False)
 class Log:
     """One recording: rows of times, and a column of values for each series.
@@ -27,7 +41,7 @@ class Log:
     `remarks` hold everything the reader skipped, repaired or guessed. `path` names the log for people. `file` is the
     file on disk, if that differs from `path` (an archive). `sha256` is the hash of the bytes if they cannot be read
     again, empty if there never was a file. `unread` names columns of which all or many values were left out because
-    the name or the cells could not be read.
+    the name or the cells could not be read. `facts` are those of series by their keys, where the format has them.
     """
 
     path: Path
@@ -40,6 +54,7 @@ class Log:
     file: Path | None = None
     sha256: str | None = None
     unread: tuple[str, ...] = ()
+    facts: Mapping[object, CounterFacts] = field(default_factory=dict[object, CounterFacts])
 
     def __post_init__(self) -> None:
         if len(self.columns) != len(self.series) or set(map(pl.Series.len, self.columns)) - {len(self.times)}:

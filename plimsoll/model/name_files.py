@@ -136,7 +136,7 @@ def _kind(node: yaml.Node) -> str:
             return "nothing" if node.tag == _NULL else f'"{node.value}"'
 
 
-_Entry = tuple[yaml.ScalarNode, yaml.ScalarNode]
+_Pair = tuple[yaml.ScalarNode, yaml.ScalarNode]
 
 
 class _Reading:
@@ -195,7 +195,7 @@ class _Reading:
             if self._scalar(counter, "unchanged: ", "a counter") and found:
                 self._counter(counter, found, f"unchanged: {found.name}: ")
 
-    def _names(self, section: yaml.Node, where: str, example: str) -> Iterator[_Entry]:
+    def _names(self, section: yaml.Node, where: str, example: str) -> Iterator[_Pair]:
         for local, english in self._pairs(section, where, f"names and values ({example})"):
             if not local.value.strip():
                 self._mistake(local, f'{where}"{local.value}" is no name: what Windows calls it is meant')

@@ -180,7 +180,7 @@ def test_of_a_named_archive_each_file_is_told_by_itself(plimsoll, tmp_path):
     plimsoll("review", path, "--json", tmp_path / "review.json")
     remarks = json.loads((tmp_path / "review.json").read_text())["remarks"]
     assert [(one["kind"], one["file"], one["text"][:18]) for one in remarks] == [
-        ("unread", f"{path}/2.blg", "not a log that can"),
+        ("unread", f"{path}/2.blg", "the binary log is "),
         ("unread", f"{path}/3.csv", "is empty; there is"),
         ("skipped", f"{path}/notes.txt", "not a log that can"),
     ]

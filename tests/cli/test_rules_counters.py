@@ -157,8 +157,8 @@ def test_a_template_holds_what_the_published_schema_has_and_nothing_a_dll_has_to
     assert "@" not in "".join(root.itertext())
     assert all(count == 1 for tag, count in Counter(one.tag for one in collector).items() if tag != "Counter")
     said = {one.tag: one.text for one in (*root, *collector)}
-    assert (said["SampleInterval"], said["LogFileFormat"], said["Segment"]) == ("30", "0", "-1")
-    assert int(said["SegmentMaxSize"] or 0) in range(1, 2048)  # what Windows has for text logs
+    assert (said["SampleInterval"], said["LogFileFormat"], said["Segment"]) == ("30", "3", "-1")
+    assert int(said["SegmentMaxSize"] or 0) in range(1, 2048)  # what Windows has for logs
     listed = plimsoll("rules", "counters", "--instance", "A").out.splitlines()
     assert [one.text for one in collector.findall("Counter")] == listed
 

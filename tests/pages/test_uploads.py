@@ -9,12 +9,14 @@ import time
 
 import psutil
 import pytest
+from write_blg import Recorder
 
 from plimsoll.demo.runs import write_runs
 from plimsoll.model.times import SECOND
 from plimsoll.pages.shared.run_links import run_path
 from plimsoll.serve.limits import Limits
 from plimsoll.store.run_states import State
+from tests.ingest.blg_logs import whole
 from tests.pages.browsing import opened
 from tests.serve.site import site
 
@@ -128,6 +130,7 @@ def test_what_cannot_be_read_is_said_in_words(here):
         ("empty.csv", b"", "empty.csv: is empty"),
         ("rows.csv", log(minutes=0), "rows.csv: no samples: it holds a header and no rows"),
         ("night.blg", b"\0\0PerfDiskLog" + bytes(200), "relog FILE.blg -f CSV"),
+        ("circular.blg", whole(Recorder(mode=2)), "the binary log is a circular log"),
     ):
         job = ended(here, sent(here, {name: data}))
         assert (job["stage"], job["reviewed"]) == ("failed", ""), name
@@ -135,6 +138,13 @@ def test_what_cannot_be_read_is_said_in_words(here):
         page = here.request("GET", f"/uploads/{job['id']}").data.decode()
         assert "Upload other logs" in page
     assert is_cleared(here)
+
+
+def test_a_binary_log_is_taken(here):
+    job = ended(here, sent(here, {"night.blg": whole(rows=40)}))
+    assert (job["stage"], job["error"]) == ("done", ""), job
+    (run,) = here.store.runs()
+    assert run.state is State.COMPLETE
 
 
 def test_beside_logs_other_files_are_remarked_and_a_plimsoll_toml_counts(here):

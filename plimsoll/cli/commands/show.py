@@ -13,7 +13,7 @@ from plimsoll.api.inputs import Inputs, read
 from plimsoll.cli.console import print_line, print_remarks
 from plimsoll.cli.outputs import STDOUT, refuse_overwriting, write_json
 from plimsoll.model.errors import Unusable
-from plimsoll.model.log import Log
+from plimsoll.model.log import CounterFacts, Log
 from plimsoll.model.perfmon import CounterPath
 from plimsoll.model.remark import Remark, counted
 from plimsoll.model.series import Series
@@ -59,7 +59,10 @@ def show(log: Log, zone: Zone) -> None:
     for name, content in sorted(objects(log).items()):
         inside = f" ({_some(_families(content.instances))})" if content.instances else ""
         print_line("  ", (name, "bold"), inside, indent=6)
-        print_line((f"    {_some(list(content.counters))}", "dim"), indent=4)
+        counters = [f"{one} ({content.types[one]})" if one in content.types else one for one in content.counters]
+        print_line((f"    {_some(counters)}", "dim"), indent=4)
+        for line in _came_and_went(log, content, zone):
+            print_line(f"    {line}", indent=6)
 
 
 def _span(log: Log, zone: Zone) -> str:
@@ -98,6 +101,25 @@ def _families(instances: dict[str, None]) -> list[str]:
     return families
 
 
+def _came_and_went(log: Log, content: "Content", zone: Zone) -> list[str]:
+    """The instances that were not there in all samples, and in how many they were; those there longest first."""
+    partly = [(name, life) for name, life in content.lives.items() if life.samples < len(log.times)]
+    partly.sort(key=lambda one: -one[1].samples)
+    of = f"of {counted(len(log.times), 'sample')}"
+    lines = [
+        f"{name}: {life.samples:,} {of}, {_from_to(life.first, life.last, zone)}" for name, life in partly[:_MOST_SHOWN]
+    ]
+    more = len(partly) - _MOST_SHOWN
+    return (
+        [*lines, f"and {counted(more, 'more instance')} that came or went (all of them: --json)"] if more > 0 else lines
+    )
+
+
+def _from_to(start: int, end: int, zone: Zone) -> str:
+    same_day = zone.local(start).date() == zone.local(end).date()
+    return f"{zone.clock(start, date=not same_day)}–{zone.clock(end, date=not same_day)}"
+
+
 def _natural(instance: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdecimal() else (-1, part.casefold()) for part in re.split(r"(\d+)", instance)]
 
@@ -116,10 +138,27 @@ def _some(names: list[str]) -> str:
 
 @dataclass
 class Content:
-    """What is recorded of one object, in the order of the columns."""
+    """What is recorded of one object, in the order of the columns.
+
+    `types` of counters, and `lives` of instances by their name (with several hosts also the host's), are there where
+    the format has them.
+    """
 
     counters: dict[str, None] = field(default_factory=dict)
     instances: dict[str, None] = field(default_factory=dict)
+    types: dict[str, str] = field(default_factory=dict)
+    lives: dict[str, CounterFacts] = field(default_factory=dict)
+
+    def as_json(self, name: str) -> dict[str, Any]:
+        """An element of `objects` of plimsoll.log/1."""
+        told: dict[str, Any] = {"object": name, "counters": list(self.counters), "instances": list(self.instances)}
+        if self.types:
+            told["types"] = self.types
+            told["lives"] = {
+                instance: {"samples": life.samples, "start": iso(life.first), "end": iso(life.last)}
+                for instance, life in self.lives.items()
+            }
+        return told
 
 
 def objects(log: Log) -> dict[str, Content]:
@@ -130,6 +169,11 @@ def objects(log: Log) -> dict[str, Content]:
         found[object_].counters[counter] = None
         if instance is not None:
             found[object_].instances[instance] = None
+        if facts := log.facts.get(series.key):
+            found[object_].types[counter] = facts.type
+            if instance is not None:
+                name = instance if len(log.hosts) == 1 else f"{instance} on {series.host}"
+                found[object_].lives.setdefault(name, facts)
     return found
 
 
@@ -161,9 +205,6 @@ def as_json(log: Log, more: Sequence[Remark] = ()) -> dict[str, Any]:
         "series": len(log.series),
         "values": log.present,
         "missing": log.missing,
-        "objects": [
-            {"object": name, "counters": list(content.counters), "instances": list(content.instances)}
-            for name, content in sorted(objects(log).items())
-        ],
+        "objects": [content.as_json(name) for name, content in sorted(objects(log).items())],
         "remarks": [asdict(remark) for remark in (*log.remarks, *more)],
     }

@@ -10,7 +10,7 @@ from plimsoll.model.errors import Empty, NoLog, Unusable
 
 _RELOG = "relog FILE.blg -f CSV -o FILE.csv"
 _SADF = "sadf -d FILE -- -A > FILE.csv"
-_BLG = f"a binary log (BLG), not text; convert it with: {_RELOG}"
+_BLG = f"a binary log (BLG) from before Windows Vista, or a damaged one; convert it on Windows with: {_RELOG}"
 _EXPORT = "write a log with: Get-Counter ... | Export-Counter -FileFormat CSV -Path FILE.csv"
 
 # A time, then only numbers, as messages of programs do not have them.
@@ -34,12 +34,12 @@ class _Kind(NamedTuple):
 
 _KINDS = (
     _Kind(rb"\x00+\Z", "a file of zero bytes, as a disk or a copy that failed leaves it; copy the log again", False),
-    # What Windows has recorded since XP begins with a buffer of events; its first event has this sign.
-    _Kind(rb".{74}[\x01\x02]\xc0|.{0,48}PerfDiskLog|.{0,48}P\0e\0r\0f\0D\0i\0s\0k\0L\0o\0g|CP\0\x01", _BLG),
+    # What Windows recorded before Vista; later logs are read.
+    _Kind(rb".{0,48}PerfDiskLog|.{0,48}P\0e\0r\0f\0D\0i\0s\0k\0L\0o\0g|CP\0\x01", _BLG),
     _Kind(rb"\x96\xd5|\xd5\x96", f"a binary file of sysstat, not text; convert it with: {_SADF}"),
     _Kind(
         rb"\x00|..\x00\x00",
-        f"a binary file, not text; where it is a binary log (BLG), convert it with: {_RELOG}",
+        f"a binary file, not text; where it is a binary log (BLG), it is damaged: convert it on Windows with: {_RELOG}",
         False,
     ),
     _Kind(rb"7z\xbc\xaf|Rar!\x1a|MSCF\x00", "an archive (7-Zip, RAR or CAB); unpack it and name the log"),
@@ -112,10 +112,7 @@ _LONG_HEAD = 1 << 20
 _HEADER = re.compile(rb"\(PDH-[CT]SV.{1,2}4\.0\)[^\n]*[,;\t|][^\n,;\t\w]{0,8}\\|X\.PDH\.[CT]SV\.4\.0\.", re.IGNORECASE)
 _ROW = re.compile(rb'^"?\d\d/\d\d/\d{4} \d\d:\d\d:\d\d\.\d{3}"?' + _NUMBERS, re.MULTILINE)
 _MEASURED = re.compile(rb'\s*[\[{].*(?:"sysstat"|CounterSamples|"CookedValue")', re.DOTALL)
-_WANTED = (
-    "wanted is a CSV or TSV log of Performance Monitor, relog or typeperf (a binary one is converted with: "
-    f"{_RELOG}), or what sadf prints: {_SADF}"
-)
+_WANTED = f"wanted is a log of Performance Monitor, relog or typeperf (BLG, CSV or TSV), or what sadf prints: {_SADF}"
 _LOGS = {".csv", ".tsv", ".blg", ".etl"}
 _PACKED = {".gz", ".zst", ".bz2", ".xz", ".lzma", ".zip", ".tar", ".tgz"}
 

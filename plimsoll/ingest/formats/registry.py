@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from plimsoll.ingest.formats import sadf
+from plimsoll.ingest.formats.blg import read as blg
 from plimsoll.ingest.formats.perfmon import read as perfmon
 from plimsoll.ingest.formats.resaved import read as resaved
 from plimsoll.ingest.reading import Reading
@@ -27,9 +28,13 @@ class Format(Protocol):
         ...
 
 
+# Binary formats are told from the bytes of a file as they stand, before these are taken for text.
+BINARY: tuple[Format, ...] = (blg,)
+
 # The first format that takes a log reads it. A log that was saved again often has the header that was recorded, so that
 # the formats of what was recorded take it, too.
 FORMATS: tuple[Format, ...] = (
+    *BINARY,
     resaved,
     perfmon.CSV,
     perfmon.TSV,

@@ -65,7 +65,7 @@ function upload() {
     chosen.textContent = `${files.length === 1 ? files[0].name : `${files.length} files`}, ${size(total())}`;
     const log = files.find((one) => one.name !== "plimsoll.toml") || files[0];
     if (!form.name.value || form.name.value === form.dataset.proposed) {
-      form.dataset.proposed = form.name.value = log.name.replace(/(\.(csv|tsv|txt|log|zip|tar|t?gz|bz2|xz|zst|json|lp))+$/i, "").trim().replace(/\\+$/, "").slice(0, 200);
+      form.dataset.proposed = form.name.value = log.name.replace(/(\.(blg|csv|tsv|txt|log|zip|tar|t?gz|bz2|xz|zst|json|lp))+$/i, "").trim().replace(/\\+$/, "").slice(0, 200);
     }
     form.name.focus();
   }

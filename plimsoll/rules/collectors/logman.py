@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape
 from plimsoll.model.times import SECOND
 from plimsoll.rules.collectors.counters import Counters
 
-_CSV = 0  # FileFormat: comma separated
+_BINARY = 3  # FileFormat: a binary log
 _PATTERN_AND_COMPUTER = 3  # AutoPathFormat: the computer before the file name, the pattern after it
 _TRUE = -1
 _FOLDER = r"%systemdrive%\PerfLogs\Admin\Plimsoll"
@@ -41,8 +41,8 @@ _SET = """\
     <FileName>plimsoll</FileName>
     <FileNameFormat>{decoration}</FileNameFormat>
     <FileNameFormatPattern>\\_yyyyMMdd\\_HHmm\\_NNNN</FileNameFormatPattern>
-    <!-- 0 is CSV. Windows would write a binary log (3), which Plimsoll does not read. -->
-    <LogFileFormat>{csv}</LogFileFormat>
+    <!-- 3 is a binary log (BLG): unlike CSV (0) it also holds processes that start while it is recorded. -->
+    <LogFileFormat>{binary}</LogFileFormat>
     <SampleInterval>{seconds}</SampleInterval>
 {counters}  </PerformanceCounterDataCollector>
 </DataCollectorSet>
@@ -62,7 +62,7 @@ def text(counters: Counters, interval: int) -> str:
         day=_DAY_S,
         megabytes=_MAX_MB,
         decoration=_PATTERN_AND_COMPUTER,
-        csv=_CSV,
+        binary=_BINARY,
         seconds=interval // SECOND,
         counters="".join(f"    <Counter>{escape(str(path))}</Counter>\n" for path in counters.recorded),
     )

@@ -1,0 +1,206 @@
+"""The container of a binary log, ETL: buffers, the events in them, and the messages that events are parts of."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from plimsoll.ingest.files.streams import Data
+from plimsoll.ingest.formats.blg.refused import Refused
+from plimsoll.ingest.formats.blg.structures import Structure
+from plimsoll.ingest.shared.losses import MOST_LEFT_OUT
+from plimsoll.model.remark import Kind, Remarks, counted, listed
+
+NAMES, COUNTERS, SAMPLE, CATALOGUE = 0x24, 0x20, 0x22, 0x23
+
+_BUFFER, _EVENT, _TRACED = Structure("buffer"), Structure("event"), Structure("traced")
+_LOG_FILE, _LOG_FILE_END = Structure("log_file"), Structure("log_file_end")
+
+_HEADER_BUFFER, _DATA_BUFFER = 4, 0
+_LEAST, _MOST = 1 << 10, 16 << 20  # bytes of a buffer
+_MARKER = 0xC0
+_SYSTEM = {1: 4, 2: 8}  # header types of system events, and the bytes of a pointer
+_TRACE = (0x0A, 0x14)
+_SYSTEM_HEADER = 32
+# 933f3bb3-943e-490d-9ced-3cbb14c14479, which writes binary logs.
+_PROVIDER = (0x490D943E933F3BB3, 0x7944C114BB3CED9C)
+_OTHER_TRACE = "is no log of counters but another trace (ETL), or holds an event of a kind that is not known"
+_SYSTEM_TIME = 2
+_MODES = {0x2: "circular", 0x4: "appended", 0x04000000: "compressed"}
+_MOST_PARTS = 64 << 10
+_MOST_BYTES = 256 << 20
+
+
+class LogFile(NamedTuple):
+    """What the header of the file says: times are UTC FILETIMEs, offsets minutes ahead of UTC in winter and summer."""
+
+    started: int
+    ended: int
+    buffers: int
+    offsets: tuple[int, int]
+
+
+class Message(NamedTuple):
+    """A message by its parts, places in the file, and the local FILETIME that it bears.
+
+    It was written after the UTC FILETIME `after` (0 if that is not known), and before `before`.
+    """
+
+    kind: int
+    stamp: int
+    parts: list[tuple[int, int]]
+    after: int
+    before: int
+
+    def content(self, data: Data) -> bytes:
+        """Its bytes."""
+        return b"".join([data[start:end] for start, end in self.parts])
+
+
+class Container(NamedTuple):
+    """A file: its header, its whole messages in the order they were written, and how many are not whole."""
+
+    header: LogFile
+    messages: list[Message]
+    lost: int
+
+
+class _Buffer(NamedTuple):
+    number: int
+    kind: int
+    start: int
+    end: int
+    switched_out: int
+
+
+def is_container(head: bytes) -> bool:
+    """Whether a file begins with a buffer whose first event is a system's, as every ETL does."""
+    return len(head) >= _BUFFER.size + 4 and head[74] in _SYSTEM and head[75] == _MARKER
+
+
+def read_container(data: Data, remarks: Remarks) -> Container:
+    """Read a file. What is lost at its end or within it is remarked. Refused if it is of a kind that is not read."""
+    buffers = _buffers(data, remarks)
+    header = _header(data, buffers[0], remarks)
+    pending: dict[tuple[int, int], dict[int, tuple[int, int]]] = {}
+    totals: dict[tuple[int, int], int] = {}
+    messages: list[Message] = []
+    after = 0
+    for buffer in buffers:
+        for kind, stamp, part, parts, start, end in _events(data, buffer):
+            key = kind, stamp
+            if parts == 1 == part:  # names come in several messages of one time
+                messages.append(Message(kind, stamp, [(start, end)], after, buffer.switched_out))
+                continue
+            found = pending.setdefault(key, {})
+            if not 1 <= part <= parts <= _MOST_PARTS or totals.setdefault(key, parts) != parts or part in found:
+                raise Refused(f"is damaged: the parts of a message do not fit together (part {part} of {parts})")
+            found[part] = (start, end)
+            if len(found) == parts:
+                del totals[key], pending[key]
+                places = [found[number] for number in range(1, parts + 1)]
+                if sum(end - start for start, end in places) > _MOST_BYTES:
+                    raise Refused("is damaged: a message is longer than 256 MB")
+                messages.append(Message(kind, stamp, places, after, buffer.switched_out))
+        after = buffer.switched_out
+    return Container(header, messages, sum(kind == SAMPLE for kind, _ in pending))
+
+
+def _buffers(data: Data, remarks: Remarks) -> list[_Buffer]:
+    """The buffers in the order of their numbers, the header's first. What is missing is remarked."""
+    size, *_ = _BUFFER.read(data[: _BUFFER.size], 0, min(len(data), _BUFFER.size))
+    if not _LEAST <= size <= _MOST:
+        raise Refused(f"is damaged: its buffers would have {size:,} bytes")
+    buffers: dict[int, _Buffer] = {}
+    empty = 0
+    for at in range(0, len(data), size):
+        head = data[at : at + _BUFFER.size]
+        if not any(head):
+            empty += 1
+            continue
+        if len(head) < _BUFFER.size:
+            break
+        own, switched_out, number, used, kind = _BUFFER.read(head, 0, len(head))
+        if own != size or not _BUFFER.size <= used <= size:
+            raise Refused(f"is damaged: the buffer at byte {at:,} has another size than the first")
+        if at == 0 and kind != _HEADER_BUFFER:
+            raise Refused("was written before Windows Vista, or is damaged: it begins with no buffer of a header")
+        if at and kind != _DATA_BUFFER:
+            raise Refused(f"holds several logs, or a kind of buffer ({kind}) that is not known, at byte {at:,}")
+        if number in buffers:
+            raise Refused(f"holds buffer {number} twice: several logs were joined, or it is damaged")
+        buffers[number] = _Buffer(number, kind, at + _BUFFER.size, min(at + used, len(data)), switched_out)
+    if not buffers:
+        raise Refused("is damaged: it holds no whole buffer")
+    if empty:
+        remarks.add(Kind.SKIPPED, f"{counted(empty, 'buffer')} of zero bytes: left out", count=empty)
+    if rest := len(data) % size:
+        remarks.add(
+            Kind.SKIPPED,
+            f"the file ends within a buffer, {counted(size - rest, 'byte')} too soon: read to its last whole sample",
+        )
+    found = [buffers[number] for number in sorted(buffers)]
+    if found[0].kind != _HEADER_BUFFER:
+        raise Refused("is damaged: its first buffer is not the one of its header")
+    lost = found[-1].number + 1 - found[0].number - len(found)
+    if lost:
+        gaps = [str(a.number + 1) for a, b in pairwise(found) if b.number > a.number + 1]
+        remarks.add(
+            Kind.SKIPPED,
+            f"{counted(lost, 'buffer')} missing, from number {listed(gaps, 5)} on: samples are lost",
+            count=lost,
+        )
+    return found
+
+
+def _header(data: Data, buffer: _Buffer, remarks: Remarks) -> LogFile:
+    """The header of the file, its first event; remarks if it was not closed or has lost events."""
+    head = data[buffer.start : buffer.end]
+    _, kind, marker, size = _EVENT.read(head, 0, len(head))
+    if kind not in _SYSTEM or marker != _MARKER:
+        raise Refused("is damaged: its first event is not the header of a log")
+    end = min(size, len(head))
+    ended, mode, written, pointer, events_lost = _LOG_FILE.read(head, _SYSTEM_HEADER, end)
+    if pointer != _SYSTEM[kind]:
+        raise Refused(f"is damaged: pointers of {pointer} bytes")
+    behind = _SYSTEM_HEADER + _LOG_FILE.size + 2 * pointer
+    bias, standard, daylight, started, clock, buffers_lost = _LOG_FILE_END.read(head, behind, end)
+    for bit, name in _MODES.items():
+        if mode & bit:
+            raise Refused(f"is a{'n' if name[0] in 'aeiou' else ''} {name} log (LogFileMode 0x{mode:x})")
+    if clock != _SYSTEM_TIME:
+        raise Refused(f"has times of a clock that is not known ({clock})")
+    if not ended:
+        remarks.add(Kind.NOTED, "the log was not closed, or is still being written: read to its last whole sample")
+    elif (there := -(-len(data) // _BUFFER.read(data[: _BUFFER.size], 0, _BUFFER.size)[0])) != written:
+        kind = Kind.UNREAD if there < (1 - MOST_LEFT_OUT) * written else Kind.SKIPPED
+        remarks.add(kind, f"the header counts {counted(written, 'buffer')} and there are {there}: samples may be lost")
+    for lost, what in ((events_lost, "event"), (buffers_lost, "buffer")):
+        if lost:
+            remarks.add(Kind.SKIPPED, f"the recorder lost {counted(lost, what)}: samples may be missing", count=lost)
+    return LogFile(started, ended, written, (-(bias + standard), -(bias + daylight)))
+
+
+def _events(data: Data, buffer: _Buffer) -> Iterator[tuple[int, int, int, int, int, int]]:
+    """Of each part of a message in a buffer: kind, time, number, how many there are, and from where to where it is."""
+    held = data[buffer.start : buffer.end]
+    at, end = 0, len(held)
+    while at + _EVENT.size <= end:
+        size, header, marker, system_size = _EVENT.read(held, at, end)
+        if marker != _MARKER or header not in (*_SYSTEM, *_TRACE):
+            raise Refused(f"{_OTHER_TRACE} (type 0x{header:02x}{marker:02x} at byte {buffer.start + at:,})")
+        is_system = header in _SYSTEM
+        size = system_size if is_system else size
+        if size < (_SYSTEM_HEADER if is_system else _TRACED.size):
+            raise Refused(f"is damaged: an event at byte {buffer.start + at:,} is too short")
+        if at + size > end:
+            if buffer.start + end < len(data):
+                raise Refused(f"is damaged: an event at byte {buffer.start + at:,} is longer than its buffer")
+            break  # the file is cut there
+        if not is_system:
+            kind, stamp, low, high, part, parts = _TRACED.read(held, at, end)
+            if (low, high) != _PROVIDER:
+                raise Refused(f"{_OTHER_TRACE} (at byte {buffer.start + at:,})")
+            if kind not in (NAMES, COUNTERS, SAMPLE, CATALOGUE):
+                raise Refused(f"holds a message of a kind that is not known ({kind}) at byte {buffer.start + at:,}")
+            yield kind, stamp, part, parts, buffer.start + at + _TRACED.size, buffer.start + at + size
+        at = (at + size + 7) & ~7

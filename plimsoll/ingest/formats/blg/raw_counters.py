@@ -1,0 +1,172 @@
+"""Blocks that hold single counters as PDH keeps them: the first and the second value of each."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plimsoll.ingest.formats.blg.cooking import Counts, Flags, Recorded, cooked
+from plimsoll.ingest.formats.blg.counter_list import Entry
+from plimsoll.ingest.formats.blg.counter_types import CounterType, is_base, type_of
+from plimsoll.ingest.formats.blg.counters import Block, Column, Room
+from plimsoll.ingest.formats.blg.instances import Instances
+from plimsoll.ingest.formats.blg.refused import Refused
+from plimsoll.ingest.formats.blg.structures import Structure, text_at
+
+KIND_OF_ONE, KIND_OF_ARRAY = 0x0103, 0x0203
+MARK = 0x4C42  # "BL"
+
+_ONE, _ARRAY, _ITEM = Structure("raw_counter"), Structure("raw_array"), Structure("raw_item")
+SIZE_OF_ONE = _ONE.size
+_HEAD = 8  # of a block
+_VALID = (0, 1)  # PDH_CSTATUS_VALID_DATA and PDH_CSTATUS_NEW_DATA
+_NONE = np.zeros((1, 1), dtype=np.int64)
+
+
+class _Values(NamedTuple):
+    """Of each instance (a row) and sample (a column)."""
+
+    first: Counts
+    second: Counts
+    several: Counts
+    there: Flags
+
+
+class SingleCounters:
+    """Takes the blocks of counters that follow each other in each sample."""
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        self._entries = entries
+        self._types = [_type(entry) for entry in entries]
+        self._taken: list[bytes] = []
+        self._rows: list[int] = []
+
+    @property
+    def size(self) -> int:
+        """The bytes of its blocks in a sample."""
+        return len(self._entries) * _ONE.size
+
+    @property
+    def skipped(self) -> list[str]:
+        """Counters that hold no numbers."""
+        return [entry.path for entry, type_ in zip(self._entries, self._types, strict=True) if _is_text(type_)]
+
+    def take(self, row: int, block: Block) -> None:
+        """Take the blocks of a sample, all in one."""
+        self._taken.append(block.data[block.start : block.end])
+        self._rows.append(row)
+
+    def utc(self, rows: int) -> Iterator[Counts]:
+        """The clocks that counters were divided by where these are UTC."""
+        found = self._table(np.arange(rows))
+        for at, type_ in enumerate(self._types):
+            if type_ and type_.clock == "100ns":
+                yield np.where(_is_valid(found[at]), found[at]["second"], 0)
+
+    def columns(self, order: NDArray[np.int64], room: Room) -> Iterator[Column]:
+        """A column of each."""
+        room.take(len(self._entries) * len(order), self._entries[0].path)
+        found = self._table(order)
+        for at, (entry, type_) in enumerate(zip(self._entries, self._types, strict=True)):
+            if type_ is None or not type_.formula:
+                continue
+            one = found[at : at + 1]
+            there = _is_valid(one)
+            values = _cooked(type_, entry, _Values(one["first"], one["second"], one["multi"].astype(np.int64), there))
+            yield Column(entry.host, entry.object, entry.instance, entry.counter, type_, values[0], there[0])
+
+    def _table(self, order: NDArray[np.int64]) -> NDArray[np.void]:
+        """The blocks of each counter (a row) in each sample (a column). Refused if one is of another kind or size."""
+        blocks = np.frombuffer(b"".join(self._taken), dtype=_ONE.dtype).reshape(len(self._rows), len(self._entries))
+        is_one = (blocks["mark"] == MARK) & (blocks["kind"] == KIND_OF_ONE) & (blocks["size"] == _ONE.size)
+        if not is_one.all():
+            at = int(np.argwhere(~is_one)[0][1])
+            raise Refused(f"holds another block than its list of counters says: {self._entries[at].path}")
+        found = np.zeros((len(self._entries), len(order)), dtype=_ONE.dtype)
+        found["status"] = 0xFFFFFFFF
+        found[:, order[np.array(self._rows, dtype=np.int64)]] = blocks.T
+        return found
+
+
+class CounterOfInstances:
+    """Takes the block of one counter of all instances in each sample."""
+
+    def __init__(self, entry: Entry) -> None:
+        self._entry = entry
+        self._type = _type(entry)
+        if self._type and self._type.formula.endswith("of_several"):
+            raise Refused(f"holds a counter of several components of all instances, which is not read: {entry.path}")
+        self._instances = Instances(entry.path)
+        self._items: list[bytes] = []
+
+    @property
+    def skipped(self) -> list[str]:
+        """Counters that hold no numbers."""
+        return [self._entry.path] if _is_text(self._type) else []
+
+    def take(self, row: int, block: Block) -> None:
+        """Take the block of a sample."""
+        data, at, end = block
+        size, count, *unknown = _ARRAY.read(data, at, end)
+        if size != end - at - _HEAD or any(unknown):
+            raise Refused(f"holds an array of counters in a form that is not known: {self._entry.path}")
+        if count > (end - at - _ARRAY.size) // _ITEM.size:
+            raise Refused(f"is damaged: an array holds more counters than fit into it ({self._entry.path})")
+        start = at + _ARRAY.size
+        held = data[start : start + count * _ITEM.size]
+        items = np.frombuffer(held, dtype=_ITEM.dtype)
+        if items["unknown"].any():
+            raise Refused(f"holds an array of counters in a form that is not known: {self._entry.path}")
+        sign = (items["name"].tobytes(), data[start + len(held) : end])
+        places = [] if self._instances.sign_is(sign) else items["name"].tolist()
+        self._instances.add(row, [text_at(data, at + _HEAD + place, end) for place in places], sign)
+        self._items.append(held)
+
+    def utc(self, rows: int) -> Iterator[Counts]:
+        """The clocks that counters were divided by where these are UTC."""
+        if self._type and self._type.clock == "100ns" and self._instances.names:
+            values = self._values(np.arange(rows))
+            yield values.second.max(axis=0)
+
+    def columns(self, order: NDArray[np.int64], room: Room) -> Iterator[Column]:
+        """A column of each instance."""
+        if self._type is None or not self._type.formula:
+            return
+        room.take(len(self._instances.names) * len(order), self._entry.path)
+        found = self._values(order)
+        values = _cooked(self._type, self._entry, found)
+        for at, instance in enumerate(self._instances.names):
+            entry = self._entry
+            yield Column(entry.host, entry.object, instance, entry.counter, self._type, values[at], found.there[at])
+
+    def _values(self, order: NDArray[np.int64]) -> _Values:
+        there, places = self._instances.there(order), self._instances.places(order)
+        items = np.frombuffer(b"".join(self._items), dtype=_ITEM.dtype)
+        first, second = np.zeros(there.shape, dtype=np.int64), np.zeros(there.shape, dtype=np.int64)
+        first.reshape(-1)[places], second.reshape(-1)[places] = items["first"], items["second"]
+        return _Values(first, second, _NONE, there)
+
+
+def _cooked(type_: CounterType, entry: Entry, found: _Values) -> NDArray[np.float64]:
+    """The values of a counter: its second value is its clock, or its base if it needs one and no clock."""
+    frequency = np.full((1, found.first.shape[1]), entry.timebase, dtype=np.int64)
+    nothing = np.zeros_like(frequency)
+    clock = found.second if type_.clock else nothing
+    base = nothing
+    if type_.base:
+        base = found.several if type_.clock else found.second
+    return cooked(type_, Recorded(found.first, base, clock, frequency, found.there))
+
+
+def _type(entry: Entry) -> CounterType | None:
+    """The type of a counter; None if it is a base, which is no counter by itself."""
+    return None if is_base(entry.type) else type_of(entry.type, entry.path)
+
+
+def _is_text(type_: CounterType | None) -> bool:
+    return type_ is not None and not type_.formula
+
+
+def _is_valid(blocks: NDArray[np.void]) -> Flags:
+    return np.isin(blocks["status"], _VALID)

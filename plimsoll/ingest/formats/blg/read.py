@@ -1,0 +1,184 @@
+"""Reads a binary log (BLG) into a Log."""
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import TypeAlias
+
+import numpy as np
+import polars as pl
+
+from plimsoll.ingest.formats.blg.clock import instants, offsets_of, tell_changes
+from plimsoll.ingest.formats.blg.container import (
+    CATALOGUE,
+    COUNTERS,
+    NAMES,
+    SAMPLE,
+    Container,
+    is_container,
+    read_container,
+)
+from plimsoll.ingest.formats.blg.counter_list import ALL_INSTANCES, ONE, read_list, read_names
+from plimsoll.ingest.formats.blg.counters import Block, Column, Room
+from plimsoll.ingest.formats.blg.raw_counters import KIND_OF_ARRAY, MARK, CounterOfInstances, SingleCounters
+from plimsoll.ingest.formats.blg.refused import Refused
+from plimsoll.ingest.formats.blg.structures import Structure
+from plimsoll.ingest.formats.blg.whole_object import KIND as KIND_OF_OBJECT
+from plimsoll.ingest.formats.blg.whole_object import WholeObject
+from plimsoll.ingest.reading import Reading
+from plimsoll.ingest.shared.losses import LONGEST_HOLE
+from plimsoll.ingest.shared.text import Text
+from plimsoll.model.errors import Unusable
+from plimsoll.model.log import CounterFacts, Log, Times
+from plimsoll.model.names import Names
+from plimsoll.model.perfmon import CounterPath
+from plimsoll.model.remark import MAX_SHOWN, Kind, Remarks, counted, listed
+from plimsoll.model.sampling import sampling_interval
+from plimsoll.model.series import Series
+from plimsoll.model.times import Zone, offset_text
+
+NAME = "BLG"
+
+_SAMPLE, _CATALOGUE = Structure("sample"), Structure("catalogue")
+_KIND_OF_SAMPLE = 3
+_TO_DO = "convert it on Windows with relog FILE.blg -f CSV -o FILE.csv, or record CSV"
+
+_Source: TypeAlias = WholeObject | SingleCounters | CounterOfInstances
+
+
+def sniff(text: Text) -> bool:
+    """Whether the content begins as Windows' traces do, of which binary logs are a kind."""
+    return is_container(text.data[:128])
+
+
+def read(text: Text, how: Reading) -> Log:
+    """Read the log. Unusable if it is of a kind that is not read, or is damaged within what can be read."""
+    remarks = Remarks(str(text.path))
+    try:
+        return _read(text, how, remarks)
+    except Refused as error:
+        raise Unusable(f"{text.path}: the binary log {error}; {_TO_DO}") from None
+
+
+def _read(text: Text, how: Reading, remarks: Remarks) -> Log:
+    container = read_container(text.data, remarks)
+    sources, samples = _sources(text, container), [one for one in container.messages if one.kind == SAMPLE]
+    if not samples:
+        raise Refused("holds no whole sample")
+    for row, sample in enumerate(samples):
+        _take(row, sample.content(text.data), sources)
+    clocks = (clock for source in sources for clock in source.utc(len(samples)))
+    offsets = offsets_of(samples, clocks, container.header, remarks)
+    times = instants(samples, offsets)
+    by_time = np.argsort(times)
+    order = np.empty_like(by_time)
+    order[by_time] = np.arange(len(times))
+    times, offsets = times[by_time], offsets[by_time]
+    tell_changes(offsets, remarks)
+    _tell_losses(text, container, len(samples), sources, remarks)
+    _tell_hole(times, remarks)
+    room = Room(len(text.data))
+    series: dict[object, Series] = {}
+    facts: dict[object, CounterFacts] = {}
+    values: list[pl.Series] = []
+    for column in (column for source in sources for column in source.columns(order, room)):
+        one = _series(column, how.names)
+        if one.key in series:
+            raise Refused(f"holds two columns of one counter: {_path(column)}")
+        series[one.key] = one
+        facts[one.key] = _facts(column, times)
+        values.append(pl.Series(column.values, dtype=pl.Float64, nan_to_null=True))
+    zone = Zone.from_bias(f"UTC{offset_text(int(offsets[0]))}", -int(offsets[0]))
+    return Log(text.path, NAME, times, tuple(values), tuple(series.values()), zone, tuple(remarks), facts=facts)
+
+
+def _sources(text: Text, container: Container) -> list[_Source]:
+    """What takes the blocks of samples, in their order. Refused if the list of counters is not there, or is twice."""
+    lists = [one for one in container.messages if one.kind == COUNTERS]
+    if not lists:
+        raise Refused("has lost its list of counters, without which its samples have no names")
+    if len(lists) > 1:
+        raise Refused("holds several lists of counters: several logs were joined, or it is damaged")
+    names: dict[tuple[str, int], str] = {}
+    for message in container.messages:
+        if message.kind == NAMES:
+            read_names(message.content(text.data), names)
+    sources: list[_Source] = []
+    for kind, group in groupby(read_list(lists[0].content(text.data)), key=lambda entry: entry.kind):
+        if kind == ONE:
+            sources.append(SingleCounters(list(group)))
+        elif kind == ALL_INSTANCES:
+            sources += map(CounterOfInstances, group)
+        else:
+            sources += (WholeObject(entry, names) for entry in group)
+    return sources
+
+
+def _take(row: int, data: bytes, sources: Sequence[_Source]) -> None:
+    """Hand the blocks of a sample to what takes them. Refused if they are not those that the list of counters has."""
+    mark, kind, end = _SAMPLE.read(data, 0, len(data))
+    if (mark, kind) != (MARK, _KIND_OF_SAMPLE) or not _SAMPLE.size <= end <= len(data):
+        raise Refused(f"is damaged: sample {row + 1} has no beginning or another length than it says")
+    at = _SAMPLE.size
+    for source in sources:
+        if isinstance(source, SingleCounters):
+            if source.size > end - at:
+                raise Refused(f"is damaged: sample {row + 1} holds fewer counters than the list of counters")
+            source.take(row, Block(data, at, at + source.size))
+            at += source.size
+            continue
+        mark, kind, size = _SAMPLE.read(data, at, end)
+        if mark != MARK or not _SAMPLE.size <= size <= end - at:
+            raise Refused(f"is damaged: a block of sample {row + 1} has no beginning or a wrong length")
+        wanted = KIND_OF_OBJECT if isinstance(source, WholeObject) else KIND_OF_ARRAY
+        if kind != wanted:
+            raise Refused(f"holds a block of a kind not known or not listed (0x{kind:04x}), in sample {row + 1}")
+        source.take(row, Block(data, at + (_SAMPLE.size if wanted == KIND_OF_OBJECT else 0), at + size))
+        at += size
+    if data[at:end].strip(b"\0"):
+        raise Refused(f"is damaged: sample {row + 1} holds more than the list of counters says")
+    objects = {source.key: source for source in sources if isinstance(source, WholeObject)}
+    for source in objects.values():
+        source.settle(row, objects)
+
+
+def _tell_losses(text: Text, container: Container, samples: int, sources: Sequence[_Source], remarks: Remarks) -> None:
+    if container.lost:
+        told = f"{counted(container.lost, 'sample')} of which a part is missing: left out"
+        remarks.add(Kind.SKIPPED, told, count=container.lost)
+    for message in container.messages:
+        if message.kind == CATALOGUE:
+            data = message.content(text.data)
+            _, _, listed_ = _CATALOGUE.read(data, 0, len(data))
+            if listed_ != samples + container.lost:
+                told = f"the log counts {counted(listed_, 'sample')} at its end, and {samples} are there"
+                remarks.add(Kind.SKIPPED, told)
+    if skipped := [path for source in sources for path in source.skipped]:
+        told = f"{counted(len(skipped), 'counter')} without numbers: left out: {listed(skipped, MAX_SHOWN)}"
+        remarks.add(Kind.SKIPPED, told, count=len(skipped))
+
+
+def _tell_hole(times: Times, remarks: Remarks) -> None:
+    """Remark a pause of five minutes in a log of which something is lost: nobody knows what was in it."""
+    interval, lossy = sampling_interval(times), any(one.kind is Kind.SKIPPED for one in remarks)
+    if lossy and interval and (np.diff(times) >= interval + LONGEST_HOLE).any():
+        remarks.add(Kind.UNREAD, "samples of five minutes on end, or of more, may be among those that are lost")
+
+
+def _path(column: Column) -> str:
+    instance = f"({column.instance})" if column.instance is not None else ""
+    return f"\\\\{column.host}\\{column.object}{instance}\\{column.counter}"
+
+
+def _series(column: Column, names: Names) -> Series:
+    """The series of a column, by its path, as a log of text would have it."""
+    try:
+        path = CounterPath.parse(_path(column))
+    except ValueError:
+        raise Refused(f"names a counter in a way that is no path: {_path(column)}") from None
+    return names.series(path, column.host)
+
+
+def _facts(column: Column, times: Times) -> CounterFacts:
+    there = np.flatnonzero(column.there)
+    first, last = (int(times[at]) for at in (there[[0, -1]] if len(there) else (0, 0)))
+    return CounterFacts(column.type.name, len(there), first, last)

@@ -1,0 +1,70 @@
+"""The structures of a binary log, as structures.yaml describes them."""
+
+import struct
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+import yaml
+
+from plimsoll.ingest.formats.blg.refused import Refused
+
+_CODES = {"u1": "B", "u2": "H", "u4": "I", "u8": "Q", "i4": "i", "i8": "q"}
+
+
+class Structure:
+    """One structure: `size` in bytes; its fields are read in the order of the file."""
+
+    def __init__(self, name: str) -> None:
+        told = _file()[name]
+        self.name = name
+        self.size: int = told["bytes"]
+        fields = [(field, *_place(text)) for field, text in told["fields"].items()]
+        self.dtype = np.dtype(
+            {
+                "names": [field for field, _, _ in fields],
+                "formats": [f"<{kind}" for _, _, kind in fields],
+                "offsets": [at for _, at, _ in fields],
+                "itemsize": self.size,
+            }
+        )
+        code, reached = "<", 0
+        for _, at, kind in fields:
+            code += f"{at - reached}x{_CODES[kind]}"
+            reached = at + int(kind[1])
+        self._struct = struct.Struct(code)
+
+    def read(self, data: bytes, at: int, end: int) -> tuple[int, ...]:
+        """The fields of the one at that place. Refused if it does not end before `end`."""
+        if not 0 <= at <= end - self.size:
+            raise Refused(f"is damaged: a {self.name.replace('_', ' ')} is longer than what it is in")
+        return self._struct.unpack_from(data, at)
+
+
+def text_at(data: bytes, at: int, end: int) -> str:
+    """The UTF-16 text there, up to its zero character. Refused if it has none before `end`, or is not UTF-16."""
+    stop = at
+    while 0 <= stop < end - 1 and (stop := data.find(b"\0\0", stop, end)) >= 0 and (stop - at) % 2:
+        stop += 1
+    if not 0 <= at <= stop <= end - 2:
+        raise Refused("is damaged: a text has no end")
+    return utf16(data[at:stop])
+
+
+def utf16(data: bytes) -> str:
+    """Text of UTF-16 bytes. Refused if they are none."""
+    try:
+        return data.decode("utf-16-le")
+    except UnicodeDecodeError:
+        raise Refused("is damaged: a name is not UTF-16 text") from None
+
+
+def _place(text: str) -> tuple[int, str]:
+    offset, kind = text.split()
+    return int(offset, 16), kind
+
+
+@cache
+def _file() -> dict[str, Any]:
+    return yaml.load(files("plimsoll.ingest.formats.blg").joinpath("structures.yaml").read_bytes(), yaml.CSafeLoader)

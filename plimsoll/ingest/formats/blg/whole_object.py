@@ -1,0 +1,289 @@
+"""Blocks that hold a whole object, as its provider gave it: PERF_DATA_BLOCK of winperf.h."""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plimsoll.ingest.formats.blg.cooking import Counts, Recorded, cooked
+from plimsoll.ingest.formats.blg.counter_list import Entry, Names
+from plimsoll.ingest.formats.blg.counter_types import CounterType, is_base, type_of
+from plimsoll.ingest.formats.blg.counters import Block, Column, Room
+from plimsoll.ingest.formats.blg.instances import Instances
+from plimsoll.ingest.formats.blg.refused import Refused
+from plimsoll.ingest.formats.blg.structures import Structure, utf16
+from plimsoll.model.log import Values
+
+KIND = 0x0503
+
+_DATA, _OBJECT, _COUNTER = Structure("perf_data"), Structure("perf_object"), Structure("perf_counter")
+_INSTANCE, _VALUES = Structure("perf_instance"), Structure("perf_values")
+_PERF = int.from_bytes("PERF".encode("utf-16-le"), "little")
+_NO_INSTANCES = -1
+_NO_ID = -1
+_SIZES = {4: "<u4", 8: "<i8"}
+_CLOCKS = {"ticks": 0, "100ns": 1, "object": 2, "": 0}
+
+
+class _Counter(NamedTuple):
+    """A counter of an object: where its value is in an instance's, and that of its base, if it has one."""
+
+    name: str
+    type: CounterType
+    value: tuple[int, int]
+    base: tuple[int, int] | None
+
+
+class _Definition(NamedTuple):
+    """The counters of an object, the bytes that they take of each instance's, and those that hold no number."""
+
+    counters: tuple[_Counter, ...]
+    bytes: int
+    skipped: tuple[str, ...]
+
+
+class _Found(NamedTuple):
+    """The instances of a sample: names as recorded, parents as (object, place in its list), and a sign of them."""
+
+    names: list[bytes]
+    ids: list[int]
+    parents: list[tuple[int, int]]
+
+
+class WholeObject:
+    """Takes the block of an object in each sample."""
+
+    def __init__(self, entry: Entry, names: Names) -> None:
+        self._entry = entry
+        self._host = entry.host.casefold()
+        self._names = names
+        self._texts: dict[bytes, str] = {}
+        self._instances = Instances(entry.path)
+        self._definitions: dict[tuple[int, bytes], _Definition] = {}
+        self._object = 0
+        # Values of each sample with the same definition are in one piece: (definition, rows, bytes).
+        self._parts: list[tuple[_Definition, list[bytes], list[int]]] = []
+        self._times: list[tuple[int, tuple[int, ...]]] = []
+        self._found: _Found | None = None
+
+    @property
+    def skipped(self) -> list[str]:
+        """Counters that hold no numbers."""
+        return sorted({name for definition in self._definitions.values() for name in definition.skipped})
+
+    def take(self, row: int, block: Block) -> None:
+        """Take the block of a sample."""
+        data, at, end = block
+        signature, little, version, total, header, objects, ticks, per_s, time_100ns = _DATA.read(data, at, end)
+        if (signature, little, version) != (_PERF, 1, 1):
+            raise Refused(f"holds no PERF_DATA_BLOCK of version 1 where one should be: {self._entry.path}")
+        if objects != 1:
+            raise Refused(f"holds {objects} objects in one block: {self._entry.path}")
+        if not _DATA.size <= header <= total <= end - at:
+            raise self._damaged()
+        end, at = at + total, at + header
+        total, definitions, header, name, counters, instances, time, time_per_s = _OBJECT.read(data, at, end)
+        if not _OBJECT.size <= header <= definitions <= total <= end - at:
+            raise self._damaged()
+        self._take_object(name)
+        definition = self._definition(data[at + header : at + definitions], counters)
+        values = self._values(data, at + definitions, at + total, instances, definition.bytes)
+        self._times.append((row, (ticks, time_100ns, time, per_s, time_per_s)))
+        if not self._parts or self._parts[-1][0] != definition:
+            self._parts.append((definition, [], []))
+        self._parts[-1][1].append(values)
+        self._parts[-1][2].append(row)
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """The host and the number of the object."""
+        return self._host, self._object
+
+    def settle(self, row: int, objects: Mapping[tuple[str, int], "WholeObject"]) -> None:
+        """Name the instances of the sample, with their parents, which are in other objects of it."""
+        found = self._found
+        if found is None:
+            self._instances.add(row, [None], None)
+        elif not any(parent for parent, _ in found.parents):
+            sign = (tuple(found.names), tuple(found.ids) if b"" in found.names else None)
+            self._instances.add(row, [] if self._instances.sign_is(sign) else self._texts_of(found), sign)
+        else:
+            parents = {one: self._parents(one, objects) for one in {parent for parent, _ in found.parents}}
+            names = [
+                self._with_parent(name, parents[parent], place) if parent else name
+                for name, (parent, place) in zip(self._texts_of(found), found.parents, strict=True)
+            ]
+            self._instances.add(row, names, tuple(names))
+
+    def utc(self, rows: int) -> Iterator[Counts]:
+        """The clock of the recorded computer."""
+        yield self._clocks(rows)[1]
+
+    def columns(self, order: NDArray[np.int64], room: Room) -> Iterator[Column]:
+        """The counters of each instance."""
+        shape = len(self._instances.names), len(order)
+        types = {counter.name: counter.type for definition, *_ in self._parts for counter in definition.counters}
+        room.take(shape[0] * shape[1] * len(types), self._entry.path)
+        there, places = self._instances.there(order), self._instances.places(order)
+        clocks = np.zeros((5, len(order)), dtype=np.int64)
+        clocks[:, order] = self._clocks(len(order))
+        pieces = [
+            (definition, np.frombuffer(b"".join(values), dtype=_dtype(definition)))
+            for definition, values, _ in self._parts
+        ]
+        object_ = self._name(self._object)
+        columns: list[tuple[str, CounterType, Values]] = []
+        for name, type_ in types.items():
+            value, base = (np.zeros(shape, dtype=np.int64) for _ in range(2))
+            recorded = np.zeros(shape, dtype=bool)
+            at = 0
+            for definition, records in pieces:
+                here = places[at : at + len(records)]
+                at += len(records)
+                number, counter = next(
+                    ((i, one) for i, one in enumerate(definition.counters) if one.name == name), (0, None)
+                )
+                if counter is None:
+                    continue
+                if counter.type != type_:
+                    raise Refused(f"changes the type of a counter: {object_}\\{name}")
+                value.reshape(-1)[here] = records[f"value{number}"]
+                recorded.reshape(-1)[here] = True
+                if counter.base is not None:
+                    base.reshape(-1)[here] = records[f"base{number}"]
+            clock = clocks[_CLOCKS[type_.clock]][None]
+            frequency = clocks[4 if type_.formula == "elapsed" else 3][None]
+            columns.append((name, type_, cooked(type_, Recorded(value, base, clock, frequency, recorded))))
+        for at, instance in enumerate(self._instances.names):
+            for name, type_, values in columns:
+                yield Column(self._entry.host, object_, instance, name, type_, values[at], there[at])
+
+    def _take_object(self, name: int) -> None:
+        if self._object not in (0, name):
+            raise Refused(f"changes from one object to another: {self._entry.path}")
+        self._object = name
+
+    def _definition(self, data: bytes, count: int) -> _Definition:
+        """The counters of an object by their definitions, which are the same in most samples."""
+        if (known := self._definitions.get((count, data))) is not None:
+            return known
+        read: list[tuple[int, int, int, int]] = []
+        at = 0
+        if count > len(data) // _COUNTER.size:
+            raise self._damaged()
+        for _ in range(count):
+            size, name, code, length, place = _COUNTER.read(data, at, len(data))
+            if size < _COUNTER.size:
+                raise self._damaged()
+            read.append((name, code, length, place))
+            at += size
+        counters: list[_Counter] = []
+        skipped: list[str] = []
+        reach = 0
+        for at, (name_id, code, length, place) in enumerate(read):
+            if is_base(code):
+                continue
+            name = self._name(name_id)
+            type_ = type_of(code, f"{self._entry.path} {name}")
+            if not type_.formula:
+                skipped.append(name)
+                continue
+            base = None
+            if type_.base:
+                if at + 1 == len(read) or not is_base(read[at + 1][1]):
+                    raise Refused(f"holds a counter without its base: {self._entry.path} {name}")
+                _, _, base_length, base_place = read[at + 1]
+                base = (base_place, base_length)
+            for where, size in ((place, length), base or (place, length)):
+                if size not in _SIZES or where < _VALUES.size:
+                    raise self._damaged()
+                reach = max(reach, where + size)
+            counters.append(_Counter(name, type_, (place, length), base))
+        if len({counter.name.casefold() for counter in counters}) < len(counters):
+            raise Refused(f"has two counters of one name: {self._entry.path}")
+        found = _Definition(tuple(counters), max(reach, _VALUES.size), tuple(skipped))
+        found = next((one for one in self._definitions.values() if one == found), found)
+        self._definitions[count, data] = found
+        return found
+
+    def _values(self, data: bytes, at: int, end: int, instances: int, needed: int) -> bytes:
+        """The values of all instances, of each as many bytes as are needed; their names are put aside."""
+        if instances == _NO_INSTANCES:
+            self._found = None
+            (size,) = _VALUES.read(data, at, end)
+            if not needed <= size <= end - at:
+                raise self._damaged()
+            return data[at : at + needed]
+        if not 0 <= instances <= (end - at) // (_INSTANCE.size + _VALUES.size):
+            raise self._damaged()
+        found = _Found([], [], [])
+        values: list[bytes] = []
+        for _ in range(instances):
+            size, parent, place, unique, name, name_size = _INSTANCE.read(data, at, end)
+            block = at + size
+            (length,) = _VALUES.read(data, block, end)
+            if size < _INSTANCE.size or name + name_size > size or not needed <= length <= end - block:
+                raise self._damaged()
+            found.names.append(data[at + name : at + name + name_size])
+            found.ids.append(unique)
+            found.parents.append((parent, place))
+            values.append(data[block : block + needed])
+            at = block + length
+        self._found = found
+        return b"".join(values)
+
+    def _texts_of(self, found: _Found) -> list[str]:
+        """The names of instances; those without one have their number."""
+        texts = map(self._text, found.names)
+        return [text or ("" if id_ == _NO_ID else str(id_)) for text, id_ in zip(texts, found.ids, strict=True)]
+
+    def _text(self, name: bytes) -> str:
+        if (known := self._texts.get(name)) is None:
+            known = self._texts[name] = utf16(name[: len(name) & ~1]).partition("\0")[0]
+        return known
+
+    def _parents(self, number: int, objects: Mapping[tuple[str, int], "WholeObject"]) -> list[str]:
+        """The names of the instances of another object in the same sample."""
+        parent = objects.get((self._host, number))
+        return self._texts_of(parent._found) if parent and parent._found else []
+
+    def _with_parent(self, name: str, parents: list[str], place: int) -> str:
+        if place >= len(parents):
+            raise Refused(
+                f"has instances of which the parents are not in the log, so that their names are not known: "
+                f"{self._entry.path}; record the parents' object, too"
+            )
+        return f"{parents[place]}/{name}"
+
+    def _name(self, number: int) -> str:
+        try:
+            return self._names[self._host, number]
+        except KeyError:
+            raise Refused(f"does not say what name {number} is, of {self._entry.path}: a part of it is lost") from None
+
+    def _clocks(self, rows: int) -> Counts:
+        """Of each sample: ticks, UTC, the object's clock, and how many ticks and clock's units a second has."""
+        found = np.zeros((5, rows), dtype=np.int64)
+        for row, times in self._times:
+            found[:, row] = times
+        return found
+
+    def _damaged(self) -> Refused:
+        return Refused(f"is damaged: lengths within a sample contradict each other ({self._entry.path})")
+
+
+def _dtype(definition: _Definition) -> np.dtype[np.void]:
+    fields: dict[str, tuple[int, int]] = {}
+    for at, counter in enumerate(definition.counters):
+        fields[f"value{at}"] = counter.value
+        if counter.base is not None:
+            fields[f"base{at}"] = counter.base
+    return np.dtype(
+        {
+            "names": list(fields),
+            "formats": [_SIZES[size] for _, size in fields.values()],
+            "offsets": [place for place, _ in fields.values()],
+            "itemsize": definition.bytes,
+        }
+    )
