@@ -63,7 +63,7 @@ class LiveJudge:
         self._heard: dict[object, int] = {}
         self._planned: list[Planned] = []
         self._reach: dict[Series, int] = {}
-        self._find: Callable[[str], Origins] = lambda _: {}
+        self._find: Callable[[str], Origins] = lambda _: Origins()
         self._facts = Facts(given)
         self._last: int | None = None
         self._intervals: dict[str, int] | None = None
@@ -215,10 +215,9 @@ class LiveJudge:
         for one in self._planned:
             for condition in one.rule.conditions:
                 window = max(condition.over, _LEAST_REACH)
-                for subject, origin in self._find(condition.signal).values():
-                    if subject.host.casefold() == one.subject.host.casefold():
-                        for part in series_of(origin):
-                            reach[part] = max(window, reach.get(part, 0))
+                for _, origin in self._find(condition.signal).by_host.get(one.subject.key[0], ()):
+                    for part in series_of(origin):
+                        reach[part] = max(window, reach.get(part, 0))
         self._reach = reach
         self._buffers.read(reach, start, end)
 

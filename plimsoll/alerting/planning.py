@@ -84,12 +84,9 @@ def is_for(pack: Pack, series: Iterable[Series]) -> bool:
 
 
 def _planned(site: Site, documented: Rule, origins: Origins, hosts: Iterable[str], facts: Facts) -> Iterator[Planned]:
-    by_host: dict[str, list[tuple[Subject, Origin]]] = {}
-    for subject, origin in origins.values():
-        by_host.setdefault(subject.host.casefold(), []).append((subject, origin))
     drives = {subject.key: holds for subject, holds in site.drives.items()}
     for host in hosts:
-        recorded = by_host.get(host.casefold(), ())
+        recorded = origins.by_host.get(host.casefold(), ())
         if not recorded:
             continue
         rule, override = site.overrides.of(documented, host)
