@@ -1,6 +1,6 @@
 """Which rules are judged for which subjects of the live hosts: as a review would, from the series there are."""
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeAlias
@@ -55,10 +55,13 @@ class Planned:
         return self.rule.id, *self.subject.key
 
 
-def plan(site: Site, series: Sequence[Series], facts: Facts) -> tuple[list[Planned], Finder]:
+def plan(
+    site: Site, series: Sequence[Series], facts: Facts, check: Callable[[], None] = lambda: None
+) -> tuple[list[Planned], Finder]:
     """What is judged where these series have samples, and the finder of their signals.
 
-    Superseded rules become notes (severity info) where a current rule is judged for the same thing.
+    Superseded rules become notes (severity info) where a current rule is judged for the same thing. `check` is called
+    again and again, and may raise to end this.
     """
     finder = Finder(site.catalogue.signals, series, lambda _: True, facts.known)
     tags = host_tags(site.catalogue.signals)
@@ -72,6 +75,7 @@ def plan(site: Site, series: Sequence[Series], facts: Facts) -> tuple[list[Plann
         if not where and pack.pack in site.catalogue.by_hand:
             where = [*hosts.values()]
         for rule in pack.rules:
+            check()
             found += _planned(site, rule, finder.find(rule.signal), where, facts)
     by_hand = {rule.id for pack in site.catalogue.packs if pack.pack in site.catalogue.by_hand for rule in pack.rules}
     return _superseded(found, by_hand), finder

@@ -108,7 +108,7 @@ class RecentValues:
         try:
             tags = host_tags(watched.site.catalogue.signals)
             by_host: dict[str, list[Series]] = {}
-            for one in watched.store.series(end - _HOUR, end).series:
+            for one in watched.store.series(end - _HOUR, end, live=True).series:
                 by_host.setdefault(host_of(one, tags).casefold(), []).append(one)
             for series in by_host.values():
                 if self._ends.is_set():

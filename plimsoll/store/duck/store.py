@@ -134,18 +134,18 @@ class DuckStore(DuckRuns):
         """The hosts with samples in a range, sorted."""
         return sorted(hosts_of(self.series(start, end).series), key=str.casefold)
 
-    def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
+    def series(self, start: int, end: int, hosts: Sequence[str] = (), *, live: bool = False) -> FoundSeries:
         """The series with a sample in a range, sorted."""
-        found = [self._names.series[number] for number in duck_read.present(self._file, start, end)]
+        found = [self._names.series[number] for number in duck_read.present(self._file, start, end, live=live)]
         asked = {host.casefold() for host in hosts}
         chosen = [one for one in found if not hosts or one.host.casefold() in asked]
         return FoundSeries(sorted(chosen, key=lambda one: one.key), 0)
 
-    def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
+    def read(self, series: Sequence[Series], start: int, end: int, *, live: bool = False) -> list[Samples]:
         """The samples of each series in a range; the means of minutes where that is all that is kept."""
         numbers = self._numbers(series)
         with duck_read.ranging(self._file, _known(numbers), start, end) as asked:
-            found = duck_read.samples(asked)
+            found = duck_read.samples(asked, live=live)
         return [_NOTHING if number is None else found.get(number, _NOTHING) for number in numbers]
 
     def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Drawn]:
