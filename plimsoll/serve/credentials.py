@@ -75,7 +75,6 @@ class Credentials:
         self._changed: tuple[int, int] | None = None
         self._one_at_a_time = Lock()  # a hash takes 16 MB and a processor
         self._key = secrets.token_bytes(32)
-        self._valid = b""
 
     def is_owner(self, token: str) -> bool:
         """Whether this is the owner's token."""
@@ -87,16 +86,15 @@ class Credentials:
         return bool(known) and hmac.compare_digest(_token_hash(token).encode(), known.encode())
 
     def may_read(self, password: str) -> bool:
-        """Whether this is the password for reading. It takes some time, unless the same one was valid before."""
+        """Whether this is the password for reading. It takes some time."""
         known = self._current().get(_PASSWORD, "")
-        mark = hmac.digest(self._key, f"{known}\n{password}".encode(), "sha256")
-        if known and hmac.compare_digest(mark, self._valid):
-            return True
         with self._one_at_a_time:
-            valid = bool(known) and _is_password(password, known)
-        if valid:
-            self._valid = mark
-        return valid
+            return bool(known) and _is_password(password, known)
+
+    def mark(self, password: str) -> bytes:
+        """What stands for a password that was tested, as long as the one for reading is not changed."""
+        known = self._current().get(_PASSWORD, "")
+        return hmac.digest(self._key, f"{known}\n{password}".encode(), "sha256")
 
     def _current(self) -> dict[str, str]:
         try:

@@ -79,7 +79,7 @@ class Up:
         self._started = time.time_ns()
         self._settings = up_settings.load(setup.folder)
         hide_in_logs(self._settings.addresses)
-        self._limits = Limits(past_s=self._settings.store.days * _DAY_S)
+        self._limits = Limits(past_s=self._settings.store.days * _DAY_S, bounds=self._settings.limits.bounds)
         self._watch = ProcessWatch() if setup.host else None
         self._file = AlertsFile(setup.folder / NAME)
         self._writing = Writing(store, self._written)
@@ -93,6 +93,7 @@ class Up:
             processes=ProcessLines(store, site.catalogue.signals, setup.host or "", self._watch),
             troubles=self._troubles,
             on_step=self._stepped,
+            most_hosts=self._settings.limits.hosts,
         )
         self.address = setup.listen.url(tls=setup.certificate is not None)
         found = senders(self._settings, str(setup.folder / up_settings.FILE_NAME))
@@ -154,10 +155,12 @@ class Up:
         return all(server.running for server in self._servers) and all(thread.is_alive() for thread in self._threads)
 
     def _serving(self, listen: Listen, certificate: Certificate | None, *, owner_only: bool = False) -> Serving:
-        access = Access(listen, self._credentials, self._setup.allowed_hosts, owner_only)
+        access = Access(
+            listen, self._credentials, self._setup.allowed_hosts, owner_only, self._settings.login == "always"
+        )
         pages = () if owner_only else self._pages()
         app = create_app(self._store, self._writing, access, self._health, self._limits, pages)
-        return Serving(app, listen, certificate, self._limits)
+        return Serving(app, listen, certificate, self._limits, behind_proxy=access.is_behind_proxy)
 
     def _heart(self, settings: UpSettings) -> Heartbeat | None:
         if settings.heartbeat is None:

@@ -166,7 +166,7 @@ def test_samples_that_come_late_amend_the_history_and_notify_nobody(world):
 def test_a_store_that_does_not_answer_is_caught_up_with(world, monkeypatch):
     world.run(20 * MINUTE, {"web1": 60})
 
-    def away(*_):
+    def away(*_, **__):
         raise Unreachable("the store: does not answer")
 
     with monkeypatch.context() as patch:
