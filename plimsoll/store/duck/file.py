@@ -13,7 +13,9 @@ import duckdb
 
 from plimsoll.model.atomic import atomic_write
 from plimsoll.model.errors import Unusable
-from plimsoll.store.duck.open import Cursor, connect, write_ahead_log
+from plimsoll.store.duck.check import damaged
+from plimsoll.store.duck.open import connect, write_ahead_log
+from plimsoll.store.duck.parts import Cursor
 from plimsoll.store.protocol import StoreFull
 
 _CHECKPOINT_BYTES = 64 << 20
@@ -129,9 +131,11 @@ class DuckFile:
             yield cursor
         except _REFUSED as error:
             raise self._refusal(str(error)) from None
-        except duckdb.FatalException as error:
+        except (duckdb.FatalException, duckdb.InternalException) as error:
             self._disconnect(connection)
             raise self._refusal(str(error)) from None
+        except duckdb.Error as error:  # what was written is read otherwise: the file is damaged
+            raise damaged(self.path, error) from None
         finally:
             cursor.close()
 

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from plimsoll.model.samples import Samples, joined
 from plimsoll.store.duck.file import DuckFile
-from plimsoll.store.duck.open import Cursor
-from plimsoll.store.duck.parts import DAY, MINUTE, Kind, floor, live_parts
+from plimsoll.store.duck.parts import DAY, MINUTE, Cursor, Kind, floor, live_parts
 from plimsoll.store.duck.recorded import RECORDED
 from plimsoll.store.m4 import Drawn, bucket_width, joined_corners
 from plimsoll.store.protocol import Buckets

@@ -62,7 +62,12 @@ class DuckStore(DuckRuns):
             Unusable: Another process has the file open, it is of a later version, or it cannot be opened.
         """
         is_file = place.suffix == Path(FILE).suffix or place.is_file()
-        return cls(DuckFile(place if is_file else place / FILE, margin), Keeping(raw_days, days, size_limit))
+        file = DuckFile(place if is_file else place / FILE, margin)
+        try:
+            return cls(file, Keeping(raw_days, days, size_limit))
+        except BaseException:
+            file.close()
+            raise
 
     def close(self) -> None:
         """Close the file, after what is being written."""
