@@ -178,7 +178,10 @@ def load(folder: Path) -> UpSettings:
     if not os.path.lexists(path):
         return UpSettings()
     _check_owner(path)
-    return parse(user_files.read(path), path)
+    found = parse(user_files.read(path), path)
+    if found.addresses:
+        _check_unreadable(path)
+    return found
 
 
 def parse(data: bytes, path: Path) -> UpSettings:
@@ -197,6 +200,16 @@ def _check_owner(path: Path) -> None:
         raise Unusable(f"{path}: belongs to another user, who could have addresses of theirs notified; chown it")
     if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise Unusable(f"{path}: others may write it, and have addresses of theirs notified: chmod 600 {path}")
+
+
+def _check_unreadable(path: Path) -> None:
+    """Unusable if others can read addresses, which hold passwords; the group may where the file is root's."""
+    if sys.platform == "win32":
+        return
+    found = path.lstat()
+    closed = stat.S_IROTH | (stat.S_IRGRP if found.st_uid == os.geteuid() else 0)
+    if found.st_mode & closed:
+        raise Unusable(f"{path}: others may read it, and it has addresses with passwords or tokens: chmod 600 {path}")
 
 
 def _unusual(detail: Any) -> str | None:

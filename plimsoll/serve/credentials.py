@@ -8,6 +8,7 @@ import os
 import secrets
 import stat
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
@@ -18,6 +19,7 @@ from plimsoll.native.private import check_private
 
 OWNERS_FILE = "token"
 HASHES_FILE = "access.json"
+NEW_FILE = "new-secrets"
 _TOKEN, _PASSWORD = "token", "password"
 _COST = {"n": 1 << 14, "r": 8, "p": 1}  # 16 MB and some tens of milliseconds
 
@@ -49,6 +51,13 @@ def make_missing(folder: Path) -> Made:
         None if _TOKEN in known else new_token(folder),
         None if _PASSWORD in known else new_password(folder),
     )
+
+
+def keep_new(folder: Path, new: Mapping[str, str]) -> Path:
+    """Write new secrets to a file of the owner, where nobody is there to be shown them; the file."""
+    path = folder / NEW_FILE
+    _save(path, "".join(f"{name}: {secret}\n" for name, secret in new.items()))
+    return path
 
 
 def new_token(folder: Path) -> str:

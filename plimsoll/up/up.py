@@ -39,6 +39,7 @@ from plimsoll.store.protocol import Store
 from plimsoll.up import overview
 from plimsoll.up.running import OnlyOne
 from plimsoll.up.sources import Source, Sources
+from plimsoll.up.watchdog import Watchdog
 from plimsoll.up.watched import Watched
 
 _TIDY_S = 60.0
@@ -79,6 +80,7 @@ class Up:
         self._started = time.time_ns()
         self._settings = up_settings.load(setup.folder)
         hide_in_logs(self._settings.addresses)
+        _check_login(setup, self._settings)
         self._limits = Limits(past_s=self._settings.store.days * _DAY_S, bounds=self._settings.limits.bounds)
         self._watch = ProcessWatch() if setup.host else None
         self._file = AlertsFile(setup.folder / NAME)
@@ -105,9 +107,13 @@ class Up:
             # For commands on this computer, which then need to trust no certificate.
             self._servers.append(self._serving(Listen(port=0), None, owner_only=True))
         self._sources = Sources(setup.sources, self._writing)
+        watchdog = Watchdog(lambda: self.loop.last, self._notifier.say)
         self._threads = [
             Thread(target=self.loop.run, args=(self._stop,), name="alert loop"),
             Thread(target=self._tidy, name="tidying"),
+            Thread(
+                target=Watchdog(lambda: self.loop.last, self._notifier.say).run, args=(self._stop,), name="watchdog"
+            ),
         ]
 
     def start(self) -> None:
@@ -121,13 +127,13 @@ class Up:
             thread.start()
 
     def stop(self) -> None:
-        """Stop the server first, then write what it received, then end the loop and close the files."""
+        """Stop the server first, then write what it received, then close the files. The loop is told to end at once."""
+        self._stop.set()
         self._closing.close()
         for server in self._servers:
             server.stop()
         self._sources.stop()
         self._writing.close()
-        self._stop.set()
         for thread in self._threads:
             if thread.ident:
                 thread.join()
@@ -218,3 +224,12 @@ class Up:
                 _log.error("the store cannot be tidied: %s", error)
             except Exception:  # the thread must go on
                 _log.exception("tidying failed")
+
+
+def _check_login(setup: Setup, settings: UpSettings) -> None:
+    """Unusable if others than this machine are to reach it by a name, through a proxy, and need no login."""
+    if setup.allowed_hosts and setup.listen.is_loopback and settings.login != "always":
+        raise Unusable(
+            f"{', '.join(setup.allowed_hosts)}: leads here only through a proxy, whose clients would need no "
+            f'login: write login = "always" into {setup.folder / up_settings.FILE_NAME}'
+        )

@@ -20,6 +20,7 @@ from plimsoll.pages.dashboards.range_picker import RangePicker
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.up.watched import Watched
 
+_MOST_OFFERED = 500
 _MOST_HOSTS = 50  # in an address
 _MILLISECONDS = 1000
 
@@ -116,7 +117,13 @@ class HostPicker:
         """Each host, the link that shows it alone, and whether it is chosen."""
         chosen = {host.casefold() for host in self.chosen}
         absent = [one for one in self.chosen if one.casefold() not in {host.casefold() for host in self.known}]
-        return [(host, self._link([host]), host.casefold() in chosen) for host in (*self.known, *absent)]
+        offered = [*absent, *self.known][:_MOST_OFFERED]
+        return [(host, self._link([host]), host.casefold() in chosen) for host in offered]
+
+    @property
+    def more(self) -> int:
+        """How many hosts are not offered; their names can be given in the address."""
+        return max(0, len(self.known) - _MOST_OFFERED)
 
     @property
     def all(self) -> str:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import stat
 import threading
 import time
 from collections.abc import Generator, Iterator
@@ -42,6 +43,7 @@ class DuckFile:
         if path.resolve() in self._here:
             raise Unusable(f"{path}: this process has it open already")
         self._connection: Cursor | None = connect(path)
+        path.chmod(stat.S_IRUSR | stat.S_IWUSR)
         self._is_closed = False
         self._here.add(path.resolve())
 
@@ -110,6 +112,7 @@ class DuckFile:
             size = self.path.stat().st_size
         try:
             with atomic_write(to) as copy, self.path.open("rb") as source, copy.open("wb") as target:
+                copy.chmod(stat.S_IRUSR | stat.S_IWUSR)
                 # What is written meanwhile may be appended, and is not part of the copy.
                 for piece in pieces(source, size):
                     target.write(piece)
