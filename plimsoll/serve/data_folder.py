@@ -14,6 +14,9 @@ _NAME = "plimsoll"
 # One of these shows that a folder is a data folder.
 _FILES = frozenset({"up.toml", "alerts.db", "plimsoll.duckdb", "token", "access.json"})
 
+# Others may have read these already: whoever opens them refuses them, so that somebody learns of it.
+_SECRET = frozenset({"up.toml", "token", "access.json"})
+
 
 def default_folder(environment: Mapping[str, str] = os.environ, system: str = sys.platform) -> Path:
     r"""The data folder where none is named: that of the user's applications, as the system has it.
@@ -53,7 +56,8 @@ def made(folder: Path | None) -> Path:
         raise Unusable(f"{folder}: cannot be made: {error.strerror or error}; name another with --data") from None
     if sys.platform != "win32":
         for path in (folder, *folder.rglob("*")):
-            _close(path)
+            if path.name not in _SECRET:
+                _close(path)
     return folder
 
 

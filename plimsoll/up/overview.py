@@ -34,8 +34,8 @@ def troubles(
     if progress.left_out:
         yield Trouble(
             HOSTS_LEFT_OUT,
-            f"{counted(progress.left_out, 'host')} {'is' if progress.left_out == 1 else 'are'} not judged: there are more "
-            "than limits.hosts in up.toml; raise that if they are yours",
+            f"{counted(progress.left_out, 'host')} {'is' if progress.left_out == 1 else 'are'} not judged: there are "
+            "more than limits.hosts in up.toml; raise that if they are yours",
         )
     for one in notifier.states():
         if one.failing_since is not None and now - one.failing_since >= _FAILING:

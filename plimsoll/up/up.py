@@ -111,9 +111,7 @@ class Up:
         self._threads = [
             Thread(target=self.loop.run, args=(self._stop,), name="alert loop"),
             Thread(target=self._tidy, name="tidying"),
-            Thread(
-                target=Watchdog(lambda: self.loop.last, self._notifier.say).run, args=(self._stop,), name="watchdog"
-            ),
+            Thread(target=watchdog.run, args=(self._stop,), name="watchdog"),
         ]
 
     def start(self) -> None:

@@ -151,3 +151,27 @@ def test_elsewhere_a_proxy_may_pass_on_what_has_a_login(duckdb, tmp_path):
     with site(duckdb, tmp_path / "data", listen=EVERYWHERE) as here:
         password = new_password(here.folder)
         assert here.request("GET", "/", headers={"X-Forwarded-For": "192.0.2.1", **basic(password)}).status == 200
+
+
+ODD = [
+    "/alerts?from=now-99999999999d",
+    "/dashboards/cpu?from=now-99999999999d",
+    f"/dashboards/cpu?from=now-{'9' * 5000}d",
+    "/dashboards/cpu?from=-9999999999999999",
+    f"/alerts/{'9' * 20}",
+    f"/alerts/{'9' * 5000}",
+    f"/alerts?page={'9' * 30}&firing={'9' * 30}",
+    f"/silences/matches?rule={'*' * 2000}",
+    f"/?silenced={'9' * 30}",
+]
+
+
+def test_no_number_in_an_address_is_a_defect(here):
+    for path in ODD:
+        assert here.request("GET", path).status in (200, 400, 404), path
+    for path in (f"/silences/{'9' * 20}/end", f"/alerts/{'9' * 20}/ack", f"/silences/{'9' * 5000}/end"):
+        assert here.request("POST", path, b"note=x").status in (404, 405, 422), path
+    for length in ("99999999999999d", f"{'9' * 400}d", "1e99", "nan", "-1h", ""):
+        for alert in ("", "9" * 20, "9" * 5000):
+            form = f"rule=windows-*&host=*&instance=*&length={length}&reason=x&who=y&alert={alert}".encode()
+            assert here.request("POST", "/silences", form).status in (404, 422), (length, alert)

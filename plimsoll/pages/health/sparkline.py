@@ -61,10 +61,14 @@ class Recent:
         bounds = (0.0, 0.0 if limit is None else limit)
         low = min(*bounds, float(np.fmin.reduce(values)))
         high = max(*bounds, float(np.fmax.reduce(values)))
-        rise = (HEIGHT - 3) / (high - low) if high > low else 0.0
-        # From the lowest value: beside a very large one, the difference to 0 would be lost in rounding.
-        heights = np.rint(HEIGHT - 1.5 - (values[places] - low) * rise).astype(int)
-        return Sparkline(_path(places, heights), None if limit is None else round(HEIGHT - 1.5 - (limit - low) * rise))
+        span = high - low if high > low else 1.0
+
+        def height(value: NDArray[np.float64] | float) -> NDArray[np.float64] | float:
+            # From the lowest value: beside a very large one, the difference to 0 would be lost in rounding.
+            return HEIGHT - 1.5 - (value - low) / span * (HEIGHT - 3)
+
+        heights = np.rint(height(values[places])).astype(int)
+        return Sparkline(_path(places, heights), None if limit is None else round(float(height(limit))))
 
 
 def _path(places: NDArray[np.intp], heights: NDArray[np.int_]) -> str:
