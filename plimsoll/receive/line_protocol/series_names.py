@@ -11,6 +11,7 @@ from plimsoll.receive.line_protocol.grammar import LONGEST_KEY, tags_of
 
 _MOST_SPELLINGS = 16  # of one measurement with its tags
 _OVERHEAD = 300  # about what a name takes besides its bytes
+_HEAD_OVERHEAD = 1200  # and a measurement with its tags
 _ESCAPED = {kind: re.compile(rb"\\([" + kind + rb"])") for kind in (b", ", b",= ", b',= "')}
 
 
@@ -63,14 +64,14 @@ class Fields(dict[bytes, int]):
 class Bounds:
     """How many series and hosts are known at a time: in all, and of those that one writer (an address) brought.
 
-    `names` are the bytes that all their names and other spellings of them may take.
+    `names` is the memory (bytes) that all their names and other spellings of them may take.
     """
 
     series: int = 200_000
     hosts: int = 5_000
     writer_series: int = 100_000
     writer_hosts: int = 2_000
-    names: int = 64 << 20
+    names: int = 128 << 20
 
 
 class SeriesNames:
@@ -113,7 +114,7 @@ class SeriesNames:
                 self._check_room()
                 self._check_host(of.host.casefold())
                 found = self._by_key[of.key] = Fields(self, of, LONGEST_KEY - 4 - len(head))
-                self._bytes += len(head) + _OVERHEAD
+                self._bytes += 2 * len(head) + _HEAD_OVERHEAD
             # The first spelling of each always has its place: whoever sends it is not to be slowed down by others.
             if not found.spellings or (found.spellings < _MOST_SPELLINGS and self.may_keep(head)):
                 found.spellings += 1
@@ -166,6 +167,7 @@ class SeriesNames:
         if found is None:
             found = self._by_key[of.key] = Fields(self, of, LONGEST_KEY)
             self._hosts.add(of.host.casefold())
+            self._bytes += _HEAD_OVERHEAD
         name = one.field.encode()
         if name not in found:
             found[name] = len(self.series)
