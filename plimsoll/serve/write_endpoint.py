@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
 from urllib.parse import parse_qs
+from weakref import WeakValueDictionary
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -52,6 +53,8 @@ class WriteEndpoint:
         self._clock = clock
         self._parser = Parser(limits.bounds, known)
         self._pool = ThreadPoolExecutor(_PARSERS, "parser")
+        # A writer's bodies are parsed one after another, so that there is always a thread for the others.
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self.routes = [
             Route("/api/v2/write", self.write, methods=["POST"]),
             Route("/write", self.write_v1, methods=["POST"]),
@@ -105,7 +108,8 @@ class WriteEndpoint:
             async with self._bodies.read(request, self._limits.body) as body:
                 loop = asyncio.get_running_loop()
                 writer = network_of(request.client.host if request.client else "")
-                parsed = await loop.run_in_executor(self._pool, self._parse, body, encoding in _GZIP, unit, writer)
+                async with self._turns.setdefault(writer, asyncio.Lock()):
+                    parsed = await loop.run_in_executor(self._pool, self._parse, body, encoding in _GZIP, unit, writer)
             result = await asyncio.wrap_future(self._writing.put(parsed.points))
         except NotGzip as error:
             return refusal(HTTPStatus.BAD_REQUEST, f"unable to read data: {error}")
