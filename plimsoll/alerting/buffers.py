@@ -34,10 +34,10 @@ class Buffers:
         new = [series for series in reach if series not in self._held]
         # Where the last step ended before `start`, what lies between is needed, too.
         since = (start if self._end is None else min(start, self._end + 1)) - self._overlap
-        for series, samples in zip(known, self._store.read(known, since, end) if known else (), strict=True):
+        for series, samples in zip(known, self._store.read(known, since, end, live=True) if known else (), strict=True):
             self._held[series] = _cut(_joined(self._held[series], samples, since), start - reach[series])
         furthest = start - max((reach[series] for series in new), default=0)
-        for series, samples in zip(new, self._store.read(new, furthest, end) if new else (), strict=True):
+        for series, samples in zip(new, self._store.read(new, furthest, end, live=True) if new else (), strict=True):
             self._held[series] = _cut(_declared(samples, None), start - reach[series])
         self._end = end
 

@@ -1,6 +1,6 @@
 """Steps the state machine of every rule over live data, from evaluation to evaluation."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import isnan, nan
@@ -9,6 +9,7 @@ import numpy as np
 
 from plimsoll.alerting.buffers import Buffers
 from plimsoll.alerting.judged_now import JudgedNow
+from plimsoll.alerting.live_series import MOST_HOSTS, GoOn, LiveSeries, go_on
 from plimsoll.alerting.planning import Key, Planned, Site, plan
 from plimsoll.alerting.transitions import Reading, Transition
 from plimsoll.hosts.facts import Facts, GivenFacts, UnknownFact
@@ -26,7 +27,7 @@ from plimsoll.rules.subjects import host_of, host_tags
 from plimsoll.store.protocol import Store
 
 OVERLAP = 60 * SECOND  # samples that arrive later than this are not in the windows of later evaluations
-_FORGOTTEN = 3600 * SECOND  # a series without samples for so long is not judged; what fires stays firing
+_FIRST_LOOK = 3600 * SECOND
 _LEAST_REACH = 1800 * SECOND  # for the interval and the window of a series that is sampled every 5 minutes
 _LEARN_EVERY = 60 * SECOND
 _ACTIVE = (State.PENDING, State.FIRING)
@@ -51,20 +52,30 @@ class LiveJudge:
     """Judges the live data of a store.
 
     `advance` is called with one evaluation after the other, or with many to catch up. Only statuses that are pending
-    or firing are kept; others are as good as none.
+    or firing are kept; others are as good as none. `most_hosts` and `oldest` are those of `LiveSeries`; `check` is
+    called again and again, and may raise Stopped.
     """
 
-    def __init__(self, store: Store, site: Site, given: GivenFacts, statuses: Mapping[Key, Status]) -> None:
-        self._store = store
+    def __init__(
+        self,
+        store: Store,
+        site: Site,
+        given: GivenFacts,
+        statuses: Mapping[Key, Status],
+        *,
+        most_hosts: int = MOST_HOSTS,
+        oldest: Sequence[str] = (),
+        check: GoOn = go_on,
+    ) -> None:
         self._site = site
         self._given = given
         self._buffers = Buffers(store, OVERLAP)
         self._tags = host_tags(site.catalogue.signals)
-        self._series: dict[object, Series] = {}
-        self._heard: dict[object, int] = {}
+        self._live = LiveSeries(store, self._tags, most_hosts, oldest)
+        self._check = check
         self._planned: list[Planned] = []
         self._reach: dict[Series, int] = {}
-        self._find: Callable[[str], Origins] = lambda _: {}
+        self._find: Callable[[str], Origins] = lambda _: Origins()
         self._facts = Facts(given)
         self._last: int | None = None
         self._intervals: dict[str, int] | None = None
@@ -111,6 +122,11 @@ class LiveJudge:
         """The facts that limits need and nobody gives, by host."""
         return self._not_judged
 
+    @property
+    def left_out(self) -> Collection[str]:
+        """The hosts that are not judged because there are more than are judged."""
+        return self._live.left_out
+
     def value(self, key: Key, at: int) -> float:
         """The reduced value of a rule at the last evaluation, if that was `at`; NaN if there is no data."""
         latest = self._latest.get(key)
@@ -140,7 +156,7 @@ class LiveJudge:
         """Evaluate at the times `at` (UTC ns, ascending, on the grid), which follow the last ones."""
         start, end = int(at[0]), int(at[-1])
         if self._last is None:
-            self._discover(start - _FORGOTTEN, start - EVERY)
+            self._discover(start - _FIRST_LOOK, start - EVERY)
             self._last = start - EVERY
         since = self._last + 1 - OVERLAP
         late, in_time = self._discover(since, self._last), self._discover(self._last + 1, end)
@@ -154,6 +170,7 @@ class LiveJudge:
         judge = Judge(self._find, self._buffers.samples, self._facts, signals=self._site.catalogue.signals)
         transitions: list[Transition] = []
         for one in self._planned:
+            self._check()
             try:
                 found = judge.conditions(one.rule, one.subject, one.origin, at)
             except UnknownFact as unknown:
@@ -183,43 +200,33 @@ class LiveJudge:
 
     def reread(self, series: Iterable[Series]) -> None:
         """Take late samples of these series into the windows of later evaluations."""
-        self._buffers.forget([known for one in series if (known := self._series.get(one.key))])
+        self._buffers.forget([known for one in series if (known := self._live.get(one.key))])
 
     def _discover(self, start: int, end: int) -> list[str]:
         """Note which series have samples in a range, and return their hosts."""
-        hosts: dict[str, str] = {}
-        for one in self._store.series(start, end).series:
-            key = one.key
-            if key not in self._series:
-                self._series[key] = one
-                self._differs = True
-            self._heard[key] = end
-            host = host_of(one, self._tags)
-            hosts.setdefault(host_key(host), host)
-        silent = [key for key, last in self._heard.items() if end - last > _FORGOTTEN]
-        for key in silent:
-            del self._heard[key], self._series[key]
-            self._differs = True
-        return [*hosts.values()]
+        self._check()
+        hosts, differs = self._live.look(start, end)
+        self._differs = self._differs or differs
+        return hosts
 
     def _plan(self, start: int, end: int) -> None:
         """Find what is judged on the series there are, and read what that needs."""
-        series = [*self._series.values()]
+        series = self._live.series
         telling = {one: _LEAST_REACH for one in series if shows_in_values(one)}
         self._buffers.read({**self._reach, **telling}, start, end)
         values = [(one, partial(self._values, one)) for one in series]
         self._facts = Facts(self._given, facts_shown_by(values))
-        self._planned, finder = plan(self._site, series, self._facts)
+        self._planned, finder = plan(self._site, series, self._facts, self._check)
         self._find = finder.find
         self._not_judged = {}
         reach: dict[Series, int] = dict(telling)
         for one in self._planned:
+            self._check()
             for condition in one.rule.conditions:
                 window = max(condition.over, _LEAST_REACH)
-                for subject, origin in self._find(condition.signal).values():
-                    if host_key(subject.host) == host_key(one.subject.host):
-                        for part in series_of(origin):
-                            reach[part] = max(window, reach.get(part, 0))
+                for _, origin in self._find(condition.signal).by_host.get(one.subject.key[0], ()):
+                    for part in series_of(origin):
+                        reach[part] = max(window, reach.get(part, 0))
         self._reach = reach
         self._buffers.read(reach, start, end)
 

@@ -14,6 +14,7 @@ from plimsoll.alerting.clocks import Clocks
 from plimsoll.alerting.episodes import Episode
 from plimsoll.alerting.judged_now import JudgedNow
 from plimsoll.alerting.judging import LiveJudge, evaluations
+from plimsoll.alerting.live_series import MOST_HOSTS, Stopped
 from plimsoll.alerting.planning import Key, Site
 from plimsoll.alerting.replay import replay
 from plimsoll.alerting.roster import Roster, Seen
@@ -48,7 +49,7 @@ class Progress:
     `judged` is the number of warning and critical limits that are judged, by host (case-folded); `pending` of them are
     crossed, but not yet for as long as they must be. `lacking` are the facts that limits need and nobody gives, by
     host, and `impossible` the values that are not judged because they cannot be. `ahead` is how far the clocks of some
-    hosts are ahead (ns), and `behind` of others behind.
+    hosts are ahead (ns), and `behind` of others behind. `left_out` hosts are not judged, as there are too many.
     """
 
     evaluated: int | None = None
@@ -61,6 +62,7 @@ class Progress:
     impossible: Mapping[str, set[str]] = field(default_factory=dict[str, set[str]])
     ahead: Mapping[str, int] = field(default_factory=dict[str, int])
     behind: Mapping[str, int] = field(default_factory=dict[str, int])
+    left_out: int = 0
 
 
 class AlertLoop:
@@ -83,6 +85,7 @@ class AlertLoop:
         processes: Callable[[int, Iterable[str]], Mapping[str, Sequence[str]]] = lambda *_: {},
         troubles: Callable[[], Sequence[Trouble]] = lambda: (),
         on_step: Callable[[int], None] = lambda _: None,
+        most_hosts: int = MOST_HOSTS,
     ) -> None:
         self._store = store
         self._site = site
@@ -93,6 +96,8 @@ class AlertLoop:
         self._processes = processes
         self._troubles = troubles
         self._on_step = on_step
+        self._most_hosts = most_hosts
+        self._stop = Event()
         self._own = Troubles(book.file)
         self._tags = host_tags(site.catalogue.signals)
         self._clocks = Clocks(self._tags)
@@ -108,9 +113,15 @@ class AlertLoop:
         self.judged: Sequence[JudgedNow] = ()
 
     def run(self, stop: Event) -> None:
-        """Perform what is due until `stop` is set."""
+        """Perform what is due until `stop` is set; what is being evaluated then is left to the next start."""
+        self._stop = stop
         while not stop.wait(_TICK_S):
             self.perform(time.time_ns())
+
+    @property
+    def last(self) -> int | None:
+        """The last evaluation that was kept (UTC ns), None before the first. It moves while others are caught up."""
+        return self._last
 
     def written(self, points: Points, now: int) -> None:
         """Note samples that were written after their evaluation, so that history can be amended, and wrong clocks."""
@@ -132,6 +143,8 @@ class AlertLoop:
             self._own.step(self._troubles(), now)
             self._evaluate(now)
             self._amend(now)
+        except Stopped:
+            self._judge = None
         except (Unreachable, Unusable, NotKept) as error:
             self._failed(str(error))
             self._judge = None  # what was evaluated may not have been kept: begin again from what was
@@ -178,6 +191,7 @@ class AlertLoop:
             impossible=judge.impossible,
             ahead=self._clocks.ahead(now),
             behind={host: by for host, (by, _) in behind.items()},
+            left_out=len(judge.left_out),
         )
         self.judged = judge.now(int(at[-1]))
         self._on_step(now)
@@ -187,8 +201,20 @@ class AlertLoop:
         self._last = self._book.last_evaluation()
         self._book.keep_only(self._site.is_judged, due, now=due)
         self._kept = dict(self._book.statuses())
-        self._judge = LiveJudge(self._store, self._site, self._given, self._kept)
+        self._judge = LiveJudge(
+            self._store,
+            self._site,
+            self._given,
+            self._kept,
+            most_hosts=self._most_hosts,
+            oldest=self._roster.oldest_first(),
+            check=self._check,
+        )
         return self._judge
+
+    def _check(self) -> None:
+        if self._stop.is_set():
+            raise Stopped
 
     def _step(self, judge: LiveJudge, at: Times, now: int, *, is_quiet: bool) -> None:
         """Evaluate, and keep what that brought."""

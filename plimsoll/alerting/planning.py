@@ -1,6 +1,6 @@
 """Which rules are judged for which subjects of the live hosts: as a review would, from the series there are."""
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeAlias
@@ -56,10 +56,13 @@ class Planned:
         return self.rule.id, *self.subject.key
 
 
-def plan(site: Site, series: Sequence[Series], facts: Facts) -> tuple[list[Planned], Finder]:
+def plan(
+    site: Site, series: Sequence[Series], facts: Facts, check: Callable[[], None] = lambda: None
+) -> tuple[list[Planned], Finder]:
     """What is judged where these series have samples, and the finder of their signals.
 
-    Superseded rules become notes (severity info) where a current rule is judged for the same thing.
+    Superseded rules become notes (severity info) where a current rule is judged for the same thing. `check` is called
+    again and again, and may raise to end this.
     """
     finder = Finder(site.catalogue.signals, series, lambda _: True, facts.known)
     tags = host_tags(site.catalogue.signals)
@@ -73,6 +76,7 @@ def plan(site: Site, series: Sequence[Series], facts: Facts) -> tuple[list[Plann
         if not where and pack.pack in site.catalogue.by_hand:
             where = [*hosts.values()]
         for rule in pack.rules:
+            check()
             found += _planned(site, rule, finder.find(rule.signal), where, facts)
     by_hand = {rule.id for pack in site.catalogue.packs if pack.pack in site.catalogue.by_hand for rule in pack.rules}
     return _superseded(found, by_hand), finder
@@ -85,12 +89,9 @@ def is_for(pack: Pack, series: Iterable[Series]) -> bool:
 
 
 def _planned(site: Site, documented: Rule, origins: Origins, hosts: Iterable[str], facts: Facts) -> Iterator[Planned]:
-    by_host: dict[str, list[tuple[Subject, Origin]]] = {}
-    for subject, origin in origins.values():
-        by_host.setdefault(host_key(subject.host), []).append((subject, origin))
     drives = {subject.key: holds for subject, holds in site.drives.items()}
     for host in hosts:
-        recorded = by_host.get(host_key(host), ())
+        recorded = origins.by_host.get(host_key(host), ())
         if not recorded:
             continue
         rule, override = site.overrides.of(documented, host)

@@ -33,7 +33,7 @@ def replay(
     first = start - _BEFORE
     tags = host_tags(site.catalogue.signals)
     by_host: dict[str, list[Series]] = {}
-    for one in store.series(first, end).series:
+    for one in store.series(first, end, live=True).series:
         by_host.setdefault(host_key(host_of(one, tags)), []).append(one)
     wanted = {host_key(host) for host in hosts}
     for host, series in by_host.items():
@@ -58,7 +58,7 @@ def conditions_of(
 
     def hold(some: Collection[Series]) -> None:
         missing = [one for one in some if one not in held]
-        held.update(zip(missing, store.read(missing, start, end) if missing else (), strict=True))
+        held.update(zip(missing, store.read(missing, start, end, live=True) if missing else (), strict=True))
 
     def values(one: Series) -> Values:
         return held[one].values if one in held else np.empty(0)

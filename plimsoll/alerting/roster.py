@@ -110,6 +110,11 @@ class Roster:
                     _write(connection, one)
             self._alert([one for one in known.values() if one.is_expected], now, self._watching, connection)
 
+    def oldest_first(self) -> list[str]:
+        """The hosts, case-folded: those that up.toml lists, then those whose data began first."""
+        known = [one for one in hosts(self._file) if one.host not in self._listed and one.since is not None]
+        return [*self._listed, *(one.host for one in sorted(known, key=lambda one: one.since or 0))]
+
     def _alert(self, expected: Sequence[Host], now: int, watching: int, connection: sqlite3.Connection) -> None:
         rows = connection.execute(
             "SELECT id, kind, host FROM alerts WHERE ended_at IS NULL AND kind IN ('host-silent', 'all-silent')"

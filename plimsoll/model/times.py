@@ -16,17 +16,24 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _UNIT_SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400}
 _OFFSET = re.compile(r"([+-])(\d{1,2}):?([0-5]\d)")
+_LONGEST_S = 100 * 365.25 * 86_400
 _NO_ZONES = {"localtime", "posixrules", "factory"}  # files of the zone database that differ between machines
 
 
 def parse_duration(text: str | float) -> int:
-    """Nanoseconds of `1m`, `90s`, `1h30m`, or of a plain number of seconds. ValueError otherwise."""
+    """Nanoseconds of `1m`, `90s`, `1h30m`, or of a plain number of seconds. ValueError otherwise, and if too long."""
     if isinstance(text, int | float):
-        return round(text * SECOND)
+        return _nanoseconds(text, str(text))
     parts = _DURATION.findall(text)
     if not parts or "".join(number + unit for number, unit in parts) != text:
         raise ValueError(f'"{text}" is not a duration; write it like 30s, 5m or 1h30m')
-    return round(sum(float(number) * _UNIT_SECONDS[unit] for number, unit in parts) * SECOND)
+    return _nanoseconds(sum(float(number) * _UNIT_SECONDS[unit] for number, unit in parts), text)
+
+
+def _nanoseconds(seconds: float, text: str) -> int:
+    if not abs(seconds) <= _LONGEST_S:  # NaN neither
+        raise ValueError(f'"{text[:40]}" is too long: at most 100 years')
+    return round(seconds * SECOND)
 
 
 def duration_text(duration: float) -> str:

@@ -20,6 +20,8 @@ _TYPES = {
     "recovered": apprise.NotifyType.SUCCESS,
 }
 
+_log = logging.getLogger(__name__)
+
 # Sends a message; returns why it could not, without any secret, or None.
 Send: TypeAlias = Callable[[Message], str | None]
 
@@ -44,7 +46,10 @@ def sender(address: str, setting: str) -> Send:
             f"{setting}: apprise cannot use the address {redacted(address)}: its kind is not known, or a part is "
             "missing; https://github.com/caronc/apprise/wiki lists them"
         )
+    plugin.redirects = False  # a message that is led elsewhere would arrive without its text, and with our secrets
     plugin.overflow_mode = apprise.OverflowMode.TRUNCATE  # a long text must not become many messages
+    if address.strip().casefold().startswith("mailto://"):
+        _log.warning("%s: mailto:// may send the password and the alerts in clear text: write mailtos://", setting)
     target = apprise.Apprise(asset=asset)
     target.add(plugin)
 

@@ -19,6 +19,8 @@ MOST_LINES = 40
 _ORDER = ("fired", "still", "fired and ended", "ended")
 # A host may be named so that chats would call everybody: <!channel>, @everyone.
 _MENTION = re.compile(r"([@!])(?=[\w&<])")
+# Nor that they would show a link under words of its own: [words](address), <address|words>.
+_LINK = re.compile(r"\](?=[(\[:])|<(?=\s*[a-zA-Z][\w+.-]*:)|<(?=\s*/)")
 _ENDED = ("ended", "fired and ended")
 
 
@@ -54,7 +56,11 @@ def message(group: Group, style: Style, now: int, failing_since: int | None = No
             parts.append(f"And {more:,} more: {f'{style.pages}/alerts' if style.pages else 'plimsoll alerts list'}")
     parts += _remarks(group, style, failing_since)
     title, body = f"{_label(level)}: {_title(items, firing)}", "\n\n".join(parts)
-    return Message(_MENTION.sub(r"\1 ", title), _MENTION.sub(r"\1 ", body), level)
+    return Message(_plain(title), _plain(body), level)
+
+
+def _plain(text: str) -> str:
+    return _LINK.sub(r"\g<0> ", _MENTION.sub(r"\1 ", text))
 
 
 def _title(items: Sequence[Item], firing: Sequence[Item]) -> str:

@@ -22,6 +22,7 @@ from plimsoll.model.parameters import Parameter
 from plimsoll.model.times import SECOND, Zone, parse_duration
 from plimsoll.native.private import check_private
 from plimsoll.notify.quiet_hours import DAYS, Day, QuietHours, Window
+from plimsoll.receive.line_protocol.series_names import Bounds
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.schema.strict_yaml import suggest
 from plimsoll.store.duck.store import DAYS as DAYS_KEPT
@@ -69,6 +70,7 @@ Size = Annotated[int, BeforeValidator(_size)]  # bytes
 Clock = Annotated[time, BeforeValidator(_clock)]
 ZoneField = Annotated[Zone, BeforeValidator(_zone)]
 _UTC = Zone.parse("UTC")
+_BOUNDS = Bounds()
 
 
 class TargetSettings(_Strict):
@@ -128,6 +130,21 @@ class StoreSettings(_Strict):
     size: Size = SIZE_LIMIT
 
 
+class LimitsSettings(_Strict):
+    """How many hosts are judged, how many series are taken, and how many of them from one address."""
+
+    hosts: int = Field(default=_BOUNDS.hosts, ge=1)
+    series: int = Field(default=_BOUNDS.series, ge=1)
+    writer_hosts: int = Field(default=_BOUNDS.writer_hosts, ge=1)
+    writer_series: int = Field(default=_BOUNDS.writer_series, ge=1)
+
+    @property
+    def bounds(self) -> Bounds:
+        """The same for what is received; names may take more memory where there are more series."""
+        names = max(_BOUNDS.names, self.series * _BOUNDS.names // _BOUNDS.series)
+        return Bounds(self.series, self.hosts, self.writer_series, self.writer_hosts, names)
+
+
 class UpSettings(_Strict):
     """The contents of up.toml. Field names here are the names in the file."""
 
@@ -137,6 +154,8 @@ class UpSettings(_Strict):
     roster: RosterSettings = RosterSettings()
     heartbeat: HeartbeatSettings | None = None
     store: StoreSettings = StoreSettings()
+    limits: LimitsSettings = LimitsSettings()
+    login: Literal["elsewhere", "always"] = "elsewhere"
 
     @property
     def quiet_hours(self) -> QuietHours:
@@ -160,7 +179,10 @@ def load(folder: Path) -> UpSettings:
     if not os.path.lexists(path):
         return UpSettings()
     _check_owner(path)
-    return parse(user_files.read(path), path)
+    found = parse(user_files.read(path), path)
+    if found.addresses:
+        _check_unreadable(path)
+    return found
 
 
 def parse(data: bytes, path: Path) -> UpSettings:
@@ -181,6 +203,16 @@ def _check_owner(path: Path) -> None:
         raise Unusable(f"{path}: others may write it, and have addresses of theirs notified: chmod 600 {path}")
 
 
+def _check_unreadable(path: Path) -> None:
+    """Unusable if others can read addresses, which hold passwords; the group may where the file is root's."""
+    if sys.platform == "win32":
+        return
+    found = path.lstat()
+    closed = stat.S_IROTH | (stat.S_IRGRP if found.st_uid == os.geteuid() else 0)
+    if found.st_mode & closed:
+        raise Unusable(f"{path}: others may read it, and it has addresses with passwords or tokens: chmod 600 {path}")
+
+
 def _unusual(detail: Any) -> str | None:
     if detail["type"] == "extra_forbidden":
         return f": unknown setting{suggest(str(detail['loc'][-1]), _names())}"
@@ -189,4 +221,5 @@ def _unusual(detail: Any) -> str | None:
 
 def _names() -> list[str]:
     models = (UpSettings, TargetSettings, QuietSettings, QuietWindow, RosterSettings, HeartbeatSettings, StoreSettings)
+    models = (*models, LimitsSettings)
     return [field.alias or name for model in models for name, field in model.model_fields.items()]

@@ -88,4 +88,4 @@ class RecordedSignals:
         return self._cache[series.key]
 
     def _origins(self, name: str) -> Origins:
-        return self._finder.find(name) if name in self._question.signals else {}
+        return self._finder.find(name) if name in self._question.signals else Origins()

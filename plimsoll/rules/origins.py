@@ -1,7 +1,8 @@
 """Origins: the series a signal is computed from for one subject, and how."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 from plimsoll.model.series import Series
@@ -58,8 +59,18 @@ class FactOrigin:
 
 
 Origin: TypeAlias = RecordedOrigin | DerivedOrigin | TotalOrigin | FactOrigin
-# The subjects of a signal and where their samples come from, by the key of the subject.
-Origins: TypeAlias = Mapping[tuple[str, str | None], tuple[Subject, Origin]]
+
+
+class Origins(dict[tuple[str, str | None], tuple[Subject, Origin]]):
+    """The subjects of a signal and where their samples come from, by the key of the subject. It does not change."""
+
+    @cached_property
+    def by_host(self) -> Mapping[str, Sequence[tuple[Subject, Origin]]]:
+        """The same by host (case-folded)."""
+        found: dict[str, list[tuple[Subject, Origin]]] = {}
+        for (host, _), one in self.items():
+            found.setdefault(host, []).append(one)
+        return found
 
 
 def series_of(origin: Origin) -> tuple[Series, ...]:
@@ -87,7 +98,7 @@ def origin_for(origins: Origins, subject: Subject) -> Origin | None:
     host, instance = subject.key
     found = origins.get(subject.key) or origins.get((host, None))
     if found is None and instance is not None:
-        on_host = [one for key, one in origins.items() if key[0] == host]
+        on_host = origins.by_host.get(host, ())
         siblings = [one.key[1] or "" for one, _ in on_host]
         services = [one for one in on_host if one[0].service and not subject.service]
         found = origins.get((host, same_processor(instance, siblings))) or (services[0] if len(services) == 1 else None)

@@ -1,6 +1,7 @@
 """Finds each signal among recorded series: for every host and instance, the series it is computed from."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
 
 from plimsoll.model.host_key import host_key
 from plimsoll.model.names import measurement
@@ -21,6 +22,8 @@ from plimsoll.rules.origins import (
 from plimsoll.rules.schema.field_types import AnyFact, Operation
 from plimsoll.rules.schema.signal import Fields, Signal, Source, Transform
 from plimsoll.rules.subjects import Subject, host_tags, hosts_of, subject_of
+
+_Found: TypeAlias = Mapping[tuple[str, str | None], tuple[Subject, Origin]]
 
 
 def _nothing_known(subject: Subject, fact: AnyFact) -> float | None:
@@ -47,16 +50,17 @@ class Finder:
         self._known = known
         self._found: dict[str, Origins] = {}
         self._by_field: dict[tuple[str, str], list[Series]] = {}
+        self._by_tags: dict[tuple[str, str], dict[object, Series]] = {}
         for one in series:
             self._by_field.setdefault((one.measurement, one.field.casefold()), []).append(one)
 
     def find(self, name: str) -> Origins:
         """The origins of a signal by subject key. For each host the first source with samples is used."""
         if name not in self._found:
-            self._found[name] = self._find(self._signals[name])
+            self._found[name] = Origins(self._find(self._signals[name]))
         return self._found[name]
 
-    def _find(self, signal: Signal) -> Origins:
+    def _find(self, signal: Signal) -> _Found:
         if signal.derived:
             return self._derive(signal)
         if signal.fact:
@@ -115,10 +119,13 @@ class Finder:
 
     def _other_field(self, series: Series, field: str) -> Series | None:
         """The series of another field with the same host, measurement and tags."""
-        every = self._by_field.get((series.measurement, field.casefold()), ())
-        return next((one for one in every if one.key[:3] == series.key[:3]), None)
+        place = series.measurement, field.casefold()
+        if place not in self._by_tags:
+            # The first of each: fields that differ in case only are the same counter.
+            self._by_tags[place] = {one.key[:3]: one for one in reversed(self._by_field.get(place, ()))}
+        return self._by_tags[place].get(series.key[:3])
 
-    def _derive(self, signal: Signal) -> Origins:
+    def _derive(self, signal: Signal) -> _Found:
         derived = signal.derived
         if derived is None:
             raise ValueError(f"{signal.title} is not derived")
@@ -126,8 +133,9 @@ class Finder:
         operands = [self.find(name) for name in derived.operands]
         subjects = {key: subject for found in operands for key, (subject, _) in found.items()}
         result: dict[tuple[str, str | None], tuple[Subject, Origin]] = {}
+        with_instances = {host for host, instance in subjects if instance is not None}
         for key, subject in subjects.items():
-            if key[1] is None and any(other[0] == key[0] and other[1] is not None for other in subjects):
+            if key[1] is None and key[0] in with_instances:
                 continue  # the host's own value belongs to each of its instances
             origins = [origin_for(found, subject) for found in operands]
             if derived.partial:
@@ -145,7 +153,7 @@ class Finder:
         return result
 
 
-def _totals(recorded: Mapping[tuple[str, str | None], tuple[Subject, RecordedOrigin]]) -> Origins:
+def _totals(recorded: Mapping[tuple[str, str | None], tuple[Subject, RecordedOrigin]]) -> _Found:
     """The sums over the instances of each host."""
     by_host: dict[str, list[tuple[Subject, RecordedOrigin]]] = {}
     for (host, _), one in recorded.items():

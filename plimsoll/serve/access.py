@@ -8,34 +8,46 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from plimsoll.serve.answers import refusal
+from plimsoll.serve.answers import later, refusal
 from plimsoll.serve.credentials import Credentials
 from plimsoll.serve.listen import Listen, ip_of
-from plimsoll.serve.throttle import Throttle
+from plimsoll.serve.login import Answer, Login, wrong
 
 STORE = "/api/store/"
 _OPEN = frozenset({"/health", "/ping"})
 _WRITING = frozenset({"/api/v2/write", "/write", "/query"})
 _HOST = re.compile(r"(?:\[(?P<address>[0-9a-f:.]+)\]|(?P<name>[^\s:/@\[\]]+))(?::[0-9]+)?")
 _SAFE = ("GET", "HEAD")
+_FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
 
 
 @dataclass(frozen=True)
 class Access:
     """The rules: where the server listens, the names it may be called by, and its secrets.
 
-    `owner_only`: nothing is answered without the owner's token.
+    `login`: the loopback address needs token and password as well. `owner_only`: nothing is answered without the
+    owner's token.
     """
 
     listen: Listen
     credentials: Credentials
     allowed_hosts: Sequence[str] = ()
     owner_only: bool = False
+    login: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether everybody who reaches the server may read and write."""
+        return self.listen.is_loopback and not self.login and not self.owner_only
+
+    @property
+    def is_behind_proxy(self) -> bool:
+        """Whether a proxy on this machine may pass on what others send."""
+        return self.listen.is_loopback and self.login
 
     def is_named(self, host: str) -> bool:
         """Whether a Host header has a name of this server."""
@@ -54,13 +66,13 @@ class Guard:
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app = app
         self._access = access
-        self._throttle = Throttle()
+        self._login = Login(access.credentials)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request."""
         if scope["type"] == "http":
             request = Request(scope)
-            refused = self._from_elsewhere(request) or await self._unauthorized(request)
+            refused = self._from_elsewhere(request) or self._passed_on(request) or await self._unauthorized(request)
             if refused:
                 await refused(scope, receive, send)
                 return
@@ -75,7 +87,9 @@ class Guard:
                 f"{host or 'no name'}: is no name of this server; if it is, allow it where plimsoll up is started",
             )
         origin = request.headers.get("origin")
-        if origin is not None and origin.lower() != f"{request.url.scheme}://{host}".lower():
+        # A proxy that ends TLS is asked for https, and asks here for http.
+        schemes = {request.url.scheme, "https"} if self._access.is_behind_proxy else {request.url.scheme}
+        if origin is not None and origin.lower() not in {f"{scheme}://{host}".lower() for scheme in schemes}:
             return refusal(HTTPStatus.FORBIDDEN, f"{origin}: pages of other sites may not send requests here")
         site = request.headers.get("sec-fetch-site", "none")
         followed = request.method in _SAFE and request.headers.get("sec-fetch-mode") == "navigate"
@@ -83,37 +97,58 @@ class Guard:
             return refusal(HTTPStatus.FORBIDDEN, "pages of other sites may not send requests here")
         return None
 
+    def _passed_on(self, request: Request) -> Response | None:
+        """The refusal of what a proxy passes on where everybody who asks may read and write."""
+        if self._access.is_open and any(name in request.headers for name in _FORWARDED):
+            return refusal(
+                HTTPStatus.FORBIDDEN,
+                'a proxy passed this on, and whoever reaches that would need no login: set login = "always" in up.toml',
+            )
+        return None
+
+    def _client(self, request: Request) -> str:
+        """The address that a request comes from; from a proxy on this machine, the one that it adds at the end."""
+        passed_on = request.headers.get("x-forwarded-for", "") if self._access.is_behind_proxy else ""
+        last = passed_on.rpartition(",")[2].strip()
+        return last if ip_of(last) else request.client.host if request.client else ""
+
     async def _unauthorized(self, request: Request) -> Response | None:
         """The refusal of a request without the token or password it needs."""
         path, credentials = request.url.path, self._access.credentials
         if path.startswith(STORE) or self._access.owner_only:
-            return None if any(map(credentials.is_owner, _secrets(request))) else _no_token()
-        if self._access.listen.is_loopback or path in _OPEN:
+            return None if any(map(credentials.is_owner, _secrets(request))) else self._no_token(request)
+        if self._access.is_open or path in _OPEN:
             return None
         if path in _WRITING:
-            return None if any(map(credentials.may_write, _secrets(request))) else _no_token()
+            return None if any(map(credentials.may_write, _secrets(request))) else self._no_token(request)
         return await self._without_password(request)
 
     async def _without_password(self, request: Request) -> Response | None:
-        client = request.client.host if request.client else ""
-        if wait := self._throttle.wait_s(client):
-            seconds = str(int(wait) + 1)
-            return refusal(
-                HTTPStatus.TOO_MANY_REQUESTS,
-                f"too many wrong passwords; try again in {seconds} s",
-                headers={"Retry-After": seconds},
-            )
-        password = _basic(request)
-        if password and await run_in_threadpool(self._access.credentials.may_read, password):
-            self._throttle.succeeded(client)
-            return None
-        if password:
-            self._throttle.failed(client)
-        return PlainTextResponse(
-            "Plimsoll needs its password here; the user name does not matter.\n",
-            HTTPStatus.UNAUTHORIZED,
-            {"WWW-Authenticate": 'Basic realm="Plimsoll", charset="UTF-8"'},
-        )
+        client, password = self._client(request), _basic(request)
+        answer = await self._login.answer(client, password) if password else Answer.WRONG
+        match answer:
+            case Answer.RIGHT:
+                return None
+            case Answer.THROTTLED:
+                seconds = str(int(self._login.wait_s(client)) + 1)
+                return refusal(
+                    HTTPStatus.TOO_MANY_REQUESTS,
+                    f"too many wrong passwords; try again in {seconds} s",
+                    headers={"Retry-After": seconds},
+                )
+            case Answer.BUSY:
+                return later("too many passwords are tested at the moment", 1)
+            case Answer.WRONG:
+                return PlainTextResponse(
+                    "Plimsoll needs its password here; the user name does not matter.\n",
+                    HTTPStatus.UNAUTHORIZED,
+                    {"WWW-Authenticate": 'Basic realm="Plimsoll", charset="UTF-8"'},
+                )
+
+    def _no_token(self, request: Request) -> Response:
+        if any(_secrets(request)):
+            wrong("token", self._client(request))
+        return refusal(HTTPStatus.UNAUTHORIZED, "unauthorized access")
 
 
 class SecurityHeaders:
@@ -150,10 +185,6 @@ class SecurityHeaders:
             await send(message)
 
         await self._app(scope, receive, send_with_headers)
-
-
-def _no_token() -> Response:
-    return refusal(HTTPStatus.UNAUTHORIZED, "unauthorized access")
 
 
 def _secrets(request: Request) -> list[str]:

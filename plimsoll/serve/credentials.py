@@ -8,6 +8,7 @@ import os
 import secrets
 import stat
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
@@ -18,6 +19,7 @@ from plimsoll.native.private import check_private
 
 OWNERS_FILE = "token"
 HASHES_FILE = "access.json"
+NEW_FILE = "new-secrets"
 _TOKEN, _PASSWORD = "token", "password"
 _COST = {"n": 1 << 14, "r": 8, "p": 1}  # 16 MB and some tens of milliseconds
 
@@ -51,6 +53,13 @@ def make_missing(folder: Path) -> Made:
     )
 
 
+def keep_new(folder: Path, new: Mapping[str, str]) -> Path:
+    """Write new secrets to a file of the owner, where nobody is there to be shown them; the file."""
+    path = folder / NEW_FILE
+    _save(path, "".join(f"{name}: {secret}\n" for name, secret in new.items()))
+    return path
+
+
 def new_token(folder: Path) -> str:
     """A new token for writing; the old one is not valid any more, for a running server too."""
     token = _new_secret()
@@ -75,7 +84,6 @@ class Credentials:
         self._changed: tuple[int, int] | None = None
         self._one_at_a_time = Lock()  # a hash takes 16 MB and a processor
         self._key = secrets.token_bytes(32)
-        self._valid = b""
 
     def is_owner(self, token: str) -> bool:
         """Whether this is the owner's token."""
@@ -87,16 +95,15 @@ class Credentials:
         return bool(known) and hmac.compare_digest(_token_hash(token).encode(), known.encode())
 
     def may_read(self, password: str) -> bool:
-        """Whether this is the password for reading. It takes some time, unless the same one was valid before."""
+        """Whether this is the password for reading. It takes some time."""
         known = self._current().get(_PASSWORD, "")
-        mark = hmac.digest(self._key, f"{known}\n{password}".encode(), "sha256")
-        if known and hmac.compare_digest(mark, self._valid):
-            return True
         with self._one_at_a_time:
-            valid = bool(known) and _is_password(password, known)
-        if valid:
-            self._valid = mark
-        return valid
+            return bool(known) and _is_password(password, known)
+
+    def mark(self, password: str) -> bytes:
+        """What stands for a password that was tested, as long as the one for reading is not changed."""
+        known = self._current().get(_PASSWORD, "")
+        return hmac.digest(self._key, f"{known}\n{password}".encode(), "sha256")
 
     def _current(self) -> dict[str, str]:
         try:

@@ -1,8 +1,10 @@
 """The data folder of `plimsoll up`: where it lies, and that only its owner can change what is in it."""
 
 import os
+import stat
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from plimsoll.model.errors import Unusable
@@ -12,6 +14,9 @@ from plimsoll.native.private import check_private
 _NAME = "plimsoll"
 # One of these shows that a folder is a data folder.
 _FILES = frozenset({"up.toml", "alerts.db", "plimsoll.duckdb", "token", "access.json"})
+
+# Others may have read these already: whoever opens them refuses them, so that somebody learns of it.
+_SECRET = frozenset({"up.toml", "token", "access.json"})
 
 
 def default_folder(environment: Mapping[str, str] = os.environ, system: str = sys.platform) -> Path:
@@ -37,7 +42,10 @@ def _is_ours(folder: Path) -> bool:
 
 
 def made(folder: Path | None) -> Path:
-    """The data folder, made for its owner alone if there is none. Unusable if others may change what is in it."""
+    """The data folder, made for its owner alone if there is none. Unusable if others may change what is in it.
+
+    What is in it becomes readable by its owner alone.
+    """
     folder = folder or default_folder()
     if not _is_ours(folder):
         raise Unusable(f"{folder}: holds other files; name an empty folder, or a new one, with {Parameter.DATA}")
@@ -49,4 +57,17 @@ def made(folder: Path | None) -> Path:
         raise Unusable(
             f"{folder}: cannot be made: {error.strerror or error}; name another with {Parameter.DATA}"
         ) from None
+    if sys.platform != "win32":
+        for path in (folder, *folder.rglob("*")):
+            if path.name not in _SECRET:
+                _close(path)
     return folder
+
+
+def _close(path: Path) -> None:
+    """Take from others what an earlier version, or a copy, left them."""
+    with suppress(OSError):
+        found = path.lstat()
+        is_ours = found.st_uid == os.geteuid() and (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode))
+        if is_ours and found.st_mode & 0o077:
+            path.chmod(stat.S_IMODE(found.st_mode) & 0o700)

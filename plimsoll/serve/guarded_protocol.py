@@ -1,15 +1,42 @@
 """uvicorn's protocol, which also closes connections on which no request arrives."""
 
 import asyncio
+from collections import Counter
 from typing import Any
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from plimsoll.serve.limits import Limits
+from plimsoll.serve.throttle import network_of
 
 
-def guarded_protocol(limits: Limits) -> type[H11Protocol]:
+def guarded_protocol(limits: Limits, *, behind_proxy: bool = False) -> type[H11Protocol]:
+    """The protocol. An address may hold so many connections, unless a proxy passes on what others send."""
+    most = limits.connections if behind_proxy else limits.address_connections
+    held: Counter[str] = Counter()
+
+    class Counted(_guarded(limits)):
+        _place = ""
+
+        def connection_made(self, transport: Any) -> None:
+            peer = transport.get_extra_info("peername")
+            self._place = network_of(str(peer[0])) if peer else ""
+            held[self._place] += 1
+            super().connection_made(transport)
+            if held[self._place] > most:
+                transport.abort()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            held[self._place] -= 1
+            if not held[self._place]:
+                del held[self._place]
+            super().connection_lost(exc)
+
+    return Counted
+
+
+def _guarded(limits: Limits) -> type[H11Protocol]:
     """The protocol. The head of a request must arrive within `head_s` from its first byte, or from connecting.
 
     As long may a client send on what was answered already.

@@ -1,6 +1,10 @@
 """The web application of `plimsoll up`: the write endpoint, the store for other commands, health, given pages."""
 
+import asyncio
+import logging
+import time
 from collections.abc import AsyncGenerator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from importlib.metadata import version
@@ -14,6 +18,9 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from plimsoll.alerting.health import Health
+from plimsoll.model.errors import Unreachable, Unusable
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND
 from plimsoll.receive.writing import Writing
 from plimsoll.serve.access import Access, Guard, SecurityHeaders
 from plimsoll.serve.answers import INFLUXDB, refusal
@@ -22,6 +29,10 @@ from plimsoll.serve.limits import Limits
 from plimsoll.serve.store_api import StoreApi
 from plimsoll.serve.write_endpoint import WriteEndpoint
 from plimsoll.store.protocol import Store
+
+_DAY = 86_400 * SECOND
+
+_log = logging.getLogger(__name__)
 
 
 def create_app(
@@ -35,7 +46,7 @@ def create_app(
     """The application. `writing` writes to the same store; the caller closes both when the server has stopped."""
     limits = limits or Limits()
     bodies = Bodies(limits)
-    endpoint = WriteEndpoint(writing, bodies, limits)
+    endpoint = WriteEndpoint(writing, bodies, limits, lambda: _written_of_late(store))
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None]:
@@ -56,13 +67,25 @@ def create_app(
     return SecurityHeaders(app)  # also on the answer to a defect
 
 
+def _written_of_late(store: Store) -> Sequence[Series]:
+    """The series with live samples in the last day."""
+    now = time.time_ns()
+    try:
+        return store.series(now - _DAY, now, live=True).series
+    except (Unreachable, Unusable) as error:
+        _log.warning("the series of the last day are not known: %s", error)
+        return ()
+
+
 def _health_routes(health: Callable[[], Health]) -> list[Route]:
     async def ping(_: Request) -> Response:
         return Response(status_code=HTTPStatus.NO_CONTENT, headers=INFLUXDB)
 
-    def state(_: Request) -> Response:
+    pool = ThreadPoolExecutor(1, "health")  # its own: whatever pages and passwords do, it is answered
+
+    async def state(_: Request) -> Response:
         # Anyone may ask, so what has to be mended is on the page.
-        mended = not health().problems
+        mended = not (await asyncio.get_running_loop().run_in_executor(pool, health)).problems
         content = {
             "name": "plimsoll",
             "message": "ready for queries and writes" if mended else "something has to be mended; see the page",

@@ -52,7 +52,13 @@ class Serving:
     """A running server. Unusable if it cannot listen."""
 
     def __init__(
-        self, app: ASGIApp, listen: Listen, certificate: Certificate | None = None, limits: Limits | None = None
+        self,
+        app: ASGIApp,
+        listen: Listen,
+        certificate: Certificate | None = None,
+        limits: Limits | None = None,
+        *,
+        behind_proxy: bool = False,
     ) -> None:
         limits = limits or Limits()
         if certificate:
@@ -63,7 +69,7 @@ class Serving:
         self.address = f"{'https' if certificate else 'http'}://{self.listen}"
         config = uvicorn.Config(
             app,
-            http=guarded_protocol(limits),
+            http=guarded_protocol(limits, behind_proxy=behind_proxy),
             ws="none",
             loop="asyncio",
             lifespan="on",

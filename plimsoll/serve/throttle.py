@@ -20,12 +20,12 @@ class Throttle:
 
     def wait_s(self, address: str) -> float:
         """How long an address has to wait; 0 if it need not."""
-        count, last = self._failed.get(_network(address), (0, 0.0))
+        count, last = self._failed.get(network_of(address), (0, 0.0))
         return max(0.0, last + PAUSE_S - self._clock()) if count >= FREE else 0.0
 
-    def failed(self, address: str) -> None:
-        """Count a wrong password."""
-        place = _network(address)
+    def attempt(self, address: str) -> None:
+        """Count an attempt before it is tested: of many at once, no more are tested than of one after another."""
+        place = network_of(address)
         count, last = self._failed.pop(place, (0, 0.0))
         now = self._clock()
         self._failed[place] = (count + 1 if now - last < 10 * PAUSE_S else 1, now)
@@ -34,10 +34,10 @@ class Throttle:
 
     def succeeded(self, address: str) -> None:
         """Forget the wrong passwords of an address."""
-        self._failed.pop(_network(address), None)
+        self._failed.pop(network_of(address), None)
 
 
-def _network(address: str) -> str:
+def network_of(address: str) -> str:
     """The address; of an IPv6 one the first half, since one host may have all others."""
     ip = ip_of(address)
     return address if ip is None or ip.version == 4 else ip.exploded[:19]

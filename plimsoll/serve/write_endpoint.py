@@ -4,20 +4,23 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
 from urllib.parse import parse_qs
+from weakref import WeakValueDictionary
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from plimsoll.model.series import Series
 from plimsoll.receive.line_protocol.parse import PRECISIONS, V1_PRECISIONS, Parsed, Parser, TooMany
 from plimsoll.receive.writing import Busy, NotWritten, Writing
 from plimsoll.serve.answers import INFLUXDB, later, refusal
 from plimsoll.serve.bodies import Bodies, Full, NotGzip, TooLarge, TooSlow, unpack
 from plimsoll.serve.limits import Limits
+from plimsoll.serve.throttle import network_of
 from plimsoll.store.protocol import WriteResult
 
 _PARSERS = 2
@@ -32,18 +35,26 @@ class WriteEndpoint:
     """Parses what is sent, has it written, and answers as InfluxDB does when it is committed.
 
     Any organisation, bucket, database and retention policy is accepted: there is one store. Unlike InfluxDB 2, and as
-    InfluxDB 1, it keeps the good lines of a body with bad ones.
+    InfluxDB 1, it keeps the good lines of a body with bad ones. `known` gives the series that are always
+    taken.
     """
 
     def __init__(
-        self, writing: Writing, bodies: Bodies, limits: Limits, clock: Callable[[], int] = time.time_ns
+        self,
+        writing: Writing,
+        bodies: Bodies,
+        limits: Limits,
+        known: Callable[[], Iterable[Series]] = tuple,
+        clock: Callable[[], int] = time.time_ns,
     ) -> None:
         self._writing = writing
         self._bodies = bodies
         self._limits = limits
         self._clock = clock
-        self._parser = Parser()
+        self._parser = Parser(limits.bounds, known)
         self._pool = ThreadPoolExecutor(_PARSERS, "parser")
+        # A writer's bodies are parsed one after another, so that there is always a thread for the others.
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self.routes = [
             Route("/api/v2/write", self.write, methods=["POST"]),
             Route("/write", self.write_v1, methods=["POST"]),
@@ -96,7 +107,9 @@ class WriteEndpoint:
         try:
             async with self._bodies.read(request, self._limits.body) as body:
                 loop = asyncio.get_running_loop()
-                parsed = await loop.run_in_executor(self._pool, self._parse, body, encoding in _GZIP, unit)
+                writer = network_of(request.client.host if request.client else "")
+                async with self._turns.setdefault(writer, asyncio.Lock()):
+                    parsed = await loop.run_in_executor(self._pool, self._parse, body, encoding in _GZIP, unit, writer)
             result = await asyncio.wrap_future(self._writing.put(parsed.points))
         except NotGzip as error:
             return refusal(HTTPStatus.BAD_REQUEST, f"unable to read data: {error}")
@@ -120,11 +133,11 @@ class WriteEndpoint:
         lines = parsed.malformed.count + parsed.refused.count
         self._writing.left_out(parsed.text, lines, faults[-1][2] if faults else "")
 
-    def _parse(self, body: bytearray, packed: bool, unit: int) -> Parsed:
+    def _parse(self, body: bytearray, packed: bool, unit: int, writer: str) -> Parsed:
         plain = unpack(body, self._limits.unpacked) if packed else bytes(body)
         now, limits = self._clock(), self._limits
         first, last = now - int(limits.past_s * _SECOND), now + int(limits.future_s * _SECOND)
-        return self._parser.parse(plain, unit=unit, now=now, first=first, last=last)
+        return self._parser.parse(plain, unit=unit, now=now, first=first, last=last, writer=writer)
 
 
 def _answer(parsed: Parsed, result: WriteResult) -> Response:

@@ -158,11 +158,14 @@ class Store(Protocol):
         """The hosts with samples in a range, sorted."""
         ...
 
-    def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
-        """The numeric series with a sample in a range, sorted; of these hosts, or of all."""
+    def series(self, start: int, end: int, hosts: Sequence[str] = (), *, live: bool = False) -> FoundSeries:
+        """The numeric series with a sample in a range, sorted; of these hosts, or of all.
+
+        `live`: without the samples of runs, where the store holds them apart; so for `read`.
+        """
         ...
 
-    def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
+    def read(self, series: Sequence[Series], start: int, end: int, *, live: bool = False) -> list[Samples]:
         """The samples of each series in a range; empty if there are none."""
         ...
 

@@ -91,13 +91,13 @@ class RemoteStore:
         """The hosts with samples in a range, sorted."""
         return self._call("hosts", start, end)
 
-    def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
+    def series(self, start: int, end: int, hosts: Sequence[str] = (), *, live: bool = False) -> FoundSeries:
         """The numeric series with a sample in a range, sorted."""
-        return self._call("series", start, end, list(hosts))
+        return self._call("series", start, end, list(hosts), live=live)
 
-    def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
+    def read(self, series: Sequence[Series], start: int, end: int, *, live: bool = False) -> list[Samples]:
         """The samples of each series in a range."""
-        return [one for some in _parts(series) for one in self._call("read", some, start, end)]
+        return [one for some in _parts(series) for one in self._call("read", some, start, end, live=live)]
 
     def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Drawn]:
         """Samples that draw the line of each series in a range."""

@@ -8,14 +8,14 @@ from plimsoll.alerting.book.record import Alert
 from plimsoll.alerting.health import Answer, Health, HostHealth, HostState
 from plimsoll.alerting.loop import Progress
 from plimsoll.alerting.roster import Host, hosts
-from plimsoll.alerting.troubles import NOT_JUDGED, NOT_NOTIFIED, NOT_WRITTEN, Trouble
+from plimsoll.alerting.troubles import HOSTS_LEFT_OUT, NOT_JUDGED, NOT_NOTIFIED, NOT_WRITTEN, Trouble
 from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import counted, listed
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.notify.targets import Notifier
 from plimsoll.receive.writing import WritingState
 
-_LATE = 90 * SECOND
+_LATE = 60 * SECOND
 _MINUTE = 60 * SECOND
 _FAILING = 300 * SECOND  # a short outage of one target concerns nobody else
 _SILENT = ("host-silent", "all-silent")
@@ -32,6 +32,12 @@ def troubles(
         yield Trouble(NOT_JUDGED, f"Nothing is judged: {progress.problem}")
     elif since > _LATE:
         yield Trouble(NOT_JUDGED, f"Nothing has been judged for {duration_text(since // SECOND * SECOND)}")
+    if progress.left_out:
+        yield Trouble(
+            HOSTS_LEFT_OUT,
+            f"{counted(progress.left_out, 'host')} {'is' if progress.left_out == 1 else 'are'} not judged: there are "
+            "more than limits.hosts in up.toml; raise that if they are yours",
+        )
     for one in notifier.states():
         if one.failing_since is not None and now - one.failing_since >= _FAILING:
             yield Trouble(f"{NOT_NOTIFIED}{one.name}", f"Notifications do not reach {one.name}: {one.error}")

@@ -39,6 +39,7 @@ from plimsoll.store.protocol import Store
 from plimsoll.up import overview
 from plimsoll.up.running import OnlyOne
 from plimsoll.up.sources import Source, Sources
+from plimsoll.up.watchdog import Watchdog
 from plimsoll.up.watched import Watched
 
 _TIDY_S = 60.0
@@ -79,7 +80,8 @@ class Up:
         self._started = time.time_ns()
         self._settings = up_settings.load(setup.folder)
         hide_in_logs(self._settings.addresses)
-        self._limits = Limits(past_s=self._settings.store.days * _DAY_S)
+        _check_login(setup, self._settings)
+        self._limits = Limits(past_s=self._settings.store.days * _DAY_S, bounds=self._settings.limits.bounds)
         self._watch = ProcessWatch() if setup.host else None
         self._file = AlertsFile(setup.folder / NAME)
         self._writing = Writing(store, self._written)
@@ -93,6 +95,7 @@ class Up:
             processes=ProcessLines(store, site.catalogue.signals, setup.host or "", self._watch),
             troubles=self._troubles,
             on_step=self._stepped,
+            most_hosts=self._settings.limits.hosts,
         )
         self.address = setup.listen.url(tls=setup.certificate is not None)
         found = senders(self._settings, str(setup.folder / up_settings.FILE_NAME))
@@ -104,9 +107,11 @@ class Up:
             # For commands on this computer, which then need to trust no certificate.
             self._servers.append(self._serving(Listen(port=0), None, owner_only=True))
         self._sources = Sources(setup.sources, self._writing)
+        watchdog = Watchdog(lambda: self.loop.last, self._notifier.say)
         self._threads = [
             Thread(target=self.loop.run, args=(self._stop,), name="alert loop"),
             Thread(target=self._tidy, name="tidying"),
+            Thread(target=watchdog.run, args=(self._stop,), name="watchdog"),
         ]
 
     def start(self) -> None:
@@ -120,13 +125,13 @@ class Up:
             thread.start()
 
     def stop(self) -> None:
-        """Stop the server first, then write what it received, then end the loop and close the files."""
+        """Stop the server first, then write what it received, then close the files. The loop is told to end at once."""
+        self._stop.set()
         self._closing.close()
         for server in self._servers:
             server.stop()
         self._sources.stop()
         self._writing.close()
-        self._stop.set()
         for thread in self._threads:
             if thread.ident:
                 thread.join()
@@ -154,10 +159,12 @@ class Up:
         return all(server.running for server in self._servers) and all(thread.is_alive() for thread in self._threads)
 
     def _serving(self, listen: Listen, certificate: Certificate | None, *, owner_only: bool = False) -> Serving:
-        access = Access(listen, self._credentials, self._setup.allowed_hosts, owner_only)
+        access = Access(
+            listen, self._credentials, self._setup.allowed_hosts, owner_only, self._settings.login == "always"
+        )
         pages = () if owner_only else self._pages()
         app = create_app(self._store, self._writing, access, self._health, self._limits, pages)
-        return Serving(app, listen, certificate, self._limits)
+        return Serving(app, listen, certificate, self._limits, behind_proxy=access.is_behind_proxy)
 
     def _heart(self, settings: UpSettings) -> Heartbeat | None:
         if settings.heartbeat is None:
@@ -215,3 +222,12 @@ class Up:
                 _log.error("the store cannot be tidied: %s", error)
             except Exception:  # the thread must go on
                 _log.exception("tidying failed")
+
+
+def _check_login(setup: Setup, settings: UpSettings) -> None:
+    """Unusable if others than this machine are to reach it by a name, through a proxy, and need no login."""
+    if setup.allowed_hosts and setup.listen.is_loopback and settings.login != "always":
+        raise Unusable(
+            f"{', '.join(setup.allowed_hosts)}: leads here only through a proxy, whose clients would need no "
+            f'login: write login = "always" into {setup.folder / up_settings.FILE_NAME}'
+        )

@@ -2,8 +2,10 @@
 
 import random
 from pathlib import Path
+from threading import Event
 
 import numpy as np
+import polars as pl
 import pytest
 
 from plimsoll.alerting.book.actions import silence
@@ -16,9 +18,10 @@ from plimsoll.alerting.replay import replay
 from plimsoll.alerting.roster import Roster
 from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.errors import Unreachable, Unusable
+from plimsoll.model.log import Log
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
-from plimsoll.model.times import SECOND
+from plimsoll.model.times import SECOND, Zone
 from plimsoll.rules.load import load
 from plimsoll.store.duck.store import DuckStore
 from plimsoll.store.influx.address import Address
@@ -166,7 +169,7 @@ def test_samples_that_come_late_amend_the_history_and_notify_nobody(world):
 def test_a_store_that_does_not_answer_is_caught_up_with(world, monkeypatch):
     world.run(20 * MINUTE, {"web1": 60})
 
-    def away(*_):
+    def away(*_, **__):
         raise Unreachable("the store: does not answer")
 
     with monkeypatch.context() as patch:
@@ -244,3 +247,60 @@ def test_nothing_is_judged_before_its_samples_can_be_there(world):
     evaluated = world.loop.progress.evaluated
     assert evaluated is not None
     assert world.now - evaluated >= DELAY
+
+
+def test_a_run_that_is_loaded_changes_no_alert_whatever_its_time(world):
+    """Recorded values at the times of live ones were judged with them: 99 % busy was shown as 19.5 %, without alert."""
+    recorded = world.points("web1", np.arange(START - 10 * MINUTE, START + 90 * MINUTE, SECOND), 99)
+    fields = [pl.Series(recorded.values[recorded.which == at]) for at in range(3)]
+    times = recorded.times[recorded.which == 0]
+    log = Log(Path("run"), "run", times, tuple(fields), tuple(recorded.series), Zone.parse("UTC"), sha256="")
+    assert sum(one.values for one in world.store.write([log])) == 3 * len(times)
+    world.run(30 * MINUTE, {"web1": 2})
+    assert CPU in {one.rule for one in firing(world.file)}
+    assert {one.last for one in firing(world.file) if one.rule == CPU} == {98.0}
+    assert kept(world) == replayed(world)
+
+
+def test_of_more_hosts_than_are_judged_the_first_ones_are_and_the_rest_is_told(world):
+    world.loop = AlertLoop(
+        world.store, SITE, GivenFacts(), AlertBook(world.file, SITE.catalogue.signals), Roster(world.file), most_hosts=2
+    )
+    world.run(5 * MINUTE, {"web1": 60, "web2": 60})
+    world.run(15 * MINUTE, {"web1": 2, "web2": 60, **{f"a{at}": 2 for at in range(20)}})
+    assert {one.host for one in firing(world.file)} == {"web1"}
+    assert world.loop.progress.left_out == 20
+    assert set(world.loop.progress.judged) == {"web1", "web2"}
+
+
+def test_a_restart_judges_the_hosts_that_were_there_first(world):
+    world.run(15 * MINUTE, {"web1": 60, "web2": 60})
+    world.restart()
+    world.loop = AlertLoop(
+        world.store, SITE, GivenFacts(), AlertBook(world.file, SITE.catalogue.signals), Roster(world.file), most_hosts=2
+    )
+    world.run(5 * MINUTE, {f"a{at}": 60 for at in range(20)} | {"web1": 60, "web2": 60})
+    assert set(world.loop.progress.judged) == {"web1", "web2"}
+
+
+@pytest.mark.parametrize("calls", [1, 2, 50])
+def test_a_stop_is_obeyed_in_the_middle_of_planning_and_of_an_evaluation(calls, world):
+    world.run(MINUTE, {"web1": 60})
+    before = world.loop.last
+    world.loop._judge = None
+    asked = 0
+
+    class Stop(Event):
+        def is_set(self):
+            nonlocal asked
+            asked += 1
+            return asked >= calls
+
+    world.loop._stop = Stop()
+    world.now += EVERY
+    world.loop.perform(world.now)
+    assert asked == calls
+    assert (world.loop.last, world.loop.progress.problem) == (before, "")
+    world.loop._stop = Event()
+    world.run(MINUTE, {"web1": 60})
+    assert world.loop.last > before

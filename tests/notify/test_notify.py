@@ -16,8 +16,9 @@ from plimsoll.alerting.book.database import AlertsFile
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.times import SECOND
-from plimsoll.notify.delivery import senders
+from plimsoll.notify.delivery import sender, senders
 from plimsoll.notify.heartbeat import Heartbeat
+from plimsoll.notify.messages import Message
 from plimsoll.notify.redaction import hide, redacted
 from plimsoll.notify.settings import FILE_NAME, UpSettings, load, parse
 from plimsoll.notify.targets import LATEST_STEP, STUCK_AFTER, Notifier
@@ -164,6 +165,53 @@ def test_a_message_is_not_lost_when_its_sender_is_killed(tmp_path):
     phone.step("WEB01", "WEB02", times=12)
     assert sorted(phone.titles) == [f"CRITICAL: Processor time of WEB0{n} is 95 %" for n in (1, 2)]  # one of them again
     world.file.close()
+
+
+def test_a_webhook_that_leads_elsewhere_is_not_followed_and_counts_as_not_sent(hook):
+    """Followed, it becomes a GET without its text, with the headers that hold the secrets."""
+    asked = []
+
+    class Leads(BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.rfile.read(int(self.headers["Content-Length"]))
+            asked.append(self.path)
+            self.send_response(302)
+            self.send_header("Location", f"http://{hook.address}/")
+            self.end_headers()
+
+        def log_message(self, format, *args):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Leads) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        for more in ("", "?redirect=yes"):
+            address = f"json://127.0.0.1:{server.server_port}/x{more}"
+            send = sender(address, "notify.hook.url")
+            assert send(Message("title", "body", "critical")) is not None
+        server.shutdown()
+    assert len(asked) == 2
+    assert hook.got == []
+
+
+def test_mail_that_may_go_in_clear_text_is_warned_of(caplog):
+    sender("mailto://joe:pa55word@example.com", "up.toml: notify.mail.url")
+    sender("mailtos://joe:pa55word@example.com", "up.toml: notify.other.url")
+    said = [one.getMessage() for one in caplog.records]
+    assert [one.partition(": mailto://")[0] for one in said] == ["up.toml: notify.mail.url"]
+    assert "pa55word" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    "name", ["[your bank](https://evil.example)", "[a][1]", "<https://evil.example|your bank>", "[1]: https://evil"]
+)
+def test_names_cannot_show_a_link_under_other_words(name, phone):
+    phone.step(name)
+    ((_, message),) = phone.sent
+    for text in (message.title, message.body):
+        assert "](" not in text
+        assert "][" not in text
+        assert "]:" not in text
+        assert "<http" not in text
 
 
 def test_names_cannot_call_everybody_in_a_chat_or_break_a_line(phone):

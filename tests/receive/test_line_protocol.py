@@ -1,5 +1,6 @@
 """Line protocol is read as the real InfluxDB reads it."""
 
+import itertools
 import json
 import re
 import urllib.error
@@ -14,7 +15,7 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.receive.line_protocol.parse import V1_PRECISIONS, Parser, TooMany
 from plimsoll.receive.line_protocol.parts import Clock, Lines
-from plimsoll.receive.line_protocol.series_names import SeriesNames
+from plimsoll.receive.line_protocol.series_names import Bounds, SeriesNames
 from plimsoll.receive.line_protocol.split import pieces
 from plimsoll.store.influx.address import Address
 from plimsoll.store.influx.server import Server
@@ -242,15 +243,66 @@ def test_the_same_name_is_the_same_object_however_it_is_written():
 
 
 def test_more_series_than_allowed_are_refused_and_the_others_kept():
-    parser = Parser(most_series=3)
+    parser = Parser(Bounds(series=3))
     body = b"cpu,host=a v=1 1\ncpu,host=b v=1 1\ncpu,host=c v=1 1\ncpu,host=d v=1 1\ncpu,host=e v=1 1\ncpu,host=a v=2 2"
     ours = parser.parse(body, now=NOW)
     assert [one.host for one in ours.points.series] == ["a", "b", "c"]
     assert len(ours.points) == 4
     assert (ours.refused.count, ours.refused.first[0][0]) == (2, 4)
-    assert ours.refused.first[0][2] == "max-series-per-database limit exceeded: (3)"
+    assert ours.refused.first[0][2] == (
+        "max-series-per-database limit exceeded: no more than 3 series; raise limits.series in up.toml if they are yours"
+    )
     next_day = parser.parse(b"cpu,host=e v=1 1", now=NOW + 90_000 * SECOND)
     assert (next_day.refused.count, len(next_day.points)) == (0, 1)
+
+
+def test_what_is_known_is_taken_however_full_it_is_after_a_restart_too():
+    known = [Series("a", "cpu", (), "v"), Series("b", "cpu", (("x", "1"),), "v")]
+    parser = Parser(Bounds(series=2), lambda: known)
+    ours = parser.parse(b"cpu,host=z v=1 1\ncpu,host=A v=1 1\ncpu,x=1,host=b v=1 1", now=NOW)
+    assert ours.points.series == known
+    assert ours.refused.count == 1
+
+
+def test_what_was_not_written_for_a_day_makes_room_while_the_rest_stays():
+    parser = Parser(Bounds(series=2))
+    first = parser.parse(b"cpu,host=a v=1 1\ncpu,host=b v=1 1", now=NOW).points.series
+    later = NOW + 80_000 * SECOND
+    assert parser.parse(b"cpu,host=a v=1 1\ncpu,host=c v=1 1", now=later).refused.count == 1
+    last = parser.parse(b"cpu,host=c v=1 1\ncpu,host=a v=1 1", now=later + 10_000 * SECOND)
+    assert (last.refused.count, [one.host for one in last.points.series]) == (0, ["a", "c"])
+    assert last.points.series[0] is first[0]
+
+
+def test_a_writer_of_too_many_hosts_or_series_leaves_room_for_others():
+    parser = Parser(Bounds(series=100, hosts=50, writer_series=10, writer_hosts=4))
+    flood = b"".join(b"cpu,host=h%d v=1 1\n" % at for at in range(40))
+    refused = parser.parse(flood, now=NOW, writer="evil").refused
+    assert (refused.count, refused.first[0][2]) == (
+        36,
+        "max-hosts limit exceeded: no more than 4 hosts of a sender; raise limits.writer_hosts in up.toml if they are "
+        "yours",
+    )
+    flood = b"".join(b"cpu,host=h1,core=%d v=1 1\n" % at for at in range(40))
+    assert parser.parse(flood, now=NOW, writer="evil").refused.count == 34
+    honest = b"".join(b"cpu,host=web,core=%d v=1 1\n" % at for at in range(9))
+    assert parser.parse(honest, now=NOW, writer="honest").refused.count == 0
+
+
+def test_spellings_of_one_series_take_bounded_memory():
+    """86 MB were kept for each 0.4 MB of tags in another order, or with other escapes."""
+    tags = [b"t%d=%s" % (at, b"x" * 200) for at in range(8)]
+    names = SeriesNames(Bounds(names=1 << 20))
+    for order in itertools.islice(itertools.permutations(tags), 2000):
+        head = b"cpu,host=a," + b",".join(order)
+        number = names.fields(head)[b"usage"]
+        assert number == 0
+    fields = names.fields(head)
+    for at in range(1 << 12):
+        escaped = bytes(c for bit, char in enumerate(b"=" * 12) for c in ((92, char) if at >> bit & 1 else (char,)))
+        assert fields[escaped.replace(b"=", b",")] == 1
+    assert names.held < 2 << 20
+    assert len(names.series) == 2
 
 
 def test_points_outside_the_range_that_is_kept_are_refused():

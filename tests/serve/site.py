@@ -75,6 +75,7 @@ def site(
     listen=LOOPBACK,
     hosts=(),
     owner_only=False,
+    login=False,
     health: Callable[[], Health] = Health,
     on_written=None,
     certificate=None,
@@ -85,7 +86,7 @@ def site(
     folder.mkdir(mode=0o700, exist_ok=True)
     lock = OnlyOne(folder)
     writing = Writing(store, *([on_written] if on_written else []))
-    access = Access(listen, Credentials(folder), hosts, owner_only)
+    access = Access(listen, Credentials(folder), hosts, owner_only, login)
     limits = replace(limits or Limits(), past_s=PAST_S)
     file = AlertsFile(folder / NAME)
     watched = Watched(
@@ -101,7 +102,7 @@ def site(
         limits=limits,
     )
     app = create_app(store, writing, access, health, limits, routes(replace(watched, **watching)))
-    serving = Serving(app, listen, certificate, limits)
+    serving = Serving(app, listen, certificate, limits, behind_proxy=access.is_behind_proxy)
     lock.announce(serving.address)
     address = serving.address.replace("0.0.0.0", "127.0.0.1")
     try:

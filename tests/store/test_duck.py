@@ -481,3 +481,15 @@ def test_a_write_waits_for_few_pieces_of_upkeep(opened, monkeypatch):
     pieces = "".join(order).split("w")
     assert sum(map(len, pieces)) > 50
     assert max(map(len, pieces)) <= 4
+
+
+def test_a_batch_with_known_and_with_new_series_is_written_however_many_there_were(opened):
+    """What was known was forgotten while the rest of the batch was learned: status 500 from 50,000 series on."""
+    every = [Series(f"h{at // 60}", "m", (), f"f{at % 60}") for at in range(60)]
+    names = opened()._names
+    first = names.numbers(every[:40]).tolist()
+    names._recent |= {-at: (every[0], 0) for at in range(1, 500_000)}  # as many as are remembered, and more
+    found = names.numbers(every).tolist()
+    assert found == [names.find(one) for one in every]
+    assert (found[:40], len(set(found))) == (first, 60)
+    assert names.numbers(every[::-1]).tolist() == found[::-1]

@@ -70,3 +70,10 @@ def test_the_command_that_is_called_has_the_option(plimsoll):
     if "No such command" in given.err:
         pytest.skip("plimsoll up is not here")
     assert "--data" in given.out
+
+
+@pytest.mark.parametrize("kind", ["systemd", "windows", "launchd"])
+def test_a_line_end_in_an_option_ends_no_line_of_the_file(plimsoll, tmp_path, kind):
+    out = tmp_path / "file"
+    done = plimsoll("service", kind, "--out", out, "--", "--cert", "x\nExecStartPre=/bin/true")
+    assert (done.status, done.err.count("\n"), out.exists()) == (2, 1, False)

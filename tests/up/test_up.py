@@ -8,7 +8,8 @@ import sys
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
-from urllib.request import urlopen
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -133,3 +134,49 @@ def test_other_commands_use_the_store_of_the_one_that_runs(up, plimsoll, tmp_pat
     process.wait(30)
     assert plimsoll("review", "run:night", "--store", folder, "--json", "-").out == there
     assert plimsoll("runs", "delete", "night", "--store", folder).status == 0
+
+
+def test_all_files_are_the_owners_and_secrets_are_not_printed(up, tmp_path):
+    folder = folder_with(tmp_path, 'login = "always"\n[notify.a]\nurl = "json://127.0.0.1:9/"\n')
+    folder.chmod(0o755)
+    (folder / "alerts.db").touch(mode=0o644)
+    (folder / "reviews").mkdir(mode=0o755)
+    (folder / "reviews" / "old.json").write_text("{}")
+    process, address = up("--no-collect", "--allow-host", "plimsoll.example.org")
+    try:
+        secrets = dict(line.split(": ") for line in (folder / "new-secrets").read_text().splitlines())
+        assert set(secrets) == {"token", "password"}
+        request = Request(f"{address}/api/v2/write?org=o&bucket=b", b"cpu v=1", method="POST")
+        request.add_header("Authorization", f"Token {secrets['token']}")
+        with urlopen(request) as answer:
+            assert answer.status == 204
+        with pytest.raises(HTTPError, match="401"):
+            urlopen(address)
+        backup = tmp_path / "backup.duckdb"
+        command = [sys.executable, "-m", "plimsoll", "backup", str(backup), "--data", str(folder)]
+        subprocess.run(command, check=True, capture_output=True)
+        modes = {path.name: oct(path.stat().st_mode & 0o777) for path in (folder, *folder.rglob("*"), backup)}
+        assert modes == {name: "0o700" if name in ("data", "reviews") else "0o600" for name in modes}, modes
+        assert len(modes) > 6
+    finally:
+        process.terminate()
+        out, err = process.communicate(timeout=60)
+    for secret in secrets.values():
+        assert secret not in out + err
+
+
+def test_no_server_is_opened_to_the_clients_of_a_proxy(plimsoll, tmp_path):
+    folder = folder_with(tmp_path, "")
+    found = plimsoll("up", "--data", folder, "--listen", "127.0.0.1:0", "--allow-host", "plimsoll.example.org")
+    assert (found.status, found.err.count("\n")) == (2, 1)
+    assert 'login = "always"' in found.err
+
+
+def test_addresses_that_others_can_read_are_refused(plimsoll, tmp_path):
+    folder = folder_with(tmp_path, '[notify.a]\nurl = "json://joe:secret@127.0.0.1:9/"\n')
+    for mode in (0o644, 0o640, 0o604):
+        (folder / "up.toml").chmod(mode)
+        found = plimsoll("up", "--data", folder, "--listen", "127.0.0.1:0")
+        assert (found.status, found.err.count("\n")) == (2, 1)
+        assert "chmod 600" in found.err
+        assert "secret" not in found.err

@@ -2,6 +2,7 @@
 
 import os
 import socket
+import sys
 import tempfile
 import time
 from collections.abc import Generator, Sequence
@@ -55,6 +56,7 @@ class Options:
 
 def run(options: Options) -> None:
     """Run until it is interrupted. Unusable if that is not possible."""
+    os.umask(0o077)  # what libraries make, too: DuckDB's write-ahead log, SQLite's journal
     listen = _listen(options)
     certificate = _certificate(*options.certificate)
     with _folder(options) as folder:
@@ -178,12 +180,17 @@ def _greet(options: Options, up: Up, store: Store, listen: Listen, folder: Path,
         ("alerts", f"plimsoll alerts list --data {folder}"),
     ):
         print_line(f"  {label:<9} {text}", indent=12)
-    if not listen.is_loopback:
+    if not listen.is_loopback or told.login == "always":
         made = credentials.make_missing(folder)
-        for name, secret in (("token", made.token), ("password", made.password)):
-            if secret:
+        new = {name: secret for name, secret in (("token", made.token), ("password", made.password)) if secret}
+        if new and not sys.stdout.isatty():
+            # A service's output ends in a journal, which others may read.
+            kept = credentials.keep_new(folder, new)
+            print_line(f"  {' and '.join(new)}: in {kept}, which only its owner can read; delete it when you know them")
+        else:
+            for name, secret in new.items():
                 _show(name, secret)
-        if options.certificate[0] is None:
+        if options.certificate[0] is None and not listen.is_loopback:
             print_notice("tokens, passwords and samples cross the network in clear text: give --cert and --key")
     print_line("Ctrl-C ends it.")
 

@@ -24,6 +24,7 @@ from plimsoll.pages.alerts.lists import Lists
 from plimsoll.pages.shared.form_words import with_fields
 from plimsoll.pages.shared.forms import Fields, Forms, see
 from plimsoll.pages.shared.frame import Frame
+from plimsoll.pages.shared.numbers import number
 from plimsoll.up.watched import Watched
 
 Done = TypeVar("Done")
@@ -58,13 +59,13 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
     pages, forms = _AlertPages(watched, frame), Forms()
     return [
         Route("/alerts", pages.all),
-        Route("/alerts/{id:int}", pages.one),
+        Route("/alerts/{id:number}", pages.one),
         Route("/silences/matches", pages.matches),
-        forms.route("/alerts/{id:int}/ack", pages.acknowledge),
+        forms.route("/alerts/{id:number}/ack", pages.acknowledge),
         forms.route("/silences", pages.silence),
-        forms.route("/silences/{id:int}/end", pages.end),
+        forms.route("/silences/{id:number}/end", pages.end),
         # A form that was refused is shown under these addresses: they must not end nowhere if they are opened.
-        Route("/alerts/{id:int}/ack", lambda request: see(f"/alerts/{request.path_params['id']}")),
+        Route("/alerts/{id:number}/ack", lambda request: see(f"/alerts/{request.path_params['id']}")),
         Route("/silences", lambda request: see("/alerts")),
     ]
 
@@ -101,11 +102,11 @@ class _AlertPages:
         form = SilenceForm(**{name: fields.get(name, "") for name in _SILENCE_FIELDS})
         made, wrong = _tried(lambda: self._silence(form))
         if made is not None:
-            path = f"/alerts/{form.alert}" if form.alert.isdecimal() else "/alerts"
+            path = f"/alerts/{form.alert}" if number(form.alert) is not None else "/alerts"
             return see(self._link(request, path, silenced=made.id) + "#silences")
         refused = replace(form, wrong=wrong)
-        if form.alert.isdecimal():
-            return self._one(request, int(form.alert), silence=refused)
+        if (alert := number(form.alert)) is not None:
+            return self._one(request, alert, silence=refused)
         return self._all(request, QueryParams(), refused, "", HTTPStatus.UNPROCESSABLE_ENTITY)
 
     def _silence(self, form: SilenceForm) -> silences.Silence:
@@ -120,20 +121,20 @@ class _AlertPages:
 
     def end(self, request: Request, fields: Fields) -> Response:
         """End a silence."""
-        number: int = request.path_params["id"]
-        _, wrong = _tried(lambda: silences.end(self._file, number, time.time_ns()))
+        id_: int = request.path_params["id"]
+        _, wrong = _tried(lambda: silences.end(self._file, id_, time.time_ns()))
         if wrong:
             return self._frame.missing(request, f"{wrong}.", "The page of alerts lists the silences that hold.")
         return see(self._link(request, "/alerts") + "#silences")
 
     def acknowledge(self, request: Request, fields: Fields) -> Response:
         """Acknowledge an alert."""
-        number: int = request.path_params["id"]
+        id_: int = request.path_params["id"]
         note, who = fields.get("note", ""), fields.get("who", "")
-        done, wrong = _tried(lambda: actions.acknowledge(self._file, number, who or _NOBODY, note, time.time_ns()))
+        done, wrong = _tried(lambda: actions.acknowledge(self._file, id_, who or _NOBODY, note, time.time_ns()))
         if done is None:
-            return self._one(request, number, ack=AckForm(note, who, wrong))
-        return see(self._link(request, f"/alerts/{number}"))
+            return self._one(request, id_, ack=AckForm(note, who, wrong))
+        return see(self._link(request, f"/alerts/{id_}"))
 
     def _all(
         self, request: Request, asked: QueryParams, form: SilenceForm, made: str, status: HTTPStatus = HTTPStatus.OK
@@ -144,17 +145,17 @@ class _AlertPages:
         )
 
     def _one(
-        self, request: Request, number: int, silence: SilenceForm | None = None, ack: AckForm | None = None
+        self, request: Request, id_: int, silence: SilenceForm | None = None, ack: AckForm | None = None
     ) -> Response:
-        alert = alert_of(self._file, number) if number < 2**63 else None
+        alert = alert_of(self._file, id_)
         if alert is None:
             hint = "Alerts are kept for 400 days after they ended. The page of alerts lists them."
-            return self._frame.missing(request, f"There is no alert {number}.", hint)
-        usual = SilenceForm(alert.rule, alert.host or "*", alert.instance or "*", alert=str(number))
+            return self._frame.missing(request, f"There is no alert {id_}.", hint)
+        usual = SilenceForm(alert.rule, alert.host or "*", alert.instance or "*", alert=str(id_))
         return self._frame.page(
             request,
             "alerts/alert.html.j2",
-            f"Alert {number}",
+            f"Alert {id_}",
             HTTPStatus.UNPROCESSABLE_ENTITY if silence or ack else HTTPStatus.OK,
             silence=silence or usual,
             ack=ack or AckForm(),
@@ -168,8 +169,8 @@ class _AlertPages:
 
     def _made(self, request: Request) -> str:
         """What the silence does that a form has just made."""
-        number = request.query_params.get("silenced", "")
-        found = next((one for one in silences.active(self._file, time.time_ns()) if str(one.id) == number), None)
+        asked = request.query_params.get("silenced", "")
+        found = next((one for one in silences.active(self._file, time.time_ns()) if str(one.id) == asked), None)
         if found is None:
             return ""
         muted = search.firing_like(self._file, found.rule, found.host, found.instance)

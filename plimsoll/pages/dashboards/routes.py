@@ -21,6 +21,7 @@ from plimsoll.pages.dashboards.range_picker import RangePicker
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.up.watched import Watched
 
+_MOST_OFFERED = 500
 _MOST_HOSTS = 50  # in an address
 _MILLISECONDS = 1000
 
@@ -116,8 +117,14 @@ class HostPicker:
     def offered(self) -> list[tuple[str, str, bool]]:
         """Each host, the link that shows it alone, and whether it is chosen."""
         chosen = {host_key(host) for host in self.chosen}
-        absent = [one for one in self.chosen if host_key(one) not in {host_key(host) for host in self.known}]
-        return [(host, self._link([host]), host_key(host) in chosen) for host in (*self.known, *absent)]
+        absent = [one for one in self.chosen if one.casefold() not in {host_key(host) for host in self.known}]
+        offered = [*absent, *self.known][:_MOST_OFFERED]
+        return [(host, self._link([host]), host_key(host) in chosen) for host in offered]
+
+    @property
+    def more(self) -> int:
+        """How many hosts are not offered; their names can be given in the address."""
+        return max(0, len(self.known) - _MOST_OFFERED)
 
     @property
     def all(self) -> str:

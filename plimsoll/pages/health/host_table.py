@@ -14,6 +14,7 @@ from plimsoll.rules.load import Catalogue
 from plimsoll.rules.schema.field_types import Severity
 
 MOST_COLUMNS = 8
+MOST_ROWS = 300
 _MOST_OTHERS = 3
 
 Grade = Literal["critical", "warning", "silent", "not judged", "pending", "healthy"]
@@ -53,7 +54,7 @@ class HostTable:
     """The table.
 
     `has_others`: some host is past a limit of a signal that is in no column. `level` is the highest water level of all
-    cells, None if there is none. `pending` is the gravest of the rows.
+    cells, None if there is none. `pending` is the gravest of the rows. `more` hosts, the best ones, are left out.
     """
 
     columns: Sequence[Column]
@@ -61,6 +62,7 @@ class HostTable:
     has_others: bool
     level: float | None
     pending: Severity
+    more: int = 0
 
 
 def host_table(hosts: Sequence[HostHealth], alerts: Collection[Alert], cells: Cells, catalogue: Catalogue) -> HostTable:
@@ -77,11 +79,12 @@ def host_table(hosts: Sequence[HostHealth], alerts: Collection[Alert], cells: Ce
         own = cells.get(host, {})
         grade: Grade = "critical" if host in critical else "warning" if host in warning else _grade(one, own.values())
         rows.append(_row(one, own, signals, grade))
-    rows.sort(key=lambda row: (_ORDER.index(row.grade), host_key(row.name)))
+    rows.sort(key=lambda row: (_ORDER.index(row.grade), row.name.casefold()))
+    more, rows = len(rows[MOST_ROWS:]), rows[:MOST_ROWS]
     columns = [Column(one, catalogue.signals[one].title, _limit(one, cells)) for one in signals]
     levels = [one.level for row in rows for one in (*row.cells, *row.others) if one and one.level is not None]
     pending = _gravest(row.pending for row in rows if row.grade == "pending")
-    return HostTable(columns, rows, any(row.others for row in rows), max(levels, default=None), pending)
+    return HostTable(columns, rows, any(row.others for row in rows), max(levels, default=None), pending, more)
 
 
 def _signals(cells: Iterable[Cell], catalogue: Catalogue) -> list[str]:

@@ -75,8 +75,15 @@ class RecentValues:
             wanted = key, limit
             if wanted not in self._drawn:
                 recent = self._recent.get(key)
-                self._drawn[wanted] = recent.drawn(self._evaluated or 0, limit) if recent else None
+                self._drawn[wanted] = self._safely(recent, key, limit) if recent else None
             return self._drawn[wanted]
+
+    def _safely(self, recent: Recent, key: Key, limit: float | None) -> Sparkline | None:
+        try:
+            return recent.drawn(self._evaluated or 0, limit)
+        except (ArithmeticError, LookupError, ValueError):  # one value that cannot be drawn must not break the page
+            _log.exception("%s of %s is not drawn on the health page", key[0], key[1])
+            return None
 
     def _add(self, evaluated: int, judged: Sequence[JudgedNow]) -> None:
         for one in judged:
@@ -109,7 +116,7 @@ class RecentValues:
         try:
             tags = host_tags(watched.site.catalogue.signals)
             by_host: dict[str, list[Series]] = {}
-            for one in watched.store.series(end - _HOUR, end).series:
+            for one in watched.store.series(end - _HOUR, end, live=True).series:
                 by_host.setdefault(host_key(host_of(one, tags)), []).append(one)
             for series in by_host.values():
                 if self._ends.is_set():

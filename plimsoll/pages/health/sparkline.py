@@ -11,6 +11,7 @@ from plimsoll.model.times import SECOND
 from plimsoll.rules.schema.healthy import Worse
 
 _MINUTE = 60 * SECOND
+_FURTHEST = 1e200  # values beyond are drawn there: their differences would be no numbers
 WIDTH, HEIGHT = 60, 24  # of the drawing; a minute is 1 wide
 _STEPS = {rise: f" 1 {rise}" for rise in range(-HEIGHT, HEIGHT + 1)}
 
@@ -55,13 +56,19 @@ class Recent:
         (places,) = np.nonzero(~np.isnan(values))
         if not len(places):
             return None
+        values = np.clip(values, -_FURTHEST, _FURTHEST)
+        limit = None if limit is None else min(max(limit, -_FURTHEST), _FURTHEST)
         bounds = (0.0, 0.0 if limit is None else limit)
         low = min(*bounds, float(np.fmin.reduce(values)))
         high = max(*bounds, float(np.fmax.reduce(values)))
-        rise = (HEIGHT - 3) / (high - low) if high > low else 0.0
-        bottom = HEIGHT - 1.5 + low * rise
-        heights = np.rint(bottom - values[places] * rise).astype(int)
-        return Sparkline(_path(places, heights), None if limit is None else round(bottom - limit * rise))
+        span = high - low if high > low else 1.0
+
+        def height(value: NDArray[np.float64] | float) -> NDArray[np.float64] | float:
+            # From the lowest value: beside a very large one, the difference to 0 would be lost in rounding.
+            return HEIGHT - 1.5 - (value - low) / span * (HEIGHT - 3)
+
+        heights = np.rint(height(values[places])).astype(int)
+        return Sparkline(_path(places, heights), None if limit is None else round(float(height(limit))))
 
 
 def _path(places: NDArray[np.intp], heights: NDArray[np.int_]) -> str:

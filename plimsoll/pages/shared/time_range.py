@@ -64,8 +64,11 @@ class TimeRange:
 def _instant(text: str, zone: Zone, now: int) -> int:
     found = _AGO.fullmatch(text)
     if found:
-        return now - (parse_duration(found[1]) if found[1] else 0)
-    if re.fullmatch(r"-?\d{1,16}", text):
+        try:
+            at = now - (parse_duration(found[1]) if found[1] else 0)
+        except ValueError as error:
+            raise Unusable(str(error)) from None
+    elif re.fullmatch(r"-?\d{1,16}", text):
         at = int(text) * MILLISECOND
     else:
         try:
@@ -76,7 +79,7 @@ def _instant(text: str, zone: Zone, now: int) -> int:
             ) from None
         at = instant(moment if moment.tzinfo else moment.replace(tzinfo=zone.rule))
     if abs(at) > _FURTHEST:
-        raise Unusable(f'"{text}" is too far away')
+        raise Unusable(f'"{text[:40]}" is too far away')
     return at
 
 

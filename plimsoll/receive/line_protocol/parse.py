@@ -1,15 +1,17 @@
 """Parses InfluxDB's line protocol into points."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
 
 from plimsoll.model.points import Points
+from plimsoll.model.series import Series
 from plimsoll.receive.line_protocol.grammar import FIRST_TIME, LAST_TIME
 from plimsoll.receive.line_protocol.parts import Clock, Fault, Lines, Samples
-from plimsoll.receive.line_protocol.series_names import MOST_SERIES, Refused, SeriesNames
+from plimsoll.receive.line_protocol.series_names import Bounds, Refused, SeriesNames
 from plimsoll.receive.line_protocol.split import Piece, pieces
 
 PRECISIONS: Mapping[str, int] = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
@@ -22,7 +24,8 @@ V1_PRECISIONS: Mapping[str, int] = PRECISIONS | {
 }
 MOST_VALUES = 5_000_000
 MOST_LINES = 1_000_000
-_DAY = 86_400_000_000_000
+_HOUR = 3_600_000_000_000
+_DAY = 24 * _HOUR
 _MOST_SHOWN = 20
 _LONGEST_SHOWN = 200
 
@@ -61,20 +64,40 @@ class Parsed(NamedTuple):
 
 
 class Parser:
-    """Parses bodies; several threads may do so at once. The same name gives the same Series object each time."""
+    """Parses bodies; several threads may do so at once. The same name gives the same Series object each time.
 
-    def __init__(self, most_series: int = MOST_SERIES) -> None:
-        self._most = most_series
-        self._names = SeriesNames(most_series)
-        self._since: int | None = None
+    `known` gives the series that are never refused, when the first body comes.
+    """
 
-    def parse(self, body: bytes, *, unit: int = 1, now: int, first: int = FIRST_TIME, last: int = LAST_TIME) -> Parsed:
+    def __init__(self, bounds: Bounds | None = None, known: Callable[[], Iterable[Series]] = tuple) -> None:
+        self._bounds = bounds or Bounds()
+        self._known = known
+        self._names: SeriesNames | None = None
+        self._used: dict[int, tuple[Series, int]] = {}
+        self._since = 0
+        self._lock = Lock()
+
+    def parse(
+        self,
+        body: bytes,
+        *,
+        unit: int = 1,
+        now: int,
+        first: int = FIRST_TIME,
+        last: int = LAST_TIME,
+        writer: str = "",
+    ) -> Parsed:
         """The points of a body whose times are in `unit` ns; points without a time get `now` (UTC ns).
 
-        Points before `first` or after `last` are refused. TooMany if there are more than MOST_VALUES or MOST_LINES.
+        Points before `first` or after `last` are refused, and new series of a `writer` who brought too many. TooMany
+        if there are more than MOST_VALUES or MOST_LINES.
         """
-        clock = Clock(unit, b"%d" % (now // unit), first, last)
         names = self._current(now)
+        with names.for_writer(writer):
+            return self._parsed(names, body, unit, now, first, last)
+
+    def _parsed(self, names: SeriesNames, body: bytes, unit: int, now: int, first: int, last: int) -> Parsed:
+        clock = Clock(unit, b"%d" % (now // unit), first, last)
         parsed = Parsed(Points([], *Samples.joined([])), 0, Faults(), Faults())
         text, values, count = 0, 0, 0
         found: list[Samples] = []
@@ -93,13 +116,20 @@ class Parser:
                 raise TooMany
             for fault in lines.faults:
                 (parsed.refused if fault.refused else parsed.malformed).add(piece, fault)
-        return parsed._replace(points=_points(names, Samples.joined(found)), text=text)
+        points = _points(names, Samples.joined(found))
+        self._used.update((id(one), (one, now)) for one in points.series)
+        return parsed._replace(points=points, text=text)
 
     def _current(self, now: int) -> SeriesNames:
-        """The names; new ones if they are full and a day old, so that series of the past take no room for ever."""
-        if self._since is None or (self._names.full and now - self._since > _DAY):
-            self._names, self._since = SeriesNames(self._most), now
-        return self._names
+        """The names. If they are full, those of series that were not written for a day are forgotten, once an hour."""
+        with self._lock:
+            if self._names is None:
+                self._names, self._since = SeriesNames(self._bounds, self._known()), now
+                self._used = {id(one): (one, now) for one in self._names.series}
+            elif now - self._since > _HOUR and self._names.full:
+                self._used = {at: one for at, one in [*self._used.items()] if now - one[1] <= _DAY}
+                self._names, self._since = SeriesNames(self._bounds, [one for one, _ in self._used.values()]), now
+            return self._names
 
 
 def _points(names: SeriesNames, samples: Samples) -> Points:

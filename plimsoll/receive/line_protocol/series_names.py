@@ -1,14 +1,27 @@
 """The series that line protocol names, each always as the same object."""
 
 import re
-from threading import Lock
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from threading import Lock, local
 
+from plimsoll.model.host_key import host_key
 from plimsoll.model.series import Series
 from plimsoll.receive.line_protocol.grammar import LONGEST_KEY, tags_of
 
-MOST_SERIES = 200_000
-_MOST_BYTES = 64 << 20
+_MOST_SPELLINGS = 16  # of one measurement with its tags
+_OVERHEAD = 300  # about what a name takes besides its bytes
+_HEAD_OVERHEAD = 1200  # and a measurement with its tags
 _ESCAPED = {kind: re.compile(rb"\\([" + kind + rb"])") for kind in (b", ", b",= ", b',= "')}
+
+
+@dataclass(slots=True)
+class _Brought:
+    """What one writer brought."""
+
+    series: int = 0
+    hosts: set[str] = field(default_factory=set[str])
 
 
 class Refused(Exception):
@@ -18,7 +31,8 @@ class Refused(Exception):
 class Fields(dict[bytes, int]):
     """The numbers of the series of one measurement and tags, by the name of the field as written.
 
-    A name that is new gets the next number. Refused if there are too many series, or if it is not valid.
+    A name that is new gets the next number. Refused if there are too many series, or if it is not valid. `spellings`
+    is how many of the measurement and tags are kept.
     """
 
     def __init__(self, names: "SeriesNames", of: Series, longest: int) -> None:
@@ -26,6 +40,7 @@ class Fields(dict[bytes, int]):
         self._names = names
         self._of = of
         self._longest = longest
+        self.spellings = 0
 
     def __missing__(self, name: bytes) -> int:
         if len(name) > self._longest:
@@ -41,21 +56,53 @@ class Fields(dict[bytes, int]):
                     )
                 one = Series(self._of.host, self._of.measurement, self._of.tags, _text(plain))
                 number = self[plain] = self._names.add(one)
-            self[name] = number
+            if name != plain and self._names.may_keep(name):
+                self[name] = number
         return number
 
 
-class SeriesNames:
-    """The series that were named so far, by number. Several threads may add some."""
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How many series and hosts are known at a time: in all, and of those that one writer (an address) brought.
 
-    def __init__(self, most: int = MOST_SERIES) -> None:
+    `names` is the memory (bytes) that all their names and other spellings of them may take.
+    """
+
+    series: int = 200_000
+    hosts: int = 5_000
+    writer_series: int = 100_000
+    writer_hosts: int = 2_000
+    names: int = 128 << 20
+
+
+class SeriesNames:
+    """The series that are known, by number. Several threads may add some, each `for_writer`.
+
+    `known` are those of the beginning, whatever the bounds. What is known is never refused.
+    """
+
+    def __init__(self, bounds: Bounds | None = None, known: Iterable[Series] = ()) -> None:
         self.series: list[Series] = []
         self.lock = Lock()
-        self._most = most
+        self._bounds = bounds or Bounds()
         self._heads: dict[bytes, Fields] = {}
         self._by_key: dict[object, Fields] = {}
+        self._hosts: set[str] = set()
         self._bytes = 0
+        self._brought: dict[str, _Brought] = {}
+        self._writer = local()
         self.known = self._heads.get
+        for one in known:
+            self._restore(one)
+
+    @contextmanager
+    def for_writer(self, name: str) -> Generator[None]:
+        """What is added in this thread until the block ends was brought by a writer."""
+        self._writer.name = name
+        try:
+            yield
+        finally:
+            self._writer.name = ""
 
     def fields(self, head: bytes) -> Fields:
         """The fields of a valid measurement and tags. Refused if there are too many."""
@@ -65,27 +112,92 @@ class SeriesNames:
         with self.lock:
             found = self._by_key.get(of.key)
             if found is None:
-                self._check_room(len(head))
+                self._check_room()
+                self._check_host(host_key(of.host))
                 found = self._by_key[of.key] = Fields(self, of, LONGEST_KEY - 4 - len(head))
-            if len(self._heads) < self._most:
+                self._bytes += 2 * len(head) + _HEAD_OVERHEAD
+            # The first spelling of each always has its place: whoever sends it is not to be slowed down by others.
+            if not found.spellings or (found.spellings < _MOST_SPELLINGS and self.may_keep(head)):
+                found.spellings += 1
                 self._heads[head] = found
         return found
 
     def add(self, series: Series) -> int:
         """The number of a series that is new. The caller holds the lock."""
-        self._check_room(len(series.field))
+        self._check_room()
+        self._of_writer.series += 1
+        self._bytes += len(series.field) + _OVERHEAD
         self.series.append(series)
         return len(self.series) - 1
+
+    def may_keep(self, spelling: bytes) -> bool:
+        """Count a spelling of a name, to be found faster; False if that takes too much memory. With the lock held."""
+        if self._bytes > self._bounds.names:
+            return False
+        self._bytes += len(spelling) + _OVERHEAD
+        return True
 
     @property
     def full(self) -> bool:
         """Whether no more series can be added."""
-        return len(self.series) >= self._most or self._bytes > _MOST_BYTES
+        return (
+            len(self.series) >= self._bounds.series
+            or len(self._hosts) >= self._bounds.hosts
+            or self._bytes > self._bounds.names
+            or any(self._is_full(one) for one in [*self._brought.values()])
+        )
 
-    def _check_room(self, size: int) -> None:
-        if self.full:
-            raise Refused(f"max-series-per-database limit exceeded: ({self._most})")
-        self._bytes += size
+    @property
+    def held(self) -> int:
+        """About how many bytes the names take."""
+        return self._bytes
+
+    @property
+    def _of_writer(self) -> _Brought:
+        name = getattr(self._writer, "name", "")
+        if name not in self._brought:
+            self._brought[name] = _Brought()
+        return self._brought[name]
+
+    def _is_full(self, of: _Brought) -> bool:
+        return of.series >= self._bounds.writer_series or len(of.hosts) >= self._bounds.writer_hosts
+
+    def _restore(self, one: Series) -> None:
+        of = Series(one.host, one.measurement, one.tags, "")
+        found = self._by_key.get(of.key)
+        if found is None:
+            found = self._by_key[of.key] = Fields(self, of, LONGEST_KEY)
+            self._hosts.add(host_key(of.host))
+            self._bytes += _HEAD_OVERHEAD
+        name = one.field.encode()
+        if name not in found:
+            found[name] = len(self.series)
+            self.series.append(one)
+            self._bytes += len(name) + len(of.measurement) + _OVERHEAD
+
+    def _check_room(self) -> None:
+        bounds = self._bounds
+        if len(self.series) >= bounds.series or self._bytes > bounds.names:
+            raise Refused(_too_many("max-series-per-database", f"{bounds.series} series", "series"))
+        if self._of_writer.series >= bounds.writer_series:
+            raise Refused(
+                _too_many("max-series-per-database", f"{bounds.writer_series} series of a sender", "writer_series")
+            )
+
+    def _check_host(self, host: str) -> None:
+        if host in self._hosts:
+            return
+        bounds, brought = self._bounds, self._of_writer
+        if len(self._hosts) >= bounds.hosts:
+            raise Refused(_too_many("max-hosts", f"{bounds.hosts} hosts", "hosts"))
+        if len(brought.hosts) >= bounds.writer_hosts:
+            raise Refused(_too_many("max-hosts", f"{bounds.writer_hosts} hosts of a sender", "writer_hosts"))
+        self._hosts.add(host)
+        brought.hosts.add(host)
+
+
+def _too_many(what: str, bound: str, setting: str) -> str:
+    return f"{what} limit exceeded: no more than {bound}; raise limits.{setting} in up.toml if they are yours"
 
 
 def _series(head: bytes) -> Series:

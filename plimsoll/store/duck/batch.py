@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.model.log import Times, Values
-from plimsoll.store.duck.open import Cursor
+from plimsoll.store.duck.parts import Cursor
 
 Numbers: TypeAlias = NDArray[np.int32]
 

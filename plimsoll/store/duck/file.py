@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import stat
 import threading
 import time
 from collections.abc import Generator, Iterator
@@ -13,7 +14,9 @@ import duckdb
 
 from plimsoll.model.atomic import atomic_write
 from plimsoll.model.errors import Unusable
-from plimsoll.store.duck.open import Cursor, connect, write_ahead_log
+from plimsoll.store.duck.check import damaged
+from plimsoll.store.duck.open import connect, write_ahead_log
+from plimsoll.store.duck.parts import Cursor
 from plimsoll.store.protocol import StoreFull
 
 _CHECKPOINT_BYTES = 64 << 20
@@ -40,6 +43,7 @@ class DuckFile:
         if path.resolve() in self._here:
             raise Unusable(f"{path}: this process has it open already")
         self._connection: Cursor | None = connect(path)
+        path.chmod(stat.S_IRUSR | stat.S_IWUSR)
         self._is_closed = False
         self._here.add(path.resolve())
 
@@ -108,6 +112,7 @@ class DuckFile:
             size = self.path.stat().st_size
         try:
             with atomic_write(to) as copy, self.path.open("rb") as source, copy.open("wb") as target:
+                copy.chmod(stat.S_IRUSR | stat.S_IWUSR)
                 # What is written meanwhile may be appended, and is not part of the copy.
                 for piece in pieces(source, size):
                     target.write(piece)
@@ -129,9 +134,11 @@ class DuckFile:
             yield cursor
         except _REFUSED as error:
             raise self._refusal(str(error)) from None
-        except duckdb.FatalException as error:
+        except (duckdb.FatalException, duckdb.InternalException) as error:
             self._disconnect(connection)
             raise self._refusal(str(error)) from None
+        except duckdb.Error as error:  # what was written is read otherwise: the file is damaged
+            raise damaged(self.path, error) from None
         finally:
             cursor.close()
 

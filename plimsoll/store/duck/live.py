@@ -5,8 +5,7 @@ import numpy as np
 from plimsoll.model.log import Times
 from plimsoll.store.duck.batch import Batch, Numbers, delete, insert
 from plimsoll.store.duck.file import DuckFile
-from plimsoll.store.duck.open import Cursor
-from plimsoll.store.duck.parts import EARLIEST, Kind, Part, add_part, live_parts
+from plimsoll.store.duck.parts import EARLIEST, Cursor, Kind, Part, add_part, live_parts
 
 ROWS_A_PART = 1_000_000
 

@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.model.series import Series
+from plimsoll.store.duck.check import damaged
 from plimsoll.store.duck.file import DuckFile
-from plimsoll.store.duck.open import Cursor
+from plimsoll.store.duck.parts import Cursor
 from plimsoll.store.line_protocol import as_stored
 
-_MOST_RECENT = 50_000
+_MOST_RECENT = 400_000  # more than are taken at a time
 
 
 class Names:
@@ -21,10 +22,13 @@ class Names:
         self._file = file
         with file.reading() as cursor:
             rows = cursor.execute("SELECT host, measurement, tags, field FROM series ORDER BY id").fetchall()
-        self.series = [
-            Series(host, measurement, tuple((name, value) for name, value in json.loads(tags)), field)
-            for host, measurement, tags, field in rows
-        ]
+        try:
+            self.series = [
+                Series(host, measurement, tuple((name, value) for name, value in json.loads(tags)), field)
+                for host, measurement, tags, field in rows
+            ]
+        except (ValueError, TypeError) as error:
+            raise damaged(file.path, error) from None
         self._numbers = {one.key: at for at, one in enumerate(self.series)}
         self._own = {id(one): at for at, one in enumerate(self.series)}
         # By identity: agents send the same Series objects again and again, and keys take long to make.
@@ -37,14 +41,15 @@ class Names:
 
     def numbers(self, series: Sequence[Series]) -> NDArray[np.int32]:
         """The numbers of some series; new ones are saved."""
-        found = [self._recent.get(id(one)) for one in series]
+        recent = [self._recent.get(id(one)) for one in series]
+        found = [known[1] if known else None for known in recent]
         if None in found:
             with self._file.lock:
-                self._learn([one for one, known in zip(series, found, strict=True) if known is None])
-                found = [self._recent[id(one)] for one in series]
-        return np.fromiter((known[1] for known in found if known), np.int32, len(found))
+                learned = iter(self._learn([one for one, known in zip(series, found, strict=True) if known is None]))
+            found = [next(learned) if known is None else known for known in found]
+        return np.array(found, np.int32)
 
-    def _learn(self, series: Sequence[Series]) -> None:
+    def _learn(self, series: Sequence[Series]) -> list[int]:
         stored = [as_stored(one) for one in series]
         new = {one.key: one for one in reversed(stored) if one.key not in self._numbers}
         if new:
@@ -53,10 +58,11 @@ class Names:
             for key, one in new.items():
                 self._numbers[key] = self._own[id(one)] = len(self.series)
                 self.series.append(one)
+        numbers = [self._numbers[one.key] for one in stored]
         if len(self._recent) > _MOST_RECENT:
-            self._recent.clear()
-        for asked, one in zip(series, stored, strict=True):
-            self._recent[id(asked)] = (asked, self._numbers[one.key])
+            self._recent = {}
+        self._recent.update((id(asked), (asked, number)) for asked, number in zip(series, numbers, strict=True))
+        return numbers
 
 
 def _save(cursor: Cursor, series: Sequence[Series], first: int) -> None:

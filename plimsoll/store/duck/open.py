@@ -12,8 +12,9 @@ import duckdb
 from plimsoll.model.atomic import atomic_write
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
+from plimsoll.store.duck.check import check, damaged
+from plimsoll.store.duck.parts import Cursor
 
-Cursor: TypeAlias = duckdb.DuckDBPyConnection
 Upgrade: TypeAlias = Callable[[Cursor], object]
 
 VERSION = 1
@@ -55,7 +56,8 @@ def connect(path: Path, upgrades: Mapping[int, Upgrade] = UPGRADES, version: int
     A file of an earlier version is upgraded, after a copy beside it: `plimsoll.duckdb.version-1`. Unusable if the file
     cannot be opened.
     """
-    _check_place(path)
+    if _check_place(path) and not upgrades and version == VERSION:
+        _check_content(path)
     connection = _connect(path)
     try:
         found = _version(connection, path, version)
@@ -88,21 +90,38 @@ def write_ahead_log(path: Path) -> Path:
     return Path(f"{path}.wal")
 
 
-def _check_place(path: Path) -> None:
+def _check_content(path: Path) -> None:
+    """Raise Unusable if a file is damaged, or of another program; it is not changed, as it is opened for reading."""
+    connection = _connect(path, read_only=True)
+    try:
+        tables = {name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+        views = connection.execute("SELECT count(*) FROM duckdb_views() WHERE NOT internal").fetchone()
+        if (tables or views != (0,)) and _version(connection, path, VERSION) == VERSION:
+            check(connection, path, _SCHEMA)
+    except duckdb.Error as error:
+        raise damaged(path, error) from None
+    finally:
+        connection.close()
+
+
+def _check_place(path: Path) -> bool:
+    """Whether there is such a file, which has something in it."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists():
             if not stat.S_ISREG(path.stat().st_mode):
                 raise Unusable(f"{path}: is no file; name the file of an embedded store, or a new one")
             path.open("r+b").close()
+            return bool(path.stat().st_size)
+        return False
     except OSError as error:
         raise Unusable(f"{path}: cannot be opened: {error.strerror or error}") from None
 
 
-def _connect(path: Path) -> Cursor:
+def _connect(path: Path, *, read_only: bool = False) -> Cursor:
     temporary = f"{path}.tmp"
     try:
-        connection = duckdb.connect(path, config={**_SETTINGS, "temp_directory": temporary})
+        connection = duckdb.connect(path, read_only=read_only, config={**_SETTINGS, "temp_directory": temporary})
     except duckdb.Error as error:
         text = str(error)
     else:
@@ -118,7 +137,7 @@ def _connect(path: Path) -> Cursor:
         raise Unusable(f"{path}: was written by a later DuckDB; update Plimsoll")
     if _OTHER_FILE in text:
         raise Unusable(f"{path}: is no DuckDB file; name the file of an embedded store, or a new one")
-    raise Unusable(f"{path}: cannot be opened: {text.splitlines()[0]}; if it is damaged, put a backup in its place")
+    raise damaged(path, duckdb.Error(text))
 
 
 def _version(connection: Cursor, path: Path, version: int) -> int:
@@ -128,6 +147,6 @@ def _version(connection: Cursor, path: Path, version: int) -> int:
         connection.execute(f"BEGIN; {_SCHEMA}; INSERT INTO plimsoll VALUES ({version}); COMMIT")
         return version
     row = connection.execute("SELECT version FROM plimsoll").fetchone() if "plimsoll" in tables else None
-    if row is None:
+    if row is None or not isinstance(row[0], int):
         raise Unusable(f"{path}: is a DuckDB file of another program; name another file")
     return row[0]

@@ -8,9 +8,11 @@ together, no series has two samples at one time.
 """
 
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-from plimsoll.store.duck.open import Cursor
+import duckdb
+
+Cursor: TypeAlias = duckdb.DuckDBPyConnection
 
 DAY = 86_400 * 1_000_000_000
 MINUTE = 60 * 1_000_000_000
@@ -25,7 +27,7 @@ class Kind(StrEnum):
     THIN = "thin"
 
 
-_COLUMNS = {
+COLUMNS = {
     Kind.OPEN: "series INTEGER, time BIGINT, value DOUBLE",
     Kind.RAW: "series INTEGER, time BIGINT, value DOUBLE",
     Kind.THIN: "series INTEGER, time BIGINT, minimum DOUBLE, maximum DOUBLE, mean DOUBLE, amount INTEGER",
@@ -64,7 +66,7 @@ def add_part(cursor: Cursor, kind: Kind, day: int = 0, *, ordered: bool = False)
     """A new, empty part."""
     (number,) = cursor.execute("SELECT nextval('part_number')").fetchone() or (0,)
     part = Part(f"{kind}_{number}", kind, day, 0, ordered)
-    cursor.execute(f"CREATE TABLE {part.name} ({_COLUMNS[kind]})")
+    cursor.execute(f"CREATE TABLE {part.name} ({COLUMNS[kind]})")
     cursor.execute("INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)", [number, part.name, kind, day, 0, ordered])
     return part
 

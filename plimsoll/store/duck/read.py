@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from plimsoll.model.samples import Samples, joined
 from plimsoll.store.duck.file import DuckFile
-from plimsoll.store.duck.open import Cursor
-from plimsoll.store.duck.parts import DAY, MINUTE, Kind, floor, live_parts
+from plimsoll.store.duck.parts import DAY, MINUTE, Cursor, Kind, floor, live_parts
 from plimsoll.store.duck.recorded import RECORDED
 from plimsoll.store.m4 import Drawn, bucket_width, joined_corners
 from plimsoll.store.protocol import Buckets
@@ -85,10 +84,13 @@ def ranging(file: DuckFile, numbers: Sequence[int], start: int, end: int) -> Gen
         yield Range(cursor, f"{where} AND time BETWEEN {int(start)} AND {int(end)}", start, end)
 
 
-def samples(asked: Range) -> dict[int, Samples]:
-    """The samples of the series that have any, by their numbers; the means of minutes where that is all there is."""
+def samples(asked: Range, *, live: bool = False) -> dict[int, Samples]:
+    """The samples of the series that have any, by their numbers; the means of minutes where that is all there is.
+
+    `live`: without recorded ones.
+    """
     found: dict[int, list[Samples]] = {}
-    for query in filter(None, (asked.recorded(MEAN), asked.live(MEAN))):
+    for query in filter(None, ("" if live else asked.recorded(MEAN), asked.live(MEAN))):
         rows = asked.cursor.execute(query).fetchnumpy()
         # Parts are sorted, mostly: this is much faster than to have DuckDB sort all.
         order = np.argsort(rows["series"], kind="stable")
@@ -126,12 +128,12 @@ def counts(asked: Range) -> dict[int, int]:
     return dict(asked.cursor.execute(query).fetchall())
 
 
-def present(file: DuckFile, start: int, end: int) -> list[int]:
-    """The numbers of the series with a sample in a range."""
+def present(file: DuckFile, start: int, end: int, *, live: bool = False) -> list[int]:
+    """The numbers of the series with a sample in a range; `live`: without recorded ones."""
     with file.reading() as cursor:
         within = f"time BETWEEN {int(start)} AND {int(end)}"
         parts = live_parts(cursor, start, end)
-        tables = [RECORDED, *(part.name for part in parts if part.kind is Kind.OPEN)]
+        tables = [*(() if live else (RECORDED,)), *(part.name for part in parts if part.kind is Kind.OPEN)]
         queries = [f"SELECT series FROM {name} WHERE {within}" for name in tables]
         # A series that has samples on a day, before the range and after it, may have none within.
         surely = f"first BETWEEN {int(start)} AND {int(end)} OR last BETWEEN {int(start)} AND {int(end)}"

@@ -13,7 +13,7 @@ from plimsoll.model.log import Log, Times
 from plimsoll.model.run import Recording
 from plimsoll.store.duck.batch import Batch, Numbers, delete, insert
 from plimsoll.store.duck.names import Names
-from plimsoll.store.duck.open import Cursor
+from plimsoll.store.duck.parts import Cursor
 
 RECORDED = "recorded"
 _AT_ONCE = 1_000_000

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from plimsoll.model.errors import Unusable
 from plimsoll.model.run import StoredRun
+from plimsoll.store.duck.check import damaged
 from plimsoll.store.duck.file import DuckFile
 from plimsoll.store.protocol import RunSummary
 from plimsoll.store.run_document import dumps, loads
@@ -52,7 +53,10 @@ class DuckRuns:
         """All runs, latest first."""
         with self._file.reading() as cursor:
             rows = cursor.execute(f"SELECT {_SUMMARY} FROM run ORDER BY first DESC, name").fetchall()
-        return [_summary(*row) for row in rows]
+        try:
+            return [_summary(*row) for row in rows]
+        except (ValueError, TypeError) as error:
+            raise damaged(self._file.path, error) from None
 
     def run(self, name: str) -> StoredRun | None:
         """A run with its document. Unusable if that cannot be read."""
@@ -90,10 +94,13 @@ class DuckRuns:
         since = time.time_ns() - round(life_s * 1e9)
         with self._file.reading() as cursor:
             rows = cursor.execute("SELECT run, holder, work, who, since, heard FROM claim").fetchall()
-        return [
-            Claim(run, holder, Work(work), who, began, heard, heard > since)
-            for run, holder, work, who, began, heard in rows
-        ]
+        try:
+            return [
+                Claim(run, holder, Work(work), who, began, heard, heard > since)
+                for run, holder, work, who, began, heard in rows
+            ]
+        except (ValueError, TypeError) as error:
+            raise damaged(self._file.path, error) from None
 
     def withdraw(self, holder: str) -> None:
         """End a claim."""

@@ -63,7 +63,12 @@ class DuckStore(DuckRuns):
             Unusable: Another process has the file open, it is of a later version, or it cannot be opened.
         """
         is_file = place.suffix == Path(FILE).suffix or place.is_file()
-        return cls(DuckFile(place if is_file else place / FILE, margin), Keeping(raw_days, days, size_limit))
+        file = DuckFile(place if is_file else place / FILE, margin)
+        try:
+            return cls(file, Keeping(raw_days, days, size_limit))
+        except BaseException:
+            file.close()
+            raise
 
     def close(self) -> None:
         """Close the file, after what is being written."""
@@ -135,18 +140,18 @@ class DuckStore(DuckRuns):
         """The hosts with samples in a range, sorted."""
         return sorted(hosts_of(self.series(start, end).series), key=host_key)
 
-    def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
+    def series(self, start: int, end: int, hosts: Sequence[str] = (), *, live: bool = False) -> FoundSeries:
         """The series with a sample in a range, sorted."""
-        found = [self._names.series[number] for number in duck_read.present(self._file, start, end)]
+        found = [self._names.series[number] for number in duck_read.present(self._file, start, end, live=live)]
         asked = {host_key(host) for host in hosts}
         chosen = [one for one in found if not hosts or host_key(one.host) in asked]
         return FoundSeries(sorted(chosen, key=lambda one: one.key), 0)
 
-    def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
+    def read(self, series: Sequence[Series], start: int, end: int, *, live: bool = False) -> list[Samples]:
         """The samples of each series in a range; the means of minutes where that is all that is kept."""
         numbers = self._numbers(series)
         with duck_read.ranging(self._file, _known(numbers), start, end) as asked:
-            found = duck_read.samples(asked)
+            found = duck_read.samples(asked, live=live)
         return [_NOTHING if number is None else found.get(number, _NOTHING) for number in numbers]
 
     def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Drawn]:

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from plimsoll.store.duck.file import DuckFile
 from plimsoll.store.duck.live import LiveWriter
-from plimsoll.store.duck.open import Cursor
-from plimsoll.store.duck.parts import DAY, MINUTE, Kind, Part, add_part, drop_part, floor, live_parts
+from plimsoll.store.duck.parts import DAY, MINUTE, Cursor, Kind, Part, add_part, drop_part, floor, live_parts
 
 _ROWS_A_PIECE = 1_000_000
 _HOUR = 3600 * 1_000_000_000

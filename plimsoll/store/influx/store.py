@@ -95,7 +95,7 @@ class InfluxStore(InfluxRuns, InfluxClaims):
         """The hosts with samples in a range, sorted."""
         return sorted({series.host for series in self.series(start, end).series}, key=host_key)
 
-    def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> FoundSeries:
+    def series(self, start: int, end: int, hosts: Sequence[str] = (), *, live: bool = False) -> FoundSeries:
         """The series with a sample in a range, sorted."""
         where = self._where(start, end, hosts)
         found: dict[object, Series] = {}
@@ -111,7 +111,7 @@ class InfluxStore(InfluxRuns, InfluxClaims):
                     found.setdefault(one.key, one)
         return FoundSeries(sorted(found.values(), key=lambda one: one.key), text)
 
-    def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
+    def read(self, series: Sequence[Series], start: int, end: int, *, live: bool = False) -> list[Samples]:
         """The samples of each series in a range."""
         parts: dict[object, list[tuple[Series, Samples]]] = defaultdict(list)
         for measurement, where, names in self._wanted(series, start, end):

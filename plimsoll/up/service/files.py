@@ -29,9 +29,12 @@ class Command:
     arguments: Sequence[str] = ()
 
     def words(self, data: PurePath) -> list[str]:
-        """All words of the call. Unusable if the arguments name another data folder."""
+        """All words of the call. Unusable if the arguments name another data folder, or have line ends."""
         if any(one == self.data_option or one.startswith(f"{self.data_option}=") for one in self.arguments):
             raise Unusable(f"{Parameter.DATA}: the service file sets it; leave it out here, and change it in the file")
+        odd = next((one for one in self.arguments if not one.isprintable()), None)
+        if odd is not None:
+            raise Unusable(f"{odd!r}: has a line end or another character that cannot be seen; leave it out")
         return [*self.program, "up", self.data_option, str(data), *self.arguments]
 
 

@@ -13,6 +13,7 @@ from plimsoll.ingest.formats.blg.counters import Block, Column, Room
 from plimsoll.ingest.formats.blg.instances import Instances
 from plimsoll.ingest.formats.blg.refused import Refused
 from plimsoll.ingest.formats.blg.structures import Structure, utf16
+from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Values
 
 KIND = 0x0503
@@ -56,7 +57,7 @@ class WholeObject:
 
     def __init__(self, entry: Entry, names: Names) -> None:
         self._entry = entry
-        self._host = entry.host.casefold()
+        self._host = host_key(entry.host)
         self._names = names
         self._texts: dict[bytes, str] = {}
         self._instances = Instances(entry.path)

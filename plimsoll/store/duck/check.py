@@ -1,0 +1,58 @@
+"""Checks that a file holds the tables of an embedded store and nothing else, before anything is read from them."""
+
+import re
+from pathlib import Path
+
+import duckdb
+
+from plimsoll.model.errors import Unusable
+from plimsoll.store.duck.parts import COLUMNS, Cursor, Kind
+
+_PART = re.compile(rf"({'|'.join(Kind)})_\d+")
+# What another program may have made in the file, and a query of ours would run.
+_FOREIGN = {
+    "the view": "SELECT view_name FROM duckdb_views() WHERE NOT internal",
+    "the function": "SELECT function_name FROM duckdb_functions() WHERE NOT internal",
+    "the type": "SELECT type_name FROM duckdb_types() WHERE NOT internal",
+    "the index": "SELECT index_name FROM duckdb_indexes()",
+    "the schema": "SELECT schema_name FROM duckdb_schemas() WHERE NOT internal AND schema_name <> 'main'",
+}
+_TABLES = "SELECT table_name, sql FROM duckdb_tables() WHERE NOT internal"
+
+
+def check(cursor: Cursor, path: Path, schema: str) -> None:
+    """Raise Unusable if the tables are not those that `schema` makes, and parts that hold samples."""
+    for what, query in _FOREIGN.items():
+        if found := cursor.execute(query).fetchone():
+            raise _changed(path, f"it has {what} {found[0]!r}")
+    expected, tables = _made(schema), dict(cursor.execute(_TABLES).fetchall())
+    for name, made in expected.items():
+        if tables.get(name) != made:
+            raise _changed(path, f"its table {name} is {'another one' if name in tables else 'missing'}")
+    parts = cursor.execute("SELECT name, kind, count(*) FROM part GROUP BY ALL").fetchall()
+    for name, kind, count in parts:
+        if not (_PART.fullmatch(str(name)) and str(name).startswith(f"{kind}_") and count == 1):
+            raise _changed(path, f"a part is named {name!r}")
+        columns = _made(f"CREATE TABLE {name} ({COLUMNS[Kind(kind)]})")[name]
+        if tables.get(name) != columns:
+            raise _changed(path, f"its table {name} is {'another one' if name in tables else 'missing'}")
+    more = tables.keys() - expected.keys() - {name for name, _, _ in parts}
+    if more:
+        raise _changed(path, f"it has the table {min(more)!r}")
+
+
+def _made(schema: str) -> dict[str, str]:
+    """The tables that SQL makes, as DuckDB words them."""
+    with duckdb.connect(":memory:") as empty:
+        empty.execute(schema)
+        return dict(empty.execute(_TABLES).fetchall())
+
+
+def damaged(path: Path, error: Exception) -> Unusable:
+    """What to say of a file that cannot be read, or not as a store."""
+    first = next(iter(str(error).splitlines()), type(error).__name__)
+    return Unusable(f"{path}: cannot be read: {first[:300]}; if it is damaged, put a backup in its place")
+
+
+def _changed(path: Path, what: str) -> Unusable:
+    return Unusable(f"{path}: is no store as Plimsoll leaves it: {what}; put a backup in its place, or name another")

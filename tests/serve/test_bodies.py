@@ -1,0 +1,64 @@
+"""Packed bodies: what they cost is bounded, whatever they are made of."""
+
+import gzip
+import zlib
+
+import pytest
+
+from plimsoll.serve import bodies
+from plimsoll.serve.bodies import NotGzip, TooLarge, unpack
+
+LONGEST = 100 << 20
+
+
+def test_all_parts_are_unpacked_wherever_they_end():
+    parts = [b"a" * 100_000, b"", b"b", bytes(range(256)) * 1000]
+    packed = b"".join(map(gzip.compress, parts))
+    assert unpack(packed, LONGEST) == b"".join(parts)
+    assert unpack(packed, len(b"".join(parts))) == b"".join(parts)
+    for odd in (packed[:-1], packed + b"x", packed[: len(packed) // 2], b""):
+        with pytest.raises(NotGzip):
+            unpack(odd, LONGEST)
+
+
+def test_many_parts_are_refused_after_a_bounded_number(monkeypatch):
+    """25 MB of empty parts took minutes: the rest of the body was copied for each."""
+    made, fed = 0, 0
+
+    class Counting:
+        def __init__(self, kind):
+            nonlocal made
+            made += 1
+            self._one = zlib.decompressobj(kind)
+
+        def decompress(self, data, most):
+            nonlocal fed
+            fed += len(data)
+            return self._one.decompress(data, most)
+
+        def __getattr__(self, name):
+            return getattr(self._one, name)
+
+    class Zlib:
+        error = zlib.error
+        decompressobj = Counting
+
+    monkeypatch.setattr(bodies, "zlib", Zlib)
+    body = gzip.compress(b"") * (1 << 17)  # 2.6 MB
+    with pytest.raises(TooLarge):
+        unpack(body, LONGEST)
+    assert made <= 1001
+    assert fed <= 1001 * (64 << 10)
+
+
+def test_content_far_larger_than_its_packed_size_is_refused_early():
+    bomb = gzip.compress(bytes(50 << 20))
+    with pytest.raises(TooLarge):
+        unpack(bomb, LONGEST)
+    assert unpack(gzip.compress(bytes(1 << 20)), LONGEST) == bytes(1 << 20)
+    lines = b"".join(
+        b"cpu,host=web%03d,cpu=cpu%d usage_idle=%d.5 1790000000000000000\n" % (h, c, h + c)
+        for h in range(500)
+        for c in range(16)
+    )
+    assert unpack(gzip.compress(lines), LONGEST) == lines

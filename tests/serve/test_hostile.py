@@ -1,0 +1,177 @@
+"""What those can do to a server who mean it harm: each counted, at a running server."""
+
+import asyncio
+import base64
+import logging
+import socket
+from threading import Event, Thread
+
+import pytest
+
+from plimsoll.model.errors import Unusable
+from plimsoll.serve.credentials import Credentials, new_password, new_token
+from plimsoll.serve.limits import Limits
+from plimsoll.serve.login import Answer, Login
+from tests.each import each
+from tests.serve.site import EVERYWHERE, site
+
+WRITE = "/api/v2/write?org=o&bucket=b"
+
+
+def basic(password):
+    return {"Authorization": "Basic " + base64.b64encode(f"x:{password}".encode()).decode()}
+
+
+class Slow(Credentials):
+    """Credentials that count the passwords they are asked for, and answer when they are let."""
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.asked, self.let = [], Event()
+
+    def may_read(self, password):
+        self.asked.append(password)
+        self.let.wait(20)
+        return super().may_read(password)
+
+
+@pytest.fixture
+def slow(tmp_path):
+    folder = tmp_path / "secrets"
+    folder.mkdir(mode=0o700)
+    made = Slow(folder)
+    made.right = new_password(folder)
+    yield made
+    made.let.set()
+
+
+def answers(credentials, attempts):
+    """What many attempts at once come to."""
+
+    async def all_at_once():
+        login = Login(credentials)
+        tasks = [asyncio.create_task(login.answer(address, password)) for address, password in attempts]
+        await asyncio.sleep(0.05)
+        credentials.let.set()
+        return await asyncio.gather(*tasks)
+
+    return asyncio.run(all_at_once())
+
+
+def test_of_many_wrong_passwords_at_once_no_more_are_tested_than_of_one_after_another(slow, caplog):
+    found = answers(slow, [("192.0.2.1", f"guess {at}") for at in range(400)])
+    assert len(slow.asked) == 5
+    assert (found.count(Answer.WRONG), found.count(Answer.THROTTLED)) == (5, 395)
+    assert "a wrong password from 192.0.2.1" in caplog.text
+    assert "guess" not in caplog.text
+
+
+def test_of_many_addresses_only_some_passwords_wait_to_be_tested(slow):
+    found = answers(slow, [(f"192.0.2.{at}", "guess") for at in range(100)])
+    assert len(slow.asked) == 8
+    assert (found.count(Answer.WRONG), found.count(Answer.BUSY)) == (8, 92)
+
+
+def test_the_first_page_of_a_browser_is_one_attempt_and_the_next_are_none(slow):
+    assert answers(slow, [("192.0.2.1", slow.right)] * 30) == [Answer.RIGHT] * 30
+    assert len(slow.asked) == 1
+
+
+def test_health_is_answered_while_passwords_and_pages_take_all_threads(duckdb, tmp_path):
+    stuck, entered = Event(), Event()
+
+    def progress():
+        entered.set()
+        stuck.wait(20)
+        raise Unusable("enough")
+
+    with site(duckdb, tmp_path / "data", progress=progress) as here:
+        asking = [Thread(target=here.request, args=("GET", "/alerts"), daemon=True) for _ in range(50)]
+        for one in asking:
+            one.start()
+        assert entered.wait(10)
+        assert here.request("GET", "/health").status == 200
+        assert here.request("GET", "/ping").status == 204
+        stuck.set()
+        for one in asking:
+            one.join(20)
+
+
+def test_an_address_holds_no_more_than_its_share_of_the_connections(duckdb, tmp_path):
+    limits = Limits(connections=40, address_connections=10)
+    with site(duckdb, tmp_path / "data", limits=limits) as here:
+        held = [socket.create_connection(("127.0.0.1", here.port)) for _ in range(30)]
+        closed = 0
+        for one in held:
+            one.settimeout(0.2)
+            try:
+                closed += one.recv(1) == b""
+            except ConnectionError:
+                closed += 1
+            except TimeoutError:
+                pass
+        assert closed == 20
+        with socket.create_connection(("127.0.0.1", here.port), source_address=("127.0.0.2", 0)) as honest:
+            honest.sendall(f"POST {WRITE} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 7\r\n\r\ncpu v=1".encode())
+            assert b" 204 " in honest.recv(1000)
+        for one in held:
+            one.close()
+
+
+@each(["Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP"], named=str)
+def test_without_a_login_nothing_is_answered_that_a_proxy_passes_on(name, here):
+    for method, path in (("GET", "/"), ("POST", WRITE)):
+        refused = here.request(method, path, b"", {name: "192.0.2.1"})
+        assert refused.status == 403
+        assert b"login = " in refused.data
+
+
+def test_a_login_is_needed_on_the_loopback_address_too_if_up_toml_says_so(duckdb, tmp_path, caplog):
+    with site(duckdb, tmp_path / "data", login=True, hosts=["plimsoll.example.org"]) as here:
+        token, password = new_token(here.folder), new_password(here.folder)
+        assert here.request("GET", "/").status == 401
+        assert here.post(b"cpu v=1").status == 401
+        assert here.post(b"cpu v=1", Authorization="Token no").status == 401
+        assert here.post(b"cpu v=1", Authorization=f"Token {token}").status == 204
+        proxied = {"Host": "plimsoll.example.org", "X-Forwarded-For": "203.0.113.9, 192.0.2.7"}
+        own = {"Origin": "https://plimsoll.example.org", **proxied}
+        assert here.request("GET", "/", headers={**own, **basic(password)}).status == 200
+        other = {**proxied, "Origin": "https://attacker.example"}
+        assert here.request("GET", "/", headers={**other, **basic(password)}).status == 403
+        for _ in range(5):
+            assert here.request("GET", "/", headers={**proxied, **basic("guess")}).status == 401
+        assert here.request("GET", "/", headers={**proxied, **basic("guess")}).status == 429
+        assert here.request("GET", "/", headers=basic(password)).status == 200
+    said = [one.getMessage() for one in caplog.records if one.levelno == logging.WARNING]
+    assert "a wrong password from 192.0.2.7" in said
+    assert "a wrong token from 127.0.0.1" in said
+
+
+def test_elsewhere_a_proxy_may_pass_on_what_has_a_login(duckdb, tmp_path):
+    with site(duckdb, tmp_path / "data", listen=EVERYWHERE) as here:
+        password = new_password(here.folder)
+        assert here.request("GET", "/", headers={"X-Forwarded-For": "192.0.2.1", **basic(password)}).status == 200
+
+
+ODD = [
+    "/alerts?from=now-99999999999d",
+    "/dashboards/cpu?from=now-99999999999d",
+    f"/dashboards/cpu?from=now-{'9' * 5000}d",
+    "/dashboards/cpu?from=-9999999999999999",
+    f"/alerts/{'9' * 20}",
+    f"/alerts/{'9' * 5000}",
+    f"/alerts?page={'9' * 30}&firing={'9' * 30}",
+    f"/silences/matches?rule={'*' * 2000}",
+    f"/?silenced={'9' * 30}",
+]
+
+
+def test_no_number_in_an_address_is_a_defect(here):
+    for path in ODD:
+        assert here.request("GET", path).status in (200, 400, 404), path
+    for path in (f"/silences/{'9' * 20}/end", f"/alerts/{'9' * 20}/ack", f"/silences/{'9' * 5000}/end"):
+        assert here.request("POST", path, b"note=x").status in (404, 405, 422), path
+    for length in ("99999999999999d", f"{'9' * 400}d", "1e99", "nan", "-1h", ""):
+        for alert in ("", "9" * 20, "9" * 5000):
+            form = f"rule=windows-*&host=*&instance=*&length={length}&reason=x&who=y&alert={alert}".encode()
+            assert here.request("POST", "/silences", form).status in (404, 422), (length, alert)
