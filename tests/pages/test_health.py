@@ -82,7 +82,7 @@ def of_all_kinds(watching):
 def test_hosts_are_listed_worst_first_and_say_how_they_are(watching, served, chromium):
     of_all_kinds(watching)
     with opened(chromium, served.address) as one:
-        assert one.page.locator("h1").inner_text().endswith("Not healthy: 3 alerts on 3 hosts")
+        assert one.page.locator("h1").inner_text().endswith("Not healthy: 3 incidents on 3 hosts")
         assert one.page.title() == "◆ 2 ▲ 1 · Plimsoll"
         found = hosts(one.page)
         assert [*found] == ["short", "busy", "silent", "blank", "waits", "calm"]
