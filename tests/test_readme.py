@@ -152,8 +152,11 @@ def test_the_arrows_between_rooms_are_those_that_are_checked():
     assert " > ".join(layer.replace(" | ", ", ") for layer in layers) in (ROOT / "CONTRIBUTING.md").read_text()
 
 
-def test_rules_the_page_quotes_are_in_the_packs():
-    packs = "".join(pack.read_text(encoding="utf-8") for pack in (ROOT / "rules" / "packs").glob("*.yaml"))
-    quotes = re.findall(r"^```yaml\n(.*?)^```", README, re.M | re.S)
-    assert quotes
-    assert all(quote in packs for quote in quotes)
+def test_settings_that_the_page_quotes_are_taken(called, after_the_demo):
+    (quoted,) = re.findall(r"^```toml\n(.*?)^```", README, re.M | re.S)
+    folder = shutil.copytree(after_the_demo / "demo-run" / "8GB", after_the_demo / "changed")
+    (folder / "plimsoll.toml").write_text(quoted, encoding="utf-8")
+    done = called("plimsoll review changed --json changed.json")
+    assert done.status == 0, done.err
+    reason = re.findall(r'reason = "(.*)"', quoted)[0]
+    assert reason in (after_the_demo / "changed.json").read_text(encoding="utf-8")

@@ -150,6 +150,11 @@ def _is_within(alert: Alert) -> bool:
     return bool(alert.healthy) and not math.isnan(alert.worst) and holds(alert.healthy, _value(alert))
 
 
+def named(alert: Alert) -> str:
+    """What is past its limit where the host is named beside it: `Free space, C:`."""
+    return f"{alert.details.title}, {alert.instance}" if alert.instance else alert.details.title
+
+
 def _title(alert: Alert) -> str:
     return f"{alert.details.title} of {alert.place}"
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from plimsoll.alerting.book.record import Alert, IncidentKey
 from plimsoll.alerting.wording import brief_sentence, ended_sentence, fired_sentence, headline, still_sentence
 from plimsoll.model.errors import printable
 from plimsoll.model.host_key import host_key
@@ -43,19 +44,19 @@ class Style:
 
 def message(group: Group, style: Style, now: int, failing_since: int | None = None) -> Message:
     """The message for a group. `failing_since`: messages to this target could not be sent since then."""
-    items = sorted(group.items, key=_rank)
-    firing = [one for one in items if one.what not in _ENDED]
-    level = firing[0].alert.severity if firing else "recovered"
-    parts = ["\n".join(_lines(one, style, now)) for one in items[:MOST_IN_FULL]]
-    rest = items[MOST_IN_FULL:]
+    told = _by_incident(group.items)
+    firing = [one for one in told if one[0].what not in _ENDED]
+    level = firing[0][0].alert.severity if firing else "recovered"
+    parts = ["\n".join(_block(one, style, now)) for one in told[:MOST_IN_FULL]]
+    rest = told[MOST_IN_FULL:]
     if rest:
-        lines = [f"- {_sentence(one, style, now)}" for one in rest[:MOST_LINES]]
+        lines = [f"- {_sentence(one[0], style, now)}" for one in rest[:MOST_LINES]]
         more = len(rest) - len(lines)
         parts.append("\n".join(lines))
         if more:
             parts.append(f"And {more:,} more: {f'{style.pages}/alerts' if style.pages else 'plimsoll alerts list'}")
     parts += _remarks(group, style, failing_since)
-    title, body = f"{_label(level)}: {_title(items, firing)}", "\n\n".join(parts)
+    title, body = f"{_label(level)}: {_title(told, firing)}", "\n\n".join(parts)
     return Message(_plain(title), _plain(body), level)
 
 
@@ -63,16 +64,45 @@ def _plain(text: str) -> str:
     return _LINK.sub(r"\g<0> ", _MENTION.sub(r"\1 ", text))
 
 
-def _title(items: Sequence[Item], firing: Sequence[Item]) -> str:
-    if len(items) == 1:
-        one = items[0]
-        return printable(headline(one.alert) if firing else _ended_title(one))
-    hosts = {host_key(one.alert.host) for one in items}
-    one_host = printable(items[0].alert.host) or "all hosts"
-    where = f"on {one_host if len(hosts) == 1 else counted(len(hosts), 'host')}"
-    said = [f"{len(firing):,} firing"] if firing else []
-    said += [f"{len(items) - len(firing):,} recovered"] if len(firing) < len(items) else []
-    return f"{', '.join(said)} {where}"
+def _by_incident(items: Sequence[Item]) -> list[list[Item]]:
+    """The items of each incident, what fires apart from what ended: the gravest first."""
+    found: dict[tuple[bool, IncidentKey], list[Item]] = {}
+    for one in sorted(items, key=_rank):
+        found.setdefault((one.what in _ENDED, one.alert.incident), []).append(one)
+    return [*found.values()]
+
+
+def _title(told: Sequence[Sequence[Item]], firing: Sequence[Sequence[Item]]) -> str:
+    """Names the gravest incident, and counts the others by severity."""
+    worst = told[0][0]
+    if len(told) == 1 or firing:
+        named = printable(headline(worst.alert) if firing else _ended_title(worst))
+    else:
+        named = f"{len(told):,} incidents {_where([one[0].alert for one in told])}"
+    return f"{named}{_others(told[1:])}" if firing and len(told) > 1 else named
+
+
+def _others(told: Sequence[Sequence[Item]]) -> str:
+    """` (also 2 critical, 1 warning on 2 hosts, 1 recovered)`."""
+    levels = [one[0].alert.severity for one in told if one[0].what not in _ENDED]
+    said = [f"{levels.count(one):,} {one}" for one in SEVERITIES if one in levels]
+    if said:
+        said[-1] += f" {_where([one[0].alert for one in told if one[0].what not in _ENDED])}"
+    ended = len(told) - len(levels)
+    return f" (also {', '.join([*said, *([f'{ended:,} recovered'] if ended else [])])})"
+
+
+def _where(alerts: Sequence[Alert]) -> str:
+    hosts = {host_key(one.host) for one in alerts}
+    named = printable(alerts[0].host) or "all hosts"
+    return f"on {named if len(hosts) == 1 else counted(len(hosts), 'host')}"
+
+
+def _block(told: Sequence[Item], style: Style, now: int) -> Iterator[str]:
+    """An incident: its gravest limit in full, the others in a line each."""
+    yield from _lines(told[0], style, now)
+    for one in told[1:]:
+        yield f"- {one.alert.severity}, {one.alert.rule}: {_sentence(one, style, now)}"
 
 
 def _ended_title(one: Item) -> str:

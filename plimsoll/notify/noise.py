@@ -7,14 +7,16 @@ line. docs/alerts.md states the rules and the numbers.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
-from plimsoll.alerting.book.record import Alert, Key
+from plimsoll.alerting.book.record import Alert, IncidentKey, Key
 from plimsoll.alerting.book.silences import Silence
 from plimsoll.model.host_key import host_key
 from plimsoll.model.times import SECOND
 from plimsoll.notify.quiet_hours import QuietHours
 from plimsoll.rules.schema.field_types import Severity
+from plimsoll.rules.severity import SEVERITIES
 
 MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE
@@ -62,6 +64,7 @@ class Situation:
         hosts: When the target was last told of a host, case-folded.
         sent: When messages were sent to the target, for the last hour.
         since: From when the target exists. What ended before is nothing to it.
+        known: The limits that are past, and of which the target was told.
     """
 
     alerts: Sequence[Alert]
@@ -72,6 +75,16 @@ class Situation:
     hosts: Mapping[str, int] = field(default_factory=dict[str, int])
     sent: Sequence[int] = ()
     since: int = 0
+    known: Sequence[Alert] = ()
+
+    @cached_property
+    def incidents(self) -> Mapping[IncidentKey, Sequence[Alert]]:
+        """The limits that are past and known to the target, by incident; without those that are muted."""
+        found: dict[IncidentKey, list[Alert]] = {}
+        for one in self.known:
+            if not _is_muted(one, self):
+                found.setdefault(one.incident, []).append(one)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +144,8 @@ def _what(alert: Alert, situation: Situation, now: int) -> What | None:
         due = told.what == "fired" and alert.acked_at is None
         return "still" if due and now - told.at >= _TAKEN_ALONG * _repeat_after(alert, told) else None
     if told is not None:
-        return "ended" if told.what == "fired" else None
+        over = told.what == "fired" and not _lasts(alert, situation)
+        return "ended" if over else None
     brief = alert.kind == "host-silent" and alert.ended_at - alert.fired_at < GRACE
     if alert.hush or brief or alert.ended_at <= max(situation.since, now - FORGOTTEN):
         return None
@@ -139,9 +153,29 @@ def _what(alert: Alert, situation: Situation, now: int) -> What | None:
 
 
 def _is_urgent(item: Item, situation: Situation, now: int) -> bool:
-    """Whether the item is worth a message. Other repetitions are only taken along."""
+    """Whether the item is worth a message. Other repetitions, and further limits of an incident, are taken along."""
+    if item.what == "fired" and _covered(item.alert, situation):
+        return False
     told = situation.told.get(item.alert.id)
     return item.what != "still" or told is None or now - told.at >= _repeat_after(item.alert, told)
+
+
+def _covered(alert: Alert, situation: Situation) -> bool:
+    """Whether the target knows of an alert of the same incident that is as grave and still fires."""
+    rank = SEVERITIES.index(alert.severity)
+    return any(SEVERITIES.index(one.severity) <= rank for one in _known(alert, situation))
+
+
+def _lasts(alert: Alert, situation: Situation) -> bool:
+    """Whether another alert of the same incident that the target knows of still fires."""
+    return any(_known(alert, situation))
+
+
+def _known(alert: Alert, situation: Situation) -> Iterator[Alert]:
+    """The other limits of the incident that are past, not muted, and known to the target."""
+    if alert.kind != "rule":
+        return
+    yield from (one for one in situation.incidents.get(alert.incident, ()) if one.id != alert.id)
 
 
 def _is_muted(alert: Alert, situation: Situation) -> bool:

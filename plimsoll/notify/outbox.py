@@ -70,6 +70,7 @@ class Outbox:
             hosts={host_key(row["host"]): row["at"] for row in hosts},
             sent=[row["at"] for row in sent],
             since=self.state().since,
+            known=self._known(),
         )
 
     def attempt(self, group: Group, title: str, now: int) -> int:
@@ -140,6 +141,14 @@ class Outbox:
             ),
         )
         return [alert_of(row) for query, values in queries for row in self._file.rows(query, values)]
+
+    def _known(self) -> list[Alert]:
+        """The limits that are past, and of which the target was told."""
+        query = (
+            "SELECT alerts.* FROM told JOIN alerts ON id = alert"
+            " WHERE target = ? AND what = 'fired' AND ended_at IS NULL AND kind = 'rule'"
+        )
+        return [alert_of(row) for row in self._file.rows(query, (self._name,))]
 
     def _told(self) -> dict[int, Told]:
         rows = self._file.rows(

@@ -13,6 +13,7 @@ from plimsoll.pages.charts import routes as chart_api
 from plimsoll.pages.charts.hosts_in_range import Scenes
 from plimsoll.pages.dashboards import routes as dashboards
 from plimsoll.pages.health import routes as health
+from plimsoll.pages.hosts import routes as hosts
 from plimsoll.pages.reviewing.run_reviews import RunReviews
 from plimsoll.pages.rules import routes as rules
 from plimsoll.pages.runs import routes as runs
@@ -29,6 +30,7 @@ def routes(watched: Watched) -> Sequence[BaseRoute]:
     return [
         *static_files.routes(),
         *health.routes(watched, frame),
+        *hosts.routes(watched, frame, scenes),
         *alerts.routes(watched, frame),
         *rules.routes(watched, frame),
         *chart_api.routes(watched, frame, scenes),

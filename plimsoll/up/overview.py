@@ -1,11 +1,12 @@
 """What `plimsoll up` says of itself: hosts, alerts, what arrives, and what somebody has to mend."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from plimsoll.alerting.book.database import AlertsFile
 from plimsoll.alerting.book.history import firing
 from plimsoll.alerting.book.record import Alert
 from plimsoll.alerting.health import Answer, Health, HostHealth, HostState
+from plimsoll.alerting.incidents import incidents
 from plimsoll.alerting.loop import Progress
 from plimsoll.alerting.roster import Host, hosts
 from plimsoll.alerting.troubles import HOSTS_LEFT_OUT, NOT_JUDGED, NOT_NOTIFIED, NOT_WRITTEN, Trouble
@@ -73,23 +74,13 @@ def health(
     )
 
 
-def gravest(alerts: Iterable[Alert]) -> Iterator[Alert]:
-    """The alerts, worst first, without those of lower limits of the same signal and subject."""
-    seen: set[tuple[str, str, str | None]] = set()
-    for one in alerts:
-        subject = one.signal or one.rule, *one.key[1:]
-        if subject not in seen:
-            seen.add(subject)
-            yield one
-
-
 def _answer(
     found: list[HostHealth], alerts: list[Alert], mended: list[Trouble], progress: Progress
 ) -> tuple[Answer, str]:
     """Whether the hosts are healthy, as far as that is known, and why."""
     if alerts:
         hosts = counted(len({host_key(one.host) for one in alerts}), "host")
-        return Answer.NOT_HEALTHY, f"{counted(len([*gravest(alerts)]), 'alert')} on {hosts}"
+        return Answer.NOT_HEALTHY, f"{counted(len(incidents(alerts)), 'incident')} on {hosts}"
     doubtful = [one.name for one in found if one.state in (HostState.SILENT, HostState.NOT_JUDGED)]
     if mended:
         return Answer.NOT_KNOWN, "Plimsoll itself needs attention"
@@ -138,7 +129,7 @@ def _hosts(file: AlertsFile, alerts: list[Alert], progress: Progress, now: int) 
         if host.newest is None or is_gone or (silent and host.is_expected) or any(one.kind in _SILENT for one in mine):
             state, note = HostState.SILENT, _silence(host, now) if late is None else f"silent: {_wrong(late, 'behind')}"
         elif mine:
-            state, note = HostState.ALERT, counted(len([*gravest(mine)]), "alert")
+            state, note = HostState.ALERT, counted(len(incidents(mine)), "incident")
         elif late is not None:
             state, note = HostState.NOT_JUDGED, f"not judged: {_wrong(late, 'behind')}"
         elif host.host in progress.impossible:

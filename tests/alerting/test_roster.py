@@ -53,13 +53,13 @@ def test_ten_hosts_that_fall_silent_at_once_are_one_message(network, phone, file
     assert phone.titles == ["CRITICAL: No data from any of 10 hosts"]
     assert len(firing(file)) == 11
     network.run(5, sending=TEN[:9])
-    assert phone.titles[1:] == ["CRITICAL: 1 firing, 1 recovered on 2 hosts"]
+    assert phone.titles[1:] == ["CRITICAL: WEB09 is silent (also 1 recovered)"]
     assert "Some of 10 hosts sends again" in phone.sent[1][1].body
 
 
 def test_nine_of_ten_hosts_are_one_message_too(network, phone):
     network.run(10, sending=TEN[:1])
-    assert phone.titles == ["CRITICAL: 9 firing on 9 hosts"]
+    assert phone.titles == ["CRITICAL: WEB01 is silent (also 8 critical on 8 hosts)"]
 
 
 def test_a_host_that_flaps_is_told_of_a_few_times(network, phone):

@@ -20,6 +20,7 @@ from tests.alerting.world import CPU, HOUR, MINUTE, T0, Phone
 
 UTC = Zone.parse("UTC")
 WARNING = "windows-privileged-time"
+FREE_SPACE = "windows-disk-free"
 
 
 def test_an_alert_is_told_once_and_its_recovery(phone):
@@ -37,7 +38,10 @@ def test_an_alert_is_told_once_and_its_recovery(phone):
 def test_alerts_of_a_host_come_together_and_not_twice_a_minute(phone):
     phone.step((CPU, "WEB01"), (WARNING, "WEB01"), (CPU, "WEB01", "1"))
     phone.step((CPU, "WEB01"), (WARNING, "WEB01"), (CPU, "WEB01", "1"), (CPU, "WEB01", "2"), times=12)
-    assert phone.titles == ["CRITICAL: 3 firing on WEB01", "CRITICAL: Processor time of WEB01, 2 is 95 %"]
+    assert phone.titles == ["CRITICAL: Processor time of WEB01 is 95 %"]
+    assert phone.sent[0][1].body.count("it should stay") == 3
+    phone.step((CPU, "WEB01"), (FREE_SPACE, "WEB01", "C:"), times=2)
+    assert phone.titles[1:] == ["CRITICAL: Free space of WEB01, C: is 95 %"]
     assert phone.sent[1][0] - phone.sent[0][0] >= HOST_EVERY
 
 
@@ -88,13 +92,16 @@ def test_a_service_that_stops_flapping_by_firing_is_told_of(phone, world):
         phone.step(*(["WEB01"] if n % 10 < 5 else []), every=MINUTE)
     before = len(phone.sent)
     phone.step("WEB01", times=70, every=MINUTE)
-    assert phone.titles[before:] == ["CRITICAL: 1 firing, 1 recovered on WEB01"]
+    assert phone.titles[before:] == ["CRITICAL: Processor time of WEB01 is 95 % (also 1 recovered)"]
 
 
 def test_three_hundred_alerts_at_once_are_one_message(phone):
     phone.step(*(f"WEB{n:03}" for n in range(300)), times=30)
     phone.step(times=30)
-    assert phone.titles == ["CRITICAL: 300 firing on 300 hosts", "Recovered: 300 recovered on 300 hosts"]
+    assert phone.titles == [
+        "CRITICAL: Processor time of WEB000 is 95 % (also 299 critical on 299 hosts)",
+        "Recovered: 300 incidents on 300 hosts",
+    ]
     assert phone.sent[0][1].body.count("it should stay") == 50
     assert "And 250 more: plimsoll alerts list" in phone.sent[0][1].body
 
@@ -137,7 +144,7 @@ def test_quiet_hours_let_critical_alerts_pass_and_sum_up_the_rest(world):
     phone.step((WARNING, "WEB02"), times=4 * 60 + 46, every=MINUTE)
     assert len(phone.sent) == 2  # the recovery of WEB03
     phone.step((WARNING, "WEB02"), every=MINUTE)
-    assert phone.titles[2:] == ["Warning: 1 firing, 1 recovered on 2 hosts"]
+    assert phone.titles[2:] == ["Warning: Privileged time of WEB02 is 95 % (also 1 recovered)"]
     assert "held back during quiet hours" in phone.sent[-1][1].body
     assert "Privileged time of WEB01 was past its limit" in phone.sent[-1][1].body
 

@@ -155,7 +155,7 @@ def test_what_fires_and_what_is_about_to(chromium, told, pages):
     for width in (WIDE, NARROW):
         for scheme in ("light", "dark"):
             with opened(chromium, f"{pages.address}/alerts", width=width, scheme=scheme) as one:
-                assert one.page.locator("h1").inner_text() == "3 alerts are firing: 1 critical, 2 warning"
+                assert one.page.locator("h1").inner_text() == "3 incidents: 1 critical, 2 warning"
                 rows = one.page.locator(".coloured li").all_inner_texts()
                 assert rows[0].startswith("◆\ncritical") or rows[0].startswith("◆critical")
                 assert "acknowledged by joe: known" in rows[0]
@@ -179,7 +179,7 @@ def test_lists_are_brought_up_to_date_while_somebody_types(chromium, told, duckd
         page.get_by_label("Reason").fill("half a sent")
         told.fired("WEB01")
         page.clock.fast_forward(11_000)
-        page.locator("h1", has_text="1 alert is firing: 1 critical").wait_for()
+        page.locator("h1", has_text="1 incident: 1 critical").wait_for()
         page.keyboard.type("ence")
         assert page.get_by_label("Reason").input_value() == "half a sentence"
         pages.serving.stop()
@@ -256,7 +256,7 @@ def test_thousands_of_alerts_are_shown_in_parts(told, pages):
         many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)"
         connection.execute(f"{many} INSERT INTO alerts ({copied}) SELECT {copied} FROM alerts, n")
     text = read(pages, "/alerts?firing=3&page=61")
-    assert "3,001 alerts are firing: 3,001 critical" in text
+    assert "3,001 incidents: 3,001 critical" in text
     assert "3 of 61" in text
     assert "61 of 61" in text
     assert text.count('<li class="of-') == 51

@@ -6,7 +6,6 @@ from math import nan
 import numpy as np
 import pytest
 
-from plimsoll.alerting.book.database import AlertsFile
 from plimsoll.alerting.health import HostHealth, HostState
 from plimsoll.alerting.judged_now import JudgedNow
 from plimsoll.alerting.troubles import Trouble
@@ -21,7 +20,7 @@ from plimsoll.rules.subjects import Subject
 from plimsoll.up.overview import health
 from tests.alerting.test_loop import SITE, World
 from tests.pages.browsing import NARROW, WIDE, opened
-from tests.pages.watching import MINUTE, Watching
+from tests.pages.watching import MINUTE
 from tests.serve.site import site
 
 HOSTILE = ("<script>alert(1)</script>\"'><img src=x onerror=alert(1)>", "\u202etxt.exe\x1b[31m{{7*7}}", "x" * 300)
@@ -40,19 +39,6 @@ WITHOUT_COLUMN = (
     "ldap-connect-dominates",
     "pool-total",
 )
-
-
-@pytest.fixture
-def watching(tmp_path):
-    file = AlertsFile(tmp_path / "watched.db")
-    yield Watching(file)
-    file.close()
-
-
-@pytest.fixture
-def served(watching, duckdb, tmp_path):
-    with site(duckdb, tmp_path / "data", **watching.fields) as here:
-        yield here
 
 
 def hosts(page):
@@ -82,7 +68,7 @@ def of_all_kinds(watching):
 def test_hosts_are_listed_worst_first_and_say_how_they_are(watching, served, chromium):
     of_all_kinds(watching)
     with opened(chromium, served.address) as one:
-        assert one.page.locator("h1").inner_text().endswith("Not healthy: 3 alerts on 3 hosts")
+        assert one.page.locator("h1").inner_text().endswith("Not healthy: 3 incidents on 3 hosts")
         assert one.page.title() == "◆ 2 ▲ 1 · Plimsoll"
         found = hosts(one.page)
         assert [*found] == ["short", "busy", "silent", "blank", "waits", "calm"]

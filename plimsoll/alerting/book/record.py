@@ -19,8 +19,11 @@ from plimsoll.rules.subjects import Subject
 from plimsoll.rules.wording import healthy_text, is_sample, limit_text, reduced_text, reduction, should_text
 
 Key: TypeAlias = tuple[str, str, str | None]  # rule id, host and instance, both case-folded
+IncidentKey: TypeAlias = tuple[str, str, str | None]  # host (case-folded), cause, and instance where each has its own
 Kind = Literal["rule", "flapping", "host-silent", "all-silent", "plimsoll"]
 Ended = Literal["recovered", "retired", "rule removed"]
+
+_BY_INSTANCE = ("disk", "space")  # two disks of a host fail each by itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,7 @@ class Details:
 
     Attributes:
         title: The title of the signal.
+        cause: What a person looks for when it fires: the resource that the signal judges, else the signal.
         unit: The unit of the values.
         limit: The limit with its unit: `< 80 %`.
         should: `should stay below 80 %`.
@@ -42,6 +46,7 @@ class Details:
     """
 
     title: str
+    cause: str = ""
     unit: str = ""
     limit: str = ""
     should: str = ""
@@ -111,6 +116,12 @@ class Alert:
         return self.fired_at if self.since is None else self.since
 
     @property
+    def incident(self) -> IncidentKey:
+        """What all alerts of its incident share: the host, the cause, and the disk if it is one."""
+        cause = self.details.cause or self.signal or self.rule
+        return self.key[1], cause, self.key[2] if cause in _BY_INSTANCE else None
+
+    @property
     def place(self) -> str:
         """`SQLSRV01` or `SQLSRV01, 2 E:`."""
         return str(Subject(self.host, self.instance))
@@ -158,6 +169,7 @@ def details_of(
     gained = f" gained in {window}" if rule.reduce == "increase" else ""
     return Details(
         title=signal.title,
+        cause=getattr(signal, "resource", None) or rule.signal,
         unit=signal.unit,
         limit=limit_text(healthy, signal.unit),
         should=f"{should_text(healthy, signal.unit)}{gained}",

@@ -3,11 +3,13 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.datastructures import QueryParams
 
 from plimsoll.alerting.book import search, silences
+from plimsoll.alerting.book.history import firing
+from plimsoll.alerting.incidents import Incident, incidents
 from plimsoll.alerting.judged_now import JudgedNow
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted
@@ -15,13 +17,15 @@ from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.model.value_text import quantity
 from plimsoll.notify import outbox
 from plimsoll.notify.outbox import TargetState
-from plimsoll.pages.shared.alert_rows import rows
+from plimsoll.pages.shared.alert_rows import incident_rows, rows
 from plimsoll.pages.shared.time_range import TimeRange
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.severity import SEVERITIES
 from plimsoll.rules.states import State
 from plimsoll.rules.wording import should_text
 from plimsoll.up.watched import Watched
+
+T = TypeVar("T")
 
 MOST = 50
 SEVERE: Sequence[Severity] = ("critical", "warning")
@@ -57,6 +61,10 @@ class Pages:
         """The part that begins after `first` entries, or the last there is."""
         of = max(1, -(-total // MOST))
         return cls(min(first // MOST + 1, of), of, total)
+
+    def part(self, entries: Sequence[T]) -> Sequence[T]:
+        """The entries of this part."""
+        return entries[(self.number - 1) * MOST : self.number * MOST]
 
 
 def first_of(asked: str) -> int:
@@ -134,17 +142,17 @@ class Lists:
         """All that the page shows."""
         now = time.time_ns()
         chosen = Filter.of(asked, zone)
-        counts = search.firing_by_severity(self._file)
         silenced = silences.active(self._file, now)
         first, before = first_of(asked.get("firing", "")), first_of(asked.get("page", ""))
-        fires = search.firing(self._file, SEVERE, first, MOST)
+        fires = incidents(one for one in firing(self._file) if one.severity in SEVERE)
+        shown = Pages.at(first, len(fires))
         notes = search.firing(self._file, ("info",), 0, MOST)
         pending = [one for one in self._watched.judged() if one.state == State.PENDING]
         ended = search.ended(self._file, _wanted(chosen, _CHOICES[chosen.severity]), before, MOST)
         return {
-            "headline": _headline(counts),
-            "firing": rows(fires.alerts, silenced, zone, now),
-            "firing_pages": Pages.at(first, fires.total),
+            "headline": _headline(fires),
+            "firing": incident_rows(shown.part(fires), silenced, zone, now),
+            "firing_pages": shown,
             "notes": rows(notes.alerts, silenced, zone, now),
             "notes_total": notes.total,
             "pending": self._pending(pending),
@@ -206,9 +214,9 @@ def _failing(target: TargetState, zone: Zone) -> str:
     return f"Notification to {target.name} ({target.address}) fails since {since}: {target.error}"
 
 
-def _headline(counts: Mapping[Severity, int]) -> str:
-    total = sum(counts.get(one, 0) for one in SEVERE)
-    if not total:
+def _headline(fires: Sequence[Incident]) -> str:
+    if not fires:
         return "No alert is firing"
-    each = ", ".join(f"{counts[one]:,} {one}" for one in SEVERE if counts.get(one))
-    return f"{counted(total, 'alert')} {'is' if total == 1 else 'are'} firing: {each}"
+    levels = [one.severity for one in fires]
+    each = ", ".join(f"{levels.count(one):,} {one}" for one in SEVERE if one in levels)
+    return f"{counted(len(fires), 'incident')}: {each}"

@@ -35,7 +35,7 @@ class HostSignals:
         packs = [pack for pack in site.catalogue.packs if pack in everywhere or is_for(pack, series)]
         self._site = _with(site, packs)
         self._series = series
-        self._facts = facts
+        self.facts = facts
         self._rules: dict[str, _Instances] = {}
 
     def origins(self, signal: str) -> Origins:
@@ -53,14 +53,14 @@ class HostSignals:
 
     @cached_property
     def _finder(self) -> Finder:
-        return Finder(self._site.catalogue.signals, self._series, lambda _: True, self._facts.known)
+        return Finder(self._site.catalogue.signals, self._series, lambda _: True, self.facts.known)
 
     def _rules_of(self, signal: str) -> _Instances:
         """The rules on a signal as they apply to each instance, their limits scaled by its facts."""
         if signal not in self._rules:
             applied: dict[str | None, list[Rule]] = {}
             site = _with(self._site, _on(self._site.catalogue, signal))
-            for one in plan(site, self._series, self._facts)[0]:
+            for one in plan(site, self._series, self.facts)[0]:
                 rule = self._scaled(one)
                 if rule is not None and rule.signal == signal:
                     applied.setdefault(one.subject.key[1], []).append(rule)
@@ -72,7 +72,7 @@ class HostSignals:
         if rule.scale is None:
             return rule
         try:
-            factor = self._facts(planned.subject, rule.scale)
+            factor = self.facts(planned.subject, rule.scale)
         except UnknownFact:
             return None
         return rule.model_copy(update={"healthy": rule.healthy.scaled(factor), "scale": None})

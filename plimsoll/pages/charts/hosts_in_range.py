@@ -97,6 +97,10 @@ class Scene:
             self._holds(key, spec.drive) for host in self._known(spec.hosts) for key in host.origins(spec.signal)
         )
 
+    def facts(self, host: str) -> Sequence[str]:
+        """What is known of a host, in words."""
+        return [line for one in self._known([host]) for line in one.facts.of_host(host)]
+
     def _holds(self, place: tuple[str, str | None], drive: str | None) -> bool:
         return drive is None or self._drives.get(place) == drive
 

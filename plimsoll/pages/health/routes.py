@@ -9,6 +9,7 @@ from starlette.routing import Route
 
 from plimsoll.alerting.book import silences
 from plimsoll.alerting.health import HostState
+from plimsoll.alerting.incidents import incidents
 from plimsoll.model.host_key import host_key
 from plimsoll.pages.health import words as health_words
 from plimsoll.pages.health.cell_links import address
@@ -18,7 +19,6 @@ from plimsoll.pages.health.recent_values import RecentValues
 from plimsoll.pages.health.sparkline import Sparkline
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.report.html.gauge import water
-from plimsoll.up.overview import gravest
 from plimsoll.up.watched import Watched
 
 _MOST_ALERTS = 10
@@ -46,7 +46,8 @@ def _content(watched: Watched, frame: Frame, recent: RecentValues, request: Requ
     silent = {host_key(one.name) for one in health.hosts if one.state == HostState.SILENT}
     judged = recent.follow(health.evaluated, shown(watched.judged()), silent) if health.evaluated else {}
     table = host_table(health.hosts, health.alerts, cells(judged, health.alerts, catalogue), catalogue)
-    alerts, silenced = [*gravest(health.alerts)], silences.active(watched.file, now)
+    found, silenced = incidents(health.alerts), silences.active(watched.file, now)
+    alerts = [one.worst for one in found]
 
     def sparkline(cell: Cell) -> Sparkline | None:
         return recent.sparkline(cell.key, cell.healthy.limit if cell.healthy else None)
@@ -62,8 +63,8 @@ def _content(watched: Watched, frame: Frame, recent: RecentValues, request: Requ
         "water": water(table.level),
         "basis": health_words.basis(health, zone, now),
         "as_of": health_words.as_of(health, zone, now),
-        "alerts": [health_words.fires(one, silenced, now) for one in alerts[:_MOST_ALERTS]],
-        "more": len(alerts[_MOST_ALERTS:]),
+        "alerts": [health_words.fires(one, silenced, now) for one in found[:_MOST_ALERTS]],
+        "more": len(found[_MOST_ALERTS:]),
         "table": table,
         "data": health_words.data(health),
         "is_wall": "wall" in request.query_params,

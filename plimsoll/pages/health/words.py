@@ -7,22 +7,23 @@ from math import isnan
 from plimsoll.alerting.book.record import Alert
 from plimsoll.alerting.book.silences import Silence
 from plimsoll.alerting.health import Answer, Health, HostState
-from plimsoll.alerting.wording import state_sentence
-from plimsoll.model.remark import counted
+from plimsoll.alerting.incidents import Incident
+from plimsoll.alerting.wording import named, state_sentence
+from plimsoll.model.remark import counted, listed
 from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.model.value_text import number, quantity
 from plimsoll.pages.health.host_cells import Cell
 from plimsoll.rules.wording import limit_text
-from plimsoll.up.overview import gravest
 
 _OLD = 120 * SECOND  # the last evaluation is usually 30 to 40 s ago, so that samples on their way are in
 _MINUTE = 60 * SECOND
+_MOST_ALSO = 3
 _STANDINGS = {Answer.HEALTHY: "healthy", Answer.NO_ALERT: "pending"}
 
 
 @dataclass(frozen=True, slots=True)
 class Fires:
-    """An alert that fires: a sentence, further facts in a few words each, and whether a silence holds for it."""
+    """An incident by its worst alert: a sentence, facts in a few words each, and whether all of it is silenced."""
 
     alert: Alert
     sentence: str
@@ -50,9 +51,6 @@ def basis(health: Health, zone: Zone, now: int) -> list[str]:
 def _basis(health: Health, zone: Zone, now: int) -> Iterator[str]:
     if health.basis:
         yield health.basis
-    every, shown = len(health.alerts), len([*gravest(health.alerts)])
-    if every > shown:
-        yield f"{number(every)} alerts with those of lower limits of the same signals"
     silent = sum(one.state == HostState.SILENT for one in health.hosts)
     if silent:
         yield f"{counted(silent, 'host')} silent"
@@ -69,16 +67,25 @@ def as_of(health: Health, zone: Zone, now: int) -> str:
     return zone.clock(health.evaluated) if is_old and health.evaluated else ""
 
 
-def fires(alert: Alert, silences: Sequence[Silence], now: int) -> Fires:
-    """An alert as the page shows it."""
-    silenced = any(one.matches(alert.rule, alert.host, alert.instance) for one in silences)
-    return Fires(alert, state_sentence(alert), [*_facts(alert, now)], silenced)
+def fires(incident: Incident, silences: Sequence[Silence], now: int) -> Fires:
+    """An incident as the page shows it: silenced if all of its alerts are."""
+    alert = incident.worst
+    silenced = all(
+        any(one.matches(alert.rule, alert.host, alert.instance) for one in silences) for alert in incident.alerts
+    )
+    return Fires(alert, state_sentence(alert), [*_facts(incident, now)], silenced)
 
 
-def _facts(alert: Alert, now: int) -> Iterator[str]:
+def _facts(incident: Incident, now: int) -> Iterator[str]:
+    alert = incident.worst
     yield f"for {_long(now - alert.begin)}"
     if alert.kind == "rule" and not isnan(alert.worst):
         yield f"at worst {quantity(alert.worst, alert.details.unit)}"
+    if incident.others:
+        also = [one for one in dict.fromkeys(named(one) for one in incident.others) if one != named(alert)]
+        yield (
+            f"also {listed(also, _MOST_ALSO)}" if also else f"{counted(len(incident.others), 'further limit')} crossed"
+        )
     if alert.acked_at:
         yield f"acknowledged by {alert.acked_by}" if alert.acked_by else "acknowledged"
     if alert.details.look_at:

@@ -1,17 +1,21 @@
 """Alerts as rows of lists."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from plimsoll.alerting.book.record import Alert
 from plimsoll.alerting.book.silences import Silence
+from plimsoll.alerting.incidents import Incident
 from plimsoll.alerting.wording import ended_sentence, still_sentence
 from plimsoll.model.times import Zone, duration_text
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An alert in a list. `lasted` is empty while it fires: the sentence has it. `marks` are short remarks."""
+    """An alert in a list. `lasted` is empty while it fires: the sentence has it. `marks` are short remarks.
+
+    `inside` are the other alerts of its incident.
+    """
 
     id: int
     severity: str
@@ -21,6 +25,7 @@ class Row:
     host: str
     rule: str
     marks: Sequence[str]
+    inside: Sequence["Row"] = ()
 
 
 def rows(alerts: Iterable[Alert], silenced: Sequence[Silence], zone: Zone, now: int) -> list[Row]:
@@ -38,6 +43,12 @@ def rows(alerts: Iterable[Alert], silenced: Sequence[Silence], zone: Zone, now: 
         )
         for one in alerts
     ]
+
+
+def incident_rows(found: Iterable[Incident], silenced: Sequence[Silence], zone: Zone, now: int) -> list[Row]:
+    """The rows of incidents, each with the rows of its other alerts inside."""
+    made = [rows(one.alerts, silenced, zone, now) for one in found]
+    return [replace(worst, inside=others) for worst, *others in made]
 
 
 def sentence(alert: Alert, zone: Zone, now: int) -> str:

@@ -1,0 +1,128 @@
+"""`/hosts/NAME`: how one host is doing, what fires on it, and its signals by area with their limits."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from plimsoll.alerting.book import silences
+from plimsoll.alerting.health import HostHealth, HostState
+from plimsoll.alerting.incidents import Incident, incidents
+from plimsoll.dashboards.areas import Area, load_areas
+from plimsoll.model.host_key import host_key
+from plimsoll.model.times import SECOND, Zone, duration_text
+from plimsoll.pages.charts.chart_spec import Spec
+from plimsoll.pages.charts.hosts_in_range import Scene, Scenes
+from plimsoll.pages.dashboards.last_values import last_values
+from plimsoll.pages.health import words as health_words
+from plimsoll.pages.health.cell_links import address
+from plimsoll.pages.health.host_cells import Cell, cells
+from plimsoll.pages.shared.alert_rows import incident_rows
+from plimsoll.pages.shared.frame import Frame
+from plimsoll.up.watched import Watched
+
+_SHOWN = 3600 * SECOND
+_MOST_CHARTS = 4  # of an area
+_UPTIME = "system.uptime"
+_MILLISECONDS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a host has of one area: the state of its signals, and the charts of the first ones."""
+
+    area: Area
+    cells: Sequence[Cell]
+    charts: Sequence[tuple[str, str]]
+
+
+def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
+    """The page of each host."""
+
+    def page(request: Request) -> Response:
+        name = request.path_params["host"]
+        health = next((one for one in watched.health().hosts if one.name.casefold() == name.casefold()), None)
+        now = time.time_ns()
+        scene = scenes.live(now - _SHOWN, now)
+        if health is None and name.casefold() not in {host_key(one) for one in scene.hosts}:
+            return frame.missing(request, f"No host {name[:200]} is known.", "Health lists every host that sends data.")
+        content = _content(
+            watched,
+            health or HostHealth(name, HostState.NOT_JUDGED, "sends nothing that is judged"),
+            scene,
+            frame.zone_of(request),
+            now,
+        )
+        links = frame.links(request)
+        return frame.page(
+            request,
+            "hosts/host.html.j2",
+            name,
+            **content,
+            address=lambda cell: address(links, cell, name),
+            figure=health_words.figure,
+            limit=health_words.limit,
+        )
+
+    return [Route("/hosts/{host:path}", page)]
+
+
+def _content(watched: Watched, health: HostHealth, scene: Scene, zone: Zone, now: int) -> dict[str, Any]:
+    host = health.name.casefold()
+    fires = incidents(one for one in watched.health().alerts if host_key(one.host) == host)
+    judged = {(one.rule.id, *one.subject.key): one for one in watched.judged() if one.subject.key[0] == host}
+    own = cells(judged, [alert for one in fires for alert in one.alerts], watched.site.catalogue).get(host, {})
+    active = silences.active(watched.file, now)
+    silenced = [one for one in active if one.host == "*" or one.matches(one.rule, health.name, None)]
+    return {
+        "host": health,
+        "headline": _headline(health, fires),
+        "severity": fires[0].severity if fires else "",
+        "incidents": incident_rows(fires, active, zone, now),
+        "parts": [*_parts(health.name, scene, own)],
+        "processes": next((one.worst.details.processes for one in fires if one.worst.details.processes), ()),
+        "facts": [*_facts(health, scene, zone, now)],
+        "silences": [(one.rule, zone.clock(one.until), one.reason, one.who) for one in silenced],
+        "start": "now-1h",
+        "end": "now",
+        "now": now // _MILLISECONDS,
+    }
+
+
+def _headline(health: HostHealth, fires: Sequence[Incident]) -> str:
+    if not fires:
+        return f"{health.name}: {health.note or health.state}"
+    titles = list(dict.fromkeys(one.worst.details.title for one in fires))
+    return f"{health.name}: {', '.join(titles[:3])}{f' and {len(titles) - 3} more' if len(titles) > 3 else ''}"
+
+
+def _parts(host: str, scene: Scene, own: Mapping[str, Cell]) -> Iterator[Part]:
+    """The areas of which the host sends something."""
+    shown: set[str] = set()
+    for area in load_areas().areas:
+        panels = [one for one in area.panels if not one.drive and one.signal not in shown]
+        sent = [one for one in panels if scene.has(Spec(one.signal, (host,)))]
+        shown |= {one.signal for one in sent}
+        judged = sorted((own[one.signal] for one in sent if one.signal in own), key=lambda cell: cell.place)
+        lines = [one for one in sent if one.kind == "lines"]
+        first = sorted(
+            lines, key=lambda one: (one.signal not in own, own[one.signal].place if one.signal in own else ())
+        )
+        charts = [(scene.signals[one.signal].title, str(Spec(one.signal, (host,)))) for one in first[:_MOST_CHARTS]]
+        if judged or charts:
+            yield Part(area, judged, charts)
+
+
+def _facts(health: HostHealth, scene: Scene, zone: Zone, now: int) -> Iterator[tuple[str, str]]:
+    if health.newest is not None:
+        ago = duration_text(max(now - health.newest, SECOND) // SECOND * SECOND)
+        yield "Last sample", f"{zone.clock(health.newest)} {zone.label(health.newest)}, {ago} ago"
+    for _, _, value in last_values(scene, Spec(_UPTIME, (health.name,)), scene.start, scene.end).rows[:1]:
+        yield "Up for", value
+    facts = scene.facts(health.name)
+    if facts:
+        yield "Known of it", "; ".join(facts)

@@ -1,0 +1,39 @@
+"""The page of a host."""
+
+from urllib.parse import quote
+
+from plimsoll.rules.states import State
+from tests.pages.browsing import NARROW, WIDE, opened
+from tests.pages.watching import MINUTE
+
+CPU = "windows-cpu-busy-critical"
+PRIVILEGED = "windows-privileged-time"
+HOSTILE = "<script>alert(1)</script>\"'\u202eevil"
+
+
+def test_a_host_says_what_fires_and_how_its_signals_are(watching, served, chromium):
+    watching.sees("busy", "calm", HOSTILE)
+    watching.judges(CPU, "busy", 97, State.FIRING, 45 * MINUTE)
+    watching.judges(PRIVILEGED, "busy", 50, State.FIRING, 45 * MINUTE)
+    watching.judges(CPU, "calm", 20)
+    watching.steps()
+    watching.watches()
+    for width in (WIDE, NARROW):
+        for scheme in ("light", "dark"):
+            with opened(chromium, f"{served.address}/hosts/busy", width=width, scheme=scheme) as one:
+                assert one.page.locator("h1").inner_text().startswith("busy: Processor time")
+                assert "97 %" in one.page.locator("#state").inner_text()
+                assert one.fits
+                assert one.violations() == []
+                assert one.complaints == []
+    with opened(chromium, served.address) as one:
+        one.page.locator(".hosts").get_by_role("link", name="calm", exact=True).click()
+        assert one.page.locator("h1").inner_text() == "calm: 1 limit judged"
+    with opened(chromium, f"{served.address}/hosts/{quote(HOSTILE, safe='')}") as one:
+        assert one.complaints == []
+        assert "evil" in one.page.locator("h1").inner_text()
+
+
+def test_a_host_that_never_sent_is_no_page(served, chromium):
+    with opened(chromium, f"{served.address}/hosts/nobody") as one:
+        assert "No host nobody is known" in one.page.locator("main").inner_text()
