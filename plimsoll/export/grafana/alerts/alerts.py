@@ -386,7 +386,13 @@ def _inverted(healthy: Healthy) -> Healthy:
 
 
 def _never(rule: Rule) -> str | None:
-    """Return why a rule can never fire without known phases: two conditions on one value exclude each other."""
+    """Return why Grafana cannot judge a rule at all.
+
+    A rule may be for where others were not judged; or two conditions on one value exclude each other where phases are
+    not known.
+    """
+    if rule.stands_in_for:
+        return f"it is for hosts without {' and '.join(rule.stands_in_for)}, and Grafana cannot tell those"
     conditions = (rule, *further_conditions(rule)) if rule.phase else ()
     for one in conditions:
         for other in conditions:
