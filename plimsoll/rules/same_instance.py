@@ -32,6 +32,16 @@ def holds(instance: str, others: Iterable[str]) -> str | None:
     return same_instance(instance, others)
 
 
+def is_volume(instance: str) -> bool:
+    """Whether it is a volume with a letter: `C:`."""
+    return _VOLUME.fullmatch(instance) is not None
+
+
+def is_physical(instance: str) -> bool:
+    """Whether it is named as a physical disk is: `0 C:`."""
+    return _PHYSICAL.fullmatch(instance) is not None
+
+
 def letters(instance: str) -> list[str]:
     """The volumes of a physical disk, in lower case; empty for any other instance."""
     return instance.casefold().split()[1:] if _PHYSICAL.fullmatch(instance) else []

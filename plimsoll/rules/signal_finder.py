@@ -19,7 +19,7 @@ from plimsoll.rules.origins import (
     series_of,
 )
 from plimsoll.rules.schema.field_types import AnyFact, Operation
-from plimsoll.rules.schema.signal import Fields, Signal, Source, Transform
+from plimsoll.rules.schema.signal import Fields, Signal, Source
 from plimsoll.rules.source_choice import Candidate, Choice, Chosen
 from plimsoll.rules.subjects import Subject, host_tags, hosts_of, subject_of
 

@@ -236,7 +236,7 @@ class Signal(Strict):
     )
     resource: Resource | None = Field(
         default=None,
-        description="The resource of the host that a limit on it judges: `processors`, `memory`, `disk` (its latency "
+        description="The resource of the host that a limit on it judges: `cpu`, `memory`, `disk` (its latency "
         "or use) or `space`. A run is healthy only if each of them was judged by a warning or critical limit.",
     )
     silent_at: float | None = Field(
