@@ -297,8 +297,191 @@ class StatisticPart(_Part):
     nonzero_mean: float | None
 
 
-class _Judged(_Part):
-    """What was judged, and how."""
+class LimitFigurePart(_Part):
+    """A value that a sentence rests on: the median, at the highest load, of means over equal parts of the run."""
+
+    signal: str = Field(description="A signal, or the path of a counter that no signal uses.")
+    title: str
+    host: str
+    instance: str | None
+    phase: str | None = Field(description="The phase that most of the highest load is in; null if that is not known.")
+    value: float
+    at_low_load: float | None = Field(
+        description="The same at no more than half of the highest load, if there was one."
+    )
+    unit: str
+    limit: float | None = Field(
+        description="From which it is near its capacity, as it was compared; null if it was not."
+    )
+    document: str | None = Field(description='Where the limit is from; "our choice" if no document gives one.')
+
+
+class TimePart(_Part):
+    """A part of the run."""
+
+    start: str
+    end: str
+
+
+class LimitSentencePart(_Part):
+    """A sentence, and the figures it rests on."""
+
+    text: str
+    figures: list[LimitFigurePart]
+
+
+class StandingPart(_Part):
+    """How near a resource of a host was to its capacity."""
+
+    resource: Literal["cpu", "disk", "memory", "network"]
+    host: str
+    state: Literal["not-recorded", "unclear", "room", "high", "near", "full"] = Field(
+        description="unclear: the recorded counters do not tell; high: not near its capacity, and not far from it."
+    )
+    figures: list[LimitFigurePart] = Field(description="Of its busiest instance, the most telling first.")
+    needed: str | None = Field(description="The counters that would tell, if these were not recorded.")
+
+
+class LoadResponsePart(_Part):
+    """The load of the run, and whether the work that was done followed it."""
+
+    offered: str | None = Field(
+        description="The signal of the load that was put on; null if it is not recorded or constant."
+    )
+    work: str | None = Field(description="The signal of the work that was done.")
+    follows: bool | None = Field(description="Whether the work followed the load to its highest; null if not known.")
+    elasticity: float | None = Field(
+        description="Growth of the work for each growth of the load, near the highest: 1 follows, 0 is flat."
+    )
+
+
+class LimitPart(_Part):
+    """What limits the run. A resource that does so for sure is a doubt that the run was healthy."""
+
+    kind: Literal["cpu", "disk", "memory", "network", "queue", "load", "unknown"] = Field(
+        description="A resource; queue: inside the software, while the resources have room; load: it was too small to "
+        "reach a limit; unknown: it cannot be told."
+    )
+    confident: bool = Field(description="Whether the figures leave no other explanation that was looked for.")
+    host: str | None = Field(description="The host that limits; null where none does.")
+    instance: str | None = Field(description="The disk, adapter, processor or process that limits.")
+    summary: str
+    sentences: list[LimitSentencePart] = Field(description="The summary, then the reasons.")
+    resources: list[StandingPart] = Field(
+        description="Every resource of every host: what was ruled out, and what was not."
+    )
+    load: LoadResponsePart
+    spans: list[TimePart] = Field(description="The times of the highest load, which the figures are of.")
+
+
+class StepHostPart(_Part):
+    """A host during a load step."""
+
+    host: str
+    cpu: float | None = Field(description="Processor time in %.")
+    context_switches: float | None = Field(description="A second.")
+
+
+class LoadStepPart(_Part):
+    """One load step: the means of its samples, without those at its edges."""
+
+    number: int
+    start: str
+    end: str
+    samples: int
+    load: float
+    throughput: float | None
+    throughput_error: float | None = Field(
+        description="Standard error of the throughput, with the autocorrelation of the samples."
+    )
+    cpu: float | None = Field(description="Processor time in %, the mean of the hosts that do the work.")
+    context_switches: float | None = Field(description="A second, the sum of these hosts.")
+    bytes: float | None = Field(description="Bytes a second.")
+    latency: float | None
+    cost_percent: float | None = Field(description="Processor time (%) for one operation a second.")
+    cost_core_seconds: float | None = Field(
+        description="Processor seconds for one operation; null if the number of processors is not known."
+    )
+    cost_ppem: float | None = Field(
+        description="Megahertz for one operation a second (the studies' PPEM); null if the number of processors or "
+        "their clock is not known."
+    )
+    left_out: bool = Field(description="It has more context switches than the studies measure with.")
+    hosts: list[StepHostPart]
+
+
+class EstimatePart(_Part):
+    """A value and its 95 % confidence interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+class ScalabilityPart(_Part):
+    """The universal scalability law of throughput over load, or why it is not fitted."""
+
+    refused: str | None = Field(description="Why it is not fitted; the other fields are then null.")
+    rate: EstimatePart | None = Field(default=None, description="Throughput of a load of 1 (lambda).")
+    contention: EstimatePart | None = Field(default=None, description="Sigma.")
+    coherency: EstimatePart | None = Field(default=None, description="Kappa.")
+    peak_load: EstimatePart | None = Field(
+        default=None, description="The load with the highest throughput; null if the data show no maximum."
+    )
+    maximum: EstimatePart | None = Field(default=None, description="The throughput at that load.")
+    extrapolated: bool | None = Field(default=None, description="Whether that load is beyond the measured ones.")
+    r_squared: float | None = None
+    aic: float | None = Field(default=None, description="Akaike's criterion of the law; less is better.")
+    aic_line: float | None = Field(default=None, description="The same of a straight line through 0.")
+
+
+class KneePart(_Part):
+    """Where throughput stops to grow with the load."""
+
+    load: float
+    throughput: float
+
+
+class LatencyKneePart(_Part):
+    """Up to which throughput latency is flat."""
+
+    latency: float = Field(description="While it is flat.")
+    rate: float = Field(description="The last throughput with flat latency.")
+    maximum: float = Field(description="The highest throughput.")
+
+
+class LoadStepsPart(_Part):
+    """The steps of a load that was raised, or lowered, from level to level."""
+
+    load: str = Field(description="The signal that has the steps.")
+    load_kind: Literal["operations", "connections", "bytes"] | None = Field(
+        description="Null for processor time, where no load was recorded."
+    )
+    load_unit: str
+    throughput: str | None = Field(description="The signal of the throughput.")
+    throughput_unit: str | None
+    latency: str | None = Field(description="The title of the signal of the latency.")
+    latency_unit: str | None
+    by_hand: bool = Field(description="The steps are phases of plimsoll.toml.")
+    switches_limit: float | None = Field(
+        description="Context switches a second, beyond which steps are left out when the optimum is chosen."
+    )
+    steps: list[LoadStepPart]
+    optimum: int | None = Field(description="The number of the step with the highest throughput at the least cost.")
+    falls_after: int | None = Field(
+        description="The number of the step after which throughput falls although the load does not."
+    )
+    switching: list[int] = Field(
+        description="Two steps between which context switches double for less than 10 % more throughput; or empty."
+    )
+    knee: KneePart | None
+    latency_knee: LatencyKneePart | None
+    scalability: ScalabilityPart
+    sentences: list[str]
+
+
+class ReviewDocument(_Part):
+    """A review as a whole."""
 
     schema_: Literal["plimsoll.review/1"] = Field(default=SCHEMA, alias="schema")
     verdict: Literal["healthy", "not-healthy", "unknown"] = Field(

@@ -6,7 +6,8 @@ from dataclasses import replace
 from plimsoll.review.findings import JUDGED, Finding, Outcome
 from plimsoll.rules.stand_ins import better_judged, judged_subjects
 
-_UNJUDGED = (Outcome.NOT_RECORDED, Outcome.OFF, Outcome.DOES_NOT_APPLY)
+_UNJUDGED = (Outcome.OFF, Outcome.DOES_NOT_APPLY)
+_STANDS_IN = "it stands in for others where its counters are all that was recorded"
 
 
 def without_stand_ins(findings: Iterable[Finding]) -> list[Finding]:
@@ -17,6 +18,8 @@ def without_stand_ins(findings: Iterable[Finding]) -> list[Finding]:
     def fitted(one: Finding) -> Finding:
         if not one.rule.stands_in_for or one.subject is None or one.outcome in _UNJUDGED:
             return one
+        if one.outcome == Outcome.NOT_RECORDED:
+            return replace(one, outcome=Outcome.DOES_NOT_APPLY, notes=(_STANDS_IN, *one.notes))
         better = better_judged(one.rule, one.subject, judged)
         if better is None:
             return one

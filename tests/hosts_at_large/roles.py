@@ -49,7 +49,6 @@ ROLES: dict[str, tuple[tuple[str, float, float], ...]] = {
     "windows": (
         (r"\Network Interface(Intel[R] Ethernet Connection [7] I219-V)\Output Queue Length", 0, 30),
         (r"\Processor(_Total)\% Privileged Time", 6, 72),
-        (r"\Paging File(_Total)\% Usage", 5, 97),
     ),
 }  # fmt: skip
 

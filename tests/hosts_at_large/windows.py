@@ -175,7 +175,7 @@ def instances() -> Iterator[Host]:
     cpu = CPU["total"](24, None)
     yield Host("processors alone, asked for", cpu, "healthy", settings='[run]\njudge = ["cpu"]\n',
                needs="Processors healthy; nothing else was judged.")  # fmt: skip
-    yield Host("processors alone", cpu, "unknown", needs="The memory and the disks of SRV01 were not judged")
+    yield Host("processors alone", cpu, "unknown", needs="the memory and the disks of SRV01 were not judged")
 
 
 def base() -> dict[str, Level]:
