@@ -31,7 +31,7 @@ from plimsoll.export.grafana.alerts.sources import (
 )
 from plimsoll.export.grafana.alerts.templates import template
 from plimsoll.export.grafana.links import DOCS, FOLDER, ORG_ID, rule_page
-from plimsoll.export.grafana.selections import Selection, Variant, merged, variants
+from plimsoll.export.grafana.selections import Selection, Variant, left_out, merged, variants
 from plimsoll.export.grafana.subjects import only, without
 from plimsoll.hosts.site import Site, Target, Unknown, targets
 from plimsoll.model.remark import counted
@@ -170,6 +170,8 @@ def alert_rules(
             only = ", ".join((*pack.applies_to.objects, *pack.applies_to.measurements)) if pack.applies_to else ""
             yield Refused(rule.id, f"it is for hosts that have {only}, and its samples do not tell which those are")
             return
+        if target.host is None and (others := left_out(rule.signal, signals)):
+            yield Refused(rule.id, "they are for hosts without a better source, which Grafana cannot tell", others)
         for variant in meant if single else merged(meant):
             for sources in source_combinations(target.rule, variant, signals):
                 try:
