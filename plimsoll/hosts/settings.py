@@ -228,7 +228,8 @@ def _numbers(facts: BaseModel) -> dict[str, float]:
 
 def _unusual(detail: Any) -> str | None:
     if detail["type"] == "extra_forbidden":
-        known = ["run", "hosts", "name", "simulated", "labels", "phases", "judge", "from", "to", "processors", "clock_mhz"]
+        known = ["run", "hosts", "name", "simulated", "labels", "phases", "judge", "from", "to"]
+        known += ["processors", "clock_mhz"]
         known += ["memory_mb", "spindles", "raid", "link_bits", "instances", "drive"]
         known += ["compare", "signals", "load", "tolerance", "least", "worse", "needed", "critical", "why"]
         known += ["rules", "reason", "off", "healthy", "over", "for", "per", "often"]

@@ -107,7 +107,8 @@ def unjudged(
         if too_short:
             lacks = [one for one in lacks if one.to_record or one.fact]
         if lacks:
-            together.setdefault((tuple(one.what for one in lacks), _advice(lacks, host.name, applied)), []).append(host.name)
+            key = tuple(one.what for one in lacks), _advice(lacks, host.name, applied)
+            together.setdefault(key, []).append(host.name)
     for (what, advice), hosts in together.items():
         where = f"{len(hosts):,} hosts" if len(hosts) > _MOST_HOSTS else listed(hosts, _MOST_HOSTS)
         verb = "was" if len(what) == 1 and what[0].startswith(("the memory", "the free", "disk ")) else "were"

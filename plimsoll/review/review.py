@@ -37,7 +37,7 @@ from plimsoll.rules.subjects import host_of, host_tags, hosts_of
 class Review:
     """A run and everything found in it. All outputs are made from this: terminal, HTML, JSON, JUnit.
 
-    `told` are doubts of what the signals tell beyond their limits, which the room above adds (insights.Diagnosis).
+    `told` are doubts of what the signals tell beyond their limits, which the room above adds (insights.Insights).
     """
 
     logs: tuple[Log, ...]

@@ -81,9 +81,9 @@ def series_of(origin: Origin) -> tuple[Series, ...]:
 def origin_for(origins: Origins, subject: Subject) -> Origin | None:
     """The origin for a subject: of the same instance, else of its host as a whole. None if there is no match.
 
-    Processor 3 of one object may be named `0,3` by another, and a volume `C:` be on the disk `0 C:`. If the signal belongs to a named instance of a service on
-    the host, that is used for a disk or a processor, unless the host has several: the log does not say which of them
-    a disk serves.
+    Processor 3 of one object may be named `0,3` by another, and a volume `C:` be on the disk `0 C:`. If the signal
+    belongs to a named instance of a service on the host, that is used for a disk or a processor, unless the host has
+    several: the log does not say which of them a disk serves.
     """
     host, instance = subject.key
     found = origins.get(subject.key) or origins.get((host, None))

@@ -8,14 +8,18 @@ Sections = Mapping[str, Sequence[tuple[str, Columns]]]
 _TOTAL_KB = 16_000_000
 
 
-def _cpu(well: float, sick: float | None, names: Sequence[str], wait: float | None = None) -> Sequence[tuple[str, Columns]]:
+def _cpu(
+    well: float, sick: float | None, names: Sequence[str], wait: float | None = None
+) -> Sequence[tuple[str, Columns]]:
     columns: Columns = {
         "%user": Level(well * 0.8, None if sick is None else sick * 0.8, 0.01),
         "%nice": Level(0),
         "%system": Level(well * 0.2, None if sick is None else sick * 0.2, 0.01),
         "%iowait": Level(0.4, wait, 0.01),
         "%steal": Level(0),
-        "%idle": Level(99.6 - well, None if sick is None and wait is None else 99.6 - (sick or well) - (wait or 0), 0.01),
+        "%idle": Level(
+            99.6 - well, None if sick is None and wait is None else 99.6 - (sick or well) - (wait or 0), 0.01
+        ),
     }
     return [(name, columns) for name in names]
 
@@ -69,6 +73,8 @@ def hosts() -> Iterator[Host]:
             less = {name: section for name, section in base.items() if name != label}
             yield Host(f"Linux {kind}, no {label}", {}, "unknown", less)
     for sick, verdict in ((None, "healthy"), (98.0, "not-healthy")):
-        yield Host(f"Linux, processors without all, {verdict}", {}, verdict, {**base, "CPU": _cpu(20, sick, ("0", "1"))})
+        yield Host(
+            f"Linux, processors without all, {verdict}", {}, verdict, {**base, "CPU": _cpu(20, sick, ("0", "1"))}
+        )
     waits = {name: section for name, section in base.items() if name != "DEV"} | {"CPU": _cpu(5, None, every, wait=75)}
     yield Host("Linux, waiting for a disk that is not recorded", {}, "not-healthy", waits)

@@ -50,7 +50,9 @@ def _utility(well: float, sick: float | None) -> dict[str, Level]:
 def _commit(well: float, sick: float | None) -> dict[str, Level]:
     limit = 20e9
     return {
-        r"\Memory\Committed Bytes": Level(limit * well / 100, None if sick is None else limit * sick / 100, spread=0.01),
+        r"\Memory\Committed Bytes": Level(
+            limit * well / 100, None if sick is None else limit * sick / 100, spread=0.01
+        ),
         r"\Memory\Commit Limit": Level(limit, spread=0),
     }
 
@@ -73,8 +75,12 @@ MEMORY: dict[str, Way] = {
 COMMITTED: dict[str, Way] = {"percent": _one(r"\Memory\% Committed Bytes In Use"), "bytes": _commit}
 _C, _E, _CD = "0 C:", "1 E:", "0 C: D:"
 LATENCY: dict[str, Way] = {  # ms
-    "physical": _all(*(rf"\PhysicalDisk({d})\Avg. Disk sec/{w}" for d in (_C, _E) for w in ("Read", "Write")), scale=1e-3),
-    "logical": _all(*(rf"\LogicalDisk({d})\Avg. Disk sec/{w}" for d in ("C:", "E:") for w in ("Read", "Write")), scale=1e-3),
+    "physical": _all(
+        *(rf"\PhysicalDisk({d})\Avg. Disk sec/{w}" for d in (_C, _E) for w in ("Read", "Write")), scale=1e-3
+    ),
+    "logical": _all(
+        *(rf"\LogicalDisk({d})\Avg. Disk sec/{w}" for d in ("C:", "E:") for w in ("Read", "Write")), scale=1e-3
+    ),
     "transfer": _all(*(rf"\PhysicalDisk({d})\Avg. Disk sec/Transfer" for d in (_C, _E)), scale=1e-3),
     "logical transfer": _all(r"\LogicalDisk(C:)\Avg. Disk sec/Transfer", scale=1e-3),
     "total": _all(*(rf"\PhysicalDisk(_Total)\Avg. Disk sec/{w}" for w in ("Read", "Write")), scale=1e-3),
@@ -106,7 +112,14 @@ RESOURCES: dict[str, tuple[dict[str, Way], float, float]] = {
     "use": (USE, 18, 98),
     "queue": (QUEUE, 0.4, 38),
     "space": (SPACE, 47, 3.2),
-    "megabytes": ({"free": _one(r"\LogicalDisk(C:)\Free Megabytes"), "free, of all": _one(r"\LogicalDisk(_Total)\Free Megabytes")}, 61_000, 280),
+    "megabytes": (
+        {
+            "free": _one(r"\LogicalDisk(C:)\Free Megabytes"),
+            "free, of all": _one(r"\LogicalDisk(_Total)\Free Megabytes"),
+        },
+        61_000,
+        280,
+    ),
 }
 
 
