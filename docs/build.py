@@ -65,7 +65,8 @@ _SIGNALS = """\
 # Signals
 
 The quantities that rules, charts and reports use, what they mean, and their sources. For each instance, the first
-source with samples is used. Paths are those of Performance Monitor, without a computer; `(*)` is every instance except totals.
+source with samples is used. Paths are those of Performance Monitor, without a computer; `(*)` is every instance except
+totals.
 Measurements are Telegraf's, or those of sysstat, as noted.
 
 <!-- Generated from rules/signals by docs/build.py. -->

@@ -89,9 +89,11 @@ class Review:
             *doubts.unrecognised_names(self.maybe_needed),
             *too_short,
             *doubts.without_values(self.findings, has_values),
-            *unjudged(self.findings, self.question.asked, self.applied, has_values, too_short=bool(too_short)),
             *self.told,
         )
+        if not found and verdict(self.findings, ()) != Verdict.NOT_HEALTHY:
+            asked = self.question.asked
+            found = tuple(unjudged(self.findings, asked, self.applied, has_values, too_short=bool(too_short)))
         return tuple(dict.fromkeys(found))  # two rules of one signal give the same sentence
 
     @cached_property
