@@ -6,6 +6,7 @@ import json
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from plimsoll.cli import cli
 
@@ -20,12 +21,13 @@ def everyone() -> list[Host]:
     return [*resources(), *instances(), *roles(), *hosts()]
 
 
-def reviewed(host: Host, folder: Path) -> dict[str, object]:
+def reviewed(host: Host, folder: Path) -> dict[str, Any]:
     """The JSON of the review of a host, by the command line."""
     path, found = host.write(folder), folder / "review.json"
     before, sys.argv = sys.argv, ["plimsoll", "review", str(path), "--json", str(found)]
+    said = io.StringIO()
     try:
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as said:
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(said):
             cli.main()
     except SystemExit as ended:
         if ended.code:
