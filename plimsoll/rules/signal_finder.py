@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from plimsoll.model.host_key import host_key
 from plimsoll.model.names import measurement
 from plimsoll.model.perfmon import telegraf_name
 from plimsoll.model.series import Series
