@@ -64,8 +64,9 @@ version, fields and outcomes may be added, but are never changed or removed.
 _SIGNALS = """\
 # Signals
 
-The quantities that rules, charts and reports use, what they mean, and their sources. For each host, the first source
-with samples is used. Paths are those of Performance Monitor, without a computer; `(*)` is every instance except totals.
+The quantities that rules, charts and reports use, what they mean, and their sources. For each instance, the first
+source with samples is used. Paths are those of Performance Monitor, without a computer; `(*)` is every instance except
+totals.
 Measurements are Telegraf's, or those of sysstat, as noted.
 
 <!-- Generated from rules/signals by docs/build.py. -->

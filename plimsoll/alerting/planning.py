@@ -15,6 +15,7 @@ from plimsoll.rules.origins import Origin, Origins
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.signal_finder import Finder
+from plimsoll.rules.stand_ins import better_judged, judged_subjects
 from plimsoll.rules.subjects import Subject, has_object, host_of, host_tags, hosts_of
 
 # An alert by rule, host and instance, case-folded.
@@ -78,6 +79,7 @@ def plan(
         for rule in pack.rules:
             check()
             found += _planned(site, rule, finder.find(rule.signal), where, facts)
+    found = _without_stand_ins(found)
     by_hand = {rule.id for pack in site.catalogue.packs if pack.pack in site.catalogue.by_hand for rule in pack.rules}
     return _superseded(found, by_hand), finder
 
@@ -103,6 +105,17 @@ def _planned(site: Site, documented: Rule, origins: Origins, hosts: Iterable[str
         for subject, origin in recorded:
             if found.rule.drive is None or drives.get(subject.key) == found.rule.drive:
                 yield Planned(found.rule, subject, origin, override.note if override else "")
+
+
+def _without_stand_ins(planned: Sequence[Planned]) -> list[Planned]:
+    judged = judged_subjects((one.rule, one.subject) for one in planned)
+    found: list[Planned] = []
+    for one in planned:
+        if better_judged(one.rule, one.subject, judged) is None:
+            found.append(one)
+        else:
+            judged[one.rule.id, one.subject.key[0]].discard(one.subject.key[1])
+    return found
 
 
 def _superseded(planned: Sequence[Planned], by_hand: Container[str]) -> list[Planned]:

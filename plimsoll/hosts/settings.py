@@ -65,13 +65,17 @@ class PhaseSettings(_Strict):
 
 
 class RunSettings(_Strict):
-    """The `[run]` table. `hosts` names computers in the logs that have no `[hosts.NAME]` table."""
+    """The `[run]` table. `hosts` names computers in the logs that have no `[hosts.NAME]` table.
+
+    `judge` names the resources that must be judged for a verdict, by default all.
+    """
 
     name: str | None = None
     hosts: tuple[Annotated[str, Field(min_length=1)], ...] = ()
     simulated: bool = False
     labels: dict[str, str] = {}
     phases: tuple[PhaseSettings, ...] = ()
+    judge: tuple[Literal["cpu", "memory", "disk"], ...] = ()
 
 
 class _Facts(_Strict):
@@ -224,7 +228,8 @@ def _numbers(facts: BaseModel) -> dict[str, float]:
 
 def _unusual(detail: Any) -> str | None:
     if detail["type"] == "extra_forbidden":
-        known = ["run", "hosts", "name", "simulated", "labels", "phases", "from", "to", "processors", "clock_mhz"]
+        known = ["run", "hosts", "name", "simulated", "labels", "phases", "judge", "from", "to"]
+        known += ["processors", "clock_mhz"]
         known += ["memory_mb", "spindles", "raid", "link_bits", "instances", "drive"]
         known += ["compare", "signals", "load", "tolerance", "least", "worse", "needed", "critical", "why"]
         known += ["rules", "reason", "off", "healthy", "over", "for", "per", "often"]

@@ -28,7 +28,7 @@ from plimsoll.review.groups import Group
 from plimsoll.review.ranking import nearness
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import crossed_clause, in_phase, place, worst_crossed, worst_text
-from plimsoll.review.verdict import Verdict, verdict_text
+from plimsoll.review.verdict import Verdict
 from plimsoll.rules.severity import COLOURS, MARKS
 
 _VERDICT_STYLE = {Verdict.HEALTHY: "bold", Verdict.NOT_HEALTHY: "bold red", Verdict.UNKNOWN: "bold yellow"}
@@ -51,7 +51,7 @@ def lines(found: Insights, zone: Zone | None = None) -> Iterator[Line]:
     """The review line by line. Times are in `zone`, by default the log's own."""
     review = found.review
     zone = zone or review.zone
-    yield (verdict_text(review.verdict), _VERDICT_STYLE[review.verdict]), f" {review.answer}"
+    yield (review.word, _VERDICT_STYLE[review.verdict]), f" {review.answer}"
     yield (f"{crossed_summary(review.findings)} · {review.coverage.text}",)
     yield (_dim(scope(review, zone)),)
     if review.phases_found and review.phases_found.worth_telling:

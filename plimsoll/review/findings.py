@@ -13,6 +13,7 @@ from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
 from plimsoll.rules.crossings import Crossing, crossings, longest_stretch, share_of_time, time_crossed, worst_value
 from plimsoll.rules.evaluate import Track
+from plimsoll.rules.schema.field_types import Resource
 from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
@@ -132,8 +133,14 @@ class Finding:
 
     @property
     def undecided(self) -> bool:
-        """Whether it was crossed at the start or end of a short recording, so that the duration is unknown."""
-        return self.outcome == Outcome.TOO_SHORT and any(one.cut for one in self.crossings)
+        """Whether what was judged is too short to tell: crossed at its start or end, or for more than half of `for`.
+
+        The latter counts where `for` does not fit in twice.
+        """
+        if self.outcome == Outcome.TOO_SHORT and any(one.cut for one in self.crossings):
+            return True
+        once = self.outcome in (Outcome.TOO_SHORT, Outcome.HELD) and (self.stretch or 0) < 2 * self.rule.for_
+        return once and any(2 * one.duration > self.rule.for_ for one in self.crossings)
 
     @property
     def cannot_fire(self) -> bool:
@@ -192,6 +199,7 @@ class Question:
         overrides: The thresholds that plimsoll.toml changes.
         drives: What each marked disk holds.
         expected_hosts: The hosts that plimsoll.toml names, if all logs of the run are given: each should be recorded.
+        asked: The resources that must be judged on every host; empty if packs were chosen in place of all others.
     """
 
     packs: Sequence[Pack]
@@ -203,3 +211,4 @@ class Question:
     overrides: Overrides = field(default_factory=Overrides)
     drives: Drives = field(default_factory=dict[Subject, str])
     expected_hosts: tuple[str, ...] = ()
+    asked: tuple[Resource, ...] = ("cpu", "memory", "disk")

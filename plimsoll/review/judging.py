@@ -17,6 +17,7 @@ from plimsoll.review.notes import no_drive, notes_on
 from plimsoll.review.processes import with_processes
 from plimsoll.review.ranking import rank
 from plimsoll.review.signal_samples import signal_samples
+from plimsoll.review.stand_ins import without_stand_ins
 from plimsoll.review.superseded import supersede
 from plimsoll.rules.crossings import longest_stretch, share_of_time, time_crossed
 from plimsoll.rules.evaluate import Judge, Track, grid
@@ -39,6 +40,7 @@ def judge(logs: Sequence[Log], question: Question, facts: Facts) -> tuple[list[F
         applied.append(Applied(pack, hosts, why))
         for rule in pack.rules:
             findings += run.findings(pack, rule, hosts)
+    findings = without_stand_ins(findings)
     findings = with_processes(supersede(findings, question.by_hand), question.signals, run.recorded, question.phases)
     return sorted(findings, key=rank), applied
 

@@ -22,6 +22,8 @@ from plimsoll.review.doubts import Doubt
 from plimsoll.review.findings import Applied, Finding, Outcome, Question
 from plimsoll.review.found_phases import FoundPhases, find_phases
 from plimsoll.review.groups import Group, crossed_groups
+from plimsoll.review.healthy_text import healthy_text
+from plimsoll.review.judged_resources import judged_everywhere, unjudged
 from plimsoll.review.judging import judge
 from plimsoll.review.load import Load, loads
 from plimsoll.review.recorded_signals import RecordedSignals
@@ -33,7 +35,10 @@ from plimsoll.rules.subjects import host_of, host_tags, hosts_of
 
 @dataclass(frozen=True)
 class Review:
-    """A run and everything found in it. All outputs are made from this: terminal, HTML, JSON, JUnit."""
+    """A run and everything found in it. All outputs are made from this: terminal, HTML, JSON, JUnit.
+
+    `told` are doubts of what the signals tell beyond their limits, which the room above adds (insights.Insights).
+    """
 
     logs: tuple[Log, ...]
     run: Run
@@ -42,6 +47,7 @@ class Review:
     applied: tuple[Applied, ...]
     remarks: tuple[Remark, ...]
     facts: Facts
+    told: tuple[Doubt, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -51,7 +57,14 @@ class Review:
     @property
     def headline(self) -> str:
         """The verdict and the reason for it."""
-        return f"{verdict_text(self.verdict)} {self.answer}"
+        return f"{self.word} {self.answer}"
+
+    @property
+    def word(self) -> str:
+        """The verdict in words: `Healthy.`, or `Processors healthy; nothing else was judged.`"""
+        if self.verdict != Verdict.HEALTHY:
+            return verdict_text(self.verdict)
+        return healthy_text(self.findings, judged_everywhere(self.findings, self.signals.has_values))
 
     @property
     def answer(self) -> str:
@@ -61,6 +74,8 @@ class Review:
     @cached_property
     def doubts(self) -> tuple[Doubt, ...]:
         """Why the run is not known to be healthy although nothing was crossed; the most serious first, each once."""
+        too_short = tuple(doubts.too_short(self.findings))
+        has_values = self.signals.has_values
         found = (
             *doubts.unread(self.remarks),
             *doubts.contradictory(self.remarks),
@@ -72,9 +87,13 @@ class Review:
             *doubts.across_gaps(self.findings),
             *doubts.not_throughout(self.spans, max(self.intervals, default=0)),
             *doubts.unrecognised_names(self.maybe_needed),
-            *doubts.too_short(self.findings),
-            *doubts.without_values(self.findings, self.signals.has_values),
+            *too_short,
+            *doubts.without_values(self.findings, has_values),
+            *self.told,
         )
+        if not found and verdict(self.findings, ()) != Verdict.NOT_HEALTHY:
+            asked = self.question.asked
+            found = tuple(unjudged(self.findings, asked, self.applied, has_values, too_short=bool(too_short)))
         return tuple(dict.fromkeys(found))  # two rules of one signal give the same sentence
 
     @cached_property

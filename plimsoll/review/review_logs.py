@@ -15,6 +15,7 @@ from plimsoll.model.run import Phase, Run
 from plimsoll.model.time_arguments import TimeRange, steady_phases
 from plimsoll.model.times import Zone
 from plimsoll.review.findings import Question
+from plimsoll.review.judged_resources import RESOURCES
 from plimsoll.review.review import Review, review
 from plimsoll.rules.load import Catalogue, load
 
@@ -67,6 +68,7 @@ def review_logs(
         overrides=given.overrides(path, rules, catalogue.signals) if path and given.sets_rules else Overrides(),
         drives=given.drives(),
         expected_hosts=given.named_hosts if found.whole else (),
+        asked=given.run.judge or (() if catalogue.chosen else tuple(RESOURCES)),
     )
     return review(found.logs, run, question, Facts(given.facts(), recorded_facts(found.logs)), found.remarks)
 

@@ -34,9 +34,9 @@ def signal_samples(
         case DerivedOrigin(operation, operands, weights):
             together = _together(operands, samples_of, where_shared)
             return Samples(together[0].times, combined(operation, _values(together), weights)) if together else None
-        case TotalOrigin(parts):
+        case TotalOrigin(parts, across):
             together = _together(parts, samples_of, where_shared)
-            return Samples(together[0].times, total(_values(together))) if together else None
+            return Samples(together[0].times, total(_values(together), across)) if together else None
         case FactOrigin():
             return None
 

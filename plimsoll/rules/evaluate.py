@@ -31,7 +31,7 @@ from plimsoll.rules.origins import (
     series_of,
 )
 from plimsoll.rules.possible import possible
-from plimsoll.rules.schema.field_types import Fact, Operation, Reduce
+from plimsoll.rules.schema.field_types import Across, Fact, Operation, Reduce
 from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.schema.pack import Condition, Rule
 from plimsoll.rules.schema.signal import Signal
@@ -246,8 +246,8 @@ class Judge:
             case DerivedOrigin(operation, operands, weights):
                 values = [self._value(operand, at, window, how) for operand in operands]
                 return combined(operation, values, weights)
-            case TotalOrigin(parts):
-                return total([self._value(part, at, window, how) for part in parts])
+            case TotalOrigin(parts, across):
+                return total([self._value(part, at, window, how) for part in parts], across)
             case FactOrigin(subject, fact):
                 return np.full(len(at), float(self.fact(subject, fact)))
 
@@ -274,10 +274,18 @@ def grid(times: Times, every: int = EVERY, reach: int = 0) -> Times:
     return np.concatenate([np.arange(s, e + 1, every) for s, e in zip(starts.tolist(), ends.tolist(), strict=True)])
 
 
-def total(values: Sequence[Values]) -> Values:
-    """The sum of the values that are present; NaN where all are missing."""
+def total(values: Sequence[Values], how: Across = "sum") -> Values:
+    """The sum, mean or maximum of the values that are present; NaN where all are missing."""
     stacked = np.stack(values)
-    return np.where(np.isnan(stacked).all(axis=0), np.nan, np.nansum(stacked, axis=0))
+    present = ~np.isnan(stacked)
+    match how:
+        case "sum":
+            found = np.nansum(stacked, axis=0)
+        case "mean":
+            found = np.nansum(stacked, axis=0) / np.maximum(present.sum(axis=0), 1)
+        case "max":
+            found = np.where(present, stacked, -np.inf).max(axis=0)
+    return np.where(present.any(axis=0), found, np.nan)
 
 
 def combined(operation: Operation, values: Sequence[Values], weights: Sequence[float] = ()) -> Values:

@@ -57,7 +57,8 @@ def combined_samples(operation: Operation, fields: Sequence[Samples]) -> Samples
 def transformed(values: Values, transform: Transform) -> Values:
     """Values scaled and shifted to the unit of the signal."""
     scale, offset = transform.scale, transform.offset
-    return values if scale == 1 and offset == 0 else scale * values + offset
+    moved = values if scale == 1 and offset == 0 else scale * values + offset
+    return moved if transform.most is None else np.minimum(moved, transform.most)
 
 
 def apply_operation(operation: Operation, values: Sequence[Values]) -> Values:

@@ -36,6 +36,11 @@ class Catalogue:
         return {rule.id: rule for pack in self.packs for rule in pack.rules}
 
     @property
+    def chosen(self) -> bool:
+        """Whether the user named packs in place of all others."""
+        return all(pack.pack in self.by_hand for pack in self.packs)
+
+    @property
     def named(self) -> tuple[Pack, ...]:
         """The packs that the user named, or all of them if none was named."""
         return tuple(pack for pack in self.packs if pack.pack in self.by_hand) or self.packs

@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import TypeAlias
 
 from plimsoll.model.series import Series
-from plimsoll.rules.processor_numbers import same_processor
-from plimsoll.rules.schema.field_types import Fact, Operation
+from plimsoll.rules.same_instance import same_instance
+from plimsoll.rules.schema.field_types import Across, Fact, Operation
 from plimsoll.rules.schema.signal import Transform
 from plimsoll.rules.subjects import Subject
 
@@ -45,9 +45,10 @@ class DerivedOrigin:
 
 @dataclass(frozen=True, slots=True)
 class TotalOrigin:
-    """A sum: at each time, of those parts that have data."""
+    """A sum, mean or maximum: at each time, of those parts that have data."""
 
     parts: tuple[RecordedOrigin, ...]
+    how: Across = "sum"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +92,9 @@ def series_of(origin: Origin) -> tuple[Series, ...]:
 def origin_for(origins: Origins, subject: Subject) -> Origin | None:
     """The origin for a subject: of the same instance, else of its host as a whole. None if there is no match.
 
-    Processor 3 of one object may be named `0,3` by another. If the signal belongs to a named instance of a service on
-    the host, that is used for a disk or a processor, unless the host has several: the log does not say which of them
-    a disk serves.
+    Processor 3 of one object may be named `0,3` by another, and a volume `C:` be on the disk `0 C:`. If the signal
+    belongs to a named instance of a service on the host, that is used for a disk or a processor, unless the host has
+    several: the log does not say which of them a disk serves.
     """
     host, instance = subject.key
     found = origins.get(subject.key) or origins.get((host, None))
@@ -101,5 +102,5 @@ def origin_for(origins: Origins, subject: Subject) -> Origin | None:
         on_host = origins.by_host.get(host, ())
         siblings = [one.key[1] or "" for one, _ in on_host]
         services = [one for one in on_host if one[0].service and not subject.service]
-        found = origins.get((host, same_processor(instance, siblings))) or (services[0] if len(services) == 1 else None)
+        found = origins.get((host, same_instance(instance, siblings))) or (services[0] if len(services) == 1 else None)
     return found[1] if found else None

@@ -1,9 +1,8 @@
 """Finds each signal among recorded series: for every host and instance, the series it is computed from."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from plimsoll.model.host_key import host_key
 from plimsoll.model.names import measurement
 from plimsoll.model.perfmon import telegraf_name
 from plimsoll.model.series import Series
@@ -20,7 +19,8 @@ from plimsoll.rules.origins import (
     series_of,
 )
 from plimsoll.rules.schema.field_types import AnyFact, Operation
-from plimsoll.rules.schema.signal import Fields, Signal, Source, Transform
+from plimsoll.rules.schema.signal import Fields, Signal, Source
+from plimsoll.rules.source_choice import Candidate, Choice, Chosen
 from plimsoll.rules.subjects import Subject, host_tags, hosts_of, subject_of
 
 _Found: TypeAlias = Mapping[tuple[str, str | None], tuple[Subject, Origin]]
@@ -55,7 +55,7 @@ class Finder:
             self._by_field.setdefault((one.measurement, one.field.casefold()), []).append(one)
 
     def find(self, name: str) -> Origins:
-        """The origins of a signal by subject key. For each host the first source with samples is used."""
+        """The origins of a signal by subject key. For each instance the first source with samples is used."""
         if name not in self._found:
             self._found[name] = Origins(self._find(self._signals[name]))
         return self._found[name]
@@ -69,30 +69,29 @@ class Finder:
         recorded = self._from_sources(signal)
         return _totals(recorded) if signal.instances == "sum" else recorded
 
-    def _from_sources(self, signal: Signal) -> Mapping[tuple[str, str | None], tuple[Subject, RecordedOrigin]]:
-        best: dict[str, tuple[bool, list[tuple[Subject, RecordedOrigin]]]] = {}
+    def _from_sources(self, signal: Signal) -> Chosen:
+        choice = Choice(signal)
         for source in signal.sources:
-            by_host: dict[str, list[tuple[Subject, RecordedOrigin]]] = {}
-            filled: set[str] = set()
-            for series in self._candidates(source):
-                subject = subject_of(source, series)
-                if subject is None:
-                    continue
-                host = host_key(subject.host)
-                origin = self._origin(source, series, subject)
-                if origin is None:
-                    continue
-                by_host.setdefault(host, []).append((subject, origin))
-                if host not in filled and all(map(self._has_samples, series_of(origin))):
-                    filled.add(host)
-            for host, origins in by_host.items():
-                if host not in best or (host in filled and not best[host][0]):
-                    best[host] = (host in filled, origins)
-        found: dict[tuple[str, str | None], tuple[Subject, RecordedOrigin]] = {}
-        for _, origins in best.values():
-            for subject, origin in origins:
-                found.setdefault(subject.key, (subject, origin))
-        return found
+            for one in [*self._of_source(source)]:
+                choice.add(source, one)
+        return choice.made()
+
+    def _of_source(self, source: Source) -> Iterator[Candidate]:
+        """What one source gives, by instance, and whether it has samples."""
+        parts: dict[str, list[tuple[Subject, RecordedOrigin]]] = {}
+        for series in self._candidates(source):
+            subject = subject_of(source, series)
+            origin = self._origin(source, series, subject) if subject else None
+            if subject is None or origin is None:
+                continue
+            filled = all(map(self._has_samples, series_of(origin)))
+            if source.across is None:
+                yield Candidate(subject, origin, filled)
+            elif filled:
+                parts.setdefault(subject.key[0], []).append((subject, origin))
+        for found in parts.values():
+            origin = TotalOrigin(tuple(one for _, one in found), source.across or "mean")
+            yield Candidate(Subject(found[0][0].host), origin, filled=True)
 
     def _candidates(self, source: Source) -> Sequence[Series]:
         if source.path is not None:
@@ -108,7 +107,7 @@ class Finder:
             fact = self._known(Subject(subject.host), source.per)
             if not fact:
                 return None
-            transform = Transform(scale=transform.scale / fact, offset=transform.offset)
+            transform = transform.model_copy(update={"scale": transform.scale / fact})
         if not isinstance(source.field, Fields):
             return SeriesOrigin(series, source.rate, transform)
         others = [self._other_field(series, name) for name in source.fields[1:]]
@@ -153,11 +152,12 @@ class Finder:
         return result
 
 
-def _totals(recorded: Mapping[tuple[str, str | None], tuple[Subject, RecordedOrigin]]) -> _Found:
+def _totals(recorded: Chosen) -> _Found:
     """The sums over the instances of each host."""
     by_host: dict[str, list[tuple[Subject, RecordedOrigin]]] = {}
-    for (host, _), one in recorded.items():
-        by_host.setdefault(host, []).append(one)
+    for (host, _), (subject, origin) in recorded.items():
+        if isinstance(origin, RecordedOrigin):
+            by_host.setdefault(host, []).append((subject, origin))
     return {
         (host, None): (Subject(parts[0][0].host), TotalOrigin(tuple(part for _, part in parts)))
         for host, parts in by_host.items()

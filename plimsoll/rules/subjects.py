@@ -10,7 +10,10 @@ from plimsoll.model.series import Series
 from plimsoll.rules.schema.field_types import EACH
 from plimsoll.rules.schema.signal import Signal, Source
 
-_TOTALS = (TOTAL.casefold(), "cpu-total")
+_TOTAL = TOTAL.casefold()
+_TOTALS = (_TOTAL, "cpu-total", "all")
+_OF_NODE = f",{_TOTAL}"  # of the processors of a node: 0,_Total
+_OF_ALL = f"{_TOTAL}/{_TOTAL}"
 _THIS_COMPUTER = "localhost"
 
 
@@ -112,8 +115,12 @@ def _subject_of_path(path: CounterPath, series: Series) -> Subject | None:
 
 
 def is_total(instance: str) -> bool:
-    """Whether an instance is a total of the others (`_Total`, `0,_Total`, `cpu-total`, sysstat's `all`)."""
-    return instance.casefold().endswith(_TOTALS) or instance == "all"
+    """Whether an instance is a total of the others (`_Total`, `0,_Total`, `cpu-total`, sysstat's `all`).
+
+    Exchange calls each of its databases `DB02/_Total`, which is no total of them.
+    """
+    name = instance.casefold()
+    return name in _TOTALS or name.endswith((_OF_NODE, _OF_ALL))
 
 
 def has_object(series: Series, objects: Sequence[str], measurements: Sequence[str]) -> bool:

@@ -111,6 +111,7 @@ class Rule:
     where_outside: str = "skip"
     unit: str = ""
     superseded_by: tuple[str, ...] = ()
+    stands_in_for: tuple[str, ...] = ()
 
     @property
     def main(self) -> Condition:
@@ -206,6 +207,7 @@ def _rule(pack: str, data: dict[str, Any], units: dict[str, str]) -> Rule:
         where_unknown=data.get("where_unknown", "not-judged"),
         where_outside=data.get("where_outside", "skip"),
         superseded_by=tuple(data.get("superseded_by", ())),
+        stands_in_for=tuple(data.get("stands_in_for", ())),
         unit=units[data["signal"]],
     )
 

@@ -9,8 +9,9 @@ from . import settings as toml
 from .catalogue import Condition, Pack, Rule, can_be, packs, signals
 from .judging import EVERY, Judgement, grid, judged
 from .recording import Column
+from .resources import is_lacking
 from .settings import DOCUMENTED, Settings, applied
-from .signals import Finder, Signal, named, same_processor
+from .signals import Finder, Signal, named, same_processor, stands_for
 from .windows import width
 
 FOREVER = 2**63
@@ -29,6 +30,7 @@ class Finding:
     limit: float
     over: int = 0
     severity: str = ""
+    signal: Signal | None = None
 
     def __post_init__(self):
         self.severity = self.severity or self.rule.severity
@@ -72,6 +74,7 @@ def review(
                 findings.append(Finding(rule, None, None, Judgement("does-not-apply"), rule.main.limit.number))
             for host in applies:
                 findings += _Host(host, hosts[host], settings, catalogue, first, last).findings(rule)
+    _stand_in(findings)
     of_hand = {rule.id for pack in by_hand for rule in pack.rules}
     _supersede([one for one in findings if one.rule.id not in of_hand and not _set(settings, one)], findings)
     lacking = settings.expected - {host.casefold() for host in hosts}
@@ -79,11 +82,46 @@ def review(
     end = min(max(ends, default=0), last)
     died = any(_broken_off(one, end, bool(settings.phases)) for one in findings)
     spoilt = any(_spoilt(one) for one in findings)
-    return Review(findings, verdict(findings, bool(lacking) or died or spoilt))
+    unjudged = any(is_lacking(_of_host(findings, host), catalogue, (*CROSSED, "held")) for host in hosts) and not chosen
+    undecided = any(_undecided(one) for one in findings)
+    return Review(findings, verdict(findings, bool(lacking) or died or spoilt or unjudged or undecided))
+
+
+def _of_host(findings: list[Finding], host: str) -> list[Finding]:
+    return [one for one in findings if one.host == host]
+
+
+def _undecided(one: Finding) -> bool:
+    """Whether it was crossed for more than half of what counts, in a time that hardly holds more."""
+    made, for_ = one.judgement, one.rule.for_
+    short = made.state in ("held", "too-short") and (made.stretch or 0) < 2 * for_
+    return one.severity in ALARMS and short and 2 * made.longest_brief > for_
 
 
 def _set(settings: Settings, one: Finding) -> bool:
     return bool(one.host and settings.override(one.host, one.rule.id))
+
+
+def _stand_in(findings: list[Finding]) -> None:
+    """Rules that stand in for others do not apply where one of those was judged, or nothing was recorded."""
+    for one in findings:
+        if not one.rule.stands_in_for or one.judgement.state in ("off", "does-not-apply"):
+            continue
+        better = [
+            other.instance
+            for other in findings
+            if other.rule.id in one.rule.stands_in_for
+            and other.host == one.host
+            and other.judgement.state in (*CROSSED, "held")
+        ]
+        if one.judgement.state == "not-recorded" or any(_alike(one.instance, other) for other in better):
+            one.judgement = replace(one.judgement, state="does-not-apply")
+
+
+def _alike(one: str | None, other: str | None) -> bool:
+    if one is None or other is None or "_total" in (one.casefold(), other.casefold()):
+        return True
+    return stands_for(one, [other])
 
 
 def _supersede(old: list[Finding], findings: list[Finding]) -> None:
@@ -216,7 +254,7 @@ class _Host:
                 return self._unjudged(rule, instance, "not-judged")
         made = judged(rule, conditions, evaluations)
         over = width(signal, rule.main.over)
-        return Finding(rule, self.host, instance, made, conditions[0][0].limit.number, over)
+        return Finding(rule, self.host, instance, made, conditions[0][0].limit.number, over, signal=signal)
 
     def _joined(self, condition: Condition, instance: str | None) -> Signal | None:
         found = self.finder.find(condition.signal)

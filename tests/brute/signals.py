@@ -1,6 +1,7 @@
-"""Which columns a signal of a host is taken from: of its sources the first that holds samples."""
+"""Which columns a signal of a host is taken from: for each instance the first of its sources that holds samples."""
 
 import fnmatch
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ class Leaf:
     scale: float = 1.0
     offset: float = 0.0
     rate: bool = False
+    most: float = math.inf
 
 
 @dataclass
@@ -73,18 +75,28 @@ class Finder:
             return {} if value is None else {None: Fact(value)}
         if "derived" in described:
             return self._derived(**described["derived"])
-        recorded = self._recorded(described["sources"])
+        recorded = self._recorded(described)
         if described.get("instances") == "sum" and recorded:
             return {None: Derived("total", list(recorded.values()), [1.0] * len(recorded))}
         return recorded
 
-    def _recorded(self, sources: list[Any]) -> dict[str | None, Signal]:
+    def _recorded(self, described: dict[str, Any]) -> dict[str | None, Signal]:
         recorded: dict[str | None, Signal] = {}
-        for source in sources:
+        full: set[str | None] = set()
+        for source in described["sources"]:
+            wanted = source if isinstance(source, dict) else {}
             found = self._from(source)
-            if any(all(leaf.column.times for leaf in leaves(one)) for one in found.values()):
-                return dict(found)
-            recorded = recorded or dict(found)
+            if "across" in wanted:
+                parts = [one for one in found.values() if _is_full(one)]
+                found = {None: Derived(wanted["across"], parts, [1.0] * len(parts))} if parts else {}
+            elif wanted.get("fallback") and described.get("instances") == "each" and None in found:
+                found = {} if full else {"_Total": found[None]}
+            for name, one in found.items():
+                known = next((other for other in recorded if _same(name, other, list(recorded))), OTHER)
+                if known is OTHER or (known not in full and _is_full(one)):
+                    recorded.pop(known, None)
+                    recorded[name] = one
+                    full |= {name} if _is_full(one) else set()
         return recorded
 
     def processors(self) -> int:
@@ -141,6 +153,7 @@ class Finder:
         described: dict[str, Any] = {"path": source} if isinstance(source, str) else source
         transform = described.get("transform", {})
         scale, offset = transform.get("scale", 1.0), transform.get("offset", 0.0)
+        most = transform.get("most", math.inf)
         rate = described.get("rate", False)
         if "per" in described:
             fact = self.fact(None, described["per"])
@@ -148,7 +161,7 @@ class Finder:
                 return {}
             scale /= fact
         if not isinstance(described.get("field"), dict):
-            return {name: Leaf(column, scale, offset, rate) for name, column in self._columns(described).items()}
+            return {name: Leaf(column, scale, offset, rate, most) for name, column in self._columns(described).items()}
         ((how, names),) = described["field"].items()
         several = [self._columns({**described, "field": name}) for name in names]
         whole = [instance for instance in several[0] if all(instance in columns for columns in several)]
@@ -170,6 +183,35 @@ def leaves(signal: Leaf | Made) -> list[Leaf]:
     return [signal] if isinstance(signal, Leaf) else signal.parts
 
 
+def _is_full(signal: Signal) -> bool:
+    return not isinstance(signal, Leaf | Made) or all(leaf.column.times for leaf in leaves(signal))
+
+
+def _same(name: str | None, other: str | None, every: list[str | None]) -> bool:
+    """Whether two objects mean the same instance: a volume is on the disk that has its letter."""
+    if name is None or other is None or name.casefold() == other.casefold():
+        return (name or "").casefold() == (other or "").casefold()
+    if re.fullmatch(r"\d+(,\d+)?", name):
+        return same_processor(name, [one for one in every if one is not None]) == other
+    disk = re.fullmatch(r"\d+(( [a-z]:)*)", other.casefold())
+    if disk and name.casefold() in disk[1].split():
+        return True
+    if disk and re.fullmatch(r"harddiskvolume\d+", name.casefold()):
+        return True
+    own = re.fullmatch(r"\d+ ([a-z]:)", name.casefold())
+    return own is not None and own[1] == other.casefold()
+
+
+def same_disk(name: str, other: str) -> bool:
+    """Whether a disk or volume is another, or lies on it."""
+    return _same(name, other, [other])
+
+
+def stands_for(name: str, others: list[str]) -> bool:
+    """Whether an instance is among others, as written by any object."""
+    return any(_same(name, other, list(others)) and not name.casefold().startswith("hard") for other in others)
+
+
 def _instance(column: Column, source: dict[str, Any]) -> str | None:
     """The instance a column is of as the source takes it, None if the source keeps none, OTHER if it is not of it."""
     if "path" in source:
@@ -177,7 +219,7 @@ def _instance(column: Column, source: dict[str, Any]) -> str | None:
         if not named(column.object, object_) or column.counter.casefold() != counter.casefold():
             return OTHER
         if instance == "*":
-            is_total = column.instance is None or column.instance.casefold().split(",")[-1] == "_total"
+            is_total = column.instance is None or re.fullmatch(r"(\d+,|_total/)?_total", column.instance.casefold())
             if is_total or _left_out(column.instance or "", source):
                 return OTHER
             server = _of_sql_server(column)

@@ -20,6 +20,9 @@ def value_at(signal: Signal, reduce: str, over: int, at: int) -> float | None:
     present = [value for value in values if value is not None]
     if signal.how == "total":
         return math.fsum(present) if present else None
+    if signal.how in ("mean", "max"):
+        made = max(present, default=None) if signal.how == "max" else math.fsum(present) / max(len(present), 1)
+        return made if present else None
     if len(present) < len(values):
         return None
     match signal.how:
@@ -44,7 +47,7 @@ def _leaf(leaf: Leaf, back: int, at: int) -> dict[int, float]:
     """The samples of the window by their times; of a growing count what it gains per second up to each of them."""
     first, end = bisect_left(leaf.column.times, at - back), bisect_right(leaf.column.times, at)
     times = leaf.column.times[first:end]
-    values = [leaf.scale * value + leaf.offset for value in leaf.column.values[first:end]]
+    values = [min(leaf.scale * value + leaf.offset, leaf.most) for value in leaf.column.values[first:end]]
     pairs = list(zip(times, values, strict=True))
     if not leaf.rate:
         return dict(pairs)

@@ -82,7 +82,12 @@ def test_every_perfmon_source_is_written_in_the_case_of_windows(one):
 
 
 def test_a_source_with_every_instance_belongs_to_a_signal_that_keeps_instances_or_adds_them_up():
-    wrong = [str(path) for name, path in PATHS if (path.instance == "*") != (SIGNALS[name].instances != "none")]
+    wrong = [
+        str(source.path)
+        for signal in SIGNALS.values()
+        for source in signal.sources
+        if source.path and not source.fallback and source.each != (signal.instances != "none")
+    ]
 
     assert wrong == []
 

@@ -169,7 +169,7 @@ def details_of(
     gained = f" gained in {window}" if rule.reduce == "increase" else ""
     return Details(
         title=signal.title,
-        cause=getattr(signal, "resource", None) or rule.signal,
+        cause=signal.resource or rule.signal,
         unit=signal.unit,
         limit=limit_text(healthy, signal.unit),
         should=f"{should_text(healthy, signal.unit)}{gained}",

@@ -33,8 +33,8 @@ def run(inputs: Inputs, options: Options, outputs: Outputs) -> int:
     for option, path in (("--out", outputs.report), ("--junit", outputs.junit)):
         if path == STDOUT:
             raise Unusable(f"{option} - is not supported: name a file, it is written as a whole or not at all")
-    result = review_inputs(inputs, options)
-    insights = Insights(result)
+    insights = Insights(review_inputs(inputs, options))
+    result = insights.review
     zone = inputs.requested_zone
     also_read = [*inputs.names, *([options.config] if options.config else [])]
     refuse_overwriting(result.logs, outputs.report, outputs.json, outputs.junit, also_read=also_read)

@@ -152,9 +152,20 @@ def variants(name: str, signals: Mapping[str, Signal]) -> tuple[Variant, ...]:
 
 
 def selections(name: str, signals: Mapping[str, Signal]) -> tuple[Selection, ...]:
-    """Return the selections of a signal that is not derived, the best first, except those scaled by facts of a host."""
+    """Return the selections of a signal that is not derived, the best first.
+
+    Sources scaled by facts of a host, and those for hosts that recorded no better one, are left out.
+    """
     signal = signals[name]
-    return tuple(_selection(name, signal, source) for source in signal.sources if not source.per)
+    return tuple(
+        _selection(name, signal, source) for source in signal.sources if not source.per and not source.fallback
+    )
+
+
+def left_out(name: str, signals: Mapping[str, Signal]) -> str:
+    """Return the labels of the sources that are for hosts without a better one; empty if there is none."""
+    signal = signals[name]
+    return ", ".join(_selection(name, signal, source).label for source in signal.sources if source.fallback)
 
 
 def merged(ways: Sequence[Variant]) -> Iterator[Variant]:
@@ -253,7 +264,7 @@ def _object(tag: str, value: str) -> str:
 def _no_totals(tag: str, but: Sequence[str]) -> Iterator[str]:
     """Yield conditions for points with an instance that is neither a total (`subjects.is_total`) nor in `but`."""
     yield f"{identifier(tag)} =~ /./"
-    yield f"{identifier(tag)} !~ {regex(f'(?i)({TOTAL.casefold()}|cpu-total)$|^all$')}"
+    yield f"{identifier(tag)} !~ {regex(f'(?i)(^|,|{TOTAL.casefold()}/){TOTAL.casefold()}$|^cpu-total$|^all$')}"
     if but:
         named = "|".join(".*".join(map(literal, one.split("*"))) for one in but)
         yield f"{identifier(tag)} !~ {whole(f'({named})')}"

@@ -73,7 +73,7 @@ class LoadResponsePart(Part):
 
 
 class LimitPart(Part):
-    """What limits the run. It does not change the verdict."""
+    """What limits the run. A resource that does so for sure is a doubt that the run was healthy."""
 
     kind: Literal["cpu", "disk", "memory", "network", "queue", "load", "unknown"] = Field(
         description="A resource; queue: inside the software, while the resources have room; load: it was too small to "

@@ -2,12 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
-from importlib.resources import files
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
-import yaml
 from numpy.typing import NDArray
 
 from plimsoll.analysis.equal_parts import EqualParts
@@ -15,6 +13,7 @@ from plimsoll.insights.response_times import response_times
 from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Values
 from plimsoll.review.findings import Finding
+from plimsoll.review.needed import is_linux, needed
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import limit_of
 from plimsoll.rules.load import load
@@ -118,11 +117,11 @@ class Measured:
 
     def is_linux(self, host: str) -> bool:
         """Whether the host was judged as one of Linux, whose share of time a disk is busy is one."""
-        return any(one.pack.pack == "linux" and host in one.hosts for one in self.review.applied)
+        return is_linux(host, self.review.applied)
 
     def needed(self, resource: str, host: str) -> str:
         """The counters that tell how near a resource is to its capacity."""
-        return _needed()["linux" if self.is_linux(host) else "windows"][resource]
+        return needed(resource, host, self.review.applied)
 
     @cached_property
     def _findings(self) -> dict[tuple[str, str], Finding]:
@@ -142,8 +141,3 @@ def median(values: Values, part: Mask) -> float:
 
 def _document(rule: Rule) -> str:
     return f"{rule.sources[0].document}, {rule.sources[0].place}"
-
-
-@cache
-def _needed() -> dict[str, dict[str, str]]:
-    return yaml.safe_load((files("plimsoll.insights.limits") / "needed.yaml").read_text(encoding="utf-8"))

@@ -37,6 +37,12 @@ def told(limit: Limit | None, zone: Zone) -> Told:
     return Told(((f"  {first.text}",), *(((f"  {one.text}", "dim"),) for one in more)))
 
 
+def doubt(limit: Limit | None) -> str:
+    """Why a run is not known to be healthy: a resource limits it for sure. Empty otherwise."""
+    sure = limit is not None and limit.confident and limit.limiting is not None
+    return summary(limit).removesuffix(".") if limit and sure else ""
+
+
 def summary(limit: Limit) -> str:
     """The conclusion."""
     return sentences(limit)[0].text

@@ -12,6 +12,8 @@ from starlette.routing import Route
 from plimsoll.alerting.book import silences
 from plimsoll.alerting.health import HostHealth, HostState
 from plimsoll.alerting.incidents import Incident, incidents
+from plimsoll.alerting.judged_now import JudgedNow
+from plimsoll.alerting.planning import Key
 from plimsoll.dashboards.areas import Area, load_areas
 from plimsoll.model.host_key import host_key
 from plimsoll.model.times import SECOND, Zone, duration_text
@@ -72,9 +74,11 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
 
 
 def _content(watched: Watched, health: HostHealth, scene: Scene, zone: Zone, now: int) -> dict[str, Any]:
-    host = health.name.casefold()
+    host = host_key(health.name)
     fires = incidents(one for one in watched.health().alerts if host_key(one.host) == host)
-    judged = {(one.rule.id, *one.subject.key): one for one in watched.judged() if one.subject.key[0] == host}
+    judged: dict[Key, JudgedNow] = {
+        (one.rule.id, *one.subject.key): one for one in watched.judged() if one.subject.key[0] == host
+    }
     own = cells(judged, [alert for one in fires for alert in one.alerts], watched.site.catalogue).get(host, {})
     active = silences.active(watched.file, now)
     silenced = [one for one in active if one.host == "*" or one.matches(one.rule, health.name, None)]

@@ -8,7 +8,7 @@ from plimsoll.pages.reviewing.kept_reviews import Crossed, KeptReview, Made
 from plimsoll.review.findings import CROSSED
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import breach_sentence
-from plimsoll.review.verdict import Verdict, verdict_text
+from plimsoll.review.verdict import Verdict
 from plimsoll.rules.severity import SEVERITIES
 
 
@@ -22,7 +22,7 @@ def kept_review(review: Review, rules: str) -> KeptReview:
         made=Made(version=version("plimsoll"), rules=rules, at=time.time_ns()),
         verdict=review.verdict.value,
         severity=next((name for name in SEVERITIES if severe and name in found), ""),
-        word=verdict_text(review.verdict).removesuffix("."),
+        word=review.word.removesuffix("."),
         answer=review.answer,
         crossed=crossed,
     )

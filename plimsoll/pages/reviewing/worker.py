@@ -88,7 +88,8 @@ def _review(task: ToReview, store: Store, reviews: KeptReviews, say: Say) -> Non
     found, run = _uploaded(task.upload, say) if task.upload else _stored(store, task.run)
     say(stage="reviewing", done=0, total=0, remarks=_texts([*_of_logs(found), *found.remarks]))
     review, _ = _reviewed(found, run, task.how.catalogue)
-    reviews.save(task.review, with_fields(render(Insights(review))), kept_review(review, task.how.rules))
+    insights = Insights(review)
+    reviews.save(task.review, with_fields(render(insights)), kept_review(insights.review, task.how.rules))
     say(reviewed=task.review)
     if task.upload:
         _keep(store, reviews, task, task.upload, found, run, say)

@@ -31,7 +31,7 @@ from plimsoll.report.wording import condition_text, crossed_summary, host_of, sc
 from plimsoll.review.findings import CROSSED, Finding, Outcome
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import how_long, place, worst_text
-from plimsoll.review.verdict import Verdict, verdict_text
+from plimsoll.review.verdict import Verdict
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.severity import MARKS
@@ -73,7 +73,7 @@ def render(found: Insights, zone: Zone | None = None, now: int | None = None) ->
         name=_name(review),
         zone=zone.label(review.start or 0),
         span=zone.span,
-        verdict_text=verdict_text(review.verdict),
+        verdict_text=review.word,
         headline=review.answer,
         verdict_class=_verdict_class(review),
         water=_worst_water(review),

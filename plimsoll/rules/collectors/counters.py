@@ -100,7 +100,8 @@ class _Choice:
 
     def of(self, signal: Signal) -> Iterator[CounterPath]:
         """The paths to record for a signal."""
-        paths = [source.path for source in signal.sources if source.path and not self._is_gone(source.path)]
+        sources = (source for source in signal.sources if not source.fallback)
+        paths = [source.path for source in sources if source.path and not self._is_gone(source.path)]
         common = [path for path in paths if is_everywhere(path.object)]
         first = min(common, key=lambda path: self._everywhere.index(path.object)) if common else None
         for path in paths:

@@ -101,6 +101,11 @@ class Rule(Condition):
         default=(),
         description="Current rules for the same thing: on a host where one of them was judged, this rule is a note.",
     )
+    stands_in_for: tuple[Identifier, ...] = Field(
+        default=(),
+        description="Rules that tell the same thing better: where one of them was judged, of the same instance or the "
+        "host as a whole, this rule does not apply.",
+    )
     drive: Literal["database", "log"] | None = Field(
         default=None, description="Only for disks that plimsoll.toml marks with this drive."
     )

@@ -7,7 +7,18 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from plimsoll.rules.schema.field_types import EACH, Fact, Load, Operation, Path, Sentence, SignalName, Strict, Trend
+from plimsoll.rules.schema.field_types import (
+    EACH,
+    Fact,
+    Load,
+    Operation,
+    Path,
+    Resource,
+    Sentence,
+    SignalName,
+    Strict,
+    Trend,
+)
 
 
 class Transform(Strict):
@@ -15,6 +26,7 @@ class Transform(Strict):
 
     scale: float = Field(default=1, description="What a sample is multiplied by.")
     offset: float = Field(default=0, description="What is then added.")
+    most: float | None = Field(default=None, description="The highest result: what is above becomes it.")
 
 
 class Fields(Strict):
@@ -74,6 +86,16 @@ class Source(Strict):
         description="A fact of the host to divide by; if it is not known, the source gives no data.",
     )
     transform: Transform = Field(default=Transform(), description="A linear transform of each sample.")
+    across: Literal["mean", "max"] | None = Field(
+        default=None,
+        description="How the values of all instances become the one value of a signal without instances.",
+    )
+    fallback: bool = Field(
+        default=False,
+        description="Only for hosts or instances that no source above gives. A fallback without instances (`_Total`) "
+        "of a signal with instances is for hosts of which no single instance was recorded. Grafana, which cannot tell "
+        "those hosts from others, leaves it out and says so.",
+    )
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -96,6 +118,10 @@ class Source(Strict):
             raise ValueError("a source is either a counter path, or a measurement and a field")
         if self.but and not self.each:
             raise ValueError("a source without instances has none to leave out")
+        if self.across and not self.each:
+            raise ValueError("across needs a source that has instances")
+        if self.across and not self.fallback:
+            raise ValueError("across is for a fallback: Grafana cannot express it")
         return self
 
 
@@ -208,6 +234,15 @@ class Signal(Strict):
         description="How instances are treated: `each` is judged on its own, `sum` adds them up to one value of the "
         "host, `none` is for signals without instances.",
     )
+    resource: Resource | None = Field(
+        default=None,
+        description="The resource of the host that a limit on it judges: `cpu`, `memory`, `disk` (its latency "
+        "or use) or `space`. A run is healthy only if each of them was judged by a warning or critical limit.",
+    )
+    silent_at: float | None = Field(
+        default=None,
+        description="A value that proves nothing while the signal has it throughout: a queue of 0.",
+    )
     load: Load | None = Field(
         default=None,
         description="What kind of load it measures, if it does: `operations` that were done, `connections` or users, "
@@ -225,7 +260,7 @@ class Signal(Strict):
         "written once: in a rule, or here where no rule has it.",
     )
     sources: tuple[Source, ...] = Field(
-        default=(), description="The best source first: for each host, the first with samples is used."
+        default=(), description="The best source first: for each instance, the first with samples is used."
     )
     derived: Derivation | None = Field(default=None, description="How it is computed from other signals.")
     fact: Fact | None = Field(default=None, description="The fact of the host that is its constant value.")
@@ -236,9 +271,11 @@ class Signal(Strict):
             raise ValueError("a signal has either sources, is derived, or is a fact")
         if self.instances == "sum" and not all(source.each for source in self.sources):
             raise ValueError("a sum over instances needs sources that have instances")
-        if self.instances == "none" and any(source.each for source in self.sources):
+        if self.instances == "none" and any(source.each and not source.across for source in self.sources):
             raise ValueError("a source has instances: judge each (instances: each), or add them up (instances: sum)")
-        if self.instances == "each" and not all(source.each for source in self.sources):
+        if self.instances != "none" and any(source.across for source in self.sources):
+            raise ValueError("across is for a signal without instances")
+        if self.instances == "each" and not all(source.each or source.fallback for source in self.sources):
             raise ValueError("instances: each needs sources that have instances, as (*) in a path")
         return self
 

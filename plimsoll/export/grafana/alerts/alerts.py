@@ -31,7 +31,7 @@ from plimsoll.export.grafana.alerts.sources import (
 )
 from plimsoll.export.grafana.alerts.templates import template
 from plimsoll.export.grafana.links import DOCS, FOLDER, ORG_ID, rule_page
-from plimsoll.export.grafana.selections import Selection, Variant, merged, variants
+from plimsoll.export.grafana.selections import Selection, Variant, left_out, merged, variants
 from plimsoll.export.grafana.subjects import only, without
 from plimsoll.hosts.site import Site, Target, Unknown, targets
 from plimsoll.model.remark import counted
@@ -170,6 +170,8 @@ def alert_rules(
             only = ", ".join((*pack.applies_to.objects, *pack.applies_to.measurements)) if pack.applies_to else ""
             yield Refused(rule.id, f"it is for hosts that have {only}, and its samples do not tell which those are")
             return
+        if target.host is None and (others := left_out(rule.signal, signals)):
+            yield Refused(rule.id, "they are for hosts without a better source, which Grafana cannot tell", others)
         for variant in meant if single else merged(meant):
             for sources in source_combinations(target.rule, variant, signals):
                 try:
@@ -386,7 +388,13 @@ def _inverted(healthy: Healthy) -> Healthy:
 
 
 def _never(rule: Rule) -> str | None:
-    """Return why a rule can never fire without known phases: two conditions on one value exclude each other."""
+    """Return why Grafana cannot judge a rule at all.
+
+    A rule may be for where others were not judged; or two conditions on one value exclude each other where phases are
+    not known.
+    """
+    if rule.stands_in_for:
+        return f"it is for hosts without {' and '.join(rule.stands_in_for)}, and Grafana cannot tell those"
     conditions = (rule, *further_conditions(rule)) if rule.phase else ()
     for one in conditions:
         for other in conditions:

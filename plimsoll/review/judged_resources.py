@@ -1,0 +1,176 @@
+"""Which resources of each host were judged: a run is healthy only if its processors, its memory and its disks were.
+
+A resource was judged if a warning or critical limit on a signal of it could have fired. Which signals those are is
+told in rules/signals (`resource`). A disk is judged by its latency or its use, and by its free space where that was
+recorded.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from plimsoll.model.remark import listed
+from plimsoll.review.doubts import Doubt
+from plimsoll.review.findings import JUDGED, Applied, Finding, Outcome
+from plimsoll.review.needed import needed
+from plimsoll.rules.same_instance import holds, is_physical, is_volume, letters
+from plimsoll.rules.schema.field_types import Resource
+from plimsoll.rules.subjects import is_total
+
+RESOURCES: Sequence[Resource] = ("cpu", "memory", "disk")
+NAMES = {"cpu": "processors", "memory": "memory", "disk": "disks"}
+_NOT_RECORDED = (Outcome.NOT_RECORDED, Outcome.DOES_NOT_APPLY, Outcome.OFF)
+_MOST_HOSTS, _MOST_DISKS = 3, 4
+
+HasValues = Callable[[Finding], bool]
+
+
+@dataclass(frozen=True)
+class Lack:
+    """What of a host was not judged; `to_record` is the resource whose counters are missing, None if they are not.
+
+    `fact` is one that plimsoll.toml has to give.
+    """
+
+    what: str
+    to_record: str | None = None
+    fact: str | None = None
+
+
+@dataclass(frozen=True)
+class _Host:
+    """A host and the findings of its resources."""
+
+    name: str
+    has_values: HasValues
+    found: dict[str, list[Finding]] = field(default_factory=dict[str, list[Finding]])
+
+    def recorded(self, resource: Resource) -> list[Finding]:
+        """The findings whose counters were recorded."""
+        return [one for one in self.found.get(resource, ()) if one.outcome not in _NOT_RECORDED]
+
+    def lacks(self, resource: Resource) -> list[Lack]:
+        """What of a resource was not judged."""
+        if resource == "disk":
+            return [*self._disks(), *self._space()]
+        recorded = self.recorded(resource)
+        return [] if any(map(_proves, recorded)) else [_lack(f"the {NAMES[resource]}", resource, recorded)]
+
+    def _disks(self) -> Iterator[Lack]:
+        recorded = self.recorded("disk")
+        by_disk = _by_instance(recorded)
+        if not by_disk:
+            if not any(map(_proves, recorded)):
+                yield _lack("the disks", "disk", recorded)
+            return
+        known = [name for name, found in by_disk.items() if any(map(self._is_known, found))]
+        unknown = [name for name in by_disk if not _is_covered(name, known)]
+        if all(map(is_physical, by_disk)) and all(map(letters, by_disk)):
+            volumes = filter(is_volume, _by_instance(self.recorded("space")))
+            unknown += [name for name in volumes if not _is_covered(name, list(by_disk))]
+        if unknown:
+            found = [one for name in unknown for one in by_disk.get(name, ())]
+            yield _lack("the disks" if not known else _disks_text(unknown), "disk", found)
+
+    def _space(self) -> Iterator[Lack]:
+        by_volume = _by_instance(self.recorded("space"))
+        unknown = [name for name, found in by_volume.items() if not any(map(_proves, found))]
+        if unknown:
+            found = [one for name in unknown for one in by_volume[name]]
+            yield _lack(f"the free space of {listed(unknown, _MOST_DISKS)}", "space", found)
+
+    def _is_known(self, one: Finding) -> bool:
+        """Whether a disk was judged by a finding, or had no request, so that there was no latency to judge."""
+        return _proves(one) or (one.severe and one.outcome == Outcome.NO_DATA and self.has_values(one))
+
+
+def judged_everywhere(findings: Sequence[Finding], has_values: HasValues) -> list[Resource]:
+    """The resources that were judged on every host."""
+    hosts = _hosts(findings, has_values)
+    return [one for one in RESOURCES if hosts and not any(host.lacks(one) for host in hosts)]
+
+
+def unjudged(
+    findings: Sequence[Finding],
+    asked: Sequence[Resource],
+    applied: Sequence[Applied],
+    has_values: HasValues,
+    *,
+    too_short: bool,
+) -> Iterator[Doubt]:
+    """What was asked for and not judged; hosts that lack the same are named together.
+
+    `too_short`: another doubt says that the recording is, so what was recorded too briefly is not named again.
+    """
+    together: dict[tuple[tuple[str, ...], str], list[str]] = {}
+    for host in _hosts(findings, has_values):
+        lacks = [lack for one in RESOURCES if one in asked for lack in host.lacks(one)]
+        if too_short:
+            lacks = [one for one in lacks if one.to_record or one.fact]
+        if lacks:
+            key = tuple(one.what for one in lacks), _advice(lacks, host.name, applied)
+            together.setdefault(key, []).append(host.name)
+    for (what, advice), hosts in together.items():
+        where = f"{len(hosts):,} hosts" if len(hosts) > _MOST_HOSTS else listed(hosts, _MOST_HOSTS)
+        verb = "was" if len(what) == 1 and what[0].startswith(("the memory", "the free", "disk ")) else "were"
+        yield Doubt(f"{and_text(what)} of {where} {verb} not judged", advice)
+
+
+def and_text(names: Sequence[str]) -> str:
+    """`a, b and c`."""
+    *before, last = names
+    return f"{', '.join(before)} and {last}" if before else last
+
+
+def _hosts(findings: Sequence[Finding], has_values: HasValues) -> list[_Host]:
+    hosts: dict[str, _Host] = {}
+    for one in findings:
+        if one.subject:
+            host = hosts.setdefault(one.subject.key[0], _Host(one.subject.host, has_values))
+            if one.signal.resource:
+                host.found.setdefault(one.signal.resource, []).append(one)
+    return list(hosts.values())
+
+
+def _by_instance(findings: Sequence[Finding]) -> dict[str, list[Finding]]:
+    """The findings of each instance, totals left out."""
+    found: dict[str, list[Finding]] = {}
+    for one in findings:
+        instance = one.subject.instance if one.subject else None
+        if instance is not None and not is_total(instance):
+            found.setdefault(instance, []).append(one)
+    return found
+
+
+def _proves(one: Finding) -> bool:
+    """Whether a limit could have fired: not so by a queue that is 0 throughout."""
+    return one.severe and one.outcome in JUDGED and not _is_silent(one)
+
+
+def _is_silent(one: Finding) -> bool:
+    if one.signal.silent_at is None or one.samples is None:
+        return False
+    return bool((one.samples.present.values == one.signal.silent_at).all())
+
+
+def _is_covered(name: str, known: Sequence[str]) -> bool:
+    """Whether a disk is one that is known, or all its volumes are."""
+    names = [one.casefold() for one in known]
+    volumes = letters(name)
+    return name.casefold() in names or holds(name, names) is not None or (bool(volumes) and set(volumes) <= set(names))
+
+
+def _lack(what: str, resource: str, recorded: Sequence[Finding]) -> Lack:
+    briefly = any(one.severe and one.outcome in (Outcome.TOO_SHORT, Outcome.NO_DATA) for one in recorded)
+    fact = next((one.needs for one in recorded if one.severe and one.needs), None)
+    return Lack(what, None if briefly or fact else resource, None if briefly else fact)
+
+
+def _advice(lacks: Sequence[Lack], host: str, applied: Sequence[Applied]) -> str:
+    counters = dict.fromkeys(needed(one.to_record, host, applied) for one in lacks if one.to_record)
+    facts = dict.fromkeys(one.fact for one in lacks if one.fact)
+    record = [f"record {', '.join(counters)}"] if counters else []
+    return " and ".join([*record, *(f"give {fact} in plimsoll.toml" for fact in facts)])
+
+
+def _disks_text(names: Sequence[str]) -> str:
+    return f"disk {names[0]}" if len(names) == 1 else f"disks {listed(names, _MOST_DISKS)}"

@@ -1,0 +1,26 @@
+"""Each host at large has the verdict that its illness, or its health, deserves; what is not known is said."""
+
+import pytest
+
+from .linux import hosts
+from .roles import roles
+from .run import everyone, reviewed
+from .windows import instances, resources
+
+GROUPS = {"resources": resources, "instances": instances, "roles": roles, "linux": hosts}
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_hosts_are_judged_as_they_are(tmp_path, group):
+    wrong = []
+    for number, host in enumerate(GROUPS[group]()):
+        found = reviewed(host, tmp_path / str(number))
+        if found["verdict"] != host.verdict or host.needs not in found["headline"]:
+            wrong.append(f"{host.name}: {found['verdict']}: {found['headline']}")
+    assert wrong == []
+
+
+def test_there_are_hosts_of_each_verdict_and_none_twice():
+    every = everyone()
+    assert {one.verdict for one in every} == {"healthy", "not-healthy", "unknown"}
+    assert len({one.name for one in every}) == len(every) > 140
