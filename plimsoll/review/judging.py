@@ -38,7 +38,8 @@ def judge(logs: Sequence[Log], question: Question, facts: Facts) -> tuple[list[F
         applied.append(Applied(pack, hosts, why))
         for rule in pack.rules:
             findings += run.findings(pack, rule, hosts)
-    findings = with_processes(supersede(findings, question.by_hand), question.signals, run.recorded, question.phases)
+    findings = supersede(findings, facts.known, question.by_hand)
+    findings = with_processes(findings, question.signals, run.recorded, question.phases)
     return sorted(findings, key=rank), applied
 
 

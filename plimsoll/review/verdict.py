@@ -43,7 +43,7 @@ def headline(findings: Sequence[Finding], doubts: Sequence[Doubt], hosts: int, s
 
     `span` is how long the run is, in ns.
     """
-    groups = crossed_groups(findings)
+    groups = [one for one in crossed_groups(findings) if one.severity != "info"]
     answer = verdict(findings, doubts)
     if answer == Verdict.NOT_HEALTHY:
         sentences = [group_sentence(groups[0], hosts), *_also(groups[1:])]
@@ -58,7 +58,6 @@ def headline(findings: Sequence[Finding], doubts: Sequence[Doubt], hosts: int, s
             *_coverage_if_low(findings),
             *_unable(findings),
             *_sparse(findings, span),
-            *_noted(groups, hosts),
         ]
     return " ".join([*sentences, *(one.sentence[:1].upper() + one.sentence[1:] for one in doubts)])
 
@@ -80,12 +79,6 @@ def group_sentence(group: Group, hosts: int) -> str:
 def _also(groups: Sequence[Group]) -> Iterator[str]:
     if groups:
         yield f"Also crossed: {severities(groups)}."
-
-
-def _noted(groups: Sequence[Group], hosts: int) -> Iterator[str]:
-    """Notes (info) that were crossed in a healthy run."""
-    if groups:
-        yield f"Crossed: {severities(groups)}: {group_sentence(groups[0], hosts)}"
 
 
 def _nothing_judged(findings: Sequence[Finding]) -> str:

@@ -115,7 +115,7 @@ def test_recover_keeps_an_alert_and_adds_no_time_past_the_limit(plimsoll, write,
 
 
 def test_rules_about_one_signal_are_one_group(reviewed):
-    done, found, _ = reviewed({"SQL01": {LIFE: [900] * 400}}, "--steady", "10:00/11:06")
+    done, found, _ = reviewed({"SQL01": {LIFE: [900] * 400}}, "--steady", "10:00/11:06", "--pack", "sql-server")
     assert found["headline"] == (
         "Not healthy. Page life expectancy of SQL01 never passed 900 s (1 min mean) in the steady phase; it should stay above 3,600 s."
     )
@@ -208,14 +208,14 @@ def test_a_host_of_which_half_could_not_be_judged_is_not_known(reviewed):
 
 def test_where_few_could_not_be_judged_the_headline_names_them(reviewed):
     """Nine minutes: long enough for five on end, too short for twenty."""
-    _, found, _ = reviewed({"SQL01": {CPU: [20] * 54, SWITCHES: [900] * 54, LIFE: [5000] * 54}})
+    _, found, _ = reviewed({"SQL01": {CPU: [20] * 54, SWITCHES: [900] * 54, LIFE: [5000] * 54}}, "--pack", "sql-server")
     assert found["verdict"] == "healthy"
     assert "Too little was recorded to judge Page life expectancy (sql-page-life-maximum)." in found["headline"]
 
 
 def test_a_window_that_was_never_full_is_not_named_so(reviewed):
     """Three minutes of one processor, which is judged by its mean over five."""
-    _, found, _ = reviewed({"WEB01": {r"Processor(0)\% Processor Time": [99] * 18}})
+    _, found, _ = reviewed({"WEB01": {r"Processor(0)\% Processor Time": [99] * 18}}, "--pack", "operating-system")
     assert "(mean of up to 2 min 50 s)" in found["headline"]
     assert "5 min mean" not in found["headline"]
 
