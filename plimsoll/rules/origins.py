@@ -34,6 +34,15 @@ RecordedOrigin: TypeAlias = SeriesOrigin | FieldsOrigin
 
 
 @dataclass(frozen=True, slots=True)
+class WeightedOrigin:
+    """A time per request, and the rate of the requests if that is recorded; `least` is the rate below which it is idle."""
+
+    value: RecordedOrigin
+    rate: RecordedOrigin | None
+    least: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class DerivedOrigin:
     """A signal computed from other signals."""
 
@@ -57,7 +66,7 @@ class FactOrigin:
     fact: Fact
 
 
-Origin: TypeAlias = RecordedOrigin | DerivedOrigin | TotalOrigin | FactOrigin
+Origin: TypeAlias = RecordedOrigin | WeightedOrigin | DerivedOrigin | TotalOrigin | FactOrigin
 # The subjects of a signal and where their samples come from, by the key of the subject.
 Origins: TypeAlias = Mapping[tuple[str, str | None], tuple[Subject, Origin]]
 
@@ -69,12 +78,19 @@ def series_of(origin: Origin) -> tuple[Series, ...]:
             return (series,)
         case FieldsOrigin():
             return origin.fields
+        case WeightedOrigin(value, rate):
+            return (*series_of(value), *(series_of(rate) if rate else ()))
         case DerivedOrigin():
             return tuple(series for operand in origin.operands for series in series_of(operand))
         case TotalOrigin():
             return tuple(series for part in origin.parts for series in series_of(part))
         case FactOrigin():
             return ()
+
+
+def recorded_as(origin: Origin) -> Origin:
+    """The origin of what was recorded: of a time per request the time, without its weights."""
+    return origin.value if isinstance(origin, WeightedOrigin) else origin
 
 
 def origin_for(origins: Origins, subject: Subject) -> Origin | None:

@@ -14,11 +14,12 @@ from plimsoll.rules.origins import (
     RecordedOrigin,
     SeriesOrigin,
     TotalOrigin,
+    WeightedOrigin,
     origin_for,
     series_of,
 )
 from plimsoll.rules.schema.field_types import AnyFact, Operation
-from plimsoll.rules.schema.signal import Fields, Signal, Source, Transform
+from plimsoll.rules.schema.signal import Fields, RequestRate, Signal, Source, Transform
 from plimsoll.rules.subjects import Subject, host_tags, hosts_of, subject_of
 
 
@@ -52,8 +53,24 @@ class Finder:
     def find(self, name: str) -> Origins:
         """The origins of a signal by subject key. For each host the first source with samples is used."""
         if name not in self._found:
-            self._found[name] = self._find(self._signals[name])
+            found = self._find(self._signals[name])
+            self._found[name] = self._weighted(found, self._signals[name].weight)
         return self._found[name]
+
+    def _weighted(self, found: Origins, weight: RequestRate | None) -> Origins:
+        """Times per request, each with the rate of its requests where that has samples."""
+        if weight is None:
+            return found
+        rates = self.find(weight.rate)
+
+        def weighted(subject: Subject, origin: Origin) -> Origin:
+            rate = origin_for(rates, subject)
+            counts = isinstance(rate, RecordedOrigin) and all(map(self._has_samples, series_of(rate)))
+            if not isinstance(origin, RecordedOrigin):
+                return origin
+            return WeightedOrigin(origin, rate if counts and isinstance(rate, RecordedOrigin) else None, weight.least)
+
+        return {key: (subject, weighted(subject, origin)) for key, (subject, origin) in found.items()}
 
     def _find(self, signal: Signal) -> Origins:
         if signal.derived:

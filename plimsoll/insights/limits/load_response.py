@@ -116,7 +116,10 @@ def _go_together(put: Values, done: Values) -> bool:
     both = np.isfinite(put) & np.isfinite(done)
     lower = both & (put <= _BEFORE * highest(put))
     return any(
-        mask.sum() > 3 and float(np.corrcoef(ranks(put[mask]), ranks(done[mask]))[0, 1]) >= _GO_TOGETHER
+        mask.sum() > 3
+        and np.ptp(put[mask]) > 0
+        and np.ptp(done[mask]) > 0
+        and float(np.corrcoef(ranks(put[mask]), ranks(done[mask]))[0, 1]) >= _GO_TOGETHER
         for mask in (lower, both)
     )
 
