@@ -34,7 +34,7 @@ from plimsoll.rules.origins import (
 from plimsoll.rules.possible import possible
 from plimsoll.rules.schema.field_types import Fact, Operation, Reduce
 from plimsoll.rules.schema.healthy import Healthy
-from plimsoll.rules.schema.pack import Condition, Rule
+from plimsoll.rules.schema.pack import Condition, Further, Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.states import State, States, Truth, Truths, run
 from plimsoll.rules.subjects import Subject
@@ -196,7 +196,8 @@ class Judge:
     def _joint(self, condition: Condition, subject: Subject, at: Times) -> Truths:
         origin = origin_for(self.origins(condition.signal), subject)
         if origin is None:
-            return np.full(len(at), Truth.NO_DATA, dtype=np.int8)
+            counts = isinstance(condition, Further) and condition.if_not_recorded
+            return np.full(len(at), Truth.TRUE if counts else Truth.NO_DATA, dtype=np.int8)
         values, _ = self._possible(condition, self._reduced(condition, origin, at))
         idle = self._idle(condition, origin, at, values)
         return _truths(values, ~self._scaled(condition.healthy, condition, subject).holds(values), idle)

@@ -35,7 +35,7 @@ RecordedOrigin: TypeAlias = SeriesOrigin | FieldsOrigin
 
 @dataclass(frozen=True, slots=True)
 class WeightedOrigin:
-    """A time per request, and the rate of the requests if that is recorded; `least` is the rate below which it is idle."""
+    """A time per request, and the rate of the requests if that is recorded; below the rate `least` nobody waits."""
 
     value: RecordedOrigin
     rate: RecordedOrigin | None

@@ -105,9 +105,9 @@ def _supersede(old: list[Finding], findings: list[Finding], hosts: "dict[str, _H
         is_newer = bool(judged_too) and (instance in judged_too or "" in judged_too or not instance)
         if is_newer and one.judgement.state in ("no-data", "not-judged", "not-recorded"):
             one.judgement = replace(one.judgement, state="does-not-apply")
-        elif one.judgement.state in (*CROSSED, "held", "too-short"):
-            if is_newer or not hosts[one.host].is_as_measured(one.rule, one.instance):
-                one.severity = "info"
+        is_judged = one.judgement.state in (*CROSSED, "held", "too-short")
+        if is_judged and (is_newer or not hosts[one.host].is_as_measured(one.rule, one.instance)):
+            one.severity = "info"
 
 
 def _spoilt(finding: Finding) -> bool:
@@ -220,6 +220,8 @@ class _Host:
             if factor is None:
                 return self._unjudged(rule, instance, "not-judged")
             found = signal if condition is rule.main else self._joined(condition, instance)
+            if found is None and condition.counts_unrecorded:
+                continue
             fits = can_be(self.finder.catalogue[condition.signal], condition.reduce)
             conditions.append((replace(condition, limit=condition.limit.times(factor), can_be=fits), found))
         evaluations = self.evaluations

@@ -188,8 +188,8 @@ class RequestRate(Strict):
     least: float = Field(
         default=0,
         ge=0,
-        description="Requests per second. In a window with fewer no limit is crossed, unless they were so slow that half "
-        "a request and more was outstanding on average.",
+        description="Requests per second. In a window with fewer no limit is crossed, unless they were so slow that "
+        "half a request and more was outstanding on average.",
     )
 
 
