@@ -59,7 +59,17 @@ def headline(findings: Sequence[Finding], doubts: Sequence[Doubt], hosts: int, s
             *_unable(findings),
             *_sparse(findings, span),
         ]
-    return " ".join([*sentences, *(one.sentence[:1].upper() + one.sentence[1:] for one in doubts)])
+    return " ".join(
+        [*sentences, *_changed_limits(findings), *(one.sentence[:1].upper() + one.sentence[1:] for one in doubts)]
+    )
+
+
+def _changed_limits(findings: Sequence[Finding]) -> Iterator[str]:
+    """Limits that plimsoll.toml changes or switches off, where they would have been judged."""
+    changed = [one for one in findings if one.override and (one.override.off or one.rule != one.override.documented)]
+    names = dict.fromkeys(one.rule.id for one in changed if one.outcome in (*JUDGED, Outcome.TOO_SHORT, Outcome.OFF))
+    if names:
+        yield f"plimsoll.toml changes {counted(len(names), 'limit')}: {listed(list(names), _MOST_UNABLE)}."
 
 
 def group_sentence(group: Group, hosts: int) -> str:

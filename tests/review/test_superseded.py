@@ -61,7 +61,7 @@ def test_so_it_does_where_plimsoll_toml_sets_its_limit(reviewed):
 
 
 def test_where_no_rule_of_today_was_judged_an_old_one_is_a_note_all_the_same(reviewed):
-    found, out = reviewed(QUEUE)
+    found, _ = reviewed(QUEUE)
     old = of(found, "disk-queue-per-spindle")
     assert (old["state"], old["severity"]) == ("crossed", "info")
     assert old["notes"][0] == (
