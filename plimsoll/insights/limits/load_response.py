@@ -115,7 +115,7 @@ def _go_together(put: Values, done: Values) -> bool:
     """Whether more was done with more connections, at least before the work levelled off."""
     both = np.isfinite(put) & np.isfinite(done)
     lower = both & (put <= _BEFORE * highest(put))
-    return any(
+    return any(  # ranks of what does not vary have no correlation
         mask.sum() > 3
         and np.ptp(put[mask]) > 0
         and np.ptp(done[mask]) > 0
