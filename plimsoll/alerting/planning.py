@@ -17,6 +17,7 @@ from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.signal_finder import Finder
 from plimsoll.rules.stand_ins import better_judged, judged_subjects
 from plimsoll.rules.subjects import Subject, has_object, host_of, host_tags, hosts_of
+from plimsoll.rules.superseded import is_for_such
 
 # An alert by rule, host and instance, case-folded.
 Key: TypeAlias = tuple[str, str, str | None]
@@ -62,8 +63,8 @@ def plan(
 ) -> tuple[list[Planned], Finder]:
     """What is judged where these series have samples, and the finder of their signals.
 
-    Superseded rules become notes (severity info) where a current rule is judged for the same thing. `check` is called
-    again and again, and may raise to end this.
+    Superseded rules are notes (severity info), unless the host is one that the limit was measured on and no current
+    rule is judged for the same thing. `check` is called again and again, and may raise to end this.
     """
     finder = Finder(site.catalogue.signals, series, lambda _: True, facts.known)
     tags = host_tags(site.catalogue.signals)
@@ -81,7 +82,7 @@ def plan(
             found += _planned(site, rule, finder.find(rule.signal), where, facts)
     found = _without_stand_ins(found)
     by_hand = {rule.id for pack in site.catalogue.packs if pack.pack in site.catalogue.by_hand for rule in pack.rules}
-    return _superseded(found, by_hand), finder
+    return _superseded(found, by_hand, facts), finder
 
 
 def is_for(pack: Pack, series: Iterable[Series]) -> bool:
@@ -118,14 +119,17 @@ def _without_stand_ins(planned: Sequence[Planned]) -> list[Planned]:
     return found
 
 
-def _superseded(planned: Sequence[Planned], by_hand: Container[str]) -> list[Planned]:
+def _superseded(planned: Sequence[Planned], by_hand: Container[str], facts: Facts) -> list[Planned]:
     instances: dict[tuple[str, str], set[str | None]] = {}
     for one in planned:
         instances.setdefault((one.rule.id, one.subject.key[0]), set()).add(one.subject.key[1])
 
     def as_it_counts(one: Planned) -> Planned:
         is_chosen = one.rule.id in by_hand or one.note  # named by the user, or with a limit from plimsoll.toml
-        if is_chosen or not any(_same_thing(one, instances, name) for name in one.rule.superseded_by):
+        if is_chosen or not one.rule.superseded_by:
+            return one
+        is_judged_by_current = any(_same_thing(one, instances, name) for name in one.rule.superseded_by)
+        if not is_judged_by_current and is_for_such(one.rule, partial(facts.known, one.subject)):
             return one
         severity: Severity = "info"
         return replace(one, rule=one.rule.model_copy(update={"severity": severity}))

@@ -3,7 +3,7 @@
 The settings for a rule in a host's table replace those in the general table as a whole.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Annotated, Self
@@ -15,10 +15,11 @@ from plimsoll.model.parameters import Parameter
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.model.value_text import percent
 from plimsoll.rules.schema.field_types import Duration, Fact, Limit, Share, Strict
+from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.schema.strict_yaml import suggest
-from plimsoll.rules.schema.units import convert_limit, unit_of
+from plimsoll.rules.schema.units import convert_limit, is_named, unit_of, written
 from plimsoll.rules.wording import limit_text
 
 _LONGEST = 366 * 86400 * SECOND
@@ -28,6 +29,8 @@ _FILE = "plimsoll.toml"
 def _finite(value: object) -> object:
     if isinstance(value, float) and not isfinite(value):
         raise ValueError(f"{value} is not a duration; write it like 30s, 5m or 1h30m")
+    if isinstance(value, int | float) and value:
+        raise ValueError(f'{value:g} has no unit; write "{value:g}s" or "{value:g}m"')
     return value
 
 
@@ -117,10 +120,46 @@ def mistakes(
         elif settings.per and rule.scale:
             yield f"{place}.{name}.per: the documented limit is multiplied by the host's {rule.scale} already"
         elif settings.healthy:
+            unit = unit_of(rule, signals)
             try:
-                convert_limit(settings.healthy, unit_of(rule, signals))
+                limit = convert_limit(settings.healthy, unit)
             except ValueError as error:
-                yield f"{place}.{name}.healthy: {error}"
+                yield f"{place}.{name}.healthy: {_without_unit(settings.healthy, rule, unit) or error}"
+                continue
+            if not (settings.per or rule.scale) and _is_never_crossed(limit, signals[rule.signal]):
+                signal = signals[rule.signal]
+                yield (
+                    f'{place}.{name}.healthy: "{settings.healthy}" can never be crossed: {signal.title} '
+                    f"{_RANGE[limit.worse](signal)}; to switch the rule off, write off = true"
+                )
+
+
+_RANGE: Mapping[str, Callable[[Signal], str]] = {
+    "higher": lambda signal: f"is at most {signal.highest:g} {signal.unit}",
+    "lower": lambda _: "is never below 0",
+}
+
+
+def _without_unit(limit: Healthy, rule: Rule, unit: str) -> str | None:
+    """Return what to write for a limit without its unit: that of the documented limit, such as ms."""
+    if limit.unit is not None or limit.limit == 0 or not is_named(unit):
+        return None
+    documented = written(rule.healthy, unit)
+    return f'"{limit}" does not name its unit; write "{limit} {documented.split()[-1]}" (documented: "{documented}")'
+
+
+def _is_never_crossed(limit: Healthy, signal: Signal) -> bool:
+    match limit.operator:
+        case "<":
+            return signal.highest is not None and limit.limit > signal.highest
+        case "<=":
+            return signal.highest is not None and limit.limit >= signal.highest
+        case ">":
+            return not signal.negative and limit.limit < 0
+        case ">=":
+            return not signal.negative and limit.limit <= 0
+        case "=":
+            return False
 
 
 def _changed(rule: Rule, settings: RuleSettings, unit: str) -> Rule:

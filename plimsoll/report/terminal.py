@@ -61,7 +61,7 @@ def lines(found: Insights, zone: Zone | None = None) -> Iterator[Line]:
         yield from _title("Crossed")
         yield from _crossed(review, zone)
     for outcome, title in ((Outcome.TOO_SHORT, "Recorded too briefly to judge"), (Outcome.HELD, "Held")):
-        if findings := review.of(outcome):
+        if findings := [one for one in review.of(outcome) if not never_tested(one)]:
             yield from _title(title)
             yield from _table(findings, zone)
     yield from _insights(found, "beside", zone)
@@ -117,7 +117,7 @@ def _head(group: Group) -> Line:
 
 def _group(group: Group, zone: Zone) -> Iterator[Line]:
     worst = group.worst
-    sources = "; ".join(f"{source.document}, {source.place}" for source in worst.rule.sources)
+    sources = "; ".join(dict.fromkeys(f"{source.document}, {source.place}" for source in worst.rule.sources))
     yield _head(group)
     yield (f"    {_when(worst, zone)}",)
     longest = max(worst.counted, key=lambda one: one.duration)
@@ -141,6 +141,11 @@ def _when(finding: Finding, zone: Zone) -> str:
     if finding.outcome == Outcome.OFTEN:
         return f"{percent(finding.share_of_time or 0)} of the time{in_phase(finding)}: {spans}"
     return f"{spans}{in_phase(finding)}"
+
+
+def never_tested(finding: Finding) -> bool:
+    """Whether it held only because its other conditions never did, which says nothing of its value."""
+    return finding.outcome == Outcome.HELD and math.isnan(finding.nearest)
 
 
 def _table(found: Sequence[Finding], zone: Zone) -> Iterator[Line]:
@@ -220,13 +225,9 @@ def _titles(found: Iterable[Finding], hosts: int) -> Iterator[str]:
 
 
 def _packs(review: Review) -> Iterator[Line]:
-    """Which packs were applied to which hosts, and why the others were not."""
+    """Which packs were applied to which hosts."""
     used = [applied for applied in review.applied if applied.hosts]
-    unused = [applied for applied in review.applied if not applied.hosts]
     everywhere = len(review.hosts)
     where = (a.pack.pack if len(a.hosts) == everywhere else f"{a.pack.pack} ({listed(a.hosts, 3)})" for a in used)
     yield ()
     yield (_dim(f"Judged by the packs {', '.join(where)}."),)
-    if unused:
-        names = ", ".join(applied.pack.pack for applied in unused)
-        yield (_dim(f"Do not apply, as nothing of theirs is recorded: {names}."),)

@@ -19,6 +19,7 @@ from plimsoll.review.sentences import breach_sentence, subject_title
 from plimsoll.rules.crossings import Crossing
 from plimsoll.rules.evaluate import EVERY, Track
 from plimsoll.rules.states import State, Truth
+from plimsoll.rules.subjects import Subject
 
 _MOST_NAMED = 3
 _SIDES = {"lower": "below", "higher": "above", "either": "off"}
@@ -77,6 +78,13 @@ def missing(hosts: Sequence[str]) -> Iterator[Doubt]:
     if hosts:
         which = hosts[0] if len(hosts) == 1 else f"{counted(len(hosts), 'host')} ({listed(hosts, _MOST_NAMED)})"
         yield Doubt(f"no log has {which}, which plimsoll.toml names")
+
+
+def missing_instances(instances: Sequence[Subject]) -> Iterator[Doubt]:
+    """Instances of recorded hosts that plimsoll.toml names and that no log contains."""
+    if instances:
+        names = [f'"{one.instance}" of {one.host}' for one in instances]
+        yield Doubt(f"no log has {listed(names, _MOST_NAMED)}, which plimsoll.toml names")
 
 
 def bad_values(found: Sequence[BadCounter]) -> Iterator[Doubt]:

@@ -23,7 +23,7 @@ from plimsoll.rules.crossings import longest_stretch, share_of_time, time_crosse
 from plimsoll.rules.evaluate import Judge, Track, grid
 from plimsoll.rules.fields import transformed
 from plimsoll.rules.host_filter import fitted, hosts_text
-from plimsoll.rules.origins import Origin, SeriesOrigin
+from plimsoll.rules.origins import Origin, SeriesOrigin, recorded_as
 from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.signal_finder import Finder
 from plimsoll.rules.states import State
@@ -41,7 +41,8 @@ def judge(logs: Sequence[Log], question: Question, facts: Facts) -> tuple[list[F
         for rule in pack.rules:
             findings += run.findings(pack, rule, hosts)
     findings = without_stand_ins(findings)
-    findings = with_processes(supersede(findings, question.by_hand), question.signals, run.recorded, question.phases)
+    findings = supersede(findings, facts.known, question.by_hand)
+    findings = with_processes(findings, question.signals, run.recorded, question.phases)
     return sorted(findings, key=rank), applied
 
 
@@ -189,6 +190,7 @@ class _RunJudge:
         return max(widest, *(condition.over for rule in judged for condition in rule.conditions))
 
     def _drawn(self, origin: Origin, track: Track) -> Samples:
+        origin = recorded_as(origin)
         if isinstance(origin, SeriesOrigin) and not origin.rate:
             samples = self._samples(origin.series)
             return Samples(samples.times, transformed(samples.values, origin.transform)).between(

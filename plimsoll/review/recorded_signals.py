@@ -9,7 +9,7 @@ from plimsoll.model.samples import Recorded, Samples
 from plimsoll.model.series import Series
 from plimsoll.review.findings import Finding, Question
 from plimsoll.review.signal_samples import signal_samples
-from plimsoll.rules.origins import FieldsOrigin, Origins, SeriesOrigin, series_of
+from plimsoll.rules.origins import FieldsOrigin, Origins, SeriesOrigin, recorded_as, series_of
 from plimsoll.rules.signal_finder import Finder
 from plimsoll.rules.subjects import Subject
 
@@ -55,7 +55,7 @@ class RecordedSignals:
         found = self._origins(finding.rule.signal).get(finding.subject.key) if finding.subject else None
         if found is None:
             return None
-        subject, origin = found
+        subject, origin = found[0], recorded_as(found[1])
         if isinstance(origin, SeriesOrigin):
             return len(self.counter(origin.series).present.times)
         together = self.of(finding.rule.signal).get(subject)
@@ -69,7 +69,11 @@ class RecordedSignals:
     def grows(self, finding: Finding) -> bool:
         """Whether the counter is a growing count, of which the signal is the change between two samples."""
         found = self._origins(finding.rule.signal).get(finding.subject.key) if finding.subject else None
-        return found is not None and isinstance(found[1], SeriesOrigin | FieldsOrigin) and found[1].rate
+        return (
+            found is not None
+            and isinstance(origin := recorded_as(found[1]), SeriesOrigin | FieldsOrigin)
+            and origin.rate
+        )
 
     def others(self) -> list[Series]:
         """The recorded counters that no known signal uses."""

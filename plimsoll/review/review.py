@@ -30,7 +30,7 @@ from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.statistics import Statistic, statistics
 from plimsoll.review.unused_settings import missing_hosts, unused_settings
 from plimsoll.review.verdict import Verdict, headline, verdict, verdict_text
-from plimsoll.rules.subjects import host_of, host_tags, hosts_of
+from plimsoll.rules.subjects import Subject, host_of, host_tags, hosts_of
 
 
 @dataclass(frozen=True)
@@ -80,6 +80,7 @@ class Review:
             *doubts.unread(self.remarks),
             *doubts.contradictory(self.remarks),
             *doubts.missing(self.missing_hosts),
+            *doubts.missing_instances(self.missing_instances),
             *doubts.bad_values(self.bad_counters),
             *doubts.impossible_values(self.findings, self.bad_counters),
             *doubts.undecided(self.findings),
@@ -169,6 +170,23 @@ class Review:
     def missing_hosts(self) -> tuple[str, ...]:
         """The expected hosts that were not recorded."""
         return missing_hosts(self.question.expected_hosts, self.hosts)
+
+    @cached_property
+    def missing_instances(self) -> tuple[Subject, ...]:
+        """The instances of recorded hosts that plimsoll.toml names and that no series is of, if all logs are given."""
+        if not self.question.expected_hosts:
+            return ()
+        recorded = {
+            (host_key(self.host_of(series)), value.casefold())
+            for log in self.logs
+            for series in log.series
+            for _, value in series.tags
+        }
+        named = (one for one in self.facts.given.by_subject if one.instance is not None)
+        on_hosts = [one for one in named if one.key[0] in {host_key(host) for host in self.hosts}]
+        return tuple(
+            one for one in on_hosts if (one.key[0], (one.instance or "").rpartition("/")[2].casefold()) not in recorded
+        )
 
     def hosts_of(self, log: Log) -> tuple[str, ...]:
         """The computers of one log; if an agent polled others, those and not the agent's."""

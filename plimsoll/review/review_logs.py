@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from plimsoll.hosts import settings
+from plimsoll.hosts.contradictions import contradictions
 from plimsoll.hosts.facts import Facts
 from plimsoll.hosts.overrides import Overrides
 from plimsoll.hosts.recorded_facts import recorded_facts
@@ -70,7 +71,10 @@ def review_logs(
         expected_hosts=given.named_hosts if found.whole else (),
         asked=given.run.judge or (() if catalogue.chosen else tuple(RESOURCES)),
     )
-    return review(found.logs, run, question, Facts(given.facts(), recorded_facts(found.logs)), found.remarks)
+    facts = Facts(given.facts(), recorded_facts(found.logs))
+    if wrong := [*contradictions(facts.given, facts.recorded, found.logs)]:
+        raise Unusable(*(f"{path}: {one}" for one in wrong))
+    return review(found.logs, run, question, facts, found.remarks)
 
 
 def _span(logs: Sequence[Log]) -> tuple[int, int]:

@@ -10,8 +10,17 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.rules.evaluate import combined, total
-from plimsoll.rules.fields import combined_rates, combined_samples, transformed
-from plimsoll.rules.origins import DerivedOrigin, FactOrigin, FieldsOrigin, Origin, SeriesOrigin, TotalOrigin
+from plimsoll.rules.fields import Pairs, combined_rates, combined_samples, transformed
+from plimsoll.rules.origins import (
+    DerivedOrigin,
+    FactOrigin,
+    FieldsOrigin,
+    Origin,
+    SeriesOrigin,
+    TotalOrigin,
+    WeightedOrigin,
+)
+from plimsoll.rules.weighted import of_requests
 
 
 def signal_samples(
@@ -31,6 +40,8 @@ def signal_samples(
             pairs = combined_rates(operation, parts) if rate else None
             samples = Samples(pairs.later, pairs.values) if pairs else combined_samples(operation, parts)
             return Samples(samples.times, transformed(samples.values, transform))
+        case WeightedOrigin(value, rate):
+            return _of_requests(signal_samples(value, samples_of), signal_samples(rate, samples_of) if rate else None)
         case DerivedOrigin(operation, operands, weights):
             together = _together(operands, samples_of, where_shared)
             return Samples(together[0].times, combined(operation, _values(together), weights)) if together else None
@@ -55,6 +66,16 @@ def _together(parts: Sequence[Origin], samples_of: Callable[[Series], Samples], 
 
 def _values(parts: Sequence[Samples]) -> list[Values]:
     return [part.values for part in parts]
+
+
+def _of_requests(each: Samples | None, rate: Samples | None) -> Samples | None:
+    """Times per request: NaN in intervals without requests."""
+    if each is None:
+        return None
+    present = each.present
+    rates = Pairs(rate.present.times, rate.present.times, rate.present.values) if rate else None
+    busy, _ = of_requests(Pairs(present.times, present.times, present.values), rates)
+    return Samples(each.times, np.where(np.isin(each.times, busy.later), each.values, np.nan))
 
 
 def _rates(counts: Samples) -> Samples:

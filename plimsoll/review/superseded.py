@@ -1,46 +1,53 @@
-"""Old limits become notes where a current rule judged the same thing."""
+"""Old limits are notes: today's documents give another limit for the same thing."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import listed
 from plimsoll.review.findings import JUDGED, Finding, Outcome
+from plimsoll.rules.schema.field_types import Fact
+from plimsoll.rules.subjects import Subject
+from plimsoll.rules.superseded import is_for_such
 
 _BECOMES_NOTE = (*JUDGED, Outcome.TOO_SHORT)
 _BECOMES_NOT_APPLICABLE = (Outcome.NO_DATA, Outcome.NOT_JUDGED, Outcome.NOT_RECORDED)
 
+Known = Callable[[Subject, Fact], float | None]
 
-def supersede(findings: Iterable[Finding], by_hand: Collection[str] = ()) -> list[Finding]:
-    """The findings; those of superseded rules become notes (info) where a current rule was judged on the same host.
 
-    A superseded rule that could not be judged there does not apply. Rules of packs that were chosen by name
-    (`by_hand`) keep their severity, as do those for which plimsoll.toml sets a limit.
+def supersede(findings: Iterable[Finding], known: Known, by_hand: Collection[str] = ()) -> list[Finding]:
+    """The findings; those of superseded rules are notes (info).
+
+    Where a current rule was judged on the same host, a superseded rule that could not be judged does not apply. Where
+    none was, the old one counts only on the systems that it was measured on, by the `known` facts. Rules of packs that
+    were chosen by name (`by_hand`) keep their severity, as do those for which plimsoll.toml sets a limit.
     """
     found = list(findings)
     judged: dict[tuple[str, str], list[Finding]] = {}
     for one in found:
         if one.subject and one.outcome in JUDGED:
             judged.setdefault((one.rule.id, host_key(one.subject.host)), []).append(one)
-    return [one if one.pack.pack in by_hand or one.override else _superseded(one, judged) for one in found]
+    return [one if one.pack.pack in by_hand or one.override else _superseded(one, judged, known) for one in found]
 
 
-def _superseded(old: Finding, judged: dict[tuple[str, str], list[Finding]]) -> Finding:
+def _superseded(old: Finding, judged: dict[tuple[str, str], list[Finding]], known: Known) -> Finding:
     subject = old.subject
-    if subject is None:
+    if subject is None or not old.rule.superseded_by:
         return old
     names = [name for name in old.rule.superseded_by if _same_thing(old, judged.get((name, subject.key[0]), ()))]
-    if not names:
-        return old
     by = f"{listed(names, len(names))} {'judges' if len(names) == 1 else 'judge'} it by limits of today"
-    if old.outcome in _BECOMES_NOT_APPLICABLE:
+    if names and old.outcome in _BECOMES_NOT_APPLICABLE:
         return replace(old, outcome=Outcome.DOES_NOT_APPLY, needs=None, notes=(by, *old.notes))
-    if old.outcome not in _BECOMES_NOTE:
+    counts = not names and (not old.severe or is_for_such(old.rule, partial(known, subject)))
+    if counts or old.outcome not in _BECOMES_NOTE:
         return old
     measured = f"measured on {old.rule.measured_on}" if old.rule.measured_on else "an old limit"
-    notes = (f"{measured}, not counted: {by}", *(note for note in old.notes if note != measured))
+    why = by if names else f"limits of today are those of {listed(old.rule.superseded_by, 2)}, which were not judged"
+    notes = (f"{measured}, not counted: {why}", *(note for note in old.notes if note != measured))
     rule = old.rule.model_copy(update={"severity": "info"})
-    return replace(old, rule=rule, superseded_by=tuple(names), notes=notes)
+    return replace(old, rule=rule, superseded_by=tuple(names or old.rule.superseded_by), notes=notes)
 
 
 def _same_thing(old: Finding, current: Sequence[Finding]) -> bool:

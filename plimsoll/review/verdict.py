@@ -9,7 +9,7 @@ from plimsoll.model.times import duration_text
 from plimsoll.review.coverage import coverage
 from plimsoll.review.doubts import Doubt
 from plimsoll.review.findings import CROSSED, JUDGED, Finding, Outcome
-from plimsoll.review.groups import Group, crossed_groups, severities
+from plimsoll.review.groups import Group, crossed_groups
 from plimsoll.review.sentences import breach_sentence, crossed_clause, place, should, subject_title, worst_text
 from plimsoll.rules.evaluate import EVERY
 
@@ -44,7 +44,7 @@ def headline(findings: Sequence[Finding], doubts: Sequence[Doubt], span: int) ->
 
     `span` is how long the run is, in ns.
     """
-    groups = crossed_groups(findings)
+    groups = [one for one in crossed_groups(findings) if one.severity != "info"]
     answer = verdict(findings, doubts)
     if answer == Verdict.NOT_HEALTHY:
         sentences = [group_sentence(groups[0]), *_also(groups[1:])]
@@ -59,9 +59,18 @@ def headline(findings: Sequence[Finding], doubts: Sequence[Doubt], span: int) ->
             *_coverage_if_low(findings),
             *_unable(findings),
             *_sparse(findings, span),
-            *_noted(groups),
         ]
-    return " ".join([*sentences, *(one.sentence[:1].upper() + one.sentence[1:] for one in doubts)])
+    return " ".join(
+        [*sentences, *_changed_limits(findings), *(one.sentence[:1].upper() + one.sentence[1:] for one in doubts)]
+    )
+
+
+def _changed_limits(findings: Sequence[Finding]) -> Iterator[str]:
+    """Limits that plimsoll.toml changes or switches off, where they would have been judged."""
+    changed = [one for one in findings if one.override and (one.override.off or one.rule != one.override.documented)]
+    names = dict.fromkeys(one.rule.id for one in changed if one.outcome in (*JUDGED, Outcome.TOO_SHORT, Outcome.OFF))
+    if names:
+        yield f"plimsoll.toml changes {counted(len(names), 'limit')}: {listed(list(names), _MOST_UNABLE)}."
 
 
 def group_sentence(group: Group) -> str:
@@ -79,12 +88,6 @@ def group_sentence(group: Group) -> str:
 def _also(groups: Sequence[Group]) -> Iterator[str]:
     if groups:
         yield f"{counted(len(groups), 'more signal')} crossed {'its limit' if len(groups) == 1 else 'their limits'}."
-
-
-def _noted(groups: Sequence[Group]) -> Iterator[str]:
-    """Notes (info) that were crossed in a healthy run."""
-    if groups:
-        yield f"Crossed: {severities(groups)}: {group_sentence(groups[0])}"
 
 
 def _nothing_judged(findings: Sequence[Finding]) -> str:

@@ -25,18 +25,21 @@ from plimsoll.rules.origins import (
     FieldsOrigin,
     Origin,
     Origins,
+    RecordedOrigin,
     SeriesOrigin,
     TotalOrigin,
+    WeightedOrigin,
     origin_for,
     series_of,
 )
 from plimsoll.rules.possible import possible
 from plimsoll.rules.schema.field_types import Across, Fact, Operation, Reduce
 from plimsoll.rules.schema.healthy import Healthy
-from plimsoll.rules.schema.pack import Condition, Rule
+from plimsoll.rules.schema.pack import Condition, Further, Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.states import State, States, Truth, Truths, run
 from plimsoll.rules.subjects import Subject
+from plimsoll.rules.weighted import is_idle, reduce_requests
 from plimsoll.rules.window import reduce, reduce_pairs
 
 EVERY = 10 * SECOND
@@ -146,17 +149,18 @@ class Judge:
         border = np.isnan(values) & within(at, (span for part, _ in others for span in part.borders(window // 2)))
         at, values = at[~border], values[~border]
         values, impossible = self._possible(rule, values)
-        breached = _truths(values, ~healthy.holds(values))
+        idle = self._idle(rule, origin, at, values)
+        breached = _truths(values, ~healthy.holds(values), idle)
         unrecovered = breached
         if rule.recover:
-            unrecovered = _truths(values, ~self._scaled(rule.recover, rule, subject).holds(values))
+            unrecovered = _truths(values, ~self._scaled(rule.recover, rule, subject).holds(values), idle)
         conditions = rule.and_ if not rule.phase or self.phases else (*rule.and_, *rule.when_phase_unknown)
         joint = [self._joint(condition, subject, at) for condition in conditions]
-        together = np.logical_and.reduce([one == Truth.TRUE for one in joint], initial=np.True_)
+        together = np.logical_and.reduce([one == Truth.TRUE for one in joint], initial=np.True_) & ~idle
         return Conditions(
             healthy,
             at,
-            values,
+            np.where(idle, np.nan, values),
             _all([breached, *joint]),
             _all([unrecovered, *joint]),
             np.broadcast_to(together, at.shape),
@@ -193,9 +197,19 @@ class Judge:
     def _joint(self, condition: Condition, subject: Subject, at: Times) -> Truths:
         origin = origin_for(self.origins(condition.signal), subject)
         if origin is None:
-            return np.full(len(at), Truth.NO_DATA, dtype=np.int8)
+            counts = isinstance(condition, Further) and condition.if_not_recorded
+            return np.full(len(at), Truth.TRUE if counts else Truth.NO_DATA, dtype=np.int8)
         values, _ = self._possible(condition, self._reduced(condition, origin, at))
-        return _truths(values, ~self._scaled(condition.healthy, condition, subject).holds(values))
+        idle = self._idle(condition, origin, at, values)
+        return _truths(values, ~self._scaled(condition.healthy, condition, subject).holds(values), idle)
+
+    def _idle(self, condition: Condition, origin: Origin, at: Times, values: Values) -> NDArray[np.bool_]:
+        """Whether nobody waited: the value is a time per request, and there were none, or too few to tell."""
+        if not isinstance(origin, WeightedOrigin):
+            return np.zeros(len(at), dtype=bool)
+        recorded, how = (origin.rate, "mean") if origin.rate else (origin.value, "count")
+        rates = self._reduced(condition.model_copy(update={"reduce": how}), recorded, at)
+        return is_idle(values, rates, origin.least) if origin.rate else np.isnan(values) & (rates > 0)
 
     def _possible(self, condition: Condition, values: Values) -> tuple[Values, Values]:
         """The values that the signal can have, and those that it cannot; NaN elsewhere."""
@@ -243,6 +257,8 @@ class Judge:
                     return reduce_pairs(pairs, at, window, how)
                 samples = combined_samples(operation, parts)
                 return reduce(Samples(samples.times, transformed(samples.values, transform)), at, window, how)
+            case WeightedOrigin(value, rate):
+                return reduce_requests(self._pairs(value), self._pairs(rate) if rate else None, at, window, how)
             case DerivedOrigin(operation, operands, weights):
                 values = [self._value(operand, at, window, how) for operand in operands]
                 return combined(operation, values, weights)
@@ -250,6 +266,22 @@ class Judge:
                 return total([self._value(part, at, window, how) for part in parts], across)
             case FactOrigin(subject, fact):
                 return np.full(len(at), float(self.fact(subject, fact)))
+
+    def _pairs(self, origin: RecordedOrigin) -> Pairs:
+        """The recorded values, each with the times of the samples that it needs."""
+        match origin:
+            case SeriesOrigin(series, rate, transform):
+                samples = self.samples(series).present
+                if rate:
+                    return rates(Samples(samples.times, transformed(samples.values, transform)))
+                pairs = Pairs(samples.times, samples.times, samples.values)
+            case FieldsOrigin(operation, fields, rate, transform):
+                parts = [self.samples(one) for one in fields]
+                samples = None if rate else combined_samples(operation, parts)
+                pairs = (
+                    Pairs(samples.times, samples.times, samples.values) if samples else combined_rates(operation, parts)
+                )
+        return Pairs(pairs.earlier, pairs.later, transformed(pairs.values, transform))
 
 
 def grid(times: Times, every: int = EVERY, reach: int = 0) -> Times:
@@ -294,8 +326,9 @@ def combined(operation: Operation, values: Sequence[Values], weights: Sequence[f
     return apply_operation(operation, weighed)
 
 
-def _truths(values: Values, breached: np.ndarray) -> Truths:
-    return np.where(np.isnan(values), np.int8(Truth.NO_DATA), breached.astype(np.int8)).astype(np.int8)
+def _truths(values: Values, breached: NDArray[np.bool_], idle: NDArray[np.bool_]) -> Truths:
+    known = np.where(np.isnan(values), np.int8(Truth.NO_DATA), breached.astype(np.int8))
+    return np.where(idle, np.int8(Truth.FALSE), known).astype(np.int8)
 
 
 def _all(truths: Sequence[Truths]) -> Truths:

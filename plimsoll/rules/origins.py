@@ -35,6 +35,15 @@ RecordedOrigin: TypeAlias = SeriesOrigin | FieldsOrigin
 
 
 @dataclass(frozen=True, slots=True)
+class WeightedOrigin:
+    """A time per request, and the rate of the requests if that is recorded; below the rate `least` nobody waits."""
+
+    value: RecordedOrigin
+    rate: RecordedOrigin | None
+    least: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class DerivedOrigin:
     """A signal computed from other signals."""
 
@@ -59,7 +68,7 @@ class FactOrigin:
     fact: Fact
 
 
-Origin: TypeAlias = RecordedOrigin | DerivedOrigin | TotalOrigin | FactOrigin
+Origin: TypeAlias = RecordedOrigin | WeightedOrigin | DerivedOrigin | TotalOrigin | FactOrigin
 
 
 class Origins(dict[tuple[str, str | None], tuple[Subject, Origin]]):
@@ -81,12 +90,19 @@ def series_of(origin: Origin) -> tuple[Series, ...]:
             return (series,)
         case FieldsOrigin():
             return origin.fields
+        case WeightedOrigin(value, rate):
+            return (*series_of(value), *(series_of(rate) if rate else ()))
         case DerivedOrigin():
             return tuple(series for operand in origin.operands for series in series_of(operand))
         case TotalOrigin():
             return tuple(series for part in origin.parts for series in series_of(part))
         case FactOrigin():
             return ()
+
+
+def recorded_as(origin: Origin) -> Origin:
+    """The origin of what was recorded: of a time per request the time, without its weights."""
+    return origin.value if isinstance(origin, WeightedOrigin) else origin
 
 
 def origin_for(origins: Origins, subject: Subject) -> Origin | None:

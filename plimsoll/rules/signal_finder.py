@@ -15,11 +15,12 @@ from plimsoll.rules.origins import (
     RecordedOrigin,
     SeriesOrigin,
     TotalOrigin,
+    WeightedOrigin,
     origin_for,
     series_of,
 )
 from plimsoll.rules.schema.field_types import AnyFact, Operation
-from plimsoll.rules.schema.signal import Fields, Signal, Source
+from plimsoll.rules.schema.signal import Fields, RequestRate, Signal, Source
 from plimsoll.rules.source_choice import Candidate, Choice, Chosen
 from plimsoll.rules.subjects import Subject, host_tags, hosts_of, subject_of
 
@@ -57,8 +58,24 @@ class Finder:
     def find(self, name: str) -> Origins:
         """The origins of a signal by subject key. For each instance the first source with samples is used."""
         if name not in self._found:
-            self._found[name] = Origins(self._find(self._signals[name]))
+            found = self._find(self._signals[name])
+            self._found[name] = Origins(self._weighted(found, self._signals[name].weight))
         return self._found[name]
+
+    def _weighted(self, found: _Found, weight: RequestRate | None) -> _Found:
+        """Times per request, each with the rate of its requests where that has samples."""
+        if weight is None:
+            return found
+        rates = self.find(weight.rate)
+
+        def weighted(subject: Subject, origin: Origin) -> Origin:
+            rate = origin_for(rates, subject)
+            counts = isinstance(rate, RecordedOrigin) and all(map(self._has_samples, series_of(rate)))
+            if not isinstance(origin, RecordedOrigin):
+                return origin
+            return WeightedOrigin(origin, rate if counts and isinstance(rate, RecordedOrigin) else None, weight.least)
+
+        return {key: (subject, weighted(subject, origin)) for key, (subject, origin) in found.items()}
 
     def _find(self, signal: Signal) -> _Found:
         if signal.derived:

@@ -1,7 +1,9 @@
-"""Turns superseded rules into notes, for Grafana, which cannot see which of two rules was judged on a host."""
+"""Old limits that documents of today supersede: on which hosts they count all the same, and as notes for Grafana."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
+from plimsoll.rules.host_filter import matches
+from plimsoll.rules.schema.field_types import Fact
 from plimsoll.rules.schema.pack import Pack, Rule
 
 
@@ -16,6 +18,17 @@ def as_notes(packs: Sequence[Pack], by_hand: Collection[str] = ()) -> tuple[Pack
         pack if pack.pack in by_hand else pack.model_copy(update={"rules": tuple(map(noted, pack.rules))})
         for pack in packs
     )
+
+
+def is_for_such(rule: Rule, known: Callable[[Fact], float | None]) -> bool:
+    """Whether the known facts of a host or an instance are those of the systems that an old limit was measured on.
+
+    All facts in `where` hold, and the fact that the limit is multiplied by is known: a disk of which the spindles are
+    told has spindles. A rule that names no fact was measured on systems that facts cannot tell.
+    """
+    if not rule.where and not rule.scale:
+        return False
+    return matches(rule, known) is True and (rule.scale is None or known(rule.scale) is not None)
 
 
 def is_note(rule: Rule) -> bool:

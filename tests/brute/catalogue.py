@@ -90,6 +90,7 @@ class Condition:
     reduce: str
     scale: str | None
     can_be: tuple[float, float] = (-math.inf, math.inf)  # both excluded
+    counts_unrecorded: bool = False
 
 
 @dataclass(frozen=True)
@@ -219,4 +220,5 @@ def _condition(data: dict[str, Any], units: dict[str, str]) -> Condition:
         duration(data.get("over", "1m")),
         data.get("reduce", "mean"),
         data.get("scale"),
+        counts_unrecorded=data.get("if_not_recorded") == "crossed",
     )

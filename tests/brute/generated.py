@@ -58,6 +58,16 @@ KINDS: dict[str, Callable[[random.Random], list[Counter]]] = {
             _above(rf"PhysicalDisk({disk})\Disk Bytes/sec", 500_000),
         )
     ],
+    "requests": lambda rng: [
+        counter
+        for disk in ["0 C:", "1 D:"]
+        for counter in (
+            Counter(rf"PhysicalDisk({disk})\Avg. Disk sec/Read", (0, 0.1), (0, 0.6)),
+            *rng.choice([[], [Counter(rf"PhysicalDisk({disk})\Disk Reads/sec", (0, 0.5), (0, 9))]]),
+            Counter(rf"LogicalDisk({disk[2:]})\Avg. Disk sec/Transfer", (0, 0.1), (0, 9)),
+            Counter(rf"LogicalDisk({disk[2:]})\Disk Transfers/sec", (0, 0.2), (0, 0.4)),
+        )
+    ],
     "network": lambda rng: [
         _above(r"Network Interface(Intel[R] I350 (Copper) _2)\Bytes Total/sec", rng.choice([600_000, 100_000_000])),
         Counter(r"Network Interface(Intel[R] I350 (Copper) _2)\Packets Outbound Errors", (0, 1), (1, 3)),

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from .catalogue import Condition, Limit, Rule
 from .signals import Signal
-from .windows import value_at
+from .windows import idle_at, value_at
 
 EVERY = 10_000
 
@@ -30,6 +30,7 @@ class Moment:
     others: bool | None
     alert: Alert | None = None
     spoilt: bool = False  # the value is one that cannot be
+    idle: bool = False  # it is the time of requests that were none, or too few
     state: str = "no-data"
 
 
@@ -83,8 +84,14 @@ def moments(conditions: list[tuple[Condition, Signal | None]], evaluations: list
             None if value is None else not one.limit.healthy(value)
             for value, (one, _) in zip(values, conditions, strict=True)
         ]
+        idle = [
+            bool(signal and idle_at(signal, value, one.over, at))
+            for value, (one, signal) in zip(values, conditions, strict=True)
+        ]
+        known = [False if is_idle else one for one, is_idle in zip(known, idle, strict=True)]
         spoilt = found[0] is not None and values[0] is None
-        made.append(Moment(at, _all(known), values[0], _all(known[1:]), spoilt=spoilt))
+        values[0] = None if idle[0] else values[0]
+        made.append(Moment(at, _all(known), values[0], _all(known[1:]), spoilt=spoilt, idle=idle[0]))
     return made
 
 
@@ -101,7 +108,7 @@ def run_states(made: list[Moment], for_: int, recover: Limit | None, every: int 
         if before is not None and moment.at - before > every:
             state, alert = "no-data", None
         true = moment.true
-        if true is False and alert and recover and moment.value is not None:
+        if true is False and alert and recover and moment.value is not None and not moment.idle:
             # While there is an alert, `recover` stands in for the limit; the other conditions stay as they are.
             true = _all([not recover.healthy(moment.value), moment.others])
         if true is None:

@@ -76,7 +76,8 @@ def review(
                 findings += _Host(host, hosts[host], settings, catalogue, first, last).findings(rule)
     _stand_in(findings)
     of_hand = {rule.id for pack in by_hand for rule in pack.rules}
-    _supersede([one for one in findings if one.rule.id not in of_hand and not _set(settings, one)], findings)
+    of_host = {host: _Host(host, columns, settings, catalogue, first, last) for host, columns in hosts.items()}
+    _supersede([one for one in findings if one.rule.id not in of_hand and not _set(settings, one)], findings, of_host)
     lacking = settings.expected - {host.casefold() for host in hosts}
     ends = [column.times[-1] for columns in hosts.values() for column in columns if column.times]
     end = min(max(ends, default=0), last)
@@ -124,8 +125,11 @@ def _alike(one: str | None, other: str | None) -> bool:
     return stands_for(one, [other])
 
 
-def _supersede(old: list[Finding], findings: list[Finding]) -> None:
-    """Makes notes of old rules on hosts where a newer one was judged, of the same instance or of the whole host."""
+def _supersede(old: list[Finding], findings: list[Finding], hosts: "dict[str, _Host]") -> None:
+    """Makes notes of old rules, but those for hosts like the one they were measured on, if no newer one was judged.
+
+    A newer one is judged for the same thing if it is for the same instance or the whole host.
+    """
     newer = {
         (one.rule.id, (one.host or "").casefold(), (one.instance or "").casefold())
         for one in findings
@@ -133,12 +137,14 @@ def _supersede(old: list[Finding], findings: list[Finding]) -> None:
     }
     for one in old:
         host, instance = (one.host or "").casefold(), (one.instance or "").casefold()
-        judged_too = {where for rule, on, where in newer if rule in one.rule.superseded_by and on == host}
-        if not judged_too or not (instance in judged_too or "" in judged_too or not instance):
+        if not one.rule.superseded_by or one.host is None:
             continue
-        if one.judgement.state in ("no-data", "not-judged", "not-recorded"):
+        judged_too = {where for rule, on, where in newer if rule in one.rule.superseded_by and on == host}
+        is_newer = bool(judged_too) and (instance in judged_too or "" in judged_too or not instance)
+        if is_newer and one.judgement.state in ("no-data", "not-judged", "not-recorded"):
             one.judgement = replace(one.judgement, state="does-not-apply")
-        elif one.judgement.state in (*CROSSED, "held", "too-short"):
+        is_judged = one.judgement.state in (*CROSSED, "held", "too-short")
+        if is_judged and (is_newer or not hosts[one.host].is_as_measured(one.rule, one.instance)):
             one.severity = "info"
 
 
@@ -198,6 +204,14 @@ class _Host:
         whole = grid(min(times), max(times)) if times else []
         self.evaluations = [at for at in whole if first <= at <= last]
 
+    def is_as_measured(self, rule: Rule, instance: str | None) -> bool:
+        """Whether facts that are known say so: those the rule is for, and the one its limit is multiplied by."""
+        if not rule.where and not rule.main.scale:
+            return False
+        wanted = [(self._known(instance, fact), limit) for fact, limit in rule.where.items()]
+        fits = all(value is not None and limit.healthy(value) for value, limit in wanted)
+        return fits and (rule.main.scale is None or self._known(instance, rule.main.scale) is not None)
+
     def _for_others(self, rule: Rule, fact: str) -> bool:
         """Whether a host is none of those that a rule is for, by one fact."""
         known = self._known(None, fact)
@@ -244,6 +258,8 @@ class _Host:
             if factor is None:
                 return self._unjudged(rule, instance, "not-judged")
             found = signal if condition is rule.main else self._joined(condition, instance)
+            if found is None and condition.counts_unrecorded:
+                continue
             fits = can_be(self.finder.catalogue[condition.signal], condition.reduce)
             conditions.append((replace(condition, limit=condition.limit.times(factor), can_be=fits), found))
         evaluations = self.evaluations

@@ -56,7 +56,26 @@ class Fact:
     value: float
 
 
-Signal = Leaf | Made | Derived | Fact
+@dataclass
+class PerRequest:
+    """The time that each request takes, and how many there are in a second, if that was recorded.
+
+    Below `least` a second there are too few to tell.
+    """
+
+    time: Leaf | Made
+    rate: Leaf | Made | None
+    least: float
+
+    @property
+    def is_together(self) -> bool:
+        """Whether the two were ever recorded at the same time."""
+        assert self.rate is not None
+        times = [{time for leaf in leaves(one) for time in leaf.column.times} for one in (self.time, self.rate)]
+        return bool(times[0] & times[1])
+
+
+Signal = Leaf | Made | Derived | Fact | PerRequest
 
 
 class Finder:
@@ -76,9 +95,20 @@ class Finder:
         if "derived" in described:
             return self._derived(**described["derived"])
         recorded = self._recorded(described)
+        if weight := described.get("weight"):
+            return {name: self._per_request(name, one, weight) for name, one in recorded.items()}
         if described.get("instances") == "sum" and recorded:
             return {None: Derived("total", list(recorded.values()), [1.0] * len(recorded))}
         return recorded
+
+    def _per_request(self, name: str | None, time: Signal, weight: dict[str, Any]) -> PerRequest:
+        assert isinstance(time, Leaf | Made)
+        rates = self.find(weight["rate"])
+        of_name = {(other or "").casefold(): one for other, one in rates.items()}
+        rate = of_name.get((name or "").casefold())
+        assert rate is None or isinstance(rate, Leaf | Made)
+        known = rate is not None and all(leaf.column.times for leaf in leaves(rate))
+        return PerRequest(time, rate if known else None, weight.get("least", 0.0))
 
     def _recorded(self, described: dict[str, Any]) -> dict[str | None, Signal]:
         recorded: dict[str | None, Signal] = {}
@@ -87,7 +117,7 @@ class Finder:
             wanted = source if isinstance(source, dict) else {}
             found = self._from(source)
             if "across" in wanted:
-                parts = [one for one in found.values() if _is_full(one)]
+                parts: list[Signal] = [one for one in found.values() if _is_full(one)]
                 found = {None: Derived(wanted["across"], parts, [1.0] * len(parts))} if parts else {}
             elif wanted.get("fallback") and described.get("instances") == "each" and None in found:
                 found = {} if full else {"_Total": found[None]}

@@ -5,7 +5,7 @@ import math
 import statistics
 from bisect import bisect_left, bisect_right
 
-from .signals import Fact, Leaf, Made, Signal, leaves
+from .signals import Fact, Leaf, Made, PerRequest, Signal, leaves
 
 
 def value_at(signal: Signal, reduce: str, over: int, at: int) -> float | None:
@@ -16,6 +16,13 @@ def value_at(signal: Signal, reduce: str, over: int, at: int) -> float | None:
         back = width(signal, over)
         samples = _leaf(signal, back, at) if isinstance(signal, Leaf) else _made(signal, back, at)
         return _reduced(samples, reduce, back)
+    if isinstance(signal, PerRequest):
+        back = width(signal, over)
+        times, rates = _requests(signal, back, at)
+        if reduce == "mean" and times:
+            weighed = math.fsum(times[one] * rates[one] for one in times) / math.fsum(rates[one] for one in times)
+            return min(max(weighed, min(times.values())), max(times.values()))
+        return _reduced(times, reduce, back)
     values = [value_at(operand, reduce, over, at) for operand in signal.operands]
     present = [value for value in values if value is not None]
     if signal.how == "total":
@@ -34,12 +41,42 @@ def value_at(signal: Signal, reduce: str, over: int, at: int) -> float | None:
             return present[0] / present[1] if present[1] > 0 else None
 
 
+def idle_at(signal: Signal, value: float | None, over: int, at: int) -> bool:
+    """Whether nobody waited, by a signal that is the time of a request: there were none in the window, or too few."""
+    if not isinstance(signal, PerRequest):
+        return False
+    back = width(signal, over)
+    if signal.rate is None:
+        return value is None and bool(_samples(signal.time, back, at))
+    rates = list(_samples(signal.rate, back, at).values())
+    if not rates:
+        return False
+    mean = math.fsum(rates) / len(rates)
+    return mean <= 0 or (mean < signal.least and not (value is not None and mean * value >= 0.5))
+
+
+def _requests(signal: PerRequest, back: int, at: int) -> tuple[dict[int, float], dict[int, float]]:
+    """The times of requests in the window and their rates, at the times of the samples where there were requests."""
+    times = _samples(signal.time, back, at)
+    if signal.rate is not None and signal.is_together:
+        rates = {time: rate for time, rate in _samples(signal.rate, back, at).items() if rate > 0}
+    else:
+        rates = {time: 1.0 for time, value in times.items() if value != 0}
+    return {time: value for time, value in times.items() if time in rates}, rates
+
+
+def _samples(signal: Leaf | Made, back: int, at: int) -> dict[int, float]:
+    return _leaf(signal, back, at) if isinstance(signal, Leaf) else _made(signal, back, at)
+
+
 def width(signal: Signal, over: int) -> int:
     """How far back the window looks: twice the log's interval where that is more than the rule says."""
     if isinstance(signal, Fact):
         return over
     if isinstance(signal, Leaf | Made):
         return max(over, *(2 * (leaf.column.interval or 0) for leaf in leaves(signal)))
+    if isinstance(signal, PerRequest):
+        return max(width(one, over) for one in (signal.time, signal.rate) if one is not None)
     return max(width(operand, over) for operand in signal.operands)
 
 

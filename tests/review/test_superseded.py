@@ -60,15 +60,36 @@ def test_so_it_does_where_plimsoll_toml_sets_its_limit(reviewed):
     assert out.startswith("Not healthy.")
 
 
-def test_where_no_rule_of_today_was_judged_an_old_one_counts(reviewed):
-    found, out = reviewed(QUEUE)
+def test_where_no_rule_of_today_was_judged_an_old_one_is_a_note_all_the_same(reviewed):
+    found, _ = reviewed(QUEUE)
+    old = of(found, "disk-queue-per-spindle")
+    assert (old["state"], old["severity"]) == ("crossed", "info")
+    assert old["notes"][0] == (
+        "an old limit, not counted: limits of today are those of windows-disk-read-latency, windows-disk-write-latency "
+        "and 3 more, which were not judged"
+    )
+    assert "Disk queue" not in found["headline"]
+
+
+SPINDLES = '[hosts.WEB1.instances."0 C:"]\nspindles = 2\n'
+
+
+def test_it_counts_for_a_disk_that_has_spindles(reviewed):
+    found, out = reviewed(QUEUE, settings=SPINDLES)
     assert of(found, "disk-queue-per-spindle")["severity"] == "warning"
-    assert out.startswith("Not healthy. Disk queue length of WEB1, 0 C:")
+    assert out.startswith("Not healthy. Disk queue length of WEB1, 0 C: never fell below 9 requests")
+
+
+def test_no_headline_quotes_a_note(reviewed):
+    disk = {r"\PhysicalDisk(0 C:)\Disk Reads/sec": 9000, r"\PhysicalDisk(0 C:)\Disk Writes/sec": 9000}
+    found, _ = reviewed(disk | {r"\Processor(_Total)\% Processor Time": 20})
+    assert of(found, "disk-transfers-per-spindle")["state"] == "crossed"
+    assert "Disk" not in found["headline"]
 
 
 def test_a_disk_whose_latency_is_judged_is_not_judged_by_its_queue(reviewed):
     latency = {rf"\PhysicalDisk(0 C:)\Avg. Disk sec/{name}": 0.002 for name in ("Read", "Write")}
-    found, out = reviewed(QUEUE | latency)
+    found, out = reviewed(QUEUE | latency, settings=SPINDLES)
     assert of(found, "disk-queue-per-spindle")["severity"] == "info"
     assert of(found, "disk-transfers-per-spindle")["state"] == "does-not-apply"
     assert not out.startswith("Not healthy.")
@@ -76,7 +97,7 @@ def test_a_disk_whose_latency_is_judged_is_not_judged_by_its_queue(reviewed):
 
 def test_another_disk_still_is(reviewed):
     latency = {rf"\PhysicalDisk(1 D:)\Avg. Disk sec/{name}": 0.002 for name in ("Read", "Write")}
-    _, out = reviewed(QUEUE | latency)
+    _, out = reviewed(QUEUE | latency, settings=SPINDLES)
     assert out.startswith("Not healthy. Disk queue length of WEB1, 0 C:")
 
 

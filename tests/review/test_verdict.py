@@ -115,7 +115,7 @@ def test_recover_keeps_an_alert_and_adds_no_time_past_the_limit(plimsoll, write,
 
 
 def test_rules_about_one_signal_are_one_group(reviewed):
-    done, found, _ = reviewed({"SQL01": {LIFE: [900] * 400}}, "--steady", "10:00/11:06")
+    done, found, _ = reviewed({"SQL01": {LIFE: [900] * 400}}, "--steady", "10:00/11:06", "--pack", "sql-server")
     assert found["headline"] == (
         "Not healthy. Page life expectancy of SQL01 stayed at 900 s (1 min mean) throughout the steady phase; it should stay above 3,600 s."
     )
@@ -134,7 +134,7 @@ def test_a_rule_crossed_on_many_hosts_is_one_line(reviewed):
         "Not healthy. Processor time crossed its limit on 20 of 20 hosts, worst on WEB07: there it stayed at 86 % "
         "(1 min mean) throughout; it should stay below 80 %."
     )
-    assert "Crossed: 1 warning · 60 of 1,140 thresholds that apply to 20 hosts were judged" in done.out
+    assert "Crossed: 1 warning · 60 of 1,160 thresholds that apply to 20 hosts were judged" in done.out
     assert done.out.count("▲ warning") == 1
     assert len(done.out.splitlines()) < 30
 
@@ -166,7 +166,7 @@ def test_brief_crossings_are_closest_and_listed_with_their_times(reviewed):
     assert found["headline"] == (
         "Healthy. Every warning and critical threshold that could be judged held; closest was Processor time of WEB01, which "
         "was above its limit for 50 s, at worst 88 % (1 min mean); it should stay below 80 %, and a crossing counts "
-        "after 5 min. Only 4 of 57 thresholds that apply were judged."
+        "after 5 min. Only 4 of 58 thresholds that apply were judged."
     )
     assert "      crossed briefly: 2008-01-15 10:11:00–10:11:50 (50 s)" in done.out.splitlines()
     (span,) = the_rule(found, "cpu-busy")["brief_crossings"]["spans"]
@@ -208,14 +208,14 @@ def test_a_host_of_which_half_could_not_be_judged_is_not_known(reviewed):
 
 def test_where_few_could_not_be_judged_the_headline_names_them(reviewed):
     """Nine minutes: long enough for five on end, too short for twenty."""
-    _, found, _ = reviewed({"SQL01": {CPU: [20] * 54, SWITCHES: [900] * 54, LIFE: [5000] * 54}})
+    _, found, _ = reviewed({"SQL01": {CPU: [20] * 54, SWITCHES: [900] * 54, LIFE: [5000] * 54}}, "--pack", "sql-server")
     assert found["verdict"] == "healthy"
     assert "Too little was recorded to judge Page life expectancy (sql-page-life-maximum)." in found["headline"]
 
 
 def test_a_window_that_was_never_full_is_not_named_so(reviewed):
     """Three minutes of one processor, which is judged by its mean over five."""
-    _, found, _ = reviewed({"WEB01": {r"Processor(0)\% Processor Time": [99] * 18}})
+    _, found, _ = reviewed({"WEB01": {r"Processor(0)\% Processor Time": [99] * 18}}, "--pack", "operating-system")
     assert "(mean of up to 2 min 50 s)" in found["headline"]
     assert "5 min mean" not in found["headline"]
 
@@ -311,8 +311,7 @@ def test_one_counter_of_errors_is_enough_to_find_them(counter, reviewed):
     path = rf"Network Interface(NIC)\Packets {counter} Errors"
     done, found, _ = reviewed({"WEB01": {CPU: [20] * 360, path: range(360)}}, "--pack", "network")
     assert the_rule(found, "network-errors")["state"] == "crossed"
-    worst = {"Outbound": "Packets not sent", "Received": "Packets with errors"}[counter]
-    assert done.out.startswith(f"Not healthy. {worst} of WEB01, NIC")
+    assert done.out.startswith("Not healthy. Packets with errors of WEB01, NIC")
 
 
 def test_the_worst_value_of_what_should_be_zero_is_the_furthest_from_it(reviewed):

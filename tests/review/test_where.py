@@ -181,5 +181,5 @@ def test_memory_that_windows_records_is_what_a_share_of_it_is_of(log, found):
     assert one["state"] == "crossed"
     assert one["threshold"]["limit"] == pytest.approx(6553.6 * MB)
     assert "65536 MB (from the log)" in out
-    one, _ = found(log(**memory), "windows-memory-available-share", "[hosts.FS1]\nmemory_mb = 4096\n")
-    assert one["state"] == "held"
+    one, _ = found(log(**memory), "windows-memory-available-share", "[hosts.FS1]\nmemory_mb = 65000\n")
+    assert one["threshold"]["limit"] == pytest.approx(6500 * MB)

@@ -45,8 +45,10 @@ COMPUTED = {
     "SQL-021": 0,  # growing: an increase above 0
     "AD-002": (3.2, 3.6),  # 80 and 90 % of 4 threads per processor
     "WIN-010": (104_857.6, 10_485.76, 52_428.8),  # bytes per MB of RAM
+    "WIN-011": 100 * _MB,  # of a small host, by the second voice
     "WIN-015": (0.45 * _MB, 0.6 * _MB),  # bytes per MB of RAM
     "WIN-023": 90,  # busy instead of idle
+    "WIN-032": 2,  # a second, by the second voice: "0 at all times" alarms for one error of a night
     "WIN-031": (0.0625, 0.1),  # bytes/s per bit/s of the link
     "LNX-014": (10, 5, 2, 5 * 2**30),  # free instead of used; bytes
     "LNX-022": 0.1125,

@@ -103,3 +103,11 @@ def test_names_in_the_perfmon_table_differ_by_more_than_case():
     for name, entry in OBJECTS.items():
         twice = [c for c, times in Counter(map(str.casefold, entry["counters"])).items() if times > 1]
         assert twice == [], name
+
+
+@each_rule
+def test_no_sample_of_an_unbounded_counter_holds_a_breach_by_staying_in_the_window(rule):
+    """A window is at most a third of `for`; a maximum asks for one sample in each window, and notes alarm nobody."""
+    is_unbounded = rule.healthy.worse == "higher" and SIGNALS[rule.signal].highest is None
+    if is_unbounded and rule.for_ and rule.reduce in ("mean", "sum") and rule.severity != "info":
+        assert 3 * rule.over <= rule.for_

@@ -68,10 +68,36 @@ def _worst(parts: Sequence[tuple[str, str]], group: Sequence[str], worst: Worst)
 
 
 def _windowed(selection: Selection, reduce: Reduce, where: Sequence[str]) -> tuple[str, str]:
+    if selection.weight and reduce == "mean":
+        return _of_requests(selection, where)
     value, rest = _reduced(_per_instance(selection), reduce, where)
     if selection.summed:
         value, rest = 'sum("each")', f' FROM (SELECT {value} AS "each"{rest}) WHERE {TIME}{_group(selection.group)}'
     return value, rest
+
+
+def _of_requests(selection: Selection, where: Sequence[str]) -> tuple[str, str]:
+    """Return the time per request, weighted by the requests; 0 without any, as InfluxDB divides by 0."""
+    source = f"{identifier(selection.measurement)} WHERE {_conditions(selection, where)}{_group(selection.group)}"
+    if isinstance(selection.source.field, Fields):
+        time, rate = (f"non_negative_derivative({identifier(name)}, 1s)" for name in selection.source.field.names)
+    else:
+        rate = identifier(selection.weight or "")
+        time = f"{identifier(selection.field)} * {rate}"
+    inner = f'SELECT {time} AS "waited", {rate} AS "requests" FROM {source}'
+    value = _scaled('sum("waited") / sum("requests")', selection.source.transform)
+    return value, f" FROM ({inner}) WHERE {TIME}{_group(selection.group)}"
+
+
+def requests(selection: Selection, where: Sequence[str] = (), joined_with: JoinedWith | None = None) -> str:
+    """Return the query for the mean rate of the requests that weight a selection."""
+    rate, source = identifier(selection.weight or ""), identifier(selection.measurement)
+    conditions = f"{_conditions(selection, where)}{_group(selection.group)}"
+    if not isinstance(selection.source.field, Fields):
+        return _joined(f"SELECT mean({rate})", f" FROM {source} WHERE {conditions}", selection, joined_with)
+    inner = f'SELECT non_negative_derivative({rate}, 1s) AS "rate" FROM {source} WHERE {conditions}'
+    rest = f" FROM ({inner}) WHERE {TIME}{_group(selection.group)}"
+    return _joined('SELECT mean("rate")', rest, selection, joined_with)
 
 
 def _reduced(selection: Selection, reduce: Reduce, where: Sequence[str]) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from plimsoll.model import names
 from plimsoll.model.perfmon import SQL_DEFAULT, TOTAL, telegraf_name
 from plimsoll.rules.fields import OPERATORS
 from plimsoll.rules.schema.field_types import EACH, Operation
-from plimsoll.rules.schema.signal import Fields, Signal, Source, Weight
+from plimsoll.rules.schema.signal import Fields, Signal, Source, Transform, Weight
 from plimsoll.store.influx.quoting import identifier, literal, regex, string, whole
 
 POLLED = "source"  # the tag with the name of the computer that a Windows counter was read from
@@ -37,7 +37,8 @@ class Selection:
 
     `field` is the field, or the first of several. `host` and `instance` are the tags with their names, `group` are all
     tags that queries group by, and `where` are the conditions on points. For a sum over instances `summed` is the
-    tag of the instances.
+    tag of the instances. For a time per request `weight` is the field, of the same points, with the rate of the
+    requests (of a source with several fields it is the divisor), and `least` the rate below which nobody waits.
     """
 
     signal: str
@@ -49,6 +50,8 @@ class Selection:
     group: tuple[str, ...]
     where: tuple[str, ...]
     summed: str | None = None
+    weight: str | None = None
+    least: float = 0.0
 
     @property
     def label(self) -> str:
@@ -157,9 +160,31 @@ def selections(name: str, signals: Mapping[str, Signal]) -> tuple[Selection, ...
     Sources scaled by facts of a host, and those for hosts that recorded no better one, are left out.
     """
     signal = signals[name]
-    return tuple(
-        _selection(name, signal, source) for source in signal.sources if not source.per and not source.fallback
-    )
+    found = (_selection(name, signal, source) for source in signal.sources if not source.per and not source.fallback)
+    return tuple(_weighted(one, signal, signals) for one in found)
+
+
+def _weighted(selection: Selection, signal: Signal, signals: Mapping[str, Signal]) -> Selection:
+    """Return the selection of a time per request with the field that weights it.
+
+    Where the rate is no field of the same points, the selection is not weighted: `is_unweighted` tells.
+    """
+    if signal.weight is None:
+        return selection
+    source, least = selection.source, signal.weight.least
+    if isinstance(source.field, Fields):
+        return replace(selection, weight=source.field.names[-1], least=least)
+    for one in signals[signal.weight.rate].sources:
+        rate = _selection(signal.weight.rate, signals[signal.weight.rate], one)
+        alike = (rate.measurement, rate.group, rate.where) == (selection.measurement, selection.group, selection.where)
+        if alike and not one.rate and not isinstance(one.field, Fields) and one.transform == Transform():
+            return replace(selection, weight=rate.field, least=least)
+    return selection
+
+
+def is_unweighted(selection: Selection, signals: Mapping[str, Signal]) -> bool:
+    """Whether it is a time per request whose rate is no field of the same points."""
+    return signals[selection.signal].weight is not None and selection.weight is None
 
 
 def left_out(name: str, signals: Mapping[str, Signal]) -> str:

@@ -115,8 +115,11 @@ def _go_together(put: Values, done: Values) -> bool:
     """Whether more was done with more connections, at least before the work levelled off."""
     both = np.isfinite(put) & np.isfinite(done)
     lower = both & (put <= _BEFORE * highest(put))
-    return any(
-        mask.sum() > 3 and float(np.corrcoef(ranks(put[mask]), ranks(done[mask]))[0, 1]) >= _GO_TOGETHER
+    return any(  # ranks of what does not vary have no correlation
+        mask.sum() > 3
+        and np.ptp(put[mask]) > 0
+        and np.ptp(done[mask]) > 0
+        and float(np.corrcoef(ranks(put[mask]), ranks(done[mask]))[0, 1]) >= _GO_TOGETHER
         for mask in (lower, both)
     )
 

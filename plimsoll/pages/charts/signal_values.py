@@ -11,7 +11,7 @@ from plimsoll.model.sampling import pauses
 from plimsoll.model.times import SECOND
 from plimsoll.review.signal_samples import signal_samples
 from plimsoll.rules.fields import transformed
-from plimsoll.rules.origins import Origin, SeriesOrigin, series_of
+from plimsoll.rules.origins import Origin, SeriesOrigin, recorded_as, series_of
 from plimsoll.store.m4 import Drawn, bucket_width, m4
 from plimsoll.store.protocol import Store
 
@@ -28,6 +28,7 @@ def drawn(store: Store, origins: Sequence[Origin], start: int, end: int, columns
     many at once, so that they fit in memory.
     """
     found: dict[int, Drawn] = {}
+    origins = [recorded_as(one) for one in origins]
     direct = {at: one for at, one in enumerate(origins) if isinstance(one, SeriesOrigin) and not one.rate}
     lines = store.drawn([one.series for one in direct.values()], start, end, columns) if direct else ()
     for (at, origin), line in zip(direct.items(), lines, strict=True):

@@ -34,6 +34,12 @@ class UniqueNames:
 def check_signals(document: Document, own: Mapping[str, Signal], known: Mapping[str, Signal]) -> Iterator[str]:
     """Mistakes in the derived signals of a file: unknown operands and circles."""
     for name, signal in own.items():
+        if signal.weight and (signal.weight.rate not in known or known[signal.weight.rate].weight):
+            place = ("signals", name, "weight", "rate")
+            rate = signal.weight.rate
+            yield document.mistake(
+                place, f"{rate} is a time per request itself" if rate in known else _unknown(rate, known)
+            )
         operands = signal.derived.operands if signal.derived else ()
         place = ("signals", name, "derived")
         unknown = [operand for operand in operands if operand not in known]

@@ -47,6 +47,16 @@ class Condition(Strict):
     )
 
 
+class Further(Condition):
+    """A further condition of a rule."""
+
+    if_not_recorded: Literal["crossed"] | None = Field(
+        default=None,
+        description="`crossed`: the condition counts as crossed on hosts (or for instances) that do not record its "
+        "signal. By default it has no data there, and the rule is not judged.",
+    )
+
+
 class Citation(Strict):
     """The source of a limit: a document, or the people who agreed on it."""
 
@@ -89,7 +99,7 @@ class Rule(Condition):
     when_phase_unknown: tuple[Condition, ...] = Field(
         default=(), description="Further conditions that must be crossed if the phases of a run are not known."
     )
-    and_: tuple[Condition, ...] = Field(
+    and_: tuple[Further, ...] = Field(
         default=(), alias="and", description="Conditions that must be crossed at the same time."
     )
     severity: Severity = Field(description="How a crossing counts: `warning` and `critical` make a run not healthy.")

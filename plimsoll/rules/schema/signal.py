@@ -207,6 +207,18 @@ class Pressure(Strict):
         return self
 
 
+class RequestRate(Strict):
+    """The rate of the requests of which a signal is the time each took."""
+
+    rate: SignalName = Field(description="The signal with the requests per second, of the same instances.")
+    least: float = Field(
+        default=0,
+        ge=0,
+        description="Requests per second. In a window with fewer no limit is crossed, unless they were so slow that "
+        "half a request and more was outstanding on average.",
+    )
+
+
 class Signal(Strict):
     """A quantity that rules, charts and reports use. It has one origin: `sources`, `derived` or `fact`."""
 
@@ -243,6 +255,11 @@ class Signal(Strict):
         default=None,
         description="A value that proves nothing while the signal has it throughout: a queue of 0.",
     )
+    weight: RequestRate | None = Field(
+        default=None,
+        description="For the time that a request takes: the rate of the requests. A mean is weighted by it, and an "
+        "interval without requests has no value. Where the rate is not recorded, an interval of exactly 0 has none.",
+    )
     load: Load | None = Field(
         default=None,
         description="What kind of load it measures, if it does: `operations` that were done, `connections` or users, "
@@ -269,6 +286,8 @@ class Signal(Strict):
     def _has_origin(self) -> "Signal":
         if sum((bool(self.sources), self.derived is not None, self.fact is not None)) != 1:
             raise ValueError("a signal has either sources, is derived, or is a fact")
+        if self.weight and (not self.sources or self.instances == "sum"):
+            raise ValueError("weight is for a signal that is recorded, and not a sum over instances")
         if self.instances == "sum" and not all(source.each for source in self.sources):
             raise ValueError("a sum over instances needs sources that have instances")
         if self.instances == "none" and any(source.each and not source.across for source in self.sources):

@@ -134,6 +134,16 @@ def test_refusals_have_a_reason(shipped):
             "for a host"
             for rule in BY_MEMORY
         ),
+        *(
+            f"linux-disk-{kind}-latency{severity} from diskio.{kind[0]}_await: diskio.{kind[0]}_await is weighted by "
+            f"disk.{kind}s, which is no field of its points"
+            for kind in ("read", "write")
+            for severity in ("", "-critical")
+        ),
+        *(
+            f"{rule} from diskio.{field}: diskio.w_await is weighted by disk.writes, which is no field of its points"
+            for rule, field in (("linux-disk-queue", "weighted_io_time"), ("linux-disk-busy", "io_time"))
+        ),
         "server-work-queue from \\Server Work Queues(*)\\Queue Length: Processor Information writes a processor with "
         "its node (0,5), and Server Work Queues by its number (5)",
     }

@@ -74,6 +74,9 @@ def recorded(selection: Selection, rule, case, start):
             fields = {
                 name: repr(float(one)) for name, one in zip(source.fields or (selection.field,), values, strict=True)
             }
+            if selection.weight and not several:
+                rates = case.series[SIGNALS[selection.signal].weight.rate]
+                fields |= {selection.weight: repr(float(rates[at]))}
             yield point(selection.measurement, tags | part, fields, start + at * case.interval)
 
 

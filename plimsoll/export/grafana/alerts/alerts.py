@@ -5,7 +5,7 @@ Rules that Grafana cannot express are refused with a reason. docs/grafana.md des
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import yaml
@@ -31,7 +31,7 @@ from plimsoll.export.grafana.alerts.sources import (
 )
 from plimsoll.export.grafana.alerts.templates import template
 from plimsoll.export.grafana.links import DOCS, FOLDER, ORG_ID, rule_page
-from plimsoll.export.grafana.selections import Selection, Variant, left_out, merged, variants
+from plimsoll.export.grafana.selections import Selection, Variant, is_unweighted, left_out, merged, variants
 from plimsoll.export.grafana.subjects import only, without
 from plimsoll.hosts.site import Site, Target, Unknown, targets
 from plimsoll.model.remark import counted
@@ -164,7 +164,8 @@ def alert_rules(
             yield Refused(rule.id, str(error))
             return
         healthy = target.rule.healthy
-        single = further_conditions(target.rule) or (healthy.worse == "either" and healthy.limit != 0)
+        is_weighted = signals[rule.signal].weight is not None
+        single = further_conditions(target.rule) or is_weighted or (healthy.worse == "either" and healthy.limit != 0)
         meant = [way for way in ways if rule.drive or is_for_pack(pack, way)]
         if ways and not meant:
             only = ", ".join((*pack.applies_to.objects, *pack.applies_to.measurements)) if pack.applies_to else ""
@@ -200,6 +201,16 @@ def duration(length: int) -> str:
     return f"{seconds}s"
 
 
+def _check_weighted(variants: Iterable[Variant], signals: Mapping[str, Signal]) -> None:
+    """Raise Inexpressible if a time per request lacks the rate of the requests in the same points."""
+    for one in (selection for variant in variants for selection in variant.selections):
+        if is_unweighted(one, signals):
+            rate = signals[one.signal].weight
+            raise Inexpressible(
+                f"{one.label} is weighted by {rate.rate if rate else ''}, which is no field of its points"
+            )
+
+
 def _alert_rule(
     target: Target,
     pack: Pack,
@@ -210,6 +221,7 @@ def _alert_rule(
     critical: Rule | None,
 ) -> AlertRule:
     rule, pipeline = target.rule, Pipeline(options.delay)
+    _check_weighted([variant, *sources.values()], signals)
     own = _bound(rule, variant, target, options, own=True)
     others = [_bound(one, sources[one.signal], target, options) for one in further_conditions(rule)]
     for other in others:

@@ -22,12 +22,13 @@ from plimsoll.export.grafana.alerts.file import (
     ThresholdModel,
     TimeRange,
 )
-from plimsoll.export.grafana.influxql import JoinedWith, Worst, span, window, worst_span, worst_window
+from plimsoll.export.grafana.influxql import JoinedWith, Worst, requests, span, window, worst_span, worst_window
 from plimsoll.export.grafana.links import DATASOURCE_UID
 from plimsoll.export.grafana.selections import Selection, Variant
 from plimsoll.model.times import SECOND
 from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.schema.pack import Condition
+from plimsoll.rules.weighted import OCCUPIED
 from plimsoll.store.influx.quoting import number
 
 # The comparison for a crossed limit is the negation of the healthy one.
@@ -224,6 +225,10 @@ def _operand(
         joined_with = None  # a selection needs no nulls for its own subjects
     reduce = bound.condition.reduce
     value = pipeline.reduce(pipeline.query(window(selection, reduce, where, joined_with), bound.window))
+    if selection.weight and selection.least and reduce == "mean":
+        return _if_enough(
+            value, pipeline.reduce(pipeline.query(requests(selection, where, joined_with), bound.window)), selection
+        )
     if reduce != "increase":
         return f"${value}"
     return _if_far_enough(
@@ -246,6 +251,11 @@ def _any(pipeline: Pipeline, bound: BoundCondition) -> str:
 def _if_far_enough(value: str, distance: str, bound: BoundCondition) -> str:
     """Add 0 to the value, or 0 / 0 if first and last sample are less than half a window apart."""
     return f"(${value} + 0 / (${distance} >= {bound.window / 2:.0f}))"
+
+
+def _if_enough(value: str, rate: str, selection: Selection) -> str:
+    """Multiply a time per request by 0, so that no limit is crossed, if there were too few requests to tell."""
+    return f"(${value} * (${rate} >= {number(selection.least)} || ${rate} * ${value} >= {number(OCCUPIED)}))"
 
 
 def _may_lack(bound: BoundCondition) -> bool:

@@ -1,0 +1,69 @@
+"""Disk latency is that of the requests: idle intervals and single slow requests say nothing."""
+
+import json
+
+import pytest
+
+READ, READS = r"\PhysicalDisk(0 C:)\Avg. Disk sec/Read", r"\PhysicalDisk(0 C:)\Disk Reads/sec"
+
+
+@pytest.fixture
+def reviewed(plimsoll, tmp_path):
+    """Reviews a log of 30 minutes, a row every 10 s, of counters whose values repeat; the rules by name, and the JSON."""
+
+    def review(**counters):
+        columns = {{"read": READ, "reads": READS}.get(name, name): values for name, values in counters.items()}
+        rows = [",".join(['"(PDH-CSV 4.0) (UTC)(0)"', *(f'"\\\\WEB1{path}"' for path in columns)])]
+        for at in range(181):
+            stamp = f"01/15/2026 10:{at // 6:02}:{at % 6 * 10:02}.000"
+            rows.append(",".join(f'"{cell}"' for cell in (stamp, *(one[at % len(one)] for one in columns.values()))))
+        (tmp_path / "log.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+        done = plimsoll("review", tmp_path / "log.csv", "--json", tmp_path / "out.json")
+        assert done.status == 0, done.err
+        found = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+        return {one["rule"]: one for one in found["rules"]}, found
+
+    return review
+
+
+def test_idle_intervals_do_not_make_a_slow_disk_fast(reviewed):
+    """Five of six intervals are idle; each read of the sixth takes 90 ms."""
+    rules, found = reviewed(read=[0.09, 0, 0, 0, 0, 0], reads=[30, 0, 0, 0, 0, 0])
+    assert found["headline"].startswith(
+        "Not healthy. Disk read latency of WEB1, 0 C: never fell below 90 ms (1 min mean); it should stay at or below 50 ms."
+    )
+    assert rules["windows-disk-read-latency-critical"]["worst"] == 0.09
+
+
+def test_a_slow_request_now_and_then_is_no_slow_disk(reviewed):
+    """In each minute 300 reads take 2 ms, and a single one half a second."""
+    rules, _ = reviewed(read=[0.5, 0.002], reads=[0.1, 60])
+    assert rules["windows-disk-read-latency"]["state"] == "held"
+    assert 0.002 < rules["windows-disk-read-latency"]["worst"] < 0.005
+
+
+def test_a_few_requests_are_too_few_to_tell(reviewed):
+    """One read of 60 ms in each minute: nobody waits for such a disk."""
+    rules, _ = reviewed(read=[0.06, 0, 0, 0, 0, 0], reads=[0.1, 0, 0, 0, 0, 0])
+    assert rules["windows-disk-read-latency"]["state"] == "held"
+
+
+def test_a_disk_that_hangs_does_few_requests_and_each_is_slow(reviewed):
+    rules, found = reviewed(read=[9.5], reads=[0.1])
+    assert rules["windows-disk-read-latency-critical"]["state"] == "crossed"
+    assert found["headline"].startswith(
+        "Not healthy. Disk read latency of WEB1, 0 C: never fell below 9.5 s (1 min mean)"
+    )
+
+
+def test_a_disk_without_requests_is_judged(reviewed):
+    rules, _ = reviewed(read=[0], reads=[0])
+    assert rules["windows-disk-read-latency"]["state"] == "held"
+    rules, _ = reviewed(read=[0])
+    assert rules["windows-disk-read-latency"]["state"] == "held"
+
+
+def test_where_the_rate_was_not_recorded_idle_intervals_do_not_count(reviewed):
+    rules, _ = reviewed(read=[0.09, 0, 0, 0, 0, 0])
+    assert rules["windows-disk-read-latency-critical"]["state"] == "crossed"
+    assert rules["windows-disk-read-latency-critical"]["worst"] == 0.09
