@@ -84,6 +84,7 @@ class Insight(Generic[F]):
         cause: Of the second of two runs, what makes it worse than the first, in a sentence; empty if that is not known.
         news: What the second of two runs shows and must not, and the first does not; subjects of the second are named
             as in the first by the function.
+        summary: What it tells of the cause in one sentence, for the first screen; empty if nothing.
         doubt: Why a run of which no limit was crossed is not known to be healthy; empty if it is no reason.
     """
 
@@ -95,4 +96,5 @@ class Insight(Generic[F]):
     section: Callable[[Review, F, Charts | None, Zone], Section | None]
     cause: Callable[[F, F], str] | None = None
     news: Callable[[F, F, Callable[[SubjectKey], SubjectKey]], Sequence[News]] | None = None
+    summary: Callable[[F], str] | None = None
     doubt: Callable[[F], str] | None = None

@@ -11,6 +11,7 @@ from plimsoll.model.remark import counted, listed, short
 from plimsoll.model.styled import Line, Part
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import percent, quantity
+from plimsoll.report.first_screen import first_screen
 from plimsoll.report.wording import (
     crossed_summary,
     extreme,
@@ -52,6 +53,11 @@ def lines(found: Insights, zone: Zone | None = None) -> Iterator[Line]:
     review = found.review
     zone = zone or review.zone
     yield (review.word, _VERDICT_STYLE[review.verdict]), f" {review.answer}"
+    first = first_screen(found)
+    if first.cause:
+        yield ((first.cause, "bold"),)
+    if first.next:
+        yield (f"Look at next: {first.next}.",)
     yield (f"{crossed_summary(review.findings)} · {review.coverage.text}",)
     yield (_dim(scope(review, zone)),)
     if review.phases_found and review.phases_found.worth_telling:

@@ -527,10 +527,12 @@ def test_a_signal_of_another_kind_of_host_is_looked_at_there():
     assert "Not recorded in these logs: Available memory." in text
 
 
-def test_figures_set_the_phases_against_each_other():
+def test_the_first_screen_has_the_cause_each_value_against_its_limit_and_what_to_look_at():
     text = page(too_little_memory()).text
-    assert re.search(r"[\d,]+ / [\d,]+ s Page life expectancy of SQL01, mean in ramp-up / steady", text)
-    assert re.search(r"\d+ / \d+ % Processor time of SQL01, mean in ramp-up / steady", text)
+    first = text[: text.index("Drag across a chart")]
+    assert re.search(r"\d+ s limit > 3,600 s Page life expectancy of SQL01, lowest", first)
+    assert "Look at next: " in first
+    assert "limits this run" in first or "cannot be told" in first
 
 
 def test_statistics_are_told_by_phase():

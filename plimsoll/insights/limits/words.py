@@ -48,6 +48,11 @@ def summary(limit: Limit) -> str:
     return sentences(limit)[0].text
 
 
+def caused(limit: Limit | None) -> str:
+    """The conclusion, where there is one: what limits, or that it cannot be told."""
+    return summary(limit) if limit is not None and limit.kind != "load" else ""
+
+
 def sentences(limit: Limit) -> tuple[Sentence, ...]:
     """The conclusion, then what it rests on, what was ruled out and what was not."""
     return tuple(_reasons(limit.evidence, limit.conclusion))

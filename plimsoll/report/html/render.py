@@ -17,11 +17,11 @@ from plimsoll.insights.insights import Insights
 from plimsoll.model.errors import printable_lines
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import number
+from plimsoll.report.first_screen import first_screen
 from plimsoll.report.html import cover
 from plimsoll.report.html.crossed import crossed
 from plimsoll.report.html.gauge import level, water
 from plimsoll.report.html.insight_sections import insight_sections
-from plimsoll.report.html.key_figures import key_figures
 from plimsoll.report.html.matrix import matrix
 from plimsoll.report.html.not_crossed import NotCrossed
 from plimsoll.report.html.statistics_table import statistics
@@ -80,7 +80,7 @@ def render(found: Insights, zone: Zone | None = None, now: int | None = None) ->
         crossed_summary=crossed_summary(review.findings),
         coverage=_sentence(review.coverage.text),
         scope=scope(review, zone),
-        figures=key_figures(review, signals),
+        first=first_screen(found),
         summaries=cover.summaries(review),
         sections=sections,
         short=short,

@@ -1,0 +1,80 @@
+"""What the first screen of every output says: the cause, the evidence, and what to look at next."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from plimsoll.insights.insights import Insights
+from plimsoll.insights.registry import insights
+from plimsoll.model.value_text import quantity
+from plimsoll.report.wording import extreme, threshold
+from plimsoll.review.findings import CROSSED, Finding, Outcome
+from plimsoll.review.ranking import nearness
+from plimsoll.review.review import Review
+from plimsoll.review.sentences import subject_title
+from plimsoll.review.verdict import Verdict
+
+_MOST = 3
+_MOST_NEXT = 4
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A value, and the limit that it is held against."""
+
+    value: str
+    limit: str
+    text: str
+
+
+@dataclass(frozen=True)
+class FirstScreen:
+    """The answer beyond the verdict. `cause` and `next` are empty where there is nothing to say."""
+
+    cause: str
+    evidence: Sequence[Evidence]
+    next: str
+
+
+def first_screen(found: Insights) -> FirstScreen:
+    """What to say first of a review: of a healthy one how near it came to its limits, of others what caused it."""
+    review = found.review
+    crossed = _one_per_signal([one for one in review.of(*CROSSED) if one.severe])
+    shown = crossed or _one_per_signal((*review.of(Outcome.TOO_SHORT), *_nearest(review)))
+    return FirstScreen(
+        cause="" if review.verdict == Verdict.HEALTHY else " ".join(_causes(found)),
+        evidence=tuple(_evidence(one) for one in shown[:_MOST]),
+        next=_next(review, crossed),
+    )
+
+
+def _causes(found: Insights) -> Iterator[str]:
+    for one in insights():
+        if one.summary and (text := one.summary(found.of(one))):
+            yield text
+
+
+def _one_per_signal(findings: Sequence[Finding]) -> list[Finding]:
+    seen: set[str] = set()
+    return [one for one in findings if one.rule.signal not in seen and not seen.add(one.rule.signal)]
+
+
+def _nearest(review: Review) -> list[Finding]:
+    """Findings that held, the smallest margin first."""
+    held = (one for one in review.of(Outcome.HELD) if one.margin is not None and not one.signal.fact)
+    return sorted((one for one in held if one.severe), key=nearness)
+
+
+def _evidence(finding: Finding) -> Evidence:
+    value = quantity(finding.worst, finding.signal.unit)
+    return Evidence(value, threshold(finding), f"{subject_title(finding)}, {extreme(finding)}")
+
+
+def _next(review: Review, crossed: Sequence[Finding]) -> str:
+    """The signals that the rule of the worst crossing says to look at, those that were recorded first."""
+    if not crossed:
+        return ""
+    worst, signals = crossed[0], review.question.signals
+    known = [name for name in worst.rule.look_at if name in signals]
+    host = worst.subject.host if worst.subject else ""
+    known.sort(key=lambda name: not review.signals.on(name, host))
+    return ", ".join(signals[name].title for name in known[:_MOST_NEXT])
