@@ -73,7 +73,7 @@ def _embedded(folder: Path, *, make: bool) -> DuckStore | RemoteStore:
         data_folder.made(folder)
     elif not (folder / FILE).exists():
         raise Unusable(
-            f"no store: {folder} has none yet; plimsoll ingest or plimsoll up makes it; or name an InfluxDB with "
-            "--store http://HOST:8086 and its token in INFLUX_TOKEN, or start one with plimsoll stack start"
+            f"no store: {folder} has none yet; plimsoll ingest or plimsoll up makes it; or name an InfluxDB "
+            "as the store, http://HOST:8086, and its token in INFLUX_TOKEN, or start one with plimsoll stack start"
         )
     return DuckStore.open(folder / FILE)

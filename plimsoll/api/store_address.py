@@ -104,7 +104,7 @@ def _first_file(environ: Place) -> Place | None:
     if environ.token_name:
         raise Unusable(
             f"{environ.token_name} in the environment is not sent to {url}, which only {place.file} names; if it "
-            f"belongs there, add --store {url}, or write {_TOKEN}=... into that file"
+            f"belongs there, name {url} as the store, or write {_TOKEN}=... into that file"
         )
     raise Unusable(f"{place.file}: names {url} and no token; write {_TOKEN}=... into it (docs/docker.md tells how)")
 

@@ -54,8 +54,8 @@ SQL_SERVER_TODAY = System(
                 Counter(LOCKS + "Average Wait Time (ms)", 40, spread=0.3),
                 Counter(LOCKS + "Lock Timeouts (timeout > 0)/sec", 0),
                 Counter(LOG_USED, 22, "gauge", 0.02),
-                # Not logs of user databases, so they are not judged.
-                Counter("\\SQLServer:Databases(tempdb)\\Percent Log Used", 85, "gauge", 0),
+                Counter("\\SQLServer:Databases(tempdb)\\Percent Log Used", 35, "gauge", 0),
+                # No log of a database, so it is not judged.
                 Counter("\\SQLServer:Databases(_Total)\\Percent Log Used", 95, "gauge", 0),
                 Counter(STATISTICS + "Batch Requests/sec", 2400, spread=0.06),
                 Counter(STATISTICS + "SQL Compilations/sec", 60, spread=0.1),
@@ -98,8 +98,8 @@ SQL_SERVER_TODAY = System(
         Breach("windows-disk-write-latency-critical", SQL, "L:", 920, END, "130 ms; 50 ms at most, on any disk"),
         Breach("sql-deadlocks", SQL, None, 950, END, "one every 5 s; 10 in 5 min at most"),
         Breach("sql-lock-wait-time", SQL, None, 935, END, "4.2 s; 500 ms at most"),
-        Breach("sql-log-used", SQL, "Sales", 1800, END, "97 % for a quarter of an hour; 80 % at most"),
-        Breach("sql-log-used-critical", SQL, "Sales", 1800, END, "97 % for a quarter of an hour; 90 % at most"),
+        Breach("sql-log-used", SQL, "Sales", 1200, END, "97 % for at least 5 minutes; 80 % at most"),
+        Breach("sql-log-used-critical", SQL, "Sales", 1200, END, "97 % for at least 5 minutes; 90 % at most"),
         Breach("sql-latch-wait", SQL, None, 930, END, "100 ms each; 10 ms at most"),
     ),
     write=pdh,

@@ -52,7 +52,8 @@ TROUBLE = {
     ADAPTER + "Output Queue Length": 7.0,
 }
 CPU_QUIET, CPU_TROUBLE = 24.0, 96.5
-FREE_QUIET, FREE_TROUBLE = 31.0, 3.0  # % of the data volume
+FREE_QUIET, FREE_TROUBLE = 31.0, 2.0  # % of the data volume
+DATA_MB = 200_000  # size of the data volume
 GAUGES = (
     "\\System\\Processor Queue Length",
     "\\Memory\\Available MBytes",
@@ -122,18 +123,19 @@ BREACHES = (
         for way, path, why in (("read", READ, "85 ms"), ("write", WRITE, "110 ms"))
         for level, limit in (("", 0.025), ("-critical", 0.05))
     ),
-    _crossed("windows-disk-overwhelmed", TRANSFER, 0.015, "95 ms a transfer, 8 outstanding", DISK),
-    _crossed("windows-disk-overwhelmed-critical", TRANSFER, 0.035, "95 ms a transfer, 8 outstanding", DISK),
+    _crossed("windows-disk-overwhelmed", TRANSFER, 0.015, "95 ms a transfer, 8 outstanding", DISK, MINUTE),
+    _crossed("windows-disk-overwhelmed-critical", TRANSFER, 0.035, "95 ms a transfer, 8 outstanding", DISK, MINUTE),
     _crossed("disk-queue-per-spindle", DISK_QUEUE, 3, "8 outstanding; 3 for a spindle", DISK, MINUTE),
-    Breach("windows-disk-free", HOST, "D:", FROM_S, END_S, "the volume fills up to 97 %"),
-    Breach("windows-disk-free-critical", HOST, "D:", FROM_S, END_S, "the volume fills up to 97 %"),
+    Breach("windows-disk-free", HOST, "D:", FROM_S, END_S, "the volume fills up to 98 %: 4,000 MB are left"),
+    Breach("windows-disk-free-critical", HOST, "D:", FROM_S, END_S, "the volume fills up to 98 %: 4,000 MB are left"),
     *(
-        _crossed(f"windows-network-{way}{level}", path, limit * PERCENT, f"{why} of the link", NIC)
+        _crossed(f"windows-network-{way}{level}", path, limit * PERCENT, f"{why} of the link", NIC, MINUTE)
         for way, path, why in (("sent", SENT, "95 %"), ("received", RECEIVED, "90 %"))
         for level, limit in (("", 50), ("-critical", 80))
     ),
     _crossed("windows-network-output-queue", OUTPUT_QUEUE, 2, "7 packets wait to be sent", NIC, MINUTE),
-    Breach("windows-network-outbound-errors", HOST, NIC, 900, 1500, "a packet could not be sent"),
+    Breach("windows-network-outbound-errors", HOST, NIC, 912, 1548, "10 packets a second could not be sent; 2 at most"),
+    Breach("network-errors", HOST, NIC, 915, 2085, "6,000 packets could not be sent; one is allowed in 10 minutes"),
 )
 
 WINDOWS_TODAY = System(
@@ -183,14 +185,14 @@ WINDOWS_TODAY = System(
                 Counter(SYSTEM_VOLUME + "% Free Space", 44, "fraction", 0.001),
                 Counter(SYSTEM_VOLUME + "Free Megabytes", 102_000, "gauge", 0.001),
                 Counter(FREE, FREE_QUIET, "fraction", 0.001),
-                Counter(DATA_VOLUME + "Free Megabytes", 620_000, "gauge", 0.001),
+                Counter(DATA_VOLUME + "Free Megabytes", FREE_QUIET / 100 * DATA_MB, "gauge", 0.001),
                 Counter(RECOVERY + "% Free Space", 4, "fraction", 0),
                 Counter(RECOVERY + "Free Megabytes", 19, "gauge", 0),
                 *(_counter(path) for path in (SENT, RECEIVED, OUTPUT_QUEUE)),
                 Counter(ADAPTER + "Current Bandwidth", LINK, "gauge", 0),
                 _still(ADAPTER + "Packets Sent/sec", 60_000),
                 _still(ADAPTER + "Packets Received/sec", 42_000),
-                Counter(SEND_ERRORS, 3, "gauge", 0),  # earlier errors: only new ones count
+                Counter(SEND_ERRORS, 3, "gauge", 0),  # earlier errors: only new ones count, by their rate
                 *(
                     Counter(ADAPTER + name, 0, "gauge", 0)
                     for name in ("Packets Received Errors", "Packets Outbound Discarded", "Packets Received Discarded")
@@ -206,8 +208,12 @@ WINDOWS_TODAY = System(
         **{(HOST, path): between(FROM_S, TO_S, CPU_TROUBLE, CPU_QUIET) for path in EACH},
         **{(HOST, path): _trouble(path) for path in TROUBLE},
         (HOST, FREE): ((FROM_S - 1, FREE_QUIET), (FROM_S, FREE_TROUBLE), (END_S, FREE_TROUBLE)),
-        (HOST, DATA_VOLUME + "Free Megabytes"): ((FROM_S - 1, 620_000), (FROM_S, 60_000), (END_S, 60_000)),
-        (HOST, SEND_ERRORS): ((899, 3), (900, 4), (END_S, 4)),
+        (HOST, DATA_VOLUME + "Free Megabytes"): (
+            (FROM_S - 1, FREE_QUIET / 100 * DATA_MB),
+            (FROM_S, FREE_TROUBLE / 100 * DATA_MB),
+            (END_S, FREE_TROUBLE / 100 * DATA_MB),
+        ),
+        (HOST, SEND_ERRORS): ((900, 3), (1500, 6003), (END_S, 6003)),
     },
     breaches=BREACHES,
     write=pdh,
