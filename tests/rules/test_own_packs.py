@@ -152,7 +152,10 @@ def test_its_rules_can_be_set_otherwise_in_any_unit(review, log, pack, tmp_path)
 @pytest.mark.parametrize(
     ("limit", "said"),
     [
-        ("< 4096", 'rules.shop-heap.healthy: "< 4096" does not name its unit; write "< 4096 GB" (documented: "< 2 GB")'),
+        (
+            "< 4096",
+            'rules.shop-heap.healthy: "< 4096" does not name its unit; write "< 4096 GB" (documented: "< 2 GB")',
+        ),
         ("< 4 ms", 'rules.shop-heap.healthy: "< 4 ms": the signal is in bytes'),
     ],
 )
