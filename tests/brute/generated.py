@@ -251,7 +251,7 @@ def _toml(rng: random.Random, hosts: list[str], moments: list[int]) -> str:
         lines += _phase("steady", end + 25_000, length)
     for host in hosts:
         if rng.random() < 0.8:
-            lines += [f"[hosts.{rng.choice([host, host.lower()])}]", f"processors = {rng.choice([1, 2, 4])}"]
+            lines += [f"[hosts.{rng.choice([host, host.lower()])}]", f"processors = {rng.choice([4, 8, 16])}"]
             lines += [f"memory_mb = {rng.choice([256, 8192])}"] if rng.random() < 0.7 else []
             lines += [f"spindles = {rng.choice([1, 3])}"] if rng.random() < 0.3 else []
             if f"[hosts.{host}]" in lines:

@@ -283,7 +283,9 @@ class _Host:
             # Named instances of SQL Server are no disks: joined on the host. With several nothing says which.
             assert len(found) <= 1
             return next(iter(found.values()), None)
-        return by_name.get(same_processor(instance or "", list(by_name)) or "")
+        other = same_processor(instance or "", list(by_name))
+        other = other or next((one for one in by_name if stands_for(instance or "", [one])), None)
+        return by_name.get(other or "")
 
     def _known(self, instance: str | None, name: str) -> float | None:
         """A fact that plimsoll.toml tells or the log shows."""

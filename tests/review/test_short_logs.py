@@ -19,7 +19,9 @@ GB = 1024**3
 def reviewed(plimsoll, tmp_path):
     """Reviews a log of one column, a value every `every` seconds; gives the outcome, JSON, report and JUnit."""
 
-    def call(values, *arguments, path=CPU, every=2):
+    def call(values, *arguments, path=CPU, every=2, toml=""):
+        if toml:
+            (tmp_path / "plimsoll.toml").write_text(toml)
         rows = [rf'"(PDH-CSV 4.0) (UTC)(0)","\\WEB01\{path}"']
         for at, value in enumerate(values):
             minute, second = divmod(at * every, 60)
@@ -115,7 +117,7 @@ def test_the_worst_value_says_that_it_is_a_mean(reviewed):
     """The lowest sample is 100 MB, the lowest means over minutes are gigabytes."""
     values = [16 * GB] * 60
     values[30] = 100 * 1024**2
-    done, found, report, _ = reviewed(values, path=MEMORY, every=10)
+    done, found, report, _ = reviewed(values, path=MEMORY, every=10, toml='[run]\njudge = ["memory"]\n')
     mean = the_rule(found, "memory-available")["worst"]
     assert mean > 10 * GB
     (held,) = [line for line in done.out.splitlines() if line.startswith("  Available memory  ")]

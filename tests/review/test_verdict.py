@@ -49,6 +49,11 @@ def the_rule(found, name):
     return rule
 
 
+def well(rows):
+    """Memory and a disk that are well, without which a host is not known to be healthy."""
+    return {r"Memory\Available MBytes": [8000] * rows, r"PhysicalDisk(0 C:)\Avg. Disk sec/Transfer": [0.002] * rows}
+
+
 # Above 80 % for most of an hour, but never for five minutes on end.
 SAW = ([88] * 28 + [20] * 8) * 10
 
@@ -156,13 +161,13 @@ def test_closest_is_no_rule_whose_other_condition_is_false(reviewed):
         r"Server Work Queues(0)\Queue Length": [9] * 60,
         r"Processor(0)\% Processor Time": [30] * 60,
     }
-    done, found, _ = reviewed({"SRV01": columns})
+    done, found, _ = reviewed({"SRV01": columns | well(60)})
     assert "closest was Processor time" in found["headline"]
     assert "the rule's other condition was never met" in done.out
 
 
 def test_brief_crossings_are_closest_and_listed_with_their_times(reviewed):
-    done, found, _ = reviewed({"WEB01": {CPU: [20] * 60 + [88] * 12 + [20] * 200, SWITCHES: [14_900] * 272}})
+    done, found, _ = reviewed({"WEB01": {CPU: [20] * 60 + [88] * 12 + [20] * 200, SWITCHES: [14_900] * 272, **well(272)}})
     assert found["headline"] == (
         "Healthy. Every warning and critical threshold that could be judged held; closest was Processor time of WEB01, which "
         "was above its limit for 50 s, at worst 88 % (1 min mean); it should stay below 80 %, and a crossing counts "
@@ -208,7 +213,8 @@ def test_a_host_of_which_half_could_not_be_judged_is_not_known(reviewed):
 
 def test_where_few_could_not_be_judged_the_headline_names_them(reviewed):
     """Nine minutes: long enough for five on end, too short for twenty."""
-    _, found, _ = reviewed({"SQL01": {CPU: [20] * 54, SWITCHES: [900] * 54, LIFE: [5000] * 54}}, "--pack", "sql-server")
+    columns = {CPU: [20] * 54, SWITCHES: [900] * 54, LIFE: [5000] * 54, **well(54)}
+    _, found, _ = reviewed({"SQL01": columns}, "--pack", "sql-server")
     assert found["verdict"] == "healthy"
     assert "Too little was recorded to judge Page life expectancy (sql-page-life-maximum)." in found["headline"]
 
@@ -289,19 +295,20 @@ def test_a_host_whose_log_ends_in_trouble_leaves_nothing_known(reviewed):
 
 def test_samples_that_end_soon_before_the_others_are_no_reason_for_doubt(reviewed):
     """Four minutes at 99 %, three and a half minutes before the run ends: it could not have lasted the five that count."""
-    _, found, _ = reviewed({"APP01": {CPU: [20] * 360}, "APP03": {CPU: [20] * 314 + [99] * 25}})
+    _, found, _ = reviewed({"APP01": {CPU: [20] * 360, **well(360)}, "APP03": {CPU: [20] * 314 + [99] * 25, **well(339)}})
     assert found["verdict"] == "healthy"
 
 
 def test_what_was_recorded_for_a_part_of_the_run_alone_is_said(reviewed):
-    columns = {CPU: [20] * 90 + [""] * 270, SWITCHES: [900] * 360}
+    columns = {CPU: [20] * 90 + [""] * 270, SWITCHES: [900] * 360, **well(360)}
     _, found, _ = reviewed({"WEB01": columns})
     assert found["verdict"] == "healthy"
     assert "Judged for less than half of the run: Processor time of WEB01 (16 min of 59 min 50 s)." in found["headline"]
 
 
 def test_a_counter_recorded_for_most_of_the_run_is_not_named(reviewed):
-    _, found, _ = reviewed({"WEB01": {CPU: [20] * 220 + [""] * 140, SWITCHES: [900] * 360}})
+    columns = {CPU: [20] * 220 + [""] * 140, SWITCHES: [900] * 360, **well(360)}
+    _, found, _ = reviewed({"WEB01": columns})
     assert found["verdict"] == "healthy"
     assert "Judged for less than half" not in found["headline"]
 
