@@ -120,8 +120,9 @@ def test_a_case_of_a_rule(one):
     finder = OfACase(columns, facts)
     unknown = judged.when_phase_unknown if "phase" not in case else ()
     conditions = [
-        (replace(one, limit=one.limit.times(facts.get(one.scale, 1))), finder.find(one.signal).get(None))
+        (replace(one, limit=one.limit.times(facts.get(one.scale, 1))), found)
         for one in (*judged.conditions, *unknown)
+        if (found := finder.find(one.signal).get(None)) or not one.counts_unrecorded
     ]
     length = max(len(series(text)) for text in case["series"].values()) if case["series"] else 60
     outside = judged.phase is not None and "phase" in case and case["phase"] != judged.phase

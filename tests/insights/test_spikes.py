@@ -36,8 +36,8 @@ def test_signals_that_share_a_rhythm_are_one_finding_with_what_rises():
     inside = in_spikes()
     size = rng.uniform(0.7, 1.3, ROWS)
     database = {
-        WRITES: 460 * size * inside,
-        WRITE_S: 0.03 * size * inside,
+        WRITES: 4 + 456 * size * inside,
+        WRITE_S: 0.002 + 0.028 * size * inside,
         LOG_WRITES: 44 + 2 * ar1(rng, ROWS),
         CPU: 30 + 2 * ar1(rng, ROWS),
         SQL: 40 + 60 * inside + 5 * ar1(rng, ROWS),
@@ -50,7 +50,7 @@ def test_signals_that_share_a_rhythm_are_one_finding_with_what_rises():
     assert one.main.name == "disk.writes"
     assert one.main.subject.instance == "2 E:"
     assert one.period_s == pytest.approx(300)
-    assert (one.count, one.main.spikes.level, one.main.spikes.width_s) == (24, 0, 25)
+    assert (one.count, one.main.spikes.level, one.main.spikes.width_s) == (24, 4, 25)
     rising = {(x.name, x.subject.host, x.subject.instance) for x in one.rising}
     assert ("disk.write_latency", "SQL01", "2 E:") in rising
     assert ("messaging.db_sproc_latency", "FE01", None) in rising
