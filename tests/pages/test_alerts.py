@@ -253,8 +253,9 @@ def test_thousands_of_alerts_are_shown_in_parts(told, pages):
     with told.file.transaction() as connection:
         columns = [one[1] for one in connection.execute("PRAGMA table_info(alerts)") if one[1] != "id"]
         copied = ", ".join(columns)
+        others = copied.replace("host", "host || i").replace("key", "replace(key, 'web', 'web' || i || '-')")
         many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)"
-        connection.execute(f"{many} INSERT INTO alerts ({copied}) SELECT {copied} FROM alerts, n")
+        connection.execute(f"{many} INSERT INTO alerts ({copied}) SELECT {others} FROM alerts, n")
     text = read(pages, "/alerts?firing=3&page=61")
     assert "3,001 incidents: 3,001 critical" in text
     assert "3 of 61" in text

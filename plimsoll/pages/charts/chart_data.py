@@ -15,7 +15,7 @@ from plimsoll.model.value_text import number, quantity
 from plimsoll.pages.charts.chart_spec import Spec
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
-from plimsoll.rules.severity import gravity
+from plimsoll.rules.severity import SEVERITIES, gravity
 from plimsoll.rules.superseded import is_note
 from plimsoll.rules.wording import limit_text
 from plimsoll.store.m4 import Drawn
@@ -149,7 +149,7 @@ def _spans(alert: Alert, end: int) -> list[Span]:
 
 
 def _gravity(span: Span) -> int:
-    return gravity(span.severity) if span.severity else -1
+    return gravity(span.severity) if span.severity in SEVERITIES else -1
 
 
 def _urgency(alert: Alert) -> tuple[bool, int, int]:
