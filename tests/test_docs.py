@@ -1,13 +1,27 @@
-"""Generated pages are what their generator writes."""
+"""Generated pages are what their generator writes, and pages name files that are there."""
 
+import re
 import runpy
 from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).parents[1] / "docs"
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
 BUILD = runpy.run_path(str(DOCS / "build.py"))
 PAGES = BUILD["PAGES"]
+WRITTEN = [
+    "README.md",
+    "CONTRIBUTING.md",
+    *(f"docs/{path.name}" for path in sorted(DOCS.glob("*.md")) if path.name != "signals.md"),
+]
+SOURCES = ("tests", "docs", "plimsoll", "rules", "dashboards", "telegraf", "install", "bench", "ingest", "examples")
+ROOMS = (*(path.name for path in (ROOT / "plimsoll").iterdir() if path.is_dir()), "live", "grafana", "diagnosis")
+# A path from the root of the checkout, also one that lacks `plimsoll/` in front of a room.
+PATH = re.compile(rf"(?<![\w./\\*{{}}-])(?:{'|'.join(sorted({*SOURCES, *ROOMS}))})/[\w./*-]*")
+LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)[^)]*\)")
+# What the reader is told to add: docs/new-format.md.
+NEW = re.compile("json_lines|json-lines")
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -17,3 +31,19 @@ def test_generated_page_is_up_to_date(name):
 
 def test_no_page_is_left_of_what_is_no_longer_written():
     assert BUILD["stale"]() == [], "run: python docs/build.py"
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_paths_of_a_page_exist(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    named = {found.rstrip("./") for found in PATH.findall(LINK.sub("", text)) if not NEW.search(found)}
+    assert sorted(path for path in named if not any(ROOT.glob(path))) == []
+    linked = {(ROOT / name).parent / found for found in LINK.findall(re.sub("`[^`]*`", "", text))}
+    assert sorted(str(path) for path in linked if not path.exists()) == []
+
+
+def test_ci_runs_modules_that_exist():
+    """The first lines of .ci/run do not run where tests do."""
+    modules = re.findall(r"python3 -m ([\w.]+)", (ROOT / ".ci" / "run").read_text(encoding="utf-8"))
+    assert [one for one in modules if not (ROOT / f"{one.replace('.', '/')}.py").is_file()] == []
+    assert len(modules) == 2

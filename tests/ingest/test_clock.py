@@ -205,7 +205,7 @@ def test_rows_are_by_a_bias_that_its_zone_never_has():
 
 
 def test_a_zone_without_rules_here_is_as_any_other(monkeypatch):
-    monkeypatch.setitem(_file()["changing"], "Egypt", "Nowhere/City")
+    monkeypatch.setitem(_file().changing, "Egypt", "Nowhere/City")
     steps, remarks, _ = told(clock("2024-04-25 23:44:30", FORWARD), Zone.from_bias("Egypt Standard Time", -120))
     assert steps == [5, 5, 5, 65, 5, 5]
     assert remarks == []

@@ -14,7 +14,7 @@ from plimsoll.model.remark import Kind, Remarks
 from plimsoll.model.times import SECOND, Zone, instant
 
 MINUTE = timedelta(minutes=1)
-CHANGING = _file()["changing"]
+CHANGING = _file().changing
 # Zones under names that zones.yaml does not know, as those of other languages: their changes are one whole hour in the
 # small hours of a Sunday in spring or autumn.
 USUAL = {

@@ -7,7 +7,7 @@ from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remarks
 from plimsoll.model.times import Zone
 
-UNCHANGING = _file()["unchanging"]
+UNCHANGING = _file().unchanging
 
 
 @pytest.mark.parametrize(

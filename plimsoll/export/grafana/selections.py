@@ -190,7 +190,8 @@ def is_unweighted(selection: Selection, signals: Mapping[str, Signal]) -> bool:
 def left_out(name: str, signals: Mapping[str, Signal]) -> str:
     """Return the labels of the sources that are for hosts without a better one; empty if there is none."""
     signal = signals[name]
-    return ", ".join(_selection(name, signal, source).label for source in signal.sources if source.fallback)
+    labels = [_selection(name, signal, source).label for source in signal.sources if source.fallback]
+    return ", ".join(dict.fromkeys(labels))
 
 
 def merged(ways: Sequence[Variant]) -> Iterator[Variant]:

@@ -105,7 +105,7 @@ def test_limits_of_some_disks_are_not_drawn_for_all():
 
 
 def test_a_floor_is_coloured_below_and_a_ceiling_above():
-    colors = {name: shown.color for name, shown in load_look().severities.items()}
+    colors = load_look().severities
 
     def steps(signal):
         rules = Limits().rules_of(PanelSpec(id=1, signal=signal))
@@ -119,6 +119,7 @@ def test_a_floor_is_coloured_below_and_a_ceiling_above():
     ]
     assert steps("memory.available") == [
         (None, colors["critical"]),
+        (100 * 1048576, colors["critical"]),
         (500 * 1048576, colors["warning"]),
         (1000 * 1048576, "transparent"),
     ]

@@ -59,8 +59,9 @@ def test_distance_has_a_row_for_each_host_and_limit():
         ("Processor time < 80 %", 99, "within"),
         ("Processor time < 80 %", 101, "▲ warning"),
         ("Processor time < 80 %", 113, "◆ critical"),  # of a limit of 90 %
-        ("Available memory ≥ 1,000 MB", 101, "▲ warning"),
-        ("Available memory ≥ 1,000 MB", 201, "◆ critical"),
+        ("Available memory, share of all ≥ 10 %", 101, "▲ warning"),
+        ("Available memory, share of all ≥ 10 %", 201, "◆ critical"),
+        ("Available memory ≥ 1,000 MB", 101, "beyond"),  # a breach only on a large host
         ("Context switches < 15,000 /s", 1_000, "▲ warning"),
         ("Database queue latency < 100 ms", 99, "within"),
         ("Database queue latency < 100 ms", 101, "◆ critical"),

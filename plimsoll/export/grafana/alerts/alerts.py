@@ -152,6 +152,11 @@ def alert_rules(
     if never:
         yield Refused(rule.id, never)
         return
+    if unrecorded := _counted_unrecorded(rule):
+        yield Refused(
+            rule.id,
+            f"it is also for what has no {' or '.join(unrecorded)}, which Grafana cannot tell; there it is silent",
+        )
     derived = signals[rule.signal].derived
     weighing: list[AnyFact] = [weight.by for weight in derived.weights.values()] if derived else []
     for target in targets(rule, site, weighing):
@@ -293,6 +298,8 @@ def _annotations(
         fact = target.known(weight.by)
         basis = f"{weight.by} = {fact:g}" if fact is not None else f"{weight.by} is not known"
         notes.append(f"Each write is counted {counted(round(weight.of(fact)), 'time')}: {basis}.")
+    if unrecorded := _counted_unrecorded(rule):
+        notes.append(f"Judged here only where {' and '.join(unrecorded)} is recorded too.")
     if is_note(rule):
         notes.append(f"An old limit, a note only: of today are {' and '.join(rule.superseded_by)}.")
     if rule.measured_on:
@@ -397,6 +404,11 @@ def _inverted(healthy: Healthy) -> Healthy:
     """Return the limit that is crossed exactly where this one is not."""
     opposite = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}[healthy.operator]
     return Healthy(opposite, healthy.limit)  # pyright: ignore[reportArgumentType]
+
+
+def _counted_unrecorded(rule: Rule) -> list[str]:
+    """Return the signals of which a condition counts as crossed where they are not recorded."""
+    return list(dict.fromkeys(one.signal for one in rule.and_ if one.if_not_recorded))
 
 
 def _never(rule: Rule) -> str | None:
