@@ -46,11 +46,11 @@ def test_what_is_crossed_only_lately_is_no_alert_and_not_healthy_either(world):
     assert page(world).headline.startswith("No alert: 1 limit is crossed, but not for as long yet")
 
 
-def test_alerts_of_one_signal_count_as_one(world):
+def test_alerts_of_one_signal_are_one_incident(world):
     world.run(15 * MINUTE, {"web1": 60, "db1": 60})
     world.run(15 * MINUTE, {"web1": 0.5, "db1": 60})
     found = page(world)
-    assert found.headline.startswith("Not healthy: 1 alert on 1 host")
+    assert found.headline.startswith("Not healthy: 1 incident on 1 host")
     assert {one.name: one.state for one in found.hosts} == {"web1": "alert", "db1": "healthy"}
 
 
@@ -58,7 +58,7 @@ def test_a_silent_host_is_not_healthy(world):
     world.run(15 * MINUTE, {"web1": 60, "db1": 60})
     world.run(10 * MINUTE, {"web1": 60, "db1": None})
     found = page(world)
-    assert found.headline.startswith("Not healthy: 1 alert on 1 host")
+    assert found.headline.startswith("Not healthy: 1 incident on 1 host")
     assert {one.name: one.state for one in found.hosts} == {"web1": "healthy", "db1": "silent"}
 
 
