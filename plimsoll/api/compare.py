@@ -11,6 +11,7 @@ from plimsoll.api.run_comparison import How, compare_inputs
 from plimsoll.api.run_review import Options
 from plimsoll.comparison.compare import Comparison
 from plimsoll.comparison.story import Answer, answer, story
+from plimsoll.model.parameters import as_options
 from plimsoll.model.styled import plain
 from plimsoll.model.time_arguments import TimeRange
 from plimsoll.model.times import Zone
@@ -52,7 +53,7 @@ class ComparisonResult:
         return render(self.comparisons, self.zone)
 
     def __str__(self) -> str:
-        return plain(terminal.lines(self.comparisons, self.zone))
+        return as_options(plain(terminal.lines(self.comparisons, self.zone)))
 
     def __repr__(self) -> str:
         told = "; ".join(" ".join(sentences) for sentences in self.stories)

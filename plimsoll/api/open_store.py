@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from plimsoll.api.store_address import store_address
 from plimsoll.model.errors import Unusable
+from plimsoll.model.parameters import Parameter
 from plimsoll.serve import data_folder
 from plimsoll.serve.credentials import owner_token
 from plimsoll.store.duck.store import FILE, DuckStore
@@ -74,6 +75,7 @@ def _embedded(folder: Path, *, make: bool) -> DuckStore | RemoteStore:
     elif not (folder / FILE).exists():
         raise Unusable(
             f"no store: {folder} has none yet; plimsoll ingest or plimsoll up makes it; or name an InfluxDB "
-            "as the store, http://HOST:8086, and its token in INFLUX_TOKEN, or start one with plimsoll stack start"
+            f"with {Parameter.STORE} http://HOST:8086 and its token in INFLUX_TOKEN, or start one with "
+            "plimsoll stack start"
         )
     return DuckStore.open(folder / FILE)

@@ -9,6 +9,7 @@ from pathlib import Path
 from plimsoll.api import inputs
 from plimsoll.api.run_review import Options, review_inputs
 from plimsoll.insights.insights import Insights
+from plimsoll.model.parameters import as_options
 from plimsoll.model.remark import Remark
 from plimsoll.model.styled import plain
 from plimsoll.model.time_arguments import TimeRange
@@ -41,7 +42,7 @@ class ReviewResult:
     @property
     def headline(self) -> str:
         """The verdict and the reason for it, in a sentence or two."""
-        return self.review.headline
+        return as_options(self.review.headline)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -69,7 +70,7 @@ class ReviewResult:
         return render(self.insights, self.zone)
 
     def __str__(self) -> str:
-        return plain(terminal.lines(self.insights, self.zone))
+        return as_options(plain(terminal.lines(self.insights, self.zone)))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.headline}>"

@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 from plimsoll.model.errors import Unusable
+from plimsoll.model.parameters import Parameter
 from plimsoll.native import folders
 from plimsoll.native import settings as names
 from plimsoll.native.influx import InfluxDB
@@ -104,7 +105,7 @@ def _first_file(environ: Place) -> Place | None:
     if environ.token_name:
         raise Unusable(
             f"{environ.token_name} in the environment is not sent to {url}, which only {place.file} names; if it "
-            f"belongs there, name {url} as the store, or write {_TOKEN}=... into that file"
+            f"belongs there, add {Parameter.STORE} {url}, or write {_TOKEN}=... into that file"
         )
     raise Unusable(f"{place.file}: names {url} and no token; write {_TOKEN}=... into it (docs/docker.md tells how)")
 

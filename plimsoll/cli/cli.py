@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 
 from plimsoll.cli import defects
-from plimsoll.cli.option_words import with_options
 from plimsoll.cli.options import alerts, compare, grafana, logs, rules, runs, service, stack, up
 from plimsoll.model.errors import Unreachable, Unusable, printable
+from plimsoll.model.parameters import as_options
 
 UNUSABLE = 2
 UNREACHABLE = 3
@@ -113,7 +113,7 @@ def main() -> None:
 
 def _say(line: str) -> None:
     with suppress(OSError):  # stderr may be a pipe that nobody reads any more
-        print(printable(with_options(line)), file=sys.stderr)
+        print(printable(as_options(line)), file=sys.stderr)
 
 
 def _lines(message: str) -> list[str]:

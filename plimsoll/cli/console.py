@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from plimsoll.cli.option_words import with_options
 from plimsoll.model.errors import printable, printable_lines
+from plimsoll.model.parameters import as_options
 from plimsoll.model.remark import Remark
 from plimsoll.model.styled import Line, Part
 
@@ -48,13 +48,13 @@ def print_lines(lines: Iterable[Line]) -> None:
 
 def print_plain(text: str) -> None:
     """Print a text of several lines without styles."""
-    print(printable_lines(with_options(text).removesuffix("\n")))
+    print(printable_lines(as_options(text).removesuffix("\n")))
 
 
 def print_error(line: str) -> None:
     """Print a line to stderr."""
     with suppress(BrokenPipeError):
-        print(printable(with_options(line)), file=sys.stderr)
+        print(printable(as_options(line)), file=sys.stderr)
 
 
 def print_notice(text: str) -> None:
@@ -77,14 +77,14 @@ def _text(parts: Iterable[Part]) -> Text:
     text = Text()
     for part in parts:
         said, style = (part, "") if isinstance(part, str) else part
-        text.append(printable(with_options(said)), style)
+        text.append(printable(as_options(said)), style)
     return text
 
 
 def print_remarks(remarks: Sequence[Remark | str]) -> None:
     """Print the first twenty remarks to stderr; the report and the JSON hold all of them."""
     console = _Console(stderr=True, emoji=False)
-    texts = [printable(with_options(str(remark))) for remark in remarks[:_MOST_REMARKS]]
+    texts = [printable(as_options(str(remark))) for remark in remarks[:_MOST_REMARKS]]
     if (more := len(remarks) - _MOST_REMARKS) > 0:
         texts.append(f"{more} more; --json has them all")
     with suppress(BrokenPipeError):  # nobody reads stderr any more; the results are still wanted

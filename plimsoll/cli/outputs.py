@@ -5,10 +5,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from plimsoll.cli.option_words import with_options
 from plimsoll.model.atomic import atomic_write
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Log
+from plimsoll.model.parameters import as_options
 
 STDOUT = Path("-")
 
@@ -46,7 +46,7 @@ def write_text(path: Path, text: str) -> None:
     """Write a file as a whole or not at all, with the options it names. Unusable if it cannot be written."""
     with atomic_write(path) as partial:
         # A file name in the text need not be valid UTF-8.
-        partial.write_text(with_options(text), encoding="utf-8", errors="replace", newline="\n")
+        partial.write_text(as_options(text), encoding="utf-8", errors="replace", newline="\n")
 
 
 def write_json(path: Path, text: str) -> None:
@@ -54,6 +54,6 @@ def write_json(path: Path, text: str) -> None:
     if path == STDOUT:
         # JSON is UTF-8 whatever the console's code page.
         sys.stdout.flush()
-        sys.stdout.buffer.write((with_options(text) + "\n").encode(errors="replace"))
+        sys.stdout.buffer.write((as_options(text) + "\n").encode(errors="replace"))
     else:
         write_text(path, text + "\n")

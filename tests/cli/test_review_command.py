@@ -11,16 +11,17 @@ from plimsoll.demo.runs import write_runs
 
 HEADER = (
     r'"(PDH-CSV 4.0) (W. Europe Standard Time)(-60)",'
-    r'"\\WEB01\Processor(_Total)\% Processor Time","\\WEB01\System\Context Switches/sec"'
+    r'"\\WEB01\Processor(_Total)\% Processor Time","\\WEB01\System\Context Switches/sec",'
+    r'"\\WEB01\Memory\Available MBytes","\\WEB01\PhysicalDisk(0 C:)\% Idle Time"'
 )
 
 
 def a_log(folder, busy, name="log.csv", minutes=10):
-    """A log of CPU every 10 s: `busy` gives the percentage of each minute."""
+    """A log of CPU every 10 s, with memory and a disk to spare: `busy` gives the percentage of each minute."""
     rows = [HEADER]
     for second in range(0, minutes * 60, 10):
         value = busy(second // 60)
-        rows.append(f'"01/15/2008 10:{second // 60:02}:{second % 60:02}.000","{value}","900"')
+        rows.append(f'"01/15/2008 10:{second // 60:02}:{second % 60:02}.000","{value}","900","8000","90"')
     path = folder / name
     path.write_text("\r\n".join(rows) + "\r\n")
     return path
@@ -74,13 +75,13 @@ def test_a_run_of_which_nothing_could_be_judged_never_passes(plimsoll, tmp_path)
     log = tmp_path / "log.csv"
     log.write_text('"(PDH-CSV 4.0) (UTC)(0)","\\\\H\\Odd\\Thing"\r\n"01/15/2008 10:00:00.000","1"\r\n')
     done = plimsoll("review", log)
-    assert (done.status, done.out.splitlines()[0]) == (
-        0,
-        "Not known. None of the thresholds could be judged: their counters are not in these logs.",
+    assert done.status == 0
+    assert done.out.startswith(
+        "Not known. No threshold could be judged: the processors, the memory and the disks of H were not judged; record "
     )
     done = plimsoll("review", log, "--fail-on", "warning")
     assert done.status == 2
-    assert "--fail-on cannot say that the run was good: None of the thresholds could be judged" in done.err
+    assert "--fail-on cannot say that the run was good: the processors, the memory and the disks of H were" in done.err
 
 
 def test_json_has_every_documented_part(plimsoll, tmp_path, crossed):
@@ -88,7 +89,7 @@ def test_json_has_every_documented_part(plimsoll, tmp_path, crossed):
     assert found["schema"] == "plimsoll.review/1"
     assert found["verdict"] == "not-healthy"
     log = found["log"]
-    assert (log["samples"], log["series"], log["values"], log["missing"]) == (60, 2, 120, 0)
+    assert (log["samples"], log["series"], log["values"], log["missing"]) == (60, 4, 240, 0)
     assert (log["hosts"], log["interval_s"]) == (["WEB01"], 10)
     assert (log["start"], log["end"]) == ("2008-01-15T09:00:00.000Z", "2008-01-15T09:09:50.000Z")
     assert len(log["files"][0]["sha256"]) == 64
@@ -107,7 +108,10 @@ def test_json_has_every_documented_part(plimsoll, tmp_path, crossed):
         "processes": [],
     }
     assert {source["document"] for source in rule["sources"]} >= {"Site Server Membership Directory"}
-    counters = "\\Processor(_Total)\\% Processor Time", "\\System\\Context Switches/sec"
+    counters = (
+        *("\\Processor(_Total)\\% Processor Time", "\\System\\Context Switches/sec"),
+        *("\\Memory\\Available MBytes", "\\PhysicalDisk(0 C:)\\% Idle Time"),
+    )
     phases = "whole run", "ramp-up", "steady", "ramp-down"
     assert {(one["counter"], one["phase"]) for one in found["statistics"]} == {*itertools.product(counters, phases)}
 
@@ -130,7 +134,7 @@ def test_changing_the_number_in_a_pack_changes_everything_that_speaks_of_it(plim
     pack.write_text(text.replace('healthy: "< 80"', 'healthy: "< 97.5"'), encoding="utf-8")
     report = tmp_path / "report.html"
     done = plimsoll("review", crossed, "--only", pack, "--out", report, "--json", tmp_path / "review.json")
-    assert done.out.startswith("Healthy.")
+    assert done.out.startswith("Processors and memory healthy;")
     assert "< 97.5 %" in done.out
     assert "97.5 %" in report.read_text(encoding="utf-8")
     found = json.loads((tmp_path / "review.json").read_text())
@@ -175,7 +179,8 @@ def test_phases_can_be_given_by_hand_or_not_known(plimsoll, runs, tmp_path):
 
 def test_a_part_of_the_run_can_be_judged(plimsoll, tmp_path, crossed):
     found = reviewed(plimsoll, tmp_path, crossed, "--only", "operating-system", "--to", "10:02")
-    assert {one["state"] for one in found["rules"] if one["worst"] is not None} == {"too-short"}
+    busy = [one for one in found["rules"] if one["signal"] == "cpu.busy" and one["worst"] is not None]
+    assert {one["state"] for one in busy} == {"too-short"}
     assert found["log"]["samples"] == 60
     done = plimsoll("review", crossed, "--from", "11:00")
     assert done.status == 2
@@ -194,7 +199,7 @@ def test_a_part_of_the_run_can_be_judged(plimsoll, tmp_path, crossed):
         (("{log}", "--zone", "Europe/Berlim"), 'zone "Europe/Berlim" is not known'),
         (("{log}", "--steady", "10:00"), '"10:00" is not a span; write it like 10:22/12:00'),
         (("{log}", "--from", "ten"), '"ten" is not a time; write it like 10:22'),
-        (("{log}", "--format", "blg"), 'format "blg" is not known; choose from '),
+        (("{log}", "--format", "etl"), 'format "etl" is not known; choose from '),
         (("{log}", "--config", "no.toml"), "no.toml: cannot be read"),
         (("{log}", "--json", "{log}/x/y.json"), "y.json: cannot be written"),
     ],
@@ -236,7 +241,7 @@ def test_a_review_in_a_language_that_is_not_known_never_reads_as_healthy(plimsol
         done = plimsoll("review", log, "--fail-on", "warning")
         assert done.status == 2
         name = local.partition("(")[0]
-        assert done.out.startswith(f"Not known. 1 threshold held, but 1 counter ({name}) lies under a name that")
+        assert done.out.startswith(f"Not known. 5 thresholds held, but 1 counter ({name}) lies under a name that")
         assert f"1 counter of {name} on WEB01 not recognised" in done.err
 
 
@@ -247,7 +252,7 @@ def test_values_under_a_name_that_is_no_path_are_not_healthy(name, plimsoll, tmp
     log = a_log(tmp_path, lambda _: 20)
     log.write_text(log.read_text().replace(r"\\WEB01\Processor(_Total)\% Processor Time", name))
     first = plimsoll("review", log).out.splitlines()[0]
-    assert first == f"Not known. 1 threshold held, but values of {name} could not be read; see the remarks."
+    assert first == f"Not known. 5 thresholds held, but values of {name} could not be read; see the remarks."
 
 
 @pytest.mark.parametrize(("strange", "is_told"), [(1, False), (30, True)])
@@ -321,17 +326,17 @@ def test_a_run_in_which_only_an_info_limit_was_crossed_is_healthy_and_says_so(pl
     done = plimsoll("review", log, "--only", pack, "--fail-on", "warning")
     assert done.status == 0
     assert done.out.splitlines()[0] == (
-        "Healthy. The one warning or critical threshold that could be judged held; closest was Processor time of WEB01 with "
-        "95 % (1 min mean), and it should stay below 99 %. Crossed: 1 info: Processor time of WEB01 stayed at 95 % "
-        "(1 min mean) throughout; it should stay below 80 %."
+        "Processors and memory healthy; nothing else was judged. Every warning and critical threshold that could be judged held; "
+        "closest was Processor time of WEB01 with 95 % (1 min mean), and it should stay below 99 %."
     )
+    assert done.out.splitlines()[1].startswith("Crossed: 1 info ")
 
 
 def test_a_crossing_too_brief_to_count_is_said(plimsoll, tmp_path):
     done = plimsoll("review", a_log(tmp_path, lambda minute: 99 if minute == 3 else 20))
     assert done.out.splitlines()[0] == (
         "Healthy. Every warning and critical threshold that could be judged held; closest was Processor time of WEB01, which "
-        "was above its limit for 10 s, at worst 87.7 % (1 min mean); it should stay below 80 %, and a crossing counts after 5 min. Only 4 of 58 thresholds that apply were judged."
+        "was above its limit for 10 s, at worst 87.7 % (1 min mean); it should stay below 80 %, and a crossing counts after 5 min. Only 10 of 58 thresholds that apply were judged."
     )
     assert "      crossed briefly: 2008-01-15 10:03:50–10:04:00 (10 s)" in done.out.splitlines()
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.cli.option_words import with_options
 from plimsoll.ingest.formats.registry import FORMATS
 from plimsoll.ingest.read import read_log
 from plimsoll.ingest.reading import Reading
 from plimsoll.model.errors import Unusable
+from plimsoll.model.parameters import as_options
 from plimsoll.model.times import Zone, iso
 
 FOLDER = Path(__file__).parent / "cases"
@@ -27,7 +27,7 @@ def told(path, options):
     try:
         log = read_log(path, Reading(zone, options.get("format"), options.get("encoding")))
     except Unusable as error:
-        said = with_options(str(error)).replace(str(path), path.name)
+        said = as_options(str(error)).replace(str(path), path.name)
         return {"refused": said.replace(", ".join(reader.NAME for reader in FORMATS), "<formats>")}
     return {
         "format": log.format,
@@ -44,7 +44,7 @@ def told(path, options):
             for at, series in enumerate(log.series)
         ],
         "remarks": [
-            {"kind": r.kind.value, "line": r.line, "counter": r.counter, "count": r.count, "text": with_options(r.text)}
+            {"kind": r.kind.value, "line": r.line, "counter": r.counter, "count": r.count, "text": as_options(r.text)}
             for r in log.remarks
         ],
     }

@@ -390,7 +390,7 @@ def test_a_healthy_report_has_a_chart_of_each_signal_with_its_limit_and_brief_cr
     )
     (brief,) = next(one.brief for one in found.of(Outcome.HELD) if one.brief)
     shown = page(found)
-    assert "Healthy." in shown.text
+    assert "3 thresholds held" in shown.text
     charts = [[text for _, text in chart["limits"]] for chart in shown.data["charts"]]
     assert charts == [["threshold 80 %"], ["threshold 3 requests"], ["threshold 4 MB"]], "closest to its limit first"
     when = f"{BERLIN.clock(brief.start, date=False)} – {BERLIN.clock(brief.end, date=False)}"
@@ -486,7 +486,7 @@ def test_nothing_judged_is_not_healthy():
 def test_the_limit_of_the_rule_is_the_limit_of_the_report():
     log = a_log({CPU: level(60)})
     held = page(a_review(log, packs=(a_pack(a_rule("cpu", "cpu.busy", "< 80")),))).text
-    assert "Healthy." in held
+    assert "1 threshold held" in held
     assert "< 80 %" in held
     crossed = page(a_review(log, packs=(a_pack(a_rule("cpu", "cpu.busy", "< 55")),))).text
     assert "Not healthy." in crossed
