@@ -4,6 +4,7 @@ import pytest
 
 from plimsoll.api import store_address as finding
 from plimsoll.model.errors import Unusable
+from plimsoll.model.parameters import Parameter
 from plimsoll.native import folders
 
 THERE, STACK = "http://10.0.0.1:8086", "http://127.0.0.1:8086"
@@ -101,7 +102,7 @@ def test_an_env_file_does_not_direct_a_token_to_its_address(stack, tmp_path):
     with pytest.raises(Unusable, match="is not sent") as refused:
         store_address(None, {"INFLUX_TOKEN": "mine"})
     assert str(file) in str(refused.value)
-    assert f"--store {THERE}" in str(refused.value)
+    assert f"{Parameter.STORE} {THERE}" in str(refused.value)
     for typed in (None, THERE):
         with pytest.raises(Unusable, match="no token"):
             store_address(typed, {})
