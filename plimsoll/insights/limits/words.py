@@ -38,9 +38,15 @@ def told(limit: Limit | None, zone: Zone) -> Told:
 
 
 def doubt(limit: Limit | None) -> str:
-    """Why a run is not known to be healthy: a resource limits it for sure. Empty otherwise."""
+    """Why a run is not known to be healthy: a resource limits it for sure. Empty otherwise.
+
+    It can follow a colon or a comma, as doubts do: `the processors of WEB01 limit this run`.
+    """
     sure = limit is not None and limit.confident and limit.limiting is not None
-    return summary(limit).removesuffix(".") if limit and sure else ""
+    if limit is None or not sure:
+        return ""
+    reason = summary(limit).removesuffix(".")
+    return reason[:1].lower() + reason[1:]
 
 
 def summary(limit: Limit) -> str:
