@@ -77,13 +77,15 @@ SPINDLES = '[hosts.WEB1.instances."0 C:"]\nspindles = 2\n'
 def test_it_counts_for_a_disk_that_has_spindles(reviewed):
     found, out = reviewed(QUEUE, settings=SPINDLES)
     assert of(found, "disk-queue-per-spindle")["severity"] == "warning"
-    assert out.startswith("Not healthy. Disk queue length of WEB1, 0 C: never fell below 9 requests")
+    assert out.startswith("Not healthy. Disk queue length of WEB1, 0 C: stayed at 9 requests (1 min mean) throughout")
 
 
 def test_no_headline_quotes_a_note(reviewed):
     disk = {r"\PhysicalDisk(0 C:)\Disk Reads/sec": 9000, r"\PhysicalDisk(0 C:)\Disk Writes/sec": 9000}
-    found, _ = reviewed(disk | {r"\Processor(_Total)\% Processor Time": 20})
+    well = {r"\Memory\Available MBytes": 8000, r"\PhysicalDisk(0 C:)\Avg. Disk sec/Transfer": 0.002}
+    found, _ = reviewed(disk | well | {r"\Processor(_Total)\% Processor Time": 20})
     assert of(found, "disk-transfers-per-spindle")["state"] == "crossed"
+    assert found["headline"].startswith("Healthy. ")
     assert "Disk" not in found["headline"]
 
 
