@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy import special
 
 from plimsoll.analysis.dependence import autocovariances, block_length, correlation_time
+from plimsoll.analysis.distributions import student, student_quantile
 from plimsoll.model.log import Values
 
 CONFIDENCE = 0.95
@@ -72,7 +72,7 @@ class Difference:
 
     def interval(self, confidence: float = CONFIDENCE) -> Interval:
         """The interval that holds the true difference with this confidence."""
-        half = float(special.stdtrit(self.freedom, (1 + confidence) / 2)) * self.error if self.error else 0.0
+        half = student_quantile(self.freedom, (1 + confidence) / 2) * self.error if self.error else 0.0
         return Interval(self.value - half, self.value + half)
 
     @property
@@ -80,7 +80,7 @@ class Difference:
         """The chance of a difference as large or larger in its direction where there is none."""
         if not self.error:
             return 0.0 if self.value else 0.5
-        return float(special.stdtr(self.freedom, -abs(self.value) / self.error))
+        return student(self.freedom, -abs(self.value) / self.error)
 
 
 def estimate(values: Values, weights: Values | None = None, breaks: Sequence[int] = ()) -> Estimate:

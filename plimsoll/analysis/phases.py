@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.ndimage import median_filter
 
+from plimsoll.analysis.filters import median_filter
 from plimsoll.analysis.plateaus import Plateau, plateaus
 from plimsoll.analysis.ramp_fit import NEAR, RampFit, Side
 from plimsoll.analysis.ramps import Floats
@@ -114,7 +114,7 @@ def _between_ramps(times: Times, values: Values) -> SteadyState | NotSteady:
 
 def _without_spikes(values: Values) -> Floats:
     """The values, with those that are far from their neighbours replaced by the median of these."""
-    middle = median_filter(values, size=9, mode="reflect")
+    middle = median_filter(values, 9, "symmetric")
     away = np.abs(values - middle)
     usual = float(np.median(away[away > 0])) if away.any() else 0.0
     return np.where(away > _SPIKE * usual, middle, values)
@@ -132,7 +132,7 @@ def _binned(x: Floats, y: Values) -> tuple[Floats, Floats]:
 
 def _without_bursts(values: Floats) -> Floats:
     """The values, with short bursts limited. What is monotonic at the start or end is kept, so short ramps are."""
-    middle = median_filter(values, size=2 * max(1, round(_BURST_LASTS * len(values))) + 1, mode="nearest")
+    middle = median_filter(values, 2 * max(1, round(_BURST_LASTS * len(values))) + 1, "edge")
     away = values - middle
     most = _BURST * float(np.median(np.abs(away)))
     return middle + np.clip(away, -most, most)

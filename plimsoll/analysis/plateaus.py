@@ -11,8 +11,8 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-from scipy.ndimage import median_filter
 
+from plimsoll.analysis.filters import median_filter
 from plimsoll.analysis.segmentation import Described, described
 from plimsoll.analysis.segments import Piece
 from plimsoll.analysis.transitions import step, transition
@@ -130,7 +130,7 @@ def _stairs(series: Described, pieces: Sequence[Piece]) -> _Stairs:
 
 def _without_spikes(values: Values) -> Values:
     """The values, with one or two that are far from their neighbours replaced by the median around them."""
-    around = median_filter(values, 5, mode="nearest")
+    around = median_filter(values, 5, "edge")
     off = np.abs(values - around)
     usual = max(1.4826 * float(np.median(off)), 0.01 * float(np.median(np.abs(values))))
     return np.where(off > 6 * usual, around, values)

@@ -7,9 +7,9 @@ is a mean, whose error is known; the interval of the share is turned into one of
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
 
 from plimsoll.analysis.bootstrap import CONFIDENCE, Interval, estimate
+from plimsoll.analysis.distributions import student_quantile
 from plimsoll.model.log import Values
 
 
@@ -25,7 +25,7 @@ def quantile(values: Values, share: float, weights: Values | None = None) -> Qua
     """The value below which a share of the samples lies; at least one sample, in order of time."""
     value = float(np.quantile(values, share))
     below = estimate((values <= value).astype(np.float64), weights)
-    half = float(special.stdtrit(below.freedom, (1 + CONFIDENCE) / 2)) * below.error if below.error else 0.0
+    half = student_quantile(below.freedom, (1 + CONFIDENCE) / 2) * below.error if below.error else 0.0
     low, high = np.quantile(values, np.clip([share - half, share + half], 0, 1))
     return Quantile(value, Interval(float(low), float(high)))
 

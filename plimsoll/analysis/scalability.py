@@ -7,9 +7,8 @@ sigma is the share of work that must queue, kappa what keeping each other consis
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
-from scipy.optimize import least_squares
 
+from plimsoll.analysis.distributions import f_beyond
 from plimsoll.model.log import Values
 
 FEWEST = 5  # loads: the law has three parameters
@@ -76,6 +75,8 @@ def scalability(load: Values, throughput: Values, errors: Values) -> Law | Refus
 
     start = _start(load, throughput)
     least = np.array([start[0] * 1e-3, 1e-3 / load.max(), 1e-3 / load.max() ** 2])
+    from scipy.optimize import least_squares  # noqa: PLC0415  slow, and needed only here
+
     fit = least_squares(rest, start, bounds=([0, 0, 0], [np.inf, 1, np.inf]), x_scale=np.maximum(start, least))
     line = float((weights**2 * load * throughput).sum() / (weights**2 * load**2).sum())
     straight = weights * (line * load - throughput)
@@ -83,7 +84,7 @@ def scalability(load: Values, throughput: Values, errors: Values) -> Law | Refus
     squares = float((fit.fun**2).sum()) + floor
     line_squares = float((straight**2).sum()) + floor
     aic, aic_line = akaike(squares, count, 3), akaike(line_squares, count, 1)
-    chance = float(special.fdtrc(2, count - 3, (line_squares / squares - 1) * (count - 3) / 2))
+    chance = f_beyond(2, count - 3, (line_squares / squares - 1) * (count - 3) / 2)
     fallen_behind = 1 - float(_law(fit.x, load).max() / (fit.x[0] * load[np.argmax(_law(fit.x, load))]))
     if chance > _CHANCE or fallen_behind < _BENT:
         return Refused("throughput grows in proportion to the load as far as it was measured")

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.ndimage import median_filter
 
 from plimsoll.analysis.dependence import effective_samples
+from plimsoll.analysis.filters import median_filter
 from plimsoll.analysis.segments import Partitions, Piece
 from plimsoll.model.log import Values
 
@@ -54,7 +54,7 @@ def described(values: Values) -> Described:
 
     `flat_pieces` are the best pieces without a slope.
     """
-    level = median_filter(values, 9, mode="nearest")
+    level = median_filter(values, 9, "edge")
     change = np.diff(values)
     shape = _shape(change - np.median(change), level)
     scaled = change / shape[1:]

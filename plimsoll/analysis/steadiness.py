@@ -7,9 +7,9 @@ have and what the noise explains.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.ndimage import uniform_filter1d
-from scipy.special import chdtri
 
+from plimsoll.analysis.distributions import chi_squared_exceeded
+from plimsoll.analysis.filters import moving_mean
 from plimsoll.analysis.ramp_fit import RampFit
 from plimsoll.analysis.ramps import PLATEAUS, Flags, Floats, whitened
 
@@ -58,7 +58,7 @@ def not_steady(fit: RampFit) -> NotSteady | None:
     if found or inside.all():
         return found
     width = max(4, len(fit.x) // 20)
-    away = float(np.abs(uniform_filter1d(residual, width))[~inside].max())
+    away = float(np.abs(moving_mean(residual, width))[~inside].max())
     unlike_ramps = away > _MISFIT[end - begin >= _LONG_STEADY] * fit.level + _Z_PART * fit.noise.error_of_mean(width)
     return NotSteady("the load rises and falls irregularly") if unlike_ramps else None
 
@@ -93,7 +93,7 @@ def _parts(fit: RampFit, rest: Floats, tolerance: float) -> NotSteady | None:
         )
     for blocks in (blocks for blocks in _BLOCKS if rows >= 4 * blocks):
         means = np.array([block.mean() for block in np.array_split(rest, blocks)])
-        by_chance = float(chdtri(blocks - 1, _CHANCE)) * noise.error_of_mean(rows // blocks) ** 2
+        by_chance = chi_squared_exceeded(blocks - 1, _CHANCE) * noise.error_of_mean(rows // blocks) ** 2
         if float(means @ means) > by_chance + blocks * (tolerance / 2) ** 2:
             return NotSteady("the load goes up and down")
     drifts = noise.growth > _GROWTH and away[max(4, rows // 12)] > tolerance / 2

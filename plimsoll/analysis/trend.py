@@ -11,9 +11,9 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from plimsoll.analysis.dependence import effective_samples
+from plimsoll.analysis.distributions import student_quantile
 from plimsoll.model.log import Values
 
 _PARTS = 24
@@ -75,7 +75,7 @@ def _line(times: Values, means: Values, confidence: float) -> tuple[float, float
     offset = float(means.mean() - slope * times.mean())
     residuals = means - offset - slope * times
     deviation, freedom = _error(middle, residuals, 2)
-    reach = float(special.stdtrit(freedom, (1 + confidence) / 2)) * deviation
+    reach = student_quantile(freedom, (1 + confidence) / 2) * deviation
     return slope, slope - reach, slope + reach, offset
 
 
