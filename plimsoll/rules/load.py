@@ -1,13 +1,18 @@
 """Loads the shipped signals and packs, and the user's own packs."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 
+import pydantic
+
 from plimsoll.model import user_files
 from plimsoll.model.errors import Unusable
+from plimsoll.model.kept import kept, state_of
 from plimsoll.model.shipped_files import shipped_files
+from plimsoll.native import folders
 from plimsoll.rules.schema.checks import UniqueNames, check_rule, check_signals
 from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.schema.signal import Signal, Signals
@@ -15,7 +20,10 @@ from plimsoll.rules.schema.strict_yaml import Document, Mistakes, read, suggest,
 from plimsoll.rules.schema.units import convert_limits
 
 YAML = (".yaml", ".yml")
+_HERE = Path(__file__).parent
 _HOW = "; `plimsoll rules new FILE` writes one to begin with"
+
+_Signals = tuple[Mapping[str, Signal], Mapping[str, str]]
 
 
 @dataclass(frozen=True)
@@ -68,7 +76,16 @@ def load_signals() -> Mapping[str, Signal]:
 
 @cache
 def _every() -> Catalogue:
-    return _load((), ())
+    return _shipped()[0]
+
+
+@cache
+def _shipped() -> tuple[Catalogue, "_Signals"]:
+    """The shipped packs and signals: as they were read before, if neither a file nor this program has changed."""
+    texts = [_yaml_files("packs"), _yaml_files("signals")]
+    program = state_of([_HERE, _HERE.parent / "model"])
+    key = repr((texts, sys.version, pydantic.VERSION)).encode() + program
+    return kept(folders.cache() / "parsed", "catalogue", key, lambda: (_load((), ()), _parsed_signals()))
 
 
 def _load(added: tuple[str, ...], only: tuple[str, ...]) -> Catalogue:
@@ -87,7 +104,8 @@ class _Loader:
     """Reads packs one by one, and collects their signals, names and mistakes."""
 
     def __init__(self) -> None:
-        shipped, places = _signals()
+        shipped, places = _parsed_signals()
+        self._shipped = shipped
         self.signals = dict(shipped)
         self.mistakes: list[str] = []
         self._packs, self._rules, self._signals = (
@@ -108,7 +126,7 @@ class _Loader:
         for name in pack.signals:
             self.mistakes += self._signals.mistakes(document, ("signals", name), name)
         # Only its own signals and the shipped ones: a pack must not depend on which others are loaded.
-        known = {**pack.signals, **load_signals()}
+        known = {**pack.signals, **self._shipped}
         self.signals = {**pack.signals, **self.signals}
         self.mistakes += check_signals(document, pack.signals, known)
         rules = tuple(self._rule(document, at, rule, known) for at, rule in enumerate(pack.rules))
@@ -124,9 +142,13 @@ class _Loader:
         return rule
 
 
-@cache
-def _signals() -> tuple[Mapping[str, Signal], Mapping[str, str]]:
+def _signals() -> _Signals:
     """The shipped signals, and the place where each is defined."""
+    return _shipped()[1]
+
+
+@cache
+def _parsed_signals() -> _Signals:
     documents = [read(*named) for named in _yaml_files("signals").values()]
     parts = [validate(document, Signals).signals for document in documents]
     signals = {name: signal for part in parts for name, signal in part.items()}

@@ -1,0 +1,71 @@
+"""Keeps what is slow to make in a folder of the user, from one command to the next."""
+
+import hashlib
+import os
+import pickle
+import stat
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from secrets import token_hex
+from typing import TypeVar
+
+_MOST = 8  # results of one name: a program in two versions, each with and without packs of its own
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+
+Made = TypeVar("Made")
+
+
+def kept(folder: Path, name: str, key: bytes, make: Callable[[], Made]) -> Made:
+    """What `make` returned for this key before, or returns now, which is kept for the next time.
+
+    A file of the folder is only used if the user owns it and the folder, and nobody else can write to either: its
+    content is a program. One that is damaged, and a folder that cannot be used, cost time and nothing else.
+    """
+    if sys.platform == "win32" and not folder.is_relative_to(Path.home()):
+        return make()  # there a home is its user's alone, and what others can write to elsewhere is hard to tell
+    path = folder / f"{name}-{hashlib.sha256(key).hexdigest()[:32]}.pickle"
+    with suppress(Exception):  # a pickle that does not fit this program may raise anything
+        content = _read(path)
+        if content[:32] == hashlib.sha256(content[32:]).digest():
+            return pickle.loads(content[32:])
+    made = make()
+    with suppress(OSError, pickle.PicklingError):
+        content = pickle.dumps(made, 5)
+        _write(path, hashlib.sha256(content).digest() + content)
+        written = sorted(folder.glob(f"{name}-*.pickle"), key=lambda one: one.stat().st_mtime)
+        for old in written[:-_MOST]:
+            old.unlink()
+    return made
+
+
+def state_of(folders: list[Path]) -> bytes:
+    """What changes where any file of these folders does: names, sizes and times."""
+    files = sorted(file for folder in folders for file in folder.rglob("*") if file.suffix in (".py", ".yaml"))
+    return repr([(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]).encode()
+
+
+def _read(path: Path) -> bytes:
+    _refuse_foreign(path.parent.lstat())
+    with open(os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)), "rb") as file:
+        _refuse_foreign(os.fstat(file.fileno()))
+        return file.read()
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _refuse_foreign(path.parent.lstat())
+    partial = path.with_name(f".{token_hex(8)}.partial")
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        with open(os.open(partial, flags, 0o600), "wb") as file:
+            file.write(content)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _refuse_foreign(found: os.stat_result) -> None:
+    if sys.platform != "win32" and (found.st_uid != os.geteuid() or found.st_mode & _OTHERS_WRITE):
+        raise PermissionError
