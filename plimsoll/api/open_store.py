@@ -5,20 +5,19 @@ import os
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from plimsoll.api.store_address import store_address
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
-from plimsoll.serve import data_folder
-from plimsoll.serve.credentials import owner_token
+from plimsoll.native import data_folder, running
 from plimsoll.store.duck.store import FILE, DuckStore
 from plimsoll.store.influx.address import Address
-from plimsoll.store.influx.server import Server
-from plimsoll.store.influx.store import InfluxStore
 from plimsoll.store.protocol import Store
-from plimsoll.store.remote import RemoteStore
-from plimsoll.up import running
+
+if TYPE_CHECKING:
+    from plimsoll.store.influx.store import InfluxStore
+    from plimsoll.store.remote import RemoteStore
 
 Notify: TypeAlias = Callable[[str], None]
 _log = logging.getLogger(__name__)
@@ -49,15 +48,19 @@ def open_store(named: str | None, *, make: bool = False, notify: Notify = _log.w
         influx.close()
 
 
-def influx_store(address: Address, notify: Notify) -> InfluxStore:
+def influx_store(address: Address, notify: Notify) -> "InfluxStore":
     """The InfluxDB at an address. `notify` is as in `open_store`."""
+    # Its client is slow to import, and most have no InfluxDB.
+    from plimsoll.store.influx.server import Server  # noqa: PLC0415
+    from plimsoll.store.influx.store import InfluxStore  # noqa: PLC0415
+
     if address.token_file:
         notify(f"store: {address.url}, with the token in {address.token_file}")
     return InfluxStore(Server(address, waiting=notify))
 
 
 @contextmanager
-def open_embedded(folder: Path, *, make: bool = False) -> Generator[DuckStore | RemoteStore]:
+def open_embedded(folder: Path, *, make: bool = False) -> Generator["DuckStore | RemoteStore"]:
     """The store in a data folder; while `plimsoll up` runs there, it is reached through that."""
     store = _embedded(folder, make=make)
     try:
@@ -66,9 +69,12 @@ def open_embedded(folder: Path, *, make: bool = False) -> Generator[DuckStore | 
         store.close()
 
 
-def _embedded(folder: Path, *, make: bool) -> DuckStore | RemoteStore:
+def _embedded(folder: Path, *, make: bool) -> "DuckStore | RemoteStore":
     known = running.find(folder)
     if known:
+        from plimsoll.serve.credentials import owner_token  # noqa: PLC0415
+        from plimsoll.store.remote import RemoteStore  # noqa: PLC0415
+
         return RemoteStore(known.address, owner_token(folder), known.check_listens)
     if make:
         data_folder.made(folder)

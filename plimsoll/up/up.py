@@ -21,6 +21,7 @@ from plimsoll.collect.processes import ProcessWatch
 from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.points import Points
+from plimsoll.native.running import OnlyOne
 from plimsoll.notify import settings as up_settings
 from plimsoll.notify.delivery import senders
 from plimsoll.notify.heartbeat import Heartbeat
@@ -37,7 +38,6 @@ from plimsoll.serve.serving import Certificate, Serving
 from plimsoll.store.duck.store import DuckStore
 from plimsoll.store.protocol import Store
 from plimsoll.up import overview
-from plimsoll.up.running import OnlyOne
 from plimsoll.up.sources import Source, Sources
 from plimsoll.up.watchdog import Watchdog
 from plimsoll.up.watched import Watched

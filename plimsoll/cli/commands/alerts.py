@@ -20,6 +20,7 @@ from plimsoll.model.styled import Line
 from plimsoll.model.time_arguments import TimeRange
 from plimsoll.model.times import SECOND, Zone, parse_duration
 from plimsoll.model.value_text import quantity
+from plimsoll.native import data_folder
 from plimsoll.notify import alerts_document
 from plimsoll.notify import settings as up_settings
 from plimsoll.notify.delivery import senders
@@ -27,7 +28,6 @@ from plimsoll.notify.messages import Message
 from plimsoll.notify.outbox import notifications, states
 from plimsoll.notify.redaction import redacted
 from plimsoll.rules.severity import COLOURS
-from plimsoll.serve import data_folder
 
 _DAY = 86_400 * SECOND
 _LATE = 90 * SECOND

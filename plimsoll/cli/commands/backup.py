@@ -4,7 +4,7 @@ from pathlib import Path
 
 from plimsoll.api.open_store import open_embedded
 from plimsoll.cli.console import print_line
-from plimsoll.serve import data_folder
+from plimsoll.native import data_folder
 
 
 def run(to: Path, data: Path | None) -> None:

@@ -21,16 +21,17 @@ from plimsoll.demo import live_host
 from plimsoll.hosts import settings as host_settings
 from plimsoll.model.errors import Unusable
 from plimsoll.model.points import Points
+from plimsoll.native import data_folder
+from plimsoll.native.running import OnlyOne
 from plimsoll.notify import settings as up_settings
 from plimsoll.pages.application import routes
 from plimsoll.rules.load import load
-from plimsoll.serve import credentials, data_folder
+from plimsoll.serve import credentials
 from plimsoll.serve.listen import Listen
 from plimsoll.serve.serving import Certificate
 from plimsoll.store.duck.store import DuckStore
 from plimsoll.store.protocol import Store
 from plimsoll.up import log_lines
-from plimsoll.up.running import OnlyOne
 from plimsoll.up.sources import Source
 from plimsoll.up.up import Setup, Up
 
