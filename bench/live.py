@@ -1,0 +1,89 @@
+"""How long an evaluation of a large live fleet takes, and how much memory its windows need.
+
+    python -m bench.live [--hosts 1000]
+
+The store answers from memory: what is measured is the judging. One of ten evaluations of the last minutes is counted
+after the first, which plans.
+"""
+
+import argparse
+import time
+import tracemalloc
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+
+from bench.fleet import Host, log
+from plimsoll.alerting.judging import LiveJudge
+from plimsoll.alerting.planning import Site
+from plimsoll.hosts.facts import GivenFacts
+from plimsoll.model.log import Times
+from plimsoll.model.samples import Samples
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND
+from plimsoll.rules.evaluate import EVERY
+from plimsoll.rules.load import load
+
+_SERIES = 60  # of a host
+_START = 1_700_000_000 * SECOND // EVERY * EVERY
+_BEFORE = 1800 * SECOND
+_EVALUATIONS = 5
+
+
+class Fleet:
+    """A store of hosts that record every 10 seconds, each at its own second."""
+
+    def __init__(self, hosts: int) -> None:
+        self._samples: dict[Series, Samples] = {}
+        times: Times = np.arange(_START - _BEFORE, _START + 20 * EVERY, 10 * SECOND, dtype=np.int64)
+        recorded = [log(Host(name, kind), times) for name, kind in (("WIN", "windows"), ("lnx", "telegraf"))]
+        columns = [[one.column(at) for at in range(len(one.series))] for one in recorded]
+        for host in range(hosts):
+            kind = host % 2
+            shifted = times + host % 10 * SECOND
+            for series, values in [*zip(recorded[kind].series, columns[kind], strict=True)][:_SERIES]:
+                self._samples[replace(series, host=f"{series.host}{host}")] = Samples(shifted, values)
+
+    def series(self, start: int, end: int, *, live: bool = False) -> SimpleNamespace:
+        """All series."""
+        return SimpleNamespace(series=[*self._samples])
+
+    def read(self, series: list[Series], start: int, end: int, *, live: bool = False) -> list[Samples]:
+        """Samples as a store gives them: of each series in arrays of their own."""
+        found = [self._samples[one].between(start, end) for one in series]
+        return [Samples(one.times.copy(), one.values.copy()) for one in found]
+
+
+def evaluation(hosts: int) -> tuple[float, float]:
+    """The CPU seconds of one evaluation, and the bytes of each sample that is held in windows."""
+    store = Fleet(hosts)
+    tracemalloc.start()
+    judge = LiveJudge(store, Site(load()), GivenFacts(), {})  # pyright: ignore[reportArgumentType]
+    judge.advance(np.array([_START], dtype=np.int64))
+    # What is held of samples: arrays, and the objects of the windows.
+    held = tracemalloc.take_snapshot().filter_traces(
+        [tracemalloc.Filter(True, f"*{name}") for name in ("buffers.py", "samples.py", "live.py", "sampling.py")]
+    )
+    tracemalloc.stop()
+    samples = sum(len(one.times) for one in judge._buffers._held.values())
+    bytes_each = sum(one.size for one in held.statistics("filename")) / samples
+    seconds: list[float] = []
+    for at in range(1, _EVALUATIONS + 1):
+        start = time.process_time()
+        judge.advance(np.array([_START + at * EVERY], dtype=np.int64))
+        seconds.append(time.process_time() - start)
+    return sorted(seconds)[len(seconds) // 2], bytes_each
+
+
+def main() -> None:
+    """Print both figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--hosts", type=int, default=1000)
+    hosts = parser.parse_args().hosts
+    seconds, each = evaluation(hosts)
+    print(f"{hosts:,} hosts with {_SERIES} series: {seconds:.2f} CPU s an evaluation, {each:.0f} bytes a sample held")
+
+
+if __name__ == "__main__":
+    main()
