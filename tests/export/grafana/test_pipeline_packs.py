@@ -79,7 +79,9 @@ def recorded(selection: Selection, rule, case, start):
                 name: repr(float(one)) for name, one in zip(source.fields or (selection.field,), values, strict=True)
             }
             if selection.weight and not several:
-                rates = case.series[SIGNALS[selection.signal].weight.rate]
+                weight = SIGNALS[selection.signal].weight
+                assert weight is not None
+                rates = case.series[weight.rate]
                 fields |= {selection.weight: repr(float(rates[at]))}
             yield point(selection.measurement, tags | part, fields, start + at * case.interval)
 
