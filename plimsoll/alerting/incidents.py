@@ -35,7 +35,10 @@ def incidents(alerts: Iterable[Alert]) -> list[Incident]:
     found: dict[object, list[Alert]] = {}
     for one in alerts:
         found.setdefault(one.incident, []).append(one)
-    grouped = [Incident(sorted(some, key=lambda one: (_rank(one), one.begin, one.id))) for some in found.values()]
+    grouped = [
+        Incident(sorted(some, key=lambda one: (_rank(one), one.begin, one.instance or "", one.id)))
+        for some in found.values()
+    ]
     return sorted(grouped, key=lambda one: (_rank(one.worst), one.worst.kind == "rule", -one.worst.fired_at))
 
 

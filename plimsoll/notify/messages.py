@@ -167,13 +167,14 @@ def _remarks(group: Group, style: Style, failing_since: int | None) -> Iterator[
         yield f"Messages could not be sent here since {style.zone.clock(failing_since)}."
 
 
-def _rank(one: Item) -> tuple[bool, int, bool, int, str, int]:
+def _rank(one: Item) -> tuple[bool, int, bool, int, str, str, int]:
     return (
         one.what in _ENDED,
         SEVERITIES.index(one.alert.severity),
         one.alert.kind == "rule",  # a silent host, a flapping rule come first
         _ORDER.index(one.what),
-        host_key(one.alert.host),  # of equals always the same one is named
+        host_key(one.alert.host),  # of equals always the same one is named: the host before its instances
+        one.alert.instance or "",
         one.alert.id,
     )
 

@@ -169,7 +169,7 @@ def details_of(
     gained = f" gained in {window}" if rule.reduce == "increase" else ""
     return Details(
         title=signal.title,
-        cause=signal.resource or rule.signal,
+        cause=signal.resource or (signal.pressure.resource if signal.pressure else rule.signal),
         unit=signal.unit,
         limit=limit_text(healthy, signal.unit),
         should=f"{should_text(healthy, signal.unit)}{gained}",
