@@ -147,7 +147,7 @@ def _what(alert: Alert, situation: Situation, now: int) -> What | None:
         over = told.what == "fired" and not _lasts(alert, situation)
         return "ended" if over else None
     brief = alert.kind == "host-silent" and alert.ended_at - alert.fired_at < GRACE
-    if alert.hush or brief or alert.ended_at <= max(situation.since, now - FORGOTTEN):
+    if alert.hush or brief or alert.ended_at <= max(situation.since, now - FORGOTTEN) or _lasts(alert, situation):
         return None
     return "fired and ended"
 

@@ -41,8 +41,8 @@ def test_alerts_of_a_host_come_together_and_not_twice_a_minute(phone):
     phone.step((CPU, "WEB01"), (BUSY, "WEB01"), (CPU, "WEB01", "1"), (CPU, "WEB01", "2"), times=12)
     assert phone.titles == ["CRITICAL: Processor time of WEB01 is 95 %"]
     assert phone.sent[0][1].body.count("it should stay") == 3
-    phone.step((CPU, "WEB01"), (FREE_SPACE, "WEB01", "C:"), times=2)
-    assert phone.titles[1:] == ["CRITICAL: Free space of WEB01, C: is 95 %"]
+    phone.step((CPU, "WEB01"), (FREE_SPACE, "WEB01", "C:"), times=2, value=3.0)
+    assert phone.titles[1:] == ["Warning: Free space of WEB01, C: is 3 %"]
     assert phone.sent[1][0] - phone.sent[0][0] >= HOST_EVERY
 
 

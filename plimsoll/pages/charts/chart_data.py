@@ -149,7 +149,7 @@ def _spans(alert: Alert, end: int) -> list[Span]:
 
 
 def _gravity(span: Span) -> int:
-    return gravity(span.severity) if span.severity in SEVERITIES else -1
+    return gravity(span.severity) if span.severity and span.severity in SEVERITIES else -1
 
 
 def _urgency(alert: Alert) -> tuple[bool, int, int]:
