@@ -182,8 +182,8 @@ def test_a_port_that_is_taken(plimsoll, influxdb, stack):
     done = plimsoll("stack", "start", "--folder", stack.folder, "--port", port)
     assert (done.status, done.out) == (2, "")
     assert done.err == (
-        f"plimsoll: port {port} is taken by another program; stop that, or choose another port: "
-        f"plimsoll stack start --port {int(port) + 1}\n"
+        f"plimsoll: port {port} is taken by another program; stop that, or choose another, such as "
+        f"--port {int(port) + 1}\n"
     )
     assert not stack.status().running
 
