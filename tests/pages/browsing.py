@@ -33,7 +33,8 @@ class Opened:
 
     @property
     def fits(self) -> bool:
-        """Whether nothing is wider than the window."""
+        """Whether nothing is wider than the window, once the page's styles are there."""
+        self.page.wait_for_load_state("load")
         return self.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 

@@ -15,7 +15,13 @@ from plimsoll.rules.signal_finder import Finder
 TELEGRAF = Path(__file__).parents[2] / "telegraf"
 SOURCES = [(name, source) for name, signal in load_signals().items() for source in signal.sources]
 PATHS = {source.path for _, source in SOURCES if source.path}
-FIELDS = {(source.measurement, field) for _, source in SOURCES if source.measurement for field in source.fields}
+# A fallback stands in for what others did not record: these configurations record the source that it stands in for.
+FIELDS = {
+    (source.measurement, field)
+    for _, source in SOURCES
+    if source.measurement and not source.fallback
+    for field in source.fields
+}
 
 # Objects that no Windows has any more on which Telegraf runs.
 OF_OLD = {"Network Segment", "Site Server LDAP Service"}
