@@ -19,8 +19,8 @@ def said(path: Path) -> list[str]:
     """The texts of a module but for its docstrings."""
     tree = ast.parse(path.read_text("utf-8"))
     docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-    return [node.value for node in texts if id(node) not in docs]
+    texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in docs]
+    return [node.value for node in texts if isinstance(node.value, str)]
 
 
 def test_no_room_below_the_command_line_names_an_option():

@@ -23,7 +23,9 @@ def test_any_values_are_drawn_within_the_drawing(values, limit):
         assert all(map(math.isnan, values))
         return
     for line in filter(None, made.path.split("M")):
-        height = int(re.match(r"\d+ (-?\d+)", line)[1])
+        first = re.match(r"\d+ (-?\d+)", line)
+        assert first
+        height = int(first[1])
         for rise in re.findall(r" 1 (-?\d+)", line):
             assert 0 <= height <= HEIGHT
             height += int(rise)

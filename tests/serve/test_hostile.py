@@ -27,7 +27,7 @@ class Slow(Credentials):
 
     def __init__(self, folder):
         super().__init__(folder)
-        self.asked, self.let = [], Event()
+        self.asked, self.let, self.right = [], Event(), ""
 
     def may_read(self, password):
         self.asked.append(password)

@@ -4,7 +4,8 @@ from plimsoll.up.watchdog import Watchdog
 
 
 def test_a_loop_that_hangs_is_told_of_once_and_again_after_it_went_on():
-    last, told = [None], []
+    last: list[int | None] = [None]
+    told = []
     watchdog = Watchdog(lambda: last[0], lambda title, body: told.append(title))
     for now in range(0, 60, 5):
         watchdog.look(now)
