@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 
+from plimsoll.model.log import Times
 from plimsoll.model.samples import Samples
 from plimsoll.model.sampling import sampling_interval
 from plimsoll.model.series import Series
@@ -34,11 +35,12 @@ class Buffers:
         new = [series for series in reach if series not in self._held]
         # Where the last step ended before `start`, what lies between is needed, too.
         since = (start if self._end is None else min(start, self._end + 1)) - self._overlap
+        clocks = _Clocks()
         for series, samples in zip(known, self._store.read(known, since, end, live=True) if known else (), strict=True):
-            self._held[series] = _cut(_joined(self._held[series], samples, since), start - reach[series])
+            self._held[series] = clocks.joined(self._held[series], samples, since, start - reach[series])
         furthest = start - max((reach[series] for series in new), default=0)
         for series, samples in zip(new, self._store.read(new, furthest, end, live=True) if new else (), strict=True):
-            self._held[series] = _cut(_declared(samples, None), start - reach[series])
+            self._held[series] = clocks.joined(_NOTHING, samples, furthest, start - reach[series])
         self._end = end
 
     def samples(self, series: Series) -> Samples:
@@ -51,25 +53,35 @@ class Buffers:
             self._held.pop(one, None)
 
 
-def _joined(held: Samples, new: Samples, since: int) -> Samples:
-    """The samples held before `since`, and the new ones."""
-    kept = int(np.searchsorted(held.times, since, side="left"))
-    if not len(new.times) and kept == len(held.times):
-        return held
-    times = np.concatenate([held.times[:kept], new.times])
-    return _declared(Samples(times, np.concatenate([held.values[:kept], new.values])), held.declared)
+class _Clocks:
+    """Joins samples; series of a host share their times, which are joined, kept and looked at once."""
+
+    def __init__(self) -> None:
+        self._shared: dict[bytes, Times] = {}
+        self._joined: dict[tuple[int, int, int | None, int], tuple[slice, int, Samples]] = {}
+        self._alive: list[Times] = []  # so that no other array gets the identity of one that was seen
+
+    def joined(self, held: Samples, new: Samples, since: int, start: int) -> Samples:
+        """The samples held before `since` and the new ones, from `start` on."""
+        times = self._shared.setdefault(new.times.tobytes(), new.times)
+        key = id(held.times), id(times), held.declared, start
+        found = self._joined.get(key)
+        if found is None:
+            kept = int(np.searchsorted(held.times, since, side="left"))
+            every = np.concatenate([held.times[:kept], times])
+            first = int(np.searchsorted(every, start, side="left"))
+            known = held.declared if len(held.times) else None
+            interval = held.declared if not len(times) and kept == len(held.times) else _interval(every, known)
+            timed = Samples(every[first:].copy(), np.empty(0), interval)
+            found = self._joined[key] = slice(min(first, kept), kept), max(0, first - kept), timed
+            self._alive.append(held.times)
+        old, skipped, timed = found
+        values = np.concatenate([held.values[old], new.values[skipped:]])
+        return Samples(timed.times, values, timed.declared)
 
 
-def _cut(samples: Samples, start: int) -> Samples:
-    first = int(np.searchsorted(samples.times, start, side="left"))
-    return samples if not first else Samples(samples.times[first:], samples.values[first:], samples.declared)
-
-
-def _declared(samples: Samples, known: int | None) -> Samples:
-    """The samples with the interval that their newest steps show if these are alike, else with the known one."""
-    steps = np.diff(samples.times[-_KEPT_UP - 1 :])
+def _interval(times: Times, known: int | None) -> int | None:
+    """The interval that the newest steps show if these are alike, else the known one."""
+    steps = np.diff(times[-_KEPT_UP - 1 :])
     is_alike = len(steps) == _KEPT_UP and steps.max() <= _ALIKE * steps.min()
-    interval = (
-        sampling_interval(samples.times[-_KEPT_UP - 1 :]) if is_alike else known or sampling_interval(samples.times)
-    )
-    return Samples(samples.times, samples.values, interval)
+    return sampling_interval(times[-_KEPT_UP - 1 :]) if is_alike else known or sampling_interval(times)

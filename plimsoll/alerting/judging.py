@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from functools import partial
 from math import isnan, nan
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,8 +21,9 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.model.value_text import quantity
 from plimsoll.rules.crossings import worst_of
-from plimsoll.rules.evaluate import EVERY, Conditions, Judge
+from plimsoll.rules.evaluate import EVERY, Conditions, Judge, Matrix
 from plimsoll.rules.origins import Origins, series_of
+from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.states import State, Status, Truth, step
 from plimsoll.rules.subjects import host_of, host_tags
 from plimsoll.store.protocol import Store
@@ -46,6 +48,39 @@ class Step:
     readings: Sequence[Reading]
     statuses: Mapping[Key, Status]
     heard: Mapping[str, int]
+
+
+class Latest(NamedTuple):
+    """The last evaluations of a rule for a subject: a row of the rule's matrix."""
+
+    planned: Planned
+    matrix: Matrix
+    row: int
+
+    @property
+    def at(self) -> int:
+        """The last evaluation (UTC ns)."""
+        return int(self.matrix.times[-1])
+
+    @property
+    def healthy(self) -> Healthy:
+        """The limit."""
+        return self.matrix.healthy[self.row]
+
+    @property
+    def value(self) -> float:
+        """The reduced value; NaN if there is no data."""
+        return float(self.matrix.values[self.row, -1])
+
+    @property
+    def impossible(self) -> float:
+        """The reduced value that cannot be; NaN if it can."""
+        return float(self.matrix.impossible[self.row, -1]) if len(self.matrix.times) else nan
+
+    @property
+    def has_data(self) -> bool:
+        """Whether the condition is known."""
+        return bool(self.matrix.enter[self.row, -1] != Truth.NO_DATA)
 
 
 class LiveJudge:
@@ -82,7 +117,8 @@ class LiveJudge:
         self._differs = False  # whether the series differ from those that were planned with
         self._statuses = {key: status for key, status in statuses.items() if status.state in _ACTIVE}
         self._worst: dict[Key, float] = {}  # of those that are pending
-        self._latest: dict[Key, tuple[Planned, Conditions]] = {}
+        self._by_rule: list[list[Planned]] = []
+        self._latest: dict[Key, Latest] = {}
         self._not_judged: dict[str, set[str]] = {}
 
     @property
@@ -111,7 +147,7 @@ class LiveJudge:
         found: dict[str, set[str]] = {}
         for one in self._planned:
             latest = self._latest.get(one.key)
-            value = float(latest[1].impossible[-1]) if latest and len(latest[1].impossible) else nan
+            value = latest.impossible if latest else nan
             if one.rule.severity != "info" and not isnan(value):
                 signal = self._site.catalogue.signals[one.rule.signal]
                 found.setdefault(one.subject.key[0], set()).add(f"{signal.title} {quantity(value, signal.unit)}")
@@ -130,14 +166,14 @@ class LiveJudge:
     def value(self, key: Key, at: int) -> float:
         """The reduced value of a rule at the last evaluation, if that was `at`; NaN if there is no data."""
         latest = self._latest.get(key)
-        return float(latest[1].values[-1]) if latest and int(latest[1].times[-1]) == at else float("nan")
+        return latest.value if latest and latest.at == at else nan
 
     def state(self, key: Key) -> State:
         """The state of a rule after the last evaluation."""
         if key in self._statuses:
             return self._statuses[key].state
         latest = self._latest.get(key)
-        return State.OK if latest and latest[1].enter[-1] != Truth.NO_DATA else State.NO_DATA
+        return State.OK if latest and latest.has_data else State.NO_DATA
 
     def now(self, at: int) -> list[JudgedNow]:
         """Every rule that is judged, as it is after the last evaluation, `at`."""
@@ -146,10 +182,9 @@ class LiveJudge:
             latest = self._latest.get(one.key)
             if latest:
                 since = self._statuses.get(one.key, Status()).since
-                healthy, value = latest[1].healthy, self.value(one.key, at)
-                odd = float(latest[1].impossible[-1])
-                state = self.state(one.key)
-                found.append(JudgedNow(one.rule, one.subject, healthy, value, state, since, one.note, odd))
+                value, state = self.value(one.key, at), self.state(one.key)
+                odd = latest.impossible
+                found.append(JudgedNow(one.rule, one.subject, latest.healthy, value, state, since, one.note, odd))
         return found
 
     def advance(self, at: Times) -> Step:
@@ -169,14 +204,9 @@ class LiveJudge:
             self._intervals = None
         judge = Judge(self._find, self._buffers.samples, self._facts, signals=self._site.catalogue.signals)
         transitions: list[Transition] = []
-        for one in self._planned:
+        for planned in self._by_rule:
             self._check()
-            try:
-                found = judge.conditions(one.rule, one.subject, one.origin, at)
-            except UnknownFact as unknown:
-                self._not_judged.setdefault(one.subject.host, set()).add(unknown.fact)
-                continue
-            transitions += self._step(one, found)
+            transitions += self._judged(judge, planned, at)
         transitions += self._step_vanished(end)
         self._last = end
         transitions.sort(key=lambda one: one.at)
@@ -217,6 +247,7 @@ class LiveJudge:
         values = [(one, partial(self._values, one)) for one in series]
         self._facts = Facts(self._given, facts_shown_by(values))
         self._planned, finder = plan(self._site, series, self._facts, self._check)
+        self._by_rule = _by_rule(self._planned)
         self._find = finder.find
         self._not_judged = {}
         reach: dict[Series, int] = dict(telling)
@@ -233,12 +264,29 @@ class LiveJudge:
     def _values(self, series: Series) -> Values:
         return self._buffers.samples(series).values
 
+    def _judged(self, judge: Judge, planned: Sequence[Planned], at: Times) -> list[Transition]:
+        """Judge one rule for all its subjects at once; their changes of state."""
+        rule = planned[0].rule
+        try:
+            matrices = [*judge.matrices(rule, [(one.subject, one.origin) for one in planned], at)]
+        except UnknownFact as unknown:
+            if len(planned) > 1:
+                return [change for one in planned for change in self._judged(judge, [one], at)]
+            self._not_judged.setdefault(planned[0].subject.host, set()).add(unknown.fact)
+            return []
+        changes: list[Transition] = []
+        of_row = iter(planned)
+        for found in matrices:
+            true = (found.enter == Truth.TRUE).any(axis=1).tolist()
+            for row, one in zip(range(len(found.subjects)), of_row, strict=False):
+                self._latest[one.key] = Latest(one, found, row)
+                if true[row] or one.key in self._statuses:
+                    changes += self._step(one, found.row(row))
+        return changes
+
     def _step(self, one: Planned, found: Conditions) -> list[Transition]:
         """Step one rule over its conditions; its changes of state."""
         key, status = one.key, self._statuses.get(one.key, Status())
-        self._latest[key] = one, found
-        if status.state not in _ACTIVE and not (found.enter == Truth.TRUE).any():
-            return []
         changes: list[Transition] = []
         worst = self._worst.pop(key, nan)
         for at, enter, stay, value in _rows(found):
@@ -274,13 +322,13 @@ class LiveJudge:
         judged = {one.key for one in self._planned}
         gone = {key: latest for key, latest in self._latest.items() if key not in judged}
         changes: list[Transition] = []
-        for key, (one, found) in gone.items():
+        for key, (one, matrix, row) in gone.items():
             before = self._statuses.get(key, Status())
             if before.state == State.FIRING:
                 continue
             if before.state == State.PENDING:
                 after = step(before, at, Truth.NO_DATA, Truth.NO_DATA, one.rule.for_)
-                changes.append(_change(one, found, at, before, after, float("nan")))
+                changes.append(_change(one, matrix.row(row), at, before, after, nan))
                 del self._statuses[key]
             del self._latest[key]
         return changes
@@ -292,6 +340,19 @@ class LiveJudge:
             for key, status in self._statuses.items()
             if status.state == State.FIRING
         ]
+
+
+def _by_rule(planned: Sequence[Planned]) -> list[list[Planned]]:
+    """What is planned, by rule as it applies: hosts may have limits and severities of their own."""
+    found: dict[str, list[list[Planned]]] = {}
+    for one in planned:
+        alike = found.setdefault(one.rule.id, [])
+        some = next((some for some in alike if some[0].rule is one.rule or some[0].rule == one.rule), None)
+        if some is None:
+            alike.append([one])
+        else:
+            some.append(one)
+    return [some for alike in found.values() for some in alike]
 
 
 def _rows(found: Conditions) -> Iterator[tuple[int, Truth, Truth, float]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TypeAlias
 
 from plimsoll.hosts.facts import Drives, Facts
@@ -52,7 +52,7 @@ class Planned:
     origin: Origin
     note: str = ""
 
-    @property
+    @cached_property
     def key(self) -> Key:
         """The key of its alerts."""
         return self.rule.id, *self.subject.key

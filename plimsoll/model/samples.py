@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,21 +18,27 @@ from plimsoll.model.series import Series
 class Samples:
     """Times (UTC ns, strictly ascending) and values of one series; NaN where a row had no sample.
 
-    `declared` is the sampling interval (ns) where it is known from elsewhere, as it is of live series.
+    `declared` is the sampling interval (ns) where it is known from elsewhere, as it is of live series. `timed_as` are
+    other samples with the very same times, so that their intervals are found once.
     """
 
     times: Times
     values: Values
     declared: int | None = None
+    timed_as: "Samples | None" = None
 
     @cached_property
     def interval(self) -> int | None:
         """The sampling interval (ns): declared, or the median step between rows, including those without a sample."""
+        if self.timed_as:
+            return self.timed_as.interval
         return self.declared or sampling_interval(self.times)
 
     @cached_property
     def other_intervals(self) -> list[Stretch]:
         """The parts that were sampled at another interval than the rest; none if the interval is declared."""
+        if self.timed_as:
+            return self.timed_as.other_intervals
         return [] if self.declared else other_intervals(self.times)
 
     @cached_property
@@ -44,6 +51,8 @@ class Samples:
         """The rows from `start` to `end`, both included; None leaves that end open."""
         first = 0 if start is None else int(np.searchsorted(self.times, start, side="left"))
         last = len(self.times) if end is None else int(np.searchsorted(self.times, end, side="right"))
+        if not first and last == len(self.times) and not self.declared:
+            return self
         return Samples(self.times[first:last], self.values[first:last])
 
     def chosen(self, wanted: Callable[[Times], NDArray[np.bool_]]) -> "Samples":
@@ -74,8 +83,22 @@ class Recorded:
         places = self._places[series.key]
         if not places:
             raise KeyError(series)
-        parts = [Samples(self._logs[at].times, self._logs[at].column(column)) for at, column in places]
+        parts = [_held(self._logs[at], column) for at, column in places]
         return parts[0] if len(parts) == 1 and self._logs[places[0][0]].times_differ else joined(parts)
+
+
+_columns: WeakKeyDictionary[Log, WeakValueDictionary[int, Samples]] = WeakKeyDictionary()
+
+
+def _held(log: Log, column: int) -> Samples:
+    """The samples of a column: the same object for all who ask while one of them holds it."""
+    held = _columns.setdefault(log, WeakValueDictionary())
+    samples = held.get(column)
+    if samples is None:
+        timed = held.get(-1) or Samples(log.times, np.empty(0))
+        samples = held[column] = Samples(log.times, log.column(column), timed_as=timed)
+        held[-1] = timed
+    return samples
 
 
 def joined(parts: Sequence[Samples]) -> Samples:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import PurePath
 
 import numpy as np
@@ -16,9 +15,9 @@ from plimsoll.model.value_text import quantity
 from plimsoll.review.bad_counters import MOST_IMPOSSIBLE, BadCounter
 from plimsoll.review.findings import Finding, Outcome
 from plimsoll.review.sentences import breach_sentence, subject_title
-from plimsoll.rules.crossings import Crossing
+from plimsoll.rules.crossings import Found, gaps_crossed
 from plimsoll.rules.evaluate import EVERY, Track
-from plimsoll.rules.states import State, Truth
+from plimsoll.rules.states import Truth
 from plimsoll.rules.subjects import Subject
 
 _MOST_NAMED = 3
@@ -140,14 +139,14 @@ def undecided(findings: Iterable[Finding]) -> Iterator[Doubt]:
 def broken_off(findings: Iterable[Finding], end: int | None) -> Iterator[Doubt]:
     """Thresholds that were crossed when a host's samples ended, well before the end of the run (UTC ns)."""
     for one in findings:
-        if end is None or not one.severe or one.outcome != Outcome.HELD or not one.track or not one.crossings:
+        if end is None or not one.severe or one.outcome != Outcome.HELD or not one.track or not one.columns:
             continue
         if one.rule.phase and one.track.phase_known:
             continue
-        last = one.crossings[-1]
-        early = end - last.end
+        last = int(one.columns.ends[-1])
+        early = end - last
         last_with_data = int(one.track.times[one.track.truths != Truth.NO_DATA][-1])
-        if last.end == last_with_data and early > max(one.rule.for_, 2 * one.track.window):
+        if last == last_with_data and early > max(one.rule.for_, 2 * one.track.window):
             side = _SIDES[one.track.healthy.worse]
             when = f"when its samples ended, {duration_text(early)} before the end of the run"
             yield Doubt(f"{subject_title(one)} was {side} its limit {when}")
@@ -156,7 +155,7 @@ def broken_off(findings: Iterable[Finding], end: int | None) -> Iterator[Doubt]:
 def across_gaps(findings: Iterable[Finding]) -> Iterator[Doubt]:
     """Thresholds that were crossed before and after a gap, long enough to count if they were crossed in it, too."""
     for one in findings:
-        gap = _gap(one.crossings, one.track, one.rule.for_) if one.track and one.outcome == Outcome.HELD else None
+        gap = _gap(one.columns, one.track, one.rule.for_) if one.track and one.outcome == Outcome.HELD else None
         if one.severe and one.track and gap:
             side = _SIDES[one.track.healthy.worse]
             counts = f"and a crossing counts after {duration_text(one.rule.for_)}"
@@ -164,22 +163,23 @@ def across_gaps(findings: Iterable[Finding]) -> Iterator[Doubt]:
             yield Doubt(f"{subject_title(one)} was {side} its limit {when}, {counts}")
 
 
-def _gap(crossings: Sequence[Crossing], track: Track, for_: int) -> int | None:
-    """The length (ns) of a gap with crossings on both sides that are as long as `for_` together with it, if any."""
-    start = crossings[0].start if crossings else 0
-    for before, after in pairwise(crossings):
-        if not _only_gap(track, before, after):
-            start = after.start
-        elif after.end - start >= for_:
-            return after.start - before.end
+def _gap(crossings: Found, track: Track, for_: int) -> int | None:
+    """The length (ns) of a gap with crossings on both sides that are as long as `for_` together with it, if any.
+
+    A gap that is too long for one time of trouble is none.
+    """
+    over_gap = gaps_crossed(track)
+    if not over_gap.any():
+        return None
+    starts, ends = crossings.starts.tolist(), crossings.ends.tolist()
+    start = starts[0]
+    for at in range(1, len(starts)):
+        gap = starts[at] - ends[at - 1]
+        if not over_gap[at] or gap >= _LONGEST_GAP:
+            start = starts[at]
+        elif ends[at] - start >= for_:
+            return gap
     return None
-
-
-def _only_gap(track: Track, before: Crossing, after: Crossing) -> bool:
-    """Whether there is nothing but a gap between two crossings, one that is short enough for one time of trouble."""
-    between = (track.times > before.end) & (track.times < after.start)
-    lacking = (track.truths == Truth.NO_DATA) & (track.states != State.NOT_JUDGED)
-    return after.start - before.end < _LONGEST_GAP and bool(lacking[between].all())
 
 
 def not_throughout(spans: Mapping[str, tuple[int, int]], interval: int) -> Iterator[Doubt]:

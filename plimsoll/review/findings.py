@@ -11,7 +11,16 @@ from plimsoll.hosts.facts import Drives
 from plimsoll.hosts.overrides import Override, Overrides
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
-from plimsoll.rules.crossings import Crossing, crossings, longest_stretch, share_of_time, time_crossed, worst_value
+from plimsoll.rules.crossings import (
+    NONE_FOUND,
+    Crossing,
+    Found,
+    found,
+    longest_stretch,
+    share_of_time,
+    time_crossed,
+    worst_value,
+)
 from plimsoll.rules.evaluate import Track
 from plimsoll.rules.schema.field_types import Resource
 from plimsoll.rules.schema.pack import Pack, Rule
@@ -102,9 +111,14 @@ class Finding:
         return self.override.documented if self.override else self.rule
 
     @cached_property
+    def columns(self) -> Found:
+        """All crossings as columns, in time order; without any where it was not judged."""
+        return found(self.track) if self.track else NONE_FOUND
+
+    @cached_property
     def crossings(self) -> tuple[Crossing, ...]:
         """All crossings, in time order."""
-        return crossings(self.track) if self.track else ()
+        return self.columns.crossings()
 
     @property
     def breaches(self) -> tuple[Crossing, ...]:

@@ -132,8 +132,7 @@ class _RunJudge:
             if not subjects:
                 notes = (no_drive(rule, host, self._question.drives, [subject for subject, _ in recorded]), *bare.notes)
                 yield replace(bare, outcome=Outcome.NOT_JUDGED, notes=notes, needs=f'drive = "{rule.drive}"')
-            for subject, origin in subjects:
-                yield self._finding(replace(bare, subject=subject), subject, origin)
+            yield from self._judged(bare, subjects)
 
     def _fitted(self, bare: Finding, host: str) -> Finding:
         """The finding unchanged if the rule is for this host; else a note, or an outcome and why it is not judged."""
@@ -159,16 +158,31 @@ class _RunJudge:
                 notes = (missing, only, *bare.notes)
                 return replace(bare, outcome=Outcome.NOT_JUDGED, notes=notes, needs=found.unknown)
 
-    def _finding(self, bare: Finding, subject: Subject, origin: Origin) -> Finding:
-        rule = bare.rule
+    def _judged(self, bare: Finding, subjects: Sequence[tuple[Subject, Origin]]) -> Iterator[Finding]:
+        """The findings of a rule for the subjects of a host, all judged at once if no fact is lacking."""
+        at = self._grid(host_key(bare.subject.host)) if bare.subject else np.empty(0, dtype=np.int64)
         try:
-            track = self._judge.track(rule, subject, origin, self._grid(host_key(subject.host)))
+            tracks = [*self._judge.together(bare.rule, subjects, at)]
         except UnknownFact as unknown:
-            return replace(bare, outcome=Outcome.NOT_JUDGED, notes=(str(unknown), *bare.notes), needs=unknown.fact)
-        found = replace(bare, outcome=outcome_of(rule, track), track=track, samples=self._drawn(origin, track))
+            if len(subjects) == 1:
+                notes = (str(unknown), *bare.notes)
+                bare = replace(bare, subject=subjects[0][0])
+                yield replace(bare, outcome=Outcome.NOT_JUDGED, notes=notes, needs=unknown.fact)
+            else:
+                for one in subjects:
+                    yield from self._judged(bare, [one])
+            return
+        for (_, origin), track in zip(subjects, tracks, strict=True):
+            yield self._finding(bare, origin, track)
+
+    def _finding(self, bare: Finding, origin: Origin, track: Track) -> Finding:
+        rule = bare.rule
+        outcome, samples = outcome_of(rule, track), self._drawn(origin, track)
+        found = replace(bare, subject=track.subject, outcome=outcome, track=track, samples=samples)
         if found.stretch is not None and found.stretch < track.window:
             found = replace(found, seen=self._judge.coverage(origin, track))
-        return replace(found, notes=(*bare.notes, *notes_on(found, track, self._facts, self._question.signals)))
+        notes = notes_on(found, track, self._facts, self._question.signals)
+        return replace(found, notes=(*bare.notes, *notes)) if notes else found
 
     def _grid(self, host: str) -> Times:
         if host not in self._grids:
@@ -193,9 +207,10 @@ class _RunJudge:
         origin = recorded_as(origin)
         if isinstance(origin, SeriesOrigin) and not origin.rate:
             samples = self._samples(origin.series)
-            return Samples(samples.times, transformed(samples.values, origin.transform)).between(
-                self._question.start, self._question.end
-            )
+            values = transformed(samples.values, origin.transform)
+            if values is not samples.values:
+                samples = Samples(samples.times, values, timed_as=samples)
+            return samples.between(self._question.start, self._question.end)
         return Samples(track.times, track.values)
 
 

@@ -12,14 +12,13 @@ _OUTCOME = {outcome: at for at, outcome in enumerate(Outcome)} | {Outcome.OFTEN:
 def rank(finding: Finding) -> tuple[object, ...]:
     """Worst first: crossed by severity and duration, held by margin, then what was not judged."""
     crossed = finding.outcome in CROSSED
-    longest = max((one.duration for one in finding.breaches), default=0)
     margin = finding.margin
     subject = finding.subject
     return (
         _OUTCOME[finding.outcome],
         SEVERITIES.index(finding.rule.severity) if crossed or finding.outcome == Outcome.TOO_SHORT else 0,
         finding.outcome == Outcome.OFTEN,
-        -longest,
+        -finding.columns.longest_fired,
         -finding.time_crossed if crossed else 0,
         -finding.times_past if crossed else 0,
         margin if margin is not None else float("inf"),
@@ -35,7 +34,8 @@ def nearness(finding: Finding) -> tuple[bool, bool, float, float, float]:
     Of those whose other condition never held, the value furthest towards the limit comes first.
     """
     margin = finding.margin
-    crossed = -(finding.share_of_time or 0) if finding.brief else 0.0
+    brief = not finding.columns.fired.all()
+    crossed = -(finding.share_of_time or 0) if brief else 0.0
     lower = finding.rule.healthy.worse == "lower"
     worst = float("inf") if np.isnan(finding.worst) else finding.worst if lower else -finding.worst
-    return not finding.severe, not finding.brief, crossed, float("inf") if margin is None else margin, worst
+    return not finding.severe, not brief, crossed, float("inf") if margin is None else margin, worst

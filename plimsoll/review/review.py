@@ -32,6 +32,8 @@ from plimsoll.review.unused_settings import missing_hosts, unused_settings
 from plimsoll.review.verdict import Verdict, headline, verdict, verdict_text
 from plimsoll.rules.subjects import Subject, host_of, host_tags, hosts_of
 
+_NEVER = 2**63 - 1
+
 
 @dataclass(frozen=True)
 class Review:
@@ -158,11 +160,13 @@ class Review:
             inside = np.searchsorted(log.times, [self.start or 0, (self.end or 0) + 1]).tolist()
             times = log.times[slice(*inside)]
             for series, column in zip(log.series, log.columns, strict=True):
-                filled = column[slice(*inside)].is_not_null()
+                host = names[host_key(self.host_of(series))]
+                before, after = found.get(host, (_NEVER, -_NEVER))
+                if not len(times) or (before <= times[0] and after >= times[-1]):
+                    continue
+                filled = column[slice(*inside)].is_not_null().to_numpy()
                 if filled.any():
-                    host = names[host_key(self.host_of(series))]
-                    first, last = int(times[filled.arg_max()]), int(times[-1 - (filled.reverse().arg_max() or 0)])
-                    before, after = found.get(host, (first, last))
+                    first, last = int(times[filled.argmax()]), int(times[-1 - filled[::-1].argmax()])
                     found[host] = min(before, first), max(after, last)
         return found
 

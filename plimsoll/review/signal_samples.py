@@ -9,7 +9,6 @@ from plimsoll.model.log import Values
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
-from plimsoll.rules.evaluate import combined, total
 from plimsoll.rules.fields import Pairs, combined_rates, combined_samples, transformed
 from plimsoll.rules.origins import (
     DerivedOrigin,
@@ -20,6 +19,7 @@ from plimsoll.rules.origins import (
     TotalOrigin,
     WeightedOrigin,
 )
+from plimsoll.rules.signal_values import combined, total
 from plimsoll.rules.weighted import of_requests
 
 
@@ -33,7 +33,9 @@ def signal_samples(
     match origin:
         case SeriesOrigin(series, rate, transform):
             samples = samples_of(series)
-            samples = Samples(samples.times, transformed(samples.values, transform))
+            values = transformed(samples.values, transform)
+            if values is not samples.values:
+                samples = Samples(samples.times, values, timed_as=samples)
             return _rates(samples.present) if rate else samples
         case FieldsOrigin(operation, fields, rate, transform):
             parts = [samples_of(series) for series in fields]

@@ -1,13 +1,13 @@
 """Finds the crossings of a track, both those that fired and brief ones, and their totals."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.model.log import Values
+from plimsoll.model.log import Times, Values
 from plimsoll.rules.evaluate import EVERY, Track
+from plimsoll.rules.runs import NOT_JUDGED
 from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.states import State, Truth
 
@@ -35,57 +35,113 @@ class Crossing:
         return self.end - self.start
 
 
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The crossings of a track as columns, in time order; most are only counted and compared.
+
+    Attributes:
+        starts: Their first evaluations (UTC ns).
+        ends: Their last evaluations.
+        fired_at: When each fired; 0 for a brief one.
+        fired: Whether it fired.
+        worst: Their worst values.
+        means: Their mean values.
+        cut: Whether each begins or ends where data or judged time does.
+    """
+
+    starts: Times
+    ends: Times
+    fired_at: Times
+    fired: NDArray[np.bool_]
+    worst: Values
+    means: Values
+    cut: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @property
+    def longest_fired(self) -> int:
+        """The duration of the longest that fired, in ns; 0 if none did."""
+        return int((self.ends - self.starts)[self.fired].max(initial=0))
+
+    def crossings(self) -> tuple[Crossing, ...]:
+        """One by one."""
+        columns = (self.starts, self.ends, self.fired_at, self.fired, self.worst, self.means, self.cut)
+        return tuple(
+            Crossing(start, end, at if fired else None, worst, mean, cut)
+            for start, end, at, fired, worst, mean, cut in zip(*(one.tolist() for one in columns), strict=True)
+        )
+
+
+NONE_FOUND = Found(*(np.empty(0, dtype=kind) for kind in (np.int64, np.int64, np.int64, bool, float, float, bool)))
+
+
+def found(track: Track) -> Found:
+    """All crossings of a track, as columns."""
+    first, stop = track.runs.between(Truth.TRUE)
+    firing = track.states == State.FIRING
+    active = (track.states == State.PENDING) | firing
+    until = _next(~active, stop)
+    at = _next(firing, first)
+    fired = at < until
+    judged = np.concatenate(([False], track.runs.truths >= Truth.FALSE, [False]))
+    runs = np.flatnonzero(track.runs.truths == Truth.TRUE) + 1
+    return Found(
+        track.times[first],
+        track.times[stop - 1],
+        np.where(fired, np.append(track.times, 0)[at], 0),
+        fired,
+        *_worst_and_mean(track, first, stop),
+        ~(judged[runs - 1] & judged[runs + 1]),
+    )
+
+
 def crossings(track: Track) -> tuple[Crossing, ...]:
     """All crossings of a track, in time order."""
-    true = (track.truths == Truth.TRUE) & (track.states != State.NOT_JUDGED)
-    judged = np.concatenate(([False], _judged(track), [False]))
-    active = (track.states == State.PENDING) | (track.states == State.FIRING)
-    inactive = np.flatnonzero(~active)
-    firing = np.flatnonzero(track.states == State.FIRING)
-    runs = _runs(true)
-    worst, means = _worst_and_mean(track, runs)
-    found: list[Crossing] = []
-    for at, (first, last) in enumerate(runs):
-        until = int(next(iter(inactive[np.searchsorted(inactive, last) :]), len(active)))
-        fired = int(next(iter(firing[np.searchsorted(firing, first) :]), until))
-        found.append(
-            Crossing(
-                start=int(track.times[first]),
-                end=int(track.times[last - 1]),
-                fired_at=int(track.times[fired]) if fired < until else None,
-                worst=float(worst[at]),
-                mean=float(means[at]),
-                cut=not (judged[first] and judged[last + 1]),
-            )
-        )
-    return tuple(found)
+    return found(track).crossings()
 
 
-def _worst_and_mean(track: Track, runs: Sequence[Sequence[int]]) -> tuple[Values, Values]:
+def _next(wanted: NDArray[np.bool_], at: NDArray[np.intp]) -> NDArray[np.intp]:
+    """For each evaluation the first wanted one from it on; the number of evaluations if there is none."""
+    places = np.append(np.flatnonzero(wanted), len(wanted))
+    return places[np.searchsorted(places, at)]
+
+
+def _worst_and_mean(track: Track, first: NDArray[np.intp], stop: NDArray[np.intp]) -> tuple[Values, Values]:
     """The worst and mean value of each run of true evaluations; the rule has a value at all of them."""
-    if not runs:
+    if not len(first):
         return np.empty(0), np.empty(0)
-    edges = np.array(runs, dtype=np.intp)
-    bounds = edges.ravel()
+    bounds = np.column_stack((first, stop)).ravel()
     values = np.append(track.values, 0.0)
-    means = np.add.reduceat(values, bounds)[::2] / (edges[:, 1] - edges[:, 0])
+    means = np.add.reduceat(values, bounds)[::2] / (stop - first)
     match track.healthy.worse:
         case "higher":
             return np.maximum.reduceat(values, bounds)[::2], means
         case "lower":
             return np.minimum.reduceat(values, bounds)[::2], means
         case "either":
-            return np.array([worst_value(track, slice(first, last)) for first, last in runs]), means
+            spans = zip(first.tolist(), stop.tolist(), strict=True)
+            return np.array([worst_value(track, slice(start, end)) for start, end in spans]), means
 
 
 def time_crossed(track: Track) -> int:
     """How long the condition was true in total (ns): true evaluations times the step of the grid."""
-    return int(np.count_nonzero((track.truths == Truth.TRUE) & (track.states != State.NOT_JUDGED))) * EVERY
+    return track.runs.count(Truth.TRUE) * EVERY
 
 
 def longest_stretch(track: Track) -> int:
     """The longest time judged without a break (ns), which is the longest a crossing can last."""
-    return max((int(track.times[last - 1] - track.times[first]) for first, last in _runs(_judged(track))), default=0)
+    first, stop = track.runs.judged()
+    return int((track.times[stop - 1] - track.times[first]).max(initial=0))
+
+
+def gaps_crossed(track: Track) -> NDArray[np.bool_]:
+    """Of each crossing, whether nothing but evaluations without data lies between the one before and it."""
+    truths = track.runs.truths
+    at = np.flatnonzero(truths == Truth.TRUE)
+    before = np.concatenate(([NOT_JUDGED, NOT_JUDGED], truths))  # the run before the last, and the last
+    return (before[at] == Truth.TRUE) & (before[at + 1] == Truth.NO_DATA)
 
 
 def worst_value(track: Track, where: slice | NDArray[np.bool_] = slice(None)) -> float:
@@ -108,14 +164,4 @@ def worst_of(healthy: Healthy, values: Values) -> float:
 
 def share_of_time(track: Track) -> float | None:
     """True evaluations divided by evaluations with data; None if there are none."""
-    true = np.count_nonzero((track.truths == Truth.TRUE) & (track.states != State.NOT_JUDGED))
-    return float(true) / track.judged if track.judged else None
-
-
-def _judged(track: Track) -> NDArray[np.bool_]:
-    return (track.truths != Truth.NO_DATA) & (track.states != State.NOT_JUDGED)
-
-
-def _runs(mask: NDArray[np.bool_]) -> list[list[int]]:
-    """The start and the end (exclusive) of each run of true values."""
-    return np.flatnonzero(np.diff(np.concatenate(([False], mask, [False])).astype(np.int8))).reshape(-1, 2).tolist()
+    return float(track.runs.count(Truth.TRUE)) / track.judged if track.judged else None

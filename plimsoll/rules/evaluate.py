@@ -3,9 +3,9 @@
 docs/evaluation.md is the specification.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,37 +15,23 @@ from plimsoll.model.log import Times, Values
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
-from plimsoll.model.sampling import Stretch, within
+from plimsoll.model.sampling import within
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, duration_text, utc
-from plimsoll.rules.fields import Pairs, apply_operation, combined_rates, combined_samples, rates, transformed
-from plimsoll.rules.origins import (
-    DerivedOrigin,
-    FactOrigin,
-    FieldsOrigin,
-    Origin,
-    Origins,
-    RecordedOrigin,
-    SeriesOrigin,
-    TotalOrigin,
-    WeightedOrigin,
-    origin_for,
-    series_of,
-)
+from plimsoll.rules.origins import Origin, Origins, WeightedOrigin, origin_for, series_of
 from plimsoll.rules.possible import possible
-from plimsoll.rules.schema.field_types import Across, Fact, Operation, Reduce
-from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.runs import Runs
+from plimsoll.rules.schema.healthy import Healthy, holds
 from plimsoll.rules.schema.pack import Condition, Further, Rule
 from plimsoll.rules.schema.signal import Signal
-from plimsoll.rules.states import State, States, Truth, Truths, run
+from plimsoll.rules.signal_values import Facts, SignalValues
+from plimsoll.rules.states import State, States, Truth, Truths, run_rows
 from plimsoll.rules.subjects import Subject
-from plimsoll.rules.weighted import is_idle, reduce_requests
-from plimsoll.rules.window import reduce, reduce_pairs
+from plimsoll.rules.weighted import is_idle
 
 EVERY = 10 * SECOND
 _MOST_EVALUATIONS = 20_000_000
-
-Facts = Callable[[Subject, Fact], float]
+_MOST_CELLS = 2_000_000  # evaluations times subjects that are judged at once; more need memory and are no faster
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,10 +64,15 @@ class Track:
     phase_known: bool = True
     other_windows: Sequence[int] = ()
 
-    @property
+    @cached_property
+    def runs(self) -> Runs:
+        """The runs of equal truth."""
+        return Runs.of(self.truths, self.states)
+
+    @cached_property
     def judged(self) -> int:
         """How many evaluations had data."""
-        return int(np.count_nonzero((self.truths != Truth.NO_DATA) & (self.states != State.NOT_JUDGED)))
+        return self.runs.count(Truth.TRUE) + self.runs.count(Truth.FALSE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +111,10 @@ class Judge:
     phases: Sequence[Phase] = ()
     signals: Mapping[str, Signal] = field(default_factory=dict[str, Signal])
 
+    @cached_property
+    def _values(self) -> SignalValues:
+        return SignalValues(self.samples, self.fact)
+
     def tracks(self, rule: Rule, grid: Callable[[Subject], Times]) -> Iterable[Track]:
         """A track for every subject that has the rule's signal."""
         for subject, origin in self.origins(rule.signal).values():
@@ -127,43 +122,82 @@ class Judge:
 
     def track(self, rule: Rule, subject: Subject, origin: Origin, at: Times) -> Track:
         """The track of a rule for one subject at the evaluations `at`."""
-        window, others = self._windows(rule, origin)
-        found = self.conditions(rule, subject, origin, at)
-        at, inside = found.times, self._inside(rule, found.times)
-        states = np.full(len(at), State.NOT_JUDGED, dtype=np.int8)
-        for span in _spans(inside):
-            states[span], _ = run(at[span], found.enter[span], found.stay[span], rule.for_)
-        truths = np.where(inside, found.enter, Truth.NO_DATA).astype(np.int8)
-        values = np.where(inside, found.values, np.nan)
-        known, used = bool(self.phases) or not rule.phase, sorted({one for _, one in others} - {window})
-        together = found.others_hold & inside
-        odd = np.where(inside, found.impossible, np.nan)
-        return Track(subject, found.healthy, window, at, values, truths, states, together, odd, known, used)
+        return next(self.together(rule, [(subject, origin)], at))
+
+    def together(self, rule: Rule, subjects: Sequence[tuple[Subject, Origin]], at: Times) -> Iterator[Track]:
+        """The tracks of a rule for several subjects, in their order, at the evaluations `at`."""
+        for found in self.matrices(rule, subjects, at):
+            yield from self._tracks(rule, found)
 
     def conditions(self, rule: Rule, subject: Subject, origin: Origin, at: Times) -> Conditions:
         """The conditions of a rule for one subject at the evaluations `at`, which the state machine then steps over."""
-        healthy = self._scaled(rule.healthy, rule, subject)
-        window, others = self._windows(rule, origin)
-        values = self._reduced(rule, origin, at)
-        # Leave out evaluations without data where two sampling intervals meet, so that they change no state.
-        border = np.isnan(values) & within(at, (span for part, _ in others for span in part.borders(window // 2)))
-        at, values = at[~border], values[~border]
+        return next(self.matrices(rule, [(subject, origin)], at)).row(0)
+
+    def _tracks(self, rule: Rule, found: "Matrix") -> Iterator[Track]:
+        inside = self._inside(rule, found.times)
+        enter, values, together, odd = found.enter, found.values, found.others_hold, found.impossible
+        if inside.all():
+            states = run_rows(found.times, enter, found.stay, rule.for_)
+        else:
+            states = np.full(enter.shape, State.NOT_JUDGED, dtype=np.int8)
+            for span in _spans(inside):
+                states[:, span] = run_rows(found.times[span], enter[:, span], found.stay[:, span], rule.for_)
+            enter, values = np.where(inside, enter, Truth.NO_DATA).astype(np.int8), np.where(inside, values, np.nan)
+            together, odd = together & inside, np.where(inside, odd, np.nan)
+        known = bool(self.phases) or not rule.phase
+        for row, (subject, origin) in enumerate(found.subjects):
+            window, others = self._values.windows(rule, origin)
+            columns = found.times, values[row], enter[row], states[row], together[row], odd[row]
+            used = sorted({one for _, one in others} - {window})
+            yield Track(subject, found.healthy[row], window, *columns, known, used)
+
+    def matrices(self, rule: Rule, subjects: Sequence[tuple[Subject, Origin]], at: Times) -> Iterator["Matrix"]:
+        """The conditions for the subjects, in their order; those whose evaluations differ are apart."""
+        some: list[tuple[Subject, Origin]] = []
+        for one in subjects:
+            window, others = self._values.windows(rule, one[1])
+            borders = [span for part, _ in others for span in part.borders(window // 2)]
+            if some and (borders or len(some) * len(at) > _MOST_CELLS):
+                yield self._matrix(rule, some, at)
+                some = []
+            if borders:
+                yield self._matrix(rule, [one], at, borders)
+            else:
+                some.append(one)
+        if some:
+            yield self._matrix(rule, some, at)
+
+    def _matrix(
+        self,
+        rule: Rule,
+        subjects: Sequence[tuple[Subject, Origin]],
+        at: Times,
+        borders: Sequence[tuple[int, int]] = (),
+    ) -> "Matrix":
+        healthy = [self._scaled(rule.healthy, rule, subject) for subject, _ in subjects]
+        values = self._values.rows(rule, [origin for _, origin in subjects], at)
+        if borders:
+            # Leave out evaluations without data where two sampling intervals meet, so that they change no state.
+            border = np.isnan(values[0]) & within(at, borders)
+            at, values = at[~border], values[:, ~border]
         values, impossible = self._possible(rule, values)
-        idle = self._idle(rule, origin, at, values)
-        breached = _truths(values, ~healthy.holds(values), idle)
+        idle = self._idle(rule, [origin for _, origin in subjects], at, values)
+        breached = _truths(values, ~_hold(healthy, values), idle)
         unrecovered = breached
         if rule.recover:
-            unrecovered = _truths(values, ~self._scaled(rule.recover, rule, subject).holds(values), idle)
+            recovered = [self._scaled(rule.recover, rule, subject) for subject, _ in subjects]
+            unrecovered = _truths(values, ~_hold(recovered, values), idle)
         conditions = rule.and_ if not rule.phase or self.phases else (*rule.and_, *rule.when_phase_unknown)
-        joint = [self._joint(condition, subject, at) for condition in conditions]
+        joint = [self._joint(condition, [subject for subject, _ in subjects], at) for condition in conditions]
         together = np.logical_and.reduce([one == Truth.TRUE for one in joint], initial=np.True_) & ~idle
-        return Conditions(
+        return Matrix(
+            subjects,
             healthy,
             at,
             np.where(idle, np.nan, values),
             _all([breached, *joint]),
             _all([unrecovered, *joint]),
-            np.broadcast_to(together, at.shape),
+            np.broadcast_to(together, values.shape),
             impossible,
         )
 
@@ -194,94 +228,67 @@ class Judge:
     def _scaled(self, limit: Healthy, condition: Condition, subject: Subject) -> Healthy:
         return limit.scaled(self.fact(subject, condition.scale)) if condition.scale else limit
 
-    def _joint(self, condition: Condition, subject: Subject, at: Times) -> Truths:
-        origin = origin_for(self.origins(condition.signal), subject)
-        if origin is None:
-            counts = isinstance(condition, Further) and condition.if_not_recorded
-            return np.full(len(at), Truth.TRUE if counts else Truth.NO_DATA, dtype=np.int8)
-        values, _ = self._possible(condition, self._reduced(condition, origin, at))
-        idle = self._idle(condition, origin, at, values)
-        return _truths(values, ~self._scaled(condition.healthy, condition, subject).holds(values), idle)
+    def _joint(self, condition: Condition, subjects: Sequence[Subject], at: Times) -> Truths:
+        """One row for each subject; several instances of a host may share an origin, which is reduced once."""
+        known = self.origins(condition.signal)
+        origins = [origin_for(known, subject) for subject in subjects]
+        different = {id(origin): origin for origin in origins if origin is not None}
+        place = {one: row for row, one in enumerate(different)}
+        reduced, _ = self._possible(condition, self._values.rows(condition, [*different.values()], at))
+        rows = [place.get(id(origin), -1) for origin in origins]
+        values = np.concatenate((reduced, np.full((1, len(at)), np.nan)))[rows]
+        idle = np.concatenate((self._idle(condition, [*different.values()], at, reduced), np.zeros((1, len(at)), bool)))
+        healthy = [
+            condition.healthy if origin is None else self._scaled(condition.healthy, condition, subject)
+            for subject, origin in zip(subjects, origins, strict=True)
+        ]
+        truths = _truths(values, ~_hold(healthy, values), idle[rows])
+        if isinstance(condition, Further) and condition.if_not_recorded:
+            truths[[origin is None for origin in origins]] = Truth.TRUE
+        return truths
 
-    def _idle(self, condition: Condition, origin: Origin, at: Times, values: Values) -> NDArray[np.bool_]:
+    def _idle(self, condition: Condition, origins: Sequence[Origin], at: Times, values: Values) -> NDArray[np.bool_]:
         """Whether nobody waited: the value is a time per request, and there were none, or too few to tell."""
-        if not isinstance(origin, WeightedOrigin):
-            return np.zeros(len(at), dtype=bool)
-        recorded, how = (origin.rate, "mean") if origin.rate else (origin.value, "count")
-        rates = self._reduced(condition.model_copy(update={"reduce": how}), recorded, at)
-        return is_idle(values, rates, origin.least) if origin.rate else np.isnan(values) & (rates > 0)
+        idle = np.zeros(values.shape, dtype=bool)
+        weighted = [(row, one) for row, one in enumerate(origins) if isinstance(one, WeightedOrigin)]
+        rated = [(row, one.rate, one.least) for row, one in weighted if one.rate]
+        if rated:
+            rows, rates, least = zip(*rated, strict=True)
+            per_second = self._values.rows(condition.model_copy(update={"reduce": "mean"}), rates, at)
+            idle[[*rows]] = is_idle(values[[*rows]], per_second, np.array(least)[:, np.newaxis])
+        unrated = [(row, one.value) for row, one in weighted if not one.rate]
+        if unrated:
+            rows, times = zip(*unrated, strict=True)
+            counts = self._values.rows(condition.model_copy(update={"reduce": "count"}), times, at)
+            idle[[*rows]] = np.isnan(values[[*rows]]) & (counts > 0)
+        return idle
 
     def _possible(self, condition: Condition, values: Values) -> tuple[Values, Values]:
         """The values that the signal can have, and those that it cannot; NaN elsewhere."""
         signal = self.signals.get(condition.signal)
-        can_be = possible(values, signal, condition.reduce) if signal else np.ones(len(values), dtype=bool)
+        can_be = possible(values, signal, condition.reduce) if signal else np.True_
+        if np.all(can_be):
+            return values, np.broadcast_to(np.nan, values.shape)
         return np.where(can_be, values, np.nan), np.where(can_be, np.nan, values)
 
-    def _reduced(self, condition: Condition, origin: Origin, at: Times) -> Values:
-        """One value per evaluation. Parts sampled at another interval are reduced apart, with their own window."""
-        window, others = self._windows(condition, origin)
-        if not others:
-            return self._value(origin, at, window, condition.reduce)
-        values = np.full(len(at), np.nan)
 
-        def take(window: int, chosen: Callable[[Times], NDArray[np.bool_]]) -> None:
-            judge = replace(self, samples=lambda series: self.samples(series).chosen(chosen))
-            values[chosen(at)] = judge._value(origin, at[chosen(at)], window, condition.reduce)
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """The conditions of a rule for several subjects: a row each, a column for each evaluation."""
 
-        take(window, lambda times: ~within(times, (part.span for part, _ in others)))
-        for used in sorted({its_window for _, its_window in others}):
-            spans = [part.span for part, its_window in others if its_window == used]
-            take(used, partial(within, spans=spans))
-        return values
+    subjects: Sequence[tuple[Subject, Origin]]
+    healthy: Sequence[Healthy]
+    times: Times
+    values: Values
+    enter: Truths
+    stay: Truths
+    others_hold: NDArray[np.bool_]
+    impossible: Values
 
-    def _windows(self, condition: Condition, origin: Origin) -> tuple[int, list[tuple[Stretch, int]]]:
-        """The window, at least twice the sampling interval: for the log, and for parts with another interval."""
-        sampled = [self.samples(series) for series in series_of(origin)]
-        parts = sorted(
-            (part for samples in sampled for part in samples.other_intervals), key=lambda part: part.interval
-        )
-        window = max(condition.over, 2 * max((samples.interval or 0 for samples in sampled), default=0))
-        return window, [(part, max(condition.over, 2 * part.interval)) for part in parts]
-
-    def _value(self, origin: Origin, at: Times, window: int, how: Reduce) -> Values:
-        match origin:
-            case SeriesOrigin(series, rate, transform):
-                samples = self.samples(series).present
-                samples = Samples(samples.times, transformed(samples.values, transform))
-                return reduce_pairs(rates(samples), at, window, how) if rate else reduce(samples, at, window, how)
-            case FieldsOrigin(operation, fields, rate, transform):
-                parts = [self.samples(series) for series in fields]
-                if rate:
-                    pairs = combined_rates(operation, parts)
-                    pairs = Pairs(pairs.earlier, pairs.later, transformed(pairs.values, transform))
-                    return reduce_pairs(pairs, at, window, how)
-                samples = combined_samples(operation, parts)
-                return reduce(Samples(samples.times, transformed(samples.values, transform)), at, window, how)
-            case WeightedOrigin(value, rate):
-                return reduce_requests(self._pairs(value), self._pairs(rate) if rate else None, at, window, how)
-            case DerivedOrigin(operation, operands, weights):
-                values = [self._value(operand, at, window, how) for operand in operands]
-                return combined(operation, values, weights)
-            case TotalOrigin(parts, across):
-                return total([self._value(part, at, window, how) for part in parts], across)
-            case FactOrigin(subject, fact):
-                return np.full(len(at), float(self.fact(subject, fact)))
-
-    def _pairs(self, origin: RecordedOrigin) -> Pairs:
-        """The recorded values, each with the times of the samples that it needs."""
-        match origin:
-            case SeriesOrigin(series, rate, transform):
-                samples = self.samples(series).present
-                if rate:
-                    return rates(Samples(samples.times, transformed(samples.values, transform)))
-                pairs = Pairs(samples.times, samples.times, samples.values)
-            case FieldsOrigin(operation, fields, rate, transform):
-                parts = [self.samples(one) for one in fields]
-                samples = None if rate else combined_samples(operation, parts)
-                pairs = (
-                    Pairs(samples.times, samples.times, samples.values) if samples else combined_rates(operation, parts)
-                )
-        return Pairs(pairs.earlier, pairs.later, transformed(pairs.values, transform))
+    def row(self, at: int) -> Conditions:
+        """The conditions for one subject."""
+        columns = self.values[at], self.enter[at], self.stay[at], self.others_hold[at], self.impossible[at]
+        return Conditions(self.healthy[at], self.times, *columns)
 
 
 def grid(times: Times, every: int = EVERY, reach: int = 0) -> Times:
@@ -306,24 +313,10 @@ def grid(times: Times, every: int = EVERY, reach: int = 0) -> Times:
     return np.concatenate([np.arange(s, e + 1, every) for s, e in zip(starts.tolist(), ends.tolist(), strict=True)])
 
 
-def total(values: Sequence[Values], how: Across = "sum") -> Values:
-    """The sum, mean or maximum of the values that are present; NaN where all are missing."""
-    stacked = np.stack(values)
-    present = ~np.isnan(stacked)
-    match how:
-        case "sum":
-            found = np.nansum(stacked, axis=0)
-        case "mean":
-            found = np.nansum(stacked, axis=0) / np.maximum(present.sum(axis=0), 1)
-        case "max":
-            found = np.where(present, stacked, -np.inf).max(axis=0)
-    return np.where(present.any(axis=0), found, np.nan)
-
-
-def combined(operation: Operation, values: Sequence[Values], weights: Sequence[float] = ()) -> Values:
-    """The value of a derived signal: its operands, each times its weight, under the operation."""
-    weighed = [weight * one for weight, one in zip(weights, values, strict=True)] if weights else values
-    return apply_operation(operation, weighed)
+def _hold(healthy: Sequence[Healthy], values: Values) -> NDArray[np.bool_]:
+    """Which values are healthy, by the limit of each row; False for NaN."""
+    limits = np.array([one.limit for one in healthy])[:, np.newaxis]
+    return holds(healthy[0].operator, values, limits)
 
 
 def _truths(values: Values, breached: NDArray[np.bool_], idle: NDArray[np.bool_]) -> Truths:

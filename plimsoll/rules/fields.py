@@ -69,7 +69,7 @@ def apply_operation(operation: Operation, values: Sequence[Values]) -> Values:
         case "difference":
             return values[0] - values[1]
         case "ratio":
-            return np.divide(values[0], values[1], out=np.full(len(values[0]), np.nan), where=values[1] > 0)
+            return np.divide(values[0], values[1], out=np.full(np.shape(values[0]), np.nan), where=values[1] > 0)
 
 
 def _rows(times: Times, some: Times) -> NDArray[np.int_] | slice:

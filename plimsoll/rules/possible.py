@@ -19,7 +19,7 @@ _OF_SAMPLES: tuple[Reduce, ...] = ("mean", "min", "max", "last", "median")
 
 def possible(values: Values, signal: Signal, how: Reduce) -> NDArray[np.bool_]:
     """Which reduced values of a signal can be; True for NaN."""
-    found = np.ones(len(values), dtype=bool)
+    found = np.ones(values.shape, dtype=bool)
     if how in _OF_SAMPLES:
         if not signal.negative and signal.unit in _NEVER_BELOW_ZERO:
             found &= ~(values <= BELOW_ZERO)

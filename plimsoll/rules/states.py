@@ -1,6 +1,5 @@
 """The state machine of alerts. Live alerting calls `step`; a review calls `run` on whole columns."""
 
-import itertools
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import TypeAlias
@@ -41,7 +40,7 @@ class Status:
     since: int | None = None
 
 
-def step(status: Status, at: int, enter: Truth, stay: Truth, hold: int) -> Status:
+def step(status: Status, at: int, enter: int, stay: int, hold: int) -> Status:
     """The status after the evaluation at `at`.
 
     `enter` is the condition for leaving OK, `stay` the one for remaining pending or firing; they differ only if the
@@ -70,20 +69,39 @@ def run(times: Times, enter: Truths, stay: Truths, hold: int, status: Status | N
     only change when `for` has passed, so only those evaluations are stepped.
     """
     status = status or Status()
-    states = np.empty(len(times), dtype=np.int8)
-    changed = np.flatnonzero((enter[1:] != enter[:-1]) | (stay[1:] != stay[:-1])) + 1
-    bounds = [0, *changed.tolist(), len(times)] if len(times) else [0]
-    for first, last in itertools.pairwise(bounds):
-        at = first
-        while at < last:
-            before = status
-            status = step(status, int(times[at]), Truth(int(enter[at])), Truth(int(stay[at])), hold)
-            if _is_active(status) != _is_active(before):
-                until = at + 1  # the next evaluation uses `stay` instead of `enter`, or the reverse
-            elif status.state == State.PENDING and status.since is not None:
-                until = min(last, max(at + 1, int(np.searchsorted(times, status.since + hold))))
-            else:
-                until = last
-            states[at:until] = status.state
-            at = until
-    return states, status
+    if not len(times):
+        return np.empty(0, dtype=np.int8), status
+    changed = enter[1:] != enter[:-1]
+    if stay is not enter:
+        changed |= stay[1:] != stay[:-1]
+    starts = np.concatenate(([0], np.flatnonzero(changed) + 1))
+    bounds = [*starts.tolist(), len(times)]
+    begin, entered, stayed = times[starts].tolist(), enter[starts].tolist(), stay[starts].tolist()
+    at: list[int] = []  # where a state begins, and which
+    states: list[State] = []
+    for first, last, now, on, off in zip(bounds, bounds[1:], begin, entered, stayed, strict=False):
+        before, place = status, first
+        status = step(status, now, on, off, hold)
+        at.append(place)
+        states.append(status.state)
+        # The next evaluation uses `stay` instead of `enter`, or the reverse.
+        while on != off and _is_active(status) != _is_active(before) and place + 1 < last:
+            before, place = status, place + 1
+            status = step(status, int(times[place]), on, off, hold)
+            at.append(place)
+            states.append(status.state)
+        if status.state == State.PENDING and status.since is not None:
+            place = max(place + 1, int(np.searchsorted(times[first:last], status.since + hold)) + first)
+            if place < last:
+                status = step(status, int(times[place]), on, off, hold)
+                at.append(place)
+                states.append(status.state)
+    return np.repeat(np.array(states, dtype=np.int8), np.diff([*at, len(times)])), status
+
+
+def run_rows(times: Times, enter: Truths, stay: Truths, hold: int) -> States:
+    """The states of several subjects, a row each; of those whose condition is never true no evaluation is stepped."""
+    states = np.where(enter == Truth.NO_DATA, np.int8(State.NO_DATA), np.int8(State.OK))
+    for row in np.flatnonzero((enter == Truth.TRUE).any(axis=1)).tolist():
+        states[row], _ = run(times, enter[row], enter[row] if stay is enter else stay[row], hold)
+    return states

@@ -39,7 +39,7 @@ def reduce_requests(each: Pairs, rate: Pairs | None, at: Times, window: int, how
     return np.clip(weighed / weights, low, high)
 
 
-def is_idle(values: Values, rates: Values, least: float) -> NDArray[np.bool_]:
+def is_idle(values: Values, rates: Values, least: float | Values) -> NDArray[np.bool_]:
     """Whether the windows have no requests, or fewer per second than `least` and these not slow.
 
     By Little's law the rate times the time (`values`, in seconds) is how many requests are outstanding: a disk that

@@ -1,12 +1,35 @@
 """Reduces the samples of a window that ends at an evaluation to one value."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.model.log import Times, Values
 from plimsoll.model.samples import Samples
+from plimsoll.model.times import SECOND
 from plimsoll.rules.fields import Pairs
 from plimsoll.rules.schema.field_types import Reduce
+
+_NO_TIMES = np.empty(0, dtype=np.int64)
+_EPSILON = np.finfo(np.float64)
+
+
+class Bounds:
+    """Which rows of a recording lie in the window of each evaluation; found once for each array of times."""
+
+    def __init__(self, at: Times, window: int) -> None:
+        self.at = at
+        self.window = window
+        self._found: dict[int, tuple[Times, NDArray[np.intp], NDArray[np.intp]]] = {}
+
+    def __call__(self, times: Times) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The first row of each window, and the one after the last."""
+        found = self._found.get(id(times))
+        if found is None:
+            first = np.searchsorted(times, self.at - self.window, side="left")
+            found = self._found[id(times)] = times, first, np.searchsorted(times, self.at, side="right")
+        return found[1], found[2]
 
 
 def reduce(samples: Samples, at: Times, window: int, how: Reduce) -> Values:
@@ -14,9 +37,40 @@ def reduce(samples: Samples, at: Times, window: int, how: Reduce) -> Values:
 
     `samples` hold finite values only.
     """
-    first = np.searchsorted(samples.times, at - window, side="left")
-    last = np.searchsorted(samples.times, at, side="right")
-    return _reduce_spans(samples.times, samples.values, first, last, window, how)
+    return _reduce_spans(samples.times, samples.values, *Bounds(at, window)(samples.times), window, how)
+
+
+def reduce_rows(recorded: Sequence[Samples], bounds: Bounds, how: Reduce, *, rate: bool = False) -> Values:
+    """The same for several series at once, a row each, with NaN where there is no sample; `rate` of growing counts."""
+    shape = len(recorded), len(bounds.at)
+    if not all(shape):
+        return np.empty(shape)
+    spans = [bounds(one.times) for one in recorded]
+    # Of each series only the samples in any window.
+    cuts = [slice(int(first[0]), int(last[-1])) for first, last in spans]
+    values = np.concatenate([one.values[cut] for one, cut in zip(recorded, cuts, strict=True)])
+    ends = np.cumsum([cut.stop - cut.start for cut in cuts])
+    starts = np.concatenate(([0], ends[:-1]))
+    filled = np.isfinite(values)
+    before = np.zeros(len(values) + 1, dtype=np.int64)  # samples that are present, before each
+    np.cumsum(filled, out=before[1:])
+    shift = (starts - np.array([cut.start for cut in cuts], dtype=np.int64))[:, np.newaxis]
+    first = before[np.concatenate([first for first, _ in spans]).reshape(shape) + shift].ravel()
+    last = before[np.concatenate([last for _, last in spans]).reshape(shape) + shift].ravel()
+    values = values[filled]
+    times = _NO_TIMES
+    if rate or how == "increase":
+        times = np.concatenate([one.times[cut] for one, cut in zip(recorded, cuts, strict=True)])[filled]
+    if rate and len(values):
+        rise = np.diff(values)
+        kept = rise >= 0
+        across = before[ends[:-1]] - 1  # from the last sample of a series to the first of the next
+        kept[across[(across >= 0) & (across < len(kept))]] = False
+        pairs = np.concatenate(([0], np.cumsum(kept)))
+        first, last = pairs[np.minimum(first, len(rise))], pairs[np.maximum(first, last - 1).clip(0, len(rise))]
+        last = np.maximum(first, last)
+        values, times = rise[kept] / (np.diff(times)[kept] / SECOND), times[1:][kept]
+    return _reduce_spans(times, values, first, last, bounds.window, how).reshape(shape)
 
 
 def reduce_pairs(pairs: Pairs, at: Times, window: int, how: Reduce) -> Values:
@@ -49,9 +103,17 @@ def _spans(ufunc: np.ufunc, values: Values, first: NDArray[np.intp], last: NDArr
 
 
 def _mean(times: Times, values: Values, first: NDArray[np.intp], last: NDArray[np.intp], window: int) -> Values:
-    # Rounding must not move a mean outside its samples: a constant 80 is 80, not 79.99999999999999.
-    mean = _spans(np.add, values, first, last) / (last - first)
-    return np.clip(mean, _spans(np.minimum, values, first, last), _spans(np.maximum, values, first, last))
+    count, start = last - first, values[first]
+    mean = _spans(np.add, values, first, last) / count
+    # Rounding must not move a mean outside its samples: a constant 80 is 80, not 79.99999999999999. It can only where
+    # all samples of the window differ by no more than rounding does.
+    rounding = 4.0 * _EPSILON.eps * np.square(count, dtype=np.float64) * np.abs(start) + _EPSILON.tiny
+    odd = np.flatnonzero((mean != start) & ~(np.abs(mean - start) > rounding) | ~np.isfinite(mean))
+    if len(odd):
+        first, last = first[odd], last[odd]
+        lowest, highest = _spans(np.minimum, values, first, last), _spans(np.maximum, values, first, last)
+        mean[odd] = np.clip(mean[odd], lowest, highest)
+    return mean
 
 
 def _median(times: Times, values: Values, first: NDArray[np.intp], last: NDArray[np.intp], window: int) -> Values:

@@ -61,17 +61,22 @@ class Healthy:
 
     def holds(self, values: Values) -> NDArray[np.bool_]:
         """Which values are healthy; False for NaN."""
-        match self.operator:
-            case "<":
-                return values < self.limit
-            case "<=":
-                return values <= self.limit
-            case ">":
-                return values > self.limit
-            case ">=":
-                return values >= self.limit
-            case "=":
-                return values == self.limit
+        return holds(self.operator, values, self.limit)
 
     def __str__(self) -> str:
         return f"{self.operator} {self.limit:.12g}{f' {self.unit}' if self.unit else ''}"
+
+
+def holds(operator: Operator, values: Values, limit: float | Values) -> NDArray[np.bool_]:
+    """Which values are on the healthy side of a limit, or of a limit for each row; False for NaN."""
+    match operator:
+        case "<":
+            return values < limit
+        case "<=":
+            return values <= limit
+        case ">":
+            return values > limit
+        case ">=":
+            return values >= limit
+        case "=":
+            return values == limit
