@@ -3,6 +3,13 @@
 # ruff: noqa: PLC0415
 
 
+def normal(value: float) -> float:
+    """The chance of a value of the standard normal distribution below this one."""
+    from scipy import special
+
+    return float(special.ndtr(value))
+
+
 def student(freedom: float, value: float) -> float:
     """The chance of a value of Student's t below this one."""
     from scipy import special
@@ -15,13 +22,6 @@ def student_quantile(freedom: float, share: float) -> float:
     from scipy import special
 
     return float(special.stdtrit(freedom, share))
-
-
-def chi_squared_exceeded(freedom: float, chance: float) -> float:
-    """The value that chi-squared exceeds with this chance."""
-    from scipy import special
-
-    return float(special.chdtri(freedom, chance))
 
 
 def f_beyond(first: float, second: float, value: float) -> float:

@@ -60,7 +60,8 @@ def _level(values: Values, size: int) -> Values:
     blocks = len(values) // size
     medians = _median(values[: blocks * size].reshape(blocks, size))
     padded = np.concatenate((medians[:1], medians, medians[-1:]))
-    smooth = np.median(np.stack((padded[:-2], medians, padded[2:])), axis=0)
+    before, after = padded[:-2], padded[2:]
+    smooth = np.maximum(np.minimum(before, after), np.minimum(np.maximum(before, after), medians))
     return np.interp(np.arange(len(values)), (np.arange(blocks) + 0.5) * size - 0.5, smooth)
 
 

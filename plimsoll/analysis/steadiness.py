@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plimsoll.analysis.distributions import chi_squared_exceeded
 from plimsoll.analysis.filters import moving_mean
 from plimsoll.analysis.ramp_fit import RampFit
 from plimsoll.analysis.ramps import PLATEAUS, Flags, Floats, whitened
@@ -20,9 +19,11 @@ _PER_RUN = 0.2  # of the level: the same in as much time as the run has
 _LARGEST_ERROR = 0.25  # of the level: the standard error of a change that may be called none
 _WIDEST = 0.25  # of the run: the interval of a boundary
 _UNSURE = 0.6  # of the steady state: the same
-_Z_TREND, _Z_PART, _CHANCE = 2.7, 3.3, 0.0005  # how improbable a change is that the noise does not explain
+_Z_TREND, _Z_PART = 2.7, 3.3  # how improbable a change is that the noise does not explain
 _PARTS = (30, 12, 8, 5, 3)  # in which the mean of a part is compared with the level
-_BLOCKS = (12, 8, 5)  # in which the means of all parts are
+# In which the means of all parts are; and what chi-squared, with one degree of freedom fewer, exceeds with a chance of
+# 0.0005: scipy.special, which has it, takes longer to import than most reviews take.
+BLOCKS = {12: 33.13661500416826, 8: 26.017767709014763, 5: 19.99735499524761}
 _GROWTH, _LATER_GROWTH = 5.5, 1.35  # of the variance of differences over more steps: such noise is a drift
 _Z_LINGERS = 1.5
 _MISFIT = (0.07, 0.2)  # of the level: what a ramp may differ from its shape before a short and a long steady state
@@ -91,9 +92,9 @@ def _parts(fit: RampFit, rest: Floats, tolerance: float) -> NotSteady | None:
             if tolerance >= _TOLERANCE * fit.level
             else "the load goes up and down"
         )
-    for blocks in (blocks for blocks in _BLOCKS if rows >= 4 * blocks):
+    for blocks, exceeded in ((blocks, exceeded) for blocks, exceeded in BLOCKS.items() if rows >= 4 * blocks):
         means = np.array([block.mean() for block in np.array_split(rest, blocks)])
-        by_chance = chi_squared_exceeded(blocks - 1, _CHANCE) * noise.error_of_mean(rows // blocks) ** 2
+        by_chance = exceeded * noise.error_of_mean(rows // blocks) ** 2
         if float(means @ means) > by_chance + blocks * (tolerance / 2) ** 2:
             return NotSteady("the load goes up and down")
     drifts = noise.growth > _GROWTH and away[max(4, rows // 12)] > tolerance / 2

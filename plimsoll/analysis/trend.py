@@ -7,6 +7,7 @@ layer-average atmospheric temperature time series", Journal of Geophysical Resea
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -21,6 +22,9 @@ _FEWEST_PARTS = 12
 _FEWEST_SAMPLES = 48
 _CONFIDENCE = 0.95  # of the interval
 _SURE = 0.995  # that the slope is not zero, before a trend is called one
+# No interval of these confidences is shorter than this many standard errors to each side, that of the normal
+# distribution: most series are known to have no trend without Student's t, which is slow to import.
+_LEAST_REACH = {_CONFIDENCE: 1.9599, _SURE: 2.8070}
 _LEAST_FREEDOM = 1.5  # degrees, where residuals depend on each other so much that none are left
 _FLOOR = 0.1  # the share of samples below the floor of a part
 _FLOOR_FOLLOWS = 0.4  # the least ratio of the floor's slope to that of the means
@@ -32,19 +36,52 @@ _CURVED = 2.5  # standard errors of the curvature
 
 
 @dataclass(frozen=True)
+class Line:
+    """A line: its slope per second, the standard error of that and its degrees of freedom, and its value at 0."""
+
+    slope: float
+    error: float
+    freedom: float
+    offset: float
+
+    def reach(self, confidence: float) -> float:
+        """How far the interval of the slope reaches to each side."""
+        return student_quantile(self.freedom, (1 + confidence) / 2) * self.error
+
+    def climbs(self, confidence: float) -> bool:
+        """Whether the whole interval of the slope is above 0."""
+        return self.slope > _LEAST_REACH[confidence] * self.error and self.slope - self.reach(confidence) > 0
+
+
+@dataclass(frozen=True)
 class Trend:
-    """A line through values: its slope per second with a 95 % interval, and its values at the start and the end.
+    """A line through values, and its values at the start and the end.
 
     `direction` is 1 if values climb throughout, -1 if they fall throughout, 0 if neither is sure; also where they go
     up and down again, jump, or level off.
     """
 
-    slope: float
-    low: float
-    high: float
+    line: Line
     start: float
     end: float
     direction: int
+
+    @property
+    def slope(self) -> float:
+        """The change per second."""
+        return self.line.slope
+
+    @cached_property
+    def interval(self) -> tuple[float, float]:
+        """What holds the true slope with 95 % confidence."""
+        reach = self.line.reach(_CONFIDENCE)
+        return self.slope - reach, self.slope + reach
+
+    @property
+    def may_be_level(self) -> bool:
+        """Whether the interval of the slope holds 0."""
+        low, high = (0, 0) if abs(self.slope) <= _LEAST_REACH[_CONFIDENCE] * self.line.error else self.interval
+        return low * high <= 0
 
 
 def trend(seconds: Values, values: Values) -> Trend | None:
@@ -57,9 +94,9 @@ def trend(seconds: Values, values: Values) -> Trend | None:
     counts = np.diff(parts)
     times = np.add.reduceat(seconds, parts[:-1]) / counts
     means = np.add.reduceat(values, parts[:-1]) / counts
-    slope, low, high, offset = _line(times, means, _CONFIDENCE)
-    start, end = offset + slope * float(seconds[0]), offset + slope * float(seconds[-1])
-    return Trend(slope, low, high, start, end, _direction(times, means, values, parts, slope))
+    line = _line(times, means)
+    start, end = (line.offset + line.slope * float(at) for at in (seconds[0], seconds[-1]))
+    return Trend(line, start, end, _direction(times, means, values, parts, line.slope))
 
 
 def _parts(seconds: Values) -> NDArray[np.intp]:
@@ -68,15 +105,13 @@ def _parts(seconds: Values) -> NDArray[np.intp]:
     return np.unique(np.concatenate((np.searchsorted(seconds, edges), [len(seconds)])))
 
 
-def _line(times: Values, means: Values, confidence: float) -> tuple[float, float, float, float]:
-    """The slope of a line, its interval, and the line's value at 0."""
+def _line(times: Values, means: Values) -> Line:
+    """The line of least squares."""
     middle = times - times.mean()
     slope = float((middle * means).sum() / (middle * middle).sum())
     offset = float(means.mean() - slope * times.mean())
     residuals = means - offset - slope * times
-    deviation, freedom = _error(middle, residuals, 2)
-    reach = student_quantile(freedom, (1 + confidence) / 2) * deviation
-    return slope, slope - reach, slope + reach, offset
+    return Line(slope, *_error(middle, residuals, 2), offset)
 
 
 def _error(middle: Values, residuals: Values, fitted: int) -> tuple[float, float]:
@@ -94,16 +129,16 @@ def _error(middle: Values, residuals: Values, fitted: int) -> tuple[float, float
 def _direction(times: Values, means: Values, values: Values, parts: NDArray[np.intp], slope: float) -> int:
     """1 or -1 if values go one way throughout."""
     sign = 1 if slope > 0 else -1
-    sure = _line(times, sign * means, _SURE)
-    if sure[1] <= 0:
+    sure = _line(times, sign * means)
+    if not sure.climbs(_SURE):
         return 0
     rising = sign * means
     # The highest samples of what falls are the lowest of what climbs.
     floors = np.array([np.quantile(sign * values[a:b], _FLOOR) for a, b in pairwise(parts)])
-    floor = _line(times, floors, _SURE)
-    if floor[1] <= 0 or floor[0] < _FLOOR_FOLLOWS * sure[0]:
+    floor = _line(times, floors)
+    if not floor.climbs(_SURE) or floor.slope < _FLOOR_FOLLOWS * sure.slope:
         return 0
-    change = sure[0] * float(times[-1] - times[0])
+    change = sure.slope * float(times[-1] - times[0])
     doubtful = _jumps(rising, change) or _stepped(times, rising) or _levels_off(times, rising)
     return 0 if doubtful else sign
 

@@ -60,7 +60,7 @@ def test_a_climb_and_a_fall_are_found(kind):
 def test_the_interval_holds_the_slope(rows, autocorrelation):
     true = 10 / (rows * STEP)
     _, found = directions(lambda rng, x: 100 + 10 * x + ar1(rng, len(x), autocorrelation), rows)
-    assert np.mean([one.low <= true <= one.high for one in found]) >= 0.9
+    assert np.mean([one.interval[0] <= true <= one.interval[1] for one in found]) >= 0.9
     assert np.mean([one.slope for one in found]) == pytest.approx(true, rel=0.1)
 
 

@@ -44,7 +44,7 @@ UNUSED = {
     "show": SERVERS | STATISTICS | JUDGING | {"scipy", "plimsoll.rules"},
     "convert": SERVERS | STATISTICS | JUDGING | {"scipy"},
     "review": SERVERS | STATISTICS | {"plimsoll.comparison"},
-    "compare": SERVERS,  # its rank test is scipy's
+    "compare": SERVERS | STATISTICS,
     "ingest": (SERVERS - {"duckdb"}) | STATISTICS | JUDGING | {"scipy"},
     "rules": SERVERS | STATISTICS | JUDGING | {"scipy"},
 }

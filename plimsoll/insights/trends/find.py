@@ -5,7 +5,7 @@ the only check for leaks in the studies: DYN-025), so trends are looked for in t
 shares are not told.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -85,7 +85,7 @@ class SignalTrend:
     @property
     def per_hour(self) -> tuple[float, float, float]:
         """The change in an hour, and the interval that holds it with 95 % confidence."""
-        return self.trend.slope * _HOUR, self.trend.low * _HOUR, self.trend.high * _HOUR
+        return self.trend.slope * _HOUR, self.trend.interval[0] * _HOUR, self.trend.interval[1] * _HOUR
 
 
 def trends(review: Review) -> tuple[SignalTrend, ...]:
@@ -116,6 +116,10 @@ def _without_repeated(found: list[SignalTrend]) -> list[SignalTrend]:
 
 def _every(review: Review, looked_at: Phase, load: Load | None, climbed: float) -> Iterator[SignalTrend]:
     restarts = Restarts(review)
+    judged: dict[tuple[str, Subject | None], list[Finding]] = {}
+    for one in review.findings:
+        if one.track and one.severe:
+            judged.setdefault((one.rule.signal, one.subject), []).append(one)
     for name, signal in review.question.signals.items():
         if signal.trend is None:
             continue
@@ -133,7 +137,7 @@ def _every(review: Review, looked_at: Phase, load: Load | None, climbed: float) 
                 continue
             movement = _movement(found, signal, float(np.abs(there.values).mean()))
             explained = movement != Movement.NONE and climbed >= max(SOME_LOAD, _OF_LOAD * abs(_share(found)))
-            limit = _limit(review, name, subject, found)
+            limit = _limit(judged.get((name, subject), []), found)
             yield SignalTrend(
                 name,
                 signal,
@@ -187,9 +191,8 @@ def _notable(signal: Signal, movement: Movement, explained: bool, limit: Finding
     return movement == wrong and not explained
 
 
-def _limit(review: Review, name: str, subject: Subject, found: Trend) -> Finding | None:
+def _limit(judged: Sequence[Finding], found: Trend) -> Finding | None:
     """The nearest limit on the way of the line, or for what should rise, the highest one it should be above."""
-    judged = [f for f in review.findings if f.rule.signal == name and f.subject == subject and f.track and f.severe]
     if not judged:
         return None
     if judged[0].signal.trend == "should_rise":
@@ -201,10 +204,10 @@ def _limit(review: Review, name: str, subject: Subject, found: Trend) -> Finding
 
 def _reaches(found: Trend, limit: Finding | None, recorded_s: float) -> tuple[float, float, float] | None:
     """When the line is at the limit, in s from its end: best guess, earliest, latest."""
-    if limit is None or limit.signal.trend == "should_rise" or found.low * found.high <= 0:
+    if limit is None or limit.signal.trend == "should_rise" or found.may_be_level:
         return None
     distance = limit_of(limit).limit - found.end
-    best, *ends = (distance / slope for slope in (found.slope, found.low, found.high))
+    best, *ends = (distance / slope for slope in (found.slope, *found.interval))
     return (best, min(ends), max(ends)) if best <= _FURTHEST * recorded_s else None
 
 
