@@ -42,7 +42,7 @@ class SignalSettings(BaseModel):
         why: The reason.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     tolerance: Tolerance | None = None
     least: Amount | None = None
@@ -55,7 +55,7 @@ class SignalSettings(BaseModel):
 class CompareSettings(BaseModel):
     """The table as a whole. `load`: loads that differ by less are the same."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     load: Tolerance | None = None
     tolerance: Tolerance | None = None

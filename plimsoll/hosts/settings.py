@@ -34,7 +34,7 @@ _YEARS = range(1980, 2200)  # of computers; the nanoseconds of other years overf
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 def _aware(value: object) -> object:

@@ -18,7 +18,7 @@ SubjectKey = tuple[str, str | None]
 class Part(BaseModel):
     """A part of the JSON of a review."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 from plimsoll.model.host_key import host_key
 
@@ -12,7 +13,7 @@ UNNAMED = "unknown"
 _FOLDED = ("source", "instance")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Series:
     r"""The identity of a series.
 
@@ -27,7 +28,7 @@ class Series:
     field: str
     path: str = dataclasses.field(compare=False, default="")
 
-    @property
+    @cached_property
     def key(self) -> tuple[str, str, tuple[tuple[str, str], ...], str]:
         """Two series with equal keys are the same series."""
         tags = tuple((name, value.casefold() if name in _FOLDED else value) for name, value in self.tags)

@@ -13,7 +13,7 @@ SCHEMA = "plimsoll.review/1"
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, populate_by_name=True)
+    model_config = ConfigDict(frozen=True, populate_by_name=True, defer_build=True)
 
 
 P = TypeVar("P", bound=_Part)

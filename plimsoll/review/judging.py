@@ -56,7 +56,7 @@ class _RunJudge:
         self._recorded = Recorded(logs)
         self._cache: dict[object, Samples] = {}
         self._hosts: dict[str, str] = {}
-        self._host_series: dict[str, list[Series]] = {}
+        self._objects: dict[str, dict[object, Series]] = {}  # of each host, a series of each object
         self._host_times: dict[str, list[Times]] = {}
         tags = host_tags(question.signals)
         for log in logs:
@@ -64,7 +64,8 @@ class _RunJudge:
                 self._hosts.setdefault(host, name)
                 self._host_times.setdefault(host, []).append(log.times)
         for series in self._recorded.series:
-            self._host_series.setdefault(host_key(host_of(series, tags)), []).append(series)
+            of_host = self._objects.setdefault(host_key(host_of(series, tags)), {})
+            of_host.setdefault((series.measurement, series.tag("objectname")), series)
         finder = Finder(question.signals, self._recorded.series, self._filled, facts.known)
         self._origins = finder.find
         self._judge = Judge(finder.find, self._samples, facts, question.phases, question.signals)
@@ -86,7 +87,7 @@ class _RunJudge:
         hosts = tuple(
             name
             for host, name in self._hosts.items()
-            if any(has_object(series, objects, measurements) for series in self._host_series[host])
+            if any(has_object(series, objects, measurements) for series in self._objects[host].values())
         )
         names = ", ".join((*objects, *measurements))
         if pack.pack in self._question.by_hand:

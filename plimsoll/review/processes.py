@@ -3,7 +3,7 @@
 The resource is the first signal in the rule's `look_at` that is recorded per process.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -20,6 +20,7 @@ from plimsoll.rules.schema.signal import Signal
 MOST_BREACHES = 100  # of one finding, the longest
 _PREFIX = "process."
 _MOST = 3
+_AT_ONCE = 64  # instances
 IDLE = "idle"  # the instance that counts the time in which no process ran
 
 RecordedOn = Callable[[str, str], Iterable[tuple[str, Samples]]]
@@ -83,31 +84,47 @@ def _users(
 
 def _highest(recorded: Iterable[tuple[str, Samples]], starts: Times, ends: Times) -> tuple[NDArray[np.object_], Values]:
     """For each span a row of the instances with the highest means, highest first; means are -inf in empty places."""
-    names = np.full((len(starts), _MOST), "", dtype=object)
-    means = np.full((len(starts), _MOST), -np.inf)
-    first, last = int(starts.min()), int(ends.max())
-    for name, samples in recorded:
-        if name.casefold() == IDLE:
-            continue
-        mean = _means(samples.between(first, last).present, starts, ends)
+    names = np.full((_MOST, len(starts)), "", dtype=object)
+    means = np.full((_MOST, len(starts)), -np.inf)
+    for some, times, values in _together(recorded, int(starts.min()), int(ends.max())):
+        mean = _means(times, values, starts, ends)
         mean[~(mean > 0)] = -np.inf  # leaves out processes that used nothing
-        if not (mean > means[:, -1]).any():
-            continue
-        inserted = np.full(len(starts), name, dtype=object)
-        for rank in range(_MOST):  # insert by rank; the displaced instance moves on to the next
-            higher = mean > means[:, rank]
-            mean[higher], means[higher, rank] = means[higher, rank], mean[higher]
-            inserted[higher], names[higher, rank] = names[higher, rank], inserted[higher]
-    return names, means
+        every = np.concatenate((means, mean))
+        best = np.argsort(-every, axis=0, kind="stable")[:_MOST]
+        named = np.array(some, dtype=object)[np.maximum(best - _MOST, 0)]
+        before = np.take_along_axis(names, np.minimum(best, _MOST - 1), axis=0)
+        names, means = np.where(best < _MOST, before, named), np.take_along_axis(every, best, axis=0)
+    return names.T, means.T
 
 
-def _means(samples: Samples, starts: Times, ends: Times) -> Values:
-    """The mean of each span, NaN without samples."""
-    first, last = np.searchsorted(samples.times, starts, "left"), np.searchsorted(samples.times, ends, "right")
-    count = last - first
+def _together(
+    recorded: Iterable[tuple[str, Samples]], first: int, last: int
+) -> Iterator[tuple[list[str], Times, NDArray[np.float64]]]:
+    """The instances that share their times, a row of values from `first` to `last` for each."""
+    by_times: dict[int, list[tuple[str, Samples]]] = {}
+    for name, samples in recorded:
+        if name.casefold() != IDLE:
+            by_times.setdefault(id(samples.times), []).append((name, samples))
+    for alike in by_times.values():
+        times = alike[0][1].times
+        span = slice(int(np.searchsorted(times, first)), int(np.searchsorted(times, last, "right")))
+        for at in range(0, len(alike), _AT_ONCE):
+            some = alike[at : at + _AT_ONCE]
+            yield [name for name, _ in some], times[span], np.stack([samples.values[span] for _, samples in some])
+
+
+def _means(times: Times, values: Values, starts: Times, ends: Times) -> Values:
+    """The mean of each span in each row of values, NaN without samples."""
+    first, last = np.searchsorted(times, starts, "left"), np.searchsorted(times, ends, "right")
+    filled = np.isfinite(values)
+    running = np.zeros((len(values), len(times) + 1))
+    present = np.zeros(running.shape, dtype=np.int64)
     with np.errstate(invalid="ignore", over="ignore"):
-        running = np.concatenate(([0.0], np.cumsum(samples.values)))
-        return np.divide(running[last] - running[first], count, out=np.full(len(starts), np.nan), where=count > 0)
+        np.cumsum(np.where(filled, values, 0.0), axis=1, out=running[:, 1:])
+        np.cumsum(filled, axis=1, out=present[:, 1:])
+        count = present[:, last] - present[:, first]
+        total = running[:, last] - running[:, first]
+        return np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0)
 
 
 def _edges(breaches: Sequence[Crossing]) -> tuple[Times, Times]:

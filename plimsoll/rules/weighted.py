@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from plimsoll.model.log import Times, Values
 from plimsoll.rules.fields import Pairs
 from plimsoll.rules.schema.field_types import Reduce
-from plimsoll.rules.window import reduce_pairs
+from plimsoll.rules.window import bounds_of_pairs, reduce_pairs, reduce_spans
 
 OCCUPIED = 0.5  # requests outstanding on average from which few requests are slow ones, and no idleness; ours
 
@@ -32,10 +32,11 @@ def reduce_requests(each: Pairs, rate: Pairs | None, at: Times, window: int, how
     busy, per_second = of_requests(each, rate)
     if how != "mean":
         return reduce_pairs(busy, at, window, how)
-    weighed = reduce_pairs(Pairs(busy.earlier, busy.later, busy.values * per_second), at, window, "sum")
-    weights = reduce_pairs(Pairs(busy.earlier, busy.later, per_second), at, window, "sum")
+    bounds = bounds_of_pairs(busy, at, window)
+    weighed = reduce_spans(busy.later, busy.values * per_second, *bounds, window, "sum")
+    weights = reduce_spans(busy.later, per_second, *bounds, window, "sum")
     # Rounding must not move a mean outside its samples.
-    low, high = (reduce_pairs(busy, at, window, one) for one in ("min", "max"))
+    low, high = (reduce_spans(busy.later, busy.values, *bounds, window, one) for one in ("min", "max"))
     return np.clip(weighed / weights, low, high)
 
 

@@ -37,7 +37,7 @@ def reduce(samples: Samples, at: Times, window: int, how: Reduce) -> Values:
 
     `samples` hold finite values only.
     """
-    return _reduce_spans(samples.times, samples.values, *Bounds(at, window)(samples.times), window, how)
+    return reduce_spans(samples.times, samples.values, *Bounds(at, window)(samples.times), window, how)
 
 
 def reduce_rows(recorded: Sequence[Samples], bounds: Bounds, how: Reduce, *, rate: bool = False) -> Values:
@@ -70,7 +70,7 @@ def reduce_rows(recorded: Sequence[Samples], bounds: Bounds, how: Reduce, *, rat
         first, last = pairs[np.minimum(first, len(rise))], pairs[np.maximum(first, last - 1).clip(0, len(rise))]
         last = np.maximum(first, last)
         values, times = rise[kept] / (np.diff(times)[kept] / SECOND), times[1:][kept]
-    return _reduce_spans(times, values, first, last, bounds.window, how).reshape(shape)
+    return reduce_spans(times, values, first, last, bounds.window, how).reshape(shape)
 
 
 def reduce_pairs(pairs: Pairs, at: Times, window: int, how: Reduce) -> Values:
@@ -78,12 +78,16 @@ def reduce_pairs(pairs: Pairs, at: Times, window: int, how: Reduce) -> Values:
 
     Pairs are not weighted by their length, as with InfluxQL's non_negative_derivative in a subquery.
     """
+    return reduce_spans(pairs.later, pairs.values, *bounds_of_pairs(pairs, at, window), window, how)
+
+
+def bounds_of_pairs(pairs: Pairs, at: Times, window: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The first pair inside the window of each evaluation, and the one after the last."""
     first = np.searchsorted(pairs.earlier, at - window, side="left")
-    last = np.searchsorted(pairs.later, at, side="right")
-    return _reduce_spans(pairs.later, pairs.values, first, np.maximum(first, last), window, how)
+    return first, np.maximum(first, np.searchsorted(pairs.later, at, side="right"))
 
 
-def _reduce_spans(
+def reduce_spans(
     times: Times, values: Values, first: NDArray[np.intp], last: NDArray[np.intp], window: int, how: Reduce
 ) -> Values:
     """Reduce `values[first:last]` for every evaluation."""

@@ -10,7 +10,6 @@ from plimsoll.cli.outputs import STDOUT, refuse_overwriting, write_json, write_t
 from plimsoll.insights.insights import Insights
 from plimsoll.model.errors import Unusable
 from plimsoll.report import terminal
-from plimsoll.report.json_document import document
 from plimsoll.report.junit import junit
 from plimsoll.review.doubts import doubts_text
 from plimsoll.review.findings import CROSSED
@@ -43,6 +42,8 @@ def run(inputs: Inputs, options: Options, outputs: Outputs) -> int:
 
         write_text(outputs.report, render(insights, zone))
     if outputs.json is not None:
+        from plimsoll.report.json_document import document  # noqa: PLC0415  its schema is slow to make
+
         write_json(outputs.json, document(insights).model_dump_json(by_alias=True, indent=2))
     if outputs.junit is not None:
         write_text(outputs.junit, junit(result, zone))

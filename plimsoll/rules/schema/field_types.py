@@ -96,6 +96,9 @@ Samples = Annotated[tuple[float | None, ...], BeforeValidator(_samples), _text("
 
 
 class Strict(BaseModel):
-    """Base of all parts of a file: unknown fields are errors, and instances are immutable."""
+    """Base of all parts of a file: unknown fields are errors, and instances are immutable.
 
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+    What checks a part is built when the first is checked: packs that are kept as they were read need none of it.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True, defer_build=True)
