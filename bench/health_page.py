@@ -7,91 +7,23 @@ time, after a new evaluation and without one.
 
 import statistics
 import sys
-import tempfile
 import time
-from pathlib import Path
 from typing import NamedTuple
 
 import urllib3
 
-from bench import fleet
-from plimsoll.alerting.book.book import AlertBook
-from plimsoll.alerting.book.database import NAME, AlertsFile
-from plimsoll.alerting.loop import DELAY, AlertLoop
-from plimsoll.alerting.planning import Site
-from plimsoll.alerting.roster import Roster
-from plimsoll.hosts.facts import GivenFacts
-from plimsoll.model.times import SECOND, Zone
-from plimsoll.pages.application import routes
-from plimsoll.receive.writing import Writing, WritingState
-from plimsoll.rules.load import load
-from plimsoll.serve.access import Access
-from plimsoll.serve.credentials import Credentials
-from plimsoll.serve.listen import Listen
-from plimsoll.serve.server import create_app
-from plimsoll.serve.serving import Serving
-from plimsoll.store.duck.store import DuckStore
-from plimsoll.up import overview
-from plimsoll.up.watched import Watched
+from bench.pages import SIGNALS, served
+from plimsoll.alerting.loop import AlertLoop
+from plimsoll.model.times import SECOND
 
-_LENGTH = 4800 * SECOND
 _ROUNDS = 20
-_SIGNALS = (
-    "cpu.busy",
-    "cpu.privileged",
-    "cpu.context_switches",
-    "cpu.queue_length",
-    "memory.available",
-    "memory.available_percent",
-    "memory.committed",
-    "memory.pages",
-    "disk.free",
-    "disk.read_latency",
-    "disk.write_latency",
-    "disk.queue_length",
-    "network.bytes",
-)
 
 
 def main(count: int) -> None:
     """Measure with so many hosts."""
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
-        store = DuckStore.open(folder / "plimsoll.duckdb")
-        start = time.time_ns() // (10 * SECOND) * 10 * SECOND - _LENGTH
-        written = store.write(
-            fleet.log(one, fleet.times(start, start + _LENGTH), _SIGNALS) for one in fleet.hosts(count)
-        )
-        print(f"{count} hosts, {sum(one.values for one in written):,} values")
-        file = AlertsFile(folder / NAME)
-        site = Site(load())
-        loop = AlertLoop(store, site, GivenFacts(), AlertBook(file, site.catalogue.signals), Roster(file))
-        now = start + _LENGTH - _ROUNDS * 10 * SECOND + DELAY
-        loop.perform(now)
-        print(f"{len(loop.judged):,} limits judged; an evaluation takes", end=" ")
-        watched = Watched(
-            store=store,
-            file=file,
-            site=site,
-            given=GivenFacts(),
-            zone=Zone.parse("UTC"),
-            folder=folder,
-            progress=lambda: loop.progress,
-            judged=lambda: loop.judged,
-            health=lambda: overview.health(file, loop.progress, [], WritingState(), store.name, None, time.time_ns()),
-        )
-        writing = Writing(store)
-        listen = Listen(port=0)
-        app = create_app(store, writing, Access(listen, Credentials(folder)), watched.health, pages=routes(watched))
-        serving = Serving(app, listen)
-        try:
-            _measure(loop, serving.address, now)
-        finally:
-            watched.closing.close()
-            serving.stop()
-            writing.close()
-            file.close()
-            store.close()
+    with served(count, SIGNALS, _ROUNDS) as (loop, address, now):
+        print(f"{count} hosts, {len(loop.judged):,} limits judged; an evaluation takes", end=" ")
+        _measure(loop, address, now)
 
 
 def _measure(loop: AlertLoop, address: str, now: int) -> None:

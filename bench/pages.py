@@ -1,0 +1,120 @@
+"""What the pages of `plimsoll up` cost, with the hosts of a fleet that were watched for 80 minutes."""
+
+import tempfile
+import time
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import urllib3
+
+from bench import fleet
+from plimsoll.alerting.book.book import AlertBook
+from plimsoll.alerting.book.database import NAME, AlertsFile
+from plimsoll.alerting.loop import DELAY, AlertLoop
+from plimsoll.alerting.planning import Site
+from plimsoll.alerting.roster import Roster
+from plimsoll.hosts.facts import GivenFacts
+from plimsoll.model.points import Points
+from plimsoll.model.times import SECOND, Zone
+from plimsoll.pages.application import routes
+from plimsoll.receive.writing import Writing, WritingState
+from plimsoll.rules.load import load
+from plimsoll.serve.access import Access
+from plimsoll.serve.credentials import Credentials
+from plimsoll.serve.listen import Listen
+from plimsoll.serve.server import create_app
+from plimsoll.serve.serving import Serving
+from plimsoll.store.duck.store import DuckStore
+from plimsoll.up import overview
+from plimsoll.up.watched import Watched
+
+PAGES = {
+    "page of health": "/",
+    "page of alerts": "/alerts",
+    "page of a host": "/hosts/WIN00",
+    "page of a dashboard": "/dashboards/cpu",
+    "page of runs": "/runs",
+    "page of rules": "/rules",
+}
+SIGNALS = (
+    "cpu.busy",
+    "cpu.privileged",
+    "cpu.context_switches",
+    "cpu.queue_length",
+    "memory.available",
+    "memory.available_percent",
+    "memory.committed",
+    "memory.pages",
+    "disk.free",
+    "disk.read_latency",
+    "disk.write_latency",
+    "disk.queue_length",
+    "network.bytes",
+)
+_LENGTH = 4800 * SECOND
+_TURNS = 5
+
+
+def seconds(hosts: int) -> dict[str, float]:
+    """The CPU seconds of each page, server and client together: the least of several requests after the first."""
+    found: dict[str, float] = {}
+    with served(hosts, SIGNALS, 0) as (_, address, _), urllib3.PoolManager() as pools:
+        for name, path in PAGES.items():
+            taken: list[float] = []
+            for _ in range(_TURNS):
+                before = time.process_time()
+                answer = pools.request("GET", f"{address}{path}")
+                taken.append(time.process_time() - before)
+                if answer.status != 200:
+                    raise SystemExit(f"{path}: status {answer.status}")
+            found[name] = min(taken)
+    return found
+
+
+@contextmanager
+def served(count: int, signals: Sequence[str], rounds: int) -> Generator[tuple[AlertLoop, str, int]]:
+    """A running server with so many hosts: the loop that judges them, its address, and the time (UTC ns) until which
+    they were judged, so many rounds before the last sample.
+    """
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        store = DuckStore.open(folder / "plimsoll.duckdb")
+        start = time.time_ns() // (10 * SECOND) * 10 * SECOND - _LENGTH
+        for one in fleet.hosts(count):
+            recorded = fleet.log(one, fleet.times(start, start + _LENGTH), signals)
+            if not recorded.series:
+                continue
+            columns = np.array([recorded.column(at) for at in range(len(recorded.series))])
+            which, row = np.nonzero(np.isfinite(columns))
+            times = recorded.times[row]
+            store.write_points(Points(recorded.series, which.astype(np.int32), times, columns[which, row]))
+        file = AlertsFile(folder / NAME)
+        site = Site(load())
+        loop = AlertLoop(store, site, GivenFacts(), AlertBook(file, site.catalogue.signals), Roster(file))
+        now = start + _LENGTH - rounds * 10 * SECOND + DELAY
+        loop.perform(now)
+        watched = Watched(
+            store=store,
+            file=file,
+            site=site,
+            given=GivenFacts(),
+            zone=Zone.parse("UTC"),
+            folder=folder,
+            progress=lambda: loop.progress,
+            judged=lambda: loop.judged,
+            health=lambda: overview.health(file, loop.progress, [], WritingState(), store.name, None, time.time_ns()),
+        )
+        writing = Writing(store)
+        listen = Listen(port=0)
+        app = create_app(store, writing, Access(listen, Credentials(folder)), watched.health, pages=routes(watched))
+        serving = Serving(app, listen)
+        try:
+            yield loop, serving.address, now
+        finally:
+            watched.closing.close()
+            serving.stop()
+            writing.close()
+            file.close()
+            store.close()
