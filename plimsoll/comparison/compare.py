@@ -1,13 +1,15 @@
 """Two runs compared: a baseline, and another run that is held against it."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from plimsoll.comparison.hosts import Hosts
 from plimsoll.comparison.judging import Compared, Outcome, judged
 from plimsoll.comparison.levels import Level
-from plimsoll.comparison.loads import LoadComparison, compare_loads
-from plimsoll.comparison.pairs import Lone, Pair, pairs
+from plimsoll.comparison.load_effect import LoadEffect
+from plimsoll.comparison.loads import LoadComparison, compare_loads, load_effect
+from plimsoll.comparison.pairs import Key, Lone, Pair, pairs
 from plimsoll.comparison.phases import CommonPhase, chosen_phase, common_phases
 from plimsoll.comparison.setup import Changed, set_differently
 from plimsoll.comparison.thresholds import Thresholds, thresholds
@@ -16,6 +18,8 @@ from plimsoll.insights.insights import Insights
 from plimsoll.model.host_key import host_key
 from plimsoll.review.review import Review
 from plimsoll.review.statistics import Weights
+from plimsoll.rules.schema.signal import Signal
+from plimsoll.rules.subjects import Subject
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,13 +43,17 @@ class Side:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """A run (`second`) compared with the baseline (`first`). `phase` is the one to judge by; None: the usual one."""
+    """A run (`second`) compared with the baseline (`first`), or with several: `earlier` are those before it.
+
+    `asked_phase` is the one to judge by; None: the usual one.
+    """
 
     first: Side
     second: Side
     treatments: Treatments
     match_hosts: bool = False
     asked_phase: str | None = None
+    earlier: tuple[Side, ...] = ()
 
     @cached_property
     def hosts(self) -> Hosts:
@@ -73,6 +81,11 @@ class Comparison:
         return compare_loads(self.first.review, self.second.review, self.phase, self.treatments)
 
     @cached_property
+    def against(self) -> tuple["Comparison", ...]:
+        """The run compared with each of the earlier baselines alone."""
+        return tuple(replace(self, first=one, earlier=()) for one in self.earlier)
+
+    @cached_property
     def thresholds(self) -> Thresholds:
         """What was crossed in one run only."""
         return thresholds(self.first.review, self.second.review, self.hosts)
@@ -97,6 +110,12 @@ class Comparison:
         """The signals of which the comparison says one of these, in the phase to judge by."""
         return [one for one in self.judged if one.outcome in outcomes]
 
+    @cached_property
+    def integrating(self) -> tuple[Signal, ...]:
+        """The signals that both recorded, and that are not compared as they add up over time."""
+        found = {one.name: one.signal for one in self._pairs[0] if self.treatments.of(one.name, one.signal).integrates}
+        return tuple(found.values())
+
     @property
     def regressions(self) -> list[Compared]:
         """What became worse."""
@@ -117,6 +136,10 @@ class Comparison:
         return {}
 
     @cached_property
+    def _effects(self) -> dict[str, LoadEffect]:
+        return {}
+
+    @cached_property
     def _weights(self) -> Weights:
         return Weights()
 
@@ -126,23 +149,67 @@ class Comparison:
 
     def _compared(self, phase: CommonPhase) -> list[Compared]:
         crossed = self.thresholds.order
+        effect = self.effect(phase)
+        others = [(one.levels(named), one.effect(named)) for one in self.against if (named := one.named(phase.name))]
         found: list[Compared] = []
+        for one, first, second in self._both(phase):
+            treatment = self.treatments.of(one.name, one.signal)
+            if treatment.integrates:
+                continue
+            key = one.name, one.second.key
+            earlier = [(levels[key], theirs) for levels, theirs in others if key in levels]
+            made = Compared.of(
+                one.name,
+                one.signal,
+                (one.first, one.second),
+                (first, second),
+                treatment,
+                earlier=[level for level, _ in earlier],
+                expected=[theirs.band(treatment.load) for theirs in (*(each for _, each in earlier), effect)],
+                crossed=crossed.get((one.name, *one.first.key)),
+                held=self.held(one.signal, one.first, first.mean.mean),
+            )
+            found.append(made)
+        return found
+
+    def levels(self, phase: CommonPhase) -> Mapping[tuple[str, Key], Level]:
+        """The levels of the baseline, by the signal and the subject of the other run."""
+        return {(one.name, one.second.key): first for one, first, _ in self._both(phase)}
+
+    def named(self, name: str) -> CommonPhase | None:
+        """The phase of this name; None if the runs do not both have it."""
+        return next((one for one in self.phases if one.name == name), None)
+
+    def effect(self, phase: CommonPhase) -> LoadEffect:
+        """What the load explains in a phase."""
+        if phase.name not in self._effects:
+            usual = phase.name == self.phase.name
+            load = self.load if usual else compare_loads(self.first.review, self.second.review, phase, self.treatments)
+            self._effects[phase.name] = load_effect(load, self.first.review, phase)
+        return self._effects[phase.name]
+
+    def _both(self, phase: CommonPhase) -> Iterator[tuple[Pair, Level, Level]]:
+        """The signals of which both have samples in a phase, with their levels."""
         for one in self._pairs[0]:
             first = Level.of(one.first_samples, phase.first, self._weights)
             second = Level.of(one.second_samples, phase.second, self._weights)
-            if first is None or second is None:
-                continue
-            treatment = self.treatments.of(one.name, one.signal)
-            limit = crossed.get((one.name, *one.first.key))
-            subjects, levels = (one.first, one.second), (first, second)
-            found.append(Compared.of(one.name, one.signal, subjects, levels, treatment, crossed=limit))
-        return found
+            if first is not None and second is not None:
+                yield one, first, second
+
+    def held(self, signal: Signal, subject: Subject, available: float) -> float | None:
+        """How much memory is in use, if the host's memory is known: what is available varies as that does."""
+        if signal.unit == "%":
+            return 100 - available
+        memory = self.first.review.facts.known(subject, "memory_mb")
+        return None if memory is None else max(0.0, memory * 2**20 - available)
 
 
 _ORDER = (
     Outcome.REGRESSION,
     Outcome.IMPROVEMENT,
     Outcome.CHANGE,
+    Outcome.LOAD,
+    Outcome.SPREAD,
     Outcome.WITHIN,
     Outcome.UNCLEAR,
     Outcome.SAME,
@@ -155,6 +222,7 @@ def _rank(one: Compared) -> tuple[object, ...]:
         _ORDER.index(one.outcome),
         not one.treatment.critical,
         float("inf") if one.crossed is None else one.crossed,
+        one.treatment.place,
         -one.size,
         one.name,
         host_key(one.subject.host),

@@ -1,9 +1,10 @@
-"""Whether one signal differs between two runs, and whether that matters.
+"""Whether one signal differs between runs, and whether that matters.
 
-A difference counts where two methods agree on it: the stationary bootstrap of the difference of means, and the ranks of
-the means of blocks that are independent of each other. Where a signal drifts so slowly that no blocks are independent,
-the second is replaced: the runs must lie further apart than either of them drifts, or a documented limit must be
-crossed in only one of them.
+Against one baseline a difference is in the two runs for certain where two methods agree on it: the stationary bootstrap
+of the difference of means, and the ranks of the means of blocks that are independent of each other. Where a signal
+drifts so slowly that no blocks are independent, the second is replaced: the runs must lie further apart than either of
+them drifts. Then it must be more than the load explains, and more than runs of one build differ by. Against several
+baselines the new run must lie outside of the prediction interval, and outside of all of them.
 """
 
 from collections.abc import Sequence
@@ -15,8 +16,11 @@ import numpy as np
 
 from plimsoll.analysis.bootstrap import Difference, Estimate
 from plimsoll.analysis.independent_blocks import LEAST
+from plimsoll.analysis.prediction import predicted, runs_to_decide
 from plimsoll.analysis.significance import RankTest, holm, rank_test
 from plimsoll.comparison.levels import Level
+from plimsoll.comparison.load_effect import SAME, Band
+from plimsoll.comparison.run_to_run import weight
 from plimsoll.comparison.treatments import Treatment
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
@@ -24,19 +28,23 @@ from plimsoll.rules.subjects import Subject
 FALSE_ALARMS = 0.02  # the chance that any signal of a phase is called different although none is
 _CONFIRMED = 0.02  # the same of the ranks of one signal
 _FEWEST = 8  # samples; with fewer, nothing is said
+MOST_RUNS = 10  # baselines; more are seldom kept
 
 
 class Outcome(StrEnum):
     """What a comparison of one signal says.
 
-    Within: it differs, but by less than matters. Same: no difference that matters is compatible with the samples.
-    Unclear: there are too few samples to tell.
+    Within: it differs, but by less than matters. Load: by no more than the load explains. Spread: by no more than runs
+    of one build do. Same: no difference that matters is compatible with the samples. Unclear: there are too few samples
+    to tell.
     """
 
     REGRESSION = "regression"
     IMPROVEMENT = "improvement"
     CHANGE = "change"
     WITHIN = "within-tolerance"
+    LOAD = "explained-by-load"
+    SPREAD = "within-spread"
     SAME = "same"
     UNCLEAR = "unclear"
 
@@ -46,17 +54,21 @@ DIFFERENT = (Outcome.REGRESSION, Outcome.IMPROVEMENT, Outcome.CHANGE)
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """One signal of one subject in one phase of two runs.
+    """One signal of one subject in one phase of two runs, or of one run and several baselines.
 
     Attributes:
         name: The name of the signal.
         subject: That of the first run.
         other: That of the second run.
-        difference: That of the means, the second less the first.
+        baselines: The levels of the baselines; `first` is the last of them.
+        difference: That of the means, the second less the first, or less the mean of the baselines.
+        between: How far the second is from what baselines and load let expect, its error being that between runs.
         ranks: The second method; None where the runs have too few independent parts.
+        expected: What the load lets expect.
         crossed: The rank of its documented limit among those crossed in one of the runs only; None if none is.
         where: The place in words, if it is not that of the subjects.
-        chance: The chance of a false alarm, raised for the number of signals that are compared.
+        chance: The chance of a false alarm within the runs, raised for the number of signals that are compared.
+        between_chance: The same of `between`.
     """
 
     name: str
@@ -64,13 +76,17 @@ class Compared:
     subject: Subject
     other: Subject
     treatment: Treatment
-    first: Level
+    baselines: tuple[Level, ...]
     second: Level
     difference: Difference
+    between: Difference
     ranks: RankTest | None
+    expected: Band = SAME
     crossed: int | None = None
     where: str = ""
+    held: float | None = None
     chance: float = 1.0
+    between_chance: float = 1.0
 
     @classmethod
     def of(
@@ -81,29 +97,59 @@ class Compared:
         levels: tuple[Level, Level],
         treatment: Treatment,
         *,
+        earlier: Sequence[Level] = (),
+        expected: Sequence[Band] = (),
         crossed: int | None = None,
         where: str = "",
+        held: float | None = None,
     ) -> "Compared":
-        """Compare the levels of a signal."""
-        first, second = levels
-        found, ranks = _methods(first, second)
-        return cls(name, signal, *subjects, treatment, first, second, found, ranks, crossed, where)
+        """Compare the levels of a signal.
+
+        Args:
+            name: Of the signal.
+            signal: The signal.
+            subjects: Of the last baseline, and of the second run.
+            levels: Of these.
+            treatment: How it is compared.
+            earlier: The levels of the other baselines.
+            expected: What the load lets expect, of each baseline: the earlier ones, then the last.
+            crossed: The rank of its limit.
+            where: The place in words.
+            held: How much memory is in use, if that is known.
+        """
+        baselines, second = (*earlier, levels[0]), levels[1]
+        bands = expected or [SAME] * len(baselines)
+        found, ranks = _methods(baselines, second)
+        spread = treatment.between_runs(_mean(baselines), held)
+        between = predicted(_expected(baselines, bands, second.mean.mean), second.mean, spread, weight())
+        made = cls(name, signal, *subjects, treatment, baselines, second, found, between, ranks)
+        return replace(made, expected=bands[-1], crossed=crossed, where=where, held=held)
+
+    @property
+    def first(self) -> Level:
+        """The level of the baseline; of several, of the last."""
+        return self.baselines[-1]
+
+    @property
+    def before(self) -> float:
+        """The mean of the baselines."""
+        return _mean(self.baselines)
 
     @property
     def tolerated(self) -> float:
         """The largest difference that does not matter."""
-        return self.treatment.tolerated(self.first.mean.mean)
+        return self.treatment.tolerated(self.before)
 
     @property
     def change(self) -> float | None:
-        """The difference as a share of the first mean; None where that has no meaning."""
-        first, second = self.first.mean.mean, self.second.mean.mean
+        """The difference as a share of the baseline; None where that has no meaning."""
+        first, second = self.before, self.second.mean.mean
         return second / first - 1 if first > 0 and second >= 0 else None
 
     @property
     def size(self) -> float:
         """How many times the difference is what does not matter."""
-        return abs(self.difference.value) / self.tolerated if self.tolerated else float("inf")
+        return abs(self.between.value) / self.tolerated if self.tolerated else float("inf")
 
     @property
     def compatible(self) -> float:
@@ -111,27 +157,64 @@ class Compared:
         return max(map(abs, self.difference.interval()))
 
     @property
+    def is_worse(self) -> bool:
+        """Whether it lies on the side that is worse, by more than is tolerated."""
+        return self.treatment.worse == ("higher" if self.between.value > 0 else "lower") and self.size > 1
+
+    @property
     def is_different(self) -> bool:
-        """Whether both methods agree that the means differ."""
-        if min(self.first.mean.samples, self.second.mean.samples) < _FEWEST or self.chance >= FALSE_ALARMS:
+        """Whether these runs differ for certain, whatever the reason."""
+        if self._fewest < _FEWEST:
+            return False
+        if len(self.baselines) > 1:
+            return self._is_outside
+        if self.chance >= FALSE_ALARMS:
             return False
         if self.ranks is None:
-            return self.crossed is not None or self._is_apart
+            return self._is_apart
         return self.ranks.chance < _CONFIRMED and self.ranks.higher == (self.difference.value > 0)
 
     @cached_property
     def outcome(self) -> Outcome:
         """What the comparison says."""
-        if self.is_different:
-            if abs(self.difference.value) <= self.tolerated:
-                return Outcome.WITHIN
-            worse = self.treatment.worse
-            if worse == "either":
-                return Outcome.CHANGE
-            higher = "higher" if self.difference.value > 0 else "lower"
-            return Outcome.REGRESSION if worse == higher else Outcome.IMPROVEMENT
-        enough = min(self.first.mean.samples, self.second.mean.samples) >= _FEWEST
-        return Outcome.SAME if enough and self.compatible <= self.tolerated else Outcome.UNCLEAR
+        if not self.is_different:
+            alike = self._fewest >= _FEWEST and self.compatible <= self.tolerated
+            return Outcome.SAME if alike else self._unclear
+        if abs(self.difference.value) <= self.tolerated:
+            return Outcome.WITHIN
+        if abs(self.between.value) <= self.tolerated and self.expected != SAME:
+            return Outcome.LOAD
+        if self.between_chance >= FALSE_ALARMS or abs(self.between.value) <= self.tolerated:
+            return Outcome.SPREAD
+        worse = self.treatment.worse
+        if worse == "either":
+            return Outcome.CHANGE
+        higher = "higher" if self.between.value > 0 else "lower"
+        return Outcome.REGRESSION if worse == higher else Outcome.IMPROVEMENT
+
+    @property
+    def runs_needed(self) -> int | None:
+        """Against how many baselines a difference of this size would be certain; None if more than ten."""
+        spread = self.treatment.between_runs(self.before, self.held)
+        return runs_to_decide(self.between.value, spread, weight(), FALSE_ALARMS / 10, MOST_RUNS)
+
+    @property
+    def _fewest(self) -> int:
+        return min(one.mean.samples for one in (*self.baselines, self.second))
+
+    @property
+    def _unclear(self) -> Outcome:
+        """Of several runs, each mean is known well enough, and what is left is that runs differ."""
+        several = len(self.baselines) > 1 and self._fewest >= _FEWEST
+        if not several:
+            return Outcome.UNCLEAR
+        return Outcome.WITHIN if abs(self.difference.value) <= self.tolerated else Outcome.SPREAD
+
+    @property
+    def _is_outside(self) -> bool:
+        """Whether the second lies outside of all baselines."""
+        means = [one.mean.mean for one in self.baselines]
+        return not min(means) <= self.second.mean.mean <= max(means)
 
     @property
     def _is_apart(self) -> bool:
@@ -142,8 +225,29 @@ class Compared:
         return gap > drift
 
 
-def _methods(first: Level, second: Level) -> tuple[Difference, RankTest | None]:
-    """Both methods."""
+def _mean(levels: Sequence[Level]) -> float:
+    return float(np.mean([one.mean.mean for one in levels]))
+
+
+def _expected(baselines: Sequence[Level], bands: Sequence[Band], value: float) -> list[Estimate]:
+    """What each baseline lets expect, at the end of its band on the side of a value; all of it if it is between."""
+    ends = [band.ends(one.mean.mean) for one, band in zip(baselines, bands, strict=True)]
+    low, high = (float(np.mean([end[at] for end in ends])) for at in (0, 1))
+    nearest = min(max(value, low), high)
+    share = (nearest - low) / (high - low) if high > low else 0.0
+    means = [end[0] + share * (end[1] - end[0]) for end in ends]
+    return [replace(one.mean, mean=mean) for one, mean in zip(baselines, means, strict=True)]
+
+
+def _methods(baselines: Sequence[Level], second: Level) -> tuple[Difference, RankTest | None]:
+    """Both methods. Of several baselines the ranks say nothing: runs differ by more than their parts."""
+    if len(baselines) > 1:
+        count = len(baselines)
+        error = float(np.sqrt(sum(one.mean.error**2 for one in baselines))) / count
+        freedom = sum(one.mean.freedom for one in baselines)
+        mean = replace(second.mean, mean=_mean(baselines), error=error, freedom=freedom)
+        return Difference.of(mean, second.mean), None
+    first = baselines[0]
     if min(len(first.blocks), len(second.blocks)) < LEAST:
         return Difference.of(first.mean, second.mean), None
     return Difference.of(_cautious(first), _cautious(second)), rank_test(first.blocks, second.blocks)
@@ -159,6 +263,10 @@ def judged(found: Sequence[Compared]) -> list[Compared]:
     every: list[Compared] = []
     for critical in (True, False):
         alike = [one for one in found if one.treatment.critical == critical]
-        raised = holm(np.array([one.difference.chance for one in alike]))
-        every += [replace(one, chance=float(chance)) for one, chance in zip(alike, raised, strict=True)]
+        within = holm(np.array([one.difference.chance for one in alike]))
+        between = holm(np.array([one.between.chance for one in alike]))
+        every += [
+            replace(one, chance=float(chance), between_chance=float(other))
+            for one, chance, other in zip(alike, within, between, strict=True)
+        ]
     return every

@@ -2,13 +2,18 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from plimsoll.comparison.judging import Compared, Outcome, judged
 from plimsoll.comparison.levels import Level
+from plimsoll.comparison.load_effect import UNKNOWN_BUSY, LoadEffect
 from plimsoll.comparison.phases import CommonPhase
 from plimsoll.comparison.treatments import Treatment, Treatments
 from plimsoll.review.load import Load, loads
 from plimsoll.review.review import Review
 
+_FELT = 0.05  # a load that differs by less than its chance says is taken as the same
+_BUSY, _IDLE = ("cpu.busy", "disk.busy"), "disk.idle"
 _COUNTS = 0.1  # of the largest rate: operations that are rarer say little of the load
 
 
@@ -39,6 +44,14 @@ class LoadComparison:
         return [one for one in alike if _level(one) >= _COUNTS * most]
 
     @property
+    def ratios(self) -> list[float]:
+        """How many times the first load the second is, by each signal that tells most; 1 where it may be the same."""
+        known = [one for one in self._telling if one.before > 0]
+        if not any(one.difference.chance < _FELT for one in known):
+            return []
+        return [one.second.mean.mean / one.before for one in known if one.second.mean.mean > 0]
+
+    @property
     def throughput_lost(self) -> Compared | None:
         """Operations that became fewer although as many connections were held; None if there are none."""
         found, offered = self.first, next((one for one in self.signals if one.signal.load == "connections"), None)
@@ -62,6 +75,21 @@ def compare_loads(first: Review, second: Review, phase: CommonPhase, treatments:
         subjects = one.subjects[0], other.subjects[0]
         found.append(Compared.of(name, one.signal, subjects, (levels[0], levels[1]), treatment, where=_where(one)))
     return LoadComparison(tuple(judged(found)), treatments.load)
+
+
+def load_effect(load: LoadComparison, first: Review, phase: CommonPhase) -> LoadEffect:
+    """What the load explains. Throughput that was lost explains nothing."""
+    ratios = [] if load.throughput_lost else load.ratios
+    if not ratios:
+        return LoadEffect()
+    busy = [mean / 100 for name in _BUSY for mean in _means(first, name, phase)]
+    busy += [1 - mean / 100 for mean in _means(first, _IDLE, phase)]
+    return LoadEffect(min(ratios), max(ratios), float(np.clip(max(busy), 0, 0.9)) if busy else UNKNOWN_BUSY)
+
+
+def _means(review: Review, name: str, phase: CommonPhase) -> list[float]:
+    found = (Level.of(samples, phase.first) for samples in review.signals.of(name).values())
+    return [one.mean.mean for one in found if one is not None]
 
 
 def _where(load: Load) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from plimsoll.comparison.judging import Compared
+from plimsoll.comparison.load_effect import SAME
 from plimsoll.model.host_key import host_key
 from plimsoll.model.value_text import number, percent, quantity
 
@@ -29,21 +30,40 @@ def change_text(one: Compared) -> str:
         return f"{number(change + 1)} times"
     if 0 < abs(change) < _SMALLEST:
         return f"{percent(abs(change))} {'up' if change > 0 else 'down'}"
-    return f"{'+' if change > 0 else '−' if change < 0 else '±'}{percent(abs(change))}"
+    return _signed(change)
 
 
 def moved(one: Compared) -> str:
     """`fell from 7,731 s to 597 s (−92 %)`."""
-    first, second = one.first.mean.mean, one.second.mean.mean
+    first, second = one.before, one.second.mean.mean
     verb = "rose" if second > first else "fell"
-    how = f" ({text})" if (text := change_text(one)) else ""
+    how = f" ({text}{_each(one)})" if (text := change_text(one)) else ""
     return f"{verb} from {quantity(first, one.signal.unit)} to {quantity(second, one.signal.unit)}{how}"
 
 
 def levels(one: Compared) -> str:
     """`29.6 % and 29.7 %`; `29.6 % in both` where they look alike."""
-    first, second = (quantity(level.mean.mean, one.signal.unit) for level in (one.first, one.second))
+    first, second = (quantity(mean, one.signal.unit) for mean in (one.before, one.second.mean.mean))
     return f"{first} in both" if first == second else f"{first} and {second}"
+
+
+def interval(one: Compared) -> str:
+    """` (−1.2 % to +0.4 %)`: the interval of the difference as shares; empty where that has no meaning."""
+    if one.before <= 0:
+        return ""
+    return " ({} to {})".format(*(_signed(end / one.before) for end in one.difference.interval()))
+
+
+def _each(one: Compared) -> str:
+    """`, +9 % for each operation`: where the load differs, and explains a part."""
+    if one.treatment.load != "proportion" or one.expected == SAME or one.change is None:
+        return ""
+    factor = one.expected.high if one.expected.high > 1 else one.expected.low
+    return f", {_signed((one.change + 1) / factor - 1)} for each operation"
+
+
+def _signed(share: float) -> str:
+    return f"{'+' if share > 0 else '−' if share < 0 else '±'}{percent(abs(share))}"
 
 
 def by_signal(found: Sequence[Compared]) -> list[list[Compared]]:

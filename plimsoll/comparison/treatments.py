@@ -8,6 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from plimsoll.comparison.run_to_run import Growth, Of, kind_of
 from plimsoll.hosts.compare_settings import Amount, CompareSettings, SignalSettings, Tolerance
 from plimsoll.model.errors import Unusable, first_of
 from plimsoll.model.shipped_tables import shipped_table
@@ -16,6 +17,7 @@ from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.schema.strict_yaml import suggest
 from plimsoll.rules.schema.units import convert_limit
 
+_MOST_OF_AVAILABLE = 0.2  # our choice: what is available differs by no more, however much is held
 Direction = Literal["higher", "lower", "either"]
 
 
@@ -32,17 +34,33 @@ class _Defaults(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Treatment:
-    """How one signal is compared; `least` is in its unit."""
+    """How one signal is compared; `least` is in its unit. run_to_run.yaml says what `spread`, `of` and `load` are.
+
+    `integrates`: its mean says nothing. `place`: that among the kinds; the first is told of first.
+    """
 
     worse: Direction
     tolerance: float
     least: float
     needed: bool
     critical: bool
+    spread: float = 0.0
+    of: Of = "the level"
+    load: Growth = "none"
+    integrates: bool = False
+    place: int = 0
 
     def tolerated(self, baseline: float) -> float:
         """The largest change from a baseline that does not matter."""
         return max(self.tolerance * abs(baseline), self.least)
+
+    def between_runs(self, level: float, held: float | None = None) -> float:
+        """The standard deviation of the mean of a run around this level. `held` is what memory is in use, if known."""
+        if self.of == "what is missing":
+            return self.spread * max(0.0, 100 - level)
+        if self.of == "what is held":
+            return min(_MOST_OF_AVAILABLE * abs(level), self.spread * (2 * abs(level) if held is None else held))
+        return self.spread * abs(level)
 
 
 class Treatments:
@@ -63,7 +81,9 @@ class Treatments:
         defaults, given = _defaults(), self._given.signals.get(name, SignalSettings())
         own = defaults.signals.get(name, SignalSettings())
         worse = given.worse or own.worse or ("either" if signal.load else signal.worse)
-        shares = (given.tolerance, self._given.tolerance, own.tolerance, defaults.tolerance)
+        place, kind = kind_of(name, signal.unit)
+        shares = (given.tolerance, self._given.tolerance, own.tolerance, kind.tolerance, defaults.tolerance)
+        spreads = (given.spread, own.spread, kind.spread)
         least = given.least or own.least or defaults.least.get(signal.unit, "0")
         return Treatment(
             worse,
@@ -71,6 +91,11 @@ class Treatments:
             _amount(least, signal.unit),
             _first(given.needed, own.needed, False),
             _first(given.critical, own.critical, worse != "either"),
+            next(one for one in spreads if one is not None),
+            "the level" if given.spread is not None else kind.of,
+            kind.load,
+            _first(given.integrates, own.integrates, False),
+            place,
         )
 
     @property

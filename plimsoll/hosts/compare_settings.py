@@ -36,8 +36,10 @@ class SignalSettings(BaseModel):
     Attributes:
         tolerance: Smaller changes, as a share of the baseline, do not matter.
         least: Nor do changes smaller than this, in the unit of the signal.
+        spread: By how much runs of one build differ in it, as a share: the standard deviation of the mean of a run.
         worse: The direction that is a regression; `either` never is.
         needed: Whether nothing can be said without its samples in both runs.
+        integrates: Whether it adds up over time, so that its mean says nothing.
         critical: Whether a regression fails the comparison.
         why: The reason.
     """
@@ -46,6 +48,8 @@ class SignalSettings(BaseModel):
 
     tolerance: Tolerance | None = None
     least: Amount | None = None
+    spread: Tolerance | None = None
+    integrates: bool | None = None
     worse: Literal["higher", "lower", "either"] | None = None
     needed: bool | None = None
     critical: bool | None = None

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from plimsoll.comparison.compare import Comparison, Side
-from plimsoll.comparison.story import Answer, answer, doubts, story
+from plimsoll.comparison.doubts import doubts
+from plimsoll.comparison.story import Answer, answer, story
 from plimsoll.comparison.treatments import checked
 from plimsoll.hosts.settings import Settings
 from plimsoll.insights.insights import Insights
@@ -41,7 +42,7 @@ def compared(first, second):
     ("changed", "expected", "said"),
     [
         ({}, Answer.NOT_WORSE, "Nothing became worse or better."),
-        ({CPU: lambda one: 1.15 * one}, Answer.WORSE, "b is worse: processor time of SUT rose from"),
+        ({CPU: lambda one: 1.15 * one}, Answer.WORSE, "b is worse than this run of a: processor time of SUT rose from"),
         ({REQUESTS: lambda one: 0.8 * one}, Answer.WORSE, "Apart from the throughput, nothing became worse"),
         (
             {MEMORY: lambda one: one + np.linspace(0, 2e9, ROWS)},

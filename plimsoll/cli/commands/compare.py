@@ -9,7 +9,8 @@ from plimsoll.cli.commands.review import Outputs
 from plimsoll.cli.console import print_line, print_lines, print_remarks
 from plimsoll.cli.outputs import STDOUT, refuse_overwriting, write_json, write_text
 from plimsoll.comparison.compare import Comparison
-from plimsoll.comparison.story import Answer, answer, doubts
+from plimsoll.comparison.doubts import doubts
+from plimsoll.comparison.story import Answer, answer
 from plimsoll.model.errors import Unusable
 from plimsoll.report.comparison import terminal
 from plimsoll.report.comparison.json_document import document

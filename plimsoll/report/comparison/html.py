@@ -12,11 +12,12 @@ from markupsafe import Markup
 
 from plimsoll.charts.chart import Chart
 from plimsoll.comparison.compare import Comparison, Side
+from plimsoll.comparison.doubts import doubts
 from plimsoll.comparison.judging import Compared, Outcome
 from plimsoll.comparison.phases import CommonPhase
 from plimsoll.comparison.run_table import columns, run_table
 from plimsoll.comparison.sentences import by_signal, moved, place, title
-from plimsoll.comparison.story import ANSWERS, Answer, answer, doubts, story, unchanged
+from plimsoll.comparison.story import ANSWERS, Answer, answer, story, unchanged
 from plimsoll.model.times import Zone, duration_text
 from plimsoll.report.comparison.charts import Overlaid
 from plimsoll.report.comparison.words import TITLES, cells

@@ -5,12 +5,13 @@ from collections.abc import Iterable, Sequence
 from plimsoll.analysis.quantiles import difference
 from plimsoll.analysis.significance import shift
 from plimsoll.comparison.compare import Comparison, Side
+from plimsoll.comparison.doubts import doubts
 from plimsoll.comparison.judging import Compared, Outcome
 from plimsoll.comparison.levels import Level
 from plimsoll.comparison.pairs import Lone
 from plimsoll.comparison.phases import CommonPhase
 from plimsoll.comparison.run_table import run_table
-from plimsoll.comparison.story import answer, doubts, story
+from plimsoll.comparison.story import answer, story
 from plimsoll.model.times import iso
 from plimsoll.report.comparison.json_schema import (
     ComparisonDocument,

@@ -8,7 +8,9 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 SCHEMA = "plimsoll.comparison/1"
-OutcomeName = Literal["regression", "improvement", "change", "within-tolerance", "same", "unclear"]
+OutcomeName = Literal[
+    "regression", "improvement", "change", "explained-by-load", "within-spread", "within-tolerance", "same", "unclear"
+]
 
 
 class _Part(BaseModel):
@@ -72,8 +74,10 @@ class SignalPart(_Part):
     phase: str
     outcome: OutcomeName = Field(
         description="regression: worse by more than the tolerance, and both methods agree. improvement, change "
-        "(neither direction is bad): likewise. within-tolerance: it differs, but by less than matters. same: no "
-        "difference larger than the tolerance is compatible with the samples. unclear: too few samples to tell."
+        "(neither direction is bad): likewise, and by more than the load explains and runs of one build differ by. "
+        "explained-by-load, within-spread: by no more than that. within-tolerance: it differs, but by less than "
+        "matters. same: no difference larger than the tolerance is compatible with the samples. unclear: too few "
+        "samples to tell."
     )
     critical: bool = Field(description="Whether a regression of it makes the run worse.")
     worse: Literal["higher", "lower", "either"]
@@ -170,7 +174,7 @@ class ComparisonPart(_Part):
     run: RunPart
     answer: Literal["worse", "not-worse", "unknown"] = Field(
         description="worse: a critical signal regressed, throughput was lost, or a limit was crossed that the baseline "
-        "held. unknown: see doubts."
+        "held, and that is no chance of these two runs. unknown: see doubts."
     )
     story: list[str] = Field(description="Three sentences: the load, what became worse, what did not change.")
     doubts: list[str] = Field(description="Why it is not known to be no worse.")

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from plimsoll.comparison.compare import Comparison
+from plimsoll.comparison.doubts import doubts
 from plimsoll.comparison.judging import Compared, Outcome
 from plimsoll.comparison.sentences import moved, place, title
-from plimsoll.comparison.story import Answer, answer, doubts, story
+from plimsoll.comparison.story import Answer, answer, story
 from plimsoll.report.comparison.words import TITLES, cells
 from plimsoll.report.junit import show_invisible_characters
 

@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Sequence
 
 from plimsoll.comparison.compare import Comparison, Side
+from plimsoll.comparison.doubts import doubts
 from plimsoll.comparison.judging import Compared, Outcome
 from plimsoll.comparison.loads import LoadComparison
 from plimsoll.comparison.run_table import columns, run_table
 from plimsoll.comparison.sentences import by_signal, place
-from plimsoll.comparison.story import ANSWERS, Answer, answer, doubts, story
+from plimsoll.comparison.story import ANSWERS, Answer, answer, story
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import counted, listed, short
 from plimsoll.model.styled import Line, Part
@@ -19,7 +20,7 @@ from plimsoll.review.sentences import breach_sentence
 from plimsoll.rules.severity import COLOURS, MARKS
 
 _STYLES = {Answer.WORSE: "bold red", Answer.NOT_WORSE: "bold", Answer.UNKNOWN: "bold yellow"}
-_MOST_ROWS = {Outcome.REGRESSION: 20, Outcome.IMPROVEMENT: 10, Outcome.CHANGE: 8, Outcome.WITHIN: 5}
+_MOST_ROWS = {Outcome.REGRESSION: 20, Outcome.IMPROVEMENT: 10, Outcome.CHANGE: 8, Outcome.LOAD: 5, Outcome.SPREAD: 5}
 _MOST_NAMES = 12
 _MOST_CROSSED = 8
 _PLACE_WIDTH = 36
@@ -56,7 +57,7 @@ def _comparison(comparison: Comparison, zone: Zone | None) -> Iterator[Line]:
         yield from _table(TITLES[outcome], comparison.of(outcome), most)
     for phase, worse in comparison.also_worse():
         yield from _names(f"Worse in the {phase.name} phase alone", worse)
-    for outcome in (Outcome.UNCLEAR, Outcome.SAME):
+    for outcome in (Outcome.UNCLEAR, Outcome.WITHIN, Outcome.SAME):
         yield from _names(TITLES[outcome], comparison.of(outcome))
     yield from _crossed(comparison)
     yield from _recorded(comparison)
@@ -140,6 +141,9 @@ def _finding(one: Finding) -> Line:
 
 
 def _recorded(comparison: Comparison) -> Iterator[Line]:
+    if comparison.integrating:
+        names = [one.title for one in comparison.integrating]
+        yield (_dim(f"Not compared by their means, as they add up over time: {listed(names, _MOST_NAMES)}."),)
     for side, lone in zip((comparison.first, comparison.second), comparison.lone, strict=True):
         if lone:
             names = list(dict.fromkeys(f"{one.signal.title} ({one.host})" for one in lone))

@@ -8,6 +8,8 @@ TITLES = {
     Outcome.REGRESSION: "Worse",
     Outcome.IMPROVEMENT: "Better",
     Outcome.CHANGE: "Changed",
+    Outcome.LOAD: "As the load lets expect",
+    Outcome.SPREAD: "Differs, as runs of one build may",
     Outcome.WITHIN: "Differs, but by less than the tolerance",
     Outcome.UNCLEAR: "Too few samples to tell",
     Outcome.SAME: "No difference that matters",
@@ -41,5 +43,5 @@ def effective_text(one: Compared) -> str:
 def cells(one: Compared) -> tuple[str, str, str, str, str]:
     """Baseline, other run, change, interval of the difference, effective samples."""
     unit = one.signal.unit
-    first, second = quantity(one.first.mean.mean, unit), quantity(one.second.mean.mean, unit)
+    first, second = quantity(one.before, unit), quantity(one.second.mean.mean, unit)
     return first, second, change_text(one), interval_text(one), effective_text(one)

@@ -1,0 +1,97 @@
+"""Documented limits that the second run crossed and the baseline held, where that is no chance of these two runs.
+
+A level just below a limit in one run is just above it in the next. A crossing counts where the second run was beyond
+the limit for a larger share of the time than the baseline would have been, had it been worse by as much as runs of one
+build differ and as the load explains. A signal that climbs with the clock counts only where it fell.
+"""
+
+from dataclasses import replace
+from functools import cache
+from statistics import NormalDist
+
+import numpy as np
+
+from plimsoll.analysis.bootstrap import Difference, estimate
+from plimsoll.comparison.compare import Comparison
+from plimsoll.model.host_key import host_key
+from plimsoll.model.log import Values
+from plimsoll.review.findings import Finding
+from plimsoll.rules.evaluate import Track
+
+_CHANCE = 0.001  # of a false alarm: many limits are judged at once
+_LONG = 0.1  # of the time beyond a limit, that nothing of the kind in the baseline makes certain; our choice
+_FALL = 0.05  # of what climbs, as a share; our choice
+
+
+def crossings(comparison: Comparison) -> list[Finding]:
+    """The crossings that count against every baseline."""
+    every = (comparison, *comparison.against)
+    return [
+        one
+        for one in comparison.thresholds.only_second
+        if all(_counts(each, one) for each in every if _known(each, one))
+    ]
+
+
+def _known(comparison: Comparison, one: Finding) -> bool:
+    """Whether the baseline judged the limit."""
+    return one not in comparison.thresholds.unjudged
+
+
+def _counts(comparison: Comparison, one: Finding) -> bool:
+    """Whether the second run was beyond the limit for longer, for certain."""
+    if one not in comparison.thresholds.only_second:
+        return False
+    other = _same_rule(comparison, one)
+    if other is None or other.track is None or one.track is None:
+        return True
+    treatment = comparison.treatments.of(one.rule.signal, one.signal)
+    if treatment.integrates:
+        return _falls(one.track) and not _falls(other.track)
+    here, there = _present(other.track), _present(one.track)
+    if not len(here) or not len(there):
+        return True
+    higher = one.track.healthy.worse != "lower"
+    level = float(here.mean())
+    band = comparison.effect(comparison.phase).band(treatment.load)
+    off = _sigmas() * float(np.sqrt(2)) * treatment.between_runs(level, _held(comparison, other, level))
+    as_bad = here * (band.high if higher else band.low) + (off if higher else -off)
+    healthy = replace(one.track.healthy, limit=other.track.healthy.limit)
+    before, after = (~healthy.holds(as_bad)).astype(float), (~one.track.healthy.holds(there)).astype(float)
+    if not before.any() and after.mean() >= _LONG:
+        return True
+    difference = Difference.of(estimate(before), estimate(after))
+    return difference.value > 0 and difference.chance < _CHANCE
+
+
+def _held(comparison: Comparison, one: Finding, level: float) -> float | None:
+    return comparison.held(one.signal, one.subject, level) if one.subject else None
+
+
+def _same_rule(comparison: Comparison, one: Finding) -> Finding | None:
+    """The finding of the same rule, host and instance in the baseline."""
+    if one.subject is None:
+        return None
+    host, instance = one.subject.key
+    first = comparison.hosts.first_of.get(host, host)
+    for other in comparison.first.review.findings:
+        if other.rule.id == one.rule.id and other.subject is not None:
+            there, same = other.subject.key
+            if (host_key(there), same) == (first, instance):
+                return other
+    return None
+
+
+def _present(track: Track) -> Values:
+    return track.values[np.isfinite(track.values)]
+
+
+def _falls(track: Track) -> bool:
+    """Whether what climbs fell."""
+    values = _present(track)
+    return bool((np.diff(values) < -_FALL * np.abs(values[:-1])).any())
+
+
+@cache
+def _sigmas() -> float:
+    return NormalDist().inv_cdf(1 - _CHANCE)

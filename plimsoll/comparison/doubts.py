@@ -1,0 +1,120 @@
+"""Why it is not known that a run is no worse, although nothing shows that it is."""
+
+from collections.abc import Iterator
+
+from plimsoll.comparison.compare import Comparison
+from plimsoll.comparison.judging import Compared, Outcome
+from plimsoll.comparison.sentences import moved, place, title
+from plimsoll.insights.insight import News, SubjectKey
+from plimsoll.insights.registry import insights
+from plimsoll.model.remark import counted, listed
+
+_MOST_NAMED = 3
+_SUSPECT_CHANCE = 0.05
+_SLOW_SUSPECT = 2.0  # times what is tolerated, of a signal too slow for any chance to be known
+_MUCH_MORE = 1.5  # times the load: beyond, what an operation costs is not known to be the same
+
+
+def doubts(comparison: Comparison) -> list[str]:
+    """Why nothing can be said although nothing became worse; each a clause."""
+    return [*_load_doubts(comparison), *_unjudged(comparison), *_lacking(comparison), *_unclear(comparison)]
+
+
+def _load_doubts(comparison: Comparison) -> Iterator[str]:
+    told = comparison.load.first
+    if told is None or comparison.load.is_same or comparison.load.throughput_lost or _is_merely_more(comparison):
+        return
+    same = "the load was not the same" if comparison.load.is_same is False else "the load may not have been the same"
+    yield f"{same}: {title(told)} {moved(told)}"
+
+
+def _is_merely_more(comparison: Comparison) -> bool:
+    """Whether the load was higher, though not by far, and nothing that waits became slower with it."""
+    ratios = comparison.load.ratios
+    if comparison.load.is_same is not False or not ratios or not 1 <= min(ratios) <= max(ratios) <= _MUCH_MORE:
+        return False
+    slower = [one for one in comparison.of(Outcome.LOAD) if one.treatment.critical]
+    return all(one.treatment.load == "proportion" for one in slower)
+
+
+def _unjudged(comparison: Comparison) -> Iterator[str]:
+    """Limits that the second run crossed, and of which nothing is known in the first."""
+    found = [one for one in comparison.thresholds.unjudged if one in comparison.second.review.findings]
+    if found:
+        yield f"{comparison.second.called} crossed what could not be judged in {comparison.first.called}: " + (
+            listed([one.signal.title for one in found], _MOST_NAMED)
+        )
+
+
+def suspects(comparison: Comparison) -> list[Compared]:
+    """What is worse beyond its tolerance, though runs of one build may differ as much or samples are too few."""
+    return [
+        one for one in comparison.of(Outcome.SPREAD, Outcome.UNCLEAR) if one.treatment.critical and _is_suspect(one)
+    ]
+
+
+def _is_suspect(one: Compared) -> bool:
+    if not one.is_worse:
+        return False
+    if one.outcome == Outcome.SPREAD or one.between.chance < _SUSPECT_CHANCE:
+        return True
+    return one.ranks is None and len(one.baselines) == 1 and one.size >= _SLOW_SUSPECT
+
+
+def news(comparison: Comparison) -> list[News]:
+    """What the insights tell of the second run that must not be, and not of the first."""
+    first_of = comparison.hosts.first_of
+
+    def as_in_first(key: SubjectKey) -> SubjectKey:
+        return first_of.get(key[0], key[0]), key[1]
+
+    return [
+        new
+        for one in insights()
+        if one.news
+        for new in one.news(comparison.first.insights.of(one), comparison.second.insights.of(one), as_in_first)
+    ]
+
+
+def _lacking(comparison: Comparison) -> Iterator[str]:
+    """Signals and hosts that must be there and are not."""
+    for side, other, alone in zip(
+        (comparison.second, comparison.first),
+        (comparison.first, comparison.second),
+        comparison.hosts.alone,
+        strict=True,
+    ):
+        if alone:
+            yield f"{side.called} has no host that belongs to {listed(alone, _MOST_NAMED)} of {other.called}"
+    known = {one.name for one in comparison.judged}
+    if lacking := [name for name in comparison.treatments.needed if name not in known]:
+        yield f"{listed(lacking, _MOST_NAMED)} must be recorded in both runs, and is not"
+    lost = dict.fromkeys(one.signal.title for one in comparison.lone[0] if one.signal.load == "operations")
+    if lost:
+        yield f"{comparison.second.called} does not record the work that was done: {listed(list(lost), _MOST_NAMED)}"
+    gone = [one for one in comparison.lone[0] if comparison.treatments.of(one.name, one.signal).critical]
+    every = {one.name for one in comparison.judged}
+    names = dict.fromkeys(f"{one.signal.title} of {one.host}" for one in gone if one.name not in every)
+    if names:
+        yield f"{comparison.second.called} does not record {listed(list(names), _MOST_NAMED)}"
+
+
+def _unclear(comparison: Comparison) -> Iterator[str]:
+    watched = [one for one in comparison.judged if one.treatment.critical]
+    unclear = [one for one in watched if one.outcome == Outcome.UNCLEAR]
+    needed = [one for one in unclear if one.treatment.needed]
+    if needed:
+        yield f"there are too few samples to tell whether {title(needed[0])} of {place(needed[0])} differs"
+    elif not watched:
+        yield "no signal of which one direction is worse is recorded in both runs"
+    elif new := news(comparison):
+        titles = dict.fromkeys(one.title for one in new)
+        yield f"{comparison.second.called} has a trend that must not be: {listed(list(titles), _MOST_NAMED)}"
+    elif unsure := suspects(comparison):
+        titles = dict.fromkeys(title(one) for one in unsure)
+        yield f"it may be chance, or not, that it is worse: {listed(list(titles), _MOST_NAMED)}"
+    elif 2 * len(unclear) > len(watched):
+        yield (
+            f"there are too few samples to tell whether {len(unclear):,} of {counted(len(watched), 'signal')} differ; "
+            "record for longer"
+        )

@@ -1,0 +1,71 @@
+"""What a comparison answers where runs of one build differ, as real ones do: by simulators that know nothing of it.
+
+The trials at large: `python -m bench.run_to_run`.
+"""
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from plimsoll.comparison.judging import Outcome
+from plimsoll.comparison.story import Answer, answer, critical, story
+from tests.simulators.trials import a_side, against
+from tests.simulators.web_and_sql import Build
+
+PAIRS = 5
+USUAL = Build()
+COSTLIER = Build(cpu_ms=1.2 * 4.4, sql_cpu_ms=1.2 * 2.2)
+
+
+@cache
+def pairs(build=USUAL):
+    """Comparisons of runs of a build with runs of the usual one."""
+    return [against([a_side("a", Build(), seed)], a_side("b", build, 50 + seed)) for seed in range(PAIRS)]
+
+
+def answers(found):
+    return [answer(one).value for one in found]
+
+
+@pytest.mark.parametrize("build", [Build(), Build(load=440.0), Build(load=352.0)], ids=["alike", "more", "less load"])
+def test_runs_of_one_build_are_not_worse_under_any_load(build):
+    found = pairs(build)
+    assert Answer.WORSE not in answers(found), [[one.name for one in critical(each)] for each in found]
+
+
+def test_a_higher_load_is_told_first_and_what_goes_with_it_is_compared_for_each_operation():
+    found = pairs(Build(load=440.0))
+    for one in found:
+        assert story(one)[0].startswith("The load was not the same")
+        assert all(each.outcome != Outcome.REGRESSION for each in one.judged if each.name == "cpu.busy")
+    assert answers(found).count(Answer.NOT_WORSE) >= PAIRS / 3
+
+
+def test_more_processor_time_for_an_operation_is_the_cause_that_is_named_first():
+    found = pairs(COSTLIER)
+    assert answers(found).count(Answer.WORSE) >= PAIRS - 1
+    for one in found:
+        if answer(one) == Answer.WORSE:
+            assert "than this run of a: processor time of" in story(one)[1]
+        else:
+            assert "runs of the baseline would decide it" in story(one)[1]
+
+
+def test_so_it_is_under_a_higher_load():
+    found = pairs(replace(COSTLIER, load=440.0))
+    assert answers(found).count(Answer.WORSE) >= PAIRS / 2
+    assert any("for each operation" in story(one)[1] for one in found)
+
+
+def test_several_baselines_find_a_smaller_difference():
+    for seed in range(2):
+        ten = [a_side("a", Build(), 1000 * seed + run) for run in range(10)]
+        assert answer(against(ten, a_side("b", Build(cpu_ms=1.12 * 4.4, sql_cpu_ms=1.12 * 2.2), seed))) == Answer.WORSE
+        assert answer(against(ten[:5], a_side("b", Build(), seed))) != Answer.WORSE
+
+
+def test_when_a_server_was_started_makes_no_run_worse():
+    for one in pairs():
+        assert "sql.page_life_expectancy" not in {each.name for each in one.judged}
+        assert "Page life expectancy" in {each.title for each in one.integrating}

@@ -1,0 +1,26 @@
+"""Comparisons of simulated runs."""
+
+from functools import cache
+from pathlib import Path
+
+from plimsoll.comparison.compare import Comparison, Side
+from plimsoll.comparison.treatments import checked
+from plimsoll.hosts.settings import Settings
+from plimsoll.insights.insights import Insights
+from plimsoll.rules.load import load_signals
+from tests.simulators.web_and_sql import a_review
+
+
+def against(baselines, second):
+    """A run compared with baselines, the last of which is the one to show."""
+    return Comparison(baselines[-1], second, _treatments(), earlier=tuple(baselines[:-1]))
+
+
+def a_side(name, build, seed, more=None):
+    """A run of a build. `more` may change what it records."""
+    return Side(name, name, Insights(a_review(build, seed, more=more)))
+
+
+@cache
+def _treatments():
+    return checked(Settings().compare, Path("plimsoll.toml"), load_signals())
