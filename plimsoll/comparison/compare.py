@@ -80,6 +80,11 @@ class Comparison:
         """Whether both were under the same load."""
         return compare_loads(self.first.review, self.second.review, self.phase, self.treatments)
 
+    @property
+    def baselines(self) -> tuple[Side, ...]:
+        """All runs of the baseline, the last of which is `first`."""
+        return (*self.earlier, self.first)
+
     @cached_property
     def against(self) -> tuple["Comparison", ...]:
         """The run compared with each of the earlier baselines alone."""

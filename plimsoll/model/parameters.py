@@ -13,6 +13,7 @@ class Parameter(StrEnum):
     """A parameter that messages name. Its text is the mark that stands for it."""
 
     AS = "‹as›"
+    BASELINE = "‹baseline›"
     COUNTER = "‹counter›"
     DATA = "‹data›"
     ENCODING = "‹encoding›"
@@ -21,6 +22,7 @@ class Parameter(StrEnum):
     FROM = "‹from›"
     HOSTS = "‹hosts›"
     LAST = "‹last›"
+    LIKE = "‹like›"
     LISTEN = "‹listen›"
     MERGE = "‹merge›"
     NAMES = "‹names›"

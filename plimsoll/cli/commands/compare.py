@@ -1,11 +1,12 @@
 """`plimsoll compare`."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 from plimsoll.api.inputs import Inputs
 from plimsoll.api.run_comparison import How, compare_inputs
 from plimsoll.api.run_review import Options
-from plimsoll.cli.commands.review import Outputs
 from plimsoll.cli.console import print_line, print_lines, print_remarks
 from plimsoll.cli.outputs import STDOUT, refuse_overwriting, write_json, write_text
 from plimsoll.comparison.compare import Comparison
@@ -15,19 +16,31 @@ from plimsoll.model.errors import Unusable
 from plimsoll.report.comparison import terminal
 from plimsoll.report.comparison.json_document import document
 from plimsoll.report.comparison.junit import junit
+from plimsoll.report.comparison.markdown import markdown
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The files to write, and for what the exit status is 1."""
+
+    report: Path | None = None
+    json: Path | None = None
+    junit: Path | None = None
+    fail_on: str | None = None
+    markdown: Path | None = None
 
 
 def run(inputs: Inputs, options: Options, how: How, outputs: Outputs) -> int:
-    """Compare each run with the first; returns the exit status. `inputs` names a run with each of its sources."""
+    """Compare each run with the baseline; returns the exit status. `inputs` names a run with each of its sources."""
     for option, path in (("--out", outputs.report), ("--junit", outputs.junit)):
         if path == STDOUT:
             raise Unusable(f"{option} - is not supported: name a file, it is written as a whole or not at all")
     comparisons = compare_inputs(inputs, options, how)
-    sides = [comparisons[0].first, *(comparison.second for comparison in comparisons)]
+    sides = [*comparisons[0].baselines, *(comparison.second for comparison in comparisons)]
     zone = inputs.requested_zone
     also_read = [*inputs.names, *([options.config] if options.config else [])]
     logs = [log for side in sides for log in side.review.logs]
-    refuse_overwriting(logs, outputs.report, outputs.json, outputs.junit, also_read=also_read)
+    refuse_overwriting(logs, outputs.report, outputs.json, outputs.junit, outputs.markdown, also_read=also_read)
     if outputs.report is not None:
         from plimsoll.report.comparison.html import render  # noqa: PLC0415  only the HTML report needs jinja2
 
@@ -36,7 +49,11 @@ def run(inputs: Inputs, options: Options, how: How, outputs: Outputs) -> int:
         write_json(outputs.json, document(comparisons).model_dump_json(by_alias=True, indent=2))
     if outputs.junit is not None:
         write_text(outputs.junit, junit(comparisons))
-    if outputs.json != STDOUT:
+    if outputs.markdown == STDOUT:
+        print_lines((line,) for line in markdown(comparisons).splitlines())
+    elif outputs.markdown is not None:
+        write_text(outputs.markdown, markdown(comparisons))
+    if STDOUT not in (outputs.json, outputs.markdown):
         print_lines(terminal.lines(comparisons, zone))
         if outputs.report is not None:
             print_line()

@@ -34,7 +34,7 @@ def compare_command(
         list[str],
         typer.Argument(
             help="Two runs or more: a log, a folder of logs, or run:NAME for a run in a store. The first is the "
-            "baseline; each of the others is compared with it.",
+            "baseline, or the first --baseline of them; each of the others is compared with it.",
             metavar="RUN...",
             show_default=False,
         ),
@@ -52,6 +52,16 @@ def compare_command(
         bool,
         typer.Option("--match-hosts", help="Compare hosts of other names in order, if both runs have as many of them."),
     ] = False,
+    baseline: Annotated[
+        int,
+        typer.Option(
+            "--baseline",
+            metavar="N",
+            min=1,
+            help="How many of the runs, from the first, are the baseline: 5 to 10 runs of one build show by how much "
+            "runs differ.",
+        ),
+    ] = 1,
     pack: PackOption = None,
     only: OnlyOption = None,
     from_: FromOption = None,
@@ -75,6 +85,9 @@ def compare_command(
     junit: Annotated[
         Path | None, path_option("--junit", "Write JUnit XML: a suite per run, a case per signal and host.")
     ] = None,
+    markdown: Annotated[
+        Path | None, path_option("--markdown", "Write a summary in Markdown, as for a pull request; - for stdout.")
+    ] = None,
     fail_on: Annotated[
         FailOn | None,
         typer.Option("--fail-on", help="Exit with status 1 if a run is worse than the baseline."),
@@ -88,10 +101,10 @@ def compare_command(
     from plimsoll.api.run_comparison import How
     from plimsoll.api.run_review import Options
     from plimsoll.cli.commands import compare
-    from plimsoll.cli.commands.review import Outputs
+    from plimsoll.cli.commands.compare import Outputs
     from plimsoll.cli.inputs import typed_inputs
 
     inputs = typed_inputs(runs, zone, format_, encoding, names, store, (from_, to, last))
     options = Options(tuple(pack or ()), tuple(only or ()), steady, config)
-    outputs = Outputs(out, json, junit, fail_on.value if fail_on else None)
-    raise typer.Exit(compare.run(inputs, options, How(phase, match_hosts), outputs))
+    outputs = Outputs(out, json, junit, fail_on.value if fail_on else None, markdown)
+    raise typer.Exit(compare.run(inputs, options, How(phase, match_hosts, baseline), outputs))

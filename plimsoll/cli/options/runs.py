@@ -1,12 +1,14 @@
 """`plimsoll runs`."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from plimsoll.cli.options.shared import JsonOption, StoreOption
+from plimsoll.cli.options.compare import FailOn
+from plimsoll.cli.options.shared import JsonOption, StoreOption, ZoneOption, path_option
 
-app = typer.Typer(help="List, show and delete the runs in a store.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(help="List, show, judge and delete the runs in a store.", no_args_is_help=True, rich_markup_mode=None)
 
 RunArgument = Annotated[str, typer.Argument(help="The name of a run.", metavar="RUN", show_default=False)]
 
@@ -25,6 +27,42 @@ def runs_show_command(run: RunArgument, store: StoreOption = None, json: JsonOpt
     from plimsoll.cli.commands import runs
 
     runs.show(run, store, json)
+
+
+@app.command("judge")
+def runs_judge_command(
+    run: RunArgument,
+    like: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--like",
+            metavar="LABEL=VALUE",
+            help="Which earlier runs are the baseline: those with this label; may be repeated. Default: those with the "
+            "labels of the run.",
+        ),
+    ] = None,
+    most: Annotated[
+        int, typer.Option("--most", metavar="N", min=1, help="How many of them, the latest first, are compared with.")
+    ] = 10,
+    zone: ZoneOption = None,
+    out: Annotated[Path | None, path_option("--out", "Write the comparison as one HTML file.")] = None,
+    json: JsonOption = None,
+    junit: Annotated[Path | None, path_option("--junit", "Write JUnit XML.")] = None,
+    markdown: Annotated[
+        Path | None, path_option("--markdown", "Write a summary in Markdown, as for a pull request; - for stdout.")
+    ] = None,
+    fail_on: Annotated[
+        FailOn | None, typer.Option("--fail-on", help="Exit with status 1 if the run is worse than those before it.")
+    ] = None,
+    store: StoreOption = None,
+) -> None:
+    """Compare a run with the runs before it that are alike: whether it is worse than runs of the baseline are."""
+    from plimsoll.cli.commands import judge
+    from plimsoll.cli.commands.compare import Outputs
+    from plimsoll.cli.inputs import typed_inputs
+
+    outputs = Outputs(out, json, junit, fail_on.value if fail_on else None, markdown)
+    raise typer.Exit(judge.run(run, like, most, typed_inputs((), zone, None, None, None, store), outputs))
 
 
 @app.command("delete")

@@ -50,6 +50,7 @@ def _comparison(comparison: Comparison) -> ComparisonPart:
     phase = comparison.phase.name
     return ComparisonPart(
         run=_run(comparison.second),
+        baselines=[one.name for one in comparison.baselines],
         answer=answer(comparison).value,
         story=story(comparison),
         doubts=doubts(comparison),

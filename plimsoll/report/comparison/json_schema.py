@@ -172,6 +172,7 @@ class ComparisonPart(_Part):
     """One run held against the baseline."""
 
     run: RunPart
+    baselines: list[str] = Field(description="The names of all runs of the baseline; the last is the one shown.")
     answer: Literal["worse", "not-worse", "unknown"] = Field(
         description="worse: a critical signal regressed, throughput was lost, or a limit was crossed that the baseline "
         "held, and that is no chance of these two runs. unknown: see doubts."

@@ -48,6 +48,9 @@ def _comparison(comparison: Comparison, zone: Zone | None) -> Iterator[Line]:
         yield (f"It is not known, as {'; '.join(doubts(comparison))}.",)
     yield ()
     yield (_dim(f"baseline  {_scope(comparison.first, zone)}"),)
+    if comparison.earlier:
+        names = listed([one.name for one in reversed(comparison.earlier)], _MOST_NAMES)
+        yield (_dim(f"          and {counted(len(comparison.earlier), 'earlier run')}: {names}"),)
     yield (_dim(f"other     {_scope(comparison.second, zone)}"),)
     yield (_dim(f"judged in: {comparison.phase.name}{_remark(comparison)}"),)
     if comparison.set_differently:

@@ -1,0 +1,91 @@
+"""`plimsoll compare --baseline` and `plimsoll runs judge`: a run against several before it."""
+
+import json
+
+import numpy as np
+import pytest
+
+from plimsoll.__main__ import main
+from plimsoll.ingest.convert.write_pdh import write_pdh
+from plimsoll.model.times import SECOND
+from tests.simulated import START, ar1
+
+CPU = r"\Processor(_Total)\% Processor Time"
+MEMORY = r"\Memory\Available Bytes"
+SEARCHES = r"\NTDS\LDAP Searches/sec"
+SESSIONS = r"\NTDS\LDAP Client Sessions"
+DAY = 86400 * SECOND
+ROWS, BASELINES = 300, 6
+
+
+def a_run(folder, night, cpu=40.0):
+    """The log of a night; its processor time differs from the others by 2 %, as runs do."""
+    rng = np.random.default_rng(night)
+    cpu *= np.exp(0.02 * rng.standard_normal())
+    columns = {
+        CPU: cpu * (1 + ar1(rng, ROWS, deviation=0.1)),
+        MEMORY: 4e9 * (1 + ar1(rng, ROWS, deviation=0.02)),
+        SEARCHES: 200 * (1 + ar1(rng, ROWS, deviation=0.1)),
+        SESSIONS: 500 * (1 + ar1(rng, ROWS, deviation=0.02)),
+    }
+    times = START + night * DAY + np.arange(ROWS, dtype=np.int64) * 10 * SECOND
+    path = folder / f"night{night}.csv"
+    write_pdh(path, None, times, [(f"\\\\DC01{name}", values) for name, values in columns.items()])
+    return path
+
+
+@pytest.fixture(scope="module")
+def nights(tmp_path_factory):
+    """Six alike, one alike, and one of which an operation costs an eighth more."""
+    folder = tmp_path_factory.mktemp("nights")
+    return [*(a_run(folder, night) for night in range(BASELINES + 1)), a_run(folder, 7, cpu=45.0)]
+
+
+def plimsoll(monkeypatch, capsys, *arguments):
+    monkeypatch.setattr("sys.argv", ["plimsoll", *map(str, arguments)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    out, err = capsys.readouterr()
+    return ended.value.code or 0, out, err
+
+
+def test_runs_are_compared_with_several_at_once(nights, monkeypatch, capsys, tmp_path):
+    written = tmp_path / "c.json"
+    asked = ("compare", *nights, "--baseline", BASELINES, "--fail-on", "regression", "--json", written)
+    status, out, _ = plimsoll(monkeypatch, capsys, *asked)
+    assert status == 1
+    assert "night7.csv” is worse than 6 runs of the baseline: processor time of DC01 rose from" in out
+    alike, worse = json.loads(written.read_text(encoding="utf-8"))["comparisons"]
+    assert (alike["answer"], worse["answer"]) == ("not-worse", "worse")
+    assert worse["baselines"] == [f"night{night}.csv" for night in range(BASELINES)]
+    assert [one["signal"] for one in worse["regressions"]] == ["cpu.busy"]
+
+
+def test_a_summary_for_a_pull_request(nights, monkeypatch, capsys):
+    asked = ("compare", *nights[:6], nights[7], "--baseline", BASELINES, "--markdown", "-")
+    status, out, _ = plimsoll(monkeypatch, capsys, *asked)
+    assert status == 0
+    assert out.startswith("## Worse. night7.csv compared with night0.csv, ")
+    assert "| Worse: Processor time | DC01 | " in out
+
+
+@pytest.mark.parametrize("count", [0, 8])
+def test_a_baseline_leaves_a_run_to_compare(count, nights, monkeypatch, capsys):
+    status, _, err = plimsoll(monkeypatch, capsys, "compare", *nights, "--baseline", count)
+    assert (status, "--baseline" in err) == (2, True)
+
+
+def test_a_run_of_a_store_is_judged_by_those_before_it(nights, monkeypatch, capsys, tmp_path):
+    for at, log in enumerate(nights):
+        label = "build=old" if at < BASELINES else "build=new"
+        loaded = ("ingest", log, "--run", f"night {at}", "--label", label, "--label", "test=logon")
+        assert plimsoll(monkeypatch, capsys, *loaded, "--zone", "UTC", "--store", tmp_path)[0] == 0
+    judge = ("runs", "judge", "night 7", "--store", tmp_path, "--fail-on", "regression")
+    status, out, err = plimsoll(monkeypatch, capsys, *judge, "--like", "build=old")
+    assert status == 1
+    assert "“night 7” is worse than 6 runs of the baseline: processor time of DC01" in out
+    assert "and 5 earlier runs: night 4, night 3" in out
+    status, out, err = plimsoll(monkeypatch, capsys, *judge)
+    assert "only 1 earlier run" in err
+    status, out, err = plimsoll(monkeypatch, capsys, *judge, "--like", "build=none")
+    assert (status, "no complete run before" in err) == (2, True)
