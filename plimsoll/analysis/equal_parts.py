@@ -16,7 +16,7 @@ class EqualParts:
 
     def means(self, samples: Samples) -> Values:
         """The mean of the samples in each part; NaN where there are none."""
-        at = self._places(samples.times)
+        at = self.places(samples.times)
         filled = np.isfinite(samples.values)
         sums = np.bincount(at[filled], weights=samples.values[filled], minlength=self.count + 1)[: self.count]
         counts = np.bincount(at[filled], minlength=self.count + 1)[: self.count]
@@ -27,7 +27,7 @@ class EqualParts:
         width = self.end - self.start
         return self.start + width * part // self.count, self.start + width * (part + 1) // self.count
 
-    def _places(self, times: Times) -> NDArray[np.intp]:
+    def places(self, times: Times) -> NDArray[np.intp]:
         """The part of each time; those outside have the number after the last."""
         if id(times) not in self._known:
             width = max(self.end - self.start, 1) / self.count

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from plimsoll.cli import cli
+from tests.insights.diagnosis import contradictions
 
 from .linux import hosts
 from .recording import Host
@@ -47,6 +48,8 @@ def main() -> None:
             if found["verdict"] != host.verdict or host.needs not in str(found["headline"]):
                 wrong += 1
                 print(f"{host.name}: {found['verdict']}\n    {found['headline']}", flush=True)
+            for one in contradictions(found):
+                print(f"{host.name}: {one}", flush=True)
     print(f"{wrong} of {len(chosen)} wrong")
 
 

@@ -1,6 +1,8 @@
-"""Each host at large has the verdict that its illness, or its health, deserves; what is not known is said."""
+"""Each host at large has the verdict that its illness, or its health, deserves, and a diagnosis that agrees with it."""
 
 import pytest
+
+from tests.insights.diagnosis import contradictions
 
 from .linux import hosts
 from .roles import roles
@@ -17,6 +19,7 @@ def test_hosts_are_judged_as_they_are(tmp_path, group):
         found = reviewed(host, tmp_path / str(number))
         if found["verdict"] != host.verdict or host.needs not in found["headline"]:
             wrong.append(f"{host.name}: {found['verdict']}: {found['headline']}")
+        wrong += [f"{host.name}: {one}" for one in contradictions(found)]
     assert wrong == []
 
 

@@ -58,7 +58,7 @@ def _without_a_resource(case: Evidence) -> Conclusion:
     follows = case.load.follows
     queues = [one for one in case.waits if one.stands]
     if follows is True:
-        return Conclusion("load", confident=not queues)
+        return Conclusion("load", confident=not queues and not case.crossed)
     if case.high:
         return Conclusion("unknown")
     if case.waits and mostly:
@@ -66,6 +66,6 @@ def _without_a_resource(case: Evidence) -> Conclusion:
     if follows is False:
         return Conclusion("queue" if recorded else "unknown")
     if mostly and not case.load.bends and not case.often_short:
-        sure = recorded and bool(case.inside) and case.load.work is not None and not case.episodes
+        sure = recorded and bool(case.inside) and case.load.work is not None and not case.crossed
         return Conclusion("load", sure and case.load.response is None)
     return Conclusion("unknown")

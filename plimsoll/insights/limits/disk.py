@@ -8,7 +8,7 @@ from plimsoll.insights.limits.figure import Figure, figure_of
 from plimsoll.insights.limits.load_response import LoadResponse
 from plimsoll.insights.limits.measured import Measured
 from plimsoll.insights.limits.resource_use import ResourceUse, State
-from plimsoll.rules.subjects import Subject
+from plimsoll.rules.subjects import Subject, is_total
 
 _GROWN = 3.0  # our choice: times the latency under low load
 _EACH = ("disk.idle", "disk.busy", "disk.queue_length", "disk.latency", "disk.read_latency", "disk.write_latency")
@@ -26,7 +26,7 @@ def disks(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
     for signal in _EACH:
         for subject, values in measured.on(signal, host).items():
             figure = figure_of(measured, load, signal, subject, values)
-            if not np.isnan(figure.value):
+            if not np.isnan(figure.value) and not is_total(subject.instance or ""):
                 by_disk.setdefault(subject, {})[signal] = figure
     needed = measured.needed("disk", host)
     found = [

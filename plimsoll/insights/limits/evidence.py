@@ -14,6 +14,7 @@ from plimsoll.insights.limits.memory import memory
 from plimsoll.insights.limits.network import network
 from plimsoll.insights.limits.processor import processors
 from plimsoll.insights.limits.resource_use import ResourceUse, State
+from plimsoll.model.host_key import host_key
 from plimsoll.review.findings import CROSSED, Finding
 from plimsoll.review.load import loads
 from plimsoll.review.review import Review
@@ -92,10 +93,20 @@ class Evidence:
         """Whether nothing but networks is not recorded or not clear."""
         return all(one.resource == "network" for one in self.open)
 
+    @cached_property
+    def crossed(self) -> list[Finding]:
+        """The warning and critical limits that were crossed, worst first."""
+        return [one for one in self.measured.review.of(*CROSSED) if one.severe and one.subject]
+
     @property
     def room(self) -> list[ResourceUse]:
-        """What was recorded and far from its capacity."""
-        return [one for one in self.resources if one.state == State.ROOM]
+        """What was recorded and far from its capacity, and crossed no limit."""
+        crossed = {(one.rule.signal.partition(".")[0], one.subject.key[0]) for one in self.crossed if one.subject}
+        return [
+            one
+            for one in self.resources
+            if one.state == State.ROOM and (one.resource, host_key(one.host)) not in crossed
+        ]
 
     @property
     def high(self) -> list[ResourceUse]:
@@ -104,8 +115,8 @@ class Evidence:
 
     @property
     def waits(self) -> list[Waiting]:
-        """What waited inside the software, if anything did."""
-        return [one for one in self.inside if one.grew or one.long]
+        """What waited inside the software, if anything did: past its limit, or grown where it has none."""
+        return [one for one in self.inside if one.long or (one.grew and one.figure.limit is None)]
 
     @cached_property
     def phase(self) -> str | None:

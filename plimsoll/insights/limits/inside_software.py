@@ -56,7 +56,8 @@ def _known(measured: Measured, load: LoadResponse) -> Iterator[Waiting]:
         for subject, values in measured.of(signal).items():
             figure = figure_of(measured, load, signal, subject, values)
             if not np.isnan(figure.value):
-                yield _judged(figure)
+                excused = measured.excused(signal, subject, load.top)
+                yield Waiting(figure, grew=False, long=False) if excused else _judged(figure)
 
 
 def _judged(figure: Figure) -> Waiting:

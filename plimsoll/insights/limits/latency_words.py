@@ -76,6 +76,6 @@ def _knee(case: Evidence) -> Iterator[Reason]:
                 f"{known.title} of {subject} stayed near {quantity(found.flat, unit)} up to "
                 f"{quantity(found.rate, per)}, {round(100 * found.rate / found.highest)} % of the highest rate "
                 f"({quantity(found.highest, per)}), where it was {quantity(found.at_highest, unit)}.",
-                (figure_of(case.measured, case.load, signal, subject, values),),
+                (figure_of(case.measured, case.load, signal, subject, values, compared=False),),
             )
             return

@@ -16,6 +16,7 @@ from plimsoll.review.findings import Finding
 from plimsoll.review.needed import is_linux, needed
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import limit_of
+from plimsoll.rules.evaluate import Track
 from plimsoll.rules.load import load
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Pressure
@@ -67,13 +68,29 @@ class Measured:
         if pressure is None:
             return None
         for rule in pressure.rules:
-            finding = self._findings.get((rule, host_key(subject.host)))
-            if finding is not None and finding.track is not None:
+            finding = self._finding(rule, subject)
+            if finding is not None and not finding.superseded_by:
                 return Bound(limit_of(finding).limit, _document(finding.rule))
         if pressure.at is not None and not isinstance(pressure.at, str):
             return Bound(pressure.at, pressure.source)
         name = pressure.at or next(iter(pressure.rules), None)
         return self.documented(name, subject) if name else None
+
+    def excused(self, signal: str, subject: Subject, part: Mask) -> bool:
+        """Whether the rules of a signal judged it in `part` of the run, and their other conditions did not hold."""
+        pressure = self._pressures.get(signal)
+        judged = [self._finding(rule, subject) for rule in pressure.rules] if pressure else []
+        tracks = [one.track for one in judged if one is not None and one.track is not None]
+        return bool(tracks) and not any(self._others_hold(one, part) for one in tracks)
+
+    def _finding(self, rule: str, subject: Subject) -> Finding | None:
+        """The finding of a rule for a subject, else one for its host."""
+        return self._findings.get((rule, *subject.key)) or self._findings.get((rule, host_key(subject.host)))
+
+    def _others_hold(self, track: Track, part: Mask) -> bool:
+        """Whether the other conditions of a rule held for at least half of what was judged of it in `part`."""
+        judged = np.isfinite(track.values) & np.append(part, [False])[self.parts.places(track.times)]
+        return not judged.any() or 2 * int((track.others_hold & judged).sum()) >= int(judged.sum())
 
     def level(self, signal: str, which: Literal["low", "high", "full"], default: float) -> float:
         """The value beside a signal below which it is low, or from which on it is high, or full."""
@@ -124,11 +141,12 @@ class Measured:
         return needed(resource, host, self.review.applied)
 
     @cached_property
-    def _findings(self) -> dict[tuple[str, str], Finding]:
-        """A finding of each rule and host."""
-        found: dict[tuple[str, str], Finding] = {}
+    def _findings(self) -> dict[tuple[str | None, ...], Finding]:
+        """The finding of each rule and subject; by the host alone, the first of them."""
+        found: dict[tuple[str | None, ...], Finding] = {}
         for one in self.review.findings:
             if one.subject is not None and one.track is not None:
+                found.setdefault((one.rule.id, *one.subject.key), one)
                 found.setdefault((one.rule.id, host_key(one.subject.host)), one)
         return found
 

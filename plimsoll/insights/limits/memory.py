@@ -6,7 +6,7 @@ import numpy as np
 
 from plimsoll.insights.limits.figure import Figure, figure_of
 from plimsoll.insights.limits.load_response import LoadResponse
-from plimsoll.insights.limits.measured import Measured
+from plimsoll.insights.limits.measured import OURS, Measured
 from plimsoll.insights.limits.resource_use import ResourceUse, State
 from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Values
@@ -18,11 +18,13 @@ from plimsoll.rules.subjects import Subject
 # Our choices.
 _GROWN = 5.0  # times the pages under low load: paging, where hardly any memory is left
 _PAGING = ("memory.swapped_out", "memory.swapped_in", "memory.pages", "memory.pages_input", "memory.major_faults")
+_PAGES = ("memory.pages", "memory.pages_input", "memory.major_faults")
 _SWAPPING = ("memory.swapped_out", "memory.swapped_in")
 _BY_THE_CLOCK = 0.5  # s of page life for each second
 _PAGE_LIFE = ("sql-page-life-critical", "sql-page-life-maximum", "sql-page-life-expectancy")
 _LITTLE = "windows-memory-available"  # the rule whose limit, with much paging, is little
 _SHARE = "windows-memory-available-share-critical"
+_OF_SMALL = "windows-memory-available-small"  # the limit of hosts for which those of others may be a healthy share
 _MB = 2**20
 
 
@@ -33,7 +35,7 @@ def memory(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
     little = measured.documented(_LITTLE, Subject(host)).limit
     some = measured.level("memory.pages", "high", 0.0)
     stalled = _first(measured, host, load, ("memory.stalled", "memory.waited_for"))
-    shown = tuple(one for one in (left, _most(paging)) if one is not None)
+    shown = tuple(one for one in (left, _begun(_most(paging), some)) if one is not None)
     if stalled is not None and stalled.value > (stalled.limit or 0):
         return ResourceUse("memory", host, State.FULL, (stalled, *shown))
     if (cache := _small_cache(measured, host, load)) is not None:
@@ -69,7 +71,10 @@ def _left(measured: Measured, host: str, load: LoadResponse) -> Figure | None:
     left = _first(measured, host, load, ("memory.available_percent", "memory.available"))
     if left is None or left.signal == "memory.available_percent":
         return left
-    [values] = measured.on("memory.available", host).values()
+    [(subject, values)] = measured.on("memory.available", host).items()
+    if measured.excused("memory.available", subject, load.top):
+        small = measured.documented(_OF_SMALL, subject)
+        left = replace(left, limit=small.limit, document=small.document)
     share = measured.documented(_SHARE, Subject(""))  # bytes for each MB
     limit = share.limit / _MB * float(np.nanmax(values))
     return replace(left, limit=limit, document=share.document) if limit > (left.limit or 0) else left
@@ -83,6 +88,14 @@ def _first(measured: Measured, host: str, load: LoadResponse, names: tuple[str, 
             if not np.isnan(figure.value):
                 return figure
     return None
+
+
+def _begun(paging: Figure | None, some: float) -> Figure | None:
+    """Paging held against the limit it is past: that of much, or of having begun; without one if it keeps both."""
+    if paging is None or paging.beyond(paging.value):
+        return paging
+    begun = paging.signal in _PAGES and paging.value >= some
+    return replace(paging, limit=some if begun else None, document=OURS if begun else None)
 
 
 def _most(paging: list[Figure]) -> Figure | None:

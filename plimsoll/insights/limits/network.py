@@ -7,7 +7,7 @@ import numpy as np
 
 from plimsoll.insights.limits.figure import Figure, figure_of
 from plimsoll.insights.limits.load_response import LoadResponse
-from plimsoll.insights.limits.measured import Mask, Measured
+from plimsoll.insights.limits.measured import OURS, Mask, Measured
 from plimsoll.insights.limits.resource_use import ResourceUse, State
 from plimsoll.model.log import Values
 
@@ -30,12 +30,11 @@ def network(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
     known = [one for one in _utilizations(measured, host, load) if 0 <= one[0].value < _INVENTED]
     if known:
         busiest, values = max(known, key=lambda one: one[0].value)
-        return ResourceUse(
-            "network",
-            host,
-            _state(busiest, measured, values, load.top),
-            (busiest, *_queue(measured, host, load, busiest)),
-        )
+        state = _state(busiest, measured, values, load.top)
+        if state == State.NEAR and not busiest.beyond(busiest.value):
+            steady = measured.level(busiest.signal, "high", 0)
+            busiest = replace(busiest, limit=steady, document=f"{OURS}: of what hardly varies")
+        return ResourceUse("network", host, state, (busiest, *_queue(measured, host, load, busiest)))
     carried = list(_carried(measured, host, load))
     if not carried:
         return ResourceUse("network", host, State.NOT_RECORDED, needed=measured.needed("network", host))

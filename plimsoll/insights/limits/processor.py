@@ -1,12 +1,13 @@
 """How near the processors of a host were to their capacity: all of them, one of many, or one process."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from plimsoll.insights.limits.figure import Figure, figure_of
 from plimsoll.insights.limits.load_response import LoadResponse
-from plimsoll.insights.limits.measured import Measured, median
+from plimsoll.insights.limits.measured import Bound, Measured, median
 from plimsoll.insights.limits.resource_use import ResourceUse, State
 from plimsoll.model.log import Values
 from plimsoll.rules.load import load as load_rules
@@ -30,21 +31,26 @@ def processors(measured: Measured, host: str, load: LoadResponse) -> ResourceUse
     if busy.value >= limit:
         state = State.FULL if busy.value >= measured.level("cpu.busy", "full", 100) else State.NEAR
         return ResourceUse("cpu", host, state, (busy, *more))
+    beside = replace(busy, limit=None, document=None)
     if (one := _one_processor(measured, host, load)) is not None:
         state = State.FULL if one.value >= measured.level("cpu.processor_busy", "full", 100) else State.NEAR
-        return ResourceUse("cpu", host, state, (one, busy, *more), what="one processor")
+        return ResourceUse("cpu", host, state, (one, beside, *more), what="one processor")
     if (process := _one_process(measured, host, load, busy.value)) is not None:
-        return ResourceUse("cpu", host, State.NEAR, (process, busy, *more), what="one process")
+        return ResourceUse("cpu", host, State.NEAR, (process, beside, *more), what="one process")
     queue = next((one for one in more if one.signal in ("cpu.queue_length", "cpu.load")), None)
-    if busy.value >= _busy_with_queue() and (queue is not None or load.flat):
+    with_queue = _busy_with_queue()
+    if busy.value >= with_queue.limit and (queue is not None or load.flat):
+        busy = replace(busy, limit=with_queue.limit, document=with_queue.document)
         return ResourceUse("cpu", host, State.NEAR, (busy, *more))
     state = State.HIGH if busy.value >= _HIGH * limit else State.ROOM
     return ResourceUse("cpu", host, state, (busy, *more))
 
 
-def _busy_with_queue() -> float:
+def _busy_with_queue() -> Bound:
     """How busy processors are while a queue of threads counts, by the rule for it."""
-    return next(one.healthy.limit for one in load_rules().rules[_QUEUE_RULE].and_ if one.signal == "cpu.busy")
+    rule = load_rules().rules[_QUEUE_RULE]
+    limit = next(one.healthy.limit for one in rule.and_ if one.signal == "cpu.busy")
+    return Bound(limit, f"{rule.sources[0].document}, {rule.sources[0].place}")
 
 
 def _busy(measured: Measured, host: str) -> tuple[Subject, Values] | None:
@@ -86,7 +92,7 @@ def _one_process(measured: Measured, host: str, load: LoadResponse, busy: float)
 def _supporting(measured: Measured, host: str, load: LoadResponse) -> Iterator[Figure]:
     """What goes with busy processors: threads that wait for them, time that was stolen, switches between threads."""
     for signal in ("cpu.queue_length", "cpu.load", "cpu.steal"):
-        if (found := measured.one(signal, host)) is not None:
+        if (found := measured.one(signal, host)) is not None and not measured.excused(signal, found[0], load.top):
             figure = figure_of(measured, load, signal, *found)
             if figure.limit is not None and figure.value > figure.limit:
                 yield figure

@@ -1,6 +1,6 @@
 """What limits a run, in words: the conclusion and its reasons, each with the figures it rests on."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from plimsoll.insights.insight import Told
@@ -19,6 +19,7 @@ from plimsoll.rules.subjects import Subject
 _MOST_EPISODES = 3
 _MOST_FIGURES = 3
 _MOST_TOLD = 5  # sentences, on a terminal
+_NONE_KNOWN = "No resource is known to limit this run."
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def _of_the_work(case: Evidence) -> Iterator[Figure]:
 
 def _of_a_resource(case: Evidence, found: Conclusion, limiting: ResourceUse, when: str) -> Iterator[Sentence]:
     yield Sentence(phrases.limited_by(limiting, case.load, confident=found.confident), limiting.figures[:1])
-    shown = limiting.figures[:_MOST_FIGURES]
+    shown = _past(limiting.figures)[:_MOST_FIGURES]
     yield Sentence(f"{when}: {phrases.figures_text(shown, limiting.host)}.", shown)
     for one in case.resources:
         if one is limiting or not one.used_up or not one.figures:
@@ -114,9 +115,16 @@ def _of_a_resource(case: Evidence, found: Conclusion, limiting: ResourceUse, whe
         yield Sentence(f"Also near a limit: {text}, {why}.", one.figures[:1])
 
 
+def _past(figures: Sequence[Figure]) -> tuple[Figure, ...]:
+    """The figures that show that a resource is short: not those within their limits."""
+    return tuple(one for one in figures if one.limit is None or one.beyond(one.value))
+
+
 def _of_a_queue(case: Evidence, when: str, *, confident: bool) -> Iterator[Sentence]:
     a = "A" if confident else "Probably a"
-    had_room = "no resource was near its capacity for long" if case.episodes else "every resource recorded had room"
+    recorded = [one for one in case.resources if one not in case.open]
+    all_room = not case.episodes and len(case.room) == len(recorded)
+    had_room = "every resource recorded had room" if all_room else "no resource was near its capacity for long"
     yield Sentence(f"{a} queue inside the software limits this run: {had_room}.")
     shown = tuple(one.figure for one in case.waits[:_MOST_FIGURES])
     if shown:
@@ -130,8 +138,8 @@ def _of_a_queue(case: Evidence, when: str, *, confident: bool) -> Iterator[Sente
 def _of_the_load(case: Evidence, when: str, *, confident: bool) -> Iterator[Sentence]:
     if confident:
         yield Sentence("The load was too small to reach a limit.")
-    elif case.episodes:
-        yield Sentence("Nothing that was recorded limits the whole run.")
+    elif case.crossed:
+        yield Sentence(_NONE_KNOWN)
     else:
         yield Sentence("Nothing that was recorded limits this run: nothing stayed near its capacity.")
     if case.waits:
@@ -145,9 +153,12 @@ def _of_the_load(case: Evidence, when: str, *, confident: bool) -> Iterator[Sent
 def _undecided(case: Evidence, when: str) -> Iterator[Sentence]:
     """That it cannot be told, and what came nearest to a limit."""
     if case.episodes and case.mostly_recorded and not (case.used_up or case.high or case.waits):
-        yield Sentence("Nothing that was recorded limits the whole run.")
+        yield Sentence(_NONE_KNOWN)
     else:
         yield Sentence("What limits this run cannot be told from what was recorded.")
-    nearest = [*(one.figures[0] for one in (*case.used_up, *case.high)), *(one.figure for one in case.waits[:2])]
-    if nearest:
-        yield Sentence(f"{when}: {phrases.figures_text(nearest, None)}.", tuple(nearest))
+    if case.used_up or case.waits:
+        past = (*(one.figures[0] for one in case.used_up), *(one.figure for one in case.waits[:2]))
+        yield Sentence(f"{when}: {phrases.figures_text(past, None)}.", past)
+    if case.high:
+        high = tuple(one.figures[0] for one in case.high)
+        yield Sentence(f"Nearest to a limit: {phrases.figures_text(high, None)}.", high)

@@ -1,0 +1,66 @@
+"""Holds the diagnosis of a review (`limit` of its JSON) against its findings."""
+
+from plimsoll.rules.load import load_signals
+
+SIGNALS = load_signals()
+WITHIN = ("Room was left elsewhere", "Little waited", "Nearest to a limit")
+CROSSED = ("crossed", "often-crossed")
+ALL_WELL = ("The load was too small", "Nothing that was recorded limits this run")
+ALL_HAD_ROOM = "every resource recorded had room"
+RESOURCES = ("cpu", "disk", "memory", "network")
+
+
+def contradictions(document):
+    """Sentences that contradict a finding, or show trouble by a figure that keeps its limit."""
+    limit = document["limit"]
+    if limit is None:
+        return []
+    severe = [one for one in document["rules"] if one["severity"] != "info"]
+    crossed = [one for one in severe if one["state"] in CROSSED]
+    found = []
+    for sentence in limit["sentences"]:
+        text, room = sentence["text"], sentence["text"].startswith(WITHIN)
+        if crossed and any(words in text for words in ALL_WELL):
+            found.append(f"{text} But {crossed[0]['rule']} was crossed.")
+        busy = [one for one in crossed if one["signal"].partition(".")[0] in RESOURCES]
+        if busy and ALL_HAD_ROOM in text:
+            found.append(f"{text} But {busy[0]['rule']} was crossed.")
+        for figure in sentence["figures"]:
+            if _distance(figure) * (1 if room else -1) > 0:
+                found.append(f"{text} But {figure['signal']} {'is past' if room else 'keeps'} its limit.")
+            if text.startswith("Room") and (rule := _of_resource(figure, crossed)):
+                found.append(f"{text} But {rule} was crossed.")
+            if not room and _distance(figure) > 0 and (rule := _held_throughout(figure, severe)):
+                found.append(f"{text} But {rule} held throughout.")
+    return found
+
+
+def _distance(figure):
+    """How far a figure is past its limit; below 0 if it keeps it."""
+    if figure["limit"] is None:
+        return 0.0
+    signal = SIGNALS.get(figure["signal"])
+    lower = signal is not None and signal.worse == "lower"
+    return (figure["limit"] - figure["value"]) * (1 if lower else -1)
+
+
+def _of_resource(figure, crossed):
+    resource = figure["signal"].partition(".")[0]
+    return next((one["rule"] for one in crossed if one["host"] == figure["host"] and _is_of(one, resource)), None)
+
+
+def _is_of(rule, resource):
+    return rule["signal"].partition(".")[0] == resource
+
+
+def _held_throughout(figure, severe):
+    """A rule with the same limit that was never crossed for this host, or this instance of it."""
+    alike = [
+        one
+        for one in severe
+        if (one["signal"], one["host"], one["instance"]) == (figure["signal"], figure["host"], figure["instance"])
+        and one["threshold"]["limit"] == figure["limit"]
+        and one["state"] in (*CROSSED, "held")
+        and not one["superseded_by"]
+    ]
+    return next((one["rule"] for one in alike if not one["crossed_s"]), None)

@@ -1,0 +1,30 @@
+"""What limits a run contradicts no finding, and shows no trouble by a figure that keeps its limit."""
+
+import pytest
+
+from plimsoll.hosts.facts import Facts, GivenFacts
+from plimsoll.hosts.recorded_facts import recorded_facts
+from plimsoll.insights.insights import Insights
+from plimsoll.model.run import Run
+from plimsoll.report.json_document import document
+from plimsoll.review.findings import Question
+from plimsoll.review.review import review
+from plimsoll.rules.load import load_packs, load_signals
+from tests.insights import open_load, saturation
+from tests.insights.diagnosis import contradictions
+
+PACKS, SIGNALS = load_packs(), load_signals()
+
+
+def told_of(logs):
+    facts = Facts(GivenFacts(), recorded_facts(logs))
+    return document(Insights(review(logs, Run(), Question(PACKS, SIGNALS), facts))).model_dump(mode="json")
+
+
+@pytest.mark.parametrize("simulator", [saturation, open_load], ids=["closed loop", "open load"])
+def test_a_diagnosis_of_simulated_runs_agrees_with_their_findings(simulator):
+    wrong = []
+    for kind in simulator.KINDS:
+        for seed in range(3):
+            wrong += contradictions(told_of(simulator.simulate(simulator.planned(kind, seed))))
+    assert wrong == []
