@@ -54,7 +54,7 @@ class DerivedOrigin:
 
 @dataclass(frozen=True, slots=True)
 class TotalOrigin:
-    """A sum, mean or maximum: at each time, of those parts that have data."""
+    """A sum, mean, maximum or minimum: at each time, of those parts that have data."""
 
     parts: tuple[RecordedOrigin, ...]
     how: Across = "sum"

@@ -1,6 +1,7 @@
 """Finds each signal among recorded series: for every host and instance, the series it is computed from."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from plimsoll.model.names import measurement
@@ -95,7 +96,7 @@ class Finder:
 
     def _of_source(self, source: Source) -> Iterator[Candidate]:
         """What one source gives, by instance, and whether it has samples."""
-        parts: dict[str, list[tuple[Subject, RecordedOrigin]]] = {}
+        parts: dict[tuple[str, str | None], tuple[Subject, list[RecordedOrigin]]] = {}
         for series in self._candidates(source):
             subject = subject_of(source, series)
             origin = self._origin(source, series, subject) if subject else None
@@ -105,10 +106,10 @@ class Finder:
             if source.across is None:
                 yield Candidate(subject, origin, filled)
             elif filled:
-                parts.setdefault(subject.key[0], []).append((subject, origin))
-        for found in parts.values():
-            origin = TotalOrigin(tuple(one for _, one in found), source.across or "mean")
-            yield Candidate(Subject(found[0][0].host), origin, filled=True)
+                whole = _whole(subject, source.part_after)
+                parts.setdefault(whole.key, (whole, []))[1].append(origin)
+        for whole, found in parts.values():
+            yield Candidate(whole, TotalOrigin(tuple(found), source.across or "mean"), filled=True)
 
     def _candidates(self, source: Source) -> Sequence[Series]:
         if source.path is not None:
@@ -167,6 +168,12 @@ class Finder:
                 found = tuple(origin for origin in origins if origin is not None)
                 result[key] = (subject, DerivedOrigin(operation, found, weights))
         return result
+
+
+def _whole(subject: Subject, part_after: str | None) -> Subject:
+    """What an instance is a part of: its host, or what is named before `part_after`."""
+    whole, found, _ = (subject.instance or "").partition(part_after) if part_after else ("", "", "")
+    return replace(subject, instance=whole if found else subject.instance if part_after else None)
 
 
 def _totals(recorded: Chosen) -> _Found:

@@ -159,7 +159,7 @@ class SignalValues:
 
 
 def total(values: Sequence[Values], how: Across = "sum") -> Values:
-    """The sum, mean or maximum of the values that are present; NaN where all are missing."""
+    """The sum, mean, maximum or minimum of the values that are present; NaN where all are missing."""
     stacked = np.stack(values)
     present = ~np.isnan(stacked)
     match how:
@@ -169,6 +169,8 @@ def total(values: Sequence[Values], how: Across = "sum") -> Values:
             found = np.nansum(stacked, axis=0) / np.maximum(present.sum(axis=0), 1)
         case "max":
             found = np.where(present, stacked, -np.inf).max(axis=0)
+        case "min":
+            found = np.where(present, stacked, np.inf).min(axis=0)
     return np.where(present.any(axis=0), found, np.nan)
 
 

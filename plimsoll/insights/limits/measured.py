@@ -70,7 +70,7 @@ class Measured:
         for rule in pressure.rules:
             finding = self._finding(rule, subject)
             if finding is not None and not finding.superseded_by:
-                return Bound(limit_of(finding).limit, _document(finding.rule))
+                return Bound(limit_of(finding).limit, document_of(finding.rule))
         if pressure.at is not None and not isinstance(pressure.at, str):
             return Bound(pressure.at, pressure.source)
         name = pressure.at or next(iter(pressure.rules), None)
@@ -104,7 +104,7 @@ class Measured:
         """The limit of a shipped rule as it is documented; for a fact that is not known it is that of 1."""
         known = load().rules[rule]
         scale = (self.review.facts.known(subject, known.scale) or 1.0) if known.scale else 1.0
-        return Bound(known.healthy.limit * scale, _document(known))
+        return Bound(known.healthy.limit * scale, document_of(known))
 
     @cached_property
     def near_rules(self) -> frozenset[str]:
@@ -157,5 +157,6 @@ def median(values: Values, part: Mask) -> float:
     return float(np.median(chosen)) if len(chosen) else float("nan")
 
 
-def _document(rule: Rule) -> str:
+def document_of(rule: Rule) -> str:
+    """The first document of a rule, and the place in it."""
     return f"{rule.sources[0].document}, {rule.sources[0].place}"

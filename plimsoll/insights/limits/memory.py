@@ -6,12 +6,12 @@ import numpy as np
 
 from plimsoll.insights.limits.figure import Figure, figure_of
 from plimsoll.insights.limits.load_response import LoadResponse
-from plimsoll.insights.limits.measured import OURS, Measured
+from plimsoll.insights.limits.measured import OURS, Measured, document_of
 from plimsoll.insights.limits.resource_use import ResourceUse, State
 from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Values
 from plimsoll.model.times import SECOND
-from plimsoll.review.findings import CROSSED, Finding
+from plimsoll.review.findings import CROSSED, JUDGED, Finding
 from plimsoll.review.sentences import limit_of
 from plimsoll.rules.subjects import Subject
 
@@ -110,12 +110,13 @@ def _small_cache(measured: Measured, host: str, load: LoadResponse) -> tuple[Fig
     if found is None or not reads or _climbs(measured, found[1], load):
         return None
     life = figure_of(measured, load, "sql.page_life_expectancy", *found)
-    if np.isnan(life.value) or life.value >= (life.limit or 0):
-        crossed = [one for one in measured.review.of(*CROSSED) if one.rule.id in _PAGE_LIFE and _is_of(one, host)]
-        if not crossed:
-            return None
-        source = crossed[0].rule.sources[0]
-        life = replace(life, limit=limit_of(crossed[0]).limit, document=f"{source.document}, {source.place}")
+    judged = [one for one in measured.review.of(*JUDGED) if one.rule.id in _PAGE_LIFE and _is_of(one, host)]
+    if judged:
+        crossed = [one for one in judged if one.outcome in CROSSED]
+        held_against = [replace(life, limit=limit_of(one).limit, document=document_of(one.rule)) for one in crossed]
+        life = next((one for one in held_against if one.beyond(one.value)), None)
+    if life is None or not life.beyond(life.value):
+        return None
     figures = [figure_of(measured, load, "disk.reads", subject, values) for subject, values in reads.items()]
     busiest = max(figures, key=lambda one: np.nan_to_num(one.value))
     return (life, busiest) if busiest.value >= (busiest.limit or 0) else None

@@ -22,12 +22,14 @@ _DIRECTIONS = (
     ("network.sent", "network.sent_utilization"),
     ("network.received", "network.received_utilization"),
 )
-_INVENTED = 250  # %: adapters of virtual machines invent a speed
+_INVENTED = 110  # %, as the rules: adapters of virtual machines invent a speed
 
 
 def network(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
     """The standing of the adapter of a host that is nearest to the speed of its link."""
-    known = [one for one in _utilizations(measured, host, load) if 0 <= one[0].value < _INVENTED]
+    every = list(_utilizations(measured, host, load))
+    invented = {figure.subject for figure, _ in every if figure.value > _INVENTED}
+    known = [one for one in every if one[0].value >= 0 and one[0].subject not in invented]
     if known:
         busiest, values = max(known, key=lambda one: one[0].value)
         state = _state(busiest, measured, values, load.top)

@@ -7,7 +7,7 @@ import numpy as np
 
 from plimsoll.insights.limits.figure import Figure, figure_of
 from plimsoll.insights.limits.load_response import LoadResponse
-from plimsoll.insights.limits.measured import Bound, Measured, median
+from plimsoll.insights.limits.measured import Bound, Measured, document_of, median
 from plimsoll.insights.limits.resource_use import ResourceUse, State
 from plimsoll.model.log import Values
 from plimsoll.rules.load import load as load_rules
@@ -50,7 +50,7 @@ def _busy_with_queue() -> Bound:
     """How busy processors are while a queue of threads counts, by the rule for it."""
     rule = load_rules().rules[_QUEUE_RULE]
     limit = next(one.healthy.limit for one in rule.and_ if one.signal == "cpu.busy")
-    return Bound(limit, f"{rule.sources[0].document}, {rule.sources[0].place}")
+    return Bound(limit, document_of(rule))
 
 
 def _busy(measured: Measured, host: str) -> tuple[Subject, Values] | None:

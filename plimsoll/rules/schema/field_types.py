@@ -17,7 +17,7 @@ Fact = Literal["processors", "clock_mhz", "memory_mb", "spindles", "link_bits"] 
 Load = Literal["operations", "connections", "bytes"]  # what tells most of the load first
 Trend = Literal["must_not_rise", "must_not_fall", "should_rise"]
 Resource = Literal["cpu", "memory", "disk", "space"]
-Across = Literal["sum", "mean", "max"]  # the instances of a host
+Across = Literal["sum", "mean", "max", "min"]  # the instances of a host
 Operation = Literal["sum", "difference", "ratio"]
 AnyFact = Fact | Literal["raid"]  # all facts of a host or an instance
 

@@ -86,9 +86,15 @@ class Source(Strict):
         description="A fact of the host to divide by; if it is not known, the source gives no data.",
     )
     transform: Transform = Field(default=Transform(), description="A linear transform of each sample.")
-    across: Literal["mean", "max"] | None = Field(
+    across: Literal["mean", "max", "min"] | None = Field(
         default=None,
-        description="How the values of all instances become the one value of a signal without instances.",
+        description="How the values of all instances become the one value of a signal without instances, or of each "
+        "whole that they are parts of.",
+    )
+    part_after: str | None = Field(
+        default=None,
+        description="What separates a whole from its part in the name of an instance, for `across`: with `:`, "
+        "`APP01:Hv VP 0` and `APP01:Hv VP 1` are parts of the instance `APP01`.",
     )
     fallback: bool = Field(
         default=False,
@@ -120,6 +126,8 @@ class Source(Strict):
             raise ValueError("a source without instances has none to leave out")
         if self.across and not self.each:
             raise ValueError("across needs a source that has instances")
+        if self.part_after and not self.across:
+            raise ValueError("part_after needs across: how the parts become one value")
         if self.across and not self.fallback:
             raise ValueError("across is for a fallback: Grafana cannot express it")
         return self
@@ -292,8 +300,10 @@ class Signal(Strict):
             raise ValueError("a sum over instances needs sources that have instances")
         if self.instances == "none" and any(source.each and not source.across for source in self.sources):
             raise ValueError("a source has instances: judge each (instances: each), or add them up (instances: sum)")
-        if self.instances != "none" and any(source.across for source in self.sources):
-            raise ValueError("across is for a signal without instances")
+        if any(source.across and (self.instances == "each") != bool(source.part_after) for source in self.sources):
+            raise ValueError("across is for a signal without instances, or with part_after for the wholes of one")
+        if self.instances == "sum" and any(source.across for source in self.sources):
+            raise ValueError("a sum over instances needs no across")
         if self.instances == "each" and not all(source.each or source.fallback for source in self.sources):
             raise ValueError("instances: each needs sources that have instances, as (*) in a path")
         return self
