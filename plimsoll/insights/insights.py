@@ -24,12 +24,12 @@ class Insights:
 
     @cached_property
     def review(self) -> Review:
-        """The review with the doubts of the insights; a run that is not healthy needs none."""
-        if self.judged.verdict == Verdict.NOT_HEALTHY:
-            return self.judged
-        raised = [one.doubt(self.of(one)) for one in insights() if one.doubt]
+        """The review with what lies ahead, and the doubts of the insights; a run that is not healthy needs none."""
+        ahead = tuple(text for one in insights() if one.ahead for text in one.ahead(self.of(one)))
+        sick = self.judged.verdict == Verdict.NOT_HEALTHY
+        raised = [] if sick else [one.doubt(self.of(one)) for one in insights() if one.doubt]
         told = tuple(Doubt(text) for text in raised if text)
-        return replace(self.judged, told=told) if told else self.judged
+        return replace(self.judged, told=told, ahead=ahead) if told or ahead else self.judged
 
     def of(self, insight: Insight[F]) -> F:
         """What one kind of insight finds in the review."""

@@ -39,7 +39,8 @@ _NEVER = 2**63 - 1
 class Review:
     """A run and everything found in it. All outputs are made from this: terminal, HTML, JSON, JUnit.
 
-    `told` are doubts of what the signals tell beyond their limits, which the room above adds (insights.Insights).
+    `told` are doubts of what the signals tell beyond their limits, and `ahead` sentences about limits that they will
+    cross, which the room above adds (insights.Insights).
     """
 
     logs: tuple[Log, ...]
@@ -50,6 +51,7 @@ class Review:
     remarks: tuple[Remark, ...]
     facts: Facts
     told: tuple[Doubt, ...] = ()
+    ahead: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -70,8 +72,9 @@ class Review:
 
     @property
     def answer(self) -> str:
-        """The reason for the verdict, in a sentence or two."""
-        return headline(self.findings, self.doubts, (self.end or 0) - (self.start or 0))
+        """The reason for the verdict, in a sentence or two, and what lies ahead."""
+        reason = headline(self.findings, self.doubts, (self.end or 0) - (self.start or 0))
+        return " ".join((reason, *self.ahead))
 
     @cached_property
     def doubts(self) -> tuple[Doubt, ...]:

@@ -14,12 +14,13 @@ from tests.insights.diagnosis import contradictions
 from .linux import hosts
 from .recording import Host
 from .roles import roles
+from .shapes import shapes
 from .windows import instances, resources
 
 
 def everyone() -> list[Host]:
     """All hosts."""
-    return [*resources(), *instances(), *roles(), *hosts()]
+    return [*resources(), *instances(), *roles(), *shapes(), *hosts()]
 
 
 def reviewed(host: Host, folder: Path) -> dict[str, Any]:

@@ -7,9 +7,10 @@ from tests.insights.diagnosis import contradictions
 from .linux import hosts
 from .roles import roles
 from .run import everyone, reviewed
+from .shapes import shapes
 from .windows import instances, resources
 
-GROUPS = {"resources": resources, "instances": instances, "roles": roles, "linux": hosts}
+GROUPS = {"resources": resources, "instances": instances, "roles": roles, "shapes": shapes, "linux": hosts}
 
 
 @pytest.mark.parametrize("group", GROUPS)

@@ -33,7 +33,9 @@ _OF_PHASE = 0.6  # the least part of the phase, or of the run, that must have be
 _CHANGE = 0.05  # the least change over the recorded time, as a share of the level
 _OF_LOAD = 0.5  # a load that changes by at least so much of what the signal does (as shares) may explain it
 SOME_LOAD = 0.02  # a climb of the load by less is none
-_FURTHEST = 5  # times the recorded time: a line is not drawn out further
+_FURTHEST = 5  # times the recorded time: a line is not drawn out further, or
+WEEK_S = 7 * 86_400  # where its slope is known so well that the latest time is
+_AT_MOST = 1.5  # times the best guess
 _HOUR = 3600
 _MOST = 200
 
@@ -208,7 +210,8 @@ def _reaches(found: Trend, limit: Finding | None, recorded_s: float) -> tuple[fl
         return None
     distance = limit_of(limit).limit - found.end
     best, *ends = (distance / slope for slope in (found.slope, *found.interval))
-    return (best, min(ends), max(ends)) if best <= _FURTHEST * recorded_s else None
+    known_well = best <= WEEK_S and max(ends) <= _AT_MOST * best
+    return (best, min(ends), max(ends)) if best <= _FURTHEST * recorded_s or known_well else None
 
 
 def _size(one: SignalTrend) -> float:

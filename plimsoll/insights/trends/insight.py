@@ -6,6 +6,6 @@ from plimsoll.insights.trends.compare import news
 from plimsoll.insights.trends.find import trends
 from plimsoll.insights.trends.html import section
 from plimsoll.insights.trends.json import FIELD
-from plimsoll.insights.trends.words import told
+from plimsoll.insights.trends.words import ahead, told
 
-INSIGHT = Insight("trends", HEADING, trends, told, FIELD, section, news=news)
+INSIGHT = Insight("trends", HEADING, trends, told, FIELD, section, news=news, ahead=ahead)

@@ -2,16 +2,29 @@
 
 from plimsoll.insights.beside_limits import told as told_beside
 from plimsoll.insights.insight import Told
-from plimsoll.insights.trends.find import SOME_LOAD, Movement, SignalTrend
+from plimsoll.insights.trends.find import SOME_LOAD, WEEK_S, Movement, SignalTrend
 from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.model.value_text import number, percent, quantity
+from plimsoll.review.findings import CROSSED
 from plimsoll.review.sentences import limit_of
 from plimsoll.rules.wording import exactly
+
+_MOST_AHEAD = 2
 
 
 def told(found: tuple[SignalTrend, ...], zone: Zone) -> Told:
     """The first notable ones."""
     return told_beside([(sentence(one),) for one in found if one.notable])
+
+
+def ahead(found: tuple[SignalTrend, ...]) -> tuple[str, ...]:
+    """The limits that a leak reaches within a week, the soonest first."""
+    soon = [
+        (one.reaches_s[0], f"At the rate of this run {one.signal.title} of {one.subject} reaches {_reaching(one)}.")
+        for one in found
+        if one.notable and one.reaches_s and one.limit and one.limit.outcome not in CROSSED
+    ]
+    return tuple(text for seconds, text in sorted(soon)[:_MOST_AHEAD] if 0 < seconds <= WEEK_S)
 
 
 def sentence(one: SignalTrend) -> str:
@@ -55,11 +68,17 @@ def _beside_load(one: SignalTrend) -> str:
 
 
 def _outlook(one: SignalTrend) -> str:
+    reaching = _reaching(one)
+    return f" At this rate it reaches {reaching}." if reaching else ""
+
+
+def _reaching(one: SignalTrend) -> str:
+    """`its limit of 1,000 MB in 3 h (2 h 40 min to 3 h 30 min)`; empty if that is too far away to tell."""
     if one.reaches_s is None or one.limit is None:
         return ""
     limit = exactly(limit_of(one.limit).limit, one.signal.unit)
     best, early, late = (duration_text(int(seconds * SECOND)) for seconds in one.reaches_s)
-    return f" At this rate it reaches its limit of {limit} in {best}{_between(early, late)}."
+    return f"its limit of {limit} in {best}{_between(early, late)}"
 
 
 def _change(value: float, unit: str) -> str:
