@@ -7,7 +7,8 @@ import pytest
 import yaml
 from jsonschema import Draft7Validator
 
-from plimsoll.export.grafana.alerts.alerts import GONE_AFTER, Export, Options, export
+from plimsoll.export.grafana.alerts.alert_rules import GONE_AFTER, Options
+from plimsoll.export.grafana.alerts.alerts import Export, export
 from plimsoll.export.grafana.alerts.file import AlertingFile, written
 from plimsoll.export.grafana.check.check import mistakes
 from plimsoll.export.grafana.dashboards.panels import panel_of

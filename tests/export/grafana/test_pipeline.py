@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from plimsoll.export.grafana.alerts.alerts import Options, Refused, alert_rules
+from plimsoll.export.grafana.alerts.alert_rules import Options, Refused, alert_rules
 from plimsoll.export.grafana.alerts.file import AlertRule, Evaluator, ReduceModel, ThresholdCondition
 from plimsoll.export.grafana.check.expressions import names, parse
 from plimsoll.hosts.site import Site

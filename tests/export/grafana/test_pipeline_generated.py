@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from plimsoll.export.grafana.alerts.alerts import Options, Refused, alert_rules
+from plimsoll.export.grafana.alerts.alert_rules import Options, Refused, alert_rules
 from plimsoll.hosts.facts import Facts, GivenFacts
 from plimsoll.hosts.site import Site
 from plimsoll.model.samples import Samples

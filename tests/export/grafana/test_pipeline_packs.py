@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 import yaml
 
-from plimsoll.export.grafana.alerts.alerts import Options, Refused, alert_rules, export
+from plimsoll.export.grafana.alerts.alert_rules import Options, Refused, alert_rules
+from plimsoll.export.grafana.alerts.alerts import export
 from plimsoll.export.grafana.alerts.file import AlertingFile
 from plimsoll.export.grafana.selections import Selection, default_instance, selections
 from plimsoll.hosts.facts import Facts, GivenFacts

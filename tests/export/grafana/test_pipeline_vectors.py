@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from plimsoll.export.grafana.alerts.alerts import Options, Refused, alert_rules
+from plimsoll.export.grafana.alerts.alert_rules import Options, Refused, alert_rules
 from plimsoll.hosts.facts import Facts, GivenFacts
 from plimsoll.hosts.site import Site
 from plimsoll.model.sampling import sampling_interval

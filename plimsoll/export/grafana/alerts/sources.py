@@ -80,3 +80,8 @@ def at_default_instance(own: BoundCondition, other: BoundCondition) -> BoundCond
         return other
     chosen = tuple(default_instance(one) for one in other.variant.selections)
     return replace(other, variant=replace(other.variant, selections=chosen))
+
+
+def counted_unrecorded(rule: Rule) -> list[str]:
+    """Return the signals of which a condition counts as crossed where they are not recorded."""
+    return list(dict.fromkeys(one.signal for one in rule.and_ if one.if_not_recorded))
