@@ -161,7 +161,8 @@ def _state(disk: _Disk) -> State:
         return State.FULL if use >= disk.levels.full else State.NEAR
     if (long and queued) or (disk.overlapping and (long or queued)):
         return State.NEAR
-    if queue is not None and queue.value < disk.levels.queue:
+    only_silent = queue is not None and not queue.value and use is None and latency is None
+    if queue is not None and queue.value < disk.levels.queue and not only_silent:
         return State.ROOM
     if latency is not None and not long and not waits and not queued:
         return State.ROOM
