@@ -1,5 +1,8 @@
 """What limits a run contradicts no finding, and shows no trouble by a figure that keeps its limit."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from plimsoll.hosts.facts import Facts, GivenFacts
@@ -17,6 +20,8 @@ PACKS, SIGNALS = load_packs(), load_signals()
 
 
 def told_of(logs):
+    """The JSON of a review; its logs are of no file, so this one stands for them."""
+    logs = [replace(log, file=Path(__file__)) for log in logs]
     facts = Facts(GivenFacts(), recorded_facts(logs))
     return document(Insights(review(logs, Run(), Question(PACKS, SIGNALS), facts))).model_dump(mode="json")
 
