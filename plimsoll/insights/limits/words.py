@@ -1,7 +1,7 @@
 """What limits a run, in words: the conclusion and its reasons, each with the figures it rests on."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from plimsoll.insights.insight import Told
 from plimsoll.insights.limits import phrases
@@ -159,6 +159,8 @@ def _undecided(case: Evidence, when: str) -> Iterator[Sentence]:
     if case.used_up or case.waits:
         past = (*(one.figures[0] for one in case.used_up), *(one.figure for one in case.waits[:2]))
         yield Sentence(f"{when}: {phrases.figures_text(past, None)}.", past)
-    if case.high:
-        high = tuple(one.figures[0] for one in case.high)
-        yield Sentence(f"Nearest to a limit: {phrases.figures_text(high, None)}.", high)
+    high = [one.figures[0] for one in case.high]
+    if within := tuple(one for one in high if not one.beyond(one.value)):
+        yield Sentence(f"Nearest to a limit: {phrases.figures_text(within, None)}.", within)
+    if busy := tuple(replace(one, limit=None, document=None) for one in high if one.beyond(one.value)):
+        yield Sentence(f"Busy, but nothing waits for it: {phrases.figures_text(busy, None)}.", busy)
