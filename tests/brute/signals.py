@@ -117,8 +117,14 @@ class Finder:
             wanted = source if isinstance(source, dict) else {}
             found = self._from(source)
             if "across" in wanted:
-                parts: list[Signal] = [one for one in found.values() if _is_full(one)]
-                found = {None: Derived(wanted["across"], parts, [1.0] * len(parts))} if parts else {}
+                parts = {name: one for name, one in found.items() if _is_full(one)}
+                sign = wanted.get("part_after")
+                wholes = {name: str(name).split(sign)[0] if sign else None for name in parts}
+                found = {
+                    whole: Derived(wanted["across"], alike, [1.0] * len(alike))
+                    for whole in wholes.values()
+                    if (alike := [one for name, one in parts.items() if wholes[name] == whole])
+                }
             elif wanted.get("fallback") and described.get("instances") == "each" and None in found:
                 found = {} if full else {"_Total": found[None]}
             for name, one in found.items():

@@ -27,8 +27,9 @@ def value_at(signal: Signal, reduce: str, over: int, at: int) -> float | None:
     present = [value for value in values if value is not None]
     if signal.how == "total":
         return math.fsum(present) if present else None
-    if signal.how in ("mean", "max"):
-        made = max(present, default=None) if signal.how == "max" else math.fsum(present) / max(len(present), 1)
+    if signal.how in ("mean", "max", "min"):
+        mean = math.fsum(present) / max(len(present), 1)
+        made = {"mean": mean, "max": max(present, default=None), "min": min(present, default=None)}[signal.how]
         return made if present else None
     if len(present) < len(values):
         return None
