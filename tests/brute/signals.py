@@ -117,7 +117,7 @@ class Finder:
             wanted = source if isinstance(source, dict) else {}
             found = self._from(source)
             if "across" in wanted:
-                parts = {name: one for name, one in found.items() if _is_full(one)}
+                parts: dict[str | None, Signal] = {name: one for name, one in found.items() if _is_full(one)}
                 sign = wanted.get("part_after")
                 wholes = {name: str(name).split(sign)[0] if sign else None for name in parts}
                 found = {

@@ -154,6 +154,14 @@ def variants(name: str, signals: Mapping[str, Signal]) -> tuple[Variant, ...]:
     )
 
 
+def drawn(name: str, signals: Mapping[str, Signal]) -> tuple[Variant, ...]:
+    """Return what panels draw: the variants of a signal, or the parts of a whole that Grafana cannot put together."""
+    if found := variants(name, signals):
+        return found
+    parts = (source for source in signals[name].sources if source.part_after)
+    return tuple(Variant(name, None, (_selection(name, signals[name], source),)) for source in parts)
+
+
 def selections(name: str, signals: Mapping[str, Signal]) -> tuple[Selection, ...]:
     """Return the selections of a signal that is not derived, the best first.
 

@@ -7,7 +7,7 @@ from plimsoll.dashboards.homes import panels_of
 from plimsoll.dashboards.limits import Limits
 from plimsoll.export.grafana.links import rule_page
 from plimsoll.export.grafana.sdk import dashboard
-from plimsoll.export.grafana.selections import variants
+from plimsoll.export.grafana.selections import drawn
 from plimsoll.hosts.facts import DEFAULTS
 from plimsoll.hosts.site import Judged
 from plimsoll.model.times import duration_text
@@ -41,7 +41,7 @@ def text(spec: PanelSpec, limits: Limits) -> str:
         parts.append(f"Choose the disks that hold the {spec.drive} above: the limits are theirs alone.")
     if held:
         parts.append("**Limits**\n" + "\n".join(f"- {_limit(one, limits)}" for one in held))
-    sources = dict.fromkeys(variant.label for variant in variants(spec.signal, load_signals()))
+    sources = dict.fromkeys(variant.label for variant in drawn(spec.signal, load_signals()))
     parts.append("Taken from " + ", ".join(f"`{label}`" for label in sources) + ".")
     return "\n\n".join(parts)
 

@@ -9,7 +9,7 @@ from plimsoll.export.grafana.dashboards.computed import Computed, groups, naming
 from plimsoll.export.grafana.dashboards.merged_queries import layers, mergeable, merged_query, tags_of
 from plimsoll.export.grafana.influxql import TIME, by_interval, panel_parts, state
 from plimsoll.export.grafana.sdk import Dataquery, common
-from plimsoll.export.grafana.selections import OBJECT, POLLED, Selection, Variant, variants
+from plimsoll.export.grafana.selections import OBJECT, POLLED, Selection, Variant, drawn
 from plimsoll.export.grafana.subjects import chosen
 from plimsoll.rules.load import load_signals
 from plimsoll.store.influx.quoting import identifier
@@ -119,7 +119,7 @@ def ref_id(at: int) -> str:
 def lines(spec: PanelSpec, value: str = "{}") -> Targets:
     """Return the targets of a panel of lines of the expression `value`, where `{}` is the value of the signal."""
     targets = Targets()
-    ways = variants(spec.signal, load_signals())
+    ways = drawn(spec.signal, load_signals())
 
     def ask(one: Selection) -> tuple[str, str]:
         return panel_parts(one, spec.function, conditions(one, spec.drive))
@@ -137,7 +137,7 @@ def lines(spec: PanelSpec, value: str = "{}") -> Targets:
 def last(spec: PanelSpec, value: str) -> Targets:
     """Return targets for the expression `value`, where `{}` is the last value of each subject in the range."""
     targets = Targets()
-    for variant in variants(spec.signal, load_signals()):
+    for variant in drawn(spec.signal, load_signals()):
         for selection in variant.selections:
             targets.ask(state(selection, value, conditions(selection, spec.drive)), alias([variant]))
     return targets
@@ -171,7 +171,7 @@ def of_hosts(
 
 def constant(signal: str, value: str) -> str:
     """Return the query for a constant value while hosts have the signal."""
-    firsts = [way.selections[0] for way in reversed(variants(signal, load_signals()))]
+    firsts = [way.selections[0] for way in reversed(drawn(signal, load_signals()))]
     asked: list[str] = []
     for one in {one.collector: one for one in firsts}.values():
         where = " AND ".join([*one.where, TIME, *conditions(one)])

@@ -7,7 +7,7 @@ from plimsoll.dashboards.limits import Limits, scaled
 from plimsoll.export.grafana.dashboards.targets import DATASOURCE, DISK_VARIABLE
 from plimsoll.export.grafana.links import DATASOURCE_UID
 from plimsoll.export.grafana.sdk import dashboard
-from plimsoll.export.grafana.selections import Selection, variants
+from plimsoll.export.grafana.selections import Selection, drawn
 from plimsoll.export.grafana.subjects import HOST_VARIABLE, INSTANCE_VARIABLE
 from plimsoll.hosts.facts import DEFAULTS
 from plimsoll.rules.load import load_signals
@@ -137,7 +137,7 @@ def _host_of(selections: Sequence[Selection]) -> str:
 
 
 def _selections(signals: Iterable[str]) -> list[Selection]:
-    return [one for signal in signals for way in variants(signal, load_signals()) for one in way.selections]
+    return [one for signal in signals for way in drawn(signal, load_signals()) for one in way.selections]
 
 
 def _measurements(selections: Iterable[Selection]) -> list[str]:
