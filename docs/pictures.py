@@ -1,15 +1,18 @@
-"""Takes the pictures of the pages in README.md: `python docs/pictures.py`.
+"""Takes the pictures of the report and the pages in README.md: `python docs/pictures.py [report]`.
 
-It starts `plimsoll up --demo` and waits until its simulated SQL Server is in trouble (about a minute). Needs what the
-tests need (requirements-test.txt) and Debian's Chromium.
+The picture of the report holds the text that it shows, which tests/test_pictures.py compares with that of today.
+For the pages it starts `plimsoll up --demo` and waits until its simulated SQL Server is in trouble (about a minute).
+Needs what the tests need (requirements-test.txt) and Debian's Chromium.
 """
 
 import json
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,14 +20,64 @@ from urllib.parse import quote
 
 from playwright.sync_api import Browser, sync_playwright
 
+from plimsoll.api.inputs import Inputs
+from plimsoll.api.run_review import Options, review_inputs
+from plimsoll.demo.runs import write_runs
+from plimsoll.insights.insights import Insights
+from plimsoll.report.html.render import render
+
 HERE = Path(__file__).parent
 CHROMIUM = Path("/usr/bin/chromium")
+REPORT = HERE / "report.png"
 WIDTH, HEIGHT = 1280, 800
+FIRST_SCREEN = (".verdict", ".figures")
+_HEAD = 33  # bytes of a PNG before what may hold a text: its signature and its header
+_KEY = b"Description"
 _PATIENCE_S = 240
 
 
 def main() -> None:
-    """Take every picture."""
+    """Take every picture, or that of the report alone."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+        REPORT.write_bytes(report(browser))
+        browser.close()
+    print(REPORT)
+    if sys.argv[1:] != ["report"]:
+        _pages()
+
+
+def report(browser: Browser) -> bytes:
+    """The picture of the report of the demo with 4 GB, with the text of its first screen in it."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder) / "report.html"
+        run = next(one for one in write_runs(Path(folder)) if one.name == "4GB")
+        made.write_text(render(Insights(review_inputs(Inputs((str(run),)), Options()))), encoding="utf-8")
+        page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
+        page.goto(made.as_uri())
+        page.locator(".chart canvas").first.wait_for()
+        text = "\n".join(page.locator(part).inner_text() for part in FIRST_SCREEN)
+        picture = page.screenshot()
+        page.close()
+    return with_text(picture, text)
+
+
+def with_text(png: bytes, text: str) -> bytes:
+    """The picture with a text in it, in a chunk `iTXt` (PNG, 11.3.4.5)."""
+    body = b"iTXt" + _KEY + b"\0\0\0\0\0" + text.encode()
+    chunk = struct.pack(">I", len(body) - 4) + body + struct.pack(">I", zlib.crc32(body))
+    return png[:_HEAD] + chunk + png[_HEAD:]
+
+
+def text_in(png: bytes) -> str:
+    """The text that `with_text` put into a picture; empty without one."""
+    size = struct.unpack(">I", png[_HEAD : _HEAD + 4])[0]
+    body = png[_HEAD + 4 : _HEAD + 8 + size]
+    start = b"iTXt" + _KEY + b"\0\0\0\0\0"
+    return body.removeprefix(start).decode() if body.startswith(start) else ""
+
+
+def _pages() -> None:
     with _up() as (folder, address), sync_playwright() as playwright:
         alert = _first_alert(folder)
         time.sleep(30)  # until its chart shows some of it

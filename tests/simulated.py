@@ -43,7 +43,7 @@ def a_log(columns, host="SUT", interval_s=5, start=START):
     )
 
 
-def reviewed(*logs, phases=()):
+def reviewed(*logs, phases=(), whole_run=False):
     """The logs of one run, judged by every shipped pack."""
-    question = Question(load_packs(), load_signals(), tuple(phases))
+    question = Question(load_packs(), load_signals(), tuple(phases), whole_run=whole_run)
     return review(logs, Run("simulated", phases=tuple(phases), simulated=True), question, Facts(GivenFacts(), {}))

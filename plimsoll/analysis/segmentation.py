@@ -105,6 +105,7 @@ def _information(values: Values, line: Values, shape: Values, parameters: int) -
 
 def _criterion(error: Values, values: Values, parameters: int) -> float:
     count, variance = len(values), float((error**2).mean()) + _least(values) ** 2
+    variance = max(variance, float(np.finfo(float).tiny))  # where a part of zeros is described without an error
     return count * float(np.log(variance)) + parameters * float(np.log(count))
 
 

@@ -50,7 +50,7 @@ class ComparisonResult:
         """What `plimsoll compare --out` writes."""
         from plimsoll.report.comparison.html import render  # noqa: PLC0415  only the HTML report needs jinja2
 
-        return render(self.comparisons, self.zone)
+        return as_options(render(self.comparisons, self.zone))
 
     def __str__(self) -> str:
         return as_options(plain(terminal.lines(self.comparisons, self.zone)))
@@ -68,6 +68,7 @@ def compare(
     packs: Sequence[str] = (),
     only: Sequence[str] = (),
     steady: str | None = None,
+    whole_run: bool = False,
     from_: str | None = None,
     to: str | None = None,
     last: str | None = None,
@@ -88,5 +89,5 @@ def compare(
         Unreachable: The store does not answer.
     """
     given = inputs.of((baseline, *runs), TimeRange(from_, to, last), zone, format, encoding, names, store)
-    options = Options(tuple(packs), tuple(only), steady, Path(config) if config is not None else None)
+    options = Options(tuple(packs), tuple(only), steady, Path(config) if config is not None else None, whole_run)
     return ComparisonResult(tuple(compare_inputs(given, options, How(phase, match_hosts))), given.requested_zone)

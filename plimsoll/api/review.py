@@ -67,7 +67,7 @@ class ReviewResult:
         """What `plimsoll review --out` writes."""
         from plimsoll.report.html.render import render  # noqa: PLC0415  only the HTML report needs jinja2
 
-        return render(self.insights, self.zone)
+        return as_options(render(self.insights, self.zone))
 
     def __str__(self) -> str:
         return as_options(plain(terminal.lines(self.insights, self.zone)))
@@ -81,6 +81,7 @@ def review(
     packs: Sequence[str] = (),
     only: Sequence[str] = (),
     steady: str | None = None,
+    whole_run: bool = False,
     from_: str | None = None,
     to: str | None = None,
     last: str | None = None,
@@ -101,5 +102,5 @@ def review(
         Unreachable: The store does not answer.
     """
     given = inputs.of(logs, TimeRange(from_, to, last), zone, format, encoding, names, store)
-    options = Options(tuple(packs), tuple(only), steady, Path(config) if config is not None else None)
+    options = Options(tuple(packs), tuple(only), steady, Path(config) if config is not None else None, whole_run)
     return ReviewResult(Insights(review_inputs(given, options)), given.requested_zone)

@@ -19,6 +19,7 @@ class Options:
     only: tuple[str, ...] = ()
     steady: str | None = None
     config: Path | None = None
+    whole_run: bool = False
 
 
 def review_inputs(inputs: Inputs, options: Options) -> Review:
@@ -32,7 +33,16 @@ def reviewed(inputs: Inputs, options: Options) -> tuple[Review, Path | None, set
     catalogue = load(options.packs, options.only)
     path, given = _settings(inputs, options.config, found)
     when = inputs.when if inputs.hosts is None else None  # of live hosts only that part was read
-    result = review_logs(found, catalogue, given, path, zone=inputs.requested_zone, steady=options.steady, when=when)
+    result = review_logs(
+        found,
+        catalogue,
+        given,
+        path,
+        zone=inputs.requested_zone,
+        steady=options.steady,
+        whole_run=options.whole_run or inputs.hosts is not None,  # what is in operation has no ramp-up
+        when=when,
+    )
     return result, path, given
 
 

@@ -11,6 +11,7 @@ import typer
 
 from plimsoll.cli import defects
 from plimsoll.cli.options import alerts, compare, grafana, logs, rules, runs, service, stack, up
+from plimsoll.cli.options.examples import examples_of
 from plimsoll.model.errors import Unreachable, Unusable, printable
 from plimsoll.model.parameters import as_options
 
@@ -26,7 +27,7 @@ app = typer.Typer(
     "worse than its baseline, a case of rules test failed, or alerts replay found differences, 2 the input or the call "
     "was unusable, 3 a server could not be reached or does not run, 70 a defect of Plimsoll.",
     no_args_is_help=True,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -45,6 +46,17 @@ app.add_typer(grafana.app, name="grafana")
 app.add_typer(stack.app, name="stack")
 app.add_typer(alerts.app, name="alerts")
 app.add_typer(service.app, name="service")
+
+
+def _add_examples(commands: typer.Typer, of: str = "") -> None:
+    for command in commands.registered_commands:
+        command.epilog = examples_of(f"{of}{command.name}")
+    for group in commands.registered_groups:
+        if group.typer_instance:
+            _add_examples(group.typer_instance, f"{group.name} ")
+
+
+_add_examples(app)
 
 
 def _print_version(asked: bool) -> None:
@@ -76,7 +88,7 @@ def main() -> None:
             # Characters that the console's code page lacks must not end the program.
             stream.reconfigure(errors="replace")
     try:
-        status = app(standalone_mode=False)
+        status = app(prog_name="plimsoll", standalone_mode=False)
         if status == INTERRUPTED:  # typer caught the interrupt
             raise KeyboardInterrupt
         sys.stdout.flush()
@@ -90,7 +102,7 @@ def main() -> None:
             _say(f"plimsoll: {line}")
         sys.exit(UNREACHABLE if isinstance(error, Unreachable) else UNUSABLE)
     except typer.TyperException as error:
-        for line in _lines(error.format_message()):
+        for line in _lines(error):
             _say(line)
         sys.exit(error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
@@ -116,9 +128,20 @@ def _say(line: str) -> None:
         print(printable(as_options(line)), file=sys.stderr)
 
 
-def _lines(message: str) -> list[str]:
+def _lines(error: typer.TyperException) -> list[str]:
     """Typer's message in one line, but for the help, which it gives where no command is named."""
+    message = error.format_message()
     if "Usage:" in message:
         return message.split("\n")
     line = " ".join(message.split())
-    return [f"plimsoll: {line}{'' if line.endswith(('.', '?', '!')) else '.'} See plimsoll --help."]
+    return [f"plimsoll: {line}{'' if line.endswith(('.', '?', '!')) else '.'} See {_called(error)} --help."]
+
+
+def _called(error: typer.TyperException) -> str:
+    """The command that was called wrongly: `plimsoll rules list`."""
+    names: list[str] = []
+    context = getattr(error, "ctx", None)
+    while context is not None and context.parent is not None:
+        names.insert(0, str(context.info_name))
+        context = context.parent
+    return " ".join(["plimsoll", *names])

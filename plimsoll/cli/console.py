@@ -4,12 +4,10 @@ Everything that a command prints goes through this module, where characters that
 are. No text is parsed as markup: a style is given beside its text.
 """
 
-import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
-from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -17,7 +15,7 @@ from rich.text import Text
 from plimsoll.model.errors import printable, printable_lines
 from plimsoll.model.parameters import as_options
 from plimsoll.model.remark import Remark
-from plimsoll.model.styled import Line, Part
+from plimsoll.model.styled import Line, Part, breaks, hanging
 
 _MOST_REMARKS = 20
 _REMARK = "remark: "
@@ -40,10 +38,17 @@ def print_line(*parts: Part, indent: int = 0) -> None:
 
 
 def print_lines(lines: Iterable[Line]) -> None:
-    """Print a result line by line; they are not wrapped."""
+    """Print a result line by line. On a terminal, long ones are wrapped with a hanging indent."""
     console = _stdout()
     for line in lines:
-        console.print(_text(line), soft_wrap=True, highlight=False)
+        text = _text(line)
+        _print(console, text, hanging(text.plain))
+
+
+def width() -> int | None:
+    """How many columns the terminal has; None where results do not go to one."""
+    console = _stdout()
+    return console.width if console.file.isatty() else None
 
 
 def print_plain(text: str) -> None:
@@ -96,19 +101,8 @@ def _print(console: Console, text: Text, indent: int) -> None:
     """Print a line, wrapped on a terminal. A word wider than the terminal is not split: paths can be copied."""
     lines = [text]
     if console.file.isatty():
-        lines = [*text.divide(_breaks(text.plain, console.width, indent))]
+        lines = [*text.divide(breaks(text.plain, console.width, indent))]
         for line in lines:
             line.rstrip()
     for at, line in enumerate(lines):
         console.print(Text(" " * indent if at else "") + line, soft_wrap=True, highlight=False)
-
-
-def _breaks(text: str, width: int, indent: int) -> Iterator[int]:
-    """Where to break a text: between words, preferably after a comma in the second half of the line."""
-    start = 0
-    for word in re.finditer(r"\S+", text):
-        available = width - (indent if start else 0)
-        while word.start() > max(start, indent) and cell_len(text[start : word.end()]) > available:
-            after_comma = text.rfind(", ", start, word.start()) + 2
-            start = after_comma if after_comma > start + width // 2 else word.start()
-            yield start

@@ -67,7 +67,8 @@ class PhaseSettings(_Strict):
 class RunSettings(_Strict):
     """The `[run]` table. `hosts` names computers in the logs that have no `[hosts.NAME]` table.
 
-    `judge` names the resources that must be judged for a verdict, by default all.
+    `judge` names the resources that must be judged for a verdict, by default all. `whole_run`: rules for a phase are
+    judged throughout, even if phases are found from the load.
     """
 
     name: str | None = None
@@ -76,6 +77,7 @@ class RunSettings(_Strict):
     labels: dict[str, str] = {}
     phases: tuple[PhaseSettings, ...] = ()
     judge: tuple[Literal["cpu", "memory", "disk"], ...] = ()
+    whole_run: bool = False
 
 
 class _Facts(_Strict):
@@ -228,7 +230,7 @@ def _numbers(facts: BaseModel) -> dict[str, float]:
 
 def _unusual(detail: Any) -> str | None:
     if detail["type"] == "extra_forbidden":
-        known = ["run", "hosts", "name", "simulated", "labels", "phases", "judge", "from", "to"]
+        known = ["run", "hosts", "name", "simulated", "labels", "phases", "judge", "whole_run", "from", "to"]
         known += ["processors", "clock_mhz"]
         known += ["memory_mb", "spindles", "raid", "link_bits", "instances", "drive"]
         known += ["compare", "signals", "load", "tolerance", "least", "worse", "needed", "critical", "why"]

@@ -16,6 +16,7 @@ class Parameter(StrEnum):
     BASELINE = "‹baseline›"
     COUNTER = "‹counter›"
     DATA = "‹data›"
+    DETAILS = "‹details›"
     ENCODING = "‹encoding›"
     FOLDER = "‹folder›"
     FORCE = "‹force›"
@@ -31,8 +32,10 @@ class Parameter(StrEnum):
     PACK = "‹pack›"
     PHASE = "‹phase›"
     PORT = "‹port›"
+    STEADY = "‹steady›"
     STORE = "‹store›"
     TO = "‹to›"
+    WHOLE_RUN = "‹whole-run›"
     ZONE = "‹zone›"
 
     @property

@@ -1,6 +1,8 @@
 """Lines for a terminal, whose styles are apart from their text, so that no text can be taken for markup."""
 
-from collections.abc import Iterable
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 from plimsoll.model.errors import printable
@@ -10,7 +12,53 @@ Part: TypeAlias = str | tuple[str, str]
 
 Line: TypeAlias = tuple[Part, ...]
 
+_HANGING = 2
+# A number stays with its sign and its unit.
+_WORD = re.compile(r"(?:[<>≤≥=] )?\d\S{0,15} \S{1,12}(?!\S)|[<>≤≥=] \S+|\S+")
+
 
 def plain(lines: Iterable[Line]) -> str:
     """The text of the lines, without styles; what cannot be seen in it is shown as what it is."""
-    return "\n".join(printable("".join(part if isinstance(part, str) else part[0] for part in line)) for line in lines)
+    return "\n".join(printable(text_of(line)) for line in lines)
+
+
+def text_of(line: Line) -> str:
+    """The text of a line, as it is."""
+    return "".join(part if isinstance(part, str) else part[0] for part in line)
+
+
+def hanging(text: str) -> int:
+    """How far the lines are indented into which a line is wrapped: a little more than the line itself."""
+    return len(text) - len(text.lstrip(" ")) + _HANGING
+
+
+def rows_of(lines: Iterable[Line], width: int) -> int:
+    """How many rows lines take on a terminal of this width."""
+    return sum(1 + sum(1 for _ in breaks(text, width, hanging(text))) for text in map(text_of, lines))
+
+
+def breaks(text: str, width: int, indent: int) -> Iterator[int]:
+    """Where to break a text: between words, preferably after a comma in the second half of the line.
+
+    A word wider than the terminal is not split, so that paths can be copied.
+    """
+    start = 0
+    for word in _WORD.finditer(text):
+        available = width - (indent if start else 0)
+        while word.start() > max(start, indent) and cells(text[start : word.end()]) > available:
+            after_comma = text.rfind(", ", start, word.start()) + 2
+            start = after_comma if after_comma > start + width // 2 else word.start()
+            yield start
+
+
+def cells(text: str) -> int:
+    """How wide a text is on a terminal: letters of East Asia take two cells, marks above others none."""
+    if text.isascii():
+        return len(text)
+    return sum(_cells_of(one) for one in text)
+
+
+def _cells_of(letter: str) -> int:
+    if unicodedata.combining(letter):
+        return 0
+    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1

@@ -41,10 +41,17 @@ def first_screen(found: Insights) -> FirstScreen:
     crossed = _one_per_signal([one for one in review.of(*CROSSED) if one.severe])
     shown = crossed or _one_per_signal((*review.of(Outcome.TOO_SHORT), *_nearest(review)))
     return FirstScreen(
-        cause="" if review.verdict == Verdict.HEALTHY else " ".join(_causes(found)),
+        cause=_cause(found, crossed),
         evidence=tuple(_evidence(one) for one in shown[:_MOST]),
         next=_next(review, crossed),
     )
+
+
+def _cause(found: Insights, crossed: Sequence[Finding]) -> str:
+    """What caused it; where no insight tells, what the rule of the worst crossing says of it."""
+    if found.review.verdict == Verdict.HEALTHY:
+        return ""
+    return " ".join(_causes(found)) or (f"While it lasts: {crossed[0].rule.summary}" if crossed else "")
 
 
 def _causes(found: Insights) -> Iterator[str]:

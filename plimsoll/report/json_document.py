@@ -91,7 +91,7 @@ def document(found: Insights) -> ReviewDocument:
             PhasePart(name=p.name, start=iso(p.start), end=iso(p.end), by_hand=review.phases_found is None)
             for p in review.phases
         ],
-        phases_found=None if review.phases_found is None else found_phases(review.phases_found),
+        phases_found=None if review.phases_found is None else found_phases(review.phases_found, review),
         packs=[PackPart(pack=a.pack.pack, title=a.pack.title, hosts=list(a.hosts), why=a.why) for a in review.applied],
         rules=[_rule(finding) for finding in review.findings],
         statistics=[_statistic(one, review.host_of(one.series)) for one in review.statistics],

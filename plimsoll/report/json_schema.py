@@ -84,6 +84,10 @@ class FoundPhasesPart(_Part):
     sentence: str = Field(description="What was found, and why not if nothing was.")
     signal: str | None = Field(description="The load signal; null if none was recorded.")
     title: str | None
+    judged: bool = Field(description="Whether rules for a phase were judged by them.")
+    crossed_before: list[str] = Field(
+        description="What was crossed before the steady state only, and so does not count: `SIGNAL of SUBJECT`."
+    )
     confidence: float | None = Field(
         description="The least of the boundaries' confidence, halved where only processor time was recorded; null "
         "without a steady state."

@@ -1,57 +1,90 @@
-"""The review as terminal text, a screen or two: the verdict first, then what was crossed, held and not judged."""
+"""The review as terminal text: the answer first, on one screen; its details by choice."""
 
-import math
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from plimsoll.insights.insights import Insights
 from plimsoll.insights.registry import insights
 from plimsoll.model.parameters import Parameter
-from plimsoll.model.remark import counted, listed, short
-from plimsoll.model.styled import Line, Part
+from plimsoll.model.remark import counted, listed
+from plimsoll.model.styled import Line, rows_of, text_of
 from plimsoll.model.times import Zone
-from plimsoll.model.value_text import percent, quantity
 from plimsoll.report.first_screen import first_screen
-from plimsoll.report.wording import (
-    crossed_summary,
-    extreme,
-    host_of,
-    margin,
-    old_limits_in_brief,
-    reason,
-    scope,
-    spans_text,
-    threshold,
-    used_by,
-)
+from plimsoll.report.phases_text import phases_text
+from plimsoll.report.terminal_details import details, when
+from plimsoll.report.terminal_parts import UNJUDGED, by_signal, dim, head, never_tested, rows, title, unjudged_titles
+from plimsoll.report.wording import crossed_summary, scope
 from plimsoll.review.findings import Finding, Outcome
-from plimsoll.review.groups import Group
-from plimsoll.review.ranking import nearness
 from plimsoll.review.review import Review
-from plimsoll.review.sentences import crossed_clause, in_phase, place, worst_crossed, worst_text
 from plimsoll.review.verdict import Verdict
-from plimsoll.rules.severity import COLOURS, MARKS
 
 _VERDICT_STYLE = {Verdict.HEALTHY: "bold", Verdict.NOT_HEALTHY: "bold red", Verdict.UNKNOWN: "bold yellow"}
-_UNJUDGED = (
-    (Outcome.NO_DATA, "No data"),
-    (Outcome.NOT_JUDGED, "Not judged"),
-    (Outcome.NOT_RECORDED, "Not recorded in these logs"),
-    (Outcome.OFF, "Switched off in plimsoll.toml"),
+_WIDTH = 120  # where results do not go to a terminal
+_MOST_ROWS = 40  # of one host
+_MOST_ROWS_OF_MANY = 60  # of twenty hosts and more
+_MANY = 20
+_MOST_NAMES = 3
+_HELD = ((Outcome.TOO_SHORT, "Recorded too briefly to judge"), (Outcome.HELD, "Held, nearest to its limit first"))
+_REST = f"{Parameter.DETAILS} prints the rest; {Parameter.OUT} writes a report with all of it."
+
+
+@dataclass(frozen=True)
+class _Room:
+    """How much is shown: crossed signals with their times, more of them in a line, signals that held, insights."""
+
+    full: int
+    heads: int
+    held: int
+    beside: int
+
+
+_ROOMS = (
+    _Room(8, 12, 8, 3),
+    _Room(6, 10, 6, 2),
+    _Room(5, 8, 5, 1),
+    _Room(4, 6, 4, 1),
+    _Room(3, 6, 4, 0),
+    _Room(3, 4, 3, 0),
+    _Room(2, 3, 3, 0),
+    _Room(1, 3, 2, 0),
+    _Room(1, 1, 1, 0),
+    _Room(1, 0, 0, 0),
 )
-_MOST_IN_FULL = 6  # groups with their details
-_MOST_IN_A_LINE = 12  # more groups, a line each
-_MOST_HELD = 15
-_MOST_SPANS = 3
-_MOST_NAMES = 12
-_PLACE_WIDTH = 36
-_SEE_REPORT = f"{Parameter.OUT} writes a report with all of them"
 
 
-def lines(found: Insights, zone: Zone | None = None) -> Iterator[Line]:
-    """The review line by line. Times are in `zone`, by default the log's own."""
+def lines(
+    found: Insights, zone: Zone | None = None, width: int | None = None, *, all_of_it: bool = False
+) -> Iterator[Line]:
+    """The review line by line: at most 40 rows of a terminal for one host and 60 for many, or `all_of_it`.
+
+    Times are in `zone`, by default the log's own. Tables fit the `width`; without one, the lines are for no terminal.
+    """
+    zone = zone or found.review.zone
+    if all_of_it:
+        yield from answer(found, zone)
+        yield from details(found, zone, width or 2 * _WIDTH)
+        return
+    hosts = len(found.review.hosts)
+    most = min(_MOST_ROWS_OF_MANY, _MOST_ROWS + (_MOST_ROWS_OF_MANY - _MOST_ROWS) * (hosts - 1) // (_MANY - 1))
+    shown: list[Line] = []
+    for room in _ROOMS:
+        shown = [*answer(found, zone), *_brief(found, zone, width or _WIDTH, room)]
+        if rows_of(shown, width or _WIDTH) <= most:
+            break
+    yield from shown
+
+
+def in_brief(found: Insights) -> Iterator[Line]:
+    """A run in two lines: its verdict, and the cause or what was judged."""
     review = found.review
-    zone = zone or review.zone
+    name = (f"{review.run.name}: ",) if review.run.name else ()
+    yield *name, (review.word, _VERDICT_STYLE[review.verdict]), f" {crossed_summary(review.findings)}"
+    yield (f"  {first_screen(found).cause or review.coverage.text}",)
+
+
+def answer(found: Insights, zone: Zone) -> Iterator[Line]:
+    """The verdict, the cause, what to look at next, and what was judged."""
+    review = found.review
     yield (review.word, _VERDICT_STYLE[review.verdict]), f" {review.answer}"
     first = first_screen(found)
     if first.cause:
@@ -59,181 +92,52 @@ def lines(found: Insights, zone: Zone | None = None) -> Iterator[Line]:
     if first.next:
         yield (f"Look at next: {first.next}.",)
     yield (f"{crossed_summary(review.findings)} · {review.coverage.text}",)
-    yield (_dim(scope(review, zone)),)
-    if review.phases_found and review.phases_found.worth_telling:
-        yield (_dim(review.phases_found.sentence),)
-    yield from _insights(found, "causes", zone)
+    yield (dim(scope(review, zone)),)
+    if phases := phases_text(review, zone):
+        yield (dim(phases),)
+
+
+def _brief(found: Insights, zone: Zone, width: int, room: _Room) -> Iterator[Line]:
+    review = found.review
     if review.groups:
-        yield from _title("Crossed")
-        yield from _crossed(review, zone)
-    for outcome, title in ((Outcome.TOO_SHORT, "Recorded too briefly to judge"), (Outcome.HELD, "Held")):
-        if findings := [one for one in review.of(outcome) if not never_tested(one)]:
-            yield from _title(title)
-            yield from _table(findings, zone)
-    yield from _insights(found, "beside", zone)
-    yield from _unjudged(review)
-    yield from _packs(review)
-
-
-def _insights(found: Insights, place: str, zone: Zone) -> Iterator[Line]:
-    """The insights of a place; those with one heading under it together."""
-    for heading, every in groupby((one for one in insights() if one.heading.place == place), lambda one: one.heading):
-        told = [one.told(found.of(one), zone) for one in every]
-        if not any(one.lines for one in told):
-            continue
-        yield from _title(heading.title)
-        for one in told:
-            yield from one.lines
-        if hidden := sum(one.hidden for one in told):
-            yield (_dim(f"  {f'{hidden:,} more {told[0].what}'.strip()}; {_SEE_REPORT}"),)
-
-
-def _title(text: str) -> Iterator[Line]:
+        yield ()
+        yield from _crossed(review, zone, room)
+    for outcome, heading in _HELD:
+        findings = [one for one in review.of(outcome) if not never_tested(one)]
+        if findings and room.held:
+            yield from title(heading)
+            yield from _nearest(findings, width, room.held)
+    of_beside = (one for one in insights() if one.heading.place == "beside")
+    beside = [line for one in of_beside for line in one.told(found.of(one), zone).lines]
+    told = [line for line in beside if _is_of_its_own(line)]
+    if told and room.beside:
+        yield from title("Also seen")
+        yield from told[: room.beside]
     yield ()
-    yield ((text, "bold"),)
+    for outcome, heading in UNJUDGED:
+        if unjudged := review.of(outcome):
+            names = listed(list(unjudged_titles(unjudged, len(review.hosts))), _MOST_NAMES)
+            yield (dim(f"{heading}: {names}."),)
+    yield (dim(_REST),)
 
 
-def _dim(text: str) -> Part:
-    return text, "dim"
+def _is_of_its_own(line: Line) -> bool:
+    """Whether a line of an insight is its first, and none that explains it."""
+    return not text_of(line).startswith("   ")
 
 
-def _crossed(review: Review, zone: Zone) -> Iterator[Line]:
-    for group in review.groups[:_MOST_IN_FULL]:
-        yield from _group(group, zone)
-    for group in review.groups[_MOST_IN_FULL : _MOST_IN_FULL + _MOST_IN_A_LINE]:
-        yield _head(group)
-    if (more := len(review.groups) - _MOST_IN_FULL - _MOST_IN_A_LINE) > 0:
-        yield (_dim(f"{counted(more, 'more signal')} crossed; {_SEE_REPORT}"),)
+def _crossed(review: Review, zone: Zone, room: _Room) -> Iterator[Line]:
+    for group in review.groups[: room.full]:
+        yield head(group)
+        yield (f"    {when(group.worst, zone)}. {group.worst.rule.summary}",)
+    for group in review.groups[room.full : room.full + room.heads]:
+        yield head(group)
+    if (more := len(review.groups) - room.full - room.heads) > 0:
+        yield (dim(f"{counted(more, 'more signal')} crossed"),)
 
 
-def _head(group: Group) -> Line:
-    colour, mark, worst = COLOURS[group.severity], MARKS[group.severity], group.worst
-    where = place(worst)
-    if len(group.hosts) > 1:
-        where = f"{group.on_hosts}, worst {where}"
-    elif (instances := group.instances_on(host_of(worst))) > 1:
-        where = f"{where} (worst of {instances:,})"
-    return (
-        (f"{mark} {group.severity}", colour),
-        "  ",
-        (f"{worst.signal.title} · {where}", "bold"),
-        f"  worst {worst_text(worst, worst_crossed(worst))}  threshold {threshold(worst)}",
-    )
-
-
-def _group(group: Group, zone: Zone) -> Iterator[Line]:
-    worst = group.worst
-    sources = "; ".join(dict.fromkeys(f"{source.document}, {source.place}" for source in worst.rule.sources))
-    yield _head(group)
-    yield (f"    {_when(worst, zone)}",)
-    longest = max(worst.counted, key=lambda one: one.duration)
-    if processes := used_by(worst, longest.start):
-        yield (f"    {processes}",)
-    yield f"    {worst.rule.summary}  ", _dim(sources)
-    places = list(dict.fromkeys(place(one) for one in group.findings))
-    if len(places) > 1:
-        yield (f"    also {listed(places[1:], 6)}",)
-    for rule in group.rules[1:]:
-        other = next(one for one in group.findings if one.rule.id == rule.id)
-        yield (_dim(f"    {rule.id} ({rule.severity}, {threshold(other)}): {crossed_clause(other)}"),)
-    for note in worst.notes:
-        yield (_dim(f"    {note}"),)
-    if old := old_limits_in_brief(group):
-        yield (_dim(f"    {old}"),)
-
-
-def _when(finding: Finding, zone: Zone) -> str:
-    spans = spans_text(finding.counted, zone, _MOST_SPANS)
-    if finding.outcome == Outcome.OFTEN:
-        return f"{percent(finding.share_of_time or 0)} of the time{in_phase(finding)}: {spans}"
-    return f"{spans}{in_phase(finding)}"
-
-
-def never_tested(finding: Finding) -> bool:
-    """Whether it held only because its other conditions never did, which says nothing of its value."""
-    return finding.outcome == Outcome.HELD and math.isnan(finding.nearest)
-
-
-def _table(found: Sequence[Finding], zone: Zone) -> Iterator[Line]:
-    """A line for each signal, nearest to its limit first: the rule and subject that came nearest."""
-    by_signal: dict[str, list[Finding]] = {}
-    for finding in sorted(found, key=nearness):
-        by_signal.setdefault(finding.rule.signal, []).append(finding)
-    groups = list(by_signal.values())
-    rows = [_row(group) for group in groups[:_MOST_HELD]]
-    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
-    for row, group in zip(rows, groups, strict=False):
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        yield (("  " + "  ".join(cells)).rstrip(),)
-        nearest = group[0]
-        if nearest.brief and nearest.outcome == Outcome.HELD:
-            yield (f"      crossed briefly: {spans_text(nearest.brief, zone, _MOST_SPANS)}",)
-        reasons = dict.fromkeys(reason(one) for one in group if one.outcome == Outcome.TOO_SHORT and one.undecided)
-        for note in (*reasons, *_overridden(group)):
-            yield (_dim(f"      {note}"),)
-    if (more := len(groups) - _MOST_HELD) > 0:
-        yield (_dim(f"  {counted(more, 'more signal')}; {_SEE_REPORT}"),)
-
-
-def _overridden(alike: Sequence[Finding]) -> Iterator[str]:
-    """What plimsoll.toml changed in a rule, with the hosts unless it changed it on all of them."""
-    hosts: dict[str, dict[str, None]] = {}
-    for finding in alike:
-        hosts.setdefault(finding.override.note if finding.override else "", {})[host_of(finding)] = None
-    for note, where in hosts.items():
-        if note:
-            yield note if len(hosts) == 1 else f"{listed(list(where), 6)}: {note}"
-
-
-def _row(alike: Sequence[Finding]) -> tuple[str, ...]:
-    nearest = alike[0]
-    places = len({one.subject.key for one in alike if one.subject})
-    rules = len({one.rule.id for one in alike})
-    return (
-        nearest.signal.title,
-        short(place(nearest), _PLACE_WIDTH) + (f" (worst of {places:,})" if places > 1 else ""),
-        f"{extreme(nearest)} {quantity(_value(nearest), nearest.signal.unit)}",
-        threshold(nearest) + (f" (and {counted(rules - 1, 'more limit')})" if rules > 1 else ""),
-        margin(nearest) + ("" if nearest.severe else "  info"),
-    )
-
-
-def _value(finding: Finding) -> float:
-    """The value the margin is computed from; the worst value if the rule's other conditions never held."""
-    return finding.worst if math.isnan(finding.nearest) else finding.nearest
-
-
-def _unjudged(review: Review) -> Iterator[Line]:
-    for outcome, title in _UNJUDGED:
-        found = review.of(outcome)
-        if not found:
-            continue
-        yield from _title(title)
-        if outcome in (Outcome.NOT_JUDGED, Outcome.OFF):
-            by_reason: dict[str, dict[str, None]] = {}
-            for one in found:
-                by_reason.setdefault(reason(one), {})[f"{one.signal.title} ({one.rule.id}, {place(one)})"] = None
-            for why, names in list(by_reason.items())[:_MOST_NAMES]:
-                yield (_dim(f"  {listed(list(names), 4)}: {why}"),)
-            if (more := len(by_reason) - _MOST_NAMES) > 0:
-                yield (_dim(f"  {counted(more, 'more reason')}; {_SEE_REPORT}"),)
-        else:
-            yield (_dim(f"  {listed(list(_titles(found, len(review.hosts))), _MOST_NAMES)}"),)
-
-
-def _titles(found: Iterable[Finding], hosts: int) -> Iterator[str]:
-    """The signals, with their hosts unless they are all hosts of the run."""
-    where: dict[str, dict[str, None]] = {}
-    for one in found:
-        where.setdefault(one.signal.title, {})[host_of(one)] = None
-    for title, names in where.items():
-        yield f"{title} ({listed(list(names), 3)})" if len(names) < hosts else title
-
-
-def _packs(review: Review) -> Iterator[Line]:
-    """Which packs were applied to which hosts."""
-    used = [applied for applied in review.applied if applied.hosts]
-    everywhere = len(review.hosts)
-    where = (a.pack.pack if len(a.hosts) == everywhere else f"{a.pack.pack} ({listed(a.hosts, 3)})" for a in used)
-    yield ()
-    yield (_dim(f"Judged by the packs {', '.join(where)}."),)
+def _nearest(found: Sequence[Finding], width: int, most: int) -> Iterator[Line]:
+    groups = by_signal(found)
+    yield from rows(groups[:most], width)
+    if (more := len(groups) - most) > 0:
+        yield (dim(f"  {counted(more, 'more signal')}"),)

@@ -149,7 +149,7 @@ def broken_off(findings: Iterable[Finding], end: int | None) -> Iterator[Doubt]:
         if last == last_with_data and early > max(one.rule.for_, 2 * one.track.window):
             side = _SIDES[one.track.healthy.worse]
             when = f"when its samples ended, {duration_text(early)} before the end of the run"
-            yield Doubt(f"{subject_title(one)} was {side} its limit {when}")
+            yield Doubt(f"{subject_title(one)} stood {side} its limit {when}")
 
 
 def across_gaps(findings: Iterable[Finding]) -> Iterator[Doubt]:
@@ -160,7 +160,7 @@ def across_gaps(findings: Iterable[Finding]) -> Iterator[Doubt]:
             side = _SIDES[one.track.healthy.worse]
             counts = f"and a crossing counts after {duration_text(one.rule.for_)}"
             when = f"before and after {duration_text(gap)} without data"
-            yield Doubt(f"{subject_title(one)} was {side} its limit {when}, {counts}")
+            yield Doubt(f"{subject_title(one)} went {side} its limit {when}, {counts}")
 
 
 def _gap(crossings: Found, track: Track, for_: int) -> int | None:
@@ -224,9 +224,10 @@ def too_short(findings: Sequence[Finding]) -> Iterator[Doubt]:
     for host, recorded in _recorded(findings).items():
         unable = sum(not judged for judged in recorded)
         if 2 * unable >= len(recorded):
-            few = f"{unable:,} of the {len(recorded):,} warning and critical thresholds"
+            share = f"all {unable:,}" if unable == len(recorded) else f"{unable:,} of the {len(recorded):,}"
+            few = f"{share} warning and critical thresholds"
             of = "the one warning or critical threshold" if len(recorded) == 1 else few
-            yield Doubt(f"what was judged of {host} is too short, or lacks data, for {of} whose counters were recorded")
+            yield Doubt(f"the recording of {host} is too short, or lacks data, for {of} whose counters were recorded")
 
 
 def _recorded(findings: Iterable[Finding]) -> dict[str, list[bool]]:

@@ -214,6 +214,7 @@ class Question:
         drives: What each marked disk holds.
         expected_hosts: The hosts that plimsoll.toml names, if all logs of the run are given: each should be recorded.
         asked: The resources that must be judged on every host; empty if packs were chosen in place of all others.
+        whole_run: Rules for a phase are judged throughout where phases are not given, even if some are found.
     """
 
     packs: Sequence[Pack]
@@ -226,3 +227,4 @@ class Question:
     drives: Drives = field(default_factory=dict[Subject, str])
     expected_hosts: tuple[str, ...] = ()
     asked: tuple[Resource, ...] = ("cpu", "memory", "disk")
+    whole_run: bool = False

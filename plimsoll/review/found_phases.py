@@ -1,10 +1,14 @@
 """The phases of a run, found from its load where they are not set by hand.
 
-Nothing is judged by them: a rule for the steady state is judged in phases that were set by hand only.
+Where the steady state is sure, rules for a phase are judged by it. A phase that was found wrongly must not hide what
+was crossed. So only what was before it is left out, as a load that falls may be the consequence of what was crossed;
+and at most half of the run, or a quarter if the load was higher there, as it is while everybody logs on.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from plimsoll.analysis.phases import Boundary, SteadyState, steady_state
 from plimsoll.analysis.ramp_fit import NEAR
@@ -14,9 +18,15 @@ from plimsoll.model.run import Phase
 from plimsoll.model.times import duration_text
 from plimsoll.model.value_text import percent
 from plimsoll.review.load import Load
+from plimsoll.rules.evaluate import EVERY
 
+STEADY, RAMP_UP = "steady", "ramp-up"
 _MOST_TRIED = 4  # load signals; the first that tells is believed
 _PROCESSOR_TIME = 0.5  # of the confidence is left where only processor time was recorded
+SURE = 0.95  # the confidence from which rules are judged by the phases
+_LONGEST_RAMP = 0.5  # of the run; these three are our choice
+_LONGEST_STORM = 0.25  # of the run: a load that is higher than the steady one
+_HIGHER = 1.1  # times the level
 
 
 @dataclass(frozen=True)
@@ -26,7 +36,8 @@ class FoundPhases:
     `signal` is the load's name and `title` what it is called, with its hosts; both are empty if none was recorded.
     `confidence` is the least of the probabilities that a boundary is within 2 % of the run's length; `boundaries` are
     those of the steady state, None where the run begins or ends in it. `known` is False where it cannot be told whether
-    there was a steady state; `fallback`: from processor time, as no load was recorded.
+    there was a steady state; `fallback`: from processor time, as no load was recorded; `ramped`: what is before the
+    steady state, if anything, is short enough for a ramp-up.
     """
 
     phases: tuple[Phase, ...]
@@ -37,6 +48,28 @@ class FoundPhases:
     boundaries: tuple[Boundary | None, Boundary | None] = (None, None)
     known: bool = True
     fallback: bool = False
+    ramped: bool = True
+
+    @property
+    def sure(self) -> bool:
+        """Whether rules for a phase can be judged by them."""
+        return bool(self.phases) and self.ramped and (self.confidence or 0) >= SURE
+
+    @property
+    def steady(self) -> Phase | None:
+        """The steady state."""
+        return next((one for one in self.phases if one.name == STEADY), None)
+
+    def to_judge_by(self, start: int, end: int) -> tuple[Phase, ...]:
+        """The phases of a run from `start` to `end` for its rules: the steady state is all that follows the ramp-up.
+
+        It includes the last evaluation, which may be after the last sample.
+        """
+        end += EVERY
+        begin = self.boundaries[0]
+        if begin is None:
+            return (Phase(STEADY, start, end),)
+        return Phase(RAMP_UP, start, begin.at - 1), Phase(STEADY, begin.at, end)
 
     @property
     def unsure(self) -> tuple[tuple[int, int], ...]:
@@ -78,7 +111,7 @@ def _found(load: Load, state: SteadyState | NotSteady, start: int, end: int) -> 
     first, last = _recorded(load, start, end)
     begin = state.begin.at if state.begin else first
     finish = state.end.at if state.end else last
-    spans = (("ramp-up", first, begin - 1), ("steady", begin, finish), ("ramp-down", finish + 1, last))
+    spans = ((RAMP_UP, first, begin - 1), (STEADY, begin, finish), ("ramp-down", finish + 1, last))
     phases = tuple(Phase(*span) for span in spans if span[2] > span[1])
     boundaries = (state.begin, state.end)
     confidence = state.confidence * (_PROCESSOR_TIME if load.kind is None else 1)
@@ -91,10 +124,19 @@ def _found(load: Load, state: SteadyState | NotSteady, start: int, end: int) -> 
         title,
         boundaries,
         fallback=load.kind is None,
+        ramped=state.begin is None or _is_ramp(load, state, (begin - start) / (end - start)),
     )
 
 
-_NAMES = {"ramp-up": "ramp-up", "steady": "steady state", "ramp-down": "ramp-down"}
+_NAMES = {RAMP_UP: "ramp-up", STEADY: "steady state", "ramp-down": "ramp-down"}
+
+
+def _is_ramp(load: Load, state: SteadyState, share: float) -> bool:
+    """Whether the load before a steady state, for this share of the run, is a ramp-up."""
+    present = load.samples.present
+    before = present.values[: np.searchsorted(present.times, state.begin.at)] if state.begin else present.values[:0]
+    highest = float(np.quantile(before, SURE)) if len(before) else 0.0
+    return share <= (_LONGEST_STORM if highest > _HIGHER * state.level else _LONGEST_RAMP)
 
 
 def _recorded(load: Load, start: int, end: int) -> tuple[int, int]:

@@ -9,10 +9,11 @@ import numpy as np
 from plimsoll.hosts.facts import Facts, UnknownFact
 from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Log, Times
+from plimsoll.model.run import Phase
 from plimsoll.model.samples import Recorded, Samples
 from plimsoll.model.sampling import other_intervals, sampling_interval
 from plimsoll.model.series import Series
-from plimsoll.review.findings import Applied, Finding, Outcome, Question
+from plimsoll.review.findings import CROSSED, Applied, Finding, Outcome, Question
 from plimsoll.review.notes import no_drive, notes_on
 from plimsoll.review.processes import with_processes
 from plimsoll.review.ranking import rank
@@ -30,9 +31,15 @@ from plimsoll.rules.states import State
 from plimsoll.rules.subjects import Subject, has_object, host_of, host_tags, hosts_of
 
 
-def judge(logs: Sequence[Log], question: Question, facts: Facts) -> tuple[list[Finding], list[Applied]]:
-    """A finding for each rule, host and instance, worst first; and for each pack the hosts it was applied to."""
-    run = _RunJudge(logs, question, facts)
+def judge(
+    logs: Sequence[Log], question: Question, facts: Facts, found: Sequence[Phase] = ()
+) -> tuple[list[Finding], list[Applied]]:
+    """A finding for each rule, host and instance, worst first; and for each pack the hosts it was applied to.
+
+    `found` are phases to judge by if none were given.
+    """
+    phases = question.phases or found
+    run = _RunJudge(logs, question, facts, phases)
     findings: list[Finding] = []
     applied: list[Applied] = []
     for pack in question.packs:
@@ -42,14 +49,33 @@ def judge(logs: Sequence[Log], question: Question, facts: Facts) -> tuple[list[F
             findings += run.findings(pack, rule, hosts)
     findings = without_stand_ins(findings)
     findings = supersede(findings, facts.known, question.by_hand)
-    findings = with_processes(findings, question.signals, run.recorded, question.phases)
+    findings = with_processes(findings, question.signals, run.recorded, phases)
     return sorted(findings, key=rank), applied
+
+
+def crossed_before(
+    logs: Sequence[Log], question: Question, facts: Facts, judged: Sequence[Finding]
+) -> tuple[Finding, ...]:
+    """What rules for a phase would have found throughout the run, and did not in the phases they were judged in."""
+    of_phases = [rule for pack in question.packs for rule in pack.rules if rule.phase]
+    kept = {name for rule in of_phases for name in (rule.id, *rule.superseded_by)}
+    packs = [
+        pack.model_copy(update={"rules": tuple(rule for rule in pack.rules if rule.id in kept)})
+        for pack in question.packs
+    ]
+    counted = {(one.rule.signal, one.subject) for one in judged if one.outcome in CROSSED}
+    throughout, _ = judge(logs, replace(question, packs=[pack for pack in packs if pack.rules]), facts)
+    return tuple(
+        one
+        for one in throughout
+        if one.rule.phase and one.severe and one.outcome in CROSSED and (one.rule.signal, one.subject) not in counted
+    )
 
 
 class _RunJudge:
     """Judges the rules of one run; reads each series and computes each host's evaluation times once."""
 
-    def __init__(self, logs: Sequence[Log], question: Question, facts: Facts) -> None:
+    def __init__(self, logs: Sequence[Log], question: Question, facts: Facts, phases: Sequence[Phase]) -> None:
         self._question = question
         self._facts = facts
         self._drives = {subject.key: holds for subject, holds in question.drives.items()}
@@ -68,7 +94,8 @@ class _RunJudge:
             of_host.setdefault((series.measurement, series.tag("objectname")), series)
         finder = Finder(question.signals, self._recorded.series, self._filled, facts.known)
         self._origins = finder.find
-        self._judge = Judge(finder.find, self._samples, facts, question.phases, question.signals)
+        by_hand = bool(question.phases)
+        self._judge = Judge(finder.find, self._samples, facts, phases, question.signals, phases_by_hand=by_hand)
         self._grids: dict[str, Times] = {}
 
     def _samples(self, series: Series) -> Samples:

@@ -1,7 +1,7 @@
 """A review: the logs of one run, judged by the packs that apply to its hosts."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -9,11 +9,10 @@ import numpy as np
 from plimsoll.hosts.facts import Facts
 from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Log
-from plimsoll.model.parameters import Parameter
-from plimsoll.model.remark import Kind, Remark, counted
+from plimsoll.model.remark import Remark
 from plimsoll.model.run import Phase, Run
 from plimsoll.model.series import Series
-from plimsoll.model.times import Zone, duration_text
+from plimsoll.model.times import Zone
 from plimsoll.model.unrecognised import Unrecognised, unrecognised
 from plimsoll.review import doubts
 from plimsoll.review.bad_counters import BadCounter, bad_counters, remarks_below_zero
@@ -24,9 +23,10 @@ from plimsoll.review.found_phases import FoundPhases, find_phases
 from plimsoll.review.groups import Group, crossed_groups
 from plimsoll.review.healthy_text import healthy_text
 from plimsoll.review.judged_resources import judged_everywhere, unjudged
-from plimsoll.review.judging import judge
+from plimsoll.review.judging import crossed_before, judge
 from plimsoll.review.load import Load, loads
 from plimsoll.review.recorded_signals import RecordedSignals
+from plimsoll.review.remarks import not_recognised, recorded_too_briefly
 from plimsoll.review.statistics import Statistic, statistics
 from plimsoll.review.unused_settings import missing_hosts, unused_settings
 from plimsoll.review.verdict import Verdict, headline, verdict, verdict_text
@@ -39,8 +39,11 @@ _NEVER = 2**63 - 1
 class Review:
     """A run and everything found in it. All outputs are made from this: terminal, HTML, JSON, JUnit.
 
-    `told` are doubts of what the signals tell beyond their limits, and `ahead` sentences about limits that they will
-    cross, which the room above adds (insights.Insights).
+    Attributes:
+        phases_found: What the load tells of the phases; None if they are set by hand.
+        before_steady: What was crossed before the steady state that was found, and not in it; it does not count.
+        told: Doubts of what the signals tell beyond their limits, which the room above adds (insights.Insights).
+        ahead: Sentences about limits that they will cross, which the room above adds, too.
     """
 
     logs: tuple[Log, ...]
@@ -50,6 +53,10 @@ class Review:
     applied: tuple[Applied, ...]
     remarks: tuple[Remark, ...]
     facts: Facts
+    signals: RecordedSignals = field(repr=False, compare=False)
+    loads: tuple[Load, ...] = field(repr=False, compare=False)
+    phases_found: FoundPhases | None = None
+    before_steady: tuple[Finding, ...] = ()
     told: tuple[Doubt, ...] = ()
     ahead: tuple[str, ...] = ()
 
@@ -142,12 +149,11 @@ class Review:
         """The phases of the run: those set by hand, else those found from its load; empty where they are not known."""
         return self.phases_found.phases if self.phases_found else self.question.phases
 
-    @cached_property
-    def phases_found(self) -> FoundPhases | None:
-        """What the load tells of the phases; None if they are set by hand. Rules are not judged by found phases."""
-        if self.question.phases or self.start is None or self.end is None:
-            return None
-        return find_phases(self.loads, self.start, self.end)
+    @property
+    def judged_by_found(self) -> FoundPhases | None:
+        """The phases that were found and that rules for a phase were judged by; None if they were not."""
+        found = self.phases_found
+        return found if found and found.sure and not self.question.whole_run else None
 
     @cached_property
     def hosts(self) -> tuple[str, ...]:
@@ -220,14 +226,12 @@ class Review:
     @cached_property
     def start(self) -> int | None:
         """The first instant reviewed (UTC ns); None if the logs have no rows."""
-        first = min((int(log.times[0]) for log in self.logs if len(log.times)), default=None)
-        return first if first is None else max(first, self.question.start or first)
+        return _span(self.logs, self.question)[0]
 
     @cached_property
     def end(self) -> int | None:
         """The last instant reviewed."""
-        last = max((int(log.times[-1]) for log in self.logs if len(log.times)), default=None)
-        return last if last is None else min(last, self.question.end or last)
+        return _span(self.logs, self.question)[1]
 
     @cached_property
     def interval(self) -> int | None:
@@ -245,16 +249,6 @@ class Review:
         return len({series.key for log in self.logs for series in log.series})
 
     @cached_property
-    def signals(self) -> RecordedSignals:
-        """The samples of every signal."""
-        return RecordedSignals(self.logs, self.question, self.facts)
-
-    @cached_property
-    def loads(self) -> tuple[Load, ...]:
-        """The load the run was under, those signals that tell most of it first."""
-        return loads(self.signals, self.question.signals)
-
-    @cached_property
     def statistics(self) -> tuple[Statistic, ...]:
         """Every series over the whole run and in each phase."""
         return tuple(statistics(self.logs, self.phases, self.question.start, self.question.end))
@@ -262,37 +256,42 @@ class Review:
 
 def review(logs: Sequence[Log], run: Run, question: Question, facts: Facts, remarks: Sequence[Remark] = ()) -> Review:
     """Judge the logs of one run. `remarks` are added to those of the logs."""
-    findings, applied = judge(logs, question, facts)
+    signals = RecordedSignals(logs, question, facts)
+    every_load = loads(signals, question.signals)
+    start, end = _span(logs, question)
+    phases: FoundPhases | None = None
+    to_judge_by: tuple[Phase, ...] = ()
+    if not question.phases and start is not None and end is not None:
+        phases = find_phases(every_load, start, end)
+        to_judge_by = phases.to_judge_by(start, end) if phases.sure and not question.whole_run else ()
+    findings, applied = judge(logs, question, facts, to_judge_by)
     everything = (*(remark for log in logs for remark in log.remarks), *remarks)
-    found = Review(tuple(logs), run, question, tuple(findings), tuple(applied), everything, facts)
+    found = Review(
+        tuple(logs),
+        run,
+        question,
+        tuple(findings),
+        tuple(applied),
+        everything,
+        facts,
+        signals,
+        every_load,
+        phases,
+        crossed_before(logs, question, facts, findings) if to_judge_by else (),
+    )
     more = (
-        *(_not_recognised(one) for one in found.unrecognised),
+        *(not_recognised(one) for one in found.unrecognised),
         *remarks_below_zero(logs),
         *unused_settings(facts.given, question, findings, found.hosts),
-        *_recorded_too_briefly(findings),
+        *recorded_too_briefly(findings),
     )
     return replace(found, remarks=(*everything, *more))
 
 
-def _recorded_too_briefly(findings: Sequence[Finding]) -> Iterator[Remark]:
-    """A remark for each host with thresholds that were recorded for less than they must be crossed to count."""
-    by_host: dict[str, list[Finding]] = {}
-    for finding in findings:
-        if finding.outcome == Outcome.TOO_SHORT and finding.subject:
-            by_host.setdefault(finding.subject.host, []).append(finding)
-    for host, found in by_host.items():
-        names = ", ".join(sorted({f"{one.rule.id} ({duration_text(one.rule.for_)})" for one in found}))
-        text = (
-            f"what was judged of {host} without a break is shorter than these thresholds must be crossed to count, "
-            f"so they were not judged: {names}"
-        )
-        yield Remark(Kind.NOTED, text, count=len(found))
-
-
-def _not_recognised(one: Unrecognised) -> Remark:
-    text = (
-        f"{counted(one.counters, 'counter')} of {one.object} on {one.host} not recognised, so no limit of theirs is "
-        "judged; where they are misspelled, or in a language of Windows that is not known, name them "
-        f"with {Parameter.NAMES}"
-    )
-    return Remark(Kind.NOTED, text, count=one.counters)
+def _span(logs: Sequence[Log], question: Question) -> tuple[int | None, int | None]:
+    """The first and last instant reviewed (UTC ns); None if the logs have no rows."""
+    filled = [log.times for log in logs if len(log.times)]
+    if not filled:
+        return None, None
+    first, last = min(int(one[0]) for one in filled), max(int(one[-1]) for one in filled)
+    return max(first, question.start or first), min(last, question.end or last)

@@ -29,6 +29,7 @@ def review_logs(
     *,
     zone: Zone | None = None,
     steady: str | None = None,
+    whole_run: bool = False,
     when: TimeRange | None = None,
 ) -> Review:
     """Judge logs by the packs of a catalogue.
@@ -40,6 +41,7 @@ def review_logs(
         path: Where the settings are from; None if there are none.
         zone: The zone of the times that are given, if it is not the logs' own.
         steady: The steady state, as typed; it replaces the phases of the run.
+        whole_run: Judge rules for a phase throughout the run, even if phases are found.
         when: The part of the run to judge, by default all of it.
 
     Raises:
@@ -69,6 +71,7 @@ def review_logs(
         overrides=given.overrides(path, rules, catalogue.signals) if path and given.sets_rules else Overrides(),
         drives=given.drives(),
         expected_hosts=given.named_hosts if found.whole else (),
+        whole_run=whole_run or given.run.whole_run,
         asked=given.run.judge or (() if catalogue.chosen else tuple(RESOURCES)),
     )
     facts = Facts(given.facts(), recorded_facts(found.logs))

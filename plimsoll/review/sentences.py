@@ -24,7 +24,7 @@ def breach_sentence(finding: Finding, title: str | None = None) -> str:
 
 
 def crossed_clause(finding: Finding) -> str:
-    """What a signal did: `was above its limit for 12 min, at worst 95 % (1 min mean) in the steady phase`."""
+    """What a signal did: `went above its limit for 12 min, at worst 95 % (1 min mean) in the steady phase`."""
     track = finding.track
     if track is None:
         raise ValueError(f"{finding.rule.id} was not judged")
@@ -33,8 +33,8 @@ def crossed_clause(finding: Finding) -> str:
     side = _SIDE[track.healthy.worse]
     at_worst = f"at worst {worst_text(finding, worst_crossed(finding))}"
     if finding.outcome == Outcome.OFTEN:
-        return f"was {often(finding)}, {at_worst}"
-    return f"was {side} {how_long(finding)}, {at_worst}{in_phase(finding)}"
+        return f"went {often(finding)}, {at_worst}"
+    return f"went {side} {how_long(finding)}, {at_worst}{in_phase(finding)}"
 
 
 def _throughout(finding: Finding, track: Track) -> str:

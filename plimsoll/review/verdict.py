@@ -50,7 +50,9 @@ def headline(findings: Sequence[Finding], doubts: Sequence[Doubt], span: int) ->
         sentences = [group_sentence(groups[0]), *_also(groups[1:])]
     elif answer == Verdict.UNKNOWN:
         held = len({_threshold(one) for one in findings if one.outcome == Outcome.HELD and one.severe})
-        but = f"{counted(held, 'threshold')} held, but " if held else "No threshold could be judged: "
+        but = (
+            f"{counted(held, 'threshold')} held, but " if held else "No warning or critical threshold could be judged: "
+        )
         sentences = [f"{but}{doubts[0].sentence}" if doubts else _nothing_judged(findings)]
         doubts = doubts[1:]
     else:
@@ -82,7 +84,7 @@ def group_sentence(group: Group) -> str:
         instances = group.instances_on(worst.subject.host)
         return breach_sentence(worst, subject_title(worst) + (f" (worst of {instances})" if instances > 1 else ""))
     where = f"{worst.signal.title} crossed its limit {group.on_hosts}, worst on {place(worst)}"
-    return f"{where}: there it {crossed_clause(worst)}; it {should(worst)}."
+    return f"{where}, where it {crossed_clause(worst)}; it {should(worst)}."
 
 
 def _also(groups: Sequence[Group]) -> Iterator[str]:

@@ -102,7 +102,8 @@ class Conditions:
 class Judge:
     """The data that rules are judged on: origins of signals, samples, host facts and phases.
 
-    `signals` say which values are possible; those of others all are.
+    `signals` say which values are possible; those of others all are. Phases that were not set by hand but found tell
+    when to judge, but not that a host is warm: conditions under `when_phase_unknown` apply beside them.
     """
 
     origins: Callable[[str], Origins]
@@ -110,6 +111,7 @@ class Judge:
     fact: Facts
     phases: Sequence[Phase] = ()
     signals: Mapping[str, Signal] = field(default_factory=dict[str, Signal])
+    phases_by_hand: bool = True
 
     @cached_property
     def _values(self) -> SignalValues:
@@ -144,7 +146,7 @@ class Judge:
                 states[:, span] = run_rows(found.times[span], enter[:, span], found.stay[:, span], rule.for_)
             enter, values = np.where(inside, enter, Truth.NO_DATA).astype(np.int8), np.where(inside, values, np.nan)
             together, odd = together & inside, np.where(inside, odd, np.nan)
-        known = bool(self.phases) or not rule.phase
+        known = self._knows(rule)
         for row, (subject, origin) in enumerate(found.subjects):
             window, others = self._values.windows(rule, origin)
             columns = found.times, values[row], enter[row], states[row], together[row], odd[row]
@@ -187,7 +189,7 @@ class Judge:
         if rule.recover:
             recovered = [self._scaled(rule.recover, rule, subject) for subject, _ in subjects]
             unrecovered = _truths(values, ~_hold(recovered, values), idle)
-        conditions = rule.and_ if not rule.phase or self.phases else (*rule.and_, *rule.when_phase_unknown)
+        conditions = rule.and_ if self._sure_of(rule) else (*rule.and_, *rule.when_phase_unknown)
         joint = [self._joint(condition, [subject for subject, _ in subjects], at) for condition in conditions]
         together = np.logical_and.reduce([one == Truth.TRUE for one in joint], initial=np.True_) & ~idle
         return Matrix(
@@ -216,8 +218,17 @@ class Judge:
             fullest = max(fullest, longest)
         return fullest
 
+    def _sure_of(self, rule: Rule) -> bool:
+        """Whether the phase of a rule is known for sure: a host may warm up although its load is steady."""
+        return not rule.phase or (bool(self.phases) and self.phases_by_hand)
+
+    def _knows(self, rule: Rule) -> bool:
+        """Whether it is known when the phase of a rule was: phases by hand are all there are, found ones are not."""
+        found = self.phases_by_hand or any(one.name == rule.phase for one in self.phases)
+        return not rule.phase or (bool(self.phases) and found)
+
     def _inside(self, rule: Rule, at: Times) -> np.ndarray:
-        if not rule.phase or not self.phases:
+        if not rule.phase or not self._knows(rule):
             return np.ones(len(at), dtype=bool)
         inside = np.zeros(len(at), dtype=bool)
         for phase in self.phases:

@@ -23,7 +23,7 @@ JUDGED = ("crossed", "often-crossed", "too-short", "held")
 
 def said(plimsoll, folder, out, *arguments):
     """What the program says of a folder."""
-    done = plimsoll("review", folder, "--json", out, *arguments)
+    done = plimsoll("review", folder, "--whole-run", "--json", out, *arguments)
     assert done.status == 0, done.err
     return json.loads(out.read_text(encoding="utf-8"))
 

@@ -99,8 +99,11 @@ def test_a_zone_that_is_refused(plimsoll, tmp_path, zone, said):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--out", "y"), "plimsoll: Missing option '--as'. Choose from: csv, parquet, lp. See plimsoll --help."),
-        (("--as", "csv", "--out", "y", "--every", "0"), "equal to 1. See plimsoll --help."),
+        (
+            ("--out", "y"),
+            "plimsoll: Missing option '--as'. Choose from: csv, parquet, lp. See plimsoll convert --help.",
+        ),
+        (("--as", "csv", "--out", "y", "--every", "0"), "equal to 1. See plimsoll convert --help."),
     ],
 )
 def test_a_call_that_is_wrong_is_told_in_one_line(plimsoll, arguments, said):

@@ -22,7 +22,9 @@ def folder(tmp_path):
         rf'"(PDH-CSV 4.0) (UTC)(0)","\\HOST{name}\Memory\Available MBytes","\\HOST{name}\Obj{name}(I{name})\C{name}"'
     ]
     rows += [
-        f'"01/15/2008 10:{minute:02}:{second:02}.000","5","1"' for minute in range(9) for second in (0, 15, 30, 45)
+        f'"01/15/2008 10:{minute:02}:{second:02}.000","{5 + second}","1"'
+        for minute in range(9)
+        for second in (0, 15, 30, 45)
     ]
     (tmp_path / "log.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     text = json.dumps(HOSTILE)

@@ -44,14 +44,14 @@ def reviewed(plimsoll, tmp_path, *arguments):
 
 
 def test_the_verdict_comes_first_and_a_breach_says_when_how_long_worst_threshold_and_source(plimsoll, crossed):
-    done = plimsoll("review", crossed)
+    done = plimsoll("review", crossed, "--details")
     assert done.status == 0
     first, *rest = done.out.splitlines()
     assert first == (
-        "Not healthy. Processor time of WEB01 was above its limit for 5 min 50 s, at worst 88 % (1 min mean); it should stay below 80 %."
+        "Not healthy. Processor time of WEB01 went above its limit for 5 min 50 s, at worst 88 % (1 min mean); it should stay below 80 %."
     )
     at = next(at for at, line in enumerate(rest) if line.startswith("▲ warning"))
-    assert rest[at] == "▲ warning  Processor time · WEB01  worst 88 % (1 min mean)  threshold < 80 %"
+    assert rest[at] == "▲ warning  Processor time · WEB01  88 % (1 min mean), limit < 80 %"
     assert rest[at + 1] == "    2008-01-15 10:03:00–10:08:50 (5 min 50 s)"
     assert "Site Server Membership Directory, counter list" in rest[at + 2]
 
@@ -77,7 +77,7 @@ def test_a_run_of_which_nothing_could_be_judged_never_passes(plimsoll, tmp_path)
     done = plimsoll("review", log)
     assert done.status == 0
     assert done.out.startswith(
-        "Not known. No threshold could be judged: the processors, the memory and the disks of H were not judged; record "
+        "Not known. No warning or critical threshold could be judged: the processors, the memory and the disks of H were not judged; record "
     )
     done = plimsoll("review", log, "--fail-on", "warning")
     assert done.status == 2
@@ -170,7 +170,7 @@ def test_the_demo_with_too_little_memory_breaches_what_the_other_does_not(plimso
 def test_phases_can_be_given_by_hand_or_not_known(plimsoll, runs, tmp_path):
     log = tmp_path / "SQLSRV01.csv"
     log.write_bytes((runs["4GB"] / "SQLSRV01.csv").read_bytes())
-    unknown = plimsoll("review", log).out
+    unknown = plimsoll("review", log, "--whole-run", "--details").out
     assert "phase unknown: meant for the steady phase, judged throughout" in unknown
     known = plimsoll("review", log, "--steady", "10:30/12:00").out
     assert "2008-01-16 10:30:00–12:00:00 (1 h 30 min) in the steady phase" in known
@@ -333,10 +333,10 @@ def test_a_run_in_which_only_an_info_limit_was_crossed_is_healthy_and_says_so(pl
 
 
 def test_a_crossing_too_brief_to_count_is_said(plimsoll, tmp_path):
-    done = plimsoll("review", a_log(tmp_path, lambda minute: 99 if minute == 3 else 20))
+    done = plimsoll("review", a_log(tmp_path, lambda minute: 99 if minute == 3 else 20), "--details")
     assert done.out.splitlines()[0] == (
         "Healthy. Every warning and critical threshold that could be judged held; closest was Processor time of WEB01, which "
-        "was above its limit for 10 s, at worst 87.7 % (1 min mean); it should stay below 80 %, and a crossing counts after 5 min. Only 10 of 58 thresholds that apply were judged."
+        "went above its limit for 10 s, at worst 87.7 % (1 min mean); it should stay below 80 %, and a crossing counts after 5 min. Only 10 of 58 thresholds that apply were judged."
     )
     assert "      crossed briefly: 2008-01-15 10:03:50–10:04:00 (10 s)" in done.out.splitlines()
 

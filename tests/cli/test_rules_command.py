@@ -119,20 +119,20 @@ def test_everything_a_rule_says_is_explained(both):
 def test_explain(plimsoll, own):
     done = plimsoll("rules", "explain", "own-cpu", "--only", own())
     assert done.status == 0
-    head, _, rest = done.out.partition("## What is counted")
-    assert head == "# own-cpu\n\nBusy.\n\nSeverity: warning. Pack: own (Own).\n\n"
-    assert rest.partition("## Threshold")[2].splitlines()[2:] == [
-        "- Healthy: the mean over 1 min is below 70 %.",
-        "- Crossed: 70 % or more.",
-        "- It fires once it has been crossed for 2 min.",
+    head, _, rest = done.out.partition("\nWhat is counted\n")
+    assert head == "own-cpu\n\nBusy.\n\nSeverity: warning. Pack: own (Own).\n"
+    assert rest.partition("\nThreshold\n")[2].splitlines()[1:] == [
+        "  - Healthy: the mean over 1 min is below 70 %.",
+        "  - Crossed: 70 % or more.",
+        "  - It fires once it has been crossed for 2 min.",
         "",
-        "## Why",
+        "Why",
         "",
-        "Above it the night run takes until the morning.",
+        "  Above it the night run takes until the morning.",
         "",
-        "## Sources",
+        "Sources",
         "",
-        "- Capacity plan, page 3: “keep it under 70”",
+        "  - Capacity plan, page 3: “keep it under 70”",
     ]
 
 
@@ -144,16 +144,16 @@ def test_every_part_of_a_threshold_is_put_in_words(plimsoll, own):
         "    and: [{signal: memory.available, healthy: '> 4 MB'}]\n",
     )
     out = plimsoll("rules", "explain", "own-cpu", "--only", path).out
-    assert out.partition("## Threshold\n\n")[2].partition("\n\n")[0].splitlines() == [
-        "- Healthy: the highest value over 5 min is below 70 % for each processor.",
-        "- Crossed: 70 % or more for each processor, and at the same time:",
-        "  - the mean over 1 min of Available memory (`memory.available`) is 4 MB or less.",
-        "- It fires at once.",
-        "- A crossing lasts until the value is below 60 % for each processor.",
-        "- The limit is for one processor: it is multiplied by what the host has.",
-        "- Only for disks that plimsoll.toml marks as a log drive.",
-        '- Judged in the phase "steady" alone. Where phases are not known it is judged throughout, and crossed only while also:',
-        "  - the increase over 10 min of Processor time (`cpu.busy`) is less than 3 %.",
+    assert out.partition("\nThreshold\n\n")[2].partition("\n\n")[0].splitlines() == [
+        "  - Healthy: the highest value over 5 min is below 70 % for each processor.",
+        "  - Crossed: 70 % or more for each processor, and at the same time:",
+        "    - the mean over 1 min of Available memory (memory.available) is 4 MB or less.",
+        "  - It fires at once.",
+        "  - A crossing lasts until the value is below 60 % for each processor.",
+        "  - The limit is for one processor: it is multiplied by what the host has.",
+        "  - Only for disks that plimsoll.toml marks as a log drive.",
+        '  - Judged in the phase "steady" alone. Where phases are not known it is judged throughout, and crossed only while also:',
+        "    - the increase over 10 min of Processor time (cpu.busy) is less than 3 %.",
     ]
 
 

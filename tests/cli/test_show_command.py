@@ -2,13 +2,13 @@
 
 import gzip
 import json
-import os
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.cli.terminals import on_a_terminal
 
 HEADER = r'"(PDH-CSV 4.0) (UTC)(0)","\\H\Processor(0)\% User Time","\\H\Processor(10)\% User Time","\\H\Processor(2)\% User Time"'
 
@@ -127,25 +127,6 @@ def test_the_name_of_a_log_need_not_be_utf_8(plimsoll, tmp_path):
     assert plimsoll("show", log, "--json", tmp_path / "x.json").status == 0
     (found,) = json.loads((tmp_path / "x.json").read_text())
     assert found["path"] == f"{tmp_path}/a?.csv"
-
-
-def on_a_terminal(width, *arguments):
-    """What a command prints on a terminal of so many columns, in lines, without its colours."""
-    pty = pytest.importorskip("pty", reason="Windows has no such terminals")
-    ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "plimsoll", *map(str, arguments)]
-    environment = {**os.environ, "COLUMNS": str(width), "TERM": "xterm"}
-    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment) as running:
-        os.close(theirs)
-        text = b""
-        try:
-            while piece := os.read(ours, 65_536):
-                text += piece
-        except OSError:  # Linux says so where the other end is closed
-            pass
-    os.close(ours)
-    assert running.returncode == 0
-    return re.sub(r"\x1b\[[\d;]*m", "", text.decode()).splitlines()
 
 
 NAMES = ["% Disk Time", "Avg. Disk Queue Length", "Current Disk Queue Length", "Disk Reads/sec", "% Idle Time"]

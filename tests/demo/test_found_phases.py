@@ -4,6 +4,7 @@ from pathlib import Path
 from plimsoll.api.inputs import Inputs
 from plimsoll.api.run_review import Options, review_inputs
 from plimsoll.demo.runs import write_runs
+from plimsoll.review.verdict import Verdict
 
 
 def test_the_steady_state_of_the_demo_is_found_where_it_is_set(tmp_path: Path) -> None:
@@ -16,3 +17,16 @@ def test_the_steady_state_of_the_demo_is_found_where_it_is_set(tmp_path: Path) -
         steady = next(one for one in review.phases if one.name == "steady")
         assert abs(steady.start - by_hand["steady"].start) < 0.01 * (steady.end - steady.start), folder.name
         assert steady.end == review.end, folder.name
+
+
+def test_the_demo_with_enough_memory_is_healthy_without_its_phases(tmp_path: Path) -> None:
+    folder = next(one for one in write_runs(tmp_path) if one.name == "8GB")
+    settings = folder / "plimsoll.toml"
+    settings.write_text(re.sub(r"\[\[run\.phases\]\]\n.*?\n\n", "", settings.read_text(), flags=re.DOTALL))
+    review = review_inputs(Inputs((str(folder),)), Options())
+    assert review.verdict == Verdict.HEALTHY
+    assert review.before_steady
+    whole = review_inputs(Inputs((str(folder),)), Options(whole_run=True))
+    assert {one.signal for one in whole.groups if one.severity != "info"} >= {
+        one.rule.signal for one in review.before_steady
+    }

@@ -52,7 +52,16 @@ def run(plimsoll, tmp_path):
         (tmp_path / "log.csv").write_text("\r\n".join(rows) + "\r\n")
         (tmp_path / "plimsoll.toml").write_text(toml, encoding="utf-8")
         done = plimsoll(
-            *("review", tmp_path / "log.csv", "--json", tmp_path / "r.json", "--out", tmp_path / "r.html", *arguments)
+            *(
+                "review",
+                tmp_path / "log.csv",
+                "--details",
+                "--json",
+                tmp_path / "r.json",
+                "--out",
+                tmp_path / "r.html",
+                *arguments,
+            )
         )
         if done.status == 2:
             return done, {}, ""
@@ -93,7 +102,7 @@ def test_a_changed_limit_is_judged_and_reported_with_the_documented_one(run):
 def test_a_breach_of_a_changed_limit_says_so(run):
     done, found, report = run({CPU: 88}, AGREED.replace("90", "85"))
     assert the_rule(found, "cpu-busy")["state"] == "crossed"
-    assert "threshold < 85 %" in done.out
+    assert "limit < 85 %" in done.out
     assert AGREED_NOTE.replace("90", "85") in done.out
     crossed = report[report.index('id="crossed"') :].replace("&lt;", "<")
     assert re.search(r"Threshold</dt><dd>< 85 %<span class=\"set\" title=\"limit < 85 % set ", crossed)

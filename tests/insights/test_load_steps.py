@@ -144,7 +144,7 @@ def test_every_output_shows_the_steps_and_says_nothing_without_them(tmp_path):
     (tmp_path / "a.csv").touch()
     logs = [replace(stepped(columns), path=tmp_path / "a.csv") for columns in (TABLE_10, {SEARCHES: (50.0,) * 5})]
     shown, none = (Insights(reviewed(log)) for log in logs)
-    for text in (render(shown), str(list(lines(shown)))):
+    for text in (render(shown), str(list(lines(shown, all_of_it=True)))):
         assert "Load steps" in text
         assert "5 load steps" in text
     part = document(shown).load_steps

@@ -1,15 +1,19 @@
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
 
 from plimsoll.insights.insights import Insights
+from plimsoll.model.parameters import as_options
 from plimsoll.report import terminal
 from plimsoll.report.html.render import render
 from plimsoll.report.json_document import document
+from plimsoll.report.phases_text import phases_text
 from tests.simulated import a_log, ar1, reviewed
 
 BATCHES = "\\SQLServer:SQL Statistics\\Batch Requests/sec"
+LIFE = "\\SQLServer:Buffer Manager\\Page life expectancy"
 ROWS = 600
 
 
@@ -38,6 +42,28 @@ def test_outputs_tell_which_phases_were_found_and_how_sure_that_is(tmp_path):
     assert found["sentence"] in text
     assert found["sentence"] in page
     assert '"unsure":[[' in page
+
+
+def told(noise, **how):
+    """What the first screen tells of the phases of a run with such a noise, and a page life that holds."""
+    load = 500 * (np.minimum(1, np.linspace(0, 5, ROWS)) + ar1(np.random.default_rng(9), ROWS, deviation=noise))
+    review = reviewed(a_log({BATCHES: load, LIFE: np.full(ROWS, 9000.0)}), **how)
+    assert review.phases_found
+    return as_options(phases_text(review, review.zone)), review.phases_found
+
+
+def test_the_first_screen_says_which_phases_rules_were_judged_by():
+    used, found = told(noise=0.01)
+    assert (found.confidence or 0) >= 0.95
+    assert "Rules for the steady state were judged from " in used
+    assert "--whole-run" in used
+    assert told(noise=0.01, whole_run=True)[0].endswith("were judged throughout the run, as asked.")
+    unsure, found = told(noise=0.05)
+    assert found.steady
+    begin = found.steady.start // 10**9 % 86400
+    typed = re.search(r"--steady (\d\d):(\d\d):(\d\d)/", unsure)
+    assert typed
+    assert begin == int(typed[1]) * 3600 + int(typed[2]) * 60 + int(typed[3])
 
 
 def test_outputs_tell_why_no_steady_state_was_found(tmp_path):

@@ -532,7 +532,7 @@ def test_the_first_screen_has_the_cause_each_value_against_its_limit_and_what_to
     first = text[: text.index("Drag across a chart")]
     assert re.search(r"\d+ s limit > 3,600 s Page life expectancy of SQL01, lowest", first)
     assert "Look at next: " in first
-    assert "limits this run" in first or "cannot be told" in first
+    assert "limits this run" in first or "Summary of life." in first
 
 
 def test_statistics_are_told_by_phase():

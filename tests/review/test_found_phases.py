@@ -8,8 +8,10 @@ from tests.simulated import START, a_log, ar1, reviewed
 
 BATCHES = "\\SQLServer:SQL Statistics\\Batch Requests/sec"
 CONNECTIONS = "\\SQLServer:General Statistics\\User Connections"
+LIFE = "\\SQLServer:Buffer Manager\\Page life expectancy"
 CPU = "\\Processor(_Total)\\% Processor Time"
 ROWS, EVERY_S = 1200, 5
+AT = np.linspace(0, 1, ROWS)
 TRUE_RAMP_S = 0.2 * ROWS * EVERY_S
 NEAR_S = 0.02 * ROWS * EVERY_S
 
@@ -72,12 +74,42 @@ def test_phases_set_by_hand_are_kept():
     assert review.phases_found is None
 
 
-def test_found_phases_do_not_change_what_is_judged():
-    life = "\\SQLServer:Buffer Manager\\Page life expectancy"
-    columns = {BATCHES: 500 * (ramp() + noise(8)), life: np.where(np.arange(ROWS) < 0.15 * ROWS, 20.0, 9000.0)}
+def page_life(load, short, **how):
+    """The review of a run, and whether its page life expectancy, 20 s where it is short, was crossed."""
+    life = np.where(short, 20.0, 9000.0)
+    review = reviewed(a_log({BATCHES: 500 * (load + noise(8)), LIFE: life}), **how)
+    [finding] = [one for one in review.findings if one.rule.id == "sql-page-life-expectancy"]
+    return review, finding.outcome == Outcome.CROSSED
+
+
+def test_what_is_crossed_in_a_found_ramp_up_only_does_not_count_and_is_named():
+    review, crossed = page_life(ramp(), AT < 0.15)
+    assert review.judged_by_found
+    assert not crossed
+    assert {one.signal.title for one in review.before_steady} == {"Page life expectancy"}
+    assert page_life(ramp(), AT < 0.15, whole_run=True)[1]
+
+
+def test_what_is_crossed_after_a_found_steady_state_counts():
+    falls = np.minimum(ramp(), np.minimum(1, (1 - AT) / 0.3))
+    review, crossed = page_life(falls, AT > 0.75)
+    assert [one.name for one in review.phases] == ["ramp-up", "steady", "ramp-down"]
+    assert crossed
+
+
+def test_a_page_life_that_climbs_in_a_found_steady_state_is_not_crossed():
+    climbs = a_log({BATCHES: 500 * (ramp() + noise(8)), LIFE: 30.0 + AT * ROWS * EVERY_S})
+    [finding] = [one for one in reviewed(climbs).findings if one.rule.id == "sql-page-life-expectancy"]
+    assert finding.track
+    assert finding.track.phase_known
+    assert finding.outcome == Outcome.HELD
+
+
+@pytest.mark.parametrize(
+    "load", [ramp(0.6), np.where(AT < 0.35, 1.9, 1.0), 1 + 0 * AT], ids=["long ramp", "long storm", "no load signal"]
+)
+def test_phases_that_may_be_none_are_not_judged_by(load):
+    columns = {BATCHES if np.ptp(load) else CPU: 50 * (load + noise(8)), LIFE: np.where(AT < 0.15, 20.0, 9000.0)}
     review = reviewed(a_log(columns))
-    assert steady_from(review) is not None
-    kept_to_phase = [one for one in review.findings if one.rule.phase and one.track is not None]
-    assert any(one.outcome == Outcome.CROSSED for one in review.findings if one.signal.title == "Page life expectancy")
-    assert kept_to_phase
-    assert not any(one.track.phase_known for one in kept_to_phase if one.track)
+    assert not review.judged_by_found or not review.before_steady
+    assert "Page life expectancy" in {one.signal.title for one in review.findings if one.outcome == Outcome.CROSSED}

@@ -46,7 +46,7 @@ def test_a_short_log_with_a_breach_throughout_is_not_healthy(reviewed, rows):
     first, *others = done.out.splitlines()
     (tally,) = [line for line in others if line.startswith("Crossed: ")]
     assert first.startswith(
-        "Not known. No threshold could be judged: the recording is too short to judge a threshold that was crossed in it: "
+        "Not known. No warning or critical threshold could be judged: the recording is too short to judge a threshold that was crossed in it: "
     )
     assert "it should stay below 80 %, and a crossing counts after 5 min." in first
     assert tally.endswith("3 were recorded too briefly, 57 were not recorded")
@@ -77,8 +77,8 @@ def test_it_does_not_pass(reviewed):
 def test_a_short_log_that_was_never_crossed_is_not_healthy_either(reviewed):
     done, found, _, _ = reviewed([20] * 29)
     assert found["headline"] == (
-        "Not known. No threshold could be judged: what was judged of WEB01 is too short, or lacks data, for 3 of the 3 "
-        "warning and critical thresholds whose counters were recorded."
+        "Not known. No warning or critical threshold could be judged: the recording of WEB01 is too short, or lacks data, "
+        "for all 3 warning and critical thresholds whose counters were recorded."
     )
     assert "cpu-busy (5 min)" in done.err
 

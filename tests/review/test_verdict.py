@@ -62,7 +62,7 @@ def test_time_over_the_limit_counts_though_it_never_lasts(reviewed):
     done, found, cases = reviewed({"WEB01": {CPU: SAW}}, "--fail-on", "warning")
     assert done.status == 1
     assert found["headline"] == (
-        "Not healthy. Processor time of WEB01 was above its limit for 62.8 % of the run, never for 5 min on end, "
+        "Not healthy. Processor time of WEB01 went above its limit for 62.8 % of the run, never for 5 min on end, "
         "at worst 88 % (1 min mean); it should stay below 80 %."
     )
     rule = the_rule(found, "cpu-busy")
@@ -136,7 +136,7 @@ def test_a_rule_crossed_on_many_hosts_is_one_line(reviewed):
     hosts = {f"WEB{at:02}": {CPU: [85 + (at == 7)] * 60} for at in range(1, 21)}
     done, found, _ = reviewed(hosts)
     assert found["headline"] == (
-        "Not healthy. Processor time crossed its limit on 20 of 20 hosts, worst on WEB07: there it stayed at 86 % "
+        "Not healthy. Processor time crossed its limit on 20 of 20 hosts, worst on WEB07, where it stayed at 86 % "
         "(1 min mean) throughout; it should stay below 80 %."
     )
     assert "Crossed: 1 warning · 60 of 1,160 thresholds that apply to 20 hosts were judged" in done.out
@@ -173,7 +173,7 @@ def test_brief_crossings_are_closest_and_listed_with_their_times(reviewed):
     )
     assert found["headline"] == (
         "Healthy. Every warning and critical threshold that could be judged held; closest was Processor time of WEB01, which "
-        "was above its limit for 50 s, at worst 88 % (1 min mean); it should stay below 80 %, and a crossing counts "
+        "went above its limit for 50 s, at worst 88 % (1 min mean); it should stay below 80 %, and a crossing counts "
         "after 5 min. Only 12 of 60 thresholds that apply were judged."
     )
     assert "      crossed briefly: 2008-01-15 10:11:00–10:11:50 (50 s)" in done.out.splitlines()
@@ -293,7 +293,7 @@ def test_a_host_whose_log_ends_in_trouble_leaves_nothing_known(reviewed):
     """It may have died of it: four minutes at 99 %, and the other host goes on for an hour."""
     _, found, _ = reviewed({"APP01": {CPU: [20] * 360}, "APP03": {CPU: [20] * 75 + [99] * 25}})
     assert found["verdict"] == "unknown"
-    assert "but Processor time of APP03 was above its limit when its samples ended, 43 min" in found["headline"]
+    assert "but Processor time of APP03 stood above its limit when its samples ended, 43 min" in found["headline"]
 
 
 def test_samples_that_end_soon_before_the_others_are_no_reason_for_doubt(reviewed):

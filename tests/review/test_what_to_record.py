@@ -102,7 +102,7 @@ def test_a_crossing_of_more_than_half_of_what_counts_is_a_doubt_in_a_short_log(r
     _, found = reviewed(columns | {CPU: [20] * 12 + [88] * 26 + [20] * 12})
     assert found["headline"] == (
         "Not known. 12 thresholds held, but the recording is too short to judge a threshold that was crossed in it: "
-        "Processor time of WEB01 was above its limit for 3 min 10 s, at worst 88 % (1 min mean); it should stay below "
+        "Processor time of WEB01 went above its limit for 3 min 10 s, at worst 88 % (1 min mean); it should stay below "
         "80 %, and a crossing counts after 5 min."
     )
 

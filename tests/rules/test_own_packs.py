@@ -178,7 +178,7 @@ def test_every_command_knows_it(plimsoll, pack):
     own = pack()
     explained = plimsoll("rules", "explain", "shop-heap", "--pack", own).out
     assert "below 2 GB" in explained
-    assert r"`\.NET CLR Memory(*)\# Bytes in all Heaps`" in explained
+    assert r"- \.NET CLR Memory(*)\# Bytes in all Heaps" in explained
     listed = plimsoll("rules", "list", "--pack", own).out
     assert "shop-time-in-gc" in listed
     assert "cpu-busy" in listed

@@ -22,9 +22,8 @@ def run(out: Path, *, serve: bool = False) -> None:
     for folder in write_runs(out):
         report = folder / "report.html"
         result = Insights(review_inputs(Inputs((str(folder),)), Options()))
-        print_lines(terminal.lines(result))
         write_text(report, render(result))
-        print_lines([(), (f"Report: {report}",), ()])
+        print_lines([*terminal.in_brief(result), (f"  Report: {report}",), ()])
     if serve and sys.stdin.isatty() and sys.stdout.isatty():
         up.run(up.Options(demo=True, open_page=True))
     else:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from plimsoll.api.inputs import Inputs
 from plimsoll.api.run_review import Options, review_inputs
-from plimsoll.cli.console import print_line, print_lines, print_remarks
+from plimsoll.cli.console import print_line, print_lines, print_remarks, width
 from plimsoll.cli.outputs import STDOUT, refuse_overwriting, write_json, write_text
 from plimsoll.insights.insights import Insights
 from plimsoll.model.errors import Unusable
@@ -25,6 +25,8 @@ class Outputs:
     json: Path | None = None
     junit: Path | None = None
     fail_on: str | None = None
+    details: bool = False
+    appendix: bool = False
 
 
 def run(inputs: Inputs, options: Options, outputs: Outputs) -> int:
@@ -40,7 +42,7 @@ def run(inputs: Inputs, options: Options, outputs: Outputs) -> int:
     if outputs.report is not None:
         from plimsoll.report.html.render import render  # noqa: PLC0415  only the HTML report needs jinja2
 
-        write_text(outputs.report, render(insights, zone))
+        write_text(outputs.report, render(insights, zone, appendix=outputs.appendix))
     if outputs.json is not None:
         from plimsoll.report.json_document import document  # noqa: PLC0415  its schema is slow to make
 
@@ -48,7 +50,7 @@ def run(inputs: Inputs, options: Options, outputs: Outputs) -> int:
     if outputs.junit is not None:
         write_text(outputs.junit, junit(result, zone))
     if outputs.json != STDOUT:
-        print_lines(terminal.lines(insights, zone))
+        print_lines(terminal.lines(insights, zone, width(), all_of_it=outputs.details))
         if outputs.report is not None:
             print_line()
             print_line(f"Report: {outputs.report}")

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from plimsoll.cli.console import print_line, print_lines, print_plain
+from plimsoll.cli.console import print_line, print_lines
 from plimsoll.cli.outputs import STDOUT, write_json
 from plimsoll.model.errors import Unusable, printable
 from plimsoll.model.remark import counted
 from plimsoll.model.times import duration_text
+from plimsoll.report.markdown_text import as_text
 from plimsoll.report.rule_page import explain, threshold_text
 from plimsoll.rules.cases import run_case
 from plimsoll.rules.load import Catalogue
@@ -56,7 +57,7 @@ def explain_rule(name: str, catalogue: Catalogue) -> None:
     by_id = {rule.id: (rule, pack) for pack in catalogue.packs for rule in pack.rules}
     if name not in by_id:
         raise Unusable(f'rule "{name}" is not known{suggest(name, list(by_id))}; plimsoll rules list names them all')
-    print_plain(explain(*by_id[name], catalogue.signals))
+    print_lines((line,) for line in as_text(explain(*by_id[name], catalogue.signals)))
 
 
 def test(catalogue: Catalogue) -> int:

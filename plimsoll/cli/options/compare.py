@@ -17,6 +17,7 @@ from plimsoll.cli.options.shared import (
     PackOption,
     StoreOption,
     ToOption,
+    WholeRunOption,
     ZoneOption,
     not_empty,
     path_option,
@@ -71,6 +72,7 @@ def compare_command(
         str | None,
         typer.Option("--steady", metavar="FROM/TO", help="When the load of each run was steady: 10:22/12:00."),
     ] = None,
+    whole_run: WholeRunOption = False,
     zone: ZoneOption = None,
     config: Annotated[
         Path | None,
@@ -105,6 +107,6 @@ def compare_command(
     from plimsoll.cli.inputs import typed_inputs
 
     inputs = typed_inputs(runs, zone, format_, encoding, names, store, (from_, to, last))
-    options = Options(tuple(pack or ()), tuple(only or ()), steady, config)
+    options = Options(tuple(pack or ()), tuple(only or ()), steady, config, whole_run)
     outputs = Outputs(out, json, junit, fail_on.value if fail_on else None, markdown)
     raise typer.Exit(compare.run(inputs, options, How(phase, match_hosts, baseline), outputs))

@@ -18,6 +18,7 @@ from plimsoll.cli.options.shared import (
     PackOption,
     StoreOption,
     ToOption,
+    WholeRunOption,
     ZoneOption,
     path_option,
 )
@@ -123,6 +124,7 @@ def review_command(
     steady: Annotated[
         str | None, typer.Option("--steady", metavar="FROM/TO", help="When the load was steady: 10:22/12:00.")
     ] = None,
+    whole_run: WholeRunOption = False,
     zone: ZoneOption = None,
     config: Annotated[
         Path | None,
@@ -132,6 +134,13 @@ def review_command(
         ),
     ] = None,
     out: Annotated[Path | None, path_option("--out", "Write the report as one HTML file.")] = None,
+    appendix: Annotated[
+        bool,
+        typer.Option("--appendix", help="Also on paper and in PDF: what held, statistics, texts of rules."),
+    ] = False,
+    details: Annotated[
+        bool, typer.Option("--details", help="Print all of it: what limits, spikes, trends, every limit, the packs.")
+    ] = False,
     json: JsonOption = None,
     junit: Annotated[
         Path | None, path_option("--junit", "Write JUnit XML: a suite per pack, a case per rule and host.")
@@ -151,8 +160,8 @@ def review_command(
     from plimsoll.cli.inputs import typed_inputs
 
     inputs = typed_inputs(logs, zone, format_, encoding, names, store, (from_, to, last))
-    options = Options(tuple(pack or ()), tuple(only or ()), steady, config)
-    outputs = review.Outputs(out, json, junit, fail_on.value if fail_on else None)
+    options = Options(tuple(pack or ()), tuple(only or ()), steady, config, whole_run)
+    outputs = review.Outputs(out, json, junit, fail_on.value if fail_on else None, details, appendix)
     raise typer.Exit(review.run(inputs, options, outputs))
 
 

@@ -117,6 +117,12 @@ NamesOption = Annotated[
     path_option("--names", "A .yaml file that translates counter names; repeat for more.", show_default=False),
 ]
 JsonOption = Annotated[Path | None, path_option("--json", "Write the result as JSON; - for stdout.")]
+WholeRunOption = Annotated[
+    bool,
+    typer.Option(
+        "--whole-run", help="Judge rules for the steady state throughout, even where a steady state is found for sure."
+    ),
+]
 PackOption = Annotated[
     list[str] | None,
     typer.Option(

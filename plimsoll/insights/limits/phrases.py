@@ -47,7 +47,7 @@ def limited_by(use: ResourceUse, load: LoadResponse, *, confident: bool) -> str:
         case "memory" if use.what:
             subject, several = f"too little memory for {use.what} on {host}", False
         case "memory":
-            subject, several = f"too little memory of {host}", False
+            subject, several = f"too little memory on {host}", False
         case "network":
             subject, several = f"the network link of {host} ({instance})", False
     if load.follows and load.response is not None:

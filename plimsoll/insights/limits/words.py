@@ -56,8 +56,8 @@ def summary(limit: Limit) -> str:
 
 
 def caused(limit: Limit | None) -> str:
-    """The conclusion, where there is one: what limits, or that it cannot be told."""
-    return summary(limit) if limit is not None and limit.kind != "load" else ""
+    """The conclusion, where something limits."""
+    return summary(limit) if limit is not None and limit.kind not in ("load", "unknown") else ""
 
 
 def sentences(limit: Limit) -> tuple[Sentence, ...]:

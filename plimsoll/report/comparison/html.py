@@ -13,7 +13,7 @@ from markupsafe import Markup
 from plimsoll.charts.chart import Chart
 from plimsoll.comparison.compare import Comparison, Side
 from plimsoll.comparison.doubts import doubts
-from plimsoll.comparison.judging import Compared, Outcome
+from plimsoll.comparison.judging import DIFFERENT, Compared, Outcome
 from plimsoll.comparison.phases import CommonPhase
 from plimsoll.comparison.run_table import columns, run_table
 from plimsoll.comparison.sentences import by_signal, moved, place, title
@@ -43,6 +43,11 @@ class Row:
     place: str
     cells: tuple[str, ...]
     critical: bool
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether it did not change, or that cannot be told."""
+        return self.outcome not in DIFFERENT
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from itertools import zip_longest
 from plimsoll.charts.chart import Chart, Charts, Span
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import percent, quantity
-from plimsoll.report.html.finding_lines import finding_lines, limits
+from plimsoll.report.html.finding_lines import constant, finding_lines, limits
 from plimsoll.report.html.gauge import level, water
 from plimsoll.report.html.related_signals import RelatedSignals, related_signals
 from plimsoll.report.wording import (
@@ -203,7 +203,7 @@ class _SubjectBuilder:
 
     def _chart(self, finding: Finding, group: Group) -> Chart | None:
         lines = finding_lines(finding, self.signals)
-        if self.charts is None or not lines:
+        if self.charts is None or not lines or constant(lines, finding.signal.unit):
             return None
         alike = tuple(one for one in group.findings if one.subject == finding.subject)
         return self.charts.add(

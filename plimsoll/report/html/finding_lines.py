@@ -1,12 +1,14 @@
 """The lines and limits of a finding's chart: samples as recorded, and the values its rule computes from them."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from plimsoll.charts.chart import Limit, Line
 from plimsoll.model.samples import Samples
 from plimsoll.model.sampling import sampling_interval
 from plimsoll.model.times import duration_text
-from plimsoll.model.value_text import number
+from plimsoll.model.value_text import number, quantity
 from plimsoll.review.findings import Finding
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.sentences import limit_of, window
@@ -30,6 +32,15 @@ def finding_lines(finding: Finding, signals: RecordedSignals) -> list[Line]:
         caption = f"{label}, which is what is judged: {number(track.judged)} evaluation{plural}{every}"
         lines.insert(0, Line(label, "judged", judged, caption))
     return lines
+
+
+def constant(lines: Sequence[Line], unit: str) -> str:
+    """`always 4,096 MB` where nothing ever changes, of which a chart would tell no more; else empty."""
+    values = [line.samples.present.values for line in lines]
+    seen = [one for one in values if len(one)]
+    if not seen or any(one.min() != seen[0][0] or one.max() != seen[0][0] for one in seen):
+        return ""
+    return f"always {quantity(float(seen[0][0]), unit)}"
 
 
 def limits(finding: Finding, others: tuple[Finding, ...] = ()) -> list[Limit]:

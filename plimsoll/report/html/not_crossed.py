@@ -12,7 +12,7 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import number, quantity
 from plimsoll.report.html.crossed import anchor
-from plimsoll.report.html.finding_lines import OWN_SCALE, finding_lines, limits
+from plimsoll.report.html.finding_lines import OWN_SCALE, constant, finding_lines, limits
 from plimsoll.report.html.gauge import level, water
 from plimsoll.report.wording import brief_crossings, extreme, lasted, margin, threshold
 from plimsoll.review.findings import Finding, Outcome
@@ -166,9 +166,12 @@ class NotCrossed:
         ]
         if other_lines:
             lines = [Line(f"{place(leading)}: {line.label}", line.kind, line.samples, line.caption) for line in lines]
+        lines = [*lines, *other_lines[: MOST_LINES - len(lines)]]
+        if constant(lines, leading.signal.unit):
+            return None
         alike = tuple(one for one in group if one.subject == leading.subject)
         return self._charts.add(
-            [*lines, *other_lines[: MOST_LINES - len(lines)]],
+            lines,
             leading.signal.unit,
             f"Chart: {leading.signal.title} of {place(leading)}, {extreme(leading)} "
             f"{quantity(leading.worst, leading.signal.unit)}; {limits(leading)[0].text}.",

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from plimsoll.charts.chart import Chart, Charts, Limit, Line, Span
 from plimsoll.model.samples import Samples
 from plimsoll.model.value_text import number, quantity
-from plimsoll.report.html.finding_lines import OWN_SCALE
+from plimsoll.report.html.finding_lines import OWN_SCALE, constant
 from plimsoll.review.findings import Finding
 from plimsoll.review.processes import IDLE
 from plimsoll.review.recorded_signals import RecordedSignals
@@ -26,12 +26,12 @@ _OF_EVERY_HOST = ("cpu.", "memory.", "paging_file.", "disk.", "network.", "proce
 
 @dataclass(frozen=True)
 class RelatedSignal:
-    """One signal to look at, with its chart."""
+    """One signal to look at, with its chart; without one if it never changes."""
 
     title: str
     place: str
     summary: str
-    chart: Chart
+    chart: Chart | None
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,8 @@ def _related(
     lines = [Line(str(one), "other" if at else "samples", s) for at, (one, s) in enumerate(worst)]
     limit = limits.get(first)
     near = limit is not None and limit <= 1.25 * float(np.max(samples.present.values))
+    if always := constant(lines, signal.unit):
+        return RelatedSignal(signal.title, str(first), always, None)
     return RelatedSignal(
         title=signal.title,
         place=str(first),

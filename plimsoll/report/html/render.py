@@ -27,6 +27,7 @@ from plimsoll.report.html.not_crossed import NotCrossed
 from plimsoll.report.html.statistics_table import statistics
 from plimsoll.report.html.templates import environment
 from plimsoll.report.html.unjudged import unjudged
+from plimsoll.report.phases_text import phases_text
 from plimsoll.report.wording import condition_text, crossed_summary, host_of, scope, threshold
 from plimsoll.review.findings import CROSSED, Finding, Outcome
 from plimsoll.review.review import Review
@@ -52,8 +53,10 @@ _UNJUDGED = (
 )
 
 
-def render(found: Insights, zone: Zone | None = None, now: int | None = None) -> str:
+def render(found: Insights, zone: Zone | None = None, now: int | None = None, *, appendix: bool = False) -> str:
     """The report. Times are in `zone`, by default the log's own; `now` (UTC ns) is when it is made.
+
+    With the `appendix` everything is printed on paper, without it the cover and the findings. A screen has all of it.
 
     Characters that UTF-8 cannot encode (half of a surrogate pair in a counter's name) become question marks.
     """
@@ -70,6 +73,7 @@ def render(found: Insights, zone: Zone | None = None, now: int | None = None) ->
     script = page_script()
     page = _template().render(
         review=review,
+        appendix=appendix,
         name=_name(review),
         zone=zone.label(review.start or 0),
         span=zone.span,
@@ -81,6 +85,7 @@ def render(found: Insights, zone: Zone | None = None, now: int | None = None) ->
         coverage=_sentence(review.coverage.text),
         scope=scope(review, zone),
         first=first_screen(found),
+        phases=phases_text(review, zone),
         summaries=cover.summaries(review),
         sections=sections,
         short=short,

@@ -1,0 +1,62 @@
+"""Examples of each command, which its --help ends with."""
+
+EXAMPLES: dict[str, tuple[str, ...]] = {
+    "demo": ("plimsoll demo", "plimsoll demo --no-serve --out simulated"),
+    "show": ("plimsoll show perfmon.blg", "plimsoll show logs/ --json contents.json"),
+    "convert": (
+        "plimsoll convert perfmon.blg --as parquet --out perfmon.parquet",
+        "plimsoll convert perfmon.blg --as csv --out short.csv --counter 'Processor(*)\\*' --last 15m",
+    ),
+    "review": (
+        "plimsoll review perfmon.blg",
+        "plimsoll review logs/ --out report.html",
+        "plimsoll review logs/ --steady 10:22/12:00 --fail-on warning",
+        "plimsoll review live:WEB01 --last 2h",
+    ),
+    "compare": (
+        "plimsoll compare before/ after/",
+        "plimsoll compare run:nightly-41 run:nightly-42 --fail-on regression",
+    ),
+    "ingest": ("plimsoll ingest logs/ --run nightly-42 --label build=1042",),
+    "up": ("plimsoll up", "plimsoll up --demo", "plimsoll up --listen 0.0.0.0:7070"),
+    "backup": ("plimsoll backup plimsoll-monday.duckdb",),
+    "runs list": ("plimsoll runs list", "plimsoll runs list --json -"),
+    "runs show": ("plimsoll runs show nightly-42",),
+    "runs judge": ("plimsoll runs judge nightly-42 --fail-on regression",),
+    "runs delete": ("plimsoll runs delete nightly-42",),
+    "rules list": ("plimsoll rules list", "plimsoll rules list --only windows"),
+    "rules check": ("plimsoll rules check mine.yaml",),
+    "rules explain": ("plimsoll rules explain cpu-busy",),
+    "rules new": ("plimsoll rules new mine.yaml",),
+    "rules test": ("plimsoll rules test mine.yaml", "plimsoll rules test"),
+    "rules counters": (
+        "plimsoll rules counters --out counters.txt",
+        "plimsoll rules counters --only sql-server-today --instance PAYROLL --as logman --out sql.xml",
+    ),
+    "grafana export": (
+        "plimsoll grafana export --out grafana",
+        "plimsoll grafana export --config plimsoll.toml --email ops@shop.example",
+    ),
+    "grafana check": ("plimsoll grafana check grafana",),
+    "stack start": ("plimsoll stack start", "plimsoll stack start --port 8087 --retention 90d"),
+    "stack stop": ("plimsoll stack stop",),
+    "stack status": ("plimsoll stack status",),
+    "stack env": ("plimsoll stack env",),
+    "alerts list": ("plimsoll alerts list", "plimsoll alerts list --history --last 1d"),
+    "alerts show": ("plimsoll alerts show 17",),
+    "alerts silence": ("plimsoll alerts silence 'windows-cpu-*' --for 2h --host 'web*' --reason 'load test'",),
+    "alerts unsilence": ("plimsoll alerts unsilence 3",),
+    "alerts ack": ("plimsoll alerts ack 17 --note 'new disk is ordered'",),
+    "alerts retire": ("plimsoll alerts retire WEB07",),
+    "alerts test": ("plimsoll alerts test",),
+    "alerts replay": ("plimsoll alerts replay", "plimsoll alerts replay --last 2h"),
+    "service systemd": ("plimsoll service systemd",),
+    "service windows": ("plimsoll service windows",),
+    "service launchd": ("plimsoll service launchd",),
+}
+
+
+def examples_of(command: str) -> str | None:
+    """The end of the help of a command, whose lines are kept as they are; None without examples."""
+    lines = EXAMPLES.get(command, ())
+    return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)]) if lines else None

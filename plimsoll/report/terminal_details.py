@@ -1,0 +1,151 @@
+"""All of a review as terminal text: what limits it, what was crossed, held and not judged, and what else it tells."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from plimsoll.insights.insights import Insights
+from plimsoll.insights.registry import insights
+from plimsoll.model.parameters import Parameter
+from plimsoll.model.remark import counted, listed
+from plimsoll.model.styled import Line
+from plimsoll.model.times import Zone
+from plimsoll.model.value_text import percent
+from plimsoll.report.terminal_parts import UNJUDGED, by_signal, dim, head, never_tested, rows, title, unjudged_titles
+from plimsoll.report.wording import (
+    host_of,
+    old_limits_in_brief,
+    reason,
+    spans_text,
+    threshold,
+    used_by,
+)
+from plimsoll.review.findings import Finding, Outcome
+from plimsoll.review.groups import Group
+from plimsoll.review.review import Review
+from plimsoll.review.sentences import crossed_clause, in_phase, place
+
+_MOST_IN_FULL = 6  # groups with their details
+_MOST_IN_A_LINE = 12  # more groups, a line each
+_MOST_HELD = 15
+_MOST_SPANS = 3
+_MOST_NAMES = 12
+_SEE_REPORT = f"{Parameter.OUT} writes a report with all of them"
+
+
+def details(found: Insights, zone: Zone, width: int) -> Iterator[Line]:
+    """What follows the first screen, line by line, with tables that fit the width."""
+    review = found.review
+    yield from _insights(found, "causes", zone)
+    if review.groups:
+        yield from title("Crossed")
+        yield from _crossed(review, zone)
+    for outcome, heading in ((Outcome.TOO_SHORT, "Recorded too briefly to judge"), (Outcome.HELD, "Held")):
+        if findings := [one for one in review.of(outcome) if not never_tested(one)]:
+            yield from title(heading)
+            yield from _table(findings, zone, width)
+    yield from _insights(found, "beside", zone)
+    yield from _unjudged(review)
+    yield from _packs(review)
+
+
+def _insights(found: Insights, place: str, zone: Zone) -> Iterator[Line]:
+    """The insights of a place; those with one heading under it together."""
+    for heading, every in groupby((one for one in insights() if one.heading.place == place), lambda one: one.heading):
+        told = [one.told(found.of(one), zone) for one in every]
+        if not any(one.lines for one in told):
+            continue
+        yield from title(heading.title)
+        for one in told:
+            yield from one.lines
+        if hidden := sum(one.hidden for one in told):
+            yield (dim(f"  {f'{hidden:,} more {told[0].what}'.strip()}; {_SEE_REPORT}"),)
+
+
+def _crossed(review: Review, zone: Zone) -> Iterator[Line]:
+    for group in review.groups[:_MOST_IN_FULL]:
+        yield from _group(group, zone)
+    for group in review.groups[_MOST_IN_FULL : _MOST_IN_FULL + _MOST_IN_A_LINE]:
+        yield head(group)
+    if (more := len(review.groups) - _MOST_IN_FULL - _MOST_IN_A_LINE) > 0:
+        yield (dim(f"{counted(more, 'more signal')} crossed; {_SEE_REPORT}"),)
+
+
+def _group(group: Group, zone: Zone) -> Iterator[Line]:
+    worst = group.worst
+    sources = "; ".join(dict.fromkeys(f"{source.document}, {source.place}" for source in worst.rule.sources))
+    yield head(group)
+    yield (f"    {when(worst, zone)}",)
+    longest = max(worst.counted, key=lambda one: one.duration)
+    if processes := used_by(worst, longest.start):
+        yield (f"    {processes}",)
+    yield f"    {worst.rule.summary}  ", dim(sources)
+    places = list(dict.fromkeys(place(one) for one in group.findings))
+    if len(places) > 1:
+        yield (f"    also {listed(places[1:], 6)}",)
+    for rule in group.rules[1:]:
+        other = next(one for one in group.findings if one.rule.id == rule.id)
+        yield (dim(f"    {rule.id} ({rule.severity}, {threshold(other)}): {crossed_clause(other)}"),)
+    for note in worst.notes:
+        yield (dim(f"    {note}"),)
+    if old := old_limits_in_brief(group):
+        yield (dim(f"    {old}"),)
+
+
+def when(finding: Finding, zone: Zone) -> str:
+    """When it was crossed, and for how much of the time where it never fired."""
+    spans = spans_text(finding.counted, zone, _MOST_SPANS)
+    if finding.outcome == Outcome.OFTEN:
+        return f"{percent(finding.share_of_time or 0)} of the time{in_phase(finding)}: {spans}"
+    return f"{spans}{in_phase(finding)}"
+
+
+def _table(found: Sequence[Finding], zone: Zone, width: int) -> Iterator[Line]:
+    """A line for each signal, nearest to its limit first: the rule and subject that came nearest."""
+    groups = by_signal(found)
+    for row, group in zip(rows(groups[:_MOST_HELD], width), groups, strict=False):
+        yield row
+        nearest = group[0]
+        if nearest.brief and nearest.outcome == Outcome.HELD:
+            yield (f"      crossed briefly: {spans_text(nearest.brief, zone, _MOST_SPANS)}",)
+        reasons = dict.fromkeys(reason(one) for one in group if one.outcome == Outcome.TOO_SHORT and one.undecided)
+        for note in (*reasons, *_overridden(group)):
+            yield (dim(f"      {note}"),)
+    if (more := len(groups) - _MOST_HELD) > 0:
+        yield (dim(f"  {counted(more, 'more signal')}; {_SEE_REPORT}"),)
+
+
+def _overridden(alike: Sequence[Finding]) -> Iterator[str]:
+    """What plimsoll.toml changed in a rule, with the hosts unless it changed it on all of them."""
+    hosts: dict[str, dict[str, None]] = {}
+    for finding in alike:
+        hosts.setdefault(finding.override.note if finding.override else "", {})[host_of(finding)] = None
+    for note, where in hosts.items():
+        if note:
+            yield note if len(hosts) == 1 else f"{listed(list(where), 6)}: {note}"
+
+
+def _unjudged(review: Review) -> Iterator[Line]:
+    for outcome, heading in UNJUDGED:
+        found = review.of(outcome)
+        if not found:
+            continue
+        yield from title(heading)
+        if outcome in (Outcome.NOT_JUDGED, Outcome.OFF):
+            by_reason: dict[str, dict[str, None]] = {}
+            for one in found:
+                by_reason.setdefault(reason(one), {})[f"{one.signal.title} ({one.rule.id}, {place(one)})"] = None
+            for why, names in list(by_reason.items())[:_MOST_NAMES]:
+                yield (dim(f"  {listed(list(names), 4)}: {why}"),)
+            if (more := len(by_reason) - _MOST_NAMES) > 0:
+                yield (dim(f"  {counted(more, 'more reason')}; {_SEE_REPORT}"),)
+        else:
+            yield (dim(f"  {listed(list(unjudged_titles(found, len(review.hosts))), _MOST_NAMES)}"),)
+
+
+def _packs(review: Review) -> Iterator[Line]:
+    """Which packs were applied to which hosts."""
+    used = [applied for applied in review.applied if applied.hosts]
+    everywhere = len(review.hosts)
+    where = (a.pack.pack if len(a.hosts) == everywhere else f"{a.pack.pack} ({listed(a.hosts, 3)})" for a in used)
+    yield ()
+    yield (dim(f"Judged by the packs {', '.join(where)}."),)

@@ -1,0 +1,34 @@
+"""Remarks of a review beside those of its logs: what was recorded too briefly, and names that are not known."""
+
+from collections.abc import Iterator, Sequence
+
+from plimsoll.model.parameters import Parameter
+from plimsoll.model.remark import Kind, Remark, counted
+from plimsoll.model.times import duration_text
+from plimsoll.model.unrecognised import Unrecognised
+from plimsoll.review.findings import Finding, Outcome
+
+
+def recorded_too_briefly(findings: Sequence[Finding]) -> Iterator[Remark]:
+    """A remark for each host with thresholds that were recorded for less than they must be crossed to count."""
+    by_host: dict[str, list[Finding]] = {}
+    for finding in findings:
+        if finding.outcome == Outcome.TOO_SHORT and finding.subject:
+            by_host.setdefault(finding.subject.host, []).append(finding)
+    for host, found in by_host.items():
+        names = ", ".join(sorted({f"{one.rule.id} ({duration_text(one.rule.for_)})" for one in found}))
+        text = (
+            f"what was judged of {host} without a break is shorter than these thresholds must be crossed to count, "
+            f"so they were not judged: {names}"
+        )
+        yield Remark(Kind.NOTED, text, count=len(found))
+
+
+def not_recognised(one: Unrecognised) -> Remark:
+    """A remark for an object whose counters' names are not known."""
+    text = (
+        f"{counted(one.counters, 'counter')} of {one.object} on {one.host} not recognised, so no limit of theirs is "
+        "judged; where they are misspelled, or in a language of Windows that is not known, name them "
+        f"with {Parameter.NAMES}"
+    )
+    return Remark(Kind.NOTED, text, count=one.counters)

@@ -1,0 +1,61 @@
+"""The help of every command ends with examples, which are right; a wrong call names the help to read."""
+
+import shlex
+import subprocess
+import sys
+
+import pytest
+import typer
+
+from plimsoll.cli.cli import app
+from plimsoll.cli.options.examples import EXAMPLES
+
+
+def commands(group=app, of=""):
+    """The names of all commands: `review`, `rules list`."""
+    named = [f"{of}{one.name}" for one in group.registered_commands]
+    return named + [
+        name
+        for one in group.registered_groups
+        if one.typer_instance
+        for name in commands(one.typer_instance, f"{of}{one.name} ")
+    ]
+
+
+def helped(capsys, *arguments):
+    app([*arguments], prog_name="plimsoll", standalone_mode=False)
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+@pytest.mark.parametrize("command", commands())
+def test_help_ends_with_examples(capsys, command, flag):
+    said = helped(capsys, *command.split(), flag).rstrip().splitlines()
+    at = next(at for at, line in enumerate(said) if line.strip() == "Examples:")
+    assert [line.strip() for line in said[at + 1 :]] == list(EXAMPLES[command])
+
+
+@pytest.mark.parametrize("line", [line for lines in EXAMPLES.values() for line in lines])
+def test_options_of_examples_exist(capsys, line):
+    program, *arguments = shlex.split(line)
+    assert program == "plimsoll"
+    assert helped(capsys, *arguments, "--help").startswith("Usage: plimsoll ")
+    with pytest.raises(typer.TyperException, match="No such option"):
+        helped(capsys, *arguments, "--no-such-option", "--help")
+
+
+def test_a_wrong_call_names_the_help_of_its_command(plimsoll):
+    for call in (["review", "--odd"], ["rules", "list", "--odd"], ["rules", "--odd"], ["--odd"]):
+        where = " ".join(one for one in call if one != "--odd")
+        assert plimsoll(*call).err.rstrip().endswith(f"See {f'plimsoll {where}'.strip()} --help.")
+
+
+def test_shells_complete_commands():
+    done = subprocess.run(
+        [sys.executable, "-c", "from plimsoll.cli.cli import main; main()"],
+        env={"_PLIMSOLL_COMPLETE": "complete_bash", "COMP_WORDS": "plimsoll re", "COMP_CWORD": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.split() == ["review"]

@@ -1,0 +1,66 @@
+"""A review on a terminal: the answer on one screen, words whole, tables that fit; the rest by choice."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from plimsoll.demo.runs import write_runs
+from tests.cli.terminals import on_a_terminal
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+RUNS = sorted(one.relative_to(EXAMPLES) for one in EXAMPLES.glob("*/*") if one.is_dir())
+MARKED = re.compile("[◆▲○] (critical|warning|info)  ")
+
+
+def twenty_hosts(folder: Path) -> Path:
+    """Logs of twenty hosts in trouble."""
+    text = (EXAMPLES / "windows-today" / "trouble" / "APPSRV01.csv").read_text(encoding="utf-8")
+    for number in range(20):
+        (folder / f"{number}.csv").write_text(text.replace("APPSRV01", f"APPSRV{number:02}"), encoding="utf-8")
+    return folder
+
+
+def refuse_misfits(lines: list[str], width: int, most: int) -> None:
+    """Each line fits, but for a word that is wider; none begins where a table or a word was cut."""
+    assert len(lines) <= most
+    assert [one for one in lines if len(one) > width and len(one.split()) > 1] == []
+    assert [one for one in lines if len(one.strip()) == 1] == []
+    assert lines[-1].lstrip().startswith("--details prints the rest; --out")
+
+
+@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("run", RUNS, ids=str)
+def test_an_example_is_told_on_one_screen(run, width):
+    refuse_misfits(
+        on_a_terminal(width, "review", EXAMPLES / run), width, 41 if run.parts[0] == "messaging" else 40
+    )  # of two hosts
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_runs_of_several_hosts_are_told_on_one_screen(tmp_path, width):
+    for folder in write_runs(tmp_path / "demo"):
+        refuse_misfits(on_a_terminal(width, "review", folder), width, 42)
+    (tmp_path / "many").mkdir()
+    lines = on_a_terminal(width, "review", twenty_hosts(tmp_path / "many"))
+    refuse_misfits(lines, width, 60)
+    assert any("on 20 of 20 hosts" in one for one in lines)
+
+
+def test_lines_of_a_paragraph_hang(tmp_path):
+    lines = on_a_terminal(80, "review", EXAMPLES / "windows-today" / "trouble")
+    assert lines[0].startswith("Not healthy.")
+    assert lines[1].startswith("  ")
+    marked = [at for at, one in enumerate(lines) if MARKED.match(one)]
+    assert len(marked) > 3
+    assert all(lines[at + 1].startswith("  ") or at + 1 in marked for at in marked[:3])
+
+
+def test_details_have_all_of_it(tmp_path):
+    log = EXAMPLES / "windows-today" / "trouble"
+    brief, all_of_it = (on_a_terminal(100, "review", log, *more) for more in ((), ("--details",)))
+    assert brief[0] == all_of_it[0]
+    assert "What limits" in all_of_it
+    assert "What limits" not in brief
+    assert len([one for one in all_of_it if MARKED.match(one)]) >= len([one for one in brief if MARKED.match(one)])
+    assert all_of_it[-1].startswith(("Judged by the packs", "  "))

@@ -1,0 +1,94 @@
+"""The first screen of a report in Chromium: the verdict, the cause and the evidence are seen without scrolling."""
+
+from base64 import b64encode
+from pathlib import Path
+
+import pytest
+
+from plimsoll.api.inputs import Inputs
+from plimsoll.api.run_review import Options, review_inputs
+from plimsoll.demo.runs import write_runs
+from plimsoll.insights.insights import Insights
+from plimsoll.report.html.render import render
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SCREENS = [(1440, 900), (390, 844)]
+
+# How many pixels within a box of a picture differ from the one at its corner.
+INK = """async ([picture, x, y, width, height]) => {
+  const image = new Image();
+  image.src = `data:image/png;base64,${picture}`;
+  await image.decode();
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [image.width, image.height];
+  const drawn = canvas.getContext("2d");
+  drawn.drawImage(image, 0, 0);
+  const { data } = drawn.getImageData(x, y, width, height);
+  let found = 0;
+  for (let at = 0; at < data.length; at += 4)
+    if (Math.abs(data[at] - data[0]) + Math.abs(data[at + 1] - data[1]) + Math.abs(data[at + 2] - data[2]) > 120) found++;
+  return found;
+}"""
+
+
+def twenty_hosts(folder: Path) -> Path:
+    """Logs of twenty hosts in trouble."""
+    folder.mkdir()
+    text = (EXAMPLES / "windows-today" / "trouble" / "APPSRV01.csv").read_text(encoding="utf-8")
+    for number in range(20):
+        (folder / f"{number}.csv").write_text(text.replace("APPSRV01", f"APPSRV{number:02}"), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory):
+    """The reports of the demo, of every example and of twenty hosts, with their insights."""
+    folder = tmp_path_factory.mktemp("first")
+    runs = [*write_runs(folder / "demo"), *sorted(one for one in EXAMPLES.glob("*/*") if one.is_dir())]
+    made = []
+    for number, run in enumerate([*runs, twenty_hosts(folder / "many")]):
+        insights = Insights(review_inputs(Inputs((str(run),)), Options()))
+        path = folder / f"{number}.html"
+        path.write_text(render(insights), encoding="utf-8")
+        made.append((f"{run.parent.name}/{run.name}", path.as_uri(), insights.review))
+    return made
+
+
+@pytest.fixture(scope="module")
+def reader(chromium):
+    """A page that reads the pixels of pictures."""
+    page = chromium.new_page()
+    yield page
+    page.close()
+
+
+def refuse_unseen(page, reader, part, height):
+    """Each of the parts is there, within the first screen, with ink where it stands."""
+    picture = b64encode(page.screenshot()).decode()
+    boxes = [one.bounding_box() for one in page.locator(part).all()]
+    assert boxes, part
+    for box in boxes:
+        assert box["y"] + box["height"] <= height, (part, box)
+        where = [int(box[side]) for side in ("x", "y", "width", "height")]
+        assert reader.evaluate(INK, [picture, *where]) > 60, (part, box)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "height"), SCREENS)
+def test_the_answer_is_on_the_first_screen(chromium, reader, reports, width, height, scheme):
+    page = chromium.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+    for name, address, review in reports:
+        page.goto(address)
+        refuse_unseen(page, reader, ".verdict h1", height)
+        if review.verdict == "not-healthy":
+            refuse_unseen(page, reader, ".verdict .cause", height)
+            refuse_unseen(page, reader, ".verdict .next", height)
+        refuse_unseen(page, reader, ".figures div" if width > 1000 else ".figures div:first-child", height)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+    page.close()
+
+
+def test_the_reports_are_of_every_verdict_that_examples_have(reports):
+    verdicts = [review.verdict for _, _, review in reports]
+    assert len(reports) > 15
+    assert {"healthy", "not-healthy"} <= set(verdicts)
