@@ -197,8 +197,8 @@ def test_a_host_recorded_too_briefly_is_not_known(reviewed):
     done, found, cases = reviewed({"WEB01": {CPU: [20] * 360}, "WEB02": {CPU: [20] * 6}}, "--fail-on", "warning")
     assert done.status == 2
     assert found["headline"] == (
-        "Not known. 3 thresholds held, but WEB02 was recorded only until 59 min before the end of the run. What was "
-        "judged of WEB02 is too short, or lacks data, for 3 of the 3 warning and critical thresholds whose counters were "
+        "Not known. 3 thresholds held, but WEB02 was recorded only until 59 min before the end of the run. The "
+        "recording of WEB02 is too short, or lacks data, for all 3 warning and critical thresholds whose counters were "
         "recorded."
     )
     error = cases.find("testsuite[@name='verdict']/testcase/error")
