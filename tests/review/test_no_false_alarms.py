@@ -22,7 +22,7 @@ def reviewed(plimsoll, tmp_path):
             cells = (one[at] if isinstance(one, list) else one for one in counters.values())
             rows.append(",".join(f'"{cell}"' for cell in (stamp, *cells)))
         (tmp_path / "log.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
-        done = plimsoll("review", tmp_path / "log.csv", "--json", tmp_path / "out.json")
+        done = plimsoll("review", tmp_path / "log.csv", "--details", "--json", tmp_path / "out.json")
         assert done.status == 0, done.err
         found = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["rules"]
         return {one["rule"]: one["state"] for one in found}, done.out

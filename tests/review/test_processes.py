@@ -32,7 +32,7 @@ def run(plimsoll, tmp_path):
         (tmp_path / "plimsoll.toml").write_text(toml)
         (tmp_path / "log.csv").write_text("\r\n".join(rows) + "\r\n")
         done = plimsoll(
-            *("review", tmp_path / "log.csv", "--json", tmp_path / "r.json", "--out", tmp_path / "r.html"),
+            *("review", tmp_path / "log.csv", "--details", "--json", tmp_path / "r.json", "--out", tmp_path / "r.html"),
             *("--only", "operating-system"),
         )
         found = json.loads((tmp_path / "r.json").read_text())
@@ -131,5 +131,5 @@ def test_processes_of_another_host_are_not_to_blame_and_none_are_needed(run, pli
     assert "of a process, mean while" not in done.out
     (tmp_path / "log.csv").rename(tmp_path / "web.csv")
     run({process("other"): lambda _: 100}, host="DB01")
-    done = plimsoll("review", tmp_path / "web.csv", tmp_path / "log.csv")
+    done = plimsoll("review", tmp_path / "web.csv", tmp_path / "log.csv", "--details")
     assert "of a process, mean while" not in done.out

@@ -28,7 +28,7 @@ def reviewed(plimsoll, tmp_path):
             rows.append(f'"01/15/2008 {10 + minute // 60:02}:{minute % 60:02}:{second:02}.000","{value}"')
         (tmp_path / "log.csv").write_text("\r\n".join(rows) + "\r\n")
         outputs = ("--json", tmp_path / "r.json", "--out", tmp_path / "r.html", "--junit", tmp_path / "r.xml")
-        done = plimsoll("review", tmp_path / "log.csv", *outputs, *arguments)
+        done = plimsoll("review", tmp_path / "log.csv", "--details", *outputs, *arguments)
         found = json.loads((tmp_path / "r.json").read_text())
         return done, found, (tmp_path / "r.html").read_text(), fromstring((tmp_path / "r.xml").read_bytes())
 

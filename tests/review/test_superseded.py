@@ -23,7 +23,7 @@ def reviewed(plimsoll, tmp_path):
             rows.append(",".join(f'"{cell}"' for cell in (stamp, *(_at(one, second) for one in counters.values()))))
         (tmp_path / "log.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
         (tmp_path / "plimsoll.toml").write_text(settings, encoding="utf-8")
-        done = plimsoll("review", tmp_path / "log.csv", *options, "--json", tmp_path / "out.json")
+        done = plimsoll("review", tmp_path / "log.csv", "--details", *options, "--json", tmp_path / "out.json")
         assert done.status == 0, done.err
         return json.loads((tmp_path / "out.json").read_text(encoding="utf-8")), done.out
 

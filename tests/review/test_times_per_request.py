@@ -18,7 +18,7 @@ def reviewed(plimsoll, tmp_path):
             stamp = f"01/15/2026 10:{at // 6:02}:{at % 6 * 10:02}.000"
             rows.append(",".join(f'"{cell}"' for cell in (stamp, *(one[at % len(one)] for one in columns.values()))))
         (tmp_path / "log.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
-        done = plimsoll("review", tmp_path / "log.csv", "--json", tmp_path / "out.json")
+        done = plimsoll("review", tmp_path / "log.csv", "--details", "--json", tmp_path / "out.json")
         assert done.status == 0, done.err
         found = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
         return {one["rule"]: one for one in found["rules"]}, found

@@ -38,7 +38,7 @@ def reviewed(plimsoll, write, tmp_path):
         if toml:
             (tmp_path / "plimsoll.toml").write_text(toml)
         out, junit = tmp_path / "r.json", tmp_path / "r.xml"
-        done = plimsoll("review", tmp_path, "--json", out, "--junit", junit, *arguments)
+        done = plimsoll("review", tmp_path, "--details", "--json", out, "--junit", junit, *arguments)
         return done, json.loads(out.read_text()), fromstring(junit.read_bytes())
 
     return call
@@ -100,7 +100,7 @@ def test_what_plimsoll_toml_says_of_often_is_shown(reviewed):
 def test_a_share_that_is_none_is_refused(often, reviewed, plimsoll, write, tmp_path):
     write({CPU: SAW})
     (tmp_path / "plimsoll.toml").write_text(f'[rules.cpu-busy]\noften = "{often}"\nreason = "x"\n')
-    done = plimsoll("review", tmp_path)
+    done = plimsoll("review", tmp_path, "--details")
     assert done.status == 2
     assert f'"{often}" is not a share of the time; write it like "10 %", above 0 and up to 100' in done.err
 

@@ -38,7 +38,7 @@ def reviewed(plimsoll, tmp_path):
         (tmp_path / "log.csv").write_text("\r\n".join(rows) + "\r\n")
         if toml:
             (tmp_path / "plimsoll.toml").write_text(toml)
-        done = plimsoll("review", tmp_path / "log.csv", "--json", tmp_path / "r.json", *arguments)
+        done = plimsoll("review", tmp_path / "log.csv", "--details", "--json", tmp_path / "r.json", *arguments)
         return done, json.loads((tmp_path / "r.json").read_text())
 
     return call
@@ -155,6 +155,6 @@ def test_packs_chosen_alone_are_all_that_was_asked(reviewed):
 def test_a_resource_that_is_none_is_refused(plimsoll, reviewed, tmp_path):
     reviewed({SWITCHES: 900})
     (tmp_path / "plimsoll.toml").write_text('[run]\njudge = ["cpus"]\n')
-    done = plimsoll("review", tmp_path)
+    done = plimsoll("review", tmp_path, "--details")
     assert done.status == 2
     assert done.err.endswith("plimsoll.toml: run.judge.1: input should be 'cpu', 'memory' or 'disk'\n")

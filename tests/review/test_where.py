@@ -31,7 +31,7 @@ def found(plimsoll, tmp_path):
 
     def review(log, rule, settings="", instance=None, options=()):
         (tmp_path / "plimsoll.toml").write_text(settings, encoding="utf-8")
-        done = plimsoll("review", log, *options, "--json", tmp_path / "out.json")
+        done = plimsoll("review", log, "--details", *options, "--json", tmp_path / "out.json")
         assert done.status == 0, done.err
         rules = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["rules"]
         (one,) = [one for one in rules if one["rule"] == rule and instance in (None, one["instance"])]
@@ -126,7 +126,7 @@ def test_a_write_costs_as_many_transfers_as_the_disk_is_made_for(log, found, rai
 def test_raid_of_a_kind_that_no_study_names_is_a_mistake(log, plimsoll, tmp_path):
     recorded = log(**{"\\System\\Context Switches/sec": 1})
     (tmp_path / "plimsoll.toml").write_text("[hosts.FS1]\nraid = 6\n", encoding="utf-8")
-    done = plimsoll("review", recorded)
+    done = plimsoll("review", recorded, "--details")
     assert (done.status, "hosts.FS1.raid: input should be 0, 1, 5 or 10" in done.err) == (2, True)
 
 
