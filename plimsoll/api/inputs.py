@@ -135,7 +135,7 @@ def _read_live(inputs: Inputs, hosts: Sequence[str]) -> Found:
         if not logs:
             who = ", ".join(hosts) or "any host"
             raise Unusable(f"{store.name}: nothing of {who} from {zone.clock(start)} to {zone.clock(end)}")
-    return Found(logs, remarks, whole=not hosts)
+    return Found(logs, remarks, whole=not hosts, apart=True)
 
 
 def _live_range(when: TimeRange, zone: Zone) -> tuple[int, int]:

@@ -12,7 +12,7 @@ class Found(NamedTuple):
     """The logs that were read, the remarks on all of them together, and the run if it is from a store.
 
     `whole` is True if the inputs are a whole run, as a folder is, and not some of its logs. `empty` are logs that
-    were named and have no rows.
+    were named and have no rows. `apart`: the hosts were recorded at one time, and are not said to be one system.
     """
 
     logs: list[Log]
@@ -20,6 +20,7 @@ class Found(NamedTuple):
     run: StoredRun | None = None
     whole: bool = False
     empty: tuple[Log, ...] = ()
+    apart: bool = False
 
     def refuse_empty(self) -> None:
         """Unusable if a log that was named has no rows: there is nothing in it to judge or load."""

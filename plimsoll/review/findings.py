@@ -215,6 +215,7 @@ class Question:
         expected_hosts: The hosts that plimsoll.toml names, if all logs of the run are given: each should be recorded.
         asked: The resources that must be judged on every host; empty if packs were chosen in place of all others.
         whole_run: Rules for a phase are judged throughout where phases are not given, even if some are found.
+        apart: The hosts are not one system: what one does explains nothing of another.
     """
 
     packs: Sequence[Pack]
@@ -228,3 +229,4 @@ class Question:
     expected_hosts: tuple[str, ...] = ()
     asked: tuple[Resource, ...] = ("cpu", "memory", "disk")
     whole_run: bool = False
+    apart: bool = False

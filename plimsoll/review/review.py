@@ -201,6 +201,30 @@ class Review:
             one for one in on_hosts if (one.key[0], (one.instance or "").rpartition("/")[2].casefold()) not in recorded
         )
 
+    @property
+    def is_apart(self) -> bool:
+        """Whether there are hosts that have nothing to do with each other: each is looked at by itself."""
+        return self.question.apart and len(self.hosts) > 1
+
+    def only(self, host: str) -> "Review":
+        """The review of one of its hosts."""
+        own = host_key(host)
+        logs: list[Log] = []
+        for log in self.logs:
+            pairs = zip(log.series, log.columns, strict=True)
+            kept = [(one, column) for one, column in pairs if host_key(self.host_of(one)) == own]
+            if kept:
+                series, columns = zip(*kept, strict=True)
+                logs.append(replace(log, series=series, columns=columns))
+        found = tuple(one for one in self.findings if one.subject and host_key(one.subject.host) == own)
+        signals = RecordedSignals(logs, self.question, self.facts)
+        every_load = loads(signals, self.question.signals)
+        start, end = _span(logs, self.question)
+        phases = self.phases_found
+        if phases is not None and start is not None and end is not None:
+            phases = find_phases(every_load, start, end)
+        return replace(self, logs=tuple(logs), findings=found, signals=signals, loads=every_load, phases_found=phases)
+
     def hosts_of(self, log: Log) -> tuple[str, ...]:
         """The computers of one log; if an agent polled others, those and not the agent's."""
         return tuple(hosts_of(log.series, self._host_tags).values())

@@ -73,6 +73,7 @@ def review_logs(
         expected_hosts=given.named_hosts if found.whole else (),
         whole_run=whole_run or given.run.whole_run,
         asked=given.run.judge or (() if catalogue.chosen else tuple(RESOURCES)),
+        apart=found.apart and not given.run.hosts,
     )
     facts = Facts(given.facts(), recorded_facts(found.logs))
     if wrong := [*contradictions(facts.given, facts.recorded, found.logs)]:

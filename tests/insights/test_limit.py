@@ -219,3 +219,20 @@ def test_a_load_that_doubled_is_not_said_to_have_hardly_changed(lowest, said):
     found = limit_of([a_log({r"\SQLServer:SQL Statistics\Batch Requests/sec": batches, CPU: np.full(ROWS, 30.0)})])
     assert said in text_of(found)
     assert ("hardly changed" in text_of(found)) == (lowest > 1_000)
+
+
+def test_hosts_that_are_no_system_are_not_explained_by_each_other():
+    flat = np.minimum(USERS, 260)
+    busy = a_log(a_host() | {CPU: noisy(np.minimum(flat / 2.6, 99))}, host="web")
+    directory = a_log(a_host() | {SESSIONS: USERS, SEARCHES: noisy(3 * flat)}, host="ldap")
+    logs, facts = [busy, directory], Facts(GivenFacts(), {})
+    together = what_limits(review(logs, Run(), Question(PACKS, SIGNALS), facts))
+    apart = what_limits(review(logs, Run(), Question(PACKS, SIGNALS, apart=True), facts))
+    alone = what_limits(review([busy], Run(), Question(PACKS, SIGNALS), facts))
+    assert together is not None
+    assert apart is not None
+    assert alone is not None
+    assert (together.kind, together.host) == ("cpu", "web")
+    assert "LDAP searches" in text_of(together)
+    assert text_of(apart) == text_of(alone)
+    assert "LDAP" not in text_of(apart)

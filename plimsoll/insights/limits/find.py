@@ -87,8 +87,15 @@ class Limit:
 
 
 def what_limits(review: Review) -> Limit | None:
-    """What limits a run; None if it has no samples."""
+    """What limits a run; None if it has no samples. Of hosts that are no system, what limits one by itself."""
     if review.start is None or review.end is None or review.end <= review.start:
         return None
+    if review.is_apart:
+        each = [one for host in review.hosts if (one := what_limits(review.only(host)))]
+        return max(each, key=_weight, default=None)
     found = evidence(review)
     return Limit(found, conclude(found))
+
+
+def _weight(found: Limit) -> tuple[bool, bool, bool, bool]:
+    return found.limiting is not None, found.kind == "queue", found.kind == "unknown", found.confident
