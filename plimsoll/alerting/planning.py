@@ -25,11 +25,12 @@ Key: TypeAlias = tuple[str, str, str | None]
 
 @dataclass(frozen=True)
 class Site:
-    """What is judged, and what plimsoll.toml says of the hosts."""
+    """What is judged, and what plimsoll.toml says of the hosts: `labels` are those of each (case-folded) host."""
 
     catalogue: Catalogue
     overrides: Overrides = field(default_factory=Overrides)
     drives: Drives = field(default_factory=dict[Subject, str])
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
 
     def is_judged(self, rule: str, host: str) -> bool:
         """Whether a rule is known, and not switched off for a host."""

@@ -9,31 +9,36 @@ from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.model.value_text import quantity
 
 _AGAIN = {
-    "recovered": "is healthy again",
-    "retired": "is no longer watched: the host was retired",
-    "rule removed": "is no longer judged: the rule was removed",
+    "recovered": "healthy again",
+    "retired": "no longer watched: the host was retired",
+    "rule removed": "no longer judged: the rule was removed",
 }
 
 
 def headline(alert: Alert) -> str:
-    """The alert in a few words: `Processor time of WEB01 is 92 %`, `WEB01 is silent`."""
+    """The alert in a few words: `Processor time on WEB01: 92 %`, `WEB01 is silent`."""
     match alert.kind:
         case "host-silent":
             return f"{alert.host} is silent"
         case "all-silent":
             return f"No data from any of {_hosts(alert)}"
         case "flapping":
-            return f"{_title(alert)} is flapping"
+            return f"{_title(alert)}: flapping"
         case "plimsoll":
             return alert.details.title
         case "rule":
             if _is_within(alert):
-                return f"{_title(alert)} was {quantity(alert.worst, alert.details.unit)}"
-            return f"{_title(alert)} is {quantity(_value(alert), alert.details.unit)}"
+                return f"{_title(alert)}: was {quantity(alert.worst, alert.details.unit)}"
+            return f"{_title(alert)}: {quantity(_value(alert), alert.details.unit)}"
+
+
+def evidence(alert: Alert) -> str:
+    """What is past its limit, and its value: `Processor time 92 %`."""
+    return f"{alert.details.title} {quantity(_value(alert), alert.details.unit)}"
 
 
 def fired_sentence(alert: Alert, zone: Zone) -> str:
-    """`Processor time of WEB01 is 92 % (1 min mean); it should stay below 80 %.`"""
+    """`Processor time on WEB01: 92 % (1 min mean); it should stay below 80 %.`"""
     match alert.kind:
         case "host-silent":
             since = f"no sample newer than {zone.clock(alert.since)} arrived" if alert.since else "it never sent one"
@@ -54,7 +59,7 @@ def fired_sentence(alert: Alert, zone: Zone) -> str:
 
 
 def still_sentence(alert: Alert, zone: Zone, now: int) -> str:
-    """`Processor time of WEB01 has been past its limit for 2 h: now 95 %, at worst 99 %; it should stay below 80 %.`"""
+    """`Processor time on WEB01, past its limit for 2 h: now 95 %, at worst 99 %; it should stay below 80 %.`"""
     long = duration_text((now - alert.begin) // SECOND * SECOND)
     match alert.kind:
         case "host-silent":
@@ -62,28 +67,28 @@ def still_sentence(alert: Alert, zone: Zone, now: int) -> str:
         case "all-silent":
             return f"No data has come from any of {_hosts(alert)} for {long}."
         case "flapping":
-            return f"{_title(alert)} has been flapping for {long}: it fired {counted(alert.firings, 'time')}."
+            return f"{_title(alert)}, flapping for {long}: it fired {counted(alert.firings, 'time')}."
         case "plimsoll":
             return f"{alert.details.summary}, for {long}."
         case "rule":
             last = "without data now" if alert.stale else f"now {quantity(alert.last, alert.details.unit)}"
             if _is_within(alert) and not alert.stale:
-                past = f"{_title(alert)} passed its limit {long} ago and has not recovered"
+                past = f"{_title(alert)}, passed its limit {long} ago, not recovered"
                 ends = f", and the alert ends when it is {alert.details.recovers}" if alert.details.recovers else ""
                 return f"{past}: {last}, {_worst(alert)}; it {alert.details.should}{ends}."
-            past = f"{_title(alert)} has been past its limit for {long}"
+            past = f"{_title(alert)}, past its limit for {long}"
             return f"{past}: {last}, {_worst(alert)}; it {alert.details.should}."
 
 
 def state_sentence(alert: Alert) -> str:
-    """The alert where its host is named beside it: `Processor time is 92 %; it should stay below 80 %.`"""
+    """The alert where its host is named beside it: `Processor time: 92 %; it should stay below 80 %.`"""
     match alert.kind:
         case "host-silent":
             return "Sends no samples: nothing is judged."
         case "all-silent":
             return f"No data from any of {_hosts(alert)}."
         case "flapping":
-            return f"{alert.details.title} is flapping: it fired {counted(alert.firings, 'time')}."
+            return f"{alert.details.title}, flapping: it fired {counted(alert.firings, 'time')}."
         case "plimsoll":
             return f"{alert.details.summary}."
         case "rule":
@@ -91,33 +96,33 @@ def state_sentence(alert: Alert) -> str:
             if _is_within(alert) and not alert.stale:
                 worst = quantity(alert.worst, alert.details.unit)
                 return (
-                    f"{alert.details.title} was {worst} and has not recovered: now {value}; it {alert.details.should}."
+                    f"{alert.details.title}: was {worst} and has not recovered, now {value}; it {alert.details.should}."
                 )
-            now = f"was {value} and has no data now" if alert.stale else f"is {value}"
-            return f"{alert.details.title} {now}; it {alert.details.should}."
+            now = f"was {value} and has no data now" if alert.stale else value
+            return f"{alert.details.title}: {now}; it {alert.details.should}."
 
 
 def ended_sentence(alert: Alert, zone: Zone) -> str:
-    """`Processor time of WEB01 is healthy again; it was past its limit for 12 min, at worst 95 % (1 min mean).`"""
+    """`Processor time on WEB01: healthy again; past its limit for 12 min, at worst 95 % (1 min mean).`"""
     ended = alert.fired_at if alert.ended_at is None else alert.ended_at
     long = duration_text(ended - alert.begin)
     how = alert.ended_how or "recovered"
     match alert.kind:
         case "host-silent":
-            return f"{alert.host} sends again, after {long}." if how == "recovered" else f"{alert.host} {_AGAIN[how]}."
+            return f"{alert.host} sends again, after {long}." if how == "recovered" else f"{alert.host}: {_AGAIN[how]}."
         case "all-silent":
             return f"Some of {_hosts(alert)} sends again, after {long}."
         case "flapping":
             fired = f"it fired {counted(alert.firings, 'time')} between {zone.span(alert.begin, ended)}"
-            return f"{_title(alert)} is no longer flapping: {fired}."
+            return f"{_title(alert)}: no longer flapping, {fired}."
         case "plimsoll":
             return f"Over, after {long}: {alert.details.title}."
         case "rule":
-            return f"{_title(alert)} {_AGAIN[how]}; it was past its limit for {long}, {_worst(alert)}{_reduced(alert)}."
+            return f"{_title(alert)}: {_AGAIN[how]}; past its limit for {long}, {_worst(alert)}{_reduced(alert)}."
 
 
 def brief_sentence(alert: Alert, zone: Zone) -> str:
-    """What fired and ended: `Processor time of WEB01 was past its limit, 10:22:00–10:34:00, at worst 95 %; ...`."""
+    """What fired and ended: `Processor time on WEB01, past its limit 10:22:00–10:34:00, at worst 95 %; ...`."""
     ended = alert.fired_at if alert.ended_at is None else alert.ended_at
     span = zone.span(alert.begin, ended)
     match alert.kind:
@@ -126,11 +131,11 @@ def brief_sentence(alert: Alert, zone: Zone) -> str:
         case "all-silent":
             return f"No data came from any of {_hosts(alert)}, {span}."
         case "flapping":
-            return f"{_title(alert)} was flapping, {span}: it fired {counted(alert.firings, 'time')}."
+            return f"{_title(alert)}, flapping {span}: it fired {counted(alert.firings, 'time')}."
         case "plimsoll":
             return f"{alert.details.title}, {span}."
         case "rule":
-            was = f"{_title(alert)} was past its limit, {span}, {_worst(alert)}{_reduced(alert)}"
+            was = f"{_title(alert)}, past its limit {span}, {_worst(alert)}{_reduced(alert)}"
             return f"{was}; it {alert.details.should}."
 
 
@@ -156,7 +161,7 @@ def named(alert: Alert) -> str:
 
 
 def _title(alert: Alert) -> str:
-    return f"{alert.details.title} of {alert.place}"
+    return f"{alert.details.title} on {alert.place}"
 
 
 def _hosts(alert: Alert) -> str:

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from plimsoll.alerting.book.record import Alert, IncidentKey
-from plimsoll.alerting.wording import brief_sentence, ended_sentence, fired_sentence, headline, still_sentence
+from plimsoll.alerting.causes import cause, certainty, short_resource
+from plimsoll.alerting.incidents import Incident
+from plimsoll.alerting.wording import brief_sentence, ended_sentence, evidence, fired_sentence, headline, still_sentence
 from plimsoll.model.errors import printable
 from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import counted
@@ -76,7 +78,7 @@ def _title(told: Sequence[Sequence[Item]], firing: Sequence[Sequence[Item]]) -> 
     """Names the gravest incident, and counts the others by severity."""
     worst = told[0][0]
     if len(told) == 1 or firing:
-        named = printable(headline(worst.alert) if firing else _ended_title(worst))
+        named = printable(_firing_title(worst.alert) if firing else _ended_title(worst))
     else:
         named = f"{len(told):,} incidents {_where([one[0].alert for one in told])}"
     return f"{named}{_others(told[1:])}" if firing and len(told) > 1 else named
@@ -99,10 +101,19 @@ def _where(alerts: Sequence[Alert]) -> str:
 
 
 def _block(told: Sequence[Item], style: Style, now: int) -> Iterator[str]:
-    """An incident: its gravest limit in full, the others in a line each."""
+    """An incident: its cause, its gravest limit in full, the others in a line each."""
+    worst = told[0].alert
+    if worst.kind == "rule" and told[0].what not in _ENDED:
+        yield printable(f"{cause(worst)}; {certainty(Incident([one.alert for one in told]))}.")
     yield from _lines(told[0], style, now)
     for one in told[1:]:
         yield f"- {one.alert.severity}, {one.alert.rule}: {_sentence(one, style, now)}"
+
+
+def _firing_title(alert: Alert) -> str:
+    """The cause with its evidence: `WEB01 is short of processors (Processor time 95 %)`."""
+    short = short_resource(alert)
+    return f"{short} ({evidence(alert)})" if short else headline(alert)
 
 
 def _ended_title(one: Item) -> str:
@@ -112,11 +123,11 @@ def _ended_title(one: Item) -> str:
         case "all-silent":
             return "data arrive again"
         case "flapping":
-            return f"{headline(one.alert).removesuffix(' is flapping')} is no longer flapping"
+            return f"{headline(one.alert).removesuffix(': flapping')}: no longer flapping"
         case "plimsoll":
             return f"over: {one.alert.details.title}"
         case "rule":
-            return f"{one.alert.details.title} of {one.alert.place}"
+            return f"{one.alert.details.title} on {one.alert.place}"
 
 
 def _lines(one: Item, style: Style, now: int) -> Iterator[str]:

@@ -41,10 +41,10 @@ def test_one_silent_host_of_ten_is_an_alert_and_mutes_its_own_rules(network, pho
     assert phone.titles[-1] == "CRITICAL: WEB00 is silent"
     before = len(phone.sent)
     network.run(30, sending=TEN[1:], firing=[(CPU, "WEB00", str(n)) for n in range(100)] + [(CPU, "WEB01")])
-    assert phone.titles[before:] == ["CRITICAL: Processor time of WEB01 is 95 %"]
+    assert phone.titles[before:] == ["CRITICAL: WEB01 is short of processors (Processor time 95 %)"]
     network.run(5, firing=[(CPU, "WEB00", "3"), (CPU, "WEB00", "70"), (CPU, "WEB01")])
     assert "WEB00 sends again, after 35 min 10 s" in "".join(one.body for _, one in phone.sent)
-    assert "Processor time of WEB00, 70 is 95 %" in "".join(one.body for _, one in phone.sent)
+    assert "Processor time on WEB00, 70: 95 %" in "".join(one.body for _, one in phone.sent)
     assert "Processor time of WEB00, 71 is 95 %" not in "".join(one.body for _, one in phone.sent)
 
 
@@ -67,7 +67,7 @@ def test_a_host_that_flaps_is_told_of_a_few_times(network, phone):
         network.run(4, sending=TEN[1:])
         network.run(1)
     assert len(phone.sent) <= 5
-    assert "CRITICAL: Samples of WEB00 is flapping" in phone.titles
+    assert "CRITICAL: Samples on WEB00: flapping" in phone.titles
 
 
 def test_the_time_without_plimsoll_or_asleep_is_no_silence(network, phone, world, file):

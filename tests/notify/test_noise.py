@@ -27,9 +27,12 @@ FREE_SPACE = "windows-disk-free"
 def test_an_alert_is_told_once_and_its_recovery(phone):
     phone.step("WEB01", times=20)
     phone.step(times=20)
-    assert phone.titles == ["CRITICAL: Processor time of WEB01 is 95 %", "Recovered: Processor time of WEB01"]
+    assert phone.titles == [
+        "CRITICAL: WEB01 is short of processors (Processor time 95 %)",
+        "Recovered: Processor time on WEB01",
+    ]
     told = phone.sent[0][1].body
-    assert "Processor time of WEB01 is 95 %" in told
+    assert "Processor time on WEB01: 95 %" in told
     assert "it should stay at or below 90 %" in told
     assert "since 2023-11-14 22:13:10 UTC" in told
     assert "Source: " in told
@@ -39,10 +42,10 @@ def test_an_alert_is_told_once_and_its_recovery(phone):
 def test_alerts_of_a_host_come_together_and_not_twice_a_minute(phone):
     phone.step((CPU, "WEB01"), (BUSY, "WEB01"), (CPU, "WEB01", "1"))
     phone.step((CPU, "WEB01"), (BUSY, "WEB01"), (CPU, "WEB01", "1"), (CPU, "WEB01", "2"), times=12)
-    assert phone.titles == ["CRITICAL: Processor time of WEB01 is 95 %"]
+    assert phone.titles == ["CRITICAL: WEB01 is short of processors (Processor time 95 %)"]
     assert phone.sent[0][1].body.count("it should stay") == 3
     phone.step((CPU, "WEB01"), (FREE_SPACE, "WEB01", "C:"), times=2, value=3.0)
-    assert phone.titles[1:] == ["Warning: Free space of WEB01, C: is 3 %"]
+    assert phone.titles[1:] == ["Warning: C: of WEB01 is running out of space (Free space 3 %)"]
     assert phone.sent[1][0] - phone.sent[0][0] >= HOST_EVERY
 
 
@@ -52,26 +55,26 @@ def test_what_fires_is_repeated_at_growing_intervals_until_it_is_acknowledged(ph
         phone.step("WEB01", every=10 * MINUTE)
     hours = [round((at - phone.sent[0][0]) / HOUR) for at, _ in phone.sent]
     assert hours == [0, 1, 3, 7, 15, 31, 55]
-    assert "has been past its limit for" in phone.sent[1][1].body
+    assert "past its limit for" in phone.sent[1][1].body
     acknowledge(file, firing(file)[0].id, "joe", "known", world.at)
     phone.step("WEB01", times=300, every=10 * MINUTE)
     assert len(phone.sent) == 7
     phone.step()
-    assert phone.titles[-1] == "Recovered: Processor time of WEB01"
+    assert phone.titles[-1] == "Recovered: Processor time on WEB01"
 
 
 def test_a_service_that_flaps_at_every_evaluation_is_five_messages_a_day(phone, world):
     for n in range(720):
         phone.step(*(["WEB01"] if n % 2 else []))
     assert phone.titles == [
-        "CRITICAL: Processor time of WEB01 is 95 %",
-        "CRITICAL: Processor time of WEB01 is flapping",
+        "CRITICAL: WEB01 is short of processors (Processor time 95 %)",
+        "CRITICAL: Processor time on WEB01: flapping",
     ]
     for n in range(650):
         phone.step(*(["WEB01"] if n % 2 else []), every=2 * MINUTE)  # until a day has passed
-    assert phone.titles[2:] == ["CRITICAL: Processor time of WEB01 is flapping"] * 3  # after 2, 6 and 14 hours
+    assert phone.titles[2:] == ["CRITICAL: Processor time on WEB01: flapping"] * 3  # after 2, 6 and 14 hours
     phone.step(times=6 * 60 + 2, every=MINUTE)
-    assert phone.titles[5:] == ["Recovered: Processor time of WEB01 is no longer flapping"]
+    assert phone.titles[5:] == ["Recovered: Processor time on WEB01: no longer flapping"]
     assert "it fired 685 times between" in phone.sent[-1][1].body
 
 
@@ -93,14 +96,14 @@ def test_a_service_that_stops_flapping_by_firing_is_told_of(phone, world):
         phone.step(*(["WEB01"] if n % 10 < 5 else []), every=MINUTE)
     before = len(phone.sent)
     phone.step("WEB01", times=70, every=MINUTE)
-    assert phone.titles[before:] == ["CRITICAL: Processor time of WEB01 is 95 % (also 1 recovered)"]
+    assert phone.titles[before:] == ["CRITICAL: WEB01 is short of processors (Processor time 95 %) (also 1 recovered)"]
 
 
 def test_three_hundred_alerts_at_once_are_one_message(phone):
     phone.step(*(f"WEB{n:03}" for n in range(300)), times=30)
     phone.step(times=30)
     assert phone.titles == [
-        "CRITICAL: Processor time of WEB000 is 95 % (also 299 critical on 299 hosts)",
+        "CRITICAL: WEB000 is short of processors (Processor time 95 %) (also 299 critical on 299 hosts)",
         "Recovered: 300 incidents on 300 hosts",
     ]
     assert phone.sent[0][1].body.count("it should stay") == 50
@@ -126,9 +129,14 @@ def test_silences_end_by_themselves(phone, world, file):
     phone.step("WEB01", "DB01", times=10)
     phone.step("WEB01", "WEB02", times=10)
     phone.step("WEB01", times=10)
-    assert phone.titles == ["CRITICAL: Processor time of DB01 is 95 %", "Recovered: Processor time of DB01"]
+    assert phone.titles == [
+        "CRITICAL: DB01 is short of processors (Processor time 95 %)",
+        "Recovered: Processor time on DB01",
+    ]
     phone.step("WEB01", times=360)
-    assert phone.titles[2:] == ["CRITICAL: Processor time of WEB01 is 95 %"]  # and nothing of what WEB02 did meanwhile
+    assert phone.titles[2:] == [
+        "CRITICAL: WEB01 is short of processors (Processor time 95 %)"
+    ]  # and nothing of what WEB02 did meanwhile
     with pytest.raises(Unusable, match="at most 30 d"):
         silences.add(file, "*", "*", "*", 31 * 24 * HOUR, "for ever", "joe", world.at)
     with pytest.raises(Unusable, match="needs a reason"):
@@ -140,14 +148,14 @@ def test_quiet_hours_let_critical_alerts_pass_and_sum_up_the_rest(world):
     quiet = QuietHours(Zone.parse("+02:00"), [Window(frozenset({"tue"}), time(23), time(6))])
     phone = Phone(world, quiet)
     phone.step((WARNING, "WEB01"), (WARNING, "WEB02"), (CPU, "WEB03"), times=30, every=MINUTE)
-    assert phone.titles == ["CRITICAL: Processor time of WEB03 is 95 %"]
+    assert phone.titles == ["CRITICAL: WEB03 is short of processors (Processor time 95 %)"]
     phone.step((WARNING, "WEB02"), (CPU, "WEB03"), times=30, every=MINUTE)
     phone.step((WARNING, "WEB02"), times=4 * 60 + 46, every=MINUTE)
     assert len(phone.sent) == 2  # the recovery of WEB03
     phone.step((WARNING, "WEB02"), every=MINUTE)
-    assert phone.titles[2:] == ["Warning: Privileged time of WEB02 is 95 % (also 1 recovered)"]
+    assert phone.titles[2:] == ["Warning: Privileged time on WEB02: 95 % (also 1 recovered)"]
     assert "held back during quiet hours" in phone.sent[-1][1].body
-    assert "Privileged time of WEB01 was past its limit" in phone.sent[-1][1].body
+    assert "Privileged time on WEB01, past its limit" in phone.sent[-1][1].body
 
 
 def test_a_target_that_fails_is_tried_again_and_told_what_holds_then(phone, file):
@@ -160,9 +168,12 @@ def test_a_target_that_fails_is_tried_again_and_told_what_holds_then(phone, file
     phone.step("WEB02", times=50)
     phone.fails = None
     phone.step("WEB02", times=60)
-    assert sorted(phone.titles) == ["CRITICAL: Processor time of WEB02 is 95 %", "Recovered: Processor time of WEB01"]
+    assert sorted(phone.titles) == [
+        "CRITICAL: WEB02 is short of processors (Processor time 95 %)",
+        "Recovered: Processor time on WEB01",
+    ]
     said = "".join(message.body for _, message in phone.sent)
-    assert "Processor time of WEB01 was past its limit, 2023-11-14 22:13:10–22:18:10" in said
+    assert "Processor time on WEB01, past its limit 2023-11-14 22:13:10–22:18:10" in said
     assert "Messages could not be sent here since 2023-11-14 22:13:40." in said
     assert phone.outbox.state().failing_since is None
 
@@ -182,7 +193,7 @@ def test_a_new_target_is_told_what_fires_and_nothing_of_before(world):
     world.step("WEB01")
     phone = Phone(world)
     phone.step("WEB01", times=9)
-    assert phone.titles == ["CRITICAL: Processor time of WEB01 is 95 %"]
+    assert phone.titles == ["CRITICAL: WEB01 is short of processors (Processor time 95 %)"]
 
 
 def test_after_catching_up_only_what_still_fires_is_told(world):
@@ -190,10 +201,13 @@ def test_after_catching_up_only_what_still_fires_is_told(world):
     phone.step("OLD", times=3)
     phone.step("OLD", "WEB01", quiet=True)
     phone.step("WEB02", quiet=True, times=20)
-    assert phone.titles == ["CRITICAL: Processor time of OLD is 95 %"]
+    assert phone.titles == ["CRITICAL: OLD is short of processors (Processor time 95 %)"]
     world.book.caught_up()
     phone.step("WEB02", times=9)
-    assert phone.titles[1:] == ["CRITICAL: Processor time of WEB02 is 95 %", "Recovered: Processor time of OLD"]
+    assert phone.titles[1:] == [
+        "CRITICAL: WEB02 is short of processors (Processor time 95 %)",
+        "Recovered: Processor time on OLD",
+    ]
 
 
 def test_late_samples_notify_nobody(phone, world):
@@ -202,7 +216,7 @@ def test_late_samples_notify_nobody(phone, world):
     late = Episode(rule, subject, T0, T0, T0 + MINUTE, 99.0, 99.0, rule.healthy)
     world.book.amend((CPU, "web01", None), T0, [late], now=world.at)
     phone.step("WEB02", times=9)
-    assert phone.titles == ["CRITICAL: Processor time of WEB02 is 95 %"]
+    assert phone.titles == ["CRITICAL: WEB02 is short of processors (Processor time 95 %)"]
 
 
 def test_a_full_disk_is_told_of_once_an_hour_and_repeats_nothing(phone, file):

@@ -103,16 +103,17 @@ def test_a_webhook_gets_the_alert_once_and_then_its_recovery(world, hook):
     until(lambda: len(hook.got) == 2)
     notifier.stop()
     fired, ended = hook.got
-    assert fired["title"] == "CRITICAL: Processor time of WEB01 is 95 %"
+    assert fired["title"] == "CRITICAL: WEB01 is short of processors (Processor time 95 %)"
     assert fired["type"] == "failure"
     told = fired["message"].split("\n")
-    assert told[0] == "Processor time of WEB01 is 95 % (1 min mean); it should stay at or below 90 %."
-    assert told[1].startswith(f"critical, {CPU}: since 20")
+    assert told[0] == "WEB01 is short of processors; 1 signal says so."
+    assert told[1] == "Processor time on WEB01: 95 % (1 min mean); it should stay at or below 90 %."
+    assert told[2].startswith(f"critical, {CPU}: since 20")
     assert any(line.startswith("Source: ") for line in told)
     assert any(line.startswith("Look at: ") for line in told)
     assert f"Processes then: {lines[0]}" in told
     assert told[-1] == "http://127.0.0.1:8087/alerts/1"
-    assert ended["title"] == "Recovered: Processor time of WEB01"
+    assert ended["title"] == "Recovered: Processor time on WEB01"
 
 
 def test_a_server_that_does_not_answer_delays_neither_the_loop_nor_the_others(world, hook):
@@ -163,7 +164,9 @@ def test_a_message_is_not_lost_when_its_sender_is_killed(tmp_path):
     world.firing = {(CPU, "WEB01", None): 1, (CPU, "WEB02", None): 1}
     phone = Phone(world)
     phone.step("WEB01", "WEB02", times=12)
-    assert sorted(phone.titles) == [f"CRITICAL: Processor time of WEB0{n} is 95 %" for n in (1, 2)]  # one of them again
+    assert sorted(phone.titles) == [
+        f"CRITICAL: WEB0{n} is short of processors (Processor time 95 %)" for n in (1, 2)
+    ]  # one of them again
     world.file.close()
 
 
@@ -217,7 +220,9 @@ def test_names_cannot_show_a_link_under_other_words(name, phone):
 def test_names_cannot_call_everybody_in_a_chat_or_break_a_line(phone):
     phone.step("<!channel>@everyone\nSubject: x\u202e")
     ((_, message),) = phone.sent
-    assert message.title == r"CRITICAL: Processor time of <! channel>@ everyone\nSubject: x\u202e is 95 %"
+    assert message.title == (
+        r"CRITICAL: <! channel>@ everyone\nSubject: x\u202e is short of processors (Processor time 95 %)"
+    )
     assert "@everyone" not in message.body
     assert "!channel" not in message.body
     assert "\nSubject" not in message.body
