@@ -30,6 +30,8 @@ _CLOCK_STEPS = 400  # instants at which the zone's offset is compared to find it
 class Line:
     """One line to draw: `kind` is `samples`, `judged`, `other` or `line-1` to `line-8`, and decides how it looks.
 
+    `line-3 dash-1` is one of another line's colour, `strong` one whose limit is crossed now.
+
     `caption` replaces the number of samples in the chart's caption. Where samples are `marked`, rows without a value
     are all the gaps there are; else the pauses of the recording are, too.
     """
@@ -39,6 +41,7 @@ class Line:
     samples: Samples
     caption: str = ""
     marked: bool = False
+    strong: bool = False
 
 
 @dataclass(frozen=True)
@@ -57,15 +60,16 @@ class Span:
 
 @dataclass(frozen=True)
 class Limit:
-    """A threshold, drawn as a labelled line."""
+    """A threshold, drawn as a labelled line in the colour of its severity, or of the chart's."""
 
     level: float
     text: str
+    severity: str = ""
 
     @classmethod
-    def of(cls, level: float, unit: str) -> "Limit":
+    def of(cls, level: float, unit: str, severity: str = "") -> "Limit":
         """The limit of a signal in `unit`."""
-        return cls(level, f"threshold {exactly(level, unit)}")
+        return cls(level, f"threshold {exactly(level, unit)}", severity)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,9 +154,10 @@ class Charts:
             "factor": scale.factor,
             "binary": unit == "bytes" and unit in MULTIPLES,
             "marks": marks,
-            "limits": [[limit.level, limit.text] for limit in limits],
+            "limits": [[limit.level, limit.text, limit.severity] for limit in limits],
             "spans": [[self._ms(one.start), self._ms(one.end), *one.own] for one in self._merged(list(spans))],
             "severity": severity,
+            "strong": [at for at, line in enumerate(lines) if line.strong],
         })  # fmt: skip
         chart = Chart(len(self._charts), label, lines, samples, severity)
         self._charts.append(chart)

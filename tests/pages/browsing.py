@@ -13,6 +13,12 @@ if TYPE_CHECKING:
 
 WIDE, NARROW = 1440, 390
 _RULES = "axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']})"
+_SHIFT = """new Promise((done) => {
+  let sum = 0;
+  new PerformanceObserver((seen) => { for (const one of seen.getEntries()) sum += one.value; })
+    .observe({type: "layout-shift", buffered: true});
+  setTimeout(() => done(sum), 300);
+})"""
 
 
 @dataclass
@@ -30,6 +36,11 @@ class Opened:
         self.page.evaluate(script.read_text(encoding="utf-8"))
         found = self.page.evaluate(_RULES)
         return [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found["violations"]]
+
+    @property
+    def shift(self) -> float:
+        """How far what was shown already has moved: Chromium's layout shift, of which 0.1 is called good."""
+        return self.page.evaluate(_SHIFT)
 
     @property
     def fits(self) -> bool:

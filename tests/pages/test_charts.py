@@ -5,16 +5,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from plimsoll.alerting.roster import Roster, Seen
 from plimsoll.dashboards.homes import home_of
 from plimsoll.dashboards.limits import Limits, drawn
 from plimsoll.model.samples import Samples
+from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.pages.charts.signal_values import reduced, with_gaps
 from plimsoll.store.influx.address import Address
 from plimsoll.store.influx.store import InfluxStore
 from plimsoll.store.m4 import bucket_width, m4
 from tests.pages.alerting import HOUR, MINUTE, Told
-from tests.pages.charting import EVERY, NOW, charts, cpu, line, space, switches, write
+from tests.pages.browsing import NARROW, WIDE, opened
+from tests.pages.charting import EVERY, NOW, charts, cpu, lately, line, space, switches, write
 from tests.serve.site import site
 from tests.sure_influx import SureServer
 
@@ -90,7 +93,7 @@ def test_limits_are_those_of_grafanas_panel(here):
     expected = {rule.id for rule in drawn(Limits().rules_of(home[1]))}
     (chart,) = charts(here, "cpu.busy|WEB1", from_=FROM, to=TO)["charts"]
     assert {rule for rule, _, _ in chart["rules"]} == expected
-    assert {level for level, _ in chart["limits"]} == {80.0, 90.0, 99.0}
+    assert {level for level, *_ in chart["limits"]} == {80.0, 90.0, 99.0}
     assert chart["label"].startswith("Processor time · WEB1. Last values: Processor time 20 %. Limit < 80 %")
 
 
@@ -100,9 +103,9 @@ def test_limits_of_a_host_are_drawn_for_it_alone_and_scaled_by_its_facts(duckdb,
     told = Told(tmp_path / "data")
     with site(duckdb, tmp_path / "data", **told.watching(LIMITED)) as here:
         own, other, both = charts(here, "cpu.busy|WEB1", "cpu.busy|WEB2", "cpu.busy|*", from_=FROM, to=TO)["charts"]
-    assert {level for level, _ in own["limits"]} == {60.0, 90.0, 99.0}
-    assert {level for level, _ in other["limits"]} == {80.0, 90.0, 99.0}
-    assert {level for level, _ in both["limits"]} == {90.0, 99.0}
+    assert {level for level, *_ in own["limits"]} == {60.0, 90.0, 99.0}
+    assert {level for level, *_ in other["limits"]} == {80.0, 90.0, 99.0}
+    assert {level for level, *_ in both["limits"]} == {90.0, 99.0}
     assert both["note"].startswith("Limits that differ")
 
 
@@ -175,3 +178,59 @@ def test_charts_are_the_same_over_influxdb(bucket, tmp_path):
     assert np.nanmin(line(data)[1]) == 10
     assert data["charts"][0]["caption"].startswith("90 samples, drawn as the first, last,")
     server.close()
+
+
+def test_a_host_has_one_colour_on_every_chart_and_what_fires_is_drawn_stronger(told, duckdb):
+    for host in ("WEB1", "WEB2", "WEB3"):
+        write(duckdb, cpu(host), np.full(200, 60.0))
+    for host in ("WEB2", "WEB3"):
+        write(duckdb, switches(host), np.arange(200) * 900.0)
+    roster = Roster(told.file)
+    roster.step({name: Seen(NOW, EVERY) for name in ("WEB1", "WEB2", "WEB3")}, NOW)
+    told.fired("WEB3")
+    with site(duckdb, told.folder, **told.watching()) as here:
+        asked = ("cpu.busy|*", "cpu.context_switches|*", "cpu.busy|WEB3")
+        every, some, alone = charts(here, *asked, from_=FROM, to=TO)["charts"]
+    looks = [{label: look for _, label, look in one["lines"]} for one in (every, some)]
+    assert len({*looks[0].values()}) == 3
+    assert looks[1].items() <= looks[0].items()
+    assert alone["lines"][0][2] == looks[0]["WEB3"]
+    assert [every["lines"][at][1] for at in every["strong"]] == ["WEB3"]
+    assert alone["title"] == "Processor time · WEB3"
+    assert {severity for *_, severity in every["limits"]} == {"warning", "critical"}
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_a_chart_leaves_room_above_100_shows_noise_as_noise_and_moves_nothing(width, told, duckdb, chromium):
+    lately(duckdb, cpu("WEB1"), np.full(300, 100.0))
+    wave = 4000 + 0.1 * np.sin(np.arange(300))
+    lately(duckdb, Series("WEB1", "system", (), "uptime"), wave)
+    lately(duckdb, switches("WEB1"), np.arange(300) * 40_000.0 + np.arange(300) % 2)
+    told.fired("WEB1")
+    with site(duckdb, told.folder, **told.watching()) as here:
+        for path in ("/dashboards/cpu", "/hosts/WEB1", "/alerts/1", "/"):
+            with opened(chromium, here.address + path, width=width) as one:
+                if path != "/":
+                    one.page.locator(".chart canvas").first.wait_for()
+                assert one.shift < 0.05, path
+                assert one.complaints == []
+                if path == "/dashboards/cpu":
+                    ends = one.page.evaluate(_SCALES)
+                    assert ends["Processor time · WEB1"][1] > 104
+                    low, high = ends["Context switches · WEB1"]
+                    assert high - low >= 0.03 * high
+                    with one.page.expect_download() as saved:
+                        one.page.get_by_role("button", name="CSV").first.click()
+                    rows = saved.value.path().read_text("utf-8").splitlines()
+                    assert rows[0] == '"time (UTC)","Processor time · WEB1, Processor time (%)"'
+                    assert len(rows) > 250
+                    assert rows[5].endswith(",100")
+                    with one.page.expect_download() as saved:
+                        one.page.get_by_role("button", name="PNG").first.click()
+                    assert saved.value.path().read_bytes().startswith(b"\x89PNG")
+
+
+_SCALES = """Object.fromEntries([...document.querySelectorAll(".live-chart")].map((one) => {
+  const scale = one.querySelector(".chart")?.plot?.scales.y;
+  return [one.querySelector("figcaption").textContent, scale && [scale.min, scale.max]];
+}))"""

@@ -358,7 +358,7 @@ def test_findings_of_one_signal_are_one_section():
     assert "warning Processor time on 2 of 2 hosts, worst" in found.text
     for said in ("Summary of life.", "Summary of life-long.", "ONE: > 3,600 s", "TWO: > 1,100 s"):
         assert said in found.text
-    assert [text for _, text in found.data["charts"][0]["limits"]] == ["threshold 3,600 s", "threshold 1,100 s"]
+    assert [text for _, text, _ in found.data["charts"][0]["limits"]] == ["threshold 3,600 s", "threshold 1,100 s"]
 
 
 def often_crossed():
@@ -391,7 +391,7 @@ def test_a_healthy_report_has_a_chart_of_each_signal_with_its_limit_and_brief_cr
     (brief,) = next(one.brief for one in found.of(Outcome.HELD) if one.brief)
     shown = page(found)
     assert "3 thresholds held" in shown.text
-    charts = [[text for _, text in chart["limits"]] for chart in shown.data["charts"]]
+    charts = [[text for _, text, _ in chart["limits"]] for chart in shown.data["charts"]]
     assert charts == [["threshold 80 %"], ["threshold 3 requests"], ["threshold 4 MB"]], "closest to its limit first"
     when = f"{BERLIN.clock(brief.start, date=False)} – {BERLIN.clock(brief.end, date=False)}"
     assert f"{when} 30 s" in shown.text

@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from zlib import crc32
 
 from plimsoll.alerting.book.record import Alert
-from plimsoll.charts.chart import Charts, Limit, Line, Span
+from plimsoll.charts.chart import MOST_LINES, Charts, Limit, Line, Span
 from plimsoll.dashboards.homes import home_of
 from plimsoll.dashboards.limits import drawn as drawn_limits
 from plimsoll.model.errors import printable
+from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import counted
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import number, quantity
@@ -26,12 +28,16 @@ _MOST_MORE = 500  # names of lines that are not drawn
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """One line of a chart. `label` names it, `spec` shows it alone; `rules` are those that apply to it."""
+    """One line of a chart. `label` names it, `spec` shows it alone; `rules` are those that apply to it.
+
+    `fires` while an alert of it does.
+    """
 
     label: str
     drawn: Drawn
     spec: Spec
     rules: Sequence[Rule] = ()
+    fires: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,12 +56,16 @@ class Content:
 
 @dataclass(frozen=True)
 class Ask:
-    """A range (UTC ns), the width of the charts in pixels, and the zone of the clock."""
+    """A range (UTC ns), the width of the charts in pixels, and the zone of the clock.
+
+    `hosts` are all that are known, case-folded: each has its colour by its place among them.
+    """
 
     start: int
     end: int
     columns: int
     zone: Zone
+    hosts: Sequence[str] = ()
 
 
 def encoded(contents: Sequence[Content], ask: Ask) -> dict[str, Any]:
@@ -64,18 +74,19 @@ def encoded(contents: Sequence[Content], ask: Ask) -> dict[str, Any]:
     more: list[dict[str, Any]] = []
     for one in contents:
         rules, note = agreed(one.lines)
-        limits = [Limit.of(rule.healthy.limit, one.signal.unit) for rule in rules]
+        limits = [Limit.of(rule.healthy.limit, one.signal.unit, rule.severity) for rule in rules]
         # What is drawn later covers what is drawn before: the gravest comes last.
         spans = sorted((span for alert in one.alerts for span in _spans(alert, ask.end)), key=_gravity)
         gravest = max([alert.severity for alert in one.alerts], key=gravity, default="info")
         lines = [
             Line(
                 printable(shown.label),
-                f"line-{at}",
+                look,
                 shown.drawn.samples,
                 marked=True,
+                strong=shown.fires,
             )
-            for at, shown in enumerate(one.lines, 1)
+            for shown, look in zip(one.lines, looks(one.lines, ask.hosts), strict=True)
         ]
         label = described(one, rules)
         charts.add(lines, one.signal.unit, label, limits=limits, spans=spans, severity=gravest)
@@ -95,6 +106,20 @@ def encoded(contents: Sequence[Content], ask: Ask) -> dict[str, Any]:
     data["charts"] = [{**chart, **added} for chart, added in zip(data["charts"], more, strict=True)]
     data["zone"] = ask.zone.label(ask.start)
     return data
+
+
+def looks(lines: Sequence[Shown], hosts: Sequence[str]) -> list[str]:
+    """How each line looks: a host has its own colour on every chart, instances of one host differ on its chart."""
+    of_line = [host_key(one.spec.hosts[0]) if one.spec.hosts else "" for one in lines]
+    if len(lines) > 1 and len({*of_line}) == 1:
+        return [f"line-{at}" for at in range(1, len(lines) + 1)]
+    places = {host: at for at, host in enumerate(hosts)}
+    found: list[str] = []
+    for host in of_line:
+        colour = f"line-{1 + places.get(host, crc32(host.encode())) % MOST_LINES}"
+        again = sum(one.split(" ")[0] == colour for one in found)
+        found.append(f"{colour} dash-{again}" if again else colour)
+    return found
 
 
 def agreed(lines: Sequence[Shown]) -> tuple[list[Rule], str]:

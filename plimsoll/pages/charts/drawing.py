@@ -67,16 +67,23 @@ class Drawing:
 
     def _content(self, plan: _Plan, read: dict[_Candidate, Drawn], alerts: Sequence[Alert]) -> Content:
         every = [*plan.chosen, *plan.rest]
-        lines = [
-            Shown(_label(one, every, plan.signal), read[one], one.alone, one.found.rules)
-            for one in plan.chosen
-            if read[one].count
-        ]
         shown = {one.found.subject.key for one in every}
         own = [
             alert
             for alert in alerts
             if alert.signal == plan.specs[0].signal and alert.kind == "rule" and alert.key[1:] in shown
+        ]
+        firing = {alert.key[1:] for alert in own if alert.firing}
+        lines = [
+            Shown(
+                _label(one, every, plan.signal),
+                read[one],
+                one.alone,
+                one.found.rules,
+                fires=one.found.subject.key in firing,
+            )
+            for one in plan.chosen
+            if read[one].count
         ]
         return Content(
             title=_title(every, plan.signal),

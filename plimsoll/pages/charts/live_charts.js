@@ -1,5 +1,6 @@
 // Draws the charts of a page from GET /api/charts. They share the time range, which is part of the address, and the
 // instant under the pointer. While the range ends now they are drawn anew as time passes.
+import { saveCsv, savePng } from "./saving.js";
 import { ask, clock as clockText, patience } from "./answers.js";
 
 const SHORTEST = 4000; // ms: of a range
@@ -49,7 +50,14 @@ function entry(figure) {
   one.holder.setAttribute("role", "img");
   one.legend = part(figure, "div", "legend");
   one.alerts = part(figure, "p", "alerted");
-  one.caption = part(figure, "p", "drawn");
+  const foot = part(figure, "div", "foot");
+  one.caption = part(foot, "p", "drawn");
+  one.tools = part(foot, "div", "tools-of");
+  for (const [name, save] of [["CSV", saveCsv], ["PNG", savePng]]) {
+    const button = part(one.tools, "button", "", name);
+    Object.assign(button, { type: "button", title: `Save this chart as ${name}` });
+    button.addEventListener("click", () => one.chart && save(one));
+  }
   for (const made of [one.links, one.legend, one.alerts]) made.hidden = true;
   return one;
 }
@@ -172,6 +180,8 @@ function start() {
   function describe(one) {
     const { spec } = one;
     one.holder.ariaLabel = spec.label;
+    const title = one.figure.querySelector("figcaption a") || one.figure.querySelector("figcaption");
+    if (title && spec.lines.length) title.textContent = spec.title; // names the host where there is one
     one.links.replaceChildren();
     if (spec.legend.length === 1) part(one.links, "b", "", spec.legend[0][2]);
     for (const [id, text, severity] of spec.rules) {
@@ -202,7 +212,7 @@ function start() {
     spec.legend.forEach(([label, , last], at) => {
       const button = part(one.legend, "button", "");
       button.type = "button";
-      part(button, "i", `key line-${at + 1}`);
+      part(button, "i", `key ${spec.lines[at][2]}`);
       part(button, "span", "", label);
       part(button, "b", "", last);
       button.setAttribute("aria-pressed", String(!one.hidden.has(label)));

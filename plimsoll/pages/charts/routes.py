@@ -1,12 +1,14 @@
 """`GET /api/charts`: the data of charts, for static/live_charts.js."""
 
 import json
+from collections.abc import Sequence
 from http import HTTPStatus
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from plimsoll.alerting import roster
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.pages.charts.chart_data import LEAST_COLUMNS, MOST_COLUMNS, Ask, encoded
 from plimsoll.pages.charts.chart_spec import parse_lines
@@ -28,7 +30,7 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
         asked = request.query_params
         try:
             specs = [parse_lines(one) for one in asked.getlist("chart")[:_MOST_CHARTS]]
-            ask = _ask(request, frame)
+            ask = _ask(request, frame, [one.host for one in roster.hosts(watched.file)])
             contents = Drawing(scenes, watched.file, ask).contents(specs)
         except Unusable as error:
             return JSONResponse({"error": with_fields(str(error))}, HTTPStatus.BAD_REQUEST)
@@ -40,11 +42,11 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
     return [Route("/api/charts", charts)]
 
 
-def _ask(request: Request, frame: Frame) -> Ask:
+def _ask(request: Request, frame: Frame, hosts: Sequence[str]) -> Ask:
     """The range, width and zone of a request. Without a range it is the last hour."""
     asked, zone = request.query_params, frame.zone_of(request)
     columns = asked.get("width", "")
     columns = int(columns) if columns.isdecimal() and len(columns) < 6 else _USUAL_COLUMNS
     columns = max(LEAST_COLUMNS, min(MOST_COLUMNS, columns))
     chosen = TimeRange.parse(asked.get("from"), asked.get("to"), zone)
-    return Ask(chosen.start, chosen.end, columns, zone)
+    return Ask(chosen.start, chosen.end, columns, zone, hosts)

@@ -46,11 +46,12 @@ def constant(lines: Sequence[Line], unit: str) -> str:
 def limits(finding: Finding, others: tuple[Finding, ...] = ()) -> list[Limit]:
     """The limit of a finding, and those of other findings of the same signal and subject on the same scale."""
     unit = finding.signal.unit
-    levels = {limit_of(finding).limit: None}
+    levels = {limit_of(finding).limit: finding.rule.severity}
     if finding.rule.reduce not in OWN_SCALE:
         drawn = (one for one in others if one.rule.reduce not in OWN_SCALE and not one.superseded_by)
-        levels |= {limit_of(one).limit: None for one in drawn}
-    return [Limit.of(level, unit) for level in levels]
+        levels = {limit_of(one).limit: one.rule.severity for one in drawn} | levels
+        levels = {limit_of(finding).limit: finding.rule.severity} | levels
+    return [Limit.of(level, unit, severity) for level, severity in levels.items()]
 
 
 def _rate_caption(finding: Finding, signals: RecordedSignals) -> str:

@@ -3,6 +3,7 @@ const HEAD = { full: 26, small: 22, strip: 9 }; // px above the plot, for phases
 const CHARACTER = 6.3; // px: the average width of one
 const ALONG = [1, 0, 0.75, 0.5, 0.25]; // where along its line the label of a limit may be, the best first
 const CROSSED = 1e6; // the cost of a label on another limit's line, in samples that a label covers
+const DASHES = [[6, 3], [2, 2], [9, 3, 2, 3]]; // of further lines of one colour
 const NEAR = 2.5; // sampling intervals: samples further from the pointer are not shown
 
 // Decodes the samples of a line, by its number in the page's data, for uPlot; null is a gap.
@@ -61,7 +62,7 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
   const kind = ["full", "small", "strip"].find((name) => holder.classList.contains(name));
   const lines = spec.lines.map(([number, label, look]) => ({ ...samples(number, spec.factor), label, look }));
   for (const line of lines) { line.isolated = isolated(line.ys); line.every = median(line.xs); }
-  const limits = spec.limits.map(([level, text]) => [level * spec.factor, text]);
+  const limits = spec.limits.map(([level, text, severity]) => [level * spec.factor, text, severity || spec.severity]);
   const pale = lines.some((line) => line.look === "judged");
   const shaded = (severity) => colour(severity === "brief" ? "--brief" : `--${severity}-soft`), edge = (severity) => colour(severity === "brief" ? "--other" : `--${severity}`);
   const font = `12px ${getComputedStyle(document.body).fontFamily}`;
@@ -71,10 +72,12 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
   let axis = null, unitAbove = false; // unitAbove: the unit is too long for the ticks and is written above them
 
   const looks = { samples: [pale ? "--pale" : "--water", pale ? 1.2 : 1.5], judged: ["--water", 2], other: ["--other", 1] };
-  for (let n = 1; n <= 8; n += 1) looks[`line-${n}`] = [`--line-${n}`, 1.5, n > 4 ? [5, 3] : []];
+  for (let n = 1; n <= 8; n += 1) looks[`line-${n}`] = [`--line-${n}`, 1.5];
   const drawn = lines.map((line, at) => at).reverse(); // the first lies on top
   const series = drawn.map((at) => {
-    const [name, width, dash = []] = looks[lines[at].look];
+    const [look, other] = lines[at].look.split(" ");
+    const [name, thin] = looks[look], width = spec.strong.includes(at) ? 2.6 : thin;
+    const dash = other ? DASHES[(Number(other.slice(5)) - 1) % DASHES.length] : [];
     const stroke = colour(name);
     return {
       stroke, width, dash: dash.map((n) => n * ratio), label: lines[at].label,
@@ -83,18 +86,25 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
   });
 
   function range(plot, low, high) {
-    const levels = [low, high, ...(spec.axis?.limits === false ? [] : limits).map(([level]) => level), spec.axis?.most && spec.axis.most * spec.factor].filter((one) => one !== null && one !== undefined);
+    const levels = [low, high, ...(spec.axis?.limits === false ? [] : limits).map(([level]) => level), spec.axis?.most && spec.axis.most * spec.factor, spec.axis?.most && 0].filter((one) => one !== null && one !== undefined);
     axis = valueAxis(Math.min(...levels, Infinity), Math.max(...levels, -Infinity), spec);
     if (!levels.length) axis = valueAxis(0, 1, spec);
     const widest = Math.max(...axis.ticks.map(([, text]) => text.length));
     unitAbove = spec.unit.length > SHORT_UNIT || widest * CHARACTER > gutter - 9;
     if (unitAbove) axis.ticks = axis.ticks.map(([at, text]) => [at, text.split(" ")[0]]);
-    return [axis.low, axis.high];
+    return [axis.low, headroom(axis, levels)];
   }
 
-  // Behind the lines: breaches, shaded and as a bar above the plot; phases as dashed lines, hatched where it is not
+  // What reaches the top of the axis, as 100 % does, stays visible below its edge.
+  function headroom({ low, high }, levels) {
+    const room = 0.06 * (high - low);
+    return Math.max(...levels, -Infinity) > high - room && high > 0 ? high + room : high;
+  }
+
+  // Behind the lines: limits; breaches, shaded and as a bar above the plot; phases as dashed lines, hatched where it is not
   // known exactly when they begin or end.
-  function behind({ ctx, bbox: { left, top, width, height }, valToPos }) {
+  function behind(plot) {
+    const { ctx, bbox: { left, top, width, height }, valToPos } = plot;
     const inside = (x) => Math.max(left, Math.min(left + width, x));
     for (const [from, to, severity = spec.severity] of spec.spans) {
       const a = inside(valToPos(data.start + from, "x", true)), b = inside(valToPos(data.start + to, "x", true));
@@ -115,6 +125,15 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
       const a = inside(valToPos(data.start + from, "x", true)), b = inside(valToPos(data.start + to, "x", true));
       if (b - a >= 3 * ratio) hatched(ctx, a, top, b - a, height);
     }
+    for (const [level, , severity] of limits) {
+      const y = Math.round(plot.valToPos(level, "y", true));
+      if (y < top || y > top + height) continue;
+      ctx.strokeStyle = edge(severity);
+      ctx.lineWidth = 1.2 * ratio;
+      line(ctx, [left, y], [left + width, y], [6, 4]);
+    }
+    ctx.strokeStyle = colour("--quiet");
+    ctx.lineWidth = ratio;
     for (const [name, from, to] of data.phases) {
       const a = inside(valToPos(data.start + from, "x", true)), b = inside(valToPos(data.start + to, "x", true));
       if (b <= a) continue;
@@ -147,7 +166,7 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
     return "";
   }
 
-  // In front of the lines: the limits, each label where it covers the fewest samples; a unit too long for the ticks.
+  // In front of the lines: the labels of limits, each where it covers the fewest samples; a unit too long for the ticks.
   function inFront(plot) {
     const { ctx, bbox: { left, top, width, height } } = plot;
     if (unitAbove && kind !== "strip") {
@@ -157,14 +176,12 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
       ctx.textBaseline = "top";
       ctx.fillText(shortened(ctx, spec.unit, left - 4 * ratio), left - 9 * ratio, top - HEAD[kind] * ratio + 2 * ratio);
     }
-    const lines = limits.map(([level, text]) => [Math.round(plot.valToPos(level, "y", true)), text])
+    const lines = limits.map(([level, text, severity]) => [Math.round(plot.valToPos(level, "y", true)), text, severity])
       .filter(([y]) => y >= top && y <= top + height);
-    ctx.strokeStyle = colour("--ink");
-    ctx.lineWidth = 1.8 * ratio;
-    for (const [y] of lines) line(ctx, [left, y], [left + width, y]);
     const taken = [];
-    for (const [y, text] of lines) {
+    for (const [y, full, severity] of lines) {
       ctx.font = `${kind === "strip" ? 400 : 600} ${12 * ratio}px ${font.slice(5)}`;
+      const text = shortened(ctx, full, width - 20 * ratio);
       const wide = ctx.measureText(text).width + 10 * ratio, tall = 16 * ratio;
       const levels = [y - tall - 2 * ratio, y + 3 * ratio].filter((at) => at >= top - ratio && at + tall <= top + height + ratio);
       const places = (levels.length ? levels : [y - tall - 2 * ratio])
@@ -178,7 +195,7 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
       ctx.fillStyle = colour("--panel");
       ctx.fillRect(x, at, wide, tall);
       ctx.globalAlpha = 1;
-      ctx.fillStyle = colour("--ink");
+      ctx.fillStyle = edge(severity);
       ctx.textAlign = "left";
       ctx.textBaseline = "middle";
       ctx.fillText(text, x + 5 * ratio, at + tall / 2);

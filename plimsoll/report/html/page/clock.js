@@ -7,6 +7,7 @@ const TIME_STEPS = [
   ...[1, 2, 3, 6, 12].map((n) => n * HOUR), ...[1, 2, 7, 14, 28, 91, 182, 364].map((n) => n * DAY),
 ];
 const A_MONDAY = 4 * DAY * 1000; // 1970-01-05
+const LEAST_SPAN = 0.04; // of its highest value an axis shows at least this share: less is noise
 const FAR_FROM_ZERO = 0.75; // an axis omits 0 if all its values are above this share of the highest
 const SHORT_UNIT = 4;
 
@@ -76,6 +77,8 @@ function valueAxis(lowest, highest, { unit, binary, marks }) {
   let low = Math.min(lowest, highest), high = Math.max(lowest, highest);
   if (low >= 0 && low < FAR_FROM_ZERO * high) low = 0;
   else if (high <= 0 && high > FAR_FROM_ZERO * low) high = 0;
+  const least = LEAST_SPAN * Math.max(Math.abs(low), Math.abs(high));
+  if (high > low && high - low < least) [low, high] = [low - (least - high + low) / 2, high + (least - high + low) / 2];
   if (high <= low) { low = Math.min(low, 0); high = Math.max(high, 0) || (low === 0 ? 1 : 0); }
   const rough = (high - low) / marks, power = 10 ** Math.floor(Math.log10(rough));
   const step = binary && rough >= 1
