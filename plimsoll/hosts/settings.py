@@ -95,11 +95,15 @@ class InstanceFacts(_Facts):
 
 
 class HostFacts(_Facts):
-    """Facts of a host, facts of its instances where they differ, and thresholds for this host only."""
+    """Facts of a host, facts of its instances where they differ, and thresholds for this host only.
+
+    `labels` are for people, who choose and group hosts by them on the pages.
+    """
 
     processors: float | None = Field(default=None, gt=0)
     clock_mhz: float | None = Field(default=None, gt=0)
     memory_mb: float | None = Field(default=None, gt=0)
+    labels: dict[str, str] = {}
     instances: dict[str, InstanceFacts] = {}
     rules: dict[str, RuleSettings] = {}
 
@@ -122,6 +126,10 @@ class Settings(_Strict):
         """Every host that the file names, without duplicates."""
         by_name = {host_key(host): host for host in reversed((*self.run.hosts, *self.hosts))}
         return tuple(reversed(by_name.values()))
+
+    def labels(self) -> Mapping[str, Mapping[str, str]]:
+        """The labels of each host that has some, by its case-folded name."""
+        return {host_key(host): facts.labels for host, facts in self.hosts.items() if facts.labels}
 
     def facts(self) -> GivenFacts:
         """Return the facts of hosts and instances. Hosts that are only named have an empty entry."""

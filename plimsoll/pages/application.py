@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from starlette.datastructures import Headers
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Match, Route
@@ -12,6 +13,7 @@ from plimsoll.pages.alerts import routes as alerts
 from plimsoll.pages.charts import routes as chart_api
 from plimsoll.pages.charts.hosts_in_range import Scenes
 from plimsoll.pages.dashboards import routes as dashboards
+from plimsoll.pages.finding import routes as finding
 from plimsoll.pages.health import routes as health
 from plimsoll.pages.hosts import routes as hosts
 from plimsoll.pages.reviewing.run_reviews import RunReviews
@@ -23,14 +25,18 @@ from plimsoll.pages.uploads import routes as uploads
 from plimsoll.pages.uploads import upload_page
 from plimsoll.up.watched import Watched
 
+_LEAST_PACKED = 1000  # bytes
+_EFFORT = 3  # a page of many hosts becomes 8 times smaller, in a few ms
+
 
 def routes(watched: Watched) -> Sequence[BaseRoute]:
     """The routes of all pages and of the data they ask for."""
     frame, scenes, reviews = Frame(watched.zone), Scenes(watched), RunReviews(watched)
-    return [
+    found: list[Route] = [
         *static_files.routes(),
         *health.routes(watched, frame),
         *hosts.routes(watched, frame, scenes),
+        *finding.routes(watched, frame),
         *alerts.routes(watched, frame),
         *rules.routes(watched, frame),
         *chart_api.routes(watched, frame, scenes),
@@ -40,6 +46,9 @@ def routes(watched: Watched) -> Sequence[BaseRoute]:
         *upload_page.routes(frame, reviews),
         _missing(frame),
     ]
+    for one in found:
+        one.app = GZipMiddleware(one.app, _LEAST_PACKED, _EFFORT)
+    return found
 
 
 def _missing(frame: Frame) -> Route:

@@ -1,5 +1,6 @@
 """The pages of alerts: what they list, and that alerts are silenced and acknowledged there."""
 
+import time
 from urllib.parse import urlencode
 
 import pytest
@@ -161,7 +162,7 @@ def test_what_fires_and_what_is_about_to(chromium, told, pages):
                 assert "acknowledged by joe: known" in rows[0]
                 assert "<script>alert(1)</script>\"'\\u202eevil" in "".join(rows)
                 pending = one.page.get_by_role("list", name="Pending").inner_text()
-                assert "Processor time of MAIL1 is 93 %; it should stay at or below 90 %." in pending
+                assert "Processor time on MAIL1: 93 %; it should stay at or below 90 %." in pending
                 assert "fires in 3 min" in pending
                 assert "1 alert of severity info" in one.page.locator("#notes").inner_text()
                 assert "Notification to team (mailto://****) fails since" in one.page.locator("#now").inner_text()
@@ -187,6 +188,17 @@ def test_lists_are_brought_up_to_date_while_somebody_types(chromium, told, duckd
         page.get_by_role("alert").get_by_text("No answer from Plimsoll since").wait_for()
 
 
+def test_one_click_silences(told, pages, chromium):
+    number = told.fired("WEB01")
+    for length in ("1 h", "8 h", "1 day"):
+        with opened(chromium, f"{pages.address}/alerts/{number}") as one:
+            one.page.get_by_role("button", name=f"Silence for {length}").click()
+            one.page.locator(".made", has_text="matches 1 alert firing now").wait_for()
+    held = silences.active(told.file, time.time_ns())
+    assert [round((one.until - one.start) / 3.6e12) for one in held] == [1, 8, 24]
+    assert {(one.rule, one.host) for one in held} == {(CPU, "WEB01")}
+
+
 def test_the_page_of_an_alert(chromium, told, duckdb, pages):
     told.sampled(duckdb, "WEB01")
     told.fired("WEB01", 3 * HOUR, ended=MINUTE)
@@ -199,8 +211,10 @@ def test_the_page_of_an_alert(chromium, told, duckdb, pages):
     for width, scheme in ((WIDE, "light"), (NARROW, "dark")):
         with opened(chromium, f"{pages.address}/alerts/{number}", width=width, scheme=scheme) as one:
             page = one.page
+            assert page.locator("h1").inner_text() == "WEB01 is short of processors"
+            assert page.locator("h1").evaluate("one => one.getBoundingClientRect().bottom") < 300
             assert (
-                page.locator("h1").inner_text().startswith("Processor time of WEB01 has been past its limit for 20 min")
+                page.locator(".evidence").inner_text().startswith("Processor time on WEB01, past its limit for 20 min")
             )
             facts = page.locator(".facts").inner_text()
             assert "≤ 90 % (1 min mean)" in facts
@@ -212,7 +226,11 @@ def test_the_page_of_an_alert(chromium, told, duckdb, pages):
             assert panel.startswith("/dashboards/")
             assert "host=WEB01&from=" in panel
             looks = page.locator(".looks figcaption").all_inner_texts()
-            assert looks == ["Privileged time", "Processor time of a process", "Processor queue length"]
+            assert [one.split(" · ")[0] for one in looks] == [
+                "Privileged time",
+                "Processor time of a process",
+                "Processor queue length",
+            ]
             text = page.locator("main").inner_text()
             assert "sqlservr (812) 240 %" in text
             assert "message to team: sent" in text

@@ -15,6 +15,20 @@ def test_the_zone_of_the_address_is_shown_and_kept_by_links(here, chromium):
         one.page.locator(".zones [aria-current]", has_text="UTC").wait_for()
 
 
+def test_times_are_in_the_zone_of_the_reader_until_another_is_chosen(here, chromium):
+    context = chromium.new_context(timezone_id="Asia/Tokyo")
+    page = context.new_page()
+    chosen = page.locator(".zones [aria-current]")
+    page.goto(here.address)
+    page.locator(".zones [aria-current]", has_text="Asia/Tokyo").wait_for()
+    page.locator("header nav a", has_text="Alerts").click()
+    assert "Asia/Tokyo" in chosen.inner_text()
+    page.locator(".zones a", has_text="UTC").first.click()
+    page.goto(f"{here.address}/runs")
+    assert chosen.inner_text() == "UTC"
+    context.close()
+
+
 @pytest.mark.parametrize("zone", ["Nowhere/Land", "<script>alert(1)</script>", "../../etc/passwd", "+99:00"])
 def test_a_zone_that_is_not_known_changes_nothing(here, zone):
     answer = here.request("GET", f"/?zone={zone}")

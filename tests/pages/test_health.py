@@ -12,8 +12,9 @@ from plimsoll.alerting.judged_now import JudgedNow
 from plimsoll.alerting.troubles import Trouble
 from plimsoll.model.times import SECOND
 from plimsoll.pages.health import words
+from plimsoll.pages.health.choice import Choice
 from plimsoll.pages.health.host_cells import cells
-from plimsoll.pages.health.host_table import host_table
+from plimsoll.pages.health.host_table import Hosts, host_table
 from plimsoll.pages.health.sparkline import Recent
 from plimsoll.receive.writing import WritingState
 from plimsoll.rules.states import State
@@ -46,7 +47,7 @@ def hosts(page):
     """The hosts in order, with what their cells say."""
     found = {}
     for row in page.locator(".hosts tbody tr").all():
-        cells = [" ".join(text.split()) for text in row.locator("td").all_inner_texts()]
+        cells = [" ".join(text.split()) for text in row.locator("td:not(.state)").all_inner_texts()]
         found[row.locator("th b").inner_text()] = [text for text in cells if text]
     return found
 
@@ -78,7 +79,7 @@ def test_hosts_are_listed_worst_first_and_say_how_they_are(watching, served, chr
         assert found["busy"][0] == "▲92 % , warning, limit < 80 % for 45 min"
         assert found["silent"] == ["○no data for 10 min"]
         assert found["blank"] == []
-        assert "crossed for 2 min" in found["waits"][0]
+        assert "for 2 min" in found["waits"][0]
         assert "40 % E:" in found["calm"][1]
         assert "1 host silent" in one.page.locator(".basis").inner_text()
 
@@ -100,6 +101,101 @@ def test_no_alert_is_hidden_however_many_there_are(watching, served, chromium):
         assert "2 more crossed" in row.inner_text()
         shown = row.locator(".others .cell").count()
         assert shown + int(row.locator(".rest").inner_text().split()[0]) == len(WITHOUT_COLUMN)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_the_cause_its_evidence_and_what_to_look_at_stand_on_the_first_screen(
+    width, scheme, watching, served, chromium
+):
+    of_all_kinds(watching)
+    with opened(chromium, served.address, width=width, scheme=scheme) as one:
+        found = one.page.locator(".alerts li", has_text="short has too little memory")
+        assert found.evaluate("one => one.getBoundingClientRect().bottom") < 844
+        said = found.inner_text()
+        for part in (
+            "1,064 s",
+            "above 3,600 s",
+            "1 signal says so",
+            "processors, disks not judged",
+            "look at Disk reads",
+        ):
+            assert part in said
+
+
+def test_a_thousand_hosts_are_lines_of_which_one_finds_those_one_wants(watching, served, chromium):
+    names = [f"{'WEB' if at % 2 else 'db'}{at:04}.example.org" for at in range(1000)]
+    watching.sees(*names)
+    for at, name in enumerate(names):
+        watching.judges(CPU, name, 20 + at % 50)
+        watching.judges("context-switches", name, 9000)
+        watching.judges(FREE, name, 60, instance="C:")
+    watching.judges(CPU, names[700], 95, State.FIRING, 9 * MINUTE)
+    watching.steps()
+    rows = "tbody tr:not(.group)"
+    for width in (WIDE, NARROW):
+        with opened(chromium, served.address, width=width) as one:
+            page = one.page
+            assert {round(box["height"]) for row in page.locator(rows).all()[:20] if (box := row.bounding_box())} == {
+                28
+            }
+            assert page.locator(rows).count() == 100
+            assert page.locator(rows).first.get_attribute("data-key") == names[700]
+            assert "And 900 hosts more" in page.locator("section .note").first.inner_text()
+            assert page.locator(".hosts .host b").evaluate_all(
+                "all => all.every(one => one.getClientRects().length == 1)"
+            )
+            page.locator("[name=q]").fill("web0007")
+            page.locator(".hosts tbody tr").nth(1).wait_for(state="detached")
+            assert "q=web0007" in page.url
+            page.locator("[name=q]").fill("")
+            page.locator("[name=group]").select_option("name")
+            page.locator(".group", has_text="WEB*").wait_for(state="attached")
+            assert one.fits
+            assert one.violations() == []
+            assert one.complaints == []
+    with opened(chromium, f"{served.address}/?state=warning") as one:
+        assert [*hosts(one.page)] == [names[700]]
+        titles = one.page.locator("thead th").all_inner_texts()
+        assert titles[-1].startswith("Context switches")  # its limit is of machines of long ago
+    answer = served.request("GET", "/api/health", headers={"Accept-Encoding": "gzip"}, preload_content=False)
+    assert len(answer.read(decode_content=False)) < 60_000
+
+
+@pytest.mark.parametrize("count", [5, 40, 200, 1500])
+def test_the_wall_is_one_screen_at_any_number_of_hosts(count, watching, served, chromium):
+    watching.sees(*[f"host{at:04}" for at in range(count)])
+    for at in range(0, count, 4):
+        watching.judges(CPU, f"host{at:04}", 92, State.FIRING, 9 * MINUTE)
+    watching.steps()
+    with opened(chromium, f"{served.address}/?wall=1") as one:
+        one.page.set_viewport_size({"width": 1920, "height": 1080})
+        assert one.page.evaluate("document.documentElement.scrollHeight <= innerHeight")
+        assert one.page.locator(".tiles li").last.evaluate("one => one.getBoundingClientRect().bottom") <= 1080
+        shown = one.page.locator(".tiles li").count()
+        more = one.page.locator("section > .note")
+        assert shown + (int(more.inner_text().split()[1].replace(",", "")) if more.count() else 0) == count
+        assert one.violations() == []
+
+
+def test_hosts_are_chosen_and_grouped_by_their_labels():
+    named = [HostHealth(name, HostState.HEALTHY) for name in ("a1", "a2", "b1")]
+    known = Hosts(named, (), {}, {"a1": {"site": "Berlin"}, "b1": {"site": "Oslo"}})
+    grouped = host_table(known, Choice(group="site"), SITE.catalogue)
+    assert {one.title: [row.name for row in one.rows] for one in grouped.groups} == {
+        "site=Berlin": ["a1"],
+        "without site": ["a2"],
+        "site=Oslo": ["b1"],
+    }
+    assert [row.name for row in host_table(known, Choice(label="site=Oslo"), SITE.catalogue).rows] == ["b1"]
+
+
+def test_an_empty_page_says_how_to_add_a_host(served, chromium):
+    for width in (WIDE, NARROW):
+        with opened(chromium, served.address, width=width) as one:
+            assert f'urls = ["{served.address}"]' in one.page.locator(".copy").first.inner_text()
+            assert one.fits
+            assert one.violations() == []
 
 
 def test_what_fires_without_data_stays_red_and_a_silent_host_keeps_its_cells(watching, served):
@@ -134,7 +230,7 @@ def test_hostile_names_are_text_on_every_width(width, watching, served, chromium
         assert not set("\u202e\x1b") & set(one.page.content())
         assert one.fits
         assert one.violations() == []
-        one.page.locator(".hosts .cell.is-warning").first.click()
+        one.page.locator(".hosts .cell.is-warning" if width == WIDE else ".alerts .cause").first.click()
         one.page.wait_for_url("**/alerts/*")
 
 
@@ -266,5 +362,7 @@ def test_a_cell_and_a_row_say_why_they_are_marked():
     assert words.of_cell(held, None, MINUTE)[1] == "passed its limit, ends when at most 85 %"
     (odd,) = judged(nan, State.NO_DATA, -51)["web1"].values()
     assert words.figure(odd) == ("cannot be: -51 %", "")
-    found = host_table([HostHealth("web1", HostState.HEALTHY)], (), judged(99, State.PENDING), SITE.catalogue)
+    found = host_table(
+        Hosts([HostHealth("web1", HostState.HEALTHY)], (), judged(99, State.PENDING)), Choice(), SITE.catalogue
+    )
     assert (found.rows[0].pending, found.pending) == ("critical", "critical")

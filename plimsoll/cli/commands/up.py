@@ -97,7 +97,7 @@ def _run(options: Options, folder: Path, lock: OnlyOne, listen: Listen, certific
     catalogue = load(options.packs, options.only)
     given = host_settings.load(options.config) if options.config else host_settings.Settings()
     overrides = given.overrides(options.config or Path(host_settings.FILE_NAME), catalogue.rules, catalogue.signals)
-    site = Site(catalogue, overrides, given.drives())
+    site = Site(catalogue, overrides, given.drives(), given.labels())
     log_lines.set_up()
     collector = Collector() if options.collect else None
     started = time.time_ns()

@@ -10,6 +10,8 @@ from starlette.datastructures import QueryParams
 from plimsoll.alerting.book import search, silences
 from plimsoll.alerting.book.history import Event, events
 from plimsoll.alerting.book.record import Alert
+from plimsoll.alerting.causes import cause, certainty, unjudged
+from plimsoll.alerting.incidents import Incident
 from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.model.value_text import quantity
 from plimsoll.notify.outbox import notifications
@@ -54,8 +56,13 @@ def content(watched: Watched, alert: Alert, asked: QueryParams, zone: Zone) -> d
     start = str((alert.begin - _BEFORE) // MILLISECOND)
     end = "now" if alert.ended_at is None else str(min(alert.ended_at + _AFTER, now) // MILLISECOND)
     names = rule.look_at if rule and alert.signal else ()
+    fires = alert.firing and alert.kind == "rule"
+    mates = [one for one in watched.health().alerts if one.incident == alert.incident and one.id != alert.id]
+    sure = [certainty(Incident([alert, *mates])), unjudged(alert.host, watched.judged(), signals)] if fires else []
     return {
         "alert": alert,
+        "cause": cause(alert) if fires else "",
+        "sure": " · ".join(one for one in sure if one),
         "sentence": sentence(alert, zone, now),
         "marks": [*marks(alert, silences.active(watched.file, now), zone)],
         "facts": [*_facts(alert, zone, now)],

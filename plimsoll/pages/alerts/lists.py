@@ -191,7 +191,7 @@ class Lists:
         value, limit = quantity(one.value, signal.unit), should_text(one.healthy, signal.unit)
         return Pending(
             severity=one.rule.severity,
-            sentence=f"{signal.title} of {one.subject} is {value}; it {limit}.",
+            sentence=f"{signal.title} on {one.subject}: {value}; it {limit}.",
             crossed=duration_text(max(at - (one.since or at), 0) // SECOND * SECOND),
             left=duration_text(max(_left(one, at), 0) // SECOND * SECOND),
             rule=one.rule.id,

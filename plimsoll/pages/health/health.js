@@ -2,7 +2,7 @@
 import { answered, ask, lastAnswer, notAnswered } from "./answers.js";
 import { renew } from "./renew.js";
 
-const EVERY = 10_000, SOON = 2_000;  // ms
+const EVERY = 10_000, SOON = 2_000, TYPED = 200;  // ms
 const health = document.getElementById("health");
 let timer;
 
@@ -30,6 +30,20 @@ async function update() {
   clearTimeout(timer);
   timer = setTimeout(update, EVERY);
 }
+
+// The hosts that are looked for are shown while one types; without a script the form has a button.
+let typing;
+function look(event) {
+  const form = event.target.closest("#choose");
+  if (!form) return;
+  clearTimeout(typing);
+  typing = setTimeout(() => {
+    const asked = new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== ""));
+    history.replaceState(null, "", asked.size ? `?${asked}` : location.pathname);
+    update();
+  }, TYPED);
+}
+health.addEventListener("input", look);
 
 document.addEventListener("visibilitychange", () => document.hidden || update());
 window.addEventListener("online", update);

@@ -1,20 +1,23 @@
 """The table of hosts by signals on the health page: its columns, and its rows with the worst first."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from plimsoll.alerting.book.record import Alert
+from plimsoll.alerting.causes import cause
 from plimsoll.alerting.health import HostHealth, HostState
+from plimsoll.alerting.incidents import incidents
 from plimsoll.dashboards.areas import load_areas
 from plimsoll.dashboards.limits import shortly
-from plimsoll.model.host_key import host_key
+from plimsoll.model.host_key import HostKey, host_key
+from plimsoll.pages.health.choice import Choice
 from plimsoll.pages.health.host_cells import CROSSED, Cell, Cells
 from plimsoll.rules.load import Catalogue
 from plimsoll.rules.schema.field_types import Severity
 
-MOST_COLUMNS = 8
-MOST_ROWS = 300
+MOST_COLUMNS = 7
 _MOST_OTHERS = 3
 
 Grade = Literal["critical", "warning", "silent", "not judged", "pending", "healthy"]
@@ -50,62 +53,164 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class Tile:
+    """A host on the wall view."""
+
+    name: str
+    grade: Grade
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Hosts that are shown together: what they share, how many there are of each grade, and the rows that are shown."""
+
+    title: str
+    grades: Mapping[Grade, int]
+    rows: Sequence[Row]
+
+    @property
+    def total(self) -> int:
+        """How many hosts it has."""
+        return sum(self.grades.values())
+
+
+@dataclass(frozen=True, slots=True)
 class HostTable:
     """The table.
 
-    `has_others`: some host is past a limit of a signal that is in no column. `level` is the highest water level of all
-    cells, None if there is none. `pending` is the gravest of the rows. `more` hosts, the best ones, are left out.
+    `grades` counts all hosts, `total` those that were chosen, `more` of these are left out. `has_others`: some host is
+    past a limit of a signal that is in no column. `level` is the highest water level of all cells, None if there is
+    none. `pending` is the gravest of the rows. `tiles` are the chosen hosts.
     """
 
     columns: Sequence[Column]
-    rows: Sequence[Row]
+    groups: Sequence[Group]
+    grades: Mapping[Grade, int]
+    total: int
     has_others: bool
     level: float | None
     pending: Severity
-    more: int = 0
+    more: int
+    tiles: Sequence[Tile]
+
+    @property
+    def rows(self) -> list[Row]:
+        """The rows of all groups."""
+        return [row for group in self.groups for row in group.rows]
 
 
-def host_table(hosts: Sequence[HostHealth], alerts: Collection[Alert], cells: Cells, catalogue: Catalogue) -> HostTable:
-    """The table of these hosts, and of any other that an alert names."""
-    named = {host_key(one.name): one for one in hosts}
-    for one in alerts:
+@dataclass(frozen=True)
+class Hosts:
+    """What is known of hosts: their state, the alerts that fire, and by case-folded name their cells, labels, packs."""
+
+    health: Sequence[HostHealth]
+    alerts: Collection[Alert]
+    cells: Cells
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    packs: Mapping[str, Collection[str]] = field(default_factory=dict[str, Collection[str]])
+
+
+def host_table(hosts: Hosts, choice: Choice, catalogue: Catalogue) -> HostTable:
+    """The table of the chosen hosts, the worst first; also of any that only an alert names."""
+    named = {host_key(one.name): one for one in hosts.health}
+    for one in hosts.alerts:
         if one.host and host_key(one.host) not in named:
             named[host_key(one.host)] = HostHealth(one.host, HostState.ALERT, "not on the roster")
-    signals = _signals([cell for host in named for cell in cells.get(host, {}).values()], catalogue)
-    critical = {host_key(one.host) for one in alerts if one.severity == "critical" and one.kind != "host-silent"}
-    warning = {host_key(one.host) for one in alerts if one.severity == "warning"}
-    rows: list[Row] = []
+    graded = _graded(hosts, named)
+    grades = _counted(graded)
+    chosen: list[tuple[HostKey, Grade]] = [
+        (host, grade) for host, grade in graded if choice.takes(named[host].name, grade, hosts.labels.get(host, {}))
+    ]
+    signals = _signals([cell for host, _ in chosen for cell in hosts.cells.get(host, {}).values()], catalogue)
+    causes = _causes(hosts.alerts)
+    grouped: dict[str, list[tuple[HostKey, Grade]]] = {}
+    for host, grade in chosen:
+        packs = hosts.packs.get(host, ())
+        title = choice.group_of(named[host].name, hosts.labels.get(host, {}), packs)
+        grouped.setdefault(title, []).append((host, grade))
+    left, groups = choice.rows, list[Group]()
+    for title, some in grouped.items():
+        rows = [
+            _row(named[host], causes.get(host, ""), hosts.cells.get(host, {}), signals, grade)
+            for host, grade in some[:left]
+        ]
+        left -= len(rows)
+        groups.append(Group(title, _counted(some), rows))
+    columns = [Column(one, catalogue.signals[one].title, _limit(one, hosts.cells)) for one in signals]
+    levels = [one.level for own in hosts.cells.values() for one in own.values() if one.level is not None]
+    shown = [row for group in groups for row in group.rows]
+    return HostTable(
+        columns=columns,
+        groups=groups,
+        grades=grades,
+        total=len(chosen),
+        has_others=any(row.others for row in shown),
+        level=max(levels, default=None),
+        pending=_gravest(row.pending for row in shown if row.grade == "pending"),
+        more=len(chosen) - len(shown),
+        tiles=[Tile(named[host].name, grade, causes.get(host, "") or named[host].note) for host, grade in chosen],
+    )
+
+
+def _counted(graded: Iterable[tuple[HostKey, Grade]]) -> Mapping[Grade, int]:
+    """How many hosts there are of each grade, the worst first."""
+    found = Counter[Grade](grade for _, grade in graded)
+    return {grade: found[grade] for grade in _ORDER if found[grade]}
+
+
+def _graded(hosts: Hosts, named: Mapping[HostKey, HostHealth]) -> list[tuple[HostKey, Grade]]:
+    """Every host with its grade, the worst first."""
+    critical = {host_key(one.host) for one in hosts.alerts if one.severity == "critical" and one.kind != "host-silent"}
+    warning = {host_key(one.host) for one in hosts.alerts if one.severity == "warning"}
+    found: list[tuple[HostKey, Grade]] = []
     for host, one in named.items():
-        own = cells.get(host, {})
+        own = hosts.cells.get(host, {})
         grade: Grade = "critical" if host in critical else "warning" if host in warning else _grade(one, own.values())
-        rows.append(_row(one, own, signals, grade))
-    rows.sort(key=lambda row: (_ORDER.index(row.grade), row.name.casefold()))
-    more, rows = len(rows[MOST_ROWS:]), rows[:MOST_ROWS]
-    columns = [Column(one, catalogue.signals[one].title, _limit(one, cells)) for one in signals]
-    levels = [one.level for row in rows for one in (*row.cells, *row.others) if one and one.level is not None]
-    pending = _gravest(row.pending for row in rows if row.grade == "pending")
-    return HostTable(columns, rows, any(row.others for row in rows), max(levels, default=None), pending, more)
+        found.append((host, grade))
+    return sorted(found, key=lambda one: (_ORDER.index(one[1]), one[0]))
+
+
+def _causes(alerts: Iterable[Alert]) -> Mapping[HostKey, str]:
+    """What is wrong with each host, without its name: of several incidents the gravest."""
+    found: dict[HostKey, str] = {}
+    for one in incidents(alerts):
+        host = one.worst.host
+        if host and one.worst.kind != "host-silent":
+            text = cause(one.worst).removeprefix(host).removeprefix(":").strip()
+            found.setdefault(host_key(host), text)
+    return found
 
 
 def _signals(cells: Iterable[Cell], catalogue: Catalogue) -> list[str]:
-    """The signals of the columns: of those in areas.yaml its own, then those that are crossed, then the first."""
+    """The signals of the columns: what is crossed, then what most hosts have and limits of today judge."""
     health = load_areas().health
-    found: dict[str, bool] = {}
+    have, crossed, today = Counter[str](), set[str](), set[str]()
     for one in cells:
-        found[one.signal] = found.get(one.signal, False) or one.standing in CROSSED
+        have[one.signal] += 1
+        if one.standing in CROSSED:
+            crossed.add(one.signal)
+        rule = catalogue.rules.get(one.key[0])
+        if one.healthy and rule and not (rule.measured_on and rule.where):
+            today.add(one.signal)
     limits = (catalogue.rules[rule].signal for group in health.limits for rule in group if rule in catalogue.rules)
-    known = [one for one in dict.fromkeys([*health.hosts, *limits]) if one in found]
-    chosen = sorted(known, key=lambda one: (one not in health.hosts, not found[one]))[:MOST_COLUMNS]
-    return [one for one in known if one in chosen]
+    known = [one for one in dict.fromkeys([*health.hosts, *limits]) if one in have]
+    few = max(have.values(), default=0) // 20
+
+    def worth(signal: str) -> tuple[object, ...]:
+        return signal not in crossed, have[signal] <= few, signal not in today, signal not in health.hosts
+
+    chosen = sorted(known, key=worth)[:MOST_COLUMNS]
+    return sorted((one for one in known if one in chosen), key=lambda one: one not in today)
 
 
-def _row(host: HostHealth, own: Mapping[str, Cell], signals: Sequence[str], grade: Grade) -> Row:
+def _row(host: HostHealth, why: str, own: Mapping[str, Cell], signals: Sequence[str], grade: Grade) -> Row:
     others = [cell for signal, cell in own.items() if signal not in signals and cell.standing in CROSSED]
     others.sort(key=lambda cell: cell.place)
     return Row(
         name=host.name,
         grade=grade,
-        note=host.note,
+        note=why or host.note,
         newest=host.newest,
         cells=[own.get(signal) for signal in signals],
         others=others[:_MOST_OTHERS],

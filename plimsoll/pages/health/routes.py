@@ -1,6 +1,7 @@
 """The first page: whether all is well, what fires, and the hosts by signals. Its script renews it every 10 s."""
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from starlette.requests import Request
@@ -8,46 +9,55 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from plimsoll.alerting.book import silences
-from plimsoll.alerting.health import HostState
-from plimsoll.alerting.incidents import incidents
-from plimsoll.model.host_key import host_key
+from plimsoll.alerting.causes import unjudged
+from plimsoll.alerting.incidents import Incident, incidents
+from plimsoll.alerting.judged_now import JudgedNow
 from plimsoll.pages.health import words as health_words
 from plimsoll.pages.health.cell_links import address
-from plimsoll.pages.health.host_cells import Cell, cells, shown
-from plimsoll.pages.health.host_table import Row, host_table
+from plimsoll.pages.health.choice import STEP, Choice, label_choices
+from plimsoll.pages.health.host_cells import Cell
+from plimsoll.pages.health.host_table import HostTable, Row, Tile, host_table
+from plimsoll.pages.health.now import HealthNow
 from plimsoll.pages.health.recent_values import RecentValues
 from plimsoll.pages.health.sparkline import Sparkline
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.report.html.gauge import water
 from plimsoll.up.watched import Watched
 
-_MOST_ALERTS = 10
+_MOST_ALERTS = 5
+_MOST_ON_WALL = 3
+# How many tiles of each size fit a screen of 16 by 9, below three incidents.
+_TILES = (("xl", 30), ("l", 96), ("m", 240), ("s", 576))
 
 
 def routes(watched: Watched, frame: Frame) -> list[Route]:
     """The page, and the part of it that is renewed."""
     recent = RecentValues(watched)
+    now = HealthNow(watched, recent)
 
     def page(request: Request) -> Response:
-        content = _content(watched, frame, recent, request)
+        content = _content(watched, frame, now, recent, request)
         return frame.page(request, "health/health.html.j2", content["mark"], **content)
 
     def part(request: Request) -> Response:
-        content = _content(watched, frame, recent, request)
+        content = _content(watched, frame, now, recent, request)
         text = frame.fragment("health/health_now.html.j2", links=frame.links(request), **content)
         return HTMLResponse(text.encode(errors="replace"))
 
     return [Route("/", page), Route("/api/health", part)]
 
 
-def _content(watched: Watched, frame: Frame, recent: RecentValues, request: Request) -> dict[str, Any]:
+def _content(
+    watched: Watched, frame: Frame, found_now: HealthNow, recent: RecentValues, request: Request
+) -> dict[str, Any]:
     now, zone, links = time.time_ns(), frame.zone_of(request), frame.links(request)
-    health, catalogue = watched.health(), watched.site.catalogue
-    silent = {host_key(one.name) for one in health.hosts if one.state == HostState.SILENT}
-    judged = recent.follow(health.evaluated, shown(watched.judged()), silent) if health.evaluated else {}
-    table = host_table(health.hosts, health.alerts, cells(judged, health.alerts, catalogue), catalogue)
+    health, hosts = found_now.hosts()
+    choice, is_wall = Choice.of(request.query_params), "wall" in request.query_params
+    table = host_table(hosts, choice, watched.site.catalogue)
     found, silenced = incidents(health.alerts), silences.active(watched.file, now)
     alerts = [one.worst for one in found]
+    listed = found[: _MOST_ON_WALL if is_wall else _MOST_ALERTS]
+    judged = watched.judged() if listed else ()
 
     def sparkline(cell: Cell) -> Sparkline | None:
         return recent.sparkline(cell.key, cell.healthy.limit if cell.healthy else None)
@@ -63,14 +73,33 @@ def _content(watched: Watched, frame: Frame, recent: RecentValues, request: Requ
         "water": water(table.level),
         "basis": health_words.basis(health, zone, now),
         "as_of": health_words.as_of(health, zone, now),
-        "alerts": [health_words.fires(one, silenced, now) for one in found[:_MOST_ALERTS]],
-        "more": len(found[_MOST_ALERTS:]),
+        "alerts": [health_words.fires(one, silenced, _lacking(watched, one, judged), now) for one in listed],
+        "more": len(found) - len(listed),
         "table": table,
+        "choice": choice,
+        "labels": label_choices(hosts.labels),
+        "label_names": sorted({name for own in hosts.labels.values() for name in own}),
+        "next_rows": choice.rows + STEP,
+        "own_address": f"{request.url.scheme}://{request.url.netloc}",
         "data": health_words.data(health),
-        "is_wall": "wall" in request.query_params,
+        "is_wall": is_wall,
+        "wall": _tiles(table) if is_wall else None,
         "sparkline": sparkline,
         "words": words,
         "figure": health_words.figure,
         "limit": health_words.limit,
         "address": lambda cell, host: address(links, cell, host),
     }
+
+
+def _tiles(table: HostTable) -> tuple[str, Sequence[Tile], int]:
+    """The size of the tiles on the wall, those that fit the screen, the worst first, and how many do not."""
+    most = _TILES[-1][1]
+    size = next((size for size, fits in _TILES if len(table.tiles) <= fits), _TILES[-1][0])
+    return size, table.tiles[:most], len(table.tiles[most:])
+
+
+def _lacking(watched: Watched, incident: Incident, judged: Sequence[JudgedNow]) -> str:
+    """What is not judged on the host of an incident."""
+    alert = incident.worst
+    return unjudged(alert.host, judged, watched.site.catalogue.signals) if alert.kind == "rule" else ""

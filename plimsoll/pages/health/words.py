@@ -6,6 +6,7 @@ from math import isnan
 
 from plimsoll.alerting.book.record import Alert
 from plimsoll.alerting.book.silences import Silence
+from plimsoll.alerting.causes import cause, certainty
 from plimsoll.alerting.health import Answer, Health, HostState
 from plimsoll.alerting.incidents import Incident
 from plimsoll.alerting.wording import named, state_sentence
@@ -23,10 +24,15 @@ _STANDINGS = {Answer.HEALTHY: "healthy", Answer.NO_ALERT: "pending"}
 
 @dataclass(frozen=True, slots=True)
 class Fires:
-    """An incident by its worst alert: a sentence, facts in a few words each, and whether all of it is silenced."""
+    """An incident by its worst alert: its cause, a sentence of evidence, facts in a few words each, and how sure it is.
+
+    `silenced` if all of it is.
+    """
 
     alert: Alert
+    cause: str
     sentence: str
+    sure: str
     facts: Sequence[str]
     silenced: bool
 
@@ -67,13 +73,14 @@ def as_of(health: Health, zone: Zone, now: int) -> str:
     return zone.clock(health.evaluated) if is_old and health.evaluated else ""
 
 
-def fires(incident: Incident, silences: Sequence[Silence], now: int) -> Fires:
-    """An incident as the page shows it: silenced if all of its alerts are."""
+def fires(incident: Incident, silences: Sequence[Silence], lacking: str, now: int) -> Fires:
+    """An incident as the page shows it: silenced if all of its alerts are. `lacking` is what is not judged there."""
     alert = incident.worst
     silenced = all(
         any(one.matches(alert.rule, alert.host, alert.instance) for one in silences) for alert in incident.alerts
     )
-    return Fires(alert, state_sentence(alert), [*_facts(incident, now)], silenced)
+    sure = " · ".join(one for one in (certainty(incident), lacking) if one)
+    return Fires(alert, cause(alert), state_sentence(alert), sure, [*_facts(incident, now)], silenced)
 
 
 def _facts(incident: Incident, now: int) -> Iterator[str]:
@@ -106,7 +113,7 @@ def _of_cell(cell: Cell, newest: int | None, now: int) -> Iterator[str]:
         if cell.ends:
             yield f"passed its limit, ends when {cell.ends}"
     elif cell.standing == "pending":
-        yield f"crossed {crossed}"
+        yield crossed
     elif cell.standing == "none" and newest:
         yield f"for {_long(now - newest)}"
     if cell.alert and cell.alert.stale:

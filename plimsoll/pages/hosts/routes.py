@@ -10,12 +10,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from plimsoll.alerting.book import silences
+from plimsoll.alerting.causes import cause, certainty, unjudged
 from plimsoll.alerting.health import HostHealth, HostState
 from plimsoll.alerting.incidents import Incident, incidents
 from plimsoll.alerting.judged_now import JudgedNow
 from plimsoll.alerting.planning import Key
 from plimsoll.dashboards.areas import Area, load_areas
 from plimsoll.model.host_key import host_key
+from plimsoll.model.remark import counted
 from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.pages.charts.chart_spec import Spec
 from plimsoll.pages.charts.hosts_in_range import Scene, Scenes
@@ -85,6 +87,7 @@ def _content(watched: Watched, health: HostHealth, scene: Scene, zone: Zone, now
     return {
         "host": health,
         "headline": _headline(health, fires),
+        "sure": _sure(watched, host, fires),
         "severity": fires[0].severity if fires else "",
         "incidents": incident_rows(fires, active, zone, now),
         "parts": [*_parts(health.name, scene, own)],
@@ -100,8 +103,14 @@ def _content(watched: Watched, health: HostHealth, scene: Scene, zone: Zone, now
 def _headline(health: HostHealth, fires: Sequence[Incident]) -> str:
     if not fires:
         return f"{health.name}: {health.note or health.state}"
-    titles = list(dict.fromkeys(one.worst.details.title for one in fires))
-    return f"{health.name}: {', '.join(titles[:3])}{f' and {len(titles) - 3} more' if len(titles) > 3 else ''}"
+    more = f", and {counted(len(fires) - 1, 'further incident')}" if len(fires) > 1 else ""
+    return f"{cause(fires[0].worst)}{more}"
+
+
+def _sure(watched: Watched, host: str, fires: Sequence[Incident]) -> str:
+    found = [certainty(fires[0])] if fires else []
+    lacking = unjudged(host, watched.judged(), watched.site.catalogue.signals)
+    return " · ".join(one for one in (*found, lacking) if one)
 
 
 def _parts(host: str, scene: Scene, own: Mapping[str, Cell]) -> Iterator[Part]:

@@ -46,7 +46,10 @@ class Crossed(_Strict):
 
 
 class KeptReview(_Strict):
-    """What the report of a run says in short. `severity` is the worst one that was crossed; empty if none was."""
+    """What the report of a run says in short. `severity` is the worst one that was crossed; empty if none was.
+
+    `cause` is what the run is short of, in sentences; empty if that is not known.
+    """
 
     run: str
     made: Made
@@ -55,6 +58,7 @@ class KeptReview(_Strict):
     word: str
     answer: str
     crossed: tuple[Crossed, ...]
+    cause: str = ""
 
 
 def review_id(run: RunSummary) -> str:

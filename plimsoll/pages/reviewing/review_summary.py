@@ -4,7 +4,9 @@ import time
 from collections.abc import Iterator
 from importlib.metadata import version
 
+from plimsoll.insights.insights import Insights
 from plimsoll.pages.reviewing.kept_reviews import Crossed, KeptReview, Made
+from plimsoll.report.first_screen import first_screen
 from plimsoll.review.findings import CROSSED
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import breach_sentence
@@ -12,8 +14,9 @@ from plimsoll.review.verdict import Verdict
 from plimsoll.rules.severity import SEVERITIES
 
 
-def kept_review(review: Review, rules: str) -> KeptReview:
+def kept_review(insights: Insights, rules: str) -> KeptReview:
     """What a review says in short; `rules` is a hash of the rules it was made with."""
+    review = insights.review
     crossed = tuple(_crossed(review))
     found = {one.severity for one in crossed}
     severe = review.verdict == Verdict.NOT_HEALTHY
@@ -25,6 +28,7 @@ def kept_review(review: Review, rules: str) -> KeptReview:
         word=review.word.removesuffix("."),
         answer=review.answer,
         crossed=crossed,
+        cause=first_screen(insights).cause,
     )
 
 

@@ -89,7 +89,7 @@ def _review(task: ToReview, store: Store, reviews: KeptReviews, say: Say) -> Non
     say(stage="reviewing", done=0, total=0, remarks=_texts([*_of_logs(found), *found.remarks]))
     review, _ = _reviewed(found, run, task.how.catalogue)
     insights = Insights(review)
-    reviews.save(task.review, with_fields(render(insights)), kept_review(insights.review, task.how.rules))
+    reviews.save(task.review, with_fields(render(insights)), kept_review(insights, task.how.rules))
     say(reviewed=task.review)
     if task.upload:
         _keep(store, reviews, task, task.upload, found, run, say)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from plimsoll.alerting.book.record import Alert
 from plimsoll.alerting.book.silences import Silence
+from plimsoll.alerting.causes import cause
 from plimsoll.alerting.incidents import Incident
 from plimsoll.alerting.wording import ended_sentence, still_sentence
 from plimsoll.model.times import Zone, duration_text
@@ -14,7 +15,7 @@ from plimsoll.model.times import Zone, duration_text
 class Row:
     """An alert in a list. `lasted` is empty while it fires: the sentence has it. `marks` are short remarks.
 
-    `inside` are the other alerts of its incident.
+    `inside` are the other alerts of its incident, `cause` what is wrong.
     """
 
     id: int
@@ -26,6 +27,7 @@ class Row:
     rule: str
     marks: Sequence[str]
     inside: Sequence["Row"] = ()
+    cause: str = ""
 
 
 def rows(alerts: Iterable[Alert], silenced: Sequence[Silence], zone: Zone, now: int) -> list[Row]:
@@ -47,8 +49,8 @@ def rows(alerts: Iterable[Alert], silenced: Sequence[Silence], zone: Zone, now: 
 
 def incident_rows(found: Iterable[Incident], silenced: Sequence[Silence], zone: Zone, now: int) -> list[Row]:
     """The rows of incidents, each with the rows of its other alerts inside."""
-    made = [rows(one.alerts, silenced, zone, now) for one in found]
-    return [replace(worst, inside=others) for worst, *others in made]
+    made = [(one, rows(one.alerts, silenced, zone, now)) for one in found]
+    return [replace(worst, inside=others, cause=cause(one.worst)) for one, (worst, *others) in made]
 
 
 def sentence(alert: Alert, zone: Zone, now: int) -> str:

@@ -1,5 +1,15 @@
-// What every page has: the browser's own zone among the zones, and folds that Escape closes.
+// What every page has: times in the reader's own zone unless another was chosen, and folds that Escape closes.
 const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+const shown = document.documentElement.dataset.zone;
+const kept = () => document.cookie.split("; ").find((one) => one.startsWith("zone="));
+const keep = (zone) => { document.cookie = `zone=${encodeURIComponent(zone)}; path=/; max-age=31536000; samesite=lax`; };
+
+if (new URLSearchParams(location.search).has("zone")) keep(shown);
+else if (own && !kept()) {
+  keep(own);
+  if (own !== shown && kept()) location.reload();
+}
+
 const zones = document.querySelector(".zones");
 const there = [...zones.querySelectorAll("a")].map((link) => link.textContent);
 if (own && !there.includes(own)) {

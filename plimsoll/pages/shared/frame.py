@@ -6,7 +6,7 @@ from functools import cache
 from http import HTTPStatus
 from importlib.resources import files
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import unquote, urlencode
 from zoneinfo import ZoneInfo
 
 from jinja2 import Environment
@@ -33,7 +33,9 @@ _UTC = Zone.parse("UTC")
 
 @dataclass(frozen=True)
 class Frame:
-    """Makes pages. Times are in the zone of the request (`?zone=Europe/Berlin`), else in `zone`."""
+    """Makes pages. Times are in the zone of the request (`?zone=Europe/Berlin`), else in the one that the browser keeps
+    for its reader, else in `zone`.
+    """
 
     zone: Zone
 
@@ -64,8 +66,8 @@ class Frame:
         return self.page(request, "shared/missing.html.j2", "Not found", HTTPStatus.NOT_FOUND, what=what, hint=hint)
 
     def zone_of(self, request: Request) -> Zone:
-        """The zone that a request names; the one of up.toml if it names none, or one that is not known."""
-        name = request.query_params.get("zone", "")
+        """The zone that a request names, else the one that the browser keeps; that of up.toml if it is not known."""
+        name = request.query_params.get("zone") or unquote(request.cookies.get("zone", ""))
         try:
             return Zone.parse(name) if name else self.zone
         except Unusable:
@@ -87,6 +89,11 @@ class Links:
         query = urlencode({**given, **chosen}, errors="replace")
         return f"{path}?{query}" if query else path
 
+    def kept(self, address: str) -> str:
+        """An address of a page, of which the zone is kept."""
+        zone = urlencode({"zone": self.kept_zone}) if self.kept_zone else ""
+        return f"{address}{'&' if '?' in address else '?'}{zone}" if zone else address
+
     @property
     def kept_zone(self) -> str:
         """The zone that links keep, for forms; empty if it is the usual one."""
@@ -105,9 +112,7 @@ class Links:
 
     def _same_page(self, zone: Zone) -> str:
         asked = [(name, value) for name, value in self.request.query_params.multi_items() if name != "zone"]
-        chosen = [("zone", zone.name)] if zone != self.usual else []
-        query = urlencode([*asked, *chosen])
-        return f"?{query}" if query else self.request.url.path
+        return f"?{urlencode([*asked, ('zone', zone.name)])}"
 
 
 def iana(zone: Zone) -> str:

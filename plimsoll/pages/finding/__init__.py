@@ -1,0 +1,1 @@
+"""Finds hosts, signals, runs and rules by their names, from every page."""

@@ -1,0 +1,77 @@
+"""What of the hosts the reader wants to see, as the address of the health page says."""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from starlette.datastructures import QueryParams
+
+STEP = 100  # hosts that are shown at first, and more at a time
+MOST = 2000
+_LONGEST = 100
+_NUMBERED = re.compile(r"[-_.]?\d+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """`text` is part of a name, `state` a grade, `label` one of plimsoll.toml as `site=Berlin`; empty is all.
+
+    `group` is `name`, `pack` or a label's name; `rows` is how many hosts are shown.
+    """
+
+    text: str = ""
+    state: str = ""
+    label: str = ""
+    group: str = ""
+    rows: int = STEP
+
+    @classmethod
+    def of(cls, asked: QueryParams) -> "Choice":
+        """What the parameters of an address ask for."""
+        text, state, label, group = (asked.get(one, "")[:_LONGEST].strip() for one in ("q", "state", "label", "group"))
+        rows = asked.get("rows", "")
+        return cls(text, state, label, group, min(int(rows), MOST) if rows.isdecimal() and len(rows) < 6 else STEP)
+
+    @property
+    def parameters(self) -> dict[str, str | int | None]:
+        """The parameters of an address that asks for the same."""
+        given = {"q": self.text, "state": self.state, "label": self.label, "group": self.group}
+        return {name: value or None for name, value in given.items()}
+
+    @property
+    def is_all(self) -> bool:
+        """Whether no host is left out."""
+        return not (self.text or self.state or self.label)
+
+    def takes(self, name: str, grade: str, labels: Mapping[str, str]) -> bool:
+        """Whether a host is one of those."""
+        name_, _, value = self.label.partition("=")
+        return (
+            self.text.casefold() in name.casefold()
+            and self.state in ("", grade)
+            and (not self.label or labels.get(name_) == value)
+        )
+
+    def group_of(self, name: str, labels: Mapping[str, str], packs: Collection[str]) -> str:
+        """The group of a host; empty where hosts are not grouped."""
+        match self.group:
+            case "":
+                return ""
+            case "name":
+                return name_pattern(name)
+            case "pack":
+                return ", ".join(sorted(packs)) or "no pack"
+            case other:
+                return f"{other}={labels[other]}" if other in labels else f"without {other}"
+
+
+def name_pattern(name: str) -> str:
+    """What hosts of a kind share in their names: `WEB*` of `WEB01` and `WEB02.example.org`."""
+    short = name if re.fullmatch(r"[\d.:]+", name) else name.partition(".")[0]
+    shared = _NUMBERED.sub("", short)
+    return f"{shared}*" if shared and shared != short else short
+
+
+def label_choices(labels: Mapping[str, Mapping[str, str]]) -> Sequence[str]:
+    """Every label of any host, as `name=value`."""
+    return sorted({f"{name}={value}" for own in labels.values() for name, value in own.items()})

@@ -1,0 +1,82 @@
+"""What the health page shows of the last evaluation, made once for everybody who looks."""
+
+import logging
+import sqlite3
+from collections.abc import Collection, Mapping
+from threading import Event, Lock, Thread
+
+from plimsoll.alerting.book.database import NotKept
+from plimsoll.alerting.health import Health, HostState
+from plimsoll.alerting.judged_now import JudgedNow
+from plimsoll.alerting.planning import Key
+from plimsoll.model.errors import Unusable
+from plimsoll.model.host_key import host_key
+from plimsoll.pages.health.host_cells import cells, shown
+from plimsoll.pages.health.host_table import Hosts
+from plimsoll.pages.health.recent_values import RecentValues
+from plimsoll.rules.load import Catalogue
+from plimsoll.up.watched import Watched
+
+_EVERY_S = 5
+_log = logging.getLogger(__name__)
+
+
+class HealthNow:
+    """The hosts of the last evaluation. Requests may come from several threads.
+
+    Evaluations are followed also while nobody looks, so that the first view has the last hour.
+    """
+
+    def __init__(self, watched: Watched, recent: RecentValues) -> None:
+        self._watched = watched
+        self._recent = recent
+        self._lock = Lock()
+        self._made: tuple[object, Hosts] | None = None
+        self._ends = Event()
+        self._follower = Thread(target=self._follow, name="health follower")
+        self._follower.start()
+        watched.closing.callback(self._end)
+
+    def hosts(self) -> tuple[Health, Hosts]:
+        """The state of everything, and of each host."""
+        health = self._watched.health()
+        silent = frozenset(host_key(one.name) for one in health.hosts if one.state == HostState.SILENT)
+        version = health.evaluated, silent, tuple((one.id, one.stale, one.last, one.kind) for one in health.alerts)
+        with self._lock:
+            if self._made is None or str(self._made[0]) != str(version):
+                self._made = version, self._found(health, silent)
+            known = self._made[1]
+        return health, Hosts(health.hosts, health.alerts, known.cells, known.labels, known.packs)
+
+    def _follow(self) -> None:
+        seen: int | None = None
+        while not self._ends.wait(_EVERY_S):
+            evaluated = self._watched.progress().evaluated
+            if evaluated is None or evaluated == seen:
+                continue
+            seen = evaluated
+            try:
+                self.hosts()
+            except (sqlite3.Error, NotKept, Unusable) as error:
+                _log.warning("the health page does not follow the evaluation: %s", error)
+
+    def _end(self) -> None:
+        self._ends.set()
+        self._follower.join()
+
+    def _found(self, health: Health, silent: Collection[str]) -> Hosts:
+        catalogue, judged = self._watched.site.catalogue, dict[Key, JudgedNow]()
+        if health.evaluated:
+            judged = dict(self._recent.follow(health.evaluated, shown(self._watched.judged()), silent))
+        made = cells(judged, health.alerts, catalogue)
+        return Hosts(health.hosts, health.alerts, made, self._watched.site.labels, _packs(judged, catalogue))
+
+
+def _packs(judged: Mapping[Key, JudgedNow], catalogue: Catalogue) -> Mapping[str, Collection[str]]:
+    """The titles of the packs whose limits are judged on each host."""
+    of_rule = {rule.id: pack.title for pack in catalogue.packs for rule in pack.rules}
+    found: dict[str, set[str]] = {}
+    for rule, host, _ in judged:
+        if rule in of_rule:
+            found.setdefault(host, set()).add(of_rule[rule])
+    return found
