@@ -16,6 +16,7 @@ from plimsoll.pages.dashboards import routes as dashboards
 from plimsoll.pages.finding import routes as finding
 from plimsoll.pages.health import routes as health
 from plimsoll.pages.hosts import routes as hosts
+from plimsoll.pages.notes import routes as notes
 from plimsoll.pages.reviewing.run_reviews import RunReviews
 from plimsoll.pages.rules import routes as rules
 from plimsoll.pages.runs import routes as runs
@@ -37,6 +38,7 @@ def routes(watched: Watched) -> Sequence[BaseRoute]:
         *health.routes(watched, frame),
         *hosts.routes(watched, frame, scenes),
         *finding.routes(watched, frame),
+        *notes.routes(watched, frame),
         *alerts.routes(watched, frame),
         *rules.routes(watched, frame),
         *chart_api.routes(watched, frame, scenes),

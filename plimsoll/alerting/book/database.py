@@ -23,6 +23,11 @@ from plimsoll.model.parameters import Parameter
 NAME = "alerts.db"
 FORMAT = 1
 _BUSY_S = 20.0
+# Not in schema.sql: files of the same format that were made before there were notes get it, too.
+_NOTES = (
+    "CREATE TABLE IF NOT EXISTS notes (id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, text TEXT NOT NULL, "
+    "host TEXT NOT NULL, who TEXT NOT NULL)"
+)
 
 
 class NotKept(Exception):
@@ -114,6 +119,7 @@ class AlertsFile:
                 for statement in _statements():
                     connection.execute(statement)
                 connection.execute(f"PRAGMA user_version = {FORMAT}")
+            connection.execute(_NOTES)
 
 
 def _statements() -> list[str]:

@@ -43,7 +43,7 @@ def list_alerts(data: Path | None, given: TimeRange, json: Path | None, *, ended
     if given and not ended:
         raise Unusable("--from, --to and --last are for --history: add that")
     now = time.time_ns()
-    with _opened(data) as (file, zone):
+    with opened(data) as (file, zone):
         evaluated = last_evaluation(file)
         if ended:
             start, end = given.resolve(zone, now - 7 * _DAY, now, "it is now")
@@ -79,7 +79,7 @@ def list_alerts(data: Path | None, given: TimeRange, json: Path | None, *, ended
 
 def list_hosts(data: Path | None) -> None:
     """List the hosts of the roster."""
-    with _opened(data) as (file, zone):
+    with opened(data) as (file, zone):
         found = roster.hosts(file)
     for one in found:
         newest = f"last sample {zone.clock(one.newest)}" if one.newest else "no sample yet"
@@ -92,7 +92,7 @@ def list_hosts(data: Path | None) -> None:
 
 def show(data: Path | None, number: int) -> None:
     """Print everything about an alert."""
-    with _opened(data) as (file, zone):
+    with opened(data) as (file, zone):
         alert = history.alert(file, number)
         if alert is None:
             raise Unusable(f"there is no alert {number}; plimsoll alerts list --history shows those there are")
@@ -127,7 +127,7 @@ def silence(data: Path | None, rule: str, host: str, instance: str, length: str,
         duration = parse_duration(length)
     except ValueError as error:
         raise Unusable(f"--for: {error}") from None
-    with _opened(data) as (file, zone):
+    with opened(data) as (file, zone):
         made = actions.silence(file, rule, host, instance, duration, reason, getpass.getuser(), now)
         muted = search.firing_like(file, rule, host, instance)
     print_line(made_sentence(made, muted, zone))
@@ -135,21 +135,21 @@ def silence(data: Path | None, rule: str, host: str, instance: str, length: str,
 
 def unsilence(data: Path | None, number: int) -> None:
     """End a silence."""
-    with _opened(data) as (file, _):
+    with opened(data) as (file, _):
         silences.end(file, number, time.time_ns())
     print_line(f"Silence {number} has ended; what is still firing is notified")
 
 
 def acknowledge(data: Path | None, number: int, note: str) -> None:
     """Acknowledge an alert."""
-    with _opened(data) as (file, _):
+    with opened(data) as (file, _):
         actions.acknowledge(file, number, getpass.getuser(), note, time.time_ns())
     print_line(f"Alert {number} is acknowledged: it is not repeated until it recovers")
 
 
 def retire(data: Path | None, host: str) -> None:
     """Take a host off the roster."""
-    with _opened(data) as (file, _):
+    with opened(data) as (file, _):
         found, closed = roster.retire(file, host, time.time_ns())
     alerts = f", {counted(closed, 'alert')} closed" if closed else ""
     print_line(f"{found.name} is retired{alerts}. If it sends again, it is expected again: stop its agent")
@@ -175,7 +175,8 @@ def test(data: Path | None) -> None:
 
 
 @contextmanager
-def _opened(data: Path | None) -> Generator[tuple[AlertsFile, Zone]]:
+def opened(data: Path | None) -> Generator[tuple[AlertsFile, Zone]]:
+    """The alerts of a data folder, and its zone."""
     folder = folder_of(data)
     file = AlertsFile.existing(folder)
     try:

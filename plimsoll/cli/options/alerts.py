@@ -57,6 +57,30 @@ def alerts_show_command(number: NumberArgument, data: DataOption = None) -> None
     alerts.show(data, number)
 
 
+@app.command("note")
+def alerts_note_command(
+    text: Annotated[
+        str,
+        typer.Argument(help='What happened: "deployed 4.2"; by default list the notes.', show_default=False),
+    ] = "",
+    at: Annotated[
+        str | None, typer.Option("--at", help="When: 10:22 (the latest one), 2026-03-01T10:22; by default now.")
+    ] = None,
+    host: Annotated[str, typer.Option("--host", help="Only on the charts of this host.")] = "",
+    remove: Annotated[int, typer.Option("--remove", help="Remove the note of this number.", show_default=False)] = 0,
+    data: DataOption = None,
+) -> None:
+    """Put a note on the time axis of the charts, list those of the last 7 days, or remove one."""
+    from plimsoll.cli.commands import alerts_note
+
+    if remove:
+        alerts_note.remove(data, remove)
+    elif text:
+        alerts_note.add(data, text, at, host)
+    else:
+        alerts_note.list_notes(data)
+
+
 @app.command("silence")
 def alerts_silence_command(
     rule: Annotated[

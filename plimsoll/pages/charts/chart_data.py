@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
 
+from plimsoll.alerting.book.notes import Note
 from plimsoll.alerting.book.record import Alert
 from plimsoll.charts.chart import MOST_LINES, Charts, Limit, Line, Span
 from plimsoll.dashboards.homes import home_of
@@ -51,6 +52,7 @@ class Content:
     more: Sequence[tuple[str, Spec]] = ()
     ranked: str = ""
     alerts: Sequence[Alert] = ()
+    notes: Sequence[Note] = ()
     problem: str = ""
 
 
@@ -101,6 +103,7 @@ def encoded(contents: Sequence[Content], ask: Ask) -> dict[str, Any]:
             "rules": [[rule.id, limit_text(rule.healthy, one.signal.unit), rule.severity] for rule in rules],
             "alerts": [_alert(alert, ask) for alert in sorted(one.alerts, key=_urgency)],
             "axis": _axis(one.name),
+            "notes": [[(note.at - ask.start) // 1_000_000, printable(note.text)] for note in one.notes],
         })  # fmt: skip
     data = charts.data()
     data["charts"] = [{**chart, **added} for chart, added in zip(data["charts"], more, strict=True)]

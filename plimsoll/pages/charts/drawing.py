@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from plimsoll.alerting.book import notes
 from plimsoll.alerting.book.database import AlertsFile
 from plimsoll.alerting.book.history import history
 from plimsoll.alerting.book.record import Alert
@@ -63,9 +64,12 @@ class Drawing:
         chosen = [one for plan in plans if isinstance(plan, _Plan) for one in plan.chosen]
         read = self._read(chosen, self._ask.start, self._ask.columns)
         alerts = history(self._file, self._ask.start, self._ask.end)
-        return [plan if isinstance(plan, Content) else self._content(plan, read, alerts) for plan in plans]
+        noted = notes.between(self._file, self._ask.start, self._ask.end)
+        return [plan if isinstance(plan, Content) else self._content(plan, read, alerts, noted) for plan in plans]
 
-    def _content(self, plan: _Plan, read: dict[_Candidate, Drawn], alerts: Sequence[Alert]) -> Content:
+    def _content(
+        self, plan: _Plan, read: dict[_Candidate, Drawn], alerts: Sequence[Alert], noted: Sequence[notes.Note]
+    ) -> Content:
         every = [*plan.chosen, *plan.rest]
         shown = {one.found.subject.key for one in every}
         own = [
@@ -93,6 +97,7 @@ class Drawing:
             more=[(_label(one, every, plan.signal), one.alone) for one in plan.rest],
             ranked=plan.ranked,
             alerts=own,
+            notes=[one for one in noted if notes.concerns(one, {host for host, _ in shown})],
         )
 
     def _planned(self, specs: Sequence[Spec]) -> _Plan | Content:

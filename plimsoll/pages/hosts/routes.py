@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from plimsoll.alerting.book import silences
+from plimsoll.alerting.book import notes, silences
 from plimsoll.alerting.causes import cause, certainty, unjudged
 from plimsoll.alerting.health import HostHealth, HostState
 from plimsoll.alerting.incidents import Incident, incidents
@@ -30,6 +30,7 @@ from plimsoll.pages.shared.frame import Frame
 from plimsoll.up.watched import Watched
 
 _SHOWN = 3600 * SECOND
+_NOTED = 86_400 * SECOND
 _MOST_CHARTS = 4  # of an area
 _UPTIME = "system.uptime"
 _MILLISECONDS = 1_000_000
@@ -94,6 +95,11 @@ def _content(watched: Watched, health: HostHealth, scene: Scene, zone: Zone, now
         "processes": next((one.worst.details.processes for one in fires if one.worst.details.processes), ()),
         "facts": [*_facts(health, scene, zone, now)],
         "silences": [(one.rule, zone.clock(one.until), one.reason, one.who) for one in silenced],
+        "notes": [
+            (zone.clock(one.at), one)
+            for one in notes.between(watched.file, now - _NOTED, now)
+            if notes.concerns(one, {host})
+        ],
         "start": "now-1h",
         "end": "now",
         "now": now // _MILLISECONDS,

@@ -95,6 +95,12 @@ class Links:
         return f"{address}{'&' if '?' in address else '?'}{zone}" if zone else address
 
     @property
+    def here(self) -> str:
+        """The address of this page, without the server."""
+        url = self.request.url
+        return f"{url.path}?{url.query}" if url.query else url.path
+
+    @property
     def kept_zone(self) -> str:
         """The zone that links keep, for forms; empty if it is the usual one."""
         return self.zone.name if self.zone != self.usual else ""

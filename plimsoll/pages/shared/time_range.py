@@ -43,7 +43,7 @@ class TimeRange:
         """Read both ends; without them the last hour. Unusable if one cannot be read or nothing is between them."""
         at = time.time_ns() if now is None else now
         start, end = start or USUAL, end or NOW
-        first, last = _instant(start, zone, at), _instant(end, zone, at)
+        first, last = instant_of(start, zone, at), instant_of(end, zone, at)
         if last <= first:
             raise Unusable(f"{start} to {end} is no range of time: the first has to be before the second")
         return cls(first, last, start, end)
@@ -61,7 +61,8 @@ class TimeRange:
         return TimeRange(first, last, str(first // MILLISECOND), str(last // MILLISECOND))
 
 
-def _instant(text: str, zone: Zone, now: int) -> int:
+def instant_of(text: str, zone: Zone, now: int) -> int:
+    """An instant (UTC ns) as an address has it. Unusable if it cannot be read."""
     found = _AGO.fullmatch(text)
     if found:
         try:

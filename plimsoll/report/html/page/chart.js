@@ -134,6 +134,18 @@ function makeChart(holder, { Plot, data, clock, samples, colour, view, onZoom, o
     }
     ctx.strokeStyle = colour("--quiet");
     ctx.lineWidth = ratio;
+    for (const [at, text] of spec.notes || []) {
+      const x = inside(valToPos(data.start + at, "x", true));
+      ctx.strokeStyle = ctx.fillStyle = colour("--ink");
+      line(ctx, [x, top - 2 * ratio], [x, top + height], [2, 2]);
+      if (kind === "strip") continue;
+      const right = x > left + width / 2;
+      ctx.textAlign = right ? "right" : "left";
+      const room = right ? x - left : left + width - x;
+      ctx.fillText(shortened(ctx, text, room - 8 * ratio), x + (right ? -4 : 4) * ratio, top - HEAD[kind] * ratio + 2 * ratio);
+    }
+    ctx.textAlign = "left";
+    ctx.strokeStyle = ctx.fillStyle = colour("--quiet");
     for (const [name, from, to] of data.phases) {
       const a = inside(valToPos(data.start + from, "x", true)), b = inside(valToPos(data.start + to, "x", true));
       if (b <= a) continue;

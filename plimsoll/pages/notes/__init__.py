@@ -1,0 +1,1 @@
+"""Notes on the time axis of charts."""
