@@ -2,8 +2,12 @@
 
 from urllib.parse import quote
 
+import numpy as np
+
+from plimsoll.model.series import Series
 from plimsoll.rules.states import State
 from tests.pages.browsing import NARROW, WIDE, opened
+from tests.pages.charting import lately
 from tests.pages.watching import MINUTE
 
 CPU = "windows-cpu-busy-critical"
@@ -33,6 +37,17 @@ def test_a_host_says_what_fires_and_how_its_signals_are(watching, served, chromi
     with opened(chromium, f"{served.address}/hosts/{quote(HOSTILE, safe='')}") as one:
         assert one.complaints == []
         assert "evil" in one.page.locator("h1").inner_text()
+
+
+def test_a_host_says_which_processes_use_most_now(watching, served, duckdb, chromium):
+    watching.sees("busy")
+    for name, share in (("sqlservr", 250.0), ("backup", 12.0), ("Idle", 500.0)):
+        tags = (("instance", name), ("objectname", "Process"))
+        lately(duckdb, Series("busy", "win_proc", tags, "Percent_Processor_Time"), np.full(60, share))
+    with opened(chromium, f"{served.address}/hosts/busy") as one:
+        said = one.page.locator("section", has=one.page.locator("#running")).inner_text()
+        assert "sqlservr 250 %, backup 12 %" in said
+        assert "Idle" not in said
 
 
 def test_a_host_that_never_sent_is_no_page(served, chromium):

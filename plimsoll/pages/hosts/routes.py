@@ -15,6 +15,7 @@ from plimsoll.alerting.health import HostHealth, HostState
 from plimsoll.alerting.incidents import Incident, incidents
 from plimsoll.alerting.judged_now import JudgedNow
 from plimsoll.alerting.planning import Key
+from plimsoll.alerting.process_lines import ProcessLines
 from plimsoll.dashboards.areas import Area, load_areas
 from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import counted
@@ -93,6 +94,7 @@ def _content(watched: Watched, health: HostHealth, scene: Scene, zone: Zone, now
         "incidents": incident_rows(fires, active, zone, now),
         "parts": [*_parts(health.name, scene, own)],
         "processes": next((one.worst.details.processes for one in fires if one.worst.details.processes), ()),
+        "processes_now": ProcessLines(watched.store, watched.site.catalogue.signals)(now, [host]).get(host, ()),
         "facts": [*_facts(health, scene, zone, now)],
         "silences": [(one.rule, zone.clock(one.until), one.reason, one.who) for one in silenced],
         "notes": [
