@@ -28,6 +28,7 @@ class LiveSeries:
         self._series: dict[object, Series] = {}
         self._heard: dict[object, int] = {}
         self._hosts: set[str] = set()
+        self._host_of: dict[Series, tuple[str, str]] = {}
         self.left_out: Collection[str] = ()
 
     @property
@@ -41,16 +42,16 @@ class LiveSeries:
 
     def look(self, start: int, end: int) -> tuple[list[str], bool]:
         """Note which series have samples in a range: their hosts, and whether the known series have changed."""
-        found = [(one, host_of(one, self._tags)) for one in self._store.series(start, end, live=True).series]
+        found = [(one, *self._host(one)) for one in self._store.series(start, end, live=True).series]
         names: dict[str, str] = {}
-        for _, host in found:
-            names.setdefault(host_key(host), host)
+        for _, host, name in found:
+            names.setdefault(host, name)
         new = sorted(names.keys() - self._hosts, key=self._place)
         self._hosts.update(new[: max(0, self._most_hosts - len(self._hosts))])
         self.left_out = [name for host, name in names.items() if host not in self._hosts]
         differs = False
-        for one, host in found:
-            if host_key(host) in self._hosts:
+        for one, host, _ in found:
+            if host in self._hosts:
                 key = one.key
                 differs = differs or key not in self._series
                 self._series.setdefault(key, one)
@@ -59,8 +60,18 @@ class LiveSeries:
         for key in silent:
             del self._heard[key], self._series[key]
         if silent:
-            self._hosts = {host_key(host_of(one, self._tags)) for one in self._series.values()}
+            self._hosts = {self._host(one)[0] for one in self._series.values()}
+        if len(self._host_of) > 2 * max(len(found), len(self._series)):  # of series that are gone, or were left out
+            self._host_of = {one: (host, name) for one, host, name in found}
         return [name for host, name in names.items() if host in self._hosts], differs or bool(silent)
+
+    def _host(self, series: Series) -> tuple[str, str]:
+        """The host that a series describes: what it is looked up by, and its name."""
+        known = self._host_of.get(series)
+        if known is None:
+            name = host_of(series, self._tags)
+            known = self._host_of[series] = host_key(name), name
+        return known
 
     def _place(self, host: str) -> tuple[int, str]:
         return self._rank.get(host, len(self._rank)), host

@@ -28,6 +28,17 @@ class Series:
     field: str
     path: str = dataclasses.field(compare=False, default="")
 
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __getstate__(self) -> dict[str, object]:
+        # Without what is kept: hashes of text differ from one process to the next.
+        return {one.name: getattr(self, one.name) for one in dataclasses.fields(self)}
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.host, self.measurement, self.tags, self.field))
+
     @cached_property
     def key(self) -> tuple[str, str, tuple[tuple[str, str], ...], str]:
         """Two series with equal keys are the same series."""

@@ -1,8 +1,9 @@
 """The values of a condition for several subjects at once: one row for each origin, one column for each evaluation."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.sampling import Stretch, within
 from plimsoll.model.series import Series
 from plimsoll.rules.fields import Pairs, apply_operation, combined_rates, combined_samples, rates, transformed
+from plimsoll.rules.flat_pairs import FlatPairs, FlatWindows, combined_flat, requests
 from plimsoll.rules.origins import (
     DerivedOrigin,
     FactOrigin,
@@ -29,6 +31,9 @@ from plimsoll.rules.subjects import Subject
 from plimsoll.rules.weighted import reduce_requests
 from plimsoll.rules.window import Bounds, reduce, reduce_pairs, reduce_rows
 
+_MOST_SAMPLES = 4_000_000  # that are computed at once; more need memory and are no faster
+
+Recorded: TypeAlias = RecordedOrigin | WeightedOrigin
 Facts = Callable[[Subject, Fact], float]
 Windows = tuple[int, list[tuple[Stretch, int]]]
 
@@ -39,19 +44,26 @@ class SignalValues:
 
     samples: Callable[[Series], Samples]
     fact: Facts
+    # With the origin, so that no other gets its identity.
+    _known: dict[int, tuple[Origin, int, list[Stretch]]] = field(
+        init=False, default_factory=dict[int, tuple[Origin, int, list[Stretch]]]
+    )
 
     def windows(self, condition: Condition, origin: Origin) -> Windows:
         """The window, at least twice the sampling interval: for the log, and for parts with another interval."""
-        if isinstance(origin, SeriesOrigin):
-            samples = self.samples(origin.series)
-            if not samples.other_intervals:
-                return max(condition.over, 2 * (samples.interval or 0)), []
-        sampled = [self.samples(series) for series in series_of(origin)]
-        parts = sorted(
-            (part for samples in sampled for part in samples.other_intervals), key=lambda part: part.interval
-        )
-        window = max(condition.over, 2 * max((samples.interval or 0 for samples in sampled), default=0))
+        longest, parts = self._intervals(origin)
+        window = max(condition.over, 2 * longest)
         return window, [(part, max(condition.over, 2 * part.interval)) for part in parts]
+
+    def _intervals(self, origin: Origin) -> tuple[int, list[Stretch]]:
+        """The longest sampling interval (ns) of what an origin reads, and the parts that have another one."""
+        known = self._known.get(id(origin))
+        if known is None:
+            sampled = [self.samples(series) for series in series_of(origin)]
+            longest = max((samples.interval or 0 for samples in sampled), default=0)
+            parts = sorted((part for one in sampled for part in one.other_intervals), key=lambda part: part.interval)
+            known = self._known[id(origin)] = origin, longest, parts
+        return known[1:]
 
     def rows(self, condition: Condition, origins: Sequence[Origin], at: Times) -> Values:
         """One value for each origin and evaluation; NaN for no data.
@@ -94,14 +106,51 @@ class SignalValues:
                 recorded = [self._transformed(origins[row]) for row in rows]
                 values[rows] = reduce_rows(recorded, bounds, how, rate=rate)
         derived: dict[tuple[Operation, int], list[int]] = {}
+        by_form: dict[object, list[tuple[int, Recorded]]] = {}
         for row, origin in enumerate(origins):
             if isinstance(origin, DerivedOrigin):
                 derived.setdefault((origin.operation, len(origin.operands)), []).append(row)
+            elif isinstance(origin, WeightedOrigin | FieldsOrigin):
+                by_form.setdefault(_form(origin), []).append((row, origin))
             elif not isinstance(origin, SeriesOrigin):
                 values[row] = self._value(origin, at, window, how)
+        for alike in by_form.values():
+            values[[row for row, _ in alike]] = self._recorded([one for _, one in alike], at, window, how)
         for rows in derived.values():
             values[rows] = self._derived([origins[row] for row in rows], at, window, how)
         return values
+
+    def _recorded(self, origins: Sequence[Recorded], at: Times, window: int, how: Reduce) -> Values:
+        """One row for each of several origins of one form, at once where that can be."""
+        found = self._at_once(origins, FlatWindows(len(origins), at, window), how) if len(origins) > 1 else None
+        return np.stack([self._value(one, at, window, how) for one in origins]) if found is None else found
+
+    def _at_once(self, origins: Sequence[Recorded], windows: FlatWindows, how: Reduce) -> Values | None:
+        if sum(len(self.samples(one).times) for origin in origins for one in series_of(origin)) > _MOST_SAMPLES:
+            return None
+        each = self._flat([one.value if isinstance(one, WeightedOrigin) else one for one in origins])
+        weighted = [one.rate for one in origins if isinstance(one, WeightedOrigin)]
+        if each is None or not weighted:
+            return windows.reduced(each, how) if each else None
+        rates = [one for one in weighted if one]
+        rate = self._flat(rates) if rates else None
+        per_second = None if rates and rate is None else requests(each, rate, windows.rows)
+        if per_second is None:
+            return None
+        busy = each.chosen(per_second > 0)
+        return windows.reduced(busy, how, per_second[per_second > 0])
+
+    def _flat(self, origins: Sequence[RecordedOrigin]) -> FlatPairs | None:
+        """The pairs of several origins of one form; None if fields of one were not sampled at the same times."""
+        match origins[0]:
+            case SeriesOrigin(_, rate, transform):
+                return FlatPairs.of(
+                    [self.samples(series) for one in origins for series in series_of(one)], transform, rate=rate
+                )
+            case FieldsOrigin(operation, _, rate, transform):
+                fields = zip(*(series_of(one) for one in origins), strict=True)
+                parts = [FlatPairs.of([self.samples(one) for one in alike], rate=rate) for alike in fields]
+                return combined_flat(operation, parts, transform)
 
     def _derived(self, origins: Sequence[Origin], at: Times, window: int, how: Reduce) -> Values:
         """One row for each of several origins that are derived by one operation from as many operands."""
@@ -156,6 +205,19 @@ class SignalValues:
                     Pairs(samples.times, samples.times, samples.values) if samples else combined_rates(operation, parts)
                 )
         return Pairs(pairs.earlier, pairs.later, transformed(pairs.values, transform))
+
+
+def _form(origin: Recorded | None) -> tuple[object, ...]:
+    """What origins have in common that are computed at once."""
+    match origin:
+        case SeriesOrigin():
+            return origin.rate, id(origin.transform)
+        case FieldsOrigin():
+            return origin.operation, len(origin.fields), origin.rate, id(origin.transform)
+        case WeightedOrigin():
+            return _form(origin.value), _form(origin.rate)
+        case None:
+            return ()
 
 
 def total(values: Sequence[Values], how: Across = "sum") -> Values:

@@ -3,6 +3,8 @@
 The mean of intervals counts an idle interval as 0 and one slow request of a night as a slow hour.
 """
 
+from typing import TypeAlias
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,6 +12,8 @@ from plimsoll.model.log import Times, Values
 from plimsoll.rules.fields import Pairs
 from plimsoll.rules.schema.field_types import Reduce
 from plimsoll.rules.window import bounds_of_pairs, reduce_pairs, reduce_spans
+
+Bounds: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 OCCUPIED = 0.5  # requests outstanding on average from which few requests are slow ones, and no idleness; ours
 
@@ -32,7 +36,11 @@ def reduce_requests(each: Pairs, rate: Pairs | None, at: Times, window: int, how
     busy, per_second = of_requests(each, rate)
     if how != "mean":
         return reduce_pairs(busy, at, window, how)
-    bounds = bounds_of_pairs(busy, at, window)
+    return weighed_mean(busy, per_second, bounds_of_pairs(busy, at, window), window)
+
+
+def weighed_mean(busy: Pairs, per_second: Values, bounds: Bounds, window: int) -> Values:
+    """The mean of each window, weighted by the requests per second."""
     weighed = reduce_spans(busy.later, busy.values * per_second, *bounds, window, "sum")
     weights = reduce_spans(busy.later, per_second, *bounds, window, "sum")
     # Rounding must not move a mean outside its samples.

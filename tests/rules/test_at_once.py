@@ -1,0 +1,51 @@
+"""Origins that are computed together have the values that each has alone."""
+
+import numpy as np
+import pytest
+
+from plimsoll.model.samples import Samples
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND
+from plimsoll.rules.origins import FieldsOrigin, SeriesOrigin, WeightedOrigin
+from plimsoll.rules.schema.pack import Condition
+from plimsoll.rules.schema.signal import Transform
+from plimsoll.rules.signal_values import SignalValues
+
+AS_IS, SCALED = Transform(), Transform(scale=0.001, offset=2.0)
+KINDS = {
+    "a rate of two fields": lambda a, b: FieldsOrigin("ratio", (a, b), True, SCALED),
+    "a sum of two fields": lambda a, b: FieldsOrigin("sum", (a, b), False, SCALED),
+    "a time per request": lambda a, b: WeightedOrigin(SeriesOrigin(a, False, SCALED), SeriesOrigin(b, False, AS_IS)),
+    "a time per counted request": lambda a, b: WeightedOrigin(
+        FieldsOrigin("ratio", (a, b), True, AS_IS), SeriesOrigin(b, True, AS_IS)
+    ),
+    "a time of unknown requests": lambda a, b: WeightedOrigin(SeriesOrigin(a, False, AS_IS), None),
+}
+AT = np.arange(0, 700, 10, dtype=np.int64) * SECOND
+
+
+def fleet(random, *, alike):
+    """Samples of some hosts: gaps, resets, idle intervals; and series without a sample, unless all are alike."""
+    found = {}
+    for host in range(12):
+        rows = 60 if alike else int(random.integers(0, 60))
+        times = np.sort(random.choice(600, rows, replace=False)).astype(np.int64) * SECOND
+        for field in "ab":
+            values = np.cumsum(random.integers(0, 4, rows)) * (1.0 - 0.9 * (random.random(rows) < 0.1))
+            if not alike:
+                values[random.random(rows) < random.choice([0, 0.2])] = np.nan
+            found[Series(f"H{host}", "m", (), field)] = Samples(times, values, declared=10 * SECOND)
+    return found
+
+
+@pytest.mark.parametrize("reduce", ["mean", "max", "min", "sum", "count", "last", "increase"])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("alike", [True, False])
+def test_what_is_computed_together_is_as_alone(kind, reduce, alike):
+    for seed in range(10):
+        samples = fleet(np.random.default_rng(seed), alike=alike)
+        values = SignalValues(samples.__getitem__, lambda subject, fact: 1.0)
+        condition = Condition.model_validate({"signal": "s.t", "healthy": "< 1", "over": "45s", "reduce": reduce})
+        origins = [KINDS[kind](*(Series(f"H{host}", "m", (), field) for field in "ab")) for host in range(12)]
+        alone = [values.rows(condition, [one], AT)[0] for one in origins]
+        np.testing.assert_array_equal(values.rows(condition, origins, AT), np.array(alone))
