@@ -22,8 +22,10 @@ def test_times_are_in_the_zone_of_the_reader_until_another_is_chosen(here, chrom
     page.goto(here.address)
     page.locator(".zones [aria-current]", has_text="Asia/Tokyo").wait_for()
     page.locator("header nav a", has_text="Alerts").click()
+    page.wait_for_url("**/alerts**", wait_until="load")
     assert "Asia/Tokyo" in chosen.inner_text()
     page.locator(".zones a", has_text="UTC").first.click()
+    page.wait_for_url("**zone=UTC**", wait_until="load")  # its script keeps the choice
     page.goto(f"{here.address}/runs")
     assert chosen.inner_text() == "UTC"
     context.close()
