@@ -47,6 +47,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "alerts silence": ("plimsoll alerts silence 'windows-cpu-*' --for 2h --host 'web*' --reason 'load test'",),
     "alerts unsilence": ("plimsoll alerts unsilence 3",),
     "alerts ack": ("plimsoll alerts ack 17 --note 'new disk is ordered'",),
+    "alerts note": ("plimsoll alerts note 'deployed 4.2' --host WEB1", "plimsoll alerts note"),
     "alerts retire": ("plimsoll alerts retire WEB07",),
     "alerts test": ("plimsoll alerts test",),
     "alerts replay": ("plimsoll alerts replay", "plimsoll alerts replay --last 2h"),
