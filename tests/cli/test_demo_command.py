@@ -33,7 +33,7 @@ def test_on_a_terminal_the_pages_follow_the_reports(tmp_path):
         assert "demo 4GB" in page
         assert "demo 8GB" in page
         process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 130
+        assert process.wait(300) == 130
     finally:
         process.kill()
         process.wait()

@@ -46,9 +46,9 @@ def called(plimsoll, tmp_path):
             "names": ("show", log, "--names", path),
             "settings": ("review", log, "--config", path),
         }
-        start = time.monotonic()
+        start = time.process_time()
         done = plimsoll(*calls[kind])
-        assert time.monotonic() - start < 10  # seconds, of a machine that does other things, too
+        assert time.process_time() - start < 10  # seconds of the processor, whatever else the machine does
         return done
 
     return call

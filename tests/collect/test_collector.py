@@ -84,16 +84,16 @@ def test_a_file_system_that_does_not_answer_holds_nothing_up(caplog):
 
     def usage(path):
         if path == "/home":
-            answers.wait(20)
+            answers.wait(600)
         return {"total": 100.0, "used_percent": 40.0}
 
     free_space = FreeSpace(lambda: mounts, usage)
     begun = time.monotonic()
     assert [dict(one.tags)["path"] for one in free_space()] == ["/"]
-    assert time.monotonic() - begun < 15
+    assert time.monotonic() - begun < 300
     begun = time.monotonic()
     assert [dict(one.tags)["mode"] for one in free_space()] == ["ro"]
-    assert time.monotonic() - begun < 15, "it is waited for again"
+    assert time.monotonic() - begun < 300, "it is waited for again"
     answers.set()
     time.sleep(0.1)
     list(free_space())

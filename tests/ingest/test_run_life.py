@@ -89,7 +89,7 @@ class Command:
         with self._gate:
             self._killed = True
             self._gate.notify_all()
-        self._thread.join(20)
+        self._thread.join(300)
         assert self.outcome
 
 

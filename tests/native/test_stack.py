@@ -107,7 +107,7 @@ def test_telegraf_writes_what_grafana_reads_and_a_restart_keeps_it(stack, free_p
     def measurements():
         return call("GET", f"{made[settings.URL]}/query?{asked}", made[settings.TOKEN_GRAFANA])[1]
 
-    until = time.monotonic() + 40
+    until = time.monotonic() + 300
     while '["mem"]' not in measurements():
         assert time.monotonic() < until, stack.telegraf.log.read_text()
         time.sleep(0.5)

@@ -71,7 +71,7 @@ def settings(**addresses) -> UpSettings:
     return parse(text.encode(), Path(FILE_NAME))
 
 
-def until(condition, patience_s=60):
+def until(condition, patience_s=600):
     end = time.monotonic() + patience_s
     while not condition():
         assert time.monotonic() < end

@@ -54,7 +54,7 @@ def opened(browser: "Browser", address: str, *, width: int = WIDE, scheme: str =
     """A page at an address, in a new context that is closed in the end."""
     look: dict[str, Any] = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
     context = browser.new_context(**look)
-    context.set_default_timeout(60_000)
+    context.set_default_timeout(300_000)
     page = context.new_page()
     one = Opened(page)
     here = urlsplit(address).netloc

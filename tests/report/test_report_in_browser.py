@@ -350,7 +350,7 @@ def test_every_chart_is_on_paper_in_light_colours(opened):
     assert page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--panel')").strip() == "#ffffff"
     page.emulate_media(media="screen", color_scheme="dark")  # a browser is back on screen when it says afterprint
     page.evaluate("dispatchEvent(new Event('afterprint'))")
-    drawn_again = time.monotonic() + 30  # the page draws again some frames after its colours change
+    drawn_again = time.monotonic() + 300  # the page draws again some frames after its colours change
     page.locator(".chart.full").first.scroll_into_view_if_needed()  # charts out of sight are not drawn
     while pixels(page.locator(".chart.full").first, "--water") <= 100:
         assert time.monotonic() < drawn_again, "the lines have the colours of the screen again"

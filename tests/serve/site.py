@@ -49,7 +49,7 @@ class Site:
 
     def request(self, method, path, body=None, headers=None, **options: Any):
         """An answer; nothing is sent but what is given."""
-        with urllib3.PoolManager(retries=False, timeout=30) as pools:
+        with urllib3.PoolManager(retries=False, timeout=300) as pools:
             return pools.request(method, self.address + path, body=body, headers=headers or {}, **options)
 
     def post(self, body, path="/api/v2/write?org=o&bucket=b", **headers):

@@ -66,7 +66,7 @@ def proxied(nginx, duckdb, tmp_path):
         finally:
             pool.close()
             process.terminate()
-            process.wait(20)
+            process.wait(300)
 
 
 def test_a_proxy_with_tls_lets_through_what_has_a_login_and_its_own_origin(proxied):

@@ -4,6 +4,7 @@ import asyncio
 import base64
 import logging
 import socket
+from select import select
 from threading import Event, Thread
 
 import pytest
@@ -31,7 +32,7 @@ class Slow(Credentials):
 
     def may_read(self, password):
         self.asked.append(password)
-        self.let.wait(20)
+        self.let.wait(300)
         return super().may_read(password)
 
 
@@ -82,35 +83,31 @@ def test_health_is_answered_while_passwords_and_pages_take_all_threads(duckdb, t
 
     def progress():
         entered.set()
-        stuck.wait(20)
+        stuck.wait(300)
         raise Unusable("enough")
 
     with site(duckdb, tmp_path / "data", progress=progress) as here:
         asking = [Thread(target=here.request, args=("GET", "/alerts"), daemon=True) for _ in range(50)]
         for one in asking:
             one.start()
-        assert entered.wait(10)
+        assert entered.wait(300)
         assert here.request("GET", "/health").status == 200
         assert here.request("GET", "/ping").status == 204
         stuck.set()
         for one in asking:
-            one.join(20)
+            one.join(300)
 
 
 def test_an_address_holds_no_more_than_its_share_of_the_connections(duckdb, tmp_path):
     limits = Limits(connections=40, address_connections=10)
     with site(duckdb, tmp_path / "data", limits=limits) as here:
         held = [socket.create_connection(("127.0.0.1", here.port)) for _ in range(30)]
-        closed = 0
-        for one in held:
-            one.settimeout(0.2)
-            try:
-                closed += one.recv(1) == b""
-            except ConnectionError:
-                closed += 1
-            except TimeoutError:
-                pass
-        assert closed == 20
+        closed: set[socket.socket] = set()
+        while len(closed) < 20:
+            ended, _, _ = select([one for one in held if one not in closed], [], [], 120)
+            assert ended, f"{len(closed)} were closed"
+            closed.update(ended)  # nothing is sent on any: what can be read is that it ended
+        assert select([one for one in held if one not in closed], [], [], 0.2) == ([], [], [])
         with socket.create_connection(("127.0.0.1", here.port), source_address=("127.0.0.2", 0)) as honest:
             honest.sendall(f"POST {WRITE} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 7\r\n\r\ncpu v=1".encode())
             assert b" 204 " in honest.recv(1000)

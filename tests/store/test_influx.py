@@ -113,7 +113,7 @@ class Busy(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         if self.together:
-            self.together.wait(20)
+            self.together.wait(300)
         self.seen.append((self.headers["Content-Encoding"], body))
         status, headers = self.answers.pop(0) if self.answers else (204, {})
         text = b"" if status == 204 else json.dumps({"code": "x", "message": f"says {status}"}).encode()
@@ -241,7 +241,7 @@ def test_who_interrupts_does_not_wait_for_a_server_that_is_away(busy):
     begun = time.monotonic()
     with pytest.raises(Unreachable):
         server.post(b"m x=1 1\n")
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - begun < 29  # the server asked for 30 s, five times
 
 
 # --- removing a run among what live agents wrote

@@ -110,7 +110,7 @@ def _value(text):
     return text[1:-1] if text.startswith('"') else float(text.removesuffix("i"))
 
 
-def until(condition, seconds=60):
+def until(condition, seconds=600):
     """Waits for a condition; what it gave, once that is true."""
     end = time.monotonic() + seconds
     while not (result := condition()):
