@@ -1,10 +1,12 @@
 """Honest hosts beside a writer that floods: are they judged, how fast are pages, how much memory is taken.
 
-    python bench/hostile/flood.py [--hosts 1000] [--seconds 300]
+    python bench/hostile/flood.py [--hosts 1000] [--seconds 300] [--kind hosts]
 
 Starts `plimsoll up` on a free port of the loopback address. Honest hosts send 60 values each every 10 s from 127.0.0.2;
-a flooder sends bodies of new hosts and series from 127.0.0.3 as fast as they are answered. Every 10 s the page is asked
-for. Linux has these addresses; other systems may not.
+a flooder sends bodies from 127.0.0.3 as fast as they are answered: of ever new hosts, of one host with ever new
+`disks`, or of such a host whose values are hours `late`. Every 10 s the page is asked for. The memory of the first
+honest host is stalled from the beginning, which is an alert after 40 s. Linux has these addresses; other systems may
+not.
 """
 
 import argparse
@@ -17,7 +19,8 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import count
 from threading import Event, Thread
 
 import psutil
@@ -32,6 +35,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hosts", type=int, default=1000)
     parser.add_argument("--seconds", type=int, default=300)
+    parser.add_argument("--kind", choices=_FLOODS, default="hosts")
     asked = parser.parse_args()
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
@@ -42,7 +46,7 @@ def main() -> None:
         try:
             assert process.stdout
             assert any("Ctrl-C" in line for line in process.stdout)
-            _measure(process.pid, port, asked.hosts, asked.seconds)
+            _measure(process.pid, port, asked.hosts, asked.seconds, _FLOODS[asked.kind])
         finally:
             begun = time.monotonic()
             process.send_signal(signal.SIGTERM)
@@ -50,15 +54,15 @@ def main() -> None:
             print(f"ended {time.monotonic() - begun:.1f} s after SIGTERM, status {process.returncode}")
 
 
-def _measure(pid: int, port: int, hosts: int, seconds: int) -> None:
+def _measure(pid: int, port: int, hosts: int, seconds: int, flood_of: Callable[[int], Iterator[str]]) -> None:
     stop = Event()
     honest, flood = Counter[int](), Counter[int]()
     threads = [Thread(target=_send, args=(port, "127.0.0.2", _honest(hosts, stop), honest))]
-    threads += [Thread(target=_send, args=(port, "127.0.0.3", _flood(at, stop), flood)) for at in range(2)]
+    threads += [Thread(target=_send, args=(port, "127.0.0.3", _flood(at, stop, flood_of), flood)) for at in range(2)]
     for thread in threads:
         thread.start()
     pool, process, until = urllib3.HTTPConnectionPool("127.0.0.1", port, timeout=120), psutil.Process(pid), seconds
-    slowest, most, begun = 0.0, 0, time.monotonic()
+    slowest, most, begun, alerted = 0.0, 0, time.monotonic(), False
     while time.monotonic() - begun < until:
         asked = time.monotonic()
         page = pool.request("GET", "/").data.decode()
@@ -69,10 +73,14 @@ def _measure(pid: int, port: int, hosts: int, seconds: int) -> None:
             f"{time.monotonic() - asked:.1f} s, {len(page) / 1e6:.2f} MB; {process.memory_info().rss / 2**20:.0f} MB",
             flush=True,
         )
+        if not alerted and "web0000" in pool.request("GET", "/alerts").data.decode():
+            alerted = True
+            print(f"     the alert was seen after {time.monotonic() - begun:.0f} s; due after 70 s")
         time.sleep(10)
     stop.set()
     for thread in threads:
         thread.join(60)
+    assert alerted or seconds < 120, "the alert of an honest host did not fire"
     print(f"slowest page {slowest:.1f} s, most memory {most / 2**20:.0f} MB")
     print(f"honest answers {dict(honest)}, the flooder's {dict(flood)}")
 
@@ -98,20 +106,34 @@ def _lines(host: int, now: int) -> bytes:
         for at in range(5)
     )
     memory = ",".join(f"m{at}={at}" for at in range(14))
+    full = 90 if host == 0 else 0
+    stalled = f"pressure,{name},resource=memory,type=full avg10={full},avg60={full},avg300={full},total=1i {now}\n"
     rest = f"mem,{name} available_percent=60,total=8e9,available=5e9,{memory} {now}\n"
-    return (cpus + disks + rest + f"system,{name} load1=1,n_cpus=4,uptime=99 {now}\n").encode()
+    return (cpus + disks + rest + stalled + f"system,{name} load1=1,n_cpus=4,uptime=99 {now}\n").encode()
 
 
-def _flood(thread: int, stop: Event) -> Iterator[bytes]:
-    number = 0
+def _flood(thread: int, stop: Event, of: Callable[[int], Iterator[str]]) -> Iterator[bytes]:
+    lines = of(thread)
     while not stop.is_set():
-        now = time.time_ns()
-        lines = (
-            f"cpu,host=x{thread}-{number + at},cpu=cpu-total usage_idle=1,usage_iowait=0,usage_steal=0 {now}\n"
-            for at in range(LINES_A_BODY)
-        )
-        yield "".join(lines).encode()
-        number += LINES_A_BODY
+        yield "".join(next(lines) for _ in range(LINES_A_BODY)).encode()
+
+
+def _new_hosts(thread: int) -> Iterator[str]:
+    for number in count():
+        idle = "usage_idle=1,usage_iowait=0,usage_steal=0"
+        yield f"cpu,host=x{thread}-{number},cpu=cpu-total {idle} {time.time_ns()}\n"
+
+
+def _disks(thread: int, late_s: int = 0) -> Iterator[str]:
+    """Of a host with 8,000 disks, which brings the 100,000 series that an address may have."""
+    for number in count():
+        at = time.time_ns() - late_s * 10**9 - number % 3600 * 10**9 * bool(late_s)
+        counts = ",".join(f"{name}={number}i" for name in _DISK)
+        yield f"diskio,host=big{thread},name=disk{number % 8000} {counts} {at}\n"
+
+
+_DISK = ("reads", "writes", "read_bytes", "write_bytes", "read_time", "write_time", "io_time", "weighted_io_time")
+_FLOODS = {"hosts": _new_hosts, "disks": _disks, "late": lambda thread: _disks(thread, 4 * 3600)}
 
 
 def _send(port: int, source: str, bodies: Iterator[bytes], statuses: Counter[int]) -> None:

@@ -89,7 +89,9 @@ def many_hosts() -> None:
         failed = 0
         for batch in range(5):
             try:
-                store.write_points(Points(series, which, np.full(len(which), NOW + batch * SECOND), which * 1.0))
+                store.write_points(
+                    Points(series, which, np.full(len(which), NOW + batch * SECOND), np.zeros(len(which)))
+                )
             except KeyError:
                 failed += 1
         store.close()

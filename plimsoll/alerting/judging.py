@@ -1,5 +1,6 @@
 """Steps the state machine of every rule over live data, from evaluation to evaluation."""
 
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,6 +13,7 @@ from plimsoll.alerting.buffers import Buffers
 from plimsoll.alerting.judged_now import JudgedNow
 from plimsoll.alerting.live_series import MOST_HOSTS, GoOn, LiveSeries, go_on
 from plimsoll.alerting.planning import Key, Planned, Site, plan
+from plimsoll.alerting.shares import shared
 from plimsoll.alerting.transitions import Reading, Transition
 from plimsoll.hosts.facts import Facts, GivenFacts, UnknownFact
 from plimsoll.hosts.recorded_facts import facts_shown_by, shows_in_values
@@ -32,6 +34,7 @@ OVERLAP = 60 * SECOND  # samples that arrive later than this are not in the wind
 _FIRST_LOOK = 3600 * SECOND
 _LEAST_REACH = 1800 * SECOND  # for the interval and the window of a series that is sampled every 5 minutes
 _LEARN_EVERY = 60 * SECOND
+_PLAN_APART = 10  # times what a plan takes: whoever adds series all the time is not to have all the time
 _ACTIVE = (State.PENDING, State.FIRING)
 
 
@@ -108,13 +111,15 @@ class LiveJudge:
         self._tags = host_tags(site.catalogue.signals)
         self._live = LiveSeries(store, self._tags, most_hosts, oldest)
         self._check = check
-        self._planned: list[Planned] = []
+        self._planned: Sequence[Planned] = ()
         self._reach: dict[Series, int] = {}
         self._find: Callable[[str], Origins] = lambda _: Origins()
         self._facts = Facts(given)
         self._last: int | None = None
         self._intervals: dict[str, int] | None = None
         self._differs = False  # whether the series differ from those that were planned with
+        self._plan_again = 0  # the earliest evaluation to plan at
+        self._beyond: Collection[str] = ()
         self._statuses = {key: status for key, status in statuses.items() if status.state in _ACTIVE}
         self._worst: dict[Key, float] = {}  # of those that are pending
         self._by_rule: list[list[Planned]] = []
@@ -163,6 +168,11 @@ class LiveJudge:
         """The hosts that are not judged because there are more than are judged."""
         return self._live.left_out
 
+    @property
+    def beyond(self) -> Collection[str]:
+        """The hosts (case-folded) that are not judged, or not all of them, as they have more than is judged."""
+        return self._beyond
+
     def value(self, key: Key, at: int) -> float:
         """The reduced value of a rule at the last evaluation, if that was `at`; NaN if there is no data."""
         latest = self._latest.get(key)
@@ -197,9 +207,11 @@ class LiveJudge:
         late, in_time = self._discover(since, self._last), self._discover(self._last + 1, end)
         heard = dict.fromkeys(late, since) | dict.fromkeys(in_time, end)
         self._buffers.read(self._reach, start, end)
-        if self._differs:
+        if self._differs and end >= self._plan_again:
+            begun = time.thread_time_ns()
             self._plan(start, end)
             self._differs = False
+            self._plan_again = end + _PLAN_APART * (time.thread_time_ns() - begun)
         if end % _LEARN_EVERY == 0:
             self._intervals = None
         judge = Judge(self._find, self._buffers.samples, self._facts, signals=self._site.catalogue.signals)
@@ -246,18 +258,23 @@ class LiveJudge:
         self._buffers.read({**self._reach, **telling}, start, end)
         values = [(one, partial(self._values, one)) for one in series]
         self._facts = Facts(self._given, facts_shown_by(values))
-        self._planned, finder = plan(self._site, series, self._facts, self._check)
+        planned, finder = plan(self._site, series, self._facts, self._check)
+        share = shared(planned, self._live.hosts)
+        self._planned, self._beyond = share.planned, share.beyond
         self._by_rule = _by_rule(self._planned)
         self._find = finder.find
         self._not_judged = {}
         reach: dict[Series, int] = dict(telling)
+        windows: dict[tuple[str, str], int] = {}
         for one in self._planned:
-            self._check()
             for condition in one.rule.conditions:
-                window = max(condition.over, _LEAST_REACH)
-                for _, origin in self._find(condition.signal).by_host.get(one.subject.key[0], ()):
-                    for part in series_of(origin):
-                        reach[part] = max(window, reach.get(part, 0))
+                place = condition.signal, one.subject.key[0]
+                windows[place] = max(condition.over, windows.get(place, _LEAST_REACH))
+        for (signal, host), window in windows.items():
+            self._check()
+            for _, origin in self._find(signal).by_host.get(host, ()):
+                for part in series_of(origin):
+                    reach[part] = max(window, reach.get(part, 0))
         self._reach = reach
         self._buffers.read(reach, start, end)
 

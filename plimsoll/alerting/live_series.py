@@ -27,9 +27,14 @@ class LiveSeries:
         self._rank = {host: at for at, host in enumerate(oldest)}
         self._series: dict[object, Series] = {}
         self._heard: dict[object, int] = {}
-        self._hosts: set[str] = set()
+        self._hosts: dict[str, None] = {}
         self._host_of: dict[Series, tuple[str, str]] = {}
         self.left_out: Collection[str] = ()
+
+    @property
+    def hosts(self) -> Collection[str]:
+        """The hosts that are judged (case-folded), those first that were there first."""
+        return self._hosts
 
     @property
     def series(self) -> list[Series]:
@@ -47,7 +52,7 @@ class LiveSeries:
         for _, host, name in found:
             names.setdefault(host, name)
         new = sorted(names.keys() - self._hosts, key=self._place)
-        self._hosts.update(new[: max(0, self._most_hosts - len(self._hosts))])
+        self._hosts |= dict.fromkeys(new[: max(0, self._most_hosts - len(self._hosts))])
         self.left_out = [name for host, name in names.items() if host not in self._hosts]
         differs = False
         for one, host, _ in found:
@@ -60,7 +65,8 @@ class LiveSeries:
         for key in silent:
             del self._heard[key], self._series[key]
         if silent:
-            self._hosts = {self._host(one)[0] for one in self._series.values()}
+            sending = {self._host(one)[0] for one in self._series.values()}
+            self._hosts = {host: None for host in self._hosts if host in sending}
         if len(self._host_of) > 2 * max(len(found), len(self._series)):  # of series that are gone, or were left out
             self._host_of = {one: (host, name) for one, host, name in found}
         return [name for host, name in names.items() if host in self._hosts], differs or bool(silent)

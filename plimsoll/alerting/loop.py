@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Event, Lock
 
@@ -37,6 +37,7 @@ _QUIET_LAG = 60 * SECOND  # what is evaluated later than this is caught up, and 
 _MOST_CAUGHT_UP = 24 * _HOUR
 _CHUNK = 360  # evaluations at once while catching up
 _AMEND_EVERY = 600 * SECOND  # for one host
+_AMEND_S = 3.0  # of a processor; what takes longer is left as it is
 _TICK_S = 1.0
 
 _log = logging.getLogger(__name__)
@@ -49,7 +50,8 @@ class Progress:
     `judged` is the number of warning and critical limits that are judged, by host (case-folded); `pending` of them are
     crossed, but not yet for as long as they must be. `lacking` are the facts that limits need and nobody gives, by
     host, and `impossible` the values that are not judged because they cannot be. `ahead` is how far the clocks of some
-    hosts are ahead (ns), and `behind` of others behind. `left_out` hosts are not judged, as there are too many.
+    hosts are ahead (ns), and `behind` of others behind. `left_out` hosts are not judged, as there are too many; of
+    those `beyond` (case-folded) not everything is, as they have too many limits.
     """
 
     evaluated: int | None = None
@@ -63,6 +65,7 @@ class Progress:
     ahead: Mapping[str, int] = field(default_factory=dict[str, int])
     behind: Mapping[str, int] = field(default_factory=dict[str, int])
     left_out: int = 0
+    beyond: Collection[str] = ()
 
 
 class AlertLoop:
@@ -192,6 +195,7 @@ class AlertLoop:
             ahead=self._clocks.ahead(now),
             behind={host: by for host, (by, _) in behind.items()},
             left_out=len(judge.left_out),
+            beyond=judge.beyond,
         )
         self.judged = judge.now(int(at[-1]))
         self._on_step(now)
@@ -215,6 +219,17 @@ class AlertLoop:
     def _check(self) -> None:
         if self._stop.is_set():
             raise Stopped
+
+    def _check_for(self, seconds: float) -> Callable[[], None]:
+        """The check for a stop, which also raises TimeoutError after so many seconds of a processor."""
+        until = time.thread_time() + seconds
+
+        def check() -> None:
+            self._check()
+            if time.thread_time() > until:
+                raise TimeoutError
+
+        return check
 
     def _step(self, judge: LiveJudge, at: Times, now: int, *, is_quiet: bool) -> None:
         """Evaluate, and keep what that brought."""
@@ -253,8 +268,12 @@ class AlertLoop:
         found: dict[Key, list[Episode]] = {
             one.key: [] for one in history(self._book.file, start, last) if host_key(one.host) == host_key(host)
         }
-        for episode in replay(self._store, self._site, self._given, start, last, [host]):
-            found.setdefault(episode.key, []).append(episode)
+        try:
+            for episode in replay(self._store, self._site, self._given, start, last, [host], self._check_for(_AMEND_S)):
+                found.setdefault(episode.key, []).append(episode)
+        except TimeoutError:
+            _log.warning("%s: its history is not amended by late samples: it has too many series", host)
+            return
         for key, episodes in found.items():
             self._book.amend(key, start, episodes, now=now)
         firing = {key for key, status in judge.statuses.items() if status.state == State.FIRING}

@@ -15,7 +15,7 @@ from plimsoll.rules.origins import Origin, Origins
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.signal_finder import Finder
-from plimsoll.rules.stand_ins import better_judged, judged_subjects
+from plimsoll.rules.stand_ins import JudgedSubjects
 from plimsoll.rules.subjects import Subject, has_object, host_of, host_tags, hosts_of
 from plimsoll.rules.superseded import is_for_such
 
@@ -110,13 +110,13 @@ def _planned(site: Site, documented: Rule, origins: Origins, hosts: Iterable[str
 
 
 def _without_stand_ins(planned: Sequence[Planned]) -> list[Planned]:
-    judged = judged_subjects((one.rule, one.subject) for one in planned)
+    judged = JudgedSubjects((one.rule, one.subject) for one in planned)
     found: list[Planned] = []
     for one in planned:
-        if better_judged(one.rule, one.subject, judged) is None:
+        if judged.better(one.rule, one.subject) is None:
             found.append(one)
         else:
-            judged[one.rule.id, one.subject.key[0]].discard(one.subject.key[1])
+            judged.discard(one.rule, one.subject)
     return found
 
 

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 import numpy as np
 
 from plimsoll.alerting.episodes import Episode
+from plimsoll.alerting.live_series import GoOn, go_on
 from plimsoll.alerting.planning import Planned, Site, plan
 from plimsoll.hosts.facts import Facts, GivenFacts, UnknownFact
 from plimsoll.hosts.recorded_facts import facts_shown_by, shows_in_values
@@ -24,9 +25,17 @@ _BEFORE = 7200 * SECOND  # longer than any window and `for`, so that what was pe
 
 
 def replay(
-    store: Store, site: Site, given: GivenFacts, start: int, end: int, hosts: Collection[str] = ()
+    store: Store,
+    site: Site,
+    given: GivenFacts,
+    start: int,
+    end: int,
+    hosts: Collection[str] = (),
+    check: GoOn = go_on,
 ) -> Iterator[Episode]:
     """Yield the episodes with an evaluation from `start` to `end` (UTC ns); of these hosts, or of all.
+
+    `check` is called again and again, and may raise to end this.
 
     What was firing two hours before `start` already is reported as firing from some time in these two hours on.
     """
@@ -38,20 +47,26 @@ def replay(
     wanted = {host_key(host) for host in hosts}
     for host, series in by_host.items():
         if not wanted or host in wanted:
-            for episode in _of_host(store, site, given, series, first, end):
+            for episode in _of_host(store, site, given, series, first, end, check):
                 if episode.ended_at is None or episode.ended_at >= start:
                     yield episode
 
 
 def _of_host(
-    store: Store, site: Site, given: GivenFacts, series: Sequence[Series], start: int, end: int
+    store: Store, site: Site, given: GivenFacts, series: Sequence[Series], start: int, end: int, check: GoOn
 ) -> Iterator[Episode]:
-    for one, found in conditions_of(store, site, given, series, start, end):
+    for one, found in conditions_of(store, site, given, series, start, end, check):
         yield from episodes_of(one, found)
 
 
 def conditions_of(
-    store: Store, site: Site, given: GivenFacts, series: Sequence[Series], start: int, end: int
+    store: Store,
+    site: Site,
+    given: GivenFacts,
+    series: Sequence[Series],
+    start: int,
+    end: int,
+    check: GoOn = go_on,
 ) -> Iterator[tuple[Planned, Conditions]]:
     """Yield what is judged on the series of a host, at every evaluation from its first sample on."""
     held: dict[Series, Samples] = {}
@@ -65,11 +80,12 @@ def conditions_of(
 
     hold([one for one in series if shows_in_values(one)])
     facts = Facts(given, facts_shown_by([(one, lambda one=one: values(one)) for one in series]))
-    planned, finder = plan(site, series, facts)
+    planned, finder = plan(site, series, facts, check)
     signals = {condition.signal for one in planned for condition in one.rule.conditions}
     hold({part for name in signals for _, origin in finder.find(name).values() for part in series_of(origin)})
     judge = Judge(finder.find, held.__getitem__, facts, signals=site.catalogue.signals)
     for one in planned:
+        check()
         times = [held[part].times for part in series_of(one.origin) if len(held[part].times)]
         if times:
             begin = -(-min(int(some[0]) for some in times) // EVERY) * EVERY

@@ -12,6 +12,7 @@ from plimsoll.alerting.book.rows import Begun, begin, count_firing, end
 NOT_WRITTEN = "samples-not-written"
 NOT_JUDGED = "not-judged"
 HOSTS_LEFT_OUT = "hosts-left-out"
+LIMITS_LEFT_OUT = "limits-left-out"
 NOT_NOTIFIED = "notify-"  # and the name of the target
 _HOST = "plimsoll"
 

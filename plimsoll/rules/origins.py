@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from plimsoll.model.series import Series
-from plimsoll.rules.same_instance import same_instance
+from plimsoll.rules.same_instance import Instances
 from plimsoll.rules.schema.field_types import Across, Fact, Operation
 from plimsoll.rules.schema.signal import Transform
 from plimsoll.rules.subjects import Subject
@@ -82,6 +82,27 @@ class Origins(dict[tuple[str, str | None], tuple[Subject, Origin]]):
             found.setdefault(host, []).append(one)
         return found
 
+    def same(self, host: str, instance: str) -> tuple[Subject, Origin] | None:
+        """What a host has for an instance under another name."""
+        if host not in self._instances:
+            self._instances[host] = Instances(one.key[1] or "" for one, _ in self.by_host.get(host, ()))
+        name = self._instances[host].same(instance)
+        return None if name is None else self.get((host, name))
+
+    def services(self, host: str) -> Sequence[tuple[Subject, Origin]]:
+        """What a host has for named instances of a service."""
+        if host not in self._services:
+            self._services[host] = [one for one in self.by_host.get(host, ()) if one[0].service]
+        return self._services[host]
+
+    @cached_property
+    def _instances(self) -> dict[str, Instances]:
+        return {}
+
+    @cached_property
+    def _services(self) -> dict[str, Sequence[tuple[Subject, Origin]]]:
+        return {}
+
 
 def series_of(origin: Origin) -> tuple[Series, ...]:
     """All series that an origin reads."""
@@ -115,8 +136,6 @@ def origin_for(origins: Origins, subject: Subject) -> Origin | None:
     host, instance = subject.key
     found = origins.get(subject.key) or origins.get((host, None))
     if found is None and instance is not None:
-        on_host = origins.by_host.get(host, ())
-        siblings = [one.key[1] or "" for one, _ in on_host]
-        services = [one for one in on_host if one[0].service and not subject.service]
-        found = origins.get((host, same_instance(instance, siblings))) or (services[0] if len(services) == 1 else None)
+        services = () if subject.service else origins.services(host)
+        found = origins.same(host, instance) or (services[0] if len(services) == 1 else None)
     return found[1] if found else None

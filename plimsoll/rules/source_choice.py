@@ -1,12 +1,13 @@
 """Chooses the source of a signal for each instance: the first that has samples of it."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from plimsoll.model.perfmon import TOTAL
 from plimsoll.rules.origins import RecordedOrigin, TotalOrigin
-from plimsoll.rules.same_instance import holds
+from plimsoll.rules.same_instance import Instances
 from plimsoll.rules.schema.signal import Signal, Source
 from plimsoll.rules.subjects import Subject
 
@@ -29,13 +30,14 @@ class Choice:
     def __init__(self, signal: Signal) -> None:
         self._each = signal.instances == "each"
         self._found: dict[_Key, Candidate] = {}
-        self._on_host: dict[str, dict[str, _Key]] = {}  # the instances of each host, as named
+        self._on_host: dict[str, Instances] = {}
+        self._filled: Counter[str] = Counter()  # how many of each host's candidates have samples
 
     def add(self, source: Source, one: Candidate) -> None:
         """Take a candidate where no earlier source gives the instance, or gives it without samples."""
         host = one.subject.key[0]
         if source.fallback and self._each and not source.each:
-            if any(self._found[key].filled for key in self._on_host.get(host, {}).values()):
+            if self._filled[host]:
                 return
             one = replace(one, subject=Subject(one.subject.host, TOTAL))
         key = one.subject.key
@@ -44,9 +46,10 @@ class Choice:
             if self._found[known].filled or not one.filled:
                 return
             del self._found[known]
-            self._on_host[host].pop(known[1] or "", None)
+            self._on_host[host].remove(known[1] or "")
         self._found[key] = one
-        self._on_host.setdefault(host, {})[key[1] or ""] = key
+        self._filled[host] += one.filled
+        self._on_host.setdefault(host, Instances()).add(key[1] or "")
 
     def made(self) -> Chosen:
         """What was chosen, by the key of the subject."""
@@ -54,6 +57,7 @@ class Choice:
 
     def _twin(self, subject: Subject) -> _Key | None:
         """The subject found already that is the same under another name."""
-        others = self._on_host.get(subject.key[0], {})
-        name = holds(subject.key[1], others) if subject.key[1] is not None and others else None
-        return None if name is None else others[name]
+        host, instance = subject.key
+        there = self._on_host.get(host)
+        name = there.holding(instance) if there and instance is not None else None
+        return None if name is None else (host, name)

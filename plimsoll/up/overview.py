@@ -9,7 +9,8 @@ from plimsoll.alerting.health import Answer, Health, HostHealth, HostState
 from plimsoll.alerting.incidents import incidents
 from plimsoll.alerting.loop import Progress
 from plimsoll.alerting.roster import Host, hosts
-from plimsoll.alerting.troubles import HOSTS_LEFT_OUT, NOT_JUDGED, NOT_NOTIFIED, NOT_WRITTEN, Trouble
+from plimsoll.alerting.shares import MOST, MOST_OF_HOST
+from plimsoll.alerting.troubles import HOSTS_LEFT_OUT, LIMITS_LEFT_OUT, NOT_JUDGED, NOT_NOTIFIED, NOT_WRITTEN, Trouble
 from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import counted, listed
 from plimsoll.model.times import SECOND, duration_text
@@ -38,6 +39,12 @@ def troubles(
             HOSTS_LEFT_OUT,
             f"{counted(progress.left_out, 'host')} {'is' if progress.left_out == 1 else 'are'} not judged: there are "
             "more than limits.hosts in up.toml; raise that if they are yours",
+        )
+    if progress.beyond:
+        yield Trouble(
+            LIMITS_LEFT_OUT,
+            f"{listed(sorted(progress.beyond), 3)}: not all limits are judged, as there are more than "
+            f"{MOST_OF_HOST:,} on a host, or {MOST:,} on all",
         )
     for one in notifier.states():
         if one.failing_since is not None and now - one.failing_since >= _FAILING:
@@ -135,6 +142,8 @@ def _hosts(file: AlertsFile, alerts: list[Alert], progress: Progress, now: int) 
         elif host.host in progress.impossible:
             state = HostState.NOT_JUDGED
             note = f"not all judged: {listed(sorted(progress.impossible[host.host]), 2)} cannot be"
+        elif host.host in progress.beyond:
+            state, note = HostState.NOT_JUDGED, "not all judged: there are more limits than are judged"
         elif not judged.get(host.host):
             state, note = HostState.NOT_JUDGED, "not judged: none of its counters has a limit"
         else:

@@ -166,6 +166,16 @@ def test_samples_that_come_late_amend_the_history_and_notify_nobody(world):
     assert kept(world) == replayed(world)
 
 
+def test_late_samples_of_very_many_series_do_not_hold_up_the_judging(world, monkeypatch, caplog):
+    monkeypatch.setattr("plimsoll.alerting.loop._AMEND_S", 0.0)
+    world.run(MINUTE, {"web1": 60})
+    world.send(world.points("web1", np.arange(START - 60 * MINUTE, START, EVERY), 2))
+    world.run(20 * MINUTE, {"web1": 2})
+    assert world.loop.progress.problem == ""
+    assert CPU in {one.rule for one in firing(world.file)}
+    assert "web1: its history is not amended" in caplog.text
+
+
 def test_a_store_that_does_not_answer_is_caught_up_with(world, monkeypatch):
     world.run(20 * MINUTE, {"web1": 60})
 
@@ -281,6 +291,21 @@ def test_a_restart_judges_the_hosts_that_were_there_first(world):
     )
     world.run(5 * MINUTE, {f"a{at}": 60 for at in range(20)} | {"web1": 60, "web2": 60})
     assert set(world.loop.progress.judged) == {"web1", "web2"}
+
+
+@pytest.mark.parametrize("name", ["9" * 5000, "9" * 5000 + ",0", "0," + "9" * 5000, "9" * 5000 + " C:"])
+def test_no_name_of_an_instance_ends_the_judging(name, world):
+    """A number of more than 4,300 digits was an error of Python, at each evaluation, for all hosts."""
+    tags = (("instance", name), ("objectname", "Processor Information"), ("source", "x"))
+    odd = [Series("x", "win_cpu", tags, field) for field in ("Percent_Processor_Time", "%_Processor_Time")]
+    tags = (("instance", name), ("objectname", "PhysicalDisk"), ("source", "x"))
+    odd += [Series("x", "win_diskio", tags, field) for field in ("%_Idle_Time", "Current_Disk_Queue_Length")]
+    tags = (("instance", "1"), ("objectname", "Processor"), ("source", "x"))
+    odd += [Series("x", "win_cpu", tags, field) for field in ("Percent_Processor_Time", "%_Processor_Time")]
+    world.send(Points(odd, np.arange(6, dtype=np.int32), np.full(6, world.now), np.full(6, 50.0)))
+    world.run(20 * MINUTE, {"web1": 2})
+    assert world.loop.progress.problem == ""
+    assert CPU in rules_of(world)
 
 
 @pytest.mark.parametrize("calls", [1, 2, 50])
