@@ -16,6 +16,7 @@ from plimsoll.serve.answers import later, refusal
 from plimsoll.serve.credentials import Credentials
 from plimsoll.serve.listen import Listen, ip_of
 from plimsoll.serve.login import Answer, Login, wrong
+from plimsoll.serve.turns import Turns
 
 STORE = "/api/store/"
 _OPEN = frozenset({"/health", "/ping"})
@@ -67,6 +68,7 @@ class Guard:
         self._app = app
         self._access = access
         self._login = Login(access.credentials)
+        self._turns = Turns()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request."""
@@ -75,6 +77,9 @@ class Guard:
             refused = self._from_elsewhere(request) or self._passed_on(request) or await self._unauthorized(request)
             if refused:
                 await refused(scope, receive, send)
+                return
+            if request.method in _SAFE and request.url.path not in _OPEN | _WRITING:
+                await self._turns.answer(self._app, self._client(request), scope, receive, send)
                 return
         await self._app(scope, receive, send)
 

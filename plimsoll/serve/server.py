@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from http import HTTPStatus
 from importlib.metadata import version
 
+from anyio.to_thread import current_default_thread_limiter
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -31,6 +32,7 @@ from plimsoll.serve.write_endpoint import WriteEndpoint
 from plimsoll.store.protocol import Store
 
 _DAY = 86_400 * SECOND
+_THREADS = 6
 
 _log = logging.getLogger(__name__)
 
@@ -50,6 +52,8 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None]:
+        # Each thread that computes takes its part of the one interpreter from the judging.
+        current_default_thread_limiter().total_tokens = _THREADS
         yield
         endpoint.close()
 

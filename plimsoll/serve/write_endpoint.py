@@ -25,7 +25,8 @@ from plimsoll.store.protocol import WriteResult
 
 _PARSERS = 2
 _AGAIN_S = 5
-_CREATE = re.compile(r'\s*CREATE\s+DATABASE\s+("(?:[^"\\]|\\.)*"|\w+)[^;]*;?\s*', re.IGNORECASE)
+# Possessive: whatever is sent, each character is looked at once.
+_CREATE = re.compile(r'\s*+CREATE\s++DATABASE\s++("(?:[^"\\]|\\.)*+"|\w++)[^;]*+;?\s*+', re.IGNORECASE)
 _GZIP = ("gzip", "x-gzip")
 _LONGEST_QUERY = 10_000
 _SECOND = 1_000_000_000

@@ -4,10 +4,12 @@ import asyncio
 import base64
 import logging
 import socket
+import time
 from select import select
 from threading import Event, Thread
 
 import pytest
+import urllib3
 
 from plimsoll.model.errors import Unusable
 from plimsoll.serve.credentials import Credentials, new_password, new_token
@@ -96,6 +98,38 @@ def test_health_is_answered_while_passwords_and_pages_take_all_threads(duckdb, t
         stuck.set()
         for one in asking:
             one.join(300)
+
+
+def test_an_address_has_two_pages_computed_at_a_time_and_the_judging_goes_on(duckdb, tmp_path):
+    """40 requests for 60 charts each took 40 threads, which left the alert loop next to nothing."""
+    stuck, entered, statuses = Event(), [], []
+
+    def progress():
+        entered.append(1)
+        stuck.wait(60)
+        raise Unusable("enough")
+
+    def ask(source):
+        pool = urllib3.HTTPConnectionPool("127.0.0.1", here.port, source_address=(source, 0), timeout=90, retries=False)
+        statuses.append(pool.request("GET", "/alerts").status)
+
+    with site(duckdb, tmp_path / "data", progress=progress) as here:
+        asking = [Thread(target=ask, args=("127.0.0.1",), daemon=True) for _ in range(70)]
+        for one in asking:
+            one.start()
+        while len(statuses) < 4:  # those that are refused
+            time.sleep(0.05)
+        assert len(entered) == 2
+        asking.append(Thread(target=ask, args=("127.0.0.2",), daemon=True))
+        asking[-1].start()
+        while len(entered) < 3:
+            time.sleep(0.05)
+        assert here.post(b"cpu v=1").status == 204
+        stuck.set()
+        for one in asking:
+            one.join(60)
+    assert len(entered) == 67
+    assert statuses.count(503) == 4
 
 
 def test_an_address_holds_no_more_than_its_share_of_the_connections(duckdb, tmp_path):
