@@ -124,6 +124,25 @@ def test_files_that_cannot_be_used(tmp_path):
         AlertsFile(tmp_path / "link.db")
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        "CREATE TRIGGER t AFTER INSERT ON alerts BEGIN DELETE FROM alerts; END",
+        "CREATE VIEW v AS SELECT 1",
+        "ALTER TABLE alerts RENAME TO other",
+        "ALTER TABLE alerts DROP COLUMN late",
+    ],
+)
+def test_a_file_that_another_program_changed_is_refused(change, tmp_path):
+    """A trigger could delete each alert as it begins, and a view in place of a table ended the judging."""
+    AlertsFile(tmp_path / NAME).close()
+    connection = sqlite3.connect(tmp_path / NAME)
+    connection.execute(change)
+    connection.close()
+    with pytest.raises(Unusable, match="was changed by another program"):
+        AlertsFile(tmp_path / NAME)
+
+
 STEPPER = """
 import sys
 from pathlib import Path

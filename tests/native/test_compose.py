@@ -155,6 +155,15 @@ def test_ports_are_open_to_this_machine_alone():
     assert all(port.startswith("${LISTEN:-127.0.0.1}:") for port in ports)
 
 
+def test_no_container_has_rights_or_memory_without_bound():
+    for name, service in SERVICES.items():
+        assert service["cap_drop"] == ["ALL"], name
+        assert service["security_opt"] == ["no-new-privileges:true"], name
+        assert re.fullmatch(r"[1-9]\d*[mg]", service["mem_limit"]), name
+        assert not {"privileged", "devices", "pid", "ipc"} & service.keys(), name
+        assert set(service.get("cap_add", ())) <= {"CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID"}, name
+
+
 def test_the_versions_are_those_that_are_tested_here():
     digest = "@sha256:[0-9a-f]{64}"
     assert re.fullmatch(f"influxdb:{INFLUXDB.version}{digest}", SERVICES["influxdb"]["image"])

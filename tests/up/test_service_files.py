@@ -36,6 +36,17 @@ def test_systemd_accepts_the_unit(plimsoll, installed, tmp_path, odd):
     assert shutil.which(program) == program
 
 
+def test_the_unit_gives_the_service_no_more_than_it_needs(plimsoll, installed, tmp_path):
+    """Systemd's own judgement, from 0 to 10. What is left: the network, its processes, and the machine's, to name."""
+    unit = tmp_path / "plimsoll.service"
+    assert plimsoll("service", "systemd", "--out", unit).status == 0
+    analyze = [installed("systemd-analyze", "systemd"), "security", "--offline=yes", "--threshold=25", "--no-pager"]
+    judged = subprocess.run([*analyze, unit], capture_output=True, text=True, check=False)
+    assert judged.returncode == 0, judged.stdout + judged.stderr
+    bounds = re.findall(r"^(MemoryMax|TasksMax|OOMPolicy)=(.+)$", unit.read_text(), re.M)
+    assert dict(bounds) == {"MemoryMax": "4G", "TasksMax": "512", "OOMPolicy": "continue"}
+
+
 @pytest.mark.parametrize("odd", [(), ODD])
 def test_windows_has_a_task(plimsoll, tmp_path, monkeypatch, odd):
     monkeypatch.setenv("PROGRAMDATA", "D:\\Program Data")

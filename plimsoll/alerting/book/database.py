@@ -17,7 +17,7 @@ from threading import RLock
 from typing import Any
 
 from plimsoll.alerting.book.patterns import is_like
-from plimsoll.model.errors import Unusable
+from plimsoll.model.errors import Unusable, printable
 from plimsoll.model.parameters import Parameter
 
 NAME = "alerts.db"
@@ -120,6 +120,37 @@ class AlertsFile:
                     connection.execute(statement)
                 connection.execute(f"PRAGMA user_version = {FORMAT}")
             connection.execute(_NOTES)
+            odd = _odd(connection)
+            if odd:
+                raise Unusable(
+                    f"{self.path}: was changed by another program ({odd}); move it away, and alerts begin anew"
+                )
+
+
+def _odd(connection: sqlite3.Connection) -> str:
+    """What is not as Plimsoll makes it: a view or trigger, which would run what others wrote, or a missing column."""
+    made = sqlite3.connect(":memory:")
+    try:
+        for statement in _statements():
+            made.execute(statement)
+        expected = _columns(made)
+    finally:
+        made.close()
+    for kind, name in connection.execute("SELECT type, name FROM sqlite_master WHERE type IN ('view', 'trigger')"):
+        return f"a {kind}, {printable(name)}"
+    found = _columns(connection)
+    return next((f"{name} is not as it was" for name in expected if not expected[name] <= found.get(name, set())), "")
+
+
+def _columns(connection: sqlite3.Connection) -> dict[str, set[str]]:
+    """The columns of each table."""
+    rows = connection.execute(
+        "SELECT t.name, c.name FROM sqlite_master AS t, pragma_table_info(t.name) AS c WHERE t.type = 'table'"
+    )
+    found: dict[str, set[str]] = {}
+    for table, column in rows.fetchall():
+        found.setdefault(table, set()).add(column)
+    return found
 
 
 def _statements() -> list[str]:

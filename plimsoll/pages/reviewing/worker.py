@@ -11,6 +11,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 from typing import Any, TextIO
@@ -49,6 +50,7 @@ from plimsoll.store.protocol import Store
 from plimsoll.store.remote import RemoteStore
 
 _NICE = 10
+_FIRST_TO_END = "1000"
 _SAYS_EVERY_S = 0.3
 _MOST_REMARKS = 200
 Say = Callable[..., None]
@@ -59,7 +61,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process
     task: Task = pickle.load(sys.stdin.buffer)
     Thread(target=_end_with_server, daemon=True).start()
-    psutil.Process().nice(psutil.BELOW_NORMAL_PRIORITY_CLASS if sys.platform == "win32" else _NICE)
+    _give_way()
     say = _speaker(sys.stdout)
     try:
         work(task, say)
@@ -67,6 +69,14 @@ def main() -> None:
         say(error="There is no log in it that can be read.", remarks=_texts(error.remarks))
     except (Unusable, Unreachable) as error:
         say(error=str(error))
+
+
+def _give_way() -> None:
+    """Leave the processors to `plimsoll up`, and be what the system ends first where memory runs out."""
+    psutil.Process().nice(psutil.BELOW_NORMAL_PRIORITY_CLASS if sys.platform == "win32" else _NICE)
+    if sys.platform == "linux":
+        with suppress(OSError):
+            Path("/proc/self/oom_score_adj").write_text(_FIRST_TO_END, "ascii")
 
 
 def work(task: Task, say: Say) -> None:
