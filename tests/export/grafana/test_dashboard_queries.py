@@ -18,7 +18,7 @@ from plimsoll.export.grafana.dashboards import computed, files, targets
 from plimsoll.export.grafana.dashboards.merged_queries import layers
 from plimsoll.export.grafana.dashboards.runs import HOSTS_URL
 from plimsoll.export.grafana.look import load_look
-from plimsoll.export.grafana.selections import selections, variants
+from plimsoll.export.grafana.selections import drawn, selections
 from plimsoll.model.run import Recording, Run, StoredRun
 from plimsoll.model.times import SECOND
 from plimsoll.rules.fields import combined_samples
@@ -191,7 +191,7 @@ def questions_of(spec):
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: f"{spec.signal}{' ' + spec.drive if spec.drive else ''}")
 def test_a_panel_shows_what_the_store_holds(filled, spec):
     """Each subject has the values of the first source that it has, in the intervals that Grafana chooses."""
-    ways = variants(spec.signal, load_signals())
+    ways = drawn(spec.signal, load_signals())
     asked = [question for question in questions_of(spec) if " limit for " not in question.target["alias"]]
     if not any(question.target.get("hide") for question in asked):
         groups = [*zip(asked, layers(ways), strict=True)]
