@@ -9,6 +9,7 @@ from plimsoll.alerting.book.history import history
 from plimsoll.alerting.book.record import Alert
 from plimsoll.charts.chart import MOST_LINES
 from plimsoll.dashboards.limits import drawn as drawn_limits
+from plimsoll.model.errors import printable
 from plimsoll.model.times import SECOND, duration_text
 from plimsoll.pages.charts.chart_data import Ask, Content, Shown
 from plimsoll.pages.charts.chart_spec import Spec
@@ -168,7 +169,7 @@ def _title(every: Sequence[_Candidate], signal: Signal) -> str:
     instances = {one.found.subject.instance for one in every}
     places = [*hosts.values()] if len(hosts) == 1 else []
     places += [one for one in instances if one is not None] if len(places) == len(instances) == 1 else []
-    return " · ".join([signal.title, *places])
+    return " · ".join([signal.title, *map(printable, places)])
 
 
 def _label(one: _Candidate, every: Sequence[_Candidate], signal: Signal) -> str:
