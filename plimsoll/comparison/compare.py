@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from plimsoll.comparison.counters import Counters, counters
 from plimsoll.comparison.hosts import Hosts
 from plimsoll.comparison.judging import Compared, Outcome, judged
 from plimsoll.comparison.levels import Level
@@ -12,6 +13,7 @@ from plimsoll.comparison.loads import LoadComparison, compare_loads, load_effect
 from plimsoll.comparison.pairs import Key, Lone, Pair, pairs
 from plimsoll.comparison.phases import CommonPhase, chosen_phase, common_phases
 from plimsoll.comparison.setup import Changed, set_differently
+from plimsoll.comparison.shapes import Reshaped, reshaped
 from plimsoll.comparison.thresholds import Thresholds, thresholds
 from plimsoll.comparison.treatments import Treatments
 from plimsoll.insights.insights import Insights
@@ -114,6 +116,17 @@ class Comparison:
     def of(self, *outcomes: Outcome) -> list[Compared]:
         """The signals of which the comparison says one of these, in the phase to judge by."""
         return [one for one in self.judged if one.outcome in outcomes]
+
+    @cached_property
+    def others(self) -> Counters:
+        """The counters that no signal knows, in the phase to judge by."""
+        expected = self.effect(self.phase).band("waiting")
+        return counters(self.first.review, self.second.review, self.hosts, self.phase, expected)
+
+    @cached_property
+    def reshaped(self) -> list[Reshaped]:
+        """What means hide, in the phase to judge by."""
+        return reshaped(list(self.judged), list(self.load.signals))
 
     @cached_property
     def integrating(self) -> tuple[Signal, ...]:

@@ -3,11 +3,14 @@
 from collections.abc import Iterator
 
 from plimsoll.comparison.compare import Comparison
+from plimsoll.comparison.counters import Counter
 from plimsoll.comparison.judging import Compared, Outcome
+from plimsoll.comparison.reshaped_words import told
 from plimsoll.comparison.sentences import moved, place, title
 from plimsoll.insights.insight import News, SubjectKey
 from plimsoll.insights.registry import insights
 from plimsoll.model.remark import counted, listed
+from plimsoll.model.value_text import number
 
 _MOST_NAMED = 3
 _SUSPECT_CHANCE = 0.05
@@ -17,7 +20,8 @@ _MUCH_MORE = 1.5  # times the load: beyond, what an operation costs is not known
 
 def doubts(comparison: Comparison) -> list[str]:
     """Why nothing can be said although nothing became worse; each a clause."""
-    return [*_load_doubts(comparison), *_unjudged(comparison), *_lacking(comparison), *_unclear(comparison)]
+    found = _load_doubts, _unjudged, _lacking, _hidden, _unclear
+    return [clause for each in found for clause in each(comparison)]
 
 
 def _load_doubts(comparison: Comparison) -> Iterator[str]:
@@ -74,6 +78,47 @@ def news(comparison: Comparison) -> list[News]:
         if one.news
         for new in one.news(comparison.first.insights.of(one), comparison.second.insights.of(one), as_in_first)
     ]
+
+
+def hidden(comparison: Comparison) -> list[str]:
+    """What means hide and what no signal knows; each a clause."""
+    return list(_hidden(comparison))
+
+
+def _hidden(comparison: Comparison) -> Iterator[str]:
+    noise = [one for one in comparison.reshaped if one.what == "noise" and one.compared.treatment.critical]
+    if noise:
+        yield told(noise[0])
+    if costs := comparison.others.costs:
+        yield f"counters that no signal knows became worse by their names: {counter_text(costs[0])}" + (
+            f", and {counted(len(costs) - 1, 'more')}" if len(costs) > 1 else ""
+        )
+
+
+def counter_text(one: Counter) -> str:
+    r"""`\App(_Total)\Response Time of WEB1 rose from 12 to 36`."""
+    verb = "rose" if one.after > one.before else "fell"
+    what = "the increase of " if one.grows else ""
+    return f"{what}{one.label} {verb} from {number(one.before)} to {number(one.after)}"
+
+
+def not_compared(comparison: Comparison) -> str:
+    """How many counters that no signal knows were compared, and how many were not, and why; empty without any."""
+    found = comparison.others
+    texts = [
+        f"{counted(count, 'counter')} {why}"
+        for count, why in (
+            (found.constant, "constant in both runs"),
+            (found.too_few, "with too few samples"),
+            (len(found.only_first), f"only in {comparison.first.called}"),
+            (len(found.only_second), f"only in {comparison.second.called}"),
+        )
+        if count
+    ]
+    if not texts and not found.compared:
+        return ""
+    rest = f"; not compared: {', '.join(texts)}" if texts else ""
+    return f"{counted(found.compared, 'counter')} that no signal knows compared{rest}."
 
 
 def _lacking(comparison: Comparison) -> Iterator[str]:

@@ -25,6 +25,7 @@ class Kind(BaseModel):
     of: Of = "the level"
     tolerance: Tolerance | None = None
     load: Growth
+    shape: bool = False
 
 
 class _Table(BaseModel):

@@ -5,9 +5,11 @@ from enum import StrEnum
 
 from plimsoll.comparison.compare import Comparison
 from plimsoll.comparison.crossings import crossings
-from plimsoll.comparison.doubts import doubts, news, suspects
+from plimsoll.comparison.doubts import doubts, hidden, news, suspects
 from plimsoll.comparison.judging import MOST_RUNS, Compared, Outcome
+from plimsoll.comparison.reshaped_words import told
 from plimsoll.comparison.sentences import by_signal, interval, levels, moved, place, title
+from plimsoll.comparison.shapes import Reshaped
 from plimsoll.comparison.treatments import resources
 from plimsoll.insights.registry import insights
 from plimsoll.model.remark import counted, listed
@@ -33,11 +35,11 @@ ANSWERS = {Answer.WORSE: "Worse.", Answer.NOT_WORSE: "Not worse.", Answer.UNKNOW
 
 
 def answer(comparison: Comparison) -> Answer:
-    """Worse if a critical signal regressed, throughput was lost, or a crossing counts that the baseline held.
+    """Worse if a critical signal regressed, throughput was lost, a crossing counts, or there are new stalls or peaks.
 
     Unknown if there is a doubt.
     """
-    if critical(comparison) or crossings(comparison):
+    if critical(comparison) or crossings(comparison) or peaks(comparison):
         return Answer.WORSE
     return Answer.UNKNOWN if doubts(comparison) else Answer.NOT_WORSE
 
@@ -46,6 +48,12 @@ def critical(comparison: Comparison) -> list[Compared]:
     """What makes the run worse: regressions of critical signals, and throughput that was lost."""
     lost = comparison.load.throughput_lost
     return [*([lost] if lost else []), *(one for one in comparison.regressions if one.treatment.critical)]
+
+
+def peaks(comparison: Comparison) -> list[Reshaped]:
+    """Stalls, and higher peaks of critical signals, that the baseline did not have."""
+    found = [one for one in comparison.reshaped if one.what == "stalls" or one.compared.treatment.critical]
+    return [one for one in found if one.what != "noise" and one.compared.treatment.worse != "lower"]
 
 
 def story(comparison: Comparison) -> list[str]:
@@ -90,8 +98,12 @@ def _worse(comparison: Comparison) -> str:
             f"{name} is worse than {_baseline(comparison)}, as it crossed what {comparison.first.called} held: "
             f"{breach_sentence(first)}{more}{f' {cause}' if cause else ''}"
         )
+    if high := peaks(comparison):
+        return f"{name} is worse than {_baseline(comparison)}: {'; '.join(told(one) for one in high[:_MOST_NAMED])}."
     if (new := news(comparison)) and not better:
         return f"In {name}, and not in {comparison.first.called}, there is a trend: {new[0].sentence}"
+    if unknown := hidden(comparison):
+        return f"It is not known whether {name} is worse: {unknown[0]}."
     if unsure := suspects(comparison):
         return f"{name} differs from {_baseline(comparison)}: {_named(unsure)}. {_to_decide(comparison, unsure)}"
     if signs:

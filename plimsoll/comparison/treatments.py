@@ -36,7 +36,8 @@ class _Defaults(BaseModel):
 class Treatment:
     """How one signal is compared; `least` is in its unit. run_to_run.yaml says what `spread`, `of` and `load` are.
 
-    `integrates`: its mean says nothing. `place`: that among the kinds; the first is told of first.
+    `integrates`: its mean says nothing. `place`: that among the kinds; the first is told of first. `shape`: peaks
+    and noise are compared.
     """
 
     worse: Direction
@@ -49,6 +50,7 @@ class Treatment:
     load: Growth = "none"
     integrates: bool = False
     place: int = 0
+    shape: bool = False
 
     def tolerated(self, baseline: float) -> float:
         """The largest change from a baseline that does not matter."""
@@ -96,6 +98,7 @@ class Treatments:
             kind.load,
             _first(given.integrates, own.integrates, False),
             place,
+            kind.shape,
         )
 
     @property

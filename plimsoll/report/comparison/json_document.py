@@ -5,17 +5,22 @@ from collections.abc import Iterable, Sequence
 from plimsoll.analysis.quantiles import difference
 from plimsoll.analysis.significance import shift
 from plimsoll.comparison.compare import Comparison, Side
+from plimsoll.comparison.counters import Counters
 from plimsoll.comparison.doubts import doubts
 from plimsoll.comparison.judging import Compared, Outcome
 from plimsoll.comparison.levels import Level
 from plimsoll.comparison.pairs import Lone
 from plimsoll.comparison.phases import CommonPhase
 from plimsoll.comparison.run_table import run_table
+from plimsoll.comparison.shapes import Reshaped
 from plimsoll.comparison.story import answer, story
 from plimsoll.model.times import iso
 from plimsoll.report.comparison.json_schema import (
+    BeyondPart,
     ComparisonDocument,
     ComparisonPart,
+    CounterPart,
+    CountersPart,
     CrossedPart,
     HostPart,
     IntervalPart,
@@ -74,6 +79,9 @@ def _comparison(comparison: Comparison) -> ComparisonPart:
             both=_crossed(one for _, one in found.both),
             unjudged=_crossed(found.unjudged),
         ),
+        beyond_means=[_beyond(one) for one in comparison.reshaped],
+        counters=_counters(comparison.others),
+        not_compared=[one.title for one in comparison.integrating],
         only_baseline=[_recorded(one) for one in comparison.lone[0]],
         only_other=[_recorded(one) for one in comparison.lone[1]],
         hosts=[HostPart(baseline=first, other=second) for first, second in comparison.hosts.pairs],
@@ -162,6 +170,41 @@ def _crossed(found: Iterable[Finding]) -> list[CrossedPart]:
         )
         for one in found
     ]
+
+
+def _beyond(one: Reshaped) -> BeyondPart:
+    compared = one.compared
+    return BeyondPart(
+        what=one.what,
+        signal=compared.name,
+        title=compared.signal.title,
+        unit=compared.signal.unit,
+        host=compared.subject.host,
+        instance=compared.subject.instance,
+        baseline=one.before,
+        other=one.after,
+    )
+
+
+def _counters(found: Counters) -> CountersPart:
+    return CountersPart(
+        compared=found.compared,
+        constant=found.constant,
+        too_few=found.too_few,
+        only_baseline=len(found.only_first),
+        only_other=len(found.only_second),
+        changed=[
+            CounterPart(
+                counter=one.name,
+                host=one.series.host,
+                baseline=one.before,
+                other=one.after,
+                grows=one.grows,
+                costs=one.costs,
+            )
+            for one in found.changed
+        ],
+    )
 
 
 def _recorded(one: Lone) -> RecordedPart:

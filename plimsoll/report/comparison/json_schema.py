@@ -136,6 +136,44 @@ class ThresholdsPart(_Part):
     unjudged: list[CrossedPart] = Field(description="Crossed in one run, and not judged in the other.")
 
 
+class BeyondPart(_Part):
+    """What the mean of a signal hides, and the baseline did not have."""
+
+    what: Literal["stalls", "peaks", "noise"] = Field(
+        description="stalls: hardly any work for 20 s or longer, at least twice. peaks: more of the time above 1.5 "
+        "times the 99th percentile of the baseline. noise: 1.5 times the mean deviation."
+    )
+    signal: str
+    title: str
+    unit: str
+    host: str
+    instance: str | None
+    baseline: float = Field(description="The share of samples stalled, the 99th percentile, or the mean deviation.")
+    other: float
+
+
+class CounterPart(_Part):
+    """A counter that no signal knows, and that changed by more than a quarter."""
+
+    counter: str
+    host: str
+    baseline: float = Field(description="The mean; of a counter that only grows, the mean increase.")
+    other: float
+    grows: bool
+    costs: bool = Field(description="Whether it rose by half, a queue to twice, and its name says that this is worse.")
+
+
+class CountersPart(_Part):
+    """The counters that no signal knows, in the phase to judge by."""
+
+    compared: int
+    constant: int = Field(description="Constant in both runs.")
+    too_few: int = Field(description="With too few samples.")
+    only_baseline: int
+    only_other: int
+    changed: list[CounterPart]
+
+
 class RecordedPart(_Part):
     """A signal that only one run has, of a host that both have."""
 
@@ -187,6 +225,9 @@ class ComparisonPart(_Part):
     regressions: list[SignalPart]
     signals: list[SignalPart] = Field(description="All signals in all phases, the most important differences first.")
     thresholds: ThresholdsPart
+    beyond_means: list[BeyondPart]
+    counters: CountersPart
+    not_compared: list[str] = Field(description="Signals that add up over time, so that their means say nothing.")
     only_baseline: list[RecordedPart] = Field(description="Signals that only the baseline recorded.")
     only_other: list[RecordedPart]
     hosts: list[HostPart]

@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 from plimsoll.comparison.compare import Comparison, Side
-from plimsoll.comparison.doubts import doubts
+from plimsoll.comparison.doubts import counter_text, doubts, not_compared
 from plimsoll.comparison.judging import Compared, Outcome
 from plimsoll.comparison.loads import LoadComparison
+from plimsoll.comparison.reshaped_words import told
 from plimsoll.comparison.run_table import columns, run_table
 from plimsoll.comparison.sentences import by_signal, place
 from plimsoll.comparison.story import ANSWERS, Answer, answer, story
@@ -63,6 +64,7 @@ def _comparison(comparison: Comparison, zone: Zone | None) -> Iterator[Line]:
     for outcome in (Outcome.UNCLEAR, Outcome.WITHIN, Outcome.SAME):
         yield from _names(TITLES[outcome], comparison.of(outcome))
     yield from _crossed(comparison)
+    yield from _others(comparison)
     yield from _recorded(comparison)
 
 
@@ -141,6 +143,25 @@ def _crossed(comparison: Comparison) -> Iterator[Line]:
 
 def _finding(one: Finding) -> Line:
     return (f"  {MARKS[one.rule.severity]} ", COLOURS[one.rule.severity]), breach_sentence(one)
+
+
+def _others(comparison: Comparison) -> Iterator[Line]:
+    """What means hide, and the counters that no signal knows."""
+    if comparison.reshaped:
+        yield from _title("Beyond the means")
+        yield from ((f"  {told(one)}",) for one in comparison.reshaped[:_MOST_CROSSED])
+        if (more := len(comparison.reshaped) - _MOST_CROSSED) > 0:
+            yield (_dim(f"  {counted(more, 'more signal')}"),)
+    found = comparison.others
+    if found.changed:
+        yield from _title("Counters that no signal knows, and that changed")
+        shown = [*found.costs, *(one for one in found.changed if one not in found.costs)]
+        yield from ((f"  {counter_text(one)}",) for one in shown[:_MOST_CROSSED])
+        if (more := len(shown) - _MOST_CROSSED) > 0:
+            yield (_dim(f"  {counted(more, 'more counter')}"),)
+    if text := not_compared(comparison):
+        yield ()
+        yield (_dim(text),)
 
 
 def _recorded(comparison: Comparison) -> Iterator[Line]:

@@ -1,0 +1,134 @@
+"""The counters that no signal knows, compared all the same: what nobody judges must not be called the same.
+
+Nothing says in which direction such a counter is worse, but its name may: times, errors and queues that grew.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from plimsoll.analysis.independent_blocks import equal_means
+from plimsoll.analysis.significance import rank_test
+from plimsoll.comparison.hosts import Hosts
+from plimsoll.comparison.load_effect import Band
+from plimsoll.comparison.phases import CommonPhase
+from plimsoll.model.host_key import host_key
+from plimsoll.model.log import Values
+from plimsoll.model.run import Phase
+from plimsoll.model.series import Series
+from plimsoll.review.review import Review
+
+_PARTS = 16  # of a phase, the means of which are ranked
+_FEWEST = 48  # samples
+_MATTERS = 0.25  # of the baseline; our choice: more than runs of one build differ by in whatever it may be
+_GROWN, _QUEUE_GROWN = 1.5, 2.0  # times the baseline; our choice
+_CERTAIN = 0.02  # the chance that any counter is called different although none is
+_COSTS = re.compile(
+    r"time|latency|delay|duration|elapsed|error|fail|exception|reject|queue|wait|retr|drop|lost|abort", re.I
+)
+_COSTS_NOT = re.compile(r"up ?time|time ?stamp|idle|time in use|real time", re.I)
+
+
+@dataclass(frozen=True)
+class Counter:
+    """A counter of both runs, with its means; of one that only grows, by how much from sample to sample."""
+
+    series: Series
+    before: float
+    after: float
+    grows: bool
+    chance: float
+
+    @property
+    def costs(self) -> bool:
+        """Whether it rose by half or more (a queue to twice), and its name says that this is worse."""
+        name = self.series.path.rpartition("\\")[2] or self.series.field
+        if not _COSTS.search(name) or _COSTS_NOT.search(name):
+            return False
+        return self.after > self.before * (_QUEUE_GROWN if "queue" in name.casefold() else _GROWN)
+
+    @property
+    def label(self) -> str:
+        r"""`\Application(_Total)\Response Time of WEB1`."""
+        return f"{self.name} of {self.series.host}"
+
+    @property
+    def name(self) -> str:
+        """Its path; without one, its measurement and field."""
+        return self.series.path or f"{self.series.measurement} {self.series.field}"
+
+
+@dataclass(frozen=True)
+class Counters:
+    """The counters without a signal: those that changed, and how many there are of each kind."""
+
+    changed: tuple[Counter, ...]
+    compared: int
+    constant: int
+    too_few: int
+    only_first: tuple[Series, ...]
+    only_second: tuple[Series, ...]
+
+    @cached_property
+    def costs(self) -> tuple[Counter, ...]:
+        """Those of which the name says that they are worse, the largest change first."""
+        found = [one for one in self.changed if one.costs]
+        return tuple(sorted(found, key=lambda one: one.before / one.after if one.after else 1.0))
+
+
+def counters(first: Review, second: Review, hosts: Hosts, phase: CommonPhase, expected: Band) -> Counters:
+    """Compare every counter that no signal knows. `expected` is what the load lets expect of what waits."""
+    here = {one.key: one for one in first.signals.others()}
+    there = {_key(one, hosts): one for one in second.signals.others()}
+    found: list[Counter] = []
+    constant = too_few = 0
+    for key, one in here.items():
+        if key not in there:
+            continue
+        values = _values(first, one, phase.first), _values(second, there[key], phase.second)
+        if min(map(len, values)) < _FEWEST:
+            too_few += 1
+        elif all(np.ptp(each) == 0 for each in values):
+            constant += 1
+        else:
+            found.append(_compared(one, *values))
+    changed = [one for one in found if _differs(one, len(found), expected)]
+    return Counters(
+        tuple(changed),
+        len(found),
+        constant,
+        too_few,
+        tuple(one for key, one in here.items() if key not in there),
+        tuple(one for key, one in there.items() if key not in here),
+    )
+
+
+def _compared(series: Series, first: Values, second: Values) -> Counter:
+    grows = all((np.diff(values) >= 0).all() for values in (first, second))
+    if grows:
+        first, second = np.diff(first), np.diff(second)
+    before, after = float(first.mean()), float(second.mean())
+    apart = abs(after - before) > _MATTERS * abs(before)
+    chance = rank_test(equal_means(first, _PARTS), equal_means(second, _PARTS)).chance if apart else 1.0
+    return Counter(series, before, after, grows, chance)
+
+
+def _differs(one: Counter, count: int, expected: Band) -> bool:
+    """Whether it differs for certain (Bonferroni), and by more than the load explains."""
+    if one.chance * count >= _CERTAIN:
+        return False
+    low, high = expected.ends(one.before)
+    matters = _MATTERS * abs(one.before)
+    return not low - matters <= one.after <= high + matters
+
+
+def _values(review: Review, series: Series, phase: Phase | None) -> Values:
+    samples = review.signals.counter(series)
+    return (samples.between(phase.start, phase.end) if phase else samples).present.values
+
+
+def _key(series: Series, hosts: Hosts) -> tuple[object, ...]:
+    host, *rest = series.key
+    return (hosts.first_of.get(host_key(host), f"{host}\0"), *rest)

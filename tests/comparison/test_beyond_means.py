@@ -1,0 +1,69 @@
+"""What means hide, and counters that no signal knows: neither may be called not worse."""
+
+import pytest
+
+from plimsoll.comparison.story import Answer, answer, story
+from tests.simulators.trials import a_side, against
+from tests.simulators.web_and_sql import SQL, WEB, Build
+
+SEEDS = range(3)
+TIME = r"\Shop Checkout(_Total)\Average Basket Time"
+ERRORS = r"\Shop Checkout(_Total)\Errors Total"
+OTHER = r"\Shop Checkout(_Total)\Baskets Open"
+
+
+def shop(time_ms=40.0, errors=0.02):
+    """Counters of an application that no signal knows."""
+
+    def more(found, rng):
+        rows = len(next(iter(found[WEB].values())))
+        found[WEB][TIME] = time_ms * rng.lognormal(0, 0.1, rows)
+        found[WEB][ERRORS] = rng.poisson(5 * errors, rows).cumsum().astype(float)
+        found[WEB][OTHER] = 100 * rng.lognormal(0, 0.1, rows)
+
+    return more
+
+
+def compared(build, seed, more=None):
+    return against([a_side("a", Build(), seed, shop())], a_side("b", build, 50 + seed, more or shop()))
+
+
+@pytest.mark.parametrize(
+    ("build", "what"),
+    [(Build(stall_s=60.0), "stalls"), (Build(slow_share=0.04), "peaks"), (Build(noise=0.15), "noise")],
+    ids=["a stall every quarter of an hour", "some answers take three times as long", "more noise"],
+)
+def test_what_means_hide_is_found(build, what):
+    for seed in SEEDS:
+        found = compared(build, seed)
+        assert what in {one.what for one in found.reshaped}
+        assert answer(found) == (Answer.UNKNOWN if what == "noise" else Answer.WORSE)
+
+
+def test_alike_runs_have_none_of_it():
+    for seed in SEEDS:
+        found = compared(Build(), seed)
+        assert (found.reshaped, found.others.costs) == ([], ())
+        assert found.others.compared > 0
+
+
+@pytest.mark.parametrize(
+    ("more", "said"), [(shop(time_ms=120.0), "Average Basket Time of WEB1 rose"), (shop(errors=0.2), "the increase of")]
+)
+def test_a_counter_that_no_signal_knows_leaves_it_open(more, said):
+    for seed in SEEDS:
+        found = compared(Build(), seed, more)
+        assert answer(found) == Answer.UNKNOWN
+        assert len(found.others.costs) == 1
+        assert said in " ".join(story(found))
+
+
+def test_what_only_one_run_has_is_counted():
+    def less(found, rng):
+        shop()(found, rng)
+        del found[WEB][OTHER]
+        found[SQL][r"\Backup(_Total)\Rate"] = rng.random(len(found[WEB][TIME]))
+
+    found = compared(Build(), 1, less).others
+    assert [one.path for one in found.only_first] == [OTHER]
+    assert [one.path for one in found.only_second] == [r"\Backup(_Total)\Rate"]
