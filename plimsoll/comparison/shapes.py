@@ -22,7 +22,7 @@ _LASTS = 20 * SECOND
 _FEWEST_STALLS = 2
 _HIGHER = 1.5  # times the 99th percentile of the baseline: what is above it is a peak of another kind
 _PEAK = 0.99
-_LARGER = 1.5  # times the mean deviation of the baseline
+_LARGER = 1.25  # times the mean deviation of the baseline; our choice
 _FEWEST = 100  # samples
 
 

@@ -89,3 +89,21 @@ def test_a_run_of_a_store_is_judged_by_those_before_it(nights, monkeypatch, caps
     assert "only 1 earlier run" in err
     status, out, err = plimsoll(monkeypatch, capsys, *judge, "--like", "build=none")
     assert (status, "no complete run before" in err) == (2, True)
+
+
+def test_where_a_series_of_runs_changed(monkeypatch, capsys, tmp_path, tmp_path_factory):
+    logs = tmp_path_factory.mktemp("logs")
+    for night in range(14):
+        log = a_run(logs, night, cpu=40.0 if night < 8 else 46.0)
+        loaded = ("ingest", log, "--run", f"night {night}", "--label", "test=logon", "--zone", "UTC")
+        assert plimsoll(monkeypatch, capsys, *loaded, "--store", tmp_path)[0] == 0
+    written = tmp_path / "trend.json"
+    asked = ("runs", "trend", "--like", "test=logon", "--store", tmp_path, "--json", written)
+    status, out, _ = plimsoll(monkeypatch, capsys, *asked)
+    assert status == 0
+    assert out.startswith("Became worse.")
+    (found,) = json.loads(written.read_text(encoding="utf-8"))["changes"]
+    assert (found["signal"], found["worse"]) == ("cpu.busy", True)
+    assert found["from_run"] in {f"night {night}" for night in (7, 8, 9)}
+    status, _, err = plimsoll(monkeypatch, capsys, "runs", "trend", "--like", "test=none", "--store", tmp_path)
+    assert (status, "a trend needs 8 or more" in err) == (2, True)

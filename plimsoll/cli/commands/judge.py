@@ -24,7 +24,7 @@ def run(name: str, like: Sequence[str] | None, most: int, inputs: Inputs, output
     new = next((one for one in runs if one.name == name), None)
     if new is None:
         raise Unusable(f'run "{name}" is not in {where}; plimsoll runs list tells which are')
-    wanted = new.labels if like is None else _labels(like)
+    wanted = new.labels if like is None else labels_of(like)
     before = earlier_runs(runs, new, wanted)[-most:]
     if not before:
         labels = listed([f"{key}={value}" for key, value in wanted.items()], 6) or "no label"
@@ -46,7 +46,8 @@ def earlier_runs(runs: Sequence[RunSummary], new: RunSummary, wanted: Mapping[st
     return sorted(found, key=lambda one: (one.start, one.name))
 
 
-def _labels(like: Sequence[str]) -> dict[str, str]:
+def labels_of(like: Sequence[str]) -> dict[str, str]:
+    """The labels that --like names. Unusable if one is not written as NAME=VALUE."""
     found: dict[str, str] = {}
     for text in like:
         key, equals, value = text.partition("=")

@@ -8,7 +8,11 @@ import typer
 from plimsoll.cli.options.compare import FailOn
 from plimsoll.cli.options.shared import JsonOption, StoreOption, ZoneOption, path_option
 
-app = typer.Typer(help="List, show, judge and delete the runs in a store.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    help="List, show, judge and delete the runs in a store, and where they changed.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
 
 RunArgument = Annotated[str, typer.Argument(help="The name of a run.", metavar="RUN", show_default=False)]
 
@@ -63,6 +67,23 @@ def runs_judge_command(
 
     outputs = Outputs(out, json, junit, fail_on.value if fail_on else None, markdown)
     raise typer.Exit(judge.run(run, like, most, typed_inputs((), zone, None, None, None, store), outputs))
+
+
+@app.command("trend")
+def runs_trend_command(
+    like: Annotated[
+        list[str] | None,
+        typer.Option("--like", metavar="LABEL=VALUE", help="Only runs with this label; may be repeated."),
+    ] = None,
+    zone: ZoneOption = None,
+    json: JsonOption = None,
+    store: StoreOption = None,
+) -> None:
+    """Show where the levels of signals changed over the runs in a store, as of nights or builds: since which run."""
+    from plimsoll.cli.commands import trend
+    from plimsoll.cli.inputs import typed_inputs
+
+    trend.run(like, typed_inputs((), zone, None, None, None, store), json)
 
 
 @app.command("delete")

@@ -141,7 +141,7 @@ class BeyondPart(_Part):
 
     what: Literal["stalls", "peaks", "noise"] = Field(
         description="stalls: hardly any work for 20 s or longer, at least twice. peaks: more of the time above 1.5 "
-        "times the 99th percentile of the baseline. noise: 1.5 times the mean deviation."
+        "times the 99th percentile of the baseline. noise: 1.25 times the mean deviation."
     )
     signal: str
     title: str

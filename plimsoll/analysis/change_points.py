@@ -1,0 +1,98 @@
+"""Where the level of a series changed: E-divisive with a permutation test.
+
+Matteson and James, "A nonparametric approach for multiple change point analysis of multivariate data" (2014): a series
+is split where the energy distance of the parts is largest, if it is larger than in all but a few permutations of the
+series; then each part is split again. Daly et al., "The use of change point detection to identify software performance
+regressions in a continuous integration system" (2020), use it of builds.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from plimsoll.model.log import Values
+
+_LEAST = 3  # values on each side of a change: of fewer none can be told from an outlier
+_WORTH_TRYING = 0.3  # the chance of a split that is tried
+_TRIES = 199  # permutations of those
+_SEED = 20140  # permutations are the same each time
+_MOST_AT_ONCE = 2**22  # numbers that are held at once
+
+
+@dataclass(frozen=True, slots=True)
+class ChangePoint:
+    """A change of level. `first` is the first value of the new one.
+
+    `before` and `after` are the means of the parts on its sides, up to the next changes; `chance` is that of a split as
+    good in a series without changes.
+    """
+
+    first: int
+    before: float
+    after: float
+    chance: float
+
+
+def change_points(values: Values, chance: float, permutations: int = 999) -> list[ChangePoint]:
+    """The changes of a series whose chance is at most this one, in order; values without NaN.
+
+    A level that rises and falls again hides from the first split. So parts are split further where that is merely
+    worth trying, and of the changes those stay that stand the test between their neighbours.
+    """
+    rng = np.random.default_rng(_SEED)
+    found = _candidates(values, min(permutations, _TRIES), rng)
+    while found:
+        edges = [0, *found, len(values)]
+        windows = zip(edges, edges[2:], strict=False)
+        chances = [_split(values[start:end], permutations, rng)[1] for start, end in windows]
+        worst = int(np.argmax(chances))
+        if chances[worst] <= chance:
+            means = [float(values[start:end].mean()) for start, end in pairwise(edges)]
+            return [ChangePoint(*one) for one in zip(found, means, means[1:], chances, strict=False)]
+        del found[worst]
+    return []
+
+
+def _candidates(values: Values, permutations: int, rng: np.random.Generator) -> list[int]:
+    found: list[int] = []
+    parts = [(0, len(values))]
+    while parts:
+        start, end = parts.pop()
+        if end - start < 2 * _LEAST:
+            continue
+        at, chance = _split(values[start:end], permutations, rng)
+        if chance <= _WORTH_TRYING:
+            found.append(start + at)
+            parts += [(start, start + at), (start + at, end)]
+    return sorted(found)
+
+
+def _split(values: Values, permutations: int, rng: np.random.Generator) -> tuple[int, float]:
+    """The best place to split, and the chance of one as good."""
+    count = len(values)
+    best = _statistics(values[None, :])[0]
+    at = int(np.argmax(best))
+    orders = np.argsort(rng.random((permutations, count)), axis=1)
+    step = max(1, _MOST_AT_ONCE // count**2)
+    highest = np.concatenate(
+        [_statistics(values[orders[row : row + step]]).max(axis=1) for row in range(0, permutations, step)]
+    )
+    # Ties, as of a constant, count as better.
+    better = int((highest >= best[at] * (1 - 1e-12)).sum())
+    return at + _LEAST, (1 + better) / (1 + permutations)
+
+
+def _statistics(series: Values) -> Values:
+    """The energy distance of the two parts of each series, for each place to split it, scaled by their lengths."""
+    rows, count = series.shape
+    apart = np.abs(series[:, :, None] - series[:, None, :])
+    both = np.zeros((rows, count + 1, count + 1))
+    both[:, 1:, 1:] = apart.cumsum(axis=1).cumsum(axis=2)
+    splits = np.arange(_LEAST, count - _LEAST + 1)
+    left, whole = both[:, splits, splits], both[:, -1:, -1]
+    upper = both[:, splits, -1] - left
+    right = whole - 2 * upper - left
+    n, m = splits, count - splits
+    within_left, within_right = left / (n * np.maximum(n - 1, 1)), right / (m * np.maximum(m - 1, 1))
+    return n * m / (n + m) * (2 * upper / (n * m) - within_left - within_right)

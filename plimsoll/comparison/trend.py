@@ -1,0 +1,119 @@
+"""The means of a series of runs, as of nights or builds, and where their level changed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from plimsoll.analysis.bootstrap import Difference, Estimate, Interval
+from plimsoll.analysis.change_points import ChangePoint, change_points
+from plimsoll.comparison.levels import Level
+from plimsoll.comparison.pairs import Key
+from plimsoll.comparison.treatments import Treatment, Treatments
+from plimsoll.model.log import Values
+from plimsoll.review.load import loads
+from plimsoll.review.review import Review
+from plimsoll.rules.schema.signal import Signal
+from plimsoll.rules.subjects import Subject
+
+FALSE_ALARMS = 0.02  # the chance that any critical signal is said to have changed although none did
+FEWEST = 8  # runs
+_STEADY = "steady"
+_FEWEST_PERMUTATIONS = 999
+
+
+@dataclass(frozen=True, eq=False)
+class RunMeans:
+    """One run of a series: the means of its signals in the steady phase, or in the whole run, and its load."""
+
+    name: str
+    start: int | None
+    means: Mapping[tuple[str, Key], float]
+    subjects: Mapping[tuple[str, Key], tuple[Signal, Subject]]
+    load: tuple[str, float] | None
+
+    @classmethod
+    def of(cls, name: str, review: Review) -> "RunMeans":
+        """The means of a run."""
+        phase = next((one for one in review.phases if one.name == _STEADY), None)
+        means: dict[tuple[str, Key], float] = {}
+        subjects: dict[tuple[str, Key], tuple[Signal, Subject]] = {}
+        for title, signal in review.question.signals.items():
+            for subject, samples in review.signals.of(title).items():
+                if (level := Level.of(samples, phase)) is not None:
+                    means[title, subject.key] = level.mean.mean
+                    subjects[title, subject.key] = signal, subject
+        found = next((one for one in loads(review.signals, review.question.signals) if one.kind == "operations"), None)
+        level = Level.of(found.samples, phase) if found else None
+        load = (found.name, level.mean.mean) if found and level and level.mean.mean > 0 else None
+        return cls(name, review.start, means, subjects, load)
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """A change of a signal: the first run of the new level, and the difference of the levels with its interval."""
+
+    name: str
+    signal: Signal
+    subject: Subject
+    treatment: Treatment
+    run: RunMeans
+    point: ChangePoint
+    interval: Interval
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether it changed in the direction that is worse."""
+        return self.treatment.worse == ("higher" if self.point.after > self.point.before else "lower")
+
+
+@dataclass(frozen=True, eq=False)
+class Trend:
+    """What changed over the runs, the latest first; `signals` that all runs have were looked at."""
+
+    runs: tuple[RunMeans, ...]
+    changes: tuple[Change, ...]
+    signals: int
+
+
+def trend(runs: Sequence[RunMeans], treatments: Treatments) -> Trend:
+    """Where levels changed over runs in order of time, by more than matters; what goes with the load, for each load."""
+    alike = [key for key in runs[0].means if all(key in one.means for one in runs)]
+    found: list[Change] = []
+    looked = {key: treatments.of(key[0], runs[0].subjects[key][0]) for key in alike}
+    judged = {key: one for key, one in looked.items() if one.critical and not one.integrates}
+    chance = FALSE_ALARMS / max(1, len(judged))
+    permutations = max(_FEWEST_PERMUTATIONS, int(2 / chance))
+    for key, treatment in judged.items():
+        values = _values(runs, key, treatment)
+        points = change_points(values, chance, permutations)
+        edges = [0, *(one.first for one in points), len(values)]
+        for at, point in enumerate(points):
+            if abs(point.after - point.before) > treatment.tolerated(point.before):
+                signal, subject = runs[-1].subjects[key]
+                parts = values[edges[at] : point.first], values[point.first : edges[at + 2]]
+                interval = _difference(*parts).interval()
+                found.append(Change(key[0], signal, subject, treatment, runs[point.first], point, interval))
+    found.sort(key=lambda one: (-runs.index(one.run), one.treatment.place, not one.is_worse))
+    return Trend(tuple(runs), tuple(found), len(judged))
+
+
+def _values(runs: Sequence[RunMeans], key: tuple[str, Key], treatment: Treatment) -> Values:
+    """The means; of what grows with every operation, as they would be under the mean load."""
+    values = np.array([one.means[key] for one in runs])
+    found = [one.load for one in runs]
+    names = {one[0] for one in found if one}
+    if treatment.load != "proportion" or None in found or len(names) > 1 or key[0] in names:
+        return values
+    rates = np.array([one[1] for one in found if one])
+    return values * rates.mean() / rates
+
+
+def _difference(first: Values, second: Values) -> Difference:
+    return Difference.of(*(_estimate(values) for values in (first, second)))
+
+
+def _estimate(values: Values) -> Estimate:
+    count = len(values)
+    error = float(values.std(ddof=1)) / np.sqrt(count)
+    return Estimate(float(values.mean()), float(error), count, float(count), float(count - 1), 1.0)
