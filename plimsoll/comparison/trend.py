@@ -1,6 +1,8 @@
 """The means of a series of runs, as of nights or builds, and where their level changed."""
 
-from collections.abc import Mapping, Sequence
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -69,11 +71,21 @@ class Change:
 
 @dataclass(frozen=True, eq=False)
 class Trend:
-    """What changed over the runs, the latest first; `signals` that all runs have were looked at."""
+    """What changed over the runs, the latest first; `signals` that all runs have were looked at, not those `partly`.
+
+    In fewer runs than `needed` no change of so many signals can be told from chance.
+    """
 
     runs: tuple[RunMeans, ...]
     changes: tuple[Change, ...]
     signals: int
+    needed: int
+    partly: tuple[tuple[str, Signal, Subject], ...]
+
+    @property
+    def can_tell(self) -> bool:
+        """Whether it can be said that nothing changed."""
+        return self.signals > 0 and len(self.runs) >= self.needed
 
 
 def trend(runs: Sequence[RunMeans], treatments: Treatments) -> Trend:
@@ -95,7 +107,25 @@ def trend(runs: Sequence[RunMeans], treatments: Treatments) -> Trend:
                 interval = _difference(*parts).interval()
                 found.append(Change(key[0], signal, subject, treatment, runs[point.first], point, interval))
     found.sort(key=lambda one: (-runs.index(one.run), one.treatment.place, not one.is_worse))
-    return Trend(tuple(runs), tuple(found), len(judged))
+    partly = sorted(_partly(runs, alike, treatments), key=lambda one: (one[0], str(one[2])))
+    return Trend(tuple(runs), tuple(found), len(judged), _needed(chance), tuple(partly))
+
+
+def _needed(chance: float) -> int:
+    """The fewest runs of which a change in their middle can be that unlikely: two of all ways to halve them show it."""
+    return next(count for count in itertools.count(FEWEST) if 2 / math.comb(count, count // 2) <= chance)
+
+
+def _partly(
+    runs: Sequence[RunMeans], alike: Sequence[tuple[str, Key]], treatments: Treatments
+) -> Iterator[tuple[str, Signal, Subject]]:
+    """What would have been looked at, had all runs recorded it."""
+    every = {key: one for run in runs for key, one in run.subjects.items()}
+    for key in every.keys() - set(alike):
+        signal, subject = every[key]
+        treatment = treatments.of(key[0], signal)
+        if treatment.critical and not treatment.integrates:
+            yield key[0], signal, subject
 
 
 def _values(runs: Sequence[RunMeans], key: tuple[str, Key], treatment: Treatment) -> Values:

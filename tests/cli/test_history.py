@@ -61,6 +61,18 @@ def test_runs_are_compared_with_several_at_once(nights, monkeypatch, capsys, tmp
     assert [one["signal"] for one in worse["regressions"]] == ["cpu.busy"]
 
 
+def test_a_comparison_of_many_runs_fits_a_screen(nights, monkeypatch, capsys):
+    status, out, _ = plimsoll(monkeypatch, capsys, "compare", *nights, *nights[6:], "--baseline", 5)
+    assert status == 0
+    first, _, *each = out.splitlines()
+    assert len(each) < 30
+    assert first.startswith("Worse. Of 5 runs, compared with night0.csv (1), ")
+    assert first.endswith(": 2 worse, 3 not worse.")
+    found = [line for line in each if line.startswith("  Worse. ")]
+    assert all("night7.csv (" in line and "processor time of DC01 rose from" in line for line in found)
+    assert len(found) == 2
+
+
 def test_a_summary_for_a_pull_request(nights, monkeypatch, capsys):
     asked = ("compare", *nights[:6], nights[7], "--baseline", BASELINES, "--markdown", "-")
     status, out, _ = plimsoll(monkeypatch, capsys, *asked)
@@ -101,7 +113,12 @@ def test_where_a_series_of_runs_changed(monkeypatch, capsys, tmp_path, tmp_path_
     asked = ("runs", "trend", "--like", "test=logon", "--store", tmp_path, "--json", written)
     status, out, _ = plimsoll(monkeypatch, capsys, *asked)
     assert status == 0
-    assert out.startswith("Became worse.")
+    assert out.startswith("Became worse. 1 change in 2 signals of 14 runs, night 0 to night 13")
+    assert len(out.splitlines()) <= 6
+    asked = ("runs", "trend", "--store", tmp_path, "--markdown", "-")
+    status, out, _ = plimsoll(monkeypatch, capsys, *asked)
+    assert (status, out.startswith("## Became worse.")) == (0, True)
+    assert " | Worse: Processor time | DC01 | rose from " in out
     (found,) = json.loads(written.read_text(encoding="utf-8"))["changes"]
     assert (found["signal"], found["worse"]) == ("cpu.busy", True)
     assert found["from_run"] in {f"night {night}" for night in (7, 8, 9)}

@@ -8,19 +8,18 @@ from pathlib import Path
 from plimsoll.api.inputs import RUN, Inputs
 from plimsoll.api.run_review import Options, reviewed
 from plimsoll.cli.commands.judge import labels_of
-from plimsoll.cli.console import print_line, print_notice, print_table
+from plimsoll.cli.console import print_lines, print_notice
 from plimsoll.cli.open_store import open_store
-from plimsoll.cli.outputs import STDOUT, write_json
+from plimsoll.cli.outputs import STDOUT, write_json, write_text
 from plimsoll.comparison.treatments import checked
-from plimsoll.comparison.trend import FEWEST, Change, RunMeans, Trend, trend
+from plimsoll.comparison.trend import FEWEST, RunMeans, Trend, trend
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted
 from plimsoll.model.times import iso
-from plimsoll.model.value_text import percent, quantity
-from plimsoll.report.comparison.words import signed
+from plimsoll.report.comparison.trend import lines, markdown
 
 
-def run(like: Sequence[str] | None, inputs: Inputs, json: Path | None) -> None:
+def run(like: Sequence[str] | None, inputs: Inputs, json: Path | None, summary: Path | None) -> None:
     """Print where the levels of signals changed over the runs of a store, oldest first."""
     wanted = labels_of(like or ())
     with open_store(inputs.store) as store:
@@ -40,38 +39,12 @@ def run(like: Sequence[str] | None, inputs: Inputs, json: Path | None) -> None:
     found = trend(means, treatments)
     if json is not None:
         write_json(json, json_module.dumps(_document(found), ensure_ascii=False, indent=2))
-    if json != STDOUT:
-        _show(found)
-
-
-def _show(found: Trend) -> None:
-    span = f"{counted(len(found.runs), 'run')}, {found.runs[0].name} to {found.runs[-1].name}"
-    worse = [one for one in found.changes if one.is_worse]
-    if not found.changes:
-        print_line(("Nothing changed.", "bold"), f" {counted(found.signals, 'signal')} of {span}.")
-        return
-    answer = ("Became worse.", "bold red") if worse else ("Became better.", "bold")
-    count = counted(len(worse or found.changes), "change")
-    print_line(answer, f" {count} in {span}; what grows with every operation is compared at the same load.")
-    print_line()
-    head = "", "", "from run", "before", "after", "difference, 95 % interval", ""
-    print_table(head, [_row(one) for one in found.changes])
-
-
-def _row(one: Change) -> tuple[str, ...]:
-    unit, point = one.signal.unit, one.point
-    off = "points" if unit == "%" else unit
-    sign = "+" if point.after > point.before else "−"
-    share = f"{sign}{percent(abs(point.after / point.before - 1))}" if point.before else ""
-    return (
-        one.signal.title,
-        str(one.subject),
-        one.run.name,
-        quantity(point.before, unit),
-        f"{quantity(point.after, unit)} {share}".strip(),
-        f"{signed(one.interval.low, off)} to {signed(one.interval.high, off)}",
-        "worse" if one.is_worse else "better",
-    )
+    if summary == STDOUT:
+        print_lines((line,) for line in markdown(found).splitlines())
+    elif summary is not None:
+        write_text(summary, markdown(found))
+    if STDOUT not in (json, summary):
+        print_lines(lines(found))
 
 
 def _document(found: Trend) -> dict[str, object]:
@@ -79,6 +52,10 @@ def _document(found: Trend) -> dict[str, object]:
         "schema": "plimsoll.trend/1",
         "runs": [{"run": one.name, "start": None if one.start is None else iso(one.start)} for one in found.runs],
         "signals": found.signals,
+        "runs_needed": found.needed,
+        "not_in_all_runs": [
+            {"signal": name, "host": subject.host, "instance": subject.instance} for name, _, subject in found.partly
+        ],
         "changes": [
             {
                 "signal": one.name,

@@ -77,13 +77,16 @@ def runs_trend_command(
     ] = None,
     zone: ZoneOption = None,
     json: JsonOption = None,
+    markdown: Annotated[
+        Path | None, path_option("--markdown", "Write a summary in Markdown, as for a pull request; - for stdout.")
+    ] = None,
     store: StoreOption = None,
 ) -> None:
     """Show where the levels of signals changed over the runs in a store, as of nights or builds: since which run."""
     from plimsoll.cli.commands import trend
     from plimsoll.cli.inputs import typed_inputs
 
-    trend.run(like, typed_inputs((), zone, None, None, None, store), json)
+    trend.run(like, typed_inputs((), zone, None, None, None, store), json, markdown)
 
 
 @app.command("delete")

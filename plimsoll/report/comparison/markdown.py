@@ -26,12 +26,12 @@ def markdown(comparisons: Sequence[Comparison]) -> str:
 def _lines(comparison: Comparison) -> Iterator[str]:
     said = answer(comparison)
     names = ", ".join(one.name for one in comparison.baselines)
-    yield f"## {ANSWERS[said]} {_plain(comparison.second.name)} compared with {_plain(names)}"
+    yield f"## {ANSWERS[said]} {plain(comparison.second.name)} compared with {plain(names)}"
     yield ""
-    yield from (f"- {_plain(sentence)}" for sentence in story(comparison) if sentence)
+    yield from (f"- {plain(sentence)}" for sentence in story(comparison) if sentence)
     if said == Answer.UNKNOWN:
-        yield f"- It is not known, as {_plain('; '.join(doubts(comparison)))}."
-    yield from (f"- {_plain(breach_sentence(one))}" for one in crossings(comparison)[:_MOST_ROWS])
+        yield f"- It is not known, as {plain('; '.join(doubts(comparison)))}."
+    yield from (f"- {plain(breach_sentence(one))}" for one in crossings(comparison)[:_MOST_ROWS])
     yield ""
     groups = by_signal(comparison.of(*_TOLD))
     if groups:
@@ -45,9 +45,9 @@ def _lines(comparison: Comparison) -> Iterator[str]:
 
 def _row(one: Compared) -> str:
     shown = (f"{TITLES[one.outcome]}: {one.signal.title}", place(one), *cells(one)[:4])
-    return f"| {' | '.join(map(_plain, shown))} |"
+    return f"| {' | '.join(map(plain, shown))} |"
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Text of strangers, so that Markdown shows it as it is."""
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))

@@ -22,6 +22,8 @@ from plimsoll.rules.severity import COLOURS, MARKS
 
 _STYLES = {Answer.WORSE: "bold red", Answer.NOT_WORSE: "bold", Answer.UNKNOWN: "bold yellow"}
 _MOST_ROWS = {Outcome.REGRESSION: 20, Outcome.IMPROVEMENT: 10, Outcome.CHANGE: 8, Outcome.LOAD: 5, Outcome.SPREAD: 5}
+_MOST_IN_FULL = 2
+_REASON = 200  # characters
 _MOST_NAMES = 12
 _MOST_CROSSED = 8
 _PLACE_WIDTH = 36
@@ -30,12 +32,42 @@ _HEAD = ("", "", "baseline", "other", "change", "difference, 95 % interval", "in
 
 
 def lines(comparisons: Sequence[Comparison], zone: Zone | None = None) -> Iterator[Line]:
-    """The comparisons with one baseline, line by line. Times are in `zone`, by default those of the logs."""
-    for at, comparison in enumerate(comparisons):
-        if at:
-            yield ()
-        yield from _comparison(comparison, zone)
+    """The comparisons with one baseline, line by line, of many their answers; they fit a screen.
+
+    Times are in `zone`, by default those of the logs.
+    """
+    if len(comparisons) > _MOST_IN_FULL:
+        yield from _briefly(comparisons)
+    else:
+        for at, comparison in enumerate(comparisons):
+            if at:
+                yield ()
+            yield from _comparison(comparison, zone)
     yield from _runs(comparisons)
+
+
+def _briefly(comparisons: Sequence[Comparison]) -> Iterator[Line]:
+    """An answer for all of them, and the answer and the reason of each."""
+    said = [answer(one) for one in comparisons]
+    counts = [f"{said.count(one)} {ANSWERS[one].removesuffix('.').lower()}" for one in _STYLES if one in said]
+    gravest = next(one for one in (Answer.WORSE, Answer.UNKNOWN, Answer.NOT_WORSE) if one in said)
+    names = listed([one.name for one in comparisons[0].baselines], _MOST_NAMES)
+    head = f" Of {counted(len(said), 'run')}, compared with {names}: {', '.join(counts)}."
+    yield (ANSWERS[gravest], _STYLES[gravest]), head
+    yield ()
+    for comparison, one in zip(comparisons, said, strict=True):
+        yield (
+            (f"  {ANSWERS[one]:10} ", _STYLES[one]),
+            f" {comparison.second.name}: {short(_reason(comparison), _REASON)}",
+        )
+    yield (_dim(f"  Two runs at a time are shown in full; {Parameter.OUT} writes a report with all of them."),)
+
+
+def _reason(comparison: Comparison) -> str:
+    load, worse, _ = story(comparison)
+    if answer(comparison) == Answer.UNKNOWN:
+        return f"{'; '.join(doubts(comparison))}."
+    return worse if comparison.load.throughput_lost is None else f"{load} {worse}"
 
 
 def _comparison(comparison: Comparison, zone: Zone | None) -> Iterator[Line]:

@@ -1,0 +1,63 @@
+"""Changes over a series of runs: what is said of few runs, and of what not all of them recorded."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from plimsoll.comparison.treatments import checked
+from plimsoll.comparison.trend import RunMeans, trend
+from plimsoll.hosts.settings import Settings
+from plimsoll.report.comparison.trend import lines, markdown
+from plimsoll.rules.load import load_signals
+from plimsoll.rules.subjects import Subject
+
+CPU = "cpu.busy"
+
+
+def runs(count, hosts, changed_from=None, lacking=()):
+    """Runs of hosts whose processor time differs by 1 %; that of the first one rises by a quarter."""
+    rng = np.random.default_rng(count + hosts)
+    signal = load_signals()[CPU]
+    for at in range(count):
+        subjects = {(CPU, one.key): (signal, one) for one in (Subject(f"web{host}", None) for host in range(hosts))}
+        means = {key: 40 * np.exp(0.01 * rng.standard_normal()) for key in subjects}
+        if changed_from is not None and at >= changed_from:
+            means[next(iter(means))] *= 1.25
+        for key in [key for key in subjects if at in lacking and key[1] == Subject("web1", None).key]:
+            del subjects[key], means[key]
+        yield RunMeans(f"night {at}", None, means, subjects, None)
+
+
+def found_in(*arguments, **more):
+    return trend(list(runs(*arguments, **more)), checked(Settings().compare, Path("plimsoll.toml"), load_signals()))
+
+
+def shown(found):
+    return "\n".join("".join(part if isinstance(part, str) else part[0] for part in line) for line in lines(found))
+
+
+def test_of_few_runs_it_is_not_known_whether_one_of_many_signals_changed():
+    found = found_in(8, 20, changed_from=4)
+    assert (found.changes, found.can_tell, found.needed) == ((), False, 14)
+    assert shown(found).startswith("Not known. 20 signals of 8 runs, night 0 to night 7")
+    assert "Too few runs to tell a change of one of 20 signals: 14 would do." in shown(found)
+    assert markdown(found).startswith("## Not known.")
+    assert found_in(found.needed, 20, changed_from=7).changes
+
+
+@pytest.mark.parametrize("changed_from", [None, 12])
+def test_a_change_is_told_with_its_run(changed_from):
+    found = found_in(24, 3, changed_from=changed_from)
+    if changed_from is None:
+        assert shown(found).startswith("Nothing changed. 3 signals of 24 runs")
+    else:
+        (change,) = found.changes
+        assert (change.run.name, change.subject.host, change.is_worse) == ("night 12", "web0", True)
+        assert "  worse   since night 12: Processor time of web0 rose from " in shown(found)
+
+
+def test_what_not_all_runs_recorded_is_named():
+    found = found_in(24, 2, lacking=(3, 5))
+    assert (found.signals, [name for name, _, _ in found.partly]) == (1, [CPU])
+    assert "Not looked at, as not all runs have them: Processor time." in shown(found)
