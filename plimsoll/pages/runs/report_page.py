@@ -9,6 +9,7 @@ from starlette.responses import HTMLResponse, Response
 from plimsoll.pages.shared.frame import Frame
 
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
+_BODY = re.compile(r"<body[^>]*>")
 
 
 def report_page(frame: Frame, request: Request, report: str, **bar: object) -> Response:
@@ -17,6 +18,6 @@ def report_page(frame: Frame, request: Request, report: str, **bar: object) -> R
     if found is None:
         return frame.missing(request, "Its report cannot be read.", "Have it reviewed again, on the page Runs.")
     above = frame.part(request, "runs/report_bar.html.j2", **bar)
-    text = report.replace("<body>", f"<body>{above}", 1)
+    text = _BODY.sub(lambda body: f"{body[0]}{above}", report, count=1)
     policy = f"{found[1]}; frame-ancestors 'none'"
     return HTMLResponse(text.encode(errors="replace"), HTTPStatus.OK, {"Content-Security-Policy": policy})
