@@ -118,7 +118,7 @@ class LiveJudge:
         self._last: int | None = None
         self._intervals: dict[str, int] | None = None
         self._differs = False  # whether the series differ from those that were planned with
-        self._plan_again = 0  # the earliest evaluation to plan at
+        self._plan_again: int | None = None  # the earliest evaluation to plan at; None before the first plan
         self._beyond: Collection[str] = ()
         self._statuses = {key: status for key, status in statuses.items() if status.state in _ACTIVE}
         self._worst: dict[Key, float] = {}  # of those that are pending
@@ -207,7 +207,7 @@ class LiveJudge:
         late, in_time = self._discover(since, self._last), self._discover(self._last + 1, end)
         heard = dict.fromkeys(late, since) | dict.fromkeys(in_time, end)
         self._buffers.read(self._reach, start, end)
-        if self._differs and end >= self._plan_again:
+        if self._differs and (self._plan_again is None or end >= self._plan_again):
             begun = time.thread_time_ns()
             self._plan(start, end)
             self._differs = False

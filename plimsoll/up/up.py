@@ -102,10 +102,7 @@ class Up:
         self._notifier = Notifier(self._file, self._settings, found, now=self._started, pages=self.address)
         self._heartbeat = self._heart(self._settings)
         self._credentials = Credentials(setup.folder)
-        self._servers = [self._serving(setup.listen, setup.certificate)]
-        if setup.certificate or not setup.listen.is_loopback:
-            # For commands on this computer, which then need to trust no certificate.
-            self._servers.append(self._serving(Listen(port=0), None, owner_only=True))
+        self._servers = self._listening()
         self._sources = Sources(setup.sources, self._writing)
         watchdog = Watchdog(lambda: self.loop.last, self._notifier.say)
         self._threads = [
@@ -157,6 +154,19 @@ class Up:
     def is_running(self) -> bool:
         """Whether the server and the loop run."""
         return all(server.running for server in self._servers) and all(thread.is_alive() for thread in self._threads)
+
+    def _listening(self) -> list[Serving]:
+        """The servers; if one cannot listen, nothing that was begun goes on."""
+        with ExitStack() as undone:
+            undone.callback(self._file.close)
+            undone.callback(self._closing.close)
+            servers = [self._serving(self._setup.listen, self._setup.certificate)]
+            undone.callback(servers[0].stop)
+            if self._setup.certificate or not self._setup.listen.is_loopback:
+                # For commands on this computer, which then need to trust no certificate.
+                servers.append(self._serving(Listen(port=0), None, owner_only=True))
+            undone.pop_all()
+            return servers
 
     def _serving(self, listen: Listen, certificate: Certificate | None, *, owner_only: bool = False) -> Serving:
         access = Access(

@@ -5,11 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from plimsoll.comparison.pairs import Key
 from plimsoll.comparison.treatments import checked
 from plimsoll.comparison.trend import RunMeans, trend
 from plimsoll.hosts.settings import Settings
 from plimsoll.report.comparison.trend import lines, markdown
 from plimsoll.rules.load import load_signals
+from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
 
 CPU = "cpu.busy"
@@ -20,7 +22,9 @@ def runs(count, hosts, changed_from=None, lacking=()):
     rng = np.random.default_rng(count + hosts)
     signal = load_signals()[CPU]
     for at in range(count):
-        subjects = {(CPU, one.key): (signal, one) for one in (Subject(f"web{host}", None) for host in range(hosts))}
+        subjects: dict[tuple[str, Key], tuple[Signal, Subject]] = {
+            (CPU, one.key): (signal, one) for one in (Subject(f"web{host}", None) for host in range(hosts))
+        }
         means = {key: 40 * np.exp(0.01 * rng.standard_normal()) for key in subjects}
         if changed_from is not None and at >= changed_from:
             means[next(iter(means))] *= 1.25

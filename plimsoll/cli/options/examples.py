@@ -23,6 +23,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "runs list": ("plimsoll runs list", "plimsoll runs list --json -"),
     "runs show": ("plimsoll runs show nightly-42",),
     "runs judge": ("plimsoll runs judge nightly-42 --fail-on regression",),
+    "runs trend": ("plimsoll runs trend --like test=nightly", "plimsoll runs trend --like test=nightly --markdown -"),
     "runs delete": ("plimsoll runs delete nightly-42",),
     "rules list": ("plimsoll rules list", "plimsoll rules list --only windows"),
     "rules check": ("plimsoll rules check mine.yaml",),
