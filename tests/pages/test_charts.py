@@ -187,7 +187,7 @@ def test_a_host_has_one_colour_on_every_chart_and_what_fires_is_drawn_stronger(t
         write(duckdb, switches(host), np.arange(200) * 900.0)
     roster = Roster(told.file)
     roster.step({name: Seen(NOW, EVERY) for name in ("WEB1", "WEB2", "WEB3")}, NOW)
-    told.fired("WEB3")
+    told.fired("WEB3", ago=told.now - NOW + EVERY)
     with site(duckdb, told.folder, **told.watching()) as here:
         asked = ("cpu.busy|*", "cpu.context_switches|*", "cpu.busy|WEB3")
         every, some, alone = charts(here, *asked, from_=FROM, to=TO)["charts"]
