@@ -136,20 +136,23 @@ def undecided(findings: Iterable[Finding]) -> Iterator[Doubt]:
         yield Doubt(f"the recording is too short to judge {which} crossed in it: {first}, and {counts}")
 
 
-def broken_off(findings: Iterable[Finding], end: int | None) -> Iterator[Doubt]:
-    """Thresholds that were crossed when a host's samples ended, well before the end of the run (UTC ns)."""
+def unfinished(findings: Iterable[Finding], end: int | None) -> Iterator[Doubt]:
+    """Thresholds that were crossed when a host's samples ended; `end` is that of the run (UTC ns).
+
+    They count if those of others went on for longer than a crossing counts after, or if more than half of that time was
+    crossed.
+    """
     for one in findings:
-        if end is None or not one.severe or one.outcome != Outcome.HELD or not one.track or not one.columns:
+        crossing = one.unfinished if one.severe and not one.undecided else None
+        if end is None or crossing is None or not one.track:
             continue
-        if one.rule.phase and one.track.phase_known:
-            continue
-        last = int(one.columns.ends[-1])
-        early = end - last
-        last_with_data = int(one.track.times[one.track.truths != Truth.NO_DATA][-1])
-        if last == last_with_data and early > max(one.rule.for_, 2 * one.track.window):
-            side = _SIDES[one.track.healthy.worse]
-            when = f"when its samples ended, {duration_text(early)} before the end of the run"
-            yield Doubt(f"{subject_title(one)} stood {side} its limit {when}")
+        stood = f"{subject_title(one)} stood {_SIDES[one.track.healthy.worse]} its limit"
+        early, for_ = end - crossing.end, one.rule.for_
+        if early > max(for_, 2 * one.track.window):
+            yield Doubt(f"{stood} when its samples ended, {duration_text(early)} before the end of the run")
+        elif 2 * crossing.duration > for_:
+            last = f"for the last {duration_text(crossing.duration)} of what was recorded"
+            yield Doubt(f"{stood} {last}, and a crossing counts after {duration_text(for_)}")
 
 
 def across_gaps(findings: Iterable[Finding]) -> Iterator[Doubt]:

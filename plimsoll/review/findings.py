@@ -25,6 +25,7 @@ from plimsoll.rules.evaluate import Track
 from plimsoll.rules.schema.field_types import Resource
 from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.schema.signal import Signal
+from plimsoll.rules.states import Truth
 from plimsoll.rules.subjects import Subject
 
 
@@ -155,6 +156,20 @@ class Finding:
             return True
         once = self.outcome in (Outcome.TOO_SHORT, Outcome.HELD) and (self.stretch or 0) < 2 * self.rule.for_
         return once and any(2 * one.duration > self.rule.for_ for one in self.crossings)
+
+    @property
+    def unfinished(self) -> Crossing | None:
+        """The crossing that went on when the data ended; None if there is none.
+
+        With a phase that is known there is none: what ends it is the phase, not the recording.
+        """
+        if self.outcome != Outcome.HELD or self.track is None or not len(self.columns):
+            return None
+        if self.rule.phase and self.track.phase_known:
+            return None
+        last = self.crossings[-1]
+        until = int(self.track.times[self.track.truths != Truth.NO_DATA][-1])
+        return last if last.end == until else None
 
     @property
     def cannot_fire(self) -> bool:

@@ -96,7 +96,7 @@ class Review:
             *doubts.bad_values(self.bad_counters),
             *doubts.impossible_values(self.findings, self.bad_counters),
             *doubts.undecided(self.findings),
-            *doubts.broken_off(self.findings, self.end),
+            *doubts.unfinished(self.findings, self.end),
             *doubts.across_gaps(self.findings),
             *doubts.not_throughout(self.spans, max(self.intervals, default=0)),
             *doubts.unrecognised_names(self.maybe_needed),

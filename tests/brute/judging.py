@@ -54,6 +54,7 @@ class Judgement:
     breaches: list[Breach] = field(default_factory=list)
     brief: int = 0
     longest_brief: int = 0
+    last_brief: int = 0
     share_of_time: float | None = None
     evaluations: int = 0
     stretch: int | None = None
@@ -170,6 +171,7 @@ def judged(rule: Rule, conditions: list[tuple[Condition, Signal | None]], evalua
         breaches=[_breach(one, badness) for one in breaches],
         brief=len(brief),
         longest_brief=max((_length(one) for one in brief), default=0),
+        last_brief=_length(brief[-1]) if brief else 0,
         share_of_time=share,
         evaluations=len(with_data),
         stretch=stretch,

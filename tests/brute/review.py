@@ -84,7 +84,7 @@ def review(
     died = any(_broken_off(one, end, bool(settings.phases)) for one in findings)
     spoilt = any(_spoilt(one) for one in findings)
     unjudged = any(is_lacking(_of_host(findings, host), catalogue, (*CROSSED, "held")) for host in hosts) and not chosen
-    undecided = any(_undecided(one) for one in findings)
+    undecided = any(_undecided(one) or _unfinished(one, bool(settings.phases)) for one in findings)
     return Review(findings, verdict(findings, bool(lacking) or died or spoilt or unjudged or undecided))
 
 
@@ -97,6 +97,13 @@ def _undecided(one: Finding) -> bool:
     made, for_ = one.judgement, one.rule.for_
     short = made.state in ("held", "too-short") and (made.stretch or 0) < 2 * for_
     return one.severity in ALARMS and short and 2 * made.longest_brief > for_
+
+
+def _unfinished(one: Finding, phases: bool) -> bool:
+    """Whether it was crossed when its data ended, for more than half of what counts."""
+    made = one.judgement
+    known = one.severity in ALARMS and made.state == "held" and not (one.rule.phase and phases)
+    return known and made.crossed_until is not None and 2 * made.last_brief > one.rule.for_
 
 
 def _set(settings: Settings, one: Finding) -> bool:

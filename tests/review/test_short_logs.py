@@ -146,3 +146,15 @@ def test_a_log_of_one_row_has_a_moment_and_no_length(reviewed):
     done, _, _, _ = reviewed([20])
     assert "2008-01-15 10:00:00, UTC" in done.out
     assert "0 ms" not in done.out
+
+
+@pytest.mark.parametrize(("last", "is_known"), [(60, True), (105, False)])
+def test_what_was_crossed_when_a_long_log_ended_is_not_known_to_be_brief(reviewed, last, is_known):
+    """More than half of the 5 min that count lie at the end of an hour; half as much is taken for brief."""
+    done, found, *_ = reviewed([20] * 1800 + [97] * last)
+    assert the_rule(found)["state"] == "held"
+    sentence = "Processor time of WEB01 stood above its limit for the last "
+    assert (sentence in done.out) is not is_known
+    if not is_known:
+        assert done.out.startswith("Not known. ")
+        assert "of what was recorded, and a crossing counts after 5 min" in done.out
