@@ -17,7 +17,6 @@ from plimsoll.review.findings import Finding, Outcome
 from plimsoll.review.sentences import breach_sentence, subject_title
 from plimsoll.rules.crossings import Found, gaps_crossed
 from plimsoll.rules.evaluate import EVERY, Track
-from plimsoll.rules.states import Truth
 from plimsoll.rules.subjects import Subject
 
 _MOST_NAMED = 3
