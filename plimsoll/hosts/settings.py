@@ -19,7 +19,7 @@ from plimsoll.hosts.toml_file import decoded, parsed
 from plimsoll.model import user_files
 from plimsoll.model.errors import Unusable, first_of, printable
 from plimsoll.model.host_key import host_key
-from plimsoll.model.run import Phase, Run
+from plimsoll.model.run import Phase, Planned, Run
 from plimsoll.model.time_arguments import lies_outside
 from plimsoll.model.times import Zone, instant
 from plimsoll.rules.schema.pack import Rule
@@ -64,6 +64,21 @@ class PhaseSettings(_Strict):
         return self
 
 
+class ExceptSettings(_Strict):
+    """A time of planned work, in which limits may be crossed."""
+
+    start: Moment = Field(alias="from")
+    end: Moment = Field(alias="to")
+    reason: Annotated[str, Field(min_length=1)]
+    rules: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _ordered(self) -> "ExceptSettings":
+        if self.end <= self.start:
+            raise ValueError("it ends before, or when, it begins")
+        return self
+
+
 class RunSettings(_Strict):
     """The `[run]` table. `hosts` names computers in the logs that have no `[hosts.NAME]` table.
 
@@ -76,6 +91,7 @@ class RunSettings(_Strict):
     simulated: bool = False
     labels: dict[str, str] = {}
     phases: tuple[PhaseSettings, ...] = ()
+    except_: tuple[ExceptSettings, ...] = Field(default=(), alias="except")
     judge: tuple[Literal["cpu", "memory", "disk"], ...] = ()
     whole_run: bool = False
 
@@ -120,6 +136,10 @@ class Settings(_Strict):
         """Return the `[run]` table as a Run."""
         phases = tuple(Phase(p.name, instant(p.start), instant(p.end)) for p in self.run.phases)
         return Run(self.run.name, dict(self.run.labels), phases, self.run.simulated)
+
+    def planned(self) -> tuple[Planned, ...]:
+        """The times of planned work."""
+        return tuple(Planned(instant(one.start), instant(one.end), one.reason, one.rules) for one in self.run.except_)
 
     @property
     def named_hosts(self) -> tuple[str, ...]:
@@ -232,18 +252,40 @@ def check_phases(
         raise Unusable(*(f"{path or FILE_NAME}: {one}" for one in wrong))
 
 
+def check_planned(
+    path: Path | None, planned: Sequence[Planned], rules: Mapping[str, Rule], zone: Zone, start: int, end: int
+) -> None:
+    """Raise Unusable, naming each time of planned work outside the recording, and each rule that nobody knows."""
+    wrong: list[str] = []
+    for number, one in enumerate(planned, 1):
+        place = f"run.except.{number}"
+        if lies_outside(one.start, one.end, start, end):
+            wrong.append(
+                f"{place}: {zone.span(one.start, one.end)} is no part of the recording, which reaches from "
+                f"{zone.clock(start)} to {zone.clock(end)} ({zone.label(start)}); are its day and offset right?"
+            )
+        for name in one.rules:
+            if name not in rules:
+                near = suggest(name, list(rules))
+                wrong.append(f'{place}.rules: no rule is named "{printable(name)}"{near}')
+    if wrong:
+        raise Unusable(*(f"{path or FILE_NAME}: {one}" for one in wrong))
+
+
 def _numbers(facts: BaseModel) -> dict[str, float]:
     return {name: value for name, value in facts.model_dump().items() if isinstance(value, int | float)}
 
 
 def _unusual(detail: Any) -> str | None:
     if detail["type"] == "extra_forbidden":
-        known = ["run", "hosts", "name", "simulated", "labels", "phases", "judge", "whole_run", "from", "to"]
+        known = ["run", "hosts", "name", "simulated", "labels", "phases", "except", "judge", "whole_run", "from", "to"]
         known += ["processors", "clock_mhz"]
         known += ["memory_mb", "spindles", "raid", "link_bits", "instances", "drive"]
         known += ["compare", "signals", "load", "tolerance", "least", "worse", "needed", "critical", "why"]
         known += ["rules", "reason", "off", "healthy", "over", "for", "per", "often"]
         return f": unknown setting{suggest(str(detail['loc'][-1]), known)}"
+    if detail["type"] == "missing" and detail["loc"][-1] == "reason" and "except" in detail["loc"]:
+        return " is missing: say what was planned"
     if detail["type"] == "missing" and detail["loc"][-1] == "reason":
         return " is missing: say why the documented threshold does not hold here"
     return None

@@ -24,6 +24,16 @@ class Phase:
     end: int
 
 
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """Planned work, such as a backup, from `start` to `end` (UTC ns): in it, `rules` are not judged, or none is."""
+
+    start: int
+    end: int
+    reason: str
+    rules: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True)
 class Run:
     """What is known of a run besides its logs.

@@ -9,7 +9,7 @@ import numpy as np
 
 from plimsoll.hosts.facts import Drives
 from plimsoll.hosts.overrides import Override, Overrides
-from plimsoll.model.run import Phase
+from plimsoll.model.run import Phase, Planned
 from plimsoll.model.samples import Samples
 from plimsoll.rules.crossings import (
     NONE_FOUND,
@@ -231,6 +231,7 @@ class Question:
         asked: The resources that must be judged on every host; empty if packs were chosen in place of all others.
         whole_run: Rules for a phase are judged throughout where phases are not given, even if some are found.
         apart: The hosts are not one system: what one does explains nothing of another.
+        planned: Planned work, in which nothing is judged.
     """
 
     packs: Sequence[Pack]
@@ -245,3 +246,4 @@ class Question:
     asked: tuple[Resource, ...] = ("cpu", "memory", "disk")
     whole_run: bool = False
     apart: bool = False
+    planned: Sequence[Planned] = ()

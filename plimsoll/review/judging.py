@@ -95,7 +95,7 @@ class _RunJudge:
         finder = Finder(question.signals, self._recorded.series, self._filled, facts.known)
         self._origins = finder.find
         by_hand = bool(question.phases)
-        self._judge = Judge(finder.find, self._samples, facts, phases, question.signals, phases_by_hand=by_hand)
+        self._judge = Judge(finder.find, self._samples, facts, phases, question.signals, by_hand, question.planned)
         self._grids: dict[str, Times] = {}
 
     def _samples(self, series: Series) -> Samples:

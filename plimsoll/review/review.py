@@ -80,7 +80,8 @@ class Review:
     @property
     def answer(self) -> str:
         """The reason for the verdict, in a sentence or two, and what lies ahead."""
-        reason = headline(self.findings, self.doubts, (self.end or 0) - (self.start or 0))
+        span = (self.end or 0) - (self.start or 0)
+        reason = headline(self.findings, self.doubts, span, self.question.planned)
         return " ".join((reason, *self.ahead))
 
     @cached_property

@@ -60,6 +60,8 @@ def review_logs(
     else:
         phases = described.phases or run.phases
         settings.check_phases(path, phases, rules, zone, start, end)
+    planned = given.planned()
+    settings.check_planned(path, planned, rules, zone, start, end)
     first, last = _part(when, zone, start, end) if when else (None, None)
     question = Question(
         catalogue.packs,
@@ -74,6 +76,7 @@ def review_logs(
         whole_run=whole_run or given.run.whole_run,
         asked=given.run.judge or (() if catalogue.chosen else tuple(RESOURCES)),
         apart=found.apart and not given.run.hosts,
+        planned=planned,
     )
     facts = Facts(given.facts(), recorded_facts(found.logs))
     if wrong := [*contradictions(facts.given, facts.recorded, found.logs)]:

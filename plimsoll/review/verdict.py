@@ -3,8 +3,10 @@
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
+from plimsoll.model.errors import printable
 from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import counted, listed
+from plimsoll.model.run import Planned
 from plimsoll.model.times import duration_text
 from plimsoll.review.coverage import coverage
 from plimsoll.review.doubts import Doubt
@@ -39,10 +41,10 @@ def verdict_text(answer: Verdict) -> str:
     return _TEXTS[answer]
 
 
-def headline(findings: Sequence[Finding], doubts: Sequence[Doubt], span: int) -> str:
+def headline(findings: Sequence[Finding], doubts: Sequence[Doubt], span: int, planned: Sequence[Planned] = ()) -> str:
     """What follows the verdict: the worst crossing, or why the verdict is not known, or what came closest to its limit.
 
-    `span` is how long the run is, in ns.
+    `span` is how long the run is, in ns; `planned` is what is not judged.
     """
     groups = [one for one in crossed_groups(findings) if one.severity != "info"]
     answer = verdict(findings, doubts)
@@ -63,7 +65,12 @@ def headline(findings: Sequence[Finding], doubts: Sequence[Doubt], span: int) ->
             *_sparse(findings, span),
         ]
     return " ".join(
-        [*sentences, *_changed_limits(findings), *(one.sentence[:1].upper() + one.sentence[1:] for one in doubts)]
+        [
+            *sentences,
+            *_changed_limits(findings),
+            *_left_out(planned),
+            *(one.sentence[:1].upper() + one.sentence[1:] for one in doubts),
+        ]
     )
 
 
@@ -73,6 +80,15 @@ def _changed_limits(findings: Sequence[Finding]) -> Iterator[str]:
     names = dict.fromkeys(one.rule.id for one in changed if one.outcome in (*JUDGED, Outcome.TOO_SHORT, Outcome.OFF))
     if names:
         yield f"plimsoll.toml changes {counted(len(names), 'limit')}: {listed(list(names), _MOST_UNABLE)}."
+
+
+def _left_out(planned: Sequence[Planned]) -> Iterator[str]:
+    """What plimsoll.toml leaves out as planned work."""
+    if planned:
+        reasons = listed([f"{printable(one.reason)}, {duration_text(one.end - one.start)}" for one in planned], 2)
+        limits = {name for one in planned for name in one.rules} if all(one.rules for one in planned) else ()
+        of = f" of {counted(len(limits), 'limit')}" if limits else ""
+        yield f"Planned work was not judged{of}: {reasons}."
 
 
 def group_sentence(group: Group) -> str:

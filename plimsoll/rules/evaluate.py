@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Times, Values
 from plimsoll.model.parameters import Parameter
-from plimsoll.model.run import Phase
+from plimsoll.model.run import Phase, Planned
 from plimsoll.model.samples import Samples
 from plimsoll.model.sampling import within
 from plimsoll.model.series import Series
@@ -103,7 +103,8 @@ class Judge:
     """The data that rules are judged on: origins of signals, samples, host facts and phases.
 
     `signals` say which values are possible; those of others all are. Phases that were not set by hand but found tell
-    when to judge, but not that a host is warm: conditions under `when_phase_unknown` apply beside them.
+    when to judge, but not that a host is warm: conditions under `when_phase_unknown` apply beside them. Evaluations
+    whose windows reach into `planned` work are not judged.
     """
 
     origins: Callable[[str], Origins]
@@ -112,6 +113,7 @@ class Judge:
     phases: Sequence[Phase] = ()
     signals: Mapping[str, Signal] = field(default_factory=dict[str, Signal])
     phases_by_hand: bool = True
+    planned: Sequence[Planned] = ()
 
     @cached_property
     def _values(self) -> SignalValues:
@@ -228,12 +230,17 @@ class Judge:
         return not rule.phase or (bool(self.phases) and found)
 
     def _inside(self, rule: Rule, at: Times) -> np.ndarray:
-        if not rule.phase or not self._knows(rule):
-            return np.ones(len(at), dtype=bool)
-        inside = np.zeros(len(at), dtype=bool)
-        for phase in self.phases:
-            if phase.name == rule.phase:
-                inside |= (at >= phase.start) & (at <= phase.end)
+        """Which evaluations lie in the phase of a rule, if that is known, and not in planned work."""
+        inside = np.ones(len(at), dtype=bool)
+        if rule.phase and self._knows(rule):
+            inside[:] = False
+            for phase in self.phases:
+                if phase.name == rule.phase:
+                    inside |= (at >= phase.start) & (at <= phase.end)
+        longest = max(condition.over for condition in rule.conditions)
+        for one in self.planned:
+            if not one.rules or rule.id in one.rules:
+                inside &= (at <= one.start) | (at - longest >= one.end)
         return inside
 
     def _scaled(self, limit: Healthy, condition: Condition, subject: Subject) -> Healthy:
