@@ -1,31 +1,87 @@
-"""Distributions of statistics, from scipy. It is imported at the first use: that takes longer than most reviews."""
+"""Distributions of statistics: those that most commands need without scipy, whose import takes longer than a review."""
 
-# ruff: noqa: PLC0415
+import math
+from functools import cache
+from statistics import NormalDist
+
+_EXACT = 4e-16  # relatively: a smaller change is rounding
+_LAST_STEP = 1e-8  # relatively: the error after a step of Newton's is about its square
+_MANY = 20.0  # from where on the series of the gamma function's ratio is exact
+_NEARLY_NORMAL = 5e6  # degrees of freedom from which on one term beyond the normal distribution says as much
 
 
 def normal(value: float) -> float:
     """The chance of a value of the standard normal distribution below this one."""
-    from scipy import special
-
-    return float(special.ndtr(value))
+    return 0.5 * math.erfc(-value / math.sqrt(2))
 
 
 def student(freedom: float, value: float) -> float:
-    """The chance of a value of Student's t below this one."""
-    from scipy import special
+    """The chance of a value of Student's t below this one (Abramowitz and Stegun, 26.5.27, 26.7.1 and 26.7.8)."""
+    if math.isinf(freedom) or math.isinf(value):
+        return normal(value)
+    ratio = value * value / freedom
+    if freedom > _NEARLY_NORMAL:
+        return normal(value * (1 - 1 / (4 * freedom)) / math.sqrt(1 + ratio / 2))
+    # Of the two tails of the incomplete beta function the one whose fraction converges fast.
+    if value * value > 3 * freedom / (freedom + 2):
+        beyond = 0.5 * _incomplete_beta(freedom / 2, 0.5, -math.log1p(ratio), -math.log1p(1 / ratio))
+    else:
+        beyond = 0.5
+        if ratio:
+            beyond -= 0.5 * _incomplete_beta(0.5, freedom / 2, -math.log1p(1 / ratio), -math.log1p(ratio))
+    return beyond if value < 0 else 1 - beyond
 
-    return float(special.stdtr(freedom, value))
 
-
+@cache
 def student_quantile(freedom: float, share: float) -> float:
-    """The value of Student's t below which this share lies."""
-    from scipy import special
-
-    return float(special.stdtrit(freedom, share))
+    """The value of Student's t below which this share lies; it is above 0 and below 1."""
+    lower = min(share, 1 - share)
+    normal_value = NormalDist().inv_cdf(lower)
+    # Abramowitz and Stegun, 26.7.5; then steps of Newton's, which come from one side, as the tail bends one way.
+    square = normal_value * normal_value
+    value = normal_value * (1 + (square + 1) / (4 * freedom) + ((5 * square + 16) * square + 3) / (96 * freedom**2))
+    step = 0.0 if freedom > _NEARLY_NORMAL else value
+    scale = 0.0 if not step else math.exp(-_log_beta_of_half(freedom / 2)) / math.sqrt(freedom)
+    while abs(step) > _LAST_STEP * abs(value):
+        density = scale * math.exp(-(freedom + 1) / 2 * math.log1p(value * value / freedom))
+        step = (student(freedom, value) - lower) / density
+        value -= step
+    return value if share < 0.5 else -value
 
 
 def f_beyond(first: float, second: float, value: float) -> float:
     """The chance of a value of F above this one."""
-    from scipy import special
+    from scipy import special  # noqa: PLC0415  slow, and needed only by a fit that needs scipy anyway
 
     return float(special.fdtrc(first, second, value))
+
+
+def _incomplete_beta(a: float, b: float, log_x: float, log_rest: float) -> float:
+    """The regularised incomplete beta function of x, of whose logarithm and that of 1 - x it is.
+
+    Its continued fraction (Abramowitz and Stegun, 26.5.8) is summed as Lentz does ("Generating Bessel functions in Mie
+    scattering calculations using continued fractions", 1976). One of `a` and `b` is 1/2.
+    """
+    x = math.exp(log_x)
+    term, step, at = 1.0, 0.0, 0
+    total = last = 1 / (1 - (a + b) * x / (a + 1))
+    while abs(step - 1) > _EXACT:
+        at += 1
+        for part in (
+            at * (b - at) * x / ((a + 2 * at - 1) * (a + 2 * at)),
+            -(a + at) * (a + b + at) * x / ((a + 2 * at) * (a + 2 * at + 1)),
+        ):
+            last = 1 / (1 + part * last)
+            term = 1 + part / term
+            step = term * last
+            total *= step
+    return math.exp(a * log_x + b * log_rest - _log_beta_of_half(b if a == 0.5 else a)) * total / a
+
+
+def _log_beta_of_half(a: float) -> float:
+    """The logarithm of the beta function of `a` and 1/2."""
+    if a < _MANY:
+        return math.lgamma(a) + math.log(math.pi) / 2 - math.lgamma(a + 0.5)
+    # The ratio of gamma functions, whose logarithms are too large to be subtracted.
+    series = 1 / (8 * a) - 1 / (192 * a**3) + 1 / (640 * a**5) - 17 / (14336 * a**7)
+    return (math.log(math.pi) - math.log(a)) / 2 + series

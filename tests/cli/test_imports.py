@@ -43,8 +43,8 @@ UNUSED = {
     "--help": SERVERS | STATISTICS | TABLES | JUDGING | {"pydantic", "yaml", "scipy"},
     "show": SERVERS | STATISTICS | JUDGING | {"scipy", "plimsoll.rules"},
     "convert": SERVERS | STATISTICS | JUDGING | {"scipy"},
-    "review": SERVERS | STATISTICS | {"plimsoll.comparison"},
-    "compare": SERVERS | STATISTICS,
+    "review": SERVERS | STATISTICS | {"scipy", "plimsoll.comparison"},
+    "compare": SERVERS | STATISTICS | {"scipy"},
     "ingest": (SERVERS - {"duckdb"}) | STATISTICS | JUDGING | {"scipy"},
     "rules": SERVERS | STATISTICS | JUDGING | {"scipy"},
 }

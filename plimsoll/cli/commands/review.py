@@ -6,6 +6,7 @@ from pathlib import Path
 from plimsoll.api.inputs import Inputs
 from plimsoll.api.run_review import Options, review_inputs
 from plimsoll.cli.console import print_line, print_lines, print_remarks, width
+from plimsoll.cli.memory import keep_what_is_freed
 from plimsoll.cli.outputs import STDOUT, refuse_overwriting, write_json, write_text
 from plimsoll.insights.insights import Insights
 from plimsoll.model.errors import Unusable
@@ -34,6 +35,7 @@ def run(inputs: Inputs, options: Options, outputs: Outputs) -> int:
     for option, path in (("--out", outputs.report), ("--junit", outputs.junit)):
         if path == STDOUT:
             raise Unusable(f"{option} - is not supported: name a file, it is written as a whole or not at all")
+    keep_what_is_freed()
     insights = Insights(review_inputs(inputs, options))
     result = insights.review
     zone = inputs.requested_zone
