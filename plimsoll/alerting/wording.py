@@ -102,8 +102,11 @@ def state_sentence(alert: Alert) -> str:
             return f"{alert.details.title}: {now}; it {alert.details.should}."
 
 
-def ended_sentence(alert: Alert, zone: Zone) -> str:
-    """`Processor time on WEB01: healthy again; past its limit for 12 min, at worst 95 % (1 min mean).`"""
+def ended_sentence(alert: Alert, zone: Zone, remains: Alert | None = None) -> str:
+    """`Processor time on WEB01: healthy again; past its limit for 12 min, at worst 95 % (1 min mean).`
+
+    `remains` is another limit of the same incident that is still past: then nothing is healthy again.
+    """
     ended = alert.fired_at if alert.ended_at is None else alert.ended_at
     long = duration_text(ended - alert.begin)
     how = alert.ended_how or "recovered"
@@ -118,7 +121,15 @@ def ended_sentence(alert: Alert, zone: Zone) -> str:
         case "plimsoll":
             return f"Over, after {long}: {alert.details.title}."
         case "rule":
-            return f"{_title(alert)}: {_AGAIN[how]}; past its limit for {long}, {_worst(alert)}{_reduced(alert)}."
+            again = _AGAIN[how] if remains is None else f"no longer past its {alert.severity} limit"
+            ended_part = f"{_title(alert)}: {again}; past its limit for {long}, {_worst(alert)}{_reduced(alert)}."
+            return ended_part if remains is None else f"{ended_part} {remains_sentence(remains)}"
+
+
+def remains_sentence(alert: Alert) -> str:
+    """What is still past: `A warning still fires: Processor time on WEB01: 85 %; it should stay below 80 %.`"""
+    kind = "A warning" if alert.severity == "warning" else "A critical alert"
+    return f"{kind} still fires: {headline(alert)}; it {alert.details.should}."
 
 
 def brief_sentence(alert: Alert, zone: Zone) -> str:

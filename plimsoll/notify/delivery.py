@@ -1,17 +1,29 @@
-"""Sends messages with apprise: mail, webhooks, chat, pagers."""
+"""Sends messages with apprise: mail, webhooks, chat, pagers.
+
+PagerDuty and Opsgenie, which handle incidents by a key, are sent an event for each incident, and one that resolves it
+when it is over. A JSON webhook is sent the fields of all alerts beside the text.
+"""
 
 import logging
 from collections.abc import Callable
+from functools import partial
 from typing import TypeAlias
 
 import apprise
+from apprise.plugins.custom_json import NotifyJSON
+from apprise.plugins.opsgenie import OPSGENIE_API_LOOKUP, NotifyOpsgenie
+from apprise.plugins.pagerduty import NotifyPagerDuty
 
 from plimsoll.model.errors import Unusable, printable
+from plimsoll.notify.events import Event, Value, alert_fields
 from plimsoll.notify.messages import Message
 from plimsoll.notify.redaction import hide, hide_in_logs, redacted
 from plimsoll.notify.settings import UpSettings
+from plimsoll.notify.webhooks import SCHEMES, Alertmanager, close_opsgenie
 
 _TIMEOUT_S = 60
+_ANSWER_S = 30.0  # apprise waits 4 s, and would send what arrived again
+_APART_S = 0.5  # between two events; PagerDuty takes 120 a minute
 _MOST_OF_REASON = 300
 _TYPES = {
     "critical": apprise.NotifyType.FAILURE,
@@ -37,6 +49,9 @@ def senders(settings: UpSettings, file_name: str) -> dict[str, Send]:
 
 def sender(address: str, setting: str) -> Send:
     """The sender for one address. Unusable, naming the setting, if apprise cannot use it."""
+    if address.strip().partition("://")[0].casefold() in SCHEMES:
+        alertmanager = Alertmanager(address.strip(), setting)
+        return lambda message: _shown(alertmanager(message), address)
     asset = apprise.AppriseAsset(
         app_id="Plimsoll", app_desc="Plimsoll", app_url="", image_url_mask="", image_url_logo="", plugin_paths=()
     )
@@ -46,6 +61,11 @@ def sender(address: str, setting: str) -> Send:
             f"{setting}: apprise cannot use the address {redacted(address)}: its kind is not known, or a part is "
             "missing; https://github.com/caronc/apprise/wiki lists them"
         )
+    if "rto=" not in address:
+        plugin.socket_read_timeout = _ANSWER_S
+    if isinstance(plugin, NotifyPagerDuty | NotifyOpsgenie):
+        plugin.request_rate_per_sec = _APART_S
+    own_fields = dict(plugin.payload_extras) if isinstance(plugin, NotifyJSON) else {}
     plugin.redirects = False  # a message that is led elsewhere would arrive without its text, and with our secrets
     plugin.overflow_mode = apprise.OverflowMode.TRUNCATE  # a long text must not become many messages
     if address.strip().casefold().startswith("mailto://"):
@@ -54,6 +74,32 @@ def sender(address: str, setting: str) -> Send:
     target.add(plugin)
 
     def send(message: Message) -> str | None:
+        if not message.events:
+            return deliver(message)
+        if isinstance(plugin, NotifyPagerDuty):
+            return _each(message, partial(page_pagerduty, plugin))
+        if isinstance(plugin, NotifyOpsgenie):
+            return _each(message, partial(page_opsgenie, plugin))
+        if isinstance(plugin, NotifyJSON):
+            plugin.payload_extras = {**_fields(message), **own_fields}
+        return deliver(message)
+
+    def page_pagerduty(plugin: NotifyPagerDuty, event: Event) -> str | None:
+        plugin.dedup, plugin.action = event.key, "map"
+        plugin.source, plugin.component = event.worst.host or "plimsoll", event.worst.details.title or event.worst.rule
+        plugin.click = event.link if event.link.startswith("http") else None
+        plugin.details = {"text": event.text, **_fields_of(event)}
+        return deliver(Message("", event.title, "recovered" if event.state == "resolved" else event.severity))
+
+    def page_opsgenie(plugin: NotifyOpsgenie, event: Event) -> str | None:
+        if event.state == "resolved":
+            why = close_opsgenie(OPSGENIE_API_LOOKUP[plugin.region_name or "us"], str(plugin.apikey), event)
+            return _shown(why, address)
+        plugin.alias, plugin.entity = event.key, event.worst.host
+        plugin.details = {name: str(value) for name, value in _fields_of(event).items()}
+        return deliver(Message(event.title, event.text, event.severity))
+
+    def deliver(message: Message) -> str | None:
         said: list[str] = []
         try:
             done = target.notify(
@@ -70,6 +116,25 @@ def sender(address: str, setting: str) -> Send:
         return None if done else _reason("; ".join(said) or "no reason is known", address)
 
     return send
+
+
+def _each(message: Message, send: Callable[[Event], str | None]) -> str | None:
+    """Send every event; why one could not be sent. All are sent again then, which their keys make harmless."""
+    return next((why for why in map(send, message.events) if why is not None), None)
+
+
+def _fields(message: Message) -> dict[str, object]:
+    """The fields of the gravest alert, and of each in `alerts`."""
+    alerts = [alert_fields(one, event.key, event.state, event.link) for event in message.events for one in event.alerts]
+    return {**message.events[0].fields(), "alerts": alerts}
+
+
+def _fields_of(event: Event) -> dict[str, Value]:
+    return {name: value for name, value in event.fields().items() if value is not None}
+
+
+def _shown(why: str | None, address: str) -> str | None:
+    return None if why is None else _reason(why, address)
 
 
 def _reason(text: str, address: str) -> str:

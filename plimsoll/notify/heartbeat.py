@@ -8,14 +8,12 @@ import time
 from collections.abc import Callable
 from http import HTTPStatus
 from threading import Event, Thread
-from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
-import urllib3
 from urllib3.exceptions import HTTPError
 
 from plimsoll.model.http_connections import last_cause
 from plimsoll.model.times import SECOND
+from plimsoll.notify.http_pools import pools
 from plimsoll.notify.redaction import hide, redacted
 
 EVERY = 60 * SECOND
@@ -58,8 +56,8 @@ class Heartbeat:
 
     def _request(self) -> str | None:
         try:
-            with _pools(self._address) as pools:
-                answer = pools.request("GET", self._address, timeout=_TIMEOUT_S, redirect=False)
+            with pools(self._address) as pool:
+                answer = pool.request("GET", self._address, timeout=_TIMEOUT_S, redirect=False)
         except (OSError, ValueError, HTTPError) as error:
             return self._why(last_cause(error))
         if answer.status >= HTTPStatus.BAD_REQUEST:
@@ -77,12 +75,3 @@ class Heartbeat:
                 self.tick(time.time_ns())
             except Exception:  # the thread must go on; the missing request is what alerts people
                 _log.exception("the heartbeat failed")
-
-
-def _pools(address: str) -> urllib3.PoolManager:
-    """Where to send requests for an address: to it, or to the proxy that the environment or the system names."""
-    parts = urlsplit(address)
-    proxy = getproxies().get(parts.scheme)
-    if proxy and not proxy_bypass(parts.netloc):
-        return urllib3.ProxyManager(proxy if "://" in proxy else f"http://{proxy}", retries=False)
-    return urllib3.PoolManager(retries=False)

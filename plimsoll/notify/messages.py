@@ -8,12 +8,21 @@ from typing import Literal
 from plimsoll.alerting.book.record import Alert, IncidentKey
 from plimsoll.alerting.causes import cause, certainty, short_resource
 from plimsoll.alerting.incidents import Incident
-from plimsoll.alerting.wording import brief_sentence, ended_sentence, evidence, fired_sentence, headline, still_sentence
+from plimsoll.alerting.wording import (
+    brief_sentence,
+    ended_sentence,
+    evidence,
+    fired_sentence,
+    headline,
+    remains_sentence,
+    still_sentence,
+)
 from plimsoll.model.errors import printable
 from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import counted
 from plimsoll.model.times import Zone, duration_text
-from plimsoll.notify.noise import MOST_AN_HOUR, PACE, Group, Item
+from plimsoll.notify.events import Event, event
+from plimsoll.notify.noise import ENDED, MOST_AN_HOUR, PACE, Group, Item
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.severity import SEVERITIES
 
@@ -24,16 +33,19 @@ _ORDER = ("fired", "still", "fired and ended", "ended")
 _MENTION = re.compile(r"([@!])(?=[\w&<])")
 # Nor that they would show a link under words of its own: [words](address), <address|words>.
 _LINK = re.compile(r"\](?=[(\[:])|<(?=\s*[a-zA-Z][\w+.-]*:)|<(?=\s*/)")
-_ENDED = ("ended", "fired and ended")
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message in plain text. `level` is the worst severity that fires, or "recovered"."""
+    """A message in plain text. `level` is the worst severity that fires, or "recovered".
+
+    `events` are the same for programs, one for each incident.
+    """
 
     title: str
     body: str
     level: Severity | Literal["recovered"]
+    events: Sequence[Event] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +59,9 @@ class Style:
 def message(group: Group, style: Style, now: int, failing_since: int | None = None) -> Message:
     """The message for a group. `failing_since`: messages to this target could not be sent since then."""
     told = _by_incident(group.items)
-    firing = [one for one in told if one[0].what not in _ENDED]
-    level = firing[0][0].alert.severity if firing else "recovered"
+    firing = [one for one in told if one[0].what not in ENDED]
+    remain = [one for some in told for one in some if one.remains is not None]
+    level = firing[0][0].alert.severity if firing else _remaining(remain)
     parts = ["\n".join(_block(one, style, now)) for one in told[:MOST_IN_FULL]]
     rest = told[MOST_IN_FULL:]
     if rest:
@@ -58,8 +71,30 @@ def message(group: Group, style: Style, now: int, failing_since: int | None = No
         if more:
             parts.append(f"And {more:,} more: {f'{style.pages}/alerts' if style.pages else 'plimsoll alerts list'}")
     parts += _remarks(group, style, failing_since)
-    title, body = f"{_label(level)}: {_title(told, firing)}", "\n\n".join(parts)
-    return Message(_plain(title), _plain(body), level)
+    label = "Better, not over" if remain and not firing else _label(level)
+    title, body = f"{label}: {_title(told, firing)}", "\n\n".join(parts)
+    return Message(_plain(title), _plain(body), level, [*_events(told, firing, style, now)])
+
+
+def _remaining(items: Sequence[Item]) -> Severity | Literal["recovered"]:
+    """The gravest severity that still fires where the target's own alerts ended."""
+    left: list[Severity] = [one.remains.severity for one in items if one.remains]
+    if not left:
+        return "recovered"
+    return min(left, key=SEVERITIES.index)
+
+
+def _events(
+    told: Sequence[Sequence[Item]], firing: Sequence[Sequence[Item]], style: Style, now: int
+) -> Iterator[Event]:
+    """An event for each incident; one that fires is not resolved by those of its alerts that ended."""
+    fires = {one[0].alert.incident for one in firing}
+    for one in told:
+        worst, ended = one[0], one[0].what in ENDED
+        if ended and worst.alert.incident in fires:
+            continue
+        title = printable(_ended_title(worst) if ended else _firing_title(worst.alert))
+        yield event(one, _plain(title), _plain("\n".join(_block(one, style, now))), _link_of(worst.alert, style))
 
 
 def _plain(text: str) -> str:
@@ -70,7 +105,7 @@ def _by_incident(items: Sequence[Item]) -> list[list[Item]]:
     """The items of each incident, what fires apart from what ended: the gravest first."""
     found: dict[tuple[bool, IncidentKey], list[Item]] = {}
     for one in sorted(items, key=_rank):
-        found.setdefault((one.what in _ENDED, one.alert.incident), []).append(one)
+        found.setdefault((one.what in ENDED, one.alert.incident), []).append(one)
     return [*found.values()]
 
 
@@ -86,10 +121,10 @@ def _title(told: Sequence[Sequence[Item]], firing: Sequence[Sequence[Item]]) -> 
 
 def _others(told: Sequence[Sequence[Item]]) -> str:
     """` (also 2 critical, 1 warning on 2 hosts, 1 recovered)`."""
-    levels = [one[0].alert.severity for one in told if one[0].what not in _ENDED]
+    levels = [one[0].alert.severity for one in told if one[0].what not in ENDED]
     said = [f"{levels.count(one):,} {one}" for one in SEVERITIES if one in levels]
     if said:
-        said[-1] += f" {_where([one[0].alert for one in told if one[0].what not in _ENDED])}"
+        said[-1] += f" {_where([one[0].alert for one in told if one[0].what not in ENDED])}"
     ended = len(told) - len(levels)
     return f" (also {', '.join([*said, *([f'{ended:,} recovered'] if ended else [])])})"
 
@@ -103,7 +138,7 @@ def _where(alerts: Sequence[Alert]) -> str:
 def _block(told: Sequence[Item], style: Style, now: int) -> Iterator[str]:
     """An incident: its cause, its gravest limit in full, the others in a line each."""
     worst = told[0].alert
-    if worst.kind == "rule" and told[0].what not in _ENDED:
+    if worst.kind == "rule" and told[0].what not in ENDED:
         yield printable(f"{cause(worst)}; {certainty(Incident([one.alert for one in told]))}.")
     yield from _lines(told[0], style, now)
     for one in told[1:]:
@@ -135,7 +170,7 @@ def _lines(one: Item, style: Style, now: int) -> Iterator[str]:
     sentence = _sentence(one, style, now)
     yield sentence
     rule = f"{alert.severity}, {alert.rule}"
-    if one.what in _ENDED:
+    if one.what in ENDED:
         yield f"{rule}: fired {zone.clock(alert.fired_at)}, ended {zone.clock(alert.ended_at or now)}"
     else:
         yield f"{rule}: since {zone.clock(alert.begin)} {zone.label(alert.begin)}"
@@ -150,7 +185,11 @@ def _lines(one: Item, style: Style, now: int) -> Iterator[str]:
         ):
             if values:
                 yield printable(f"{label}: {'; '.join(values)}")
-    yield f"{style.pages}/alerts/{alert.id}" if style.pages else f"plimsoll alerts show {alert.id}"
+    yield _link_of(alert, style)
+
+
+def _link_of(alert: Alert, style: Style) -> str:
+    return f"{style.pages}/alerts/{alert.id}" if style.pages else f"plimsoll alerts show {alert.id}"
 
 
 def _sentence(one: Item, style: Style, now: int) -> str:
@@ -160,9 +199,11 @@ def _sentence(one: Item, style: Style, now: int) -> str:
         case "still":
             text = still_sentence(one.alert, style.zone, now)
         case "ended":
-            text = ended_sentence(one.alert, style.zone)
+            text = ended_sentence(one.alert, style.zone, one.remains)
         case "fired and ended":
             text = brief_sentence(one.alert, style.zone)
+            if one.remains is not None:
+                text = f"{text} {remains_sentence(one.remains)}"
     return printable(text)
 
 
@@ -180,7 +221,7 @@ def _remarks(group: Group, style: Style, failing_since: int | None) -> Iterator[
 
 def _rank(one: Item) -> tuple[bool, int, bool, int, str, str, int]:
     return (
-        one.what in _ENDED,
+        one.what in ENDED,
         SEVERITIES.index(one.alert.severity),
         one.alert.kind == "rule",  # a silent host, a flapping rule come first
         _ORDER.index(one.what),

@@ -32,6 +32,7 @@ _REPEATS = (HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR, 16 * HOUR, 24 * HOUR)
 _TAKEN_ALONG = 0.75  # of the time to its repetition
 
 What = Literal["fired", "still", "ended", "fired and ended"]
+ENDED = ("ended", "fired and ended")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,7 @@ class Situation:
         sent: When messages were sent to the target, for the last hour.
         since: From when the target exists. What ended before is nothing to it.
         known: The limits that are past, and of which the target was told.
+        past: All limits that are past, warning and critical, whoever was told of them.
     """
 
     alerts: Sequence[Alert]
@@ -76,6 +78,7 @@ class Situation:
     sent: Sequence[int] = ()
     since: int = 0
     known: Sequence[Alert] = ()
+    past: Sequence[Alert] = ()
 
     @cached_property
     def incidents(self) -> Mapping[IncidentKey, Sequence[Alert]]:
@@ -86,13 +89,26 @@ class Situation:
                 found.setdefault(one.incident, []).append(one)
         return found
 
+    @cached_property
+    def by_incident(self) -> Mapping[IncidentKey, Sequence[Alert]]:
+        """All limits that are past, by incident."""
+        found: dict[IncidentKey, list[Alert]] = {}
+        for one in self.past:
+            found.setdefault(one.incident, []).append(one)
+        return found
+
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One alert in a message, and what is said of it."""
+    """One alert in a message, and what is said of it.
+
+    `remains` is the gravest alert of the same incident that still fires when this one has ended: the target may not
+    know of it, as it is a warning where only critical ones are told, or silenced.
+    """
 
     alert: Alert
     what: What
+    remains: Alert | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +145,7 @@ def _due(situation: Situation, policy: Policy, now: int) -> Iterator[Item]:
         what = _what(alert, situation, now)
         wanted = alert.severity in policy.severities and not policy.quiet.hold(alert.severity, now)
         if what and wanted and not _is_muted(alert, situation):
-            yield Item(alert, what)
+            yield Item(alert, what, _remaining(alert, situation) if what in ENDED else None)
 
 
 def _what(alert: Alert, situation: Situation, now: int) -> What | None:
@@ -169,6 +185,14 @@ def _covered(alert: Alert, situation: Situation) -> bool:
 def _lasts(alert: Alert, situation: Situation) -> bool:
     """Whether another alert of the same incident that the target knows of still fires."""
     return any(_known(alert, situation))
+
+
+def _remaining(alert: Alert, situation: Situation) -> Alert | None:
+    """The gravest other limit of the incident that is past."""
+    if alert.kind != "rule" or alert.ended_how != "recovered":
+        return None
+    others = situation.by_incident.get(alert.incident, ())
+    return min(others, key=lambda one: (SEVERITIES.index(one.severity), one.id), default=None)
 
 
 def _known(alert: Alert, situation: Situation) -> Iterator[Alert]:

@@ -71,6 +71,7 @@ class Outbox:
             sent=[row["at"] for row in sent],
             since=self.state().since,
             known=self._known(),
+            past=self._past(),
         )
 
     def attempt(self, group: Group, title: str, now: int) -> int:
@@ -149,6 +150,10 @@ class Outbox:
             " WHERE target = ? AND what = 'fired' AND ended_at IS NULL AND kind = 'rule'"
         )
         return [alert_of(row) for row in self._file.rows(query, (self._name,))]
+
+    def _past(self) -> list[Alert]:
+        query = "SELECT * FROM alerts WHERE ended_at IS NULL AND kind = 'rule' AND severity <> 'info'"
+        return [alert_of(row) for row in self._file.rows(query)]
 
     def _told(self) -> dict[int, Told]:
         rows = self._file.rows(

@@ -11,7 +11,19 @@ from urllib.parse import unquote
 
 _HIDDEN = "****"
 # In these the host is the name of a server; in others (slack://TOKEN/...) it is a part of the secret.
-_WITH_SERVER = {"http", "https", "json", "jsons", "form", "forms", "xml", "xmls", "mailto", "mailtos", "ntfys"}
+_WITH_SERVER = {"alertmanager", "alertmanagers"} | {
+    "http",
+    "https",
+    "json",
+    "jsons",
+    "form",
+    "forms",
+    "xml",
+    "xmls",
+    "mailto",
+    "mailtos",
+    "ntfys",
+}
 _ADDRESS = re.compile(
     r"(?P<scheme>[A-Za-z][\w+.-]*)://(?:(?P<user>[^/?#]*)@)?(?P<server>[^/?#]*)(?P<rest>.*)", re.DOTALL
 )

@@ -229,3 +229,18 @@ def test_a_full_disk_is_told_of_once_an_hour_and_repeats_nothing(phone, file):
         phone.tick(phone.world.at + 60 * SECOND)
     assert len(phone.sent) <= 2
     assert phone.titles.count("CRITICAL: Plimsoll cannot write its alerts") <= 1
+
+
+def test_nothing_is_healthy_again_while_a_warning_of_the_incident_fires(phone, file, world):
+    silences.add(file, BUSY, "*", "*", HOUR, "known", "joe", world.at)
+    phone.step((CPU, "WEB01"), (BUSY, "WEB01"), times=12)
+    phone.step((BUSY, "WEB01"), times=12)
+    assert phone.titles == [
+        "CRITICAL: WEB01 is short of processors (Processor time 95 %)",
+        "Better, not over: Processor time on WEB01",
+    ]
+    ((_, message),) = phone.sent[1:]
+    assert message.level == "warning"
+    assert "healthy again" not in message.body
+    assert "no longer past its critical limit" in message.body
+    assert "A warning still fires: Processor time on WEB01: 95 %" in message.body

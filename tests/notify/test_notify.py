@@ -11,6 +11,8 @@ from pathlib import Path
 from threading import Event, Thread
 
 import pytest
+from apprise.plugins.opsgenie import OPSGENIE_API_LOOKUP
+from apprise.plugins.pagerduty import PAGERDUTY_API_LOOKUP
 
 from plimsoll.alerting.book.database import AlertsFile
 from plimsoll.model.errors import Unusable
@@ -352,3 +354,95 @@ def test_up_toml_counts_only_if_nobody_else_can_write_it(tmp_path):
     os.symlink("other", path)
     with pytest.raises(Unusable, match="is not a regular file"):
         load(folder)
+
+
+class Api(Hook):
+    """A pager's interface: `calls` are the paths and documents that it was sent."""
+
+    def __init__(self):
+        super().__init__()
+        api, self.calls = self, []
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                api.calls.append((self.path, json.loads(self.rfile.read(int(self.headers["content-length"])))))
+                self.send_response(202)
+                self.end_headers()
+                self.wfile.write(b'{"requestId": "1"}')
+
+            def log_message(self, format, *args):
+                pass
+
+        self._server.RequestHandlerClass = Handler
+
+
+@pytest.fixture
+def api():
+    with Api() as made:
+        yield made
+
+
+BUSY = "windows-privileged-time"
+
+
+def told(world, address, *steps):
+    """What a target at an address is sent while these fire, step by step, two minutes apart."""
+    notifier = notifier_of(world, settings(pager=address))
+    for firing in steps:
+        world.step(*firing, every=2 * MINUTE)
+        for one in notifier.targets:
+            one.tick(world.at + 30 * SECOND)
+    assert [one.error for one in notifier.states()] == [""]
+
+
+def test_pagerduty_gets_an_event_by_the_key_of_the_incident_and_its_resolution(world, api, monkeypatch):
+    monkeypatch.setitem(PAGERDUTY_API_LOOKUP, "us", f"http://{api.address}/v2/enqueue")
+    told(world, "pagerduty://integrationkey0@apikey0", [(CPU, "WEB01"), (CPU, "WEB02")], [(CPU, "WEB02")], [])
+    assert {path for path, _ in api.calls} == {"/v2/enqueue"}
+    got = [(one["event_action"], one["dedup_key"]) for _, one in api.calls]
+    assert sorted(got[:2]) == [("trigger", "plimsoll:web01/cpu"), ("trigger", "plimsoll:web02/cpu")]
+    assert got[2:] == [("resolve", "plimsoll:web01/cpu"), ("resolve", "plimsoll:web02/cpu")]
+    first = next(one["payload"] for _, one in api.calls if one["dedup_key"].startswith("plimsoll:web01"))
+    assert first["summary"] == "WEB01 is short of processors (Processor time 95 %)"
+    assert first["severity"] == "critical"
+    assert first["source"] == "WEB01"
+    assert first["custom_details"]["rule"] == CPU
+
+
+def test_opsgenie_closes_the_alert_of_the_incident(world, api, monkeypatch):
+    monkeypatch.setitem(OPSGENIE_API_LOOKUP, "us", f"http://{api.address}/v2/alerts")
+    told(world, "opsgenie://apikey0", [(CPU, "WEB01")], [])
+    (opened, content), (closed, _) = api.calls
+    assert (opened, content["alias"], content["entity"]) == ("/v2/alerts", "plimsoll:web01/cpu", "WEB01")
+    assert closed == "/v2/alerts/plimsoll%3Aweb01%2Fcpu/close?identifierType=alias"
+
+
+def test_a_target_of_alertmanagers_format_gets_alerts_with_their_states(world, api):
+    told(world, f"alertmanager://{api.address}/hook?x=1", [(CPU, "WEB01")], [])
+    (path, fired), (_, ended) = api.calls
+    assert path == "/hook?x=1"
+    assert (fired["version"], fired["status"], ended["status"]) == ("4", "firing", "resolved")
+    ((one,), (other,)) = fired["alerts"], ended["alerts"]
+    assert one["labels"]["alertname"] == CPU
+    assert one["labels"]["host"] == "WEB01"
+    assert one["fingerprint"] == other["fingerprint"]
+    assert one["endsAt"] == "0001-01-01T00:00:00Z"
+    assert other["endsAt"] > one["startsAt"] == other["startsAt"]
+
+
+def test_a_json_webhook_gets_id_host_rule_and_state_of_each_alert(world, api):
+    told(world, f"json://{api.address}/?:team=web", [(CPU, "WEB01"), (BUSY, "WEB01")], [])
+    (_, fired), (_, ended) = api.calls
+    assert (fired["host"], fired["rule"], fired["state"], fired["severity"]) == ("WEB01", CPU, "firing", "critical")
+    assert fired["team"] == "web"
+    assert {one["rule"] for one in fired["alerts"]} == {CPU, BUSY}
+    assert (ended["state"], ended["key"], ended["id"]) == ("resolved", fired["key"], fired["id"])
+    assert ended["ended_at"] > fired["fired_at"]
+
+
+def test_an_address_of_alertmanagers_format_shows_no_secret(world):
+    address = "alertmanager://joe:pa55word@127.0.0.1:9/t0kent0ken"
+    assert redacted(address) == "alertmanager://127.0.0.1:9/****"
+    why = sender(address, "up.toml: notify.hook.url")(Message("title", "body", "critical"))
+    assert why
+    assert not [one for one in SECRETS if one in why]

@@ -1,0 +1,126 @@
+"""Sends the events of a message to programs: pagers by the key of the incident, and Alertmanager's webhook format."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote, unquote, urlsplit
+
+import urllib3
+from urllib3.exceptions import HTTPError
+
+from plimsoll.model.errors import Unusable
+from plimsoll.model.http_connections import last_cause
+from plimsoll.model.times import iso
+from plimsoll.notify.events import Event
+from plimsoll.notify.http_pools import pools
+from plimsoll.notify.messages import Message
+from plimsoll.notify.redaction import redacted
+
+SCHEMES = {"alertmanager": "http", "alertmanagers": "https"}
+_TIMEOUT_S = 30.0
+_NEVER = "0001-01-01T00:00:00Z"  # Alertmanager's time of what has not ended
+_SENT = range(200, 300)
+
+
+class Alertmanager:
+    """Sends messages in the format of Alertmanager's webhooks, version 4, for all that take those.
+
+    The address is `alertmanager://user:password@host:port/path`, or `alertmanagers://` for TLS.
+    """
+
+    def __init__(self, address: str, setting: str) -> None:
+        parts = urlsplit(address)
+        if not parts.hostname:
+            raise Unusable(f"{setting}: {redacted(address)} names no server; write alertmanagers://HOST/PATH")
+        place = parts.netloc.rpartition("@")[2]
+        self._address = (
+            f"{SCHEMES[parts.scheme.lower()]}://{place}{parts.path}{f'?{parts.query}' if parts.query else ''}"
+        )
+        user, password = unquote(parts.username or ""), unquote(parts.password or "")
+        self._login = urllib3.make_headers(basic_auth=f"{user}:{password}") if user or password else {}
+        self._name = setting.split(".")[1] if setting.count(".") > 1 else "plimsoll"
+
+    def __call__(self, message: Message) -> str | None:
+        """Send a message; why that was not possible, or None."""
+        return post(self._address, self._document(message), self._login)
+
+    def _document(self, message: Message) -> dict[str, object]:
+        alerts = [_alert(one) for one in message.events] or [_plain(message)]
+        firing = any(one["status"] == "firing" for one in alerts)
+        return {
+            "version": "4",
+            "groupKey": f"plimsoll/{self._name}",
+            "truncatedAlerts": 0,
+            "status": "firing" if firing else "resolved",
+            "receiver": self._name,
+            "groupLabels": {},
+            "commonLabels": _common([one["labels"] for one in alerts]),
+            "commonAnnotations": _common([one["annotations"] for one in alerts]),
+            "externalURL": next((_page(one) for one in message.events if _page(one)), ""),
+            "alerts": alerts,
+        }
+
+
+def close_opsgenie(address: str, api_key: str, event: Event) -> str | None:
+    """Close the alert of an event by its alias. `address` is that of Opsgenie's alerts."""
+    url = f"{address}/{quote(event.key, safe='')}/close?identifierType=alias"
+    return post(url, {"source": "Plimsoll", "note": event.text[:25_000]}, {"Authorization": f"GenieKey {api_key}"})
+
+
+def post(address: str, content: Mapping[str, object], headers: Mapping[str, str]) -> str | None:
+    """POST JSON; why that was not possible, or None. Redirects are not followed."""
+    try:
+        with pools(address) as pool:
+            answer = pool.request(
+                "POST",
+                address,
+                body=json.dumps(content).encode(),
+                headers={"Content-Type": "application/json", "User-Agent": "Plimsoll", **headers},
+                timeout=_TIMEOUT_S,
+                redirect=False,
+            )
+    except (OSError, ValueError, HTTPError) as error:
+        return str(last_cause(error))
+    return None if answer.status in _SENT else f"it answers {answer.status}"
+
+
+def _alert(event: Event) -> dict[str, Any]:
+    labels = {
+        "alertname": event.worst.rule,
+        "severity": event.severity,
+        "host": event.worst.host,
+        "instance": event.worst.instance or event.worst.host,
+        "signal": event.worst.signal,
+        "kind": event.worst.kind,
+    }
+    ended = event.worst.ended_at if event.state == "resolved" else None
+    return {
+        "status": event.state,
+        "labels": {name: value for name, value in labels.items() if value},
+        "annotations": {"summary": event.title, "description": event.text},
+        "startsAt": iso(event.worst.begin),
+        "endsAt": _NEVER if ended is None else iso(ended),
+        "generatorURL": _page(event),
+        "fingerprint": event.key,
+    }
+
+
+def _plain(message: Message) -> dict[str, Any]:
+    """What is not of an incident: a test, or that alerts cannot be kept."""
+    return {
+        "status": "firing",
+        "labels": {"alertname": "plimsoll", "severity": message.level},
+        "annotations": {"summary": message.title, "description": message.body},
+        "startsAt": _NEVER,
+        "endsAt": _NEVER,
+        "generatorURL": "",
+        "fingerprint": "plimsoll",
+    }
+
+
+def _page(event: Event) -> str:
+    return event.link if event.link.startswith(("http://", "https://")) else ""
+
+
+def _common(given: list[dict[str, str]]) -> dict[str, str]:
+    return {name: value for name, value in given[0].items() if all(one.get(name) == value for one in given)}
