@@ -13,8 +13,8 @@ class Episode:
     """One time that a rule fired for a subject; times are evaluations (UTC ns).
 
     `since` is the first evaluation with the condition true, `ended_at` the one at which it recovered, None if it fires
-    still. `value` is that at `fired_at`, `worst` the one furthest past the limit from `since` to the end. The rest is
-    as in a Transition.
+    still. `value` is that at `fired_at`, `worst` the one furthest past the limit from `since` to the end. `known` is
+    the last evaluation that had data. The rest is as in a Transition.
     """
 
     rule: Rule
@@ -27,6 +27,7 @@ class Episode:
     healthy: Healthy
     note: str = ""
     covered: int | None = None
+    known: int | None = None
 
     @property
     def key(self) -> Key:

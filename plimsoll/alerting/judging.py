@@ -229,6 +229,10 @@ class LiveJudge:
         for key in keys:
             self._statuses.pop(key, None)
 
+    def take(self, key: Key, since: int | None) -> None:
+        """Go on from an alert that late samples have shown to fire."""
+        self._statuses[key] = Status(State.FIRING, since)
+
     def interval(self, host: str) -> int | None:
         """The shortest sampling interval (ns) of a host's series that are judged; None if it is not known."""
         if self._intervals is None:

@@ -4,6 +4,7 @@ import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import isnan
 from threading import Event, Lock
 
 from plimsoll.alerting import known_rules
@@ -36,7 +37,10 @@ _HOUR = 3600 * SECOND
 _QUIET_LAG = 60 * SECOND  # what is evaluated later than this is caught up, and only what still fires is notified
 _MOST_CAUGHT_UP = 24 * _HOUR
 _CHUNK = 360  # evaluations at once while catching up
-_AMEND_EVERY = 600 * SECOND  # for one host
+_AMEND_EVERY = 60 * SECOND  # for one host
+_AMEND_AGAIN = 600 * SECOND  # for one that took too long
+_AMEND_APART = 9  # times what the last one took: late samples take no more than a tenth of the time
+_STILL = 360 * SECOND  # an agent that writes every 5 min: what was true so long ago is taken for true now
 _AMEND_S = 3.0  # of a processor; what takes longer is left as it is
 _TICK_S = 1.0
 
@@ -112,6 +116,7 @@ class AlertLoop:
         self._late_series: set[Series] = set()
         self._lock = Lock()
         self._amended: dict[str, int] = {}
+        self._amend_next = 0
         self.progress = Progress()
         self.judged: Sequence[JudgedNow] = ()
 
@@ -254,7 +259,7 @@ class AlertLoop:
     def _amend(self, now: int) -> None:
         """Amend the history of one host for which samples came late."""
         judge, last = self._judge, self._last
-        if judge is None or last is None:
+        if judge is None or last is None or now < self._amend_next:
             return
         with self._lock:
             due = [host for host in self._late if now - self._amended.get(host, 0) >= _AMEND_EVERY]
@@ -264,6 +269,7 @@ class AlertLoop:
             start = max(self._late.pop(host), last - _MOST_CAUGHT_UP)
             self._late_series = set()
         self._amended[host] = now
+        begun = time.thread_time()
         judge.reread(series)
         found: dict[Key, list[Episode]] = {
             one.key: [] for one in history(self._book.file, start, last) if host_key(one.host) == host_key(host)
@@ -273,14 +279,35 @@ class AlertLoop:
                 found.setdefault(episode.key, []).append(episode)
         except TimeoutError:
             _log.warning("%s: its history is not amended by late samples: it has too many series", host)
+            self._amended[host] = now + _AMEND_AGAIN - _AMEND_EVERY
             return
+        finally:
+            self._amend_next = now + int(_AMEND_APART * (time.thread_time() - begun) * SECOND)
         for key, episodes in found.items():
-            self._book.amend(key, start, episodes, now=now)
+            self._amend_one(judge, key, episodes, start, last, now)
+        self._kept = dict(judge.statuses)
         firing = {key for key, status in judge.statuses.items() if status.state == State.FIRING}
         if any(one.ended_at is None and key not in firing for key, some in found.items() for one in some):
             # It would fire still, had its samples come in time: look again when its end is known.
             with self._lock:
                 self._late[host] = min(start, self._late.get(host, start))
+
+    def _amend_one(
+        self, judge: LiveJudge, key: Key, episodes: Sequence[Episode], start: int, last: int, now: int
+    ) -> None:
+        """Amend the history of one rule and subject. What late samples show to fire now fires, and what ended ends."""
+        fires = judge.state(key) == State.FIRING
+        open_one = next((one for one in episodes if one.ended_at is None), None)
+        if fires and open_one is None and isnan(judge.value(key, last)):
+            latest = max(episodes, key=lambda one: one.fired_at, default=None)
+            self._book.end_late(key, latest, last, now=now)
+            judge.forget([key])
+        self._book.amend(key, start, episodes, now=now)
+        known = None if open_one is None else open_one.known
+        wrong = key[1] in {host_key(host) for host in self._clocks.behind(now)}  # their samples have no certain time
+        if not fires and open_one is not None and known is not None and last - known <= _STILL and not wrong:
+            self._book.fire_late(open_one, now=now)
+            judge.take(key, open_one.since)
 
     def _failed(self, problem: str) -> None:
         if problem != self.progress.problem:

@@ -17,7 +17,7 @@ from plimsoll.model.times import SECOND
 from plimsoll.rules.crossings import worst_of
 from plimsoll.rules.evaluate import EVERY, Conditions, Judge
 from plimsoll.rules.origins import series_of
-from plimsoll.rules.states import State, run
+from plimsoll.rules.states import State, Truth, run
 from plimsoll.rules.subjects import host_of, host_tags
 from plimsoll.store.protocol import Store
 
@@ -102,6 +102,8 @@ def episodes_of(one: Planned, found: Conditions) -> Iterator[Episode]:
     """Yield the times that a rule fired for a subject."""
     states, _ = run(found.times, found.enter, found.stay, one.rule.for_)
     active = (states == State.PENDING) | (states == State.FIRING)
+    with_data = np.flatnonzero(found.enter != Truth.NO_DATA)
+    known = int(found.times[with_data[-1]]) if len(with_data) else None
     firing = np.concatenate(([False], states == State.FIRING, [False]))
     edges = np.flatnonzero(np.diff(firing.astype(np.int8))).reshape(-1, 2)
     for first, stop in edges.tolist():
@@ -117,4 +119,5 @@ def episodes_of(one: Planned, found: Conditions) -> Iterator[Episode]:
             worst_of(found.healthy, found.values[since:stop]),
             found.healthy,
             one.note,
+            known=known,
         )

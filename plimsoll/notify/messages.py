@@ -174,6 +174,8 @@ def _lines(one: Item, style: Style, now: int) -> Iterator[str]:
         yield f"{rule}: fired {zone.clock(alert.fired_at)}, ended {zone.clock(alert.ended_at or now)}"
     else:
         yield f"{rule}: since {zone.clock(alert.begin)} {zone.label(alert.begin)}"
+        if alert.late:
+            yield "Its samples came late."
         details = alert.details
         if details.summary and details.summary not in sentence:
             yield printable(details.summary)

@@ -166,6 +166,39 @@ def test_samples_that_come_late_amend_the_history_and_notify_nobody(world):
     assert kept(world) == replayed(world)
 
 
+def flush(world, minutes, idle):
+    """Let time pass while a host sends its samples of the last minutes at the end of them."""
+    begun = world.now
+    world.run(minutes * MINUTE, {"web1": None})
+    world.send(world.points("web1", range(begun + EVERY, world.now + 1, EVERY), idle))
+
+
+def test_what_samples_of_an_agent_that_writes_every_five_minutes_show_to_be_true_fires_and_ends(world):
+    for _ in range(4):
+        flush(world, 5, 60)
+    assert "rule" not in {one.kind for one in history(world.file, 0, 2**62)}
+    for _ in range(4):
+        flush(world, 5, 2)
+    world.run(MINUTE, {"web1": None})
+    (alert,) = [one for one in firing(world.file) if one.rule == CPU]
+    assert alert.late
+    assert not alert.hush  # it is notified
+    for _ in range(4):
+        flush(world, 5, 60)
+    world.run(2 * MINUTE, {"web1": None})
+    assert [one for one in firing(world.file) if one.kind == "rule"] == []
+    assert kept(world) == replayed(world)
+
+
+def test_samples_of_long_ago_fire_nothing_now(world):
+    world.run(20 * MINUTE, {"web1": 60})
+    silent = world.now
+    world.run(40 * MINUTE, {"web1": None})
+    world.send(world.points("web1", range(silent + EVERY, silent + 20 * MINUTE, EVERY), 2))
+    world.run(3 * MINUTE, {"web1": None})
+    assert [one for one in firing(world.file) if one.kind == "rule"] == []
+
+
 def test_late_samples_of_very_many_series_do_not_hold_up_the_judging(world, monkeypatch, caplog):
     monkeypatch.setattr("plimsoll.alerting.loop._AMEND_S", 0.0)
     world.run(MINUTE, {"web1": 60})

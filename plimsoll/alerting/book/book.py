@@ -103,8 +103,8 @@ class AlertBook:
     def amend(self, key: Key, start: int, episodes: Iterable[Episode], *, now: int) -> None:
         """Replace the history of one rule and subject from `start` on; what is new in it is marked late.
 
-        `episodes` are all that were firing at `start` or later. Nothing is notified. An alert that is firing stays so,
-        only its beginning may change: the next evaluation decides whether it ends.
+        `episodes` are all that were firing at `start` or later. What fired and ended is never notified. An alert that
+        is firing stays so, only its beginning may change: the next evaluation decides whether it ends.
         """
         found = list(episodes)
         closed = {(one.since, one.fired_at, one.ended_at): one for one in found if one.ended_at is not None}
@@ -128,6 +128,31 @@ class AlertBook:
                     record(connection, row["id"], row["fired_at"], now, "amended", note="replaced: samples came late")
             for one in closed.values():
                 _add_late(connection, self._begun(one, one.fired_at), one, now)
+
+    def fire_late(self, one: Episode, *, now: int) -> None:
+        """Begin an alert that late samples have shown to fire still, and that is to be notified."""
+        status = Status(State.FIRING, one.since)
+        with self.file.transaction() as connection:
+            alert = begin(connection, replace(self._begun(one, one.fired_at), late=True), now)
+            connection.execute("UPDATE alerts SET hush = 0 WHERE id = ?", (alert,))
+            _keep_statuses(connection, {one.key: status})
+        self._statuses[one.key] = status
+
+    def end_late(self, key: Key, one: Episode | None, at: int, *, now: int) -> None:
+        """End an alert that fires, as late samples have shown that it did: as `one`; or, if it never fired, at `at`."""
+        with self.file.transaction() as connection:
+            row = connection.execute(
+                "SELECT id FROM alerts WHERE key = ? AND kind = 'rule' AND ended_at IS NULL", (key_text(key),)
+            ).fetchone()
+            if row is not None:
+                connection.execute("UPDATE alerts SET late = 1 WHERE id = ?", (row["id"],))
+                if one is not None:
+                    query = "UPDATE alerts SET since = ?, fired_at = ? WHERE id = ?"
+                    connection.execute(query, (one.since, one.fired_at, row["id"]))
+                ended = at if one is None or one.ended_at is None else one.ended_at
+                end(connection, row["id"], ended, now, "recovered")
+            _keep_statuses(connection, {key: Status()})
+        self._statuses.pop(key, None)
 
     def keep_only(self, is_judged: Callable[[str, str], bool], at: int, *, now: int) -> None:
         """Close the alerts of rules that are not judged any more (by rule and host), and forget their statuses."""
