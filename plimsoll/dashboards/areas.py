@@ -48,11 +48,12 @@ class RowSpec(Strict):
 
 
 class Area(Strict):
-    """A dashboard for one area, such as disks."""
+    """A dashboard for one area, such as disks. One of `a_role` is listed only where a host has any of its signals."""
 
     area: Identifier
     title: str
     about: str
+    a_role: bool = False
     rows: tuple[RowSpec, ...] = Field(min_length=1)
 
     @property

@@ -101,6 +101,7 @@ SQL_SERVER_TODAY = System(
         Breach("sql-log-used", SQL, "Sales", 1200, END, "97 % for at least 5 minutes; 80 % at most"),
         Breach("sql-log-used-critical", SQL, "Sales", 1200, END, "97 % for at least 5 minutes; 90 % at most"),
         Breach("sql-latch-wait", SQL, None, 930, END, "100 ms each; 10 ms at most"),
+        Breach("sql-latch-wait-total", SQL, None, 917, END, "8,600 ms a second; 500 ms at most"),
     ),
     write=pdh,
 )

@@ -30,6 +30,7 @@ class _Clues:
     """name_clues.yaml."""
 
     judged: dict[str, list[str]]
+    charted: dict[str, list[str]]
     translated: list[str]
     elsewhere: dict[str, dict[str, str]]
     english: list[str]
@@ -41,6 +42,12 @@ class _Clues:
 def needed_counters(object_: str) -> frozenset[str]:
     """The counters of an object that rules need, by English names."""
     return _judged().get(generic_object(object_)[0], frozenset())
+
+
+def known_counters(object_: str) -> frozenset[str]:
+    """The counters of an object that signals read, by English names."""
+    generic = generic_object(object_)[0]
+    return needed_counters(object_) | frozenset(_signs().charted.get(generic, ()))
 
 
 def mentions_needed_counter(text: str) -> bool:

@@ -181,6 +181,8 @@ def _unit(signal: Signal) -> str:
 
 def _derivation(derived: Derivation, signals: Signals) -> str:
     names = [_named(name, signals) for name in derived.operands]
+    if derived.times:
+        return f"the sum of {', '.join(names[:-2])} and {names[-2]}, times {names[-1]}"
     if derived.sum:
         return f"the sum of {', '.join(names[:-1])} and {names[-1]}{_weights(derived, signals)}"
     return f"{names[0]} less {names[1]}" if derived.difference else f"{names[0]} divided by {names[1]}"

@@ -12,7 +12,7 @@ from plimsoll.model.times import SECOND
 from plimsoll.rules.schema.field_types import Operation
 from plimsoll.rules.schema.signal import Transform
 
-OPERATORS: Mapping[Operation, str] = {"sum": "+", "difference": "-", "ratio": "/"}
+OPERATORS: Mapping[Operation, str] = {"sum": "+", "difference": "-", "ratio": "/", "product": "*"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +68,8 @@ def apply_operation(operation: Operation, values: Sequence[Values]) -> Values:
             return np.sum(values, axis=0)
         case "difference":
             return values[0] - values[1]
+        case "product":
+            return np.sum(values[:-1], axis=0) * values[-1]
         case "ratio":
             return np.divide(values[0], values[1], out=np.full(np.shape(values[0]), np.nan), where=values[1] > 0)
 

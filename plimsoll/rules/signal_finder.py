@@ -20,7 +20,7 @@ from plimsoll.rules.origins import (
     origin_for,
     series_of,
 )
-from plimsoll.rules.schema.field_types import AnyFact, Operation
+from plimsoll.rules.schema.field_types import AnyFact
 from plimsoll.rules.schema.signal import Fields, RequestRate, Signal, Source
 from plimsoll.rules.source_choice import Candidate, Choice, Chosen
 from plimsoll.rules.subjects import Subject, host_tags, hosts_of, subject_of
@@ -146,7 +146,6 @@ class Finder:
         derived = signal.derived
         if derived is None:
             raise ValueError(f"{signal.title} is not derived")
-        operation: Operation = "sum" if derived.sum else "difference" if derived.difference else "ratio"
         operands = [self.find(name) for name in derived.operands]
         subjects = {key: subject for found in operands for key, (subject, _) in found.items()}
         result: dict[tuple[str, str | None], tuple[Subject, Origin]] = {}
@@ -166,7 +165,7 @@ class Finder:
                     for name in (derived.operands if derived.weights else ())
                 )
                 found = tuple(origin for origin in origins if origin is not None)
-                result[key] = (subject, DerivedOrigin(operation, found, weights))
+                result[key] = (subject, DerivedOrigin(derived.operation, found, weights))
         return result
 
 

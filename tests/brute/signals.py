@@ -39,7 +39,8 @@ class Made:
 
 @dataclass
 class Derived:
-    """A combination of signals: sum, difference or ratio. In a sum an operand may count more than once.
+    """A combination of signals: sum, difference, ratio, or the product of a sum and the last. In a sum an operand may
+    count more than once.
 
     A total is of a host's instances, of which those without data are left out.
     """
@@ -157,10 +158,17 @@ class Finder:
         return round(sum(used) / len(used) / (sum(share) / len(share) / 100) / 1024) if used and sum(share) > 0 else 0
 
     def _derived(
-        self, weights: dict[str, Any] | None = None, *, partial: bool = False, **operation: list[str]
+        self,
+        weights: dict[str, Any] | None = None,
+        *,
+        partial: bool = False,
+        times: str | None = None,
+        **operation: list[str],
     ) -> dict[str | None, Signal]:
         """Joined on the instance where operands have one; what has none is the same for every instance."""
         ((how, names),) = operation.items()
+        if times:
+            how, names = "product", [*names, times]
         operands = [self.find(name) for name in names]
         if partial:  # of whatever operands there are
             every = {name for operand in operands for name in operand}

@@ -38,6 +38,8 @@ def value_at(signal: Signal, reduce: str, over: int, at: int) -> float | None:
             return math.fsum(weight * value for weight, value in zip(signal.weights, present, strict=True))
         case "difference":
             return present[0] - present[1]
+        case "product":
+            return math.fsum(present[:-1]) * present[-1]
         case _:
             return present[0] / present[1] if present[1] > 0 else None
 

@@ -178,7 +178,7 @@ def test_a_rule_that_is_not_known(plimsoll):
 def test_cases_of_what_ships(plimsoll):
     done = plimsoll("rules", "test")
     cases = sum(len(rule.cases) for _, rule in RULES)
-    assert (done.status, done.out) == (0, f"{cases} cases of {len(RULES)} rules, 0 failed\n")
+    assert (done.status, done.out) == (0, f"{cases:,} cases of {len(RULES)} rules, 0 failed\n")
 
 
 def test_cases_of_ones_own(plimsoll, own):

@@ -76,3 +76,65 @@ def test_a_folder_of_logs_with_a_pack_is_still_one(plimsoll, tmp_path):
     done = plimsoll("review", tmp_path, "--pack", tmp_path / "mine.yaml")
     assert done.status == 0
     assert "schema" not in done.out + done.err
+
+
+LOG = r"""
+"(PDH-CSV 4.0) (UTC)(0)","\\H\Shop Orders(web)\Orders/sec","\\H\Shop Orders(_Total)\It's late (ms)","\\H\Memory\Available Bytes"
+"01/15/2008 10:00:00.000","2","3","8000000000"
+"01/15/2008 10:00:15.000","2","3","8000000000"
+""".strip()
+
+
+@pytest.fixture
+def shop(tmp_path):
+    """A log with two counters of a program that Plimsoll does not know."""
+    log = tmp_path / "shop.csv"
+    log.write_text(LOG + "\n")
+    return log
+
+
+def test_a_signal_for_each_counter_of_a_log_that_none_reads(plimsoll, tmp_path, shop):
+    pack = tmp_path / "packs" / "shop.yaml"
+    pack.parent.mkdir()
+    done = plimsoll("rules", "new", pack, "--from", shop)
+    assert (done.status, done.err) == (0, "")
+    data = yaml.load(pack.read_text(encoding="utf-8"), yaml.CSafeLoader)
+    told = {name: (one["unit"], one.get("instances", "none"), one["sources"]) for name, one in data["signals"].items()}
+    assert told == {
+        "shop.it_s_late_ms": ("ms", "none", ["\\Shop Orders(_Total)\\It's late (ms)"]),
+        "shop.orders_per_sec": ("/s", "each", ["\\Shop Orders(*)\\Orders/sec"]),
+    }
+    assert plimsoll("rules", "check", pack).out == "ok: 0 rules in 1 pack\n"
+
+
+def test_a_rule_on_such_a_signal_judges_the_log(plimsoll, tmp_path, shop):
+    pack = tmp_path / "packs" / "shop.yaml"
+    pack.parent.mkdir()
+    plimsoll("rules", "new", pack, "--from", shop, "--counter", "shop orders*orders/sec")
+    text = pack.read_text(encoding="utf-8")
+    assert "late" not in text
+    rule = (
+        'rules: [{id: shop-idle, signal: shop.orders_per_sec, healthy: "> 5", severity: info, summary: No orders., '
+        "sources: [{document: ours, place: here}]}]"
+    )
+    pack.write_text(text.replace("rules: []", rule), encoding="utf-8")
+    done = plimsoll("review", shop, "--pack", pack, "--json", tmp_path / "found.json")
+    assert done.status == 0
+    (found,) = (one for one in json.loads((tmp_path / "found.json").read_text())["rules"] if one["rule"] == "shop-idle")
+    assert (found["state"], found["instance"]) == ("crossed", "web")
+
+
+@pytest.mark.parametrize(
+    ("counter", "said"),
+    [("Nothing*", "no counter without a signal matches Nothing*"), ("Memory*", "matches Memory*; plimsoll show")],
+)
+def test_counters_that_are_not_there_are_an_error(plimsoll, tmp_path, shop, counter, said):
+    done = plimsoll("rules", "new", tmp_path / "mine.yaml", "--from", shop, "--counter", counter)
+    assert done.status == 2
+    assert said in done.err
+    assert not (tmp_path / "mine.yaml").exists()
+
+
+def test_counters_are_chosen_from_a_log(plimsoll, tmp_path):
+    done = plimsoll("rules", "new", tmp_path / "mine.yaml", "--counter", "Shop*")
+    assert (done.status, done.err.count("--from")) == (2, 1)

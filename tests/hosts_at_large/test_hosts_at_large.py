@@ -7,6 +7,7 @@ from tests.insights.diagnosis import contradictions
 from .linux import hosts
 from .roles import roles
 from .run import everyone, reviewed
+from .server_roles import server_roles
 from .shapes import shapes
 from .windows import instances, resources
 
@@ -21,6 +22,17 @@ def test_hosts_are_judged_as_they_are(tmp_path, group):
         if found["verdict"] != host.verdict or host.needs not in found["headline"]:
             wrong.append(f"{host.name}: {found['verdict']}: {found['headline']}")
         wrong += [f"{host.name}: {one}" for one in contradictions(found)]
+    assert wrong == []
+
+
+def test_a_server_role_is_found_ill_by_its_own_rules_and_has_nothing_above_a_note_while_it_is_well(tmp_path):
+    wrong = []
+    for number, (host, rules) in enumerate(server_roles()):
+        found = reviewed(host, tmp_path / str(number))
+        crossed = {one["rule"]: one["severity"] for one in found["rules"] if "crossed" in one["state"]}
+        above_notes = [rule for rule, severity in crossed.items() if severity != "info"]
+        if found["verdict"] != host.verdict or rules - set(crossed) or (not rules and above_notes):
+            wrong.append(f"{host.name}: {found['verdict']}: {found['headline']} not found: {rules - set(crossed)}")
     assert wrong == []
 
 

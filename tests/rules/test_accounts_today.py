@@ -1,4 +1,4 @@
-"""Every present-day limit is carried out by a rule or accounted for, and a rule's limit is that of its rows."""
+"""Every present-day limit of hosts and roles is carried out by a rule or accounted for; a rule's limit is its rows'."""
 
 import csv
 import re
@@ -12,8 +12,12 @@ from plimsoll.model.shipped_files import shipped_files
 from plimsoll.rules.load import load_packs, load_signals
 from tests.each import each
 
-TABLE = Path(__file__).parents[1] / "data" / "limits-today.csv"
-ROWS = {row["id"]: row for row in csv.DictReader(TABLE.read_text(encoding="utf-8").splitlines())}
+DATA = Path(__file__).parents[1] / "data"
+TODAY, ROLES = (
+    {row["id"]: row for row in csv.DictReader(DATA.joinpath(name).read_text(encoding="utf-8").splitlines())}
+    for name in ("limits-today.csv", "limits-roles.csv")
+)
+ROWS = TODAY | ROLES
 ACCOUNTS = yaml.load(shipped_files("rules").joinpath("accounts-today.yaml").read_bytes(), yaml.CSafeLoader)["accounts"]
 ACCOUNTED = [row for account in ACCOUNTS.values() for row in account["rows"]]
 SIGNALS = load_signals()
@@ -32,8 +36,13 @@ FACTORS = {
     "% of segments": (1, 0.01),
     "% of table": (1, 0.01),
     "% used": (1, 0.01),
+    "% of batches": (0.01,),
+    "% of frames": (0.01,),
+    "% of index searches": (0.01,),
+    "% of requests": (0.01,),
     "MB": (1, _MB),
     "bytes": (1, _MB),
+    "bytes/s": (1, 1e6),
     "connections": (1, 1 / 300),
     "deadlocks": (1, 1 / 300),
     "ms": (1, 0.001),
@@ -53,6 +62,7 @@ COMPUTED = {
     "LNX-014": (10, 5, 2, 5 * 2**30),  # free instead of used; bytes
     "LNX-022": 0.1125,
     "LNX-027": -0.05,  # the other side of an absolute value
+    "SQL-113": 0,  # the speed at which nothing is applied
 }
 each_rule = each(RULES, lambda rule: rule.id)
 
@@ -74,8 +84,13 @@ def documented(row, severity):
 
 
 def test_there_are_100_present_day_limits_and_38_of_the_first_tier():
-    assert len(ROWS) == 100
-    assert sum(row["tier"] == "1" for row in ROWS.values()) == 38
+    assert len(TODAY) == 100
+    assert sum(row["tier"] == "1" for row in TODAY.values()) == 38
+
+
+def test_no_row_of_the_roles_has_the_name_of_another():
+    assert not set(TODAY) & set(ROLES)
+    assert all(row["tier"] in ("1", "2") for row in ROLES.values())
 
 
 @each(ROWS, str)
@@ -126,3 +141,18 @@ def test_a_limit_lies_on_the_side_its_row_says(rule):
 def test_only_a_row_with_a_critical_limit_makes_a_rule_critical(rule):
     if rule.severity == "critical":
         assert [row for row in rule.limits if not ROWS[row]["healthy_critical"]] == []
+
+
+def has_one_source(row):
+    """Whether a row says so, or all that it names is PAL's."""
+    others = [one.strip() for one in row["other_sources"].split(";") if one.strip()]
+    pal_alone = row["document"].startswith("PAL") and all(one.startswith(("PAL", "the same")) for one in others)
+    return "one source" in row["doubt"] or pal_alone
+
+
+@each([(rule, row) for rule in RULES for row in rule.limits if row in ROLES], lambda one: f"{one[0].id} {one[1]}")
+def test_a_limit_of_one_source_is_never_critical_and_says_so_where_it_is_read(one):
+    rule, row = one
+    if has_one_source(ROLES[row]):
+        assert rule.severity != "critical"
+        assert "the only source of this limit" in " ".join(rule.why.split())

@@ -1,6 +1,6 @@
 """What is known of the counters that rules need, for telling strange names, is what they need."""
 
-from plimsoll.model.name_clues import needed_counters
+from plimsoll.model.name_clues import known_counters, needed_counters
 from plimsoll.rules.load import load_packs, load_signals
 
 
@@ -25,3 +25,12 @@ def needed():
 
 def test_what_is_known_to_be_judged_is_what_the_rules_need():
     assert {name: needed_counters(name) for name in needed()} == needed()
+
+
+def test_what_signals_are_known_to_read_is_what_they_read():
+    read = {}
+    for signal in load_signals().values():
+        for source in signal.sources:
+            if source.path is not None:
+                read.setdefault(source.path.object, set()).add(source.path.counter)
+    assert {name: known_counters(name) for name in read} == read

@@ -206,7 +206,7 @@ def test_its_counters_are_recorded_beside_all_others(plimsoll, pack):
         if one["ObjectName"] == ".NET CLR Memory"
     ]
     assert block["Instances"] == ["*"]
-    assert block["Counters"] == ["# Bytes in all Heaps", "% Time in GC"]
+    assert block["Counters"] == ["# Bytes in all Heaps", "# Gen 0 Collections", "% Time in GC"]
 
 
 def test_an_object_that_nobody_knows_is_found_in_a_log(review, tmp_path, pack):

@@ -11,9 +11,9 @@ from plimsoll.model.shipped_files import shipped_files
 from plimsoll.rules.load import load_packs, load_signals
 from tests.each import each
 
-TODAY = Path(__file__).parents[1] / "data" / "limits-today.csv"
+TABLES = [Path(__file__).parents[1] / "data" / name for name in ("limits-today.csv", "limits-roles.csv")]
 DOCUMENTS = {
-    *(row["document"] for row in csv.DictReader(TODAY.read_text(encoding="utf-8").splitlines())),
+    *(row["document"] for one in TABLES for row in csv.DictReader(one.read_text(encoding="utf-8").splitlines())),
     "OCS 2007 on HP BladeSystem",
     "Site Server Dynamic Directory",
     "Site Server Membership Directory",

@@ -1,24 +1,30 @@
 """`plimsoll rules new`."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
+from plimsoll.api.inputs import Inputs, read
 from plimsoll.cli.console import print_line
 from plimsoll.cli.outputs import write_text
 from plimsoll.model.errors import Unusable, printable
+from plimsoll.model.remark import counted
 from plimsoll.model.shipped_files import shipped_files
+from plimsoll.model.unknown_counters import UnknownCounter, unknown_counters
 from plimsoll.rules.load import YAML, load_packs
+from plimsoll.rules.pack_from_log import chosen, pack_text
 from plimsoll.rules.schema import json_schema
 
 # The first line of the template names this file.
 SCHEMA = "plimsoll-pack.schema.json"
 _TEMPLATE = "new_pack.yaml"
+_HEAD = f"# yaml-language-server: $schema={SCHEMA}"
 
 
-def run(path: Path) -> None:
-    """Write an example pack, and beside it the JSON schema that its first line names.
+def run(path: Path, inputs: Inputs | None = None, patterns: Sequence[str] = ()) -> None:
+    """Write an example pack, or one for the counters of logs that no signal reads; and beside it the JSON schema.
 
-    Unusable if the file exists already, or if its name is not that of a pack.
+    Unusable if the file exists already, if its name is not that of a pack, or if no such counter was recorded.
     """
     if path.suffix not in YAML:
         raise Unusable(f"{path}: a pack is a .yaml file; write it like {path.stem or 'mine'}.yaml")
@@ -35,6 +41,13 @@ def run(path: Path) -> None:
     if not ours:
         raise Unusable(f"{beside}: is not Plimsoll's, and is not written over; name a file in another folder")
     name = _name(path)
+    if inputs is not None:
+        counters = _chosen(inputs, patterns)
+        write_text(beside, schema)
+        write_text(path, pack_text(name, _HEAD, counters))
+        count = counted(len(counters), "counter")
+        print_line(f"{path}: a signal for {count}; write rules on them, then plimsoll rules check {path}")
+        return
     template = shipped_files("rules").joinpath(_TEMPLATE).read_text(encoding="utf-8")
     text = (
         template.replace("my-pack", name)
@@ -44,6 +57,17 @@ def run(path: Path) -> None:
     write_text(beside, schema)
     write_text(path, text)
     print_line(f"{path}: an example to change; check it with plimsoll rules check {path}")
+
+
+def _chosen(inputs: Inputs, patterns: Sequence[str]) -> list[UnknownCounter]:
+    unknown = unknown_counters(series for log in read(inputs).logs for series in log.series)
+    if not unknown:
+        raise Unusable(f"{inputs.sources[0]}: every Windows counter in it has a signal already")
+    if found := chosen(unknown, patterns):
+        return found
+    raise Unusable(
+        f"no counter without a signal matches {', '.join(patterns)}; plimsoll show {inputs.sources[0]} lists them"
+    )
 
 
 def _name(path: Path) -> str:

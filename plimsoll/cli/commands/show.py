@@ -18,6 +18,7 @@ from plimsoll.model.perfmon import CounterPath
 from plimsoll.model.remark import Remark, counted
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone, duration_text, iso
+from plimsoll.model.unknown_counters import unknown_counters
 
 _MOST_SHOWN = 12
 _MOST_SPANS = 5
@@ -63,6 +64,14 @@ def show(log: Log, zone: Zone) -> None:
         print_line((f"    {_some(counters)}", "dim"), indent=4)
         for line in _came_and_went(log, content, zone):
             print_line(f"    {line}", indent=6)
+    if unknown := without_signal(log):
+        count = counted(sum(map(len, unknown.values())), "counter")
+        print_line(
+            f"  no signal {count} that no rule can judge yet; plimsoll rules new FILE --from LOG writes a pack",
+            indent=12,
+        )
+        for name, counters in unknown.items():
+            print_line("    ", (name, "bold"), ": ", (_some(counters), "dim"), indent=6)
 
 
 def _span(log: Log, zone: Zone) -> str:
@@ -177,6 +186,14 @@ def objects(log: Log) -> dict[str, Content]:
     return found
 
 
+def without_signal(log: Log) -> dict[str, list[str]]:
+    """The Windows counters that no shipped signal reads, by object."""
+    found: dict[str, list[str]] = {}
+    for one in unknown_counters(log.series):
+        found.setdefault(one.object, []).append(one.counter)
+    return found
+
+
 def _parts(series: Series) -> tuple[str, str, str | None]:
     if not series.path.startswith("\\"):
         return series.measurement, series.field, next((value for _, value in series.tags), None)
@@ -206,5 +223,6 @@ def as_json(log: Log, more: Sequence[Remark] = ()) -> dict[str, Any]:
         "values": log.present,
         "missing": log.missing,
         "objects": [content.as_json(name) for name, content in sorted(objects(log).items())],
+        "without_signal": [{"object": name, "counters": names} for name, names in without_signal(log).items()],
         "remarks": [asdict(remark) for remark in (*log.remarks, *more)],
     }

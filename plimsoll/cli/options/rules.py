@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from plimsoll.cli.options.shared import JsonOption, OnlyOption, PackOption, not_empty, path_option
+from plimsoll.model.errors import Unusable
 
 app = typer.Typer(
     help="List, check, explain and write rules; a pack is a file of rules.", no_args_is_help=True, rich_markup_mode=None
@@ -60,11 +61,38 @@ def rules_explain_command(
 @app.command("new")
 def rules_new_command(
     path: Annotated[Path, typer.Argument(help="The file to write: mine.yaml.", metavar="FILE", show_default=False)],
+    from_log: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--from",
+            help="A log: write a signal for each of its Windows counters that none reads yet. Repeat for more.",
+            metavar="LOG",
+            show_default=False,
+        ),
+    ] = None,
+    counter: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--counter",
+            help="With --from, only counters that match; * is any text: 'Shop Orders\\*'. Repeat for more.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
-    """Write an example pack with comments, and beside it the JSON schema for editors."""
+    """Write a pack to begin with, and beside it the JSON schema for editors.
+
+    It is an example with comments; with --from, it has a signal for each counter that no signal reads.
+    """
     from plimsoll.cli.commands import new_pack
 
-    new_pack.run(path)
+    if from_log is None:
+        if counter:
+            raise Unusable("--counter is for the counters of a log: name it with --from")
+        new_pack.run(path)
+        return
+    from plimsoll.cli.inputs import typed_inputs
+
+    new_pack.run(path, typed_inputs(from_log, None, None, None, None, None), tuple(counter or ()))
 
 
 @app.command("test")

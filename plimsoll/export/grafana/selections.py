@@ -125,6 +125,9 @@ class Variant:
         if self.operation == "ratio":
             above, below = ref_ids
             return f"${above} / ${below} + 0 / (${below} > 0)"  # NaN, which is not drawn, where the divisor is <= 0
+        if self.operation == "product":
+            *added, factor = ref_ids
+            return f"({' + '.join(f'${ref_id}' for ref_id in added)}) * ${factor}"
         return f" {OPERATORS[self.operation or 'sum']} ".join(f"${ref_id}" for ref_id in ref_ids)
 
 
@@ -141,14 +144,13 @@ def variants(name: str, signals: Mapping[str, Signal]) -> tuple[Variant, ...]:
     if signal.derived is None:
         return tuple(Variant(name, None, (one,)) for one in selections(name, signals))
     derived = signal.derived
-    operation: Operation = "sum" if derived.sum else "difference" if derived.difference else "ratio"
     if nested := [operand for operand in derived.operands if signals[operand].derived]:
         raise ValueError(f"{name} is derived from {nested[0]}, which is derived itself")
     operands = [selections(operand, signals) for operand in derived.operands]
     shared = set.intersection(*({one.kind for one in found} for found in operands))
     weights = tuple(derived.weights.get(operand) for operand in derived.operands) if derived.weights else ()
     return tuple(
-        Variant(name, operation, taken, weights)
+        Variant(name, derived.operation, taken, weights)
         for taken in product(*operands)
         if (not shared or len({one.kind for one in taken}) == 1) and len({one.collector for one in taken} - {None}) <= 1
     )

@@ -48,7 +48,9 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
 
     def listing(request: Request) -> Response:
         alerts = [one for one in firing(watched.file) if one.severity != "info"]
-        areas = [(area, [one for one in alerts if _shows(area, one)]) for area in load_areas().areas]
+        chosen = RangePicker.of(request, frame.zone_of(request)).chosen
+        shown = _listed(scenes.live(chosen.start, chosen.end))
+        areas = [(area, [one for one in alerts if _shows(area, one)]) for area in shown]
         return frame.page(request, "dashboards/dashboards.html.j2", "Dashboards", areas=areas)
 
     def dashboard(request: Request) -> Response:
@@ -65,7 +67,7 @@ def routes(watched: Watched, frame: Frame, scenes: Scenes) -> list[Route]:
             "dashboards/dashboard.html.j2",
             area.title,
             area=area,
-            areas=load_areas().areas,
+            areas=_listed(scene, area),
             rows=rows,
             missing=missing,
             hosts=HostPicker(request, scene.hosts, hosts),
@@ -146,10 +148,23 @@ class HostPicker:
         return f"?{query}" if query else self.request.url.path
 
 
+def _listed(scene: Scene, opened: Area | None = None) -> list[Area]:
+    """The dashboards that are listed: those of roles only where a host has any of their signals, or if it is open."""
+
+    def has_any(area: Area) -> bool:
+        return any(scene.has(Spec(panel.signal, (), drive=panel.drive)) for panel in area.panels)
+
+    return [area for area in load_areas().areas if not area.a_role or area == opened or has_any(area)]
+
+
 def _rows(area: Area, scene: Scene, hosts: tuple[str, ...], missing: list[str]) -> Iterator[Row]:
-    """The rows with the panels that any chosen host has data for; the titles of the others are added to `missing`."""
+    """The rows with the panels that any chosen host has data for; the titles of the others are added to `missing`.
+
+    A collapsed row without any is that of a role that no host has, and not missed.
+    """
     for row in area.rows:
         drawn: list[Panel] = []
+        without: list[str] = []
         for panel in row.panels:
             signal = scene.signals[panel.signal]
             title = f"{signal.title}, disks of the {panel.drive}" if panel.drive else signal.title
@@ -157,7 +172,9 @@ def _rows(area: Area, scene: Scene, hosts: tuple[str, ...], missing: list[str]) 
             if scene.has(spec):
                 drawn.append(Panel(panel, title, str(spec)))
             else:
-                missing.append(title)
+                without.append(title)
+        if drawn or not row.collapsed:
+            missing += without
         if drawn:
             yield Row(row, drawn)
 

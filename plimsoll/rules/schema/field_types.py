@@ -18,7 +18,7 @@ Load = Literal["operations", "connections", "bytes"]  # what tells most of the l
 Trend = Literal["must_not_rise", "must_not_fall", "should_rise"]
 Resource = Literal["cpu", "memory", "disk", "space"]
 Across = Literal["sum", "mean", "max", "min"]  # the instances of a host
-Operation = Literal["sum", "difference", "ratio"]
+Operation = Literal["sum", "difference", "ratio", "product"]
 AnyFact = Fact | Literal["raid"]  # all facts of a host or an instance
 
 EACH = "*"  # the instance of a path that stands for every instance except totals

@@ -134,7 +134,8 @@ class Rule(Condition):
         default=(), description="Rows of the studies' limits (tests/data/thresholds.csv) that it implements."
     )
     limits: tuple[str, ...] = Field(
-        default=(), description="Rows of the current limits (tests/data/limits-today.csv) that it implements."
+        default=(),
+        description="Rows of the current limits (tests/data/limits-today.csv, limits-roles.csv) that it implements.",
     )
     cases: tuple[Case, ...] = Field(default=(), description="Its test cases.")
     sources: tuple[Citation, ...] = Field(min_length=1, description="The sources of the limit.")

@@ -156,11 +156,14 @@ class Derivation(Strict):
     )
     difference: tuple[SignalName, SignalName] | None = Field(default=None, description="The first less the second.")
     ratio: tuple[SignalName, SignalName] | None = Field(default=None, description="The first divided by the second.")
+    times: SignalName | None = Field(default=None, description="What the sum of the others is multiplied by.")
 
     @model_validator(mode="after")
     def _one_operation(self) -> "Derivation":
         if sum(x is not None for x in (self.sum, self.difference, self.ratio)) != 1:
             raise ValueError("a derived signal is one of sum, difference or ratio")
+        if self.times and (self.weights or self.partial or not self.sum):
+            raise ValueError("times is for a sum that is neither partial nor weighted")
         if self.partial and (self.weights or not self.sum):
             raise ValueError("partial is for a sum without weights")
         if strange := set(self.weights) - set(self.sum or ()):
@@ -170,7 +173,15 @@ class Derivation(Strict):
     @property
     def operands(self) -> tuple[str, ...]:
         """The signals it is computed from."""
-        return self.sum or self.difference or self.ratio or ()
+        times = (self.times,) if self.times else ()
+        return (*(self.sum or self.difference or self.ratio or ()), *times)
+
+    @property
+    def operation(self) -> Operation:
+        """The operation on the operands; of a product, the last is the factor of the sum of the others."""
+        if self.times:
+            return "product"
+        return "sum" if self.sum else "difference" if self.difference else "ratio"
 
 
 Level = Annotated[float | str, Field(description="A value, or the rule whose documented limit it is.")]

@@ -30,7 +30,7 @@ SIGNALS = load_signals()
 HOST = "Server 1"
 DELAY = 30 * SECOND
 START = 1_600_000_200 * SECOND
-SLOT = 7200 * SECOND
+SLOT = 48 * 3600 * SECOND
 EVERY = 60 * SECOND
 RULES = [(pack, rule) for pack in load_packs() for rule in pack.rules]
 

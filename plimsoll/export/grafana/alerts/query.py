@@ -208,6 +208,8 @@ def _value(pipeline: Pipeline, bound: BoundCondition, joined_with: JoinedWith | 
             return f"({' + '.join(_weighed(one, weight) for one, weight in zip(operands, weights, strict=True))})"
         case "difference":
             return f"({' - '.join(operands)})"
+        case "product":
+            return f"(({' + '.join(operands[:-1])}) * {operands[-1]})"
 
 
 def _weighed(operand: str, weight: float) -> str:

@@ -17,10 +17,11 @@ Ask = Callable[[Selection], Parts]
 def mergeable(way: Variant) -> bool:
     """Whether InfluxDB can compute a variant.
 
-    It combines only values with the same tags and of one measurement. A division by 0 is 0, so ratios are not computed.
+    It combines only values with the same tags and of one measurement. A division by 0 is 0, so ratios are not computed;
+    nor are products, which are no chain of one operator.
     """
     alike = {(one.measurement, one.group) for one in way.selections}
-    return way.operation != "ratio" and len(alike) == 1
+    return way.operation not in ("ratio", "product") and len(alike) == 1
 
 
 def merged_query(ways: Sequence[Variant], ask: Ask, value: str = "{}") -> str:
