@@ -57,11 +57,15 @@ def instances_of(one):
 
 
 def series_of(one):
-    """What Telegraf writes of an object, with one instance of each kind."""
+    """What Telegraf writes of an object, with one instance of each kind, and those that signals name."""
     name = name_of(one)
+    instances = instances_of(one)
+    if "*" in instances:
+        named = {path.instance for path in PATHS if path.object == generic_object(name)[0]} - {None, "*", "_Total"}
+        instances = instances - {"*"} | named | {"x"}
     for counter in one["Counters"]:
-        for instance in instances_of(one):
-            yield shipped().series(CounterPath(None, name, "x" if instance == "*" else instance, counter), "HOST")
+        for instance in instances:
+            yield shipped().series(CounterPath(None, name, instance, counter), "HOST")
 
 
 def test_every_signal_of_windows_is_collected(objects):
