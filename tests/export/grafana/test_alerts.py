@@ -52,12 +52,22 @@ MIXED = {
     "sql-node-page-life": 1,
     "sql-node-page-life-critical": 3,
     "sql-memory-below-target": 5,
+    "sql-full-scans-and-cpu": 5,
+    "sql-full-scans-and-page-life": 2,
+    "sql-work-tables-from-cache": 2,
+    "sql-version-store-grows": 2,
+    "sql-redo-stopped": 2,
 }
 KEPT = {
     "sql-page-life-critical": 2,
     "sql-node-page-life": 1,
     "sql-node-page-life-critical": 1,
     "sql-memory-below-target": 3,
+    "sql-full-scans-and-cpu": 3,
+    "sql-full-scans-and-page-life": 1,
+    "sql-work-tables-from-cache": 2,
+    "sql-version-store-grows": 2,
+    "sql-redo-stopped": 2,
 }
 BY_MEMORY = (
     *("windows-memory-available-share", "windows-memory-available-share-critical", "windows-paging-share"),
@@ -152,6 +162,9 @@ def test_refusals_have_a_reason(shipped):
         ),
         "server-work-queue from \\Server Work Queues(*)\\Queue Length: Processor Information writes a processor with "
         "its node (0,5), and Server Work Queues by its number (5)",
+        "sql-full-scans-and-page-life from \\SQLServer:Access Methods\\Full Scans/sec / \\SQLServer:Access Methods\\Index "
+        "Searches/sec: it takes values of several objects of one SQL Server: SQLServer:Access Methods, "
+        "SQLServer:Buffer Manager",
     }
 
 
@@ -200,7 +213,7 @@ def test_limits_for_some_hosts_over_what_every_host_has_are_no_alerts(shipped):
         *("ad-read-latency", "ad-read-latency-critical", "ad-write-latency", "ad-write-latency-critical"),
         *("sql-read-latency", "sql-read-latency-critical", "sql-write-latency", "sql-write-latency-critical"),
         *("pool-nonpaged", "pool-paged", "pool-total", "file-cache-hits", "network-below-disk", "network-above-disk"),
-        "ldap-context-switches-without-work",
+        *("ldap-context-switches-without-work", "hyper-v-numa-node", "print-spooler-busy", "sharepoint-memory"),
     }
     linux = [query for rule in rules_of(shipped, "linux.yaml") for query in queries(rule)]
     assert linux
