@@ -161,9 +161,9 @@ def _threshold(finding: Finding) -> tuple[str, str]:
 
 
 def _coverage_if_low(findings: Sequence[Finding]) -> Iterator[str]:
-    """How many thresholds were judged, if less than half of those that apply: healthy says little then."""
+    """How many thresholds were judged, if less than a quarter of those that apply: healthy says little then."""
     found = coverage(findings)
-    if 2 * found.judged < found.thresholds:
+    if 4 * found.judged < found.thresholds:
         verb = "was" if found.judged == 1 else "were"
         yield f"Only {found.judged:,} of {found.thresholds:,} thresholds that apply {verb} judged."
 
