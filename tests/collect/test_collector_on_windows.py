@@ -58,6 +58,7 @@ FOUND = {
     "network.sent_error_share",
     "network.received_error_rate",
     "network.received_error_share",
+    "sharepoint.available_memory",
 }
 
 
