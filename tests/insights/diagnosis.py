@@ -7,6 +7,7 @@ WITHIN = ("Room was left elsewhere", "Little waited", "Nearest to a limit")
 CROSSED = ("crossed", "often-crossed")
 ALL_WELL = ("The load was too small", "Nothing that was recorded limits this run")
 ALL_HAD_ROOM = "every resource recorded had room"
+MOST = 0.5
 RESOURCES = ("cpu", "disk", "memory", "network")
 
 
@@ -25,6 +26,9 @@ def contradictions(document):
         busy = [one for one in crossed if one["signal"].partition(".")[0] in RESOURCES]
         if busy and ALL_HAD_ROOM in text:
             found.append(f"{text} But {busy[0]['rule']} was crossed.")
+        long = [one for one in busy if one["severity"] == "critical" and (one["share_of_time"] or 0) > MOST]
+        if long and "inside the software limits" in text and "no resource" in text:
+            found.append(f"{text} But {long[0]['rule']} was crossed most of the time.")
         for figure in sentence["figures"]:
             if _distance(figure) * (1 if room else -1) > 0:
                 found.append(f"{text} But {figure['signal']} {'is past' if room else 'keeps'} its limit.")

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from plimsoll.api.inputs import Inputs
+from plimsoll.api.run_review import Options, review_inputs
 from plimsoll.hosts.facts import Facts, GivenFacts
 from plimsoll.hosts.recorded_facts import recorded_facts
 from plimsoll.insights.insights import Insights
@@ -33,3 +35,12 @@ def test_a_diagnosis_of_simulated_runs_agrees_with_their_findings(simulator):
         for seed in range(3):
             wrong += contradictions(told_of(simulator.simulate(simulator.planned(kind, seed))))
     assert wrong == []
+
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.mark.parametrize("run", sorted(EXAMPLES.glob("*/*/")), ids=lambda run: f"{run.parent.name}/{run.name}")
+def test_a_diagnosis_of_an_example_agrees_with_its_findings(run):
+    insights = Insights(review_inputs(Inputs((str(run),)), Options()))
+    assert contradictions(document(insights).model_dump(mode="json")) == []

@@ -11,6 +11,7 @@ from plimsoll.insights.limits.resource_use import ResourceUse, State
 from plimsoll.rules.subjects import Subject, is_total
 
 _GROWN = 3.0  # our choice: times the latency under low load
+_SLOW = 2.0  # our choice: times the limit of latency, from which it tells enough without a queue or a time busy
 _EACH = ("disk.idle", "disk.busy", "disk.queue_length", "disk.latency", "disk.read_latency", "disk.write_latency")
 _TOTAL = {  # and the figures of a single disk that they stand for
     "disk.idle_total": "disk.idle",
@@ -42,7 +43,13 @@ def disks(measured: Measured, host: str, load: LoadResponse) -> ResourceUse:
         if not totals:
             return ResourceUse("disk", host, State.NOT_RECORDED, needed=needed)
         return _standing(_Disk(host, totals, _levels(measured, Subject(host)), exact=False, together=True), needed)
-    return max(found, key=lambda one: (one.state, _use(one)))
+    return max(found, key=lambda one: (_rank(one), one.state, _use(one)))
+
+
+def _rank(use: ResourceUse) -> int:
+    """A disk that is slow comes before those that have room, though its counters do not tell why it is."""
+    slow = use.state == State.UNCLEAR and any(one.beyond(one.value) for one in use.figures)
+    return State.HIGH if slow else use.state
 
 
 def _is_exact(measured: Measured, subject: Subject) -> bool:
@@ -115,6 +122,13 @@ class _Disk:
         return max(every, key=lambda one: one.value, default=None)
 
     @property
+    def is_slow_alone(self) -> bool:
+        """Whether requests take very long, and neither a queue nor the time it was busy is recorded."""
+        latency = self.latency
+        slow = latency is not None and latency.limit is not None and latency.value >= _SLOW * latency.limit
+        return slow and self.use is None and self.queue is None
+
+    @property
     def queue(self) -> Figure | None:
         """The requests it had not finished."""
         return self.figures.get("disk.queue_length")
@@ -145,8 +159,9 @@ class _Disk:
 
 def _standing(disk: _Disk, needed: str) -> ResourceUse:
     state = _state(disk)
+    open_ = state == State.UNCLEAR or disk.is_slow_alone
     what = "all disks together" if disk.together else ""
-    return ResourceUse("disk", disk.host, state, disk.shown, what=what, needed=needed if state == State.UNCLEAR else "")
+    return ResourceUse("disk", disk.host, state, disk.shown, what=what, needed=needed if open_ else "")
 
 
 def _state(disk: _Disk) -> State:
@@ -160,6 +175,8 @@ def _state(disk: _Disk) -> State:
     if disk.together and use is not None and use >= disk.levels.near and waits is not False:
         return State.FULL if use >= disk.levels.full else State.NEAR
     if (long and queued) or (disk.overlapping and (long or queued)):
+        return State.NEAR
+    if disk.is_slow_alone:
         return State.NEAR
     only_silent = queue is not None and not queue.value and use is None and latency is None
     if queue is not None and queue.value < disk.levels.queue and not only_silent:

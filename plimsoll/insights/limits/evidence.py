@@ -78,10 +78,16 @@ class Evidence:
         return list(found.values())
 
     @property
+    def longest_short(self) -> Finding | None:
+        """What was near its capacity for longest, and for more than a small part of the run; None if nothing was."""
+        whole = self.measured.parts.end - self.measured.parts.start
+        longest = max(self.episodes, key=lambda one: one.time_crossed, default=None)
+        return longest if longest is not None and longest.time_crossed > _SMALL_PART * whole else None
+
+    @property
     def often_short(self) -> bool:
         """Whether something was near its capacity for more than a small part of the run."""
-        whole = self.measured.parts.end - self.measured.parts.start
-        return any(one.time_crossed > _SMALL_PART * whole for one in self.episodes)
+        return self.longest_short is not None
 
     @property
     def open(self) -> list[ResourceUse]:

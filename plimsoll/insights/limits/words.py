@@ -12,8 +12,8 @@ from plimsoll.insights.limits.find import Limit
 from plimsoll.insights.limits.latency_words import latencies
 from plimsoll.insights.limits.resource_use import ResourceUse
 from plimsoll.insights.limits.switching_words import switching
-from plimsoll.model.times import Zone
-from plimsoll.review.sentences import breach_sentence
+from plimsoll.model.times import Zone, duration_text
+from plimsoll.review.sentences import breach_sentence, subject_title
 from plimsoll.rules.subjects import Subject
 
 _MOST_EPISODES = 3
@@ -125,7 +125,11 @@ def _of_a_queue(case: Evidence, when: str, *, confident: bool) -> Iterator[Sente
     recorded = [one for one in case.resources if one not in case.open]
     all_room = not case.episodes and len(case.room) == len(recorded)
     had_room = "every resource recorded had room" if all_room else "no resource was near its capacity for long"
-    yield Sentence(f"{a} queue inside the software limits this run: {had_room}.")
+    if (short := case.longest_short) is not None:
+        past = f"{phrases.lower(subject_title(short))} was past its limit for {duration_text(short.time_crossed)}"
+        yield Sentence(f"{a} queue inside the software limits this run; but {past}, and may limit it, too.")
+    else:
+        yield Sentence(f"{a} queue inside the software limits this run: {had_room}.")
     shown = tuple(one.figure for one in case.waits[:_MOST_FIGURES])
     if shown:
         yield Sentence(f"{when}: {phrases.figures_text(shown, None)}.", shown)
