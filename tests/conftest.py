@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from hypothesis import settings as hypothesis_settings
 
 from plimsoll.cli import cli
 from plimsoll.native import influx_api, programs, settings
@@ -27,6 +28,11 @@ REAL_LOGS = Path(__file__).parents[2] / "shared" / "logs"
 _WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 _WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
 _PORTS = iter(random.sample(ports := range(20_000 + _WORKER, 32_000, _WORKERS), len(ports)))
+
+
+# On a machine with other work any example may take long.
+hypothesis_settings.register_profile("patient", hypothesis_settings(), deadline=None)
+hypothesis_settings.load_profile("patient")
 
 
 class Outcome(NamedTuple):

@@ -58,8 +58,8 @@ class LiveSeries:
         for one, host, _ in found:
             if host in self._hosts:
                 key = one.key
-                differs = differs or key not in self._series
-                self._series.setdefault(key, one)
+                if key not in self._series:
+                    self._series[key], differs = one, True
                 self._heard[key] = end
         silent = [key for key, last in self._heard.items() if end - last > _FORGOTTEN]
         for key in silent:

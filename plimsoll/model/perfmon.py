@@ -1,6 +1,7 @@
 """Perfmon counter paths, and the names that Telegraf's `win_perf_counters` gives them."""
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 TOTAL = "_Total"
@@ -71,6 +72,7 @@ def telegraf_name(name: str) -> str:
     return _REPLACED.sub(lambda found: _REPLACEMENTS[found[0]], name)
 
 
+@lru_cache(1024)
 def generic_object(object_: str) -> tuple[str, str | None]:
     """The name of an SQL Server object on the default instance, and its named instance.
 

@@ -49,8 +49,8 @@ class Samples:
 
     def between(self, start: int | None, end: int | None) -> "Samples":
         """The rows from `start` to `end`, both included; None leaves that end open."""
-        first = 0 if start is None else int(np.searchsorted(self.times, start, side="left"))
-        last = len(self.times) if end is None else int(np.searchsorted(self.times, end, side="right"))
+        first = 0 if start is None else int(self.times.searchsorted(start, side="left"))
+        last = len(self.times) if end is None else int(self.times.searchsorted(end, side="right"))
         if not first and last == len(self.times) and not self.declared:
             return self
         return Samples(self.times[first:last], self.values[first:last])

@@ -3,6 +3,8 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
+from functools import cache
+from itertools import accumulate
 from typing import TypeAlias
 
 from plimsoll.model.errors import printable
@@ -43,9 +45,10 @@ def breaks(text: str, width: int, indent: int) -> Iterator[int]:
     A word wider than the terminal is not split, so that paths can be copied.
     """
     start = 0
+    before = range(len(text) + 1) if text.isascii() else [*accumulate(map(_cells_of, text), initial=0)]
     for word in _WORD.finditer(text):
         available = width - (indent if start else 0)
-        while word.start() > max(start, indent) and cells(text[start : word.end()]) > available:
+        while word.start() > max(start, indent) and before[word.end()] - before[start] > available:
             after_comma = text.rfind(", ", start, word.start()) + 2
             start = after_comma if after_comma > start + width // 2 else word.start()
             yield start
@@ -58,6 +61,7 @@ def cells(text: str) -> int:
     return sum(_cells_of(one) for one in text)
 
 
+@cache
 def _cells_of(letter: str) -> int:
     if unicodedata.combining(letter):
         return 0

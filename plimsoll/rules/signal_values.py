@@ -48,20 +48,24 @@ class SignalValues:
     _known: dict[int, tuple[Origin, int, list[Stretch]]] = field(
         init=False, default_factory=dict[int, tuple[Origin, int, list[Stretch]]]
     )
+    _bounds: dict[tuple[int, int], Bounds] = field(init=False, default_factory=dict[tuple[int, int], Bounds])
 
     def windows(self, condition: Condition, origin: Origin) -> Windows:
         """The window, at least twice the sampling interval: for the log, and for parts with another interval."""
         longest, parts = self._intervals(origin)
         window = max(condition.over, 2 * longest)
-        return window, [(part, max(condition.over, 2 * part.interval)) for part in parts]
+        return window, [(part, max(condition.over, 2 * part.interval)) for part in parts] if parts else []
 
     def _intervals(self, origin: Origin) -> tuple[int, list[Stretch]]:
         """The longest sampling interval (ns) of what an origin reads, and the parts that have another one."""
         known = self._known.get(id(origin))
         if known is None:
-            sampled = [self.samples(series) for series in series_of(origin)]
-            longest = max((samples.interval or 0 for samples in sampled), default=0)
-            parts = sorted((part for one in sampled for part in one.other_intervals), key=lambda part: part.interval)
+            longest, parts = 0, list[Stretch]()
+            for series in series_of(origin):
+                samples = self.samples(series)
+                longest = max(longest, samples.declared or samples.interval or 0)
+                parts += () if samples.declared else samples.other_intervals
+            parts.sort(key=lambda part: part.interval)
             known = self._known[id(origin)] = origin, longest, parts
         return known[1:]
 
@@ -99,7 +103,7 @@ class SignalValues:
     def _values(self, origins: Sequence[Origin], at: Times, window: int, how: Reduce) -> Values:
         """One row for each origin; those that are a series each are reduced together."""
         values = np.empty((len(origins), len(at)))
-        bounds = Bounds(at, window)
+        bounds = self._bounds_of(at, window)
         for rate in (False, True):
             rows = [row for row, one in enumerate(origins) if isinstance(one, SeriesOrigin) and one.rate == rate]
             if rows:
@@ -119,6 +123,15 @@ class SignalValues:
         for rows in derived.values():
             values[rows] = self._derived([origins[row] for row in rows], at, window, how)
         return values
+
+    def _bounds_of(self, at: Times, window: int) -> Bounds:
+        """The bounds of the windows at these evaluations: those of the last evaluations are kept."""
+        found = self._bounds.get((id(at), window))
+        if found is None:
+            if any(one.at is not at for one in self._bounds.values()):
+                self._bounds.clear()
+            found = self._bounds[id(at), window] = Bounds(at, window)
+        return found
 
     def _recorded(self, origins: Sequence[Recorded], at: Times, window: int, how: Reduce) -> Values:
         """One row for each of several origins of one form, at once where that can be."""

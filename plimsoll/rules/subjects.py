@@ -76,7 +76,7 @@ def host_of(series: Series, tags: Collection[str] = ()) -> str:
     named = next((value for tag in tags if (value := series.tag(tag))), None)
     if named is None and series.tag("objectname") is not None:
         named = series.tag("source")
-    return series.host if named is None or _same_computer(named, series.host) else named
+    return series.host if named in (None, series.host) or _same_computer(named, series.host) else named
 
 
 def hosts_of(series: Iterable[Series], tags: Collection[str] = ()) -> dict[str, str]:

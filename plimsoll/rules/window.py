@@ -11,6 +11,7 @@ from plimsoll.model.times import SECOND
 from plimsoll.rules.fields import Pairs
 from plimsoll.rules.schema.field_types import Reduce
 
+_MOST_HELD = 1_000_000  # bounds, of arrays of times
 _NO_TIMES = np.empty(0, dtype=np.int64)
 _EPSILON = np.finfo(np.float64)
 
@@ -27,6 +28,8 @@ class Bounds:
         """The first row of each window, and the one after the last."""
         found = self._found.get(id(times))
         if found is None:
+            if len(self._found) * len(self.at) > _MOST_HELD:
+                self._found.clear()
             first = np.searchsorted(times, self.at - self.window, side="left")
             found = self._found[id(times)] = times, first, np.searchsorted(times, self.at, side="right")
         return found[1], found[2]

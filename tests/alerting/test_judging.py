@@ -21,6 +21,7 @@ from plimsoll.rules.signal_finder import Finder
 from plimsoll.rules.states import State, Truth
 from plimsoll.rules.subjects import Subject
 from plimsoll.store.duck.store import DuckStore
+from plimsoll.store.protocol import FoundSeries
 from tests.rules.test_vectors import CASES, judged, rule_of, signals_of
 
 LONGEST = 600 * SECOND
@@ -39,6 +40,28 @@ def points(samples):
     return Points(
         series, which, np.concatenate([one.times for one in present]), np.concatenate([one.values for one in present])
     )
+
+
+class InMemory:
+    """A store of live samples that answers as any does (tests/store/test_contract.py): here the judging is tested."""
+
+    def __init__(self):
+        self._samples: dict[Series, dict[int, float]] = {}
+
+    def write_points(self, points):
+        for which, time, value in zip(points.which, points.times.tolist(), points.values.tolist(), strict=True):
+            self._samples.setdefault(points.series[which], {})[time] = value
+
+    def series(self, start, end, hosts=(), *, live=False):
+        there = [one for one, held in self._samples.items() if any(start <= time <= end for time in held)]
+        return FoundSeries(there, 0)
+
+    def read(self, series, start, end, *, live=False):
+        return [self._between(self._samples.get(one, {}), start, end) for one in series]
+
+    def _between(self, held, start, end):
+        times = sorted(time for time in held if start <= time <= end)
+        return Samples(np.array(times, dtype=np.int64), np.array([held[time] for time in times], dtype=np.float64))
 
 
 def stepped(store, samples, rule, signals, at, *, facts=None, restarts=()):
@@ -156,19 +179,15 @@ RATES = {
 
 @given(cases())
 @settings(max_examples=200, deadline=None, derandomize=True)
-def test_generated_case(tmp_path_factory, case):
+def test_generated_case(case):
     rule, samples, restarts, is_rate = case
     signals = RATES if is_rate else SIGNALS
     finder = Finder(signals, list(samples), lambda _: True)
     judge = Judge(finder.find, samples.__getitem__, lambda subject, fact: 1.0)
     times = np.unique(np.concatenate([one.times for one in samples.values()]))
     (track,) = judge.tracks(rule, lambda subject: grid(times, EVERY, LONGEST))
-    opened = DuckStore.open(tmp_path_factory.mktemp("live") / "live.duckdb")
-    try:
-        # Where a judge that has just been started learns the declared interval from the samples there are.
-        (declared,) = {one.declared for one in samples.values()}
-        later = [e for e in track.times.tolist() if sampling_interval(times[times <= e]) == declared]
-        again = {later[at % len(later)] for at in restarts if later}
-        assert stepped(opened, samples, rule, signals, track.times, restarts=again) == in_columns(track)
-    finally:
-        opened.close()
+    # Where a judge that has just been started learns the declared interval from the samples there are.
+    (declared,) = {one.declared for one in samples.values()}
+    later = [e for e in track.times.tolist() if sampling_interval(times[times <= e]) == declared]
+    again = {later[at % len(later)] for at in restarts if later}
+    assert stepped(InMemory(), samples, rule, signals, track.times, restarts=again) == in_columns(track)

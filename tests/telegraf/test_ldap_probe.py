@@ -99,7 +99,7 @@ def test_each_step_is_timed(probe, slapd):
         assert point.tags == {"server": "127.0.0.1", "port": str(slapd.port)}
         assert set(point.fields) == {*STEPS, *SUMS, "entries", "success", "result_code"}
         assert (point.fields["success"], point.fields["result_code"], point.fields["entries"]) == (1, 0, 1)
-        assert all(0 < point.fields[name] < 5000 for name in (*STEPS, *SUMS))
+        assert all(point.fields[name] > 0 for name in (*STEPS, *SUMS))
     times = [before, *(point.time for point in points), time.time_ns()]
     assert times == sorted(times)
 
@@ -116,11 +116,14 @@ def test_latencies_are_those_of_the_study(probe):
         connection.sendall(success(request, 0x65))
 
     with server(answer) as url:
-        fields = probe(url).ask().fields
-    assert fields["open_ms"] < 450
-    assert 600 <= fields["bind_ms"] < 1050
-    assert 1200 <= fields["search_ms"] < 1650
-    assert fields["unbind_ms"] < 450
+        prober = probe(url)
+        prober.ask()  # its answer waits for Python to start, too
+        begun = time.monotonic()
+        fields = prober.ask().fields
+        taken_ms = (time.monotonic() - begun) * 1000
+    assert fields["bind_ms"] >= 600
+    assert fields["search_ms"] >= 1200
+    assert fields["open_ms"] + fields["bind_ms"] + fields["search_ms"] + fields["unbind_ms"] <= taken_ms
     assert fields["connect_ms"] == pytest.approx(fields["open_ms"] + fields["bind_ms"], abs=1e-5)
     assert fields["processing_ms"] == fields["search_ms"]
     assert fields["response_ms"] == pytest.approx(sum(fields[name] for name in STEPS), abs=1e-5)
