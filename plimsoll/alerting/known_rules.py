@@ -39,6 +39,17 @@ def check(file: AlertsFile, pattern: str) -> None:
     raise Unusable(f'no rule matches "{pattern}"{meant}')
 
 
+def check_host(file: AlertsFile, pattern: str) -> None:
+    """Raise Unusable, with the nearest names, if no host matches a pattern; where none is known yet, any may come."""
+    names = [row["name"] for row in file.rows("SELECT name FROM roster UNION SELECT host FROM alerts")]
+    if not names or pattern == "*" or any(is_like(name, pattern) for name in names):
+        return
+    near = get_close_matches(pattern.casefold().replace("*", ""), [name.casefold() for name in names])
+    meant = f"; did you mean {' or '.join(near)}?" if near else ""
+    later = "one that is to come can be named in roster.hosts of up.toml"
+    raise Unusable(f'no host matches "{pattern}"{meant} ({later})')
+
+
 def _nearest(begin: str, names: Sequence[str]) -> list[str]:
     """The names that begin most like a text."""
     by_begin = {name[: len(begin)]: name for name in reversed(names)}

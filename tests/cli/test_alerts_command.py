@@ -71,6 +71,19 @@ def test_alerts_are_listed_silenced_and_acknowledged_while_up_writes(alerts, wor
     assert "acknowledged: " in shown
 
 
+def test_a_silence_is_planned_listed_and_taken_back(alerts, world, file):
+    world.step("WEB01")
+    made = alerts("silence", "*", "--host", "web01", "--at", "23:59", "--for", "2h", "--reason", "patches")
+    assert made.out.startswith("Silence 1 is planned from 20")
+    now = time.time_ns()
+    assert silences.active(file, now) == []
+    (planned,) = silences.planned(file, now)
+    assert silences.active(file, planned.start) == [planned]
+    assert "silence 1 of * on web01 from 20" in alerts("list").out
+    assert alerts("unsilence", 1).status == 0
+    assert silences.planned(file, time.time_ns()) == silences.active(file, planned.start) == []
+
+
 def test_a_retired_host_is_taken_off(alerts, world, file):
     Roster(file).step({"WEB01": Seen(world.at)}, world.at)
     world.step("WEB01", "WEB02")
@@ -90,6 +103,11 @@ def test_what_cannot_be_done_is_said(alerts, world, plimsoll, tmp_path):
         (("retire", "WEB99"), 'host "WEB99" is not known'),
         (("silence", "windws-cpu*", "--for", "2h", "--reason", "x"), "did you mean windows-cpu-"),
         (("silence", "*", "--for", "31d", "--reason", "x"), "at most 30 d"),
+        (
+            ("silence", "*", "--host", "wb01", "--for", "2h", "--reason", "x"),
+            'no host matches "wb01"; did you mean web01',
+        ),
+        (("silence", "*", "--at", "2020-01-01T10:00", "--for", "2h", "--reason", "x"), "would have ended already"),
         (("silence", "*", "--for", "soon", "--reason", "x"), '"soon" is not a duration'),
         (("list", "--last", "2h"), "are for --history"),
         (("test",), "names nobody to notify"),

@@ -31,14 +31,26 @@ def acknowledge(file: AlertsFile, number: int, who: str, note: str, now: int) ->
 
 
 def silence(
-    file: AlertsFile, rule: str, host: str, instance: str, length: int, reason: str, who: str, now: int
+    file: AlertsFile,
+    rule: str,
+    host: str,
+    instance: str,
+    length: int,
+    reason: str,
+    who: str,
+    now: int,
+    start: int | None = None,
 ) -> Silence:
-    """Begin a silence of `length` (ns). Unusable if no rule matches, without a reason, or for longer than 30 days."""
+    """Begin a silence of `length` (ns), at `start` (UTC ns) or now.
+
+    Unusable if no rule or no host matches, without a reason, or for longer than 30 days.
+    """
     for what, text in (("the rule", rule), ("the host", host), ("the instance", instance), ("the name", who)):
         _check_length(what, text, LONGEST_NAME)
     _check_length("the reason", reason, LONGEST_TEXT)
     known_rules.check(file, rule)
-    return silences.add(file, rule, host, instance, length, reason, who, now)
+    known_rules.check_host(file, host)
+    return silences.add(file, rule, host, instance, length, reason, who, now, start)
 
 
 def _check_length(what: str, text: str, most: int) -> None:

@@ -9,6 +9,7 @@ from plimsoll.alerting.book.patterns import is_like
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import SECOND, duration_text
 
+FARTHEST = 366 * 86_400 * SECOND
 LONGEST = 30 * 86_400 * SECOND
 
 
@@ -31,8 +32,19 @@ class Silence:
         return all(is_like(text, pattern) for text, pattern in pairs)
 
 
-def add(file: AlertsFile, rule: str, host: str, instance: str, length: int, reason: str, who: str, now: int) -> Silence:
-    """Begin a silence of `length` (ns). Unusable without a reason, or for longer than 30 days."""
+def add(
+    file: AlertsFile,
+    rule: str,
+    host: str,
+    instance: str,
+    length: int,
+    reason: str,
+    who: str,
+    now: int,
+    start: int | None = None,
+) -> Silence:
+    """Begin a silence of `length` (ns), at `start` or now. Unusable without a reason, or for longer than 30 days."""
+    begin = now if start is None else start
     if not reason.strip():
         raise Unusable("a silence needs a reason: say why nobody has to be notified")
     if not 0 < length <= LONGEST:
@@ -40,7 +52,11 @@ def add(file: AlertsFile, rule: str, host: str, instance: str, length: int, reas
             f"a silence of {duration_text(length) if length > 0 else 'no time'} is not possible: at most "
             f"{duration_text(LONGEST)}; to switch a rule off for a host, write that into plimsoll.toml"
         )
-    values = (rule, host, instance, now, now + length, reason.strip(), who)
+    if begin + length <= now:
+        raise Unusable("the silence would have ended already: let it begin later")
+    if begin > now + FARTHEST:
+        raise Unusable(f"the silence would begin in more than {duration_text(FARTHEST)}: plan it nearer to its time")
+    values = (rule, host, instance, begin, begin + length, reason.strip(), who)
     with file.transaction() as connection:
         made = connection.execute(
             "INSERT INTO silences (rule, host, instance, start, until, reason, who) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -50,18 +66,23 @@ def add(file: AlertsFile, rule: str, host: str, instance: str, length: int, reas
 
 
 def end(file: AlertsFile, silence: int, now: int) -> Silence:
-    """End a silence. Unusable if it is not active."""
-    found = next((one for one in active(file, now) if one.id == silence), None)
+    """End a silence, or take back one that is planned. Unusable if it is neither."""
+    found = next((one for one in [*active(file, now), *planned(file, now)] if one.id == silence), None)
     if found is None:
         raise Unusable(f"silence {silence} is not active; plimsoll alerts list shows those that are")
     with file.transaction() as connection:
-        connection.execute("UPDATE silences SET until = ? WHERE id = ?", (now, silence))
+        connection.execute("UPDATE silences SET start = min(start, ?), until = ? WHERE id = ?", (now, now, silence))
     return found
 
 
 def active(file: AlertsFile, now: int) -> list[Silence]:
     """The silences that hold now."""
     return [Silence(**dict(row)) for row in file.rows(_ACTIVE, (now, now))]
+
+
+def planned(file: AlertsFile, now: int) -> list[Silence]:
+    """The silences that begin later."""
+    return [Silence(**dict(row)) for row in file.rows("SELECT * FROM silences WHERE start > ? ORDER BY start", (now,))]
 
 
 def is_silenced(connection: sqlite3.Connection, alert: sqlite3.Row | dict[str, Any], now: int) -> bool:

@@ -17,7 +17,7 @@ from plimsoll.cli.outputs import STDOUT, write_json
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.remark import counted
 from plimsoll.model.styled import Line
-from plimsoll.model.time_arguments import TimeRange
+from plimsoll.model.time_arguments import TimeRange, parse_time
 from plimsoll.model.times import SECOND, Zone, parse_duration
 from plimsoll.model.value_text import quantity
 from plimsoll.native import data_folder
@@ -51,6 +51,7 @@ def list_alerts(data: Path | None, given: TimeRange, json: Path | None, *, ended
         else:
             found = history.firing(file)
         silenced, targets, hosts = silences.active(file, now), states(file), roster.hosts(file)
+        planned = silences.planned(file, now)
     if evaluated is not None and now - evaluated > _LATE:
         print_error(
             f"nothing has been judged since {zone.clock(evaluated)} {zone.label(evaluated)}: this is as of then. "
@@ -65,10 +66,11 @@ def list_alerts(data: Path | None, given: TimeRange, json: Path | None, *, ended
     if not found:
         print_line("No alert fired in this time" if ended else "No alert is firing")
     print_lines(_line(one, silenced, zone, now) for one in found)
-    for one in silenced:
+    for one in [*silenced, *planned]:
         where = f" on {one.host}" if one.host != "*" else ""
         where += f", {one.instance}" if one.instance != "*" else ""
-        text = f"until {zone.clock(one.until)} by {one.who}: {one.reason}"
+        begins = f"from {zone.clock(one.start)} " if one in planned else ""
+        text = f"{begins}until {zone.clock(one.until)} by {one.who}: {one.reason}"
         print_line((f"silence {one.id} ", "dim"), f"of {one.rule}{where} {text}", indent=2)
     for one in targets:
         if one.failing_since is not None:
@@ -120,17 +122,22 @@ def show(data: Path | None, number: int) -> None:
         )
 
 
-def silence(data: Path | None, rule: str, host: str, instance: str, length: str, reason: str) -> None:
-    """Begin a silence."""
+def silence(data: Path | None, rule: str, host: str, instance: str, length: str, reason: str, at: str | None) -> None:
+    """Begin a silence, now or at a time."""
     now = time.time_ns()
     try:
         duration = parse_duration(length)
     except ValueError as error:
         raise Unusable(f"--for: {error}") from None
     with opened(data) as (file, zone):
-        made = actions.silence(file, rule, host, instance, duration, reason, getpass.getuser(), now)
+        start = parse_time(at, zone, now) if at else None  # a clock time is the next one
+        made = actions.silence(file, rule, host, instance, duration, reason, getpass.getuser(), now, start)
         muted = search.firing_like(file, rule, host, instance)
-    print_line(made_sentence(made, muted, zone))
+    if made.start > now:
+        begins = f"{zone.clock(made.start)} {zone.label(made.start)}"
+        print_line(f"Silence {made.id} is planned from {begins} until {zone.clock(made.until)}")
+    else:
+        print_line(made_sentence(made, muted, zone))
 
 
 def unsilence(data: Path | None, number: int) -> None:

@@ -102,12 +102,16 @@ def alerts_silence_command(
     instance: Annotated[
         str, typer.Option("--instance", help="Only for this instance, such as a disk.", callback=not_empty)
     ] = "*",
+    at: Annotated[
+        str | None,
+        typer.Option("--at", help="When it begins: 22:00 (the next one), 2026-03-01T22:00; by default now."),
+    ] = None,
     data: DataOption = None,
 ) -> None:
     """Notify nobody of the alerts that match, for a time. They are judged and kept as always."""
     from plimsoll.cli.commands import alerts
 
-    alerts.silence(data, rule, host, instance, length, reason)
+    alerts.silence(data, rule, host, instance, length, reason, at)
 
 
 @app.command("unsilence")
