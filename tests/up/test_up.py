@@ -3,9 +3,11 @@
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from urllib.error import HTTPError
@@ -153,7 +155,11 @@ def test_all_files_are_the_owners_and_secrets_are_not_printed(up, tmp_path):
         backup = tmp_path / "backup.duckdb"
         command = [sys.executable, "-m", "plimsoll", "backup", str(backup), "--data", str(folder)]
         subprocess.run(command, check=True, capture_output=True)
-        modes = {path.name: oct(path.stat().st_mode & 0o777) for path in (folder, *folder.rglob("*"), backup)}
+        copies = [backup, tmp_path / "backup.alerts.db", tmp_path / "backup.up.toml"]
+        modes = {path.name: oct(path.stat().st_mode & 0o777) for path in (folder, *folder.rglob("*"), *copies)}
+        assert copies[2].read_bytes() == (folder / "up.toml").read_bytes()
+        with closing(sqlite3.connect(copies[1])) as copy:
+            assert copy.execute("SELECT name FROM targets").fetchone() == ("a",)
         assert modes == {name: "0o700" if name in ("data", "reviews") else "0o600" for name in modes}, modes
         assert len(modes) > 6
     finally:

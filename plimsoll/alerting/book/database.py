@@ -10,7 +10,7 @@ import sqlite3
 import stat
 import sys
 from collections.abc import Generator, Iterable
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
 from threading import RLock
@@ -78,6 +78,12 @@ class AlertsFile:
         """Close the file."""
         with self._lock:
             self._connection.close()
+
+    def backup(self, to: Path) -> None:
+        """Copy all to a new file as of one moment. NotKept if that is not possible."""
+        _make(to)
+        with self._lock, self._usable(), closing(sqlite3.connect(to)) as copy:
+            self._connection.backup(copy)
 
     @contextmanager
     def transaction(self) -> Generator[sqlite3.Connection]:
