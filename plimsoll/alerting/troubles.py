@@ -13,6 +13,7 @@ NOT_WRITTEN = "samples-not-written"
 NOT_JUDGED = "not-judged"
 HOSTS_LEFT_OUT = "hosts-left-out"
 LIMITS_LEFT_OUT = "limits-left-out"
+CONNECTIONS = "connections"
 NOT_NOTIFIED = "notify-"  # and the name of the target
 _HOST = "plimsoll"
 

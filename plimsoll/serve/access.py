@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from plimsoll.serve.answers import later, refusal
 from plimsoll.serve.credentials import Credentials
-from plimsoll.serve.listen import Listen, ip_of
+from plimsoll.serve.listen import Listen, PublicAddress, ip_of
 from plimsoll.serve.login import Answer, Login, wrong
 from plimsoll.serve.turns import Turns
 
@@ -23,6 +23,7 @@ _OPEN = frozenset({"/health", "/ping"})
 _WRITING = frozenset({"/api/v2/write", "/write", "/query"})
 _HOST = re.compile(r"(?:\[(?P<address>[0-9a-f:.]+)\]|(?P<name>[^\s:/@\[\]]+))(?::[0-9]+)?")
 _SAFE = ("GET", "HEAD")
+_COME_BACK_S = 30
 _FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
 
 
@@ -31,7 +32,7 @@ class Access:
     """The rules: where the server listens, the names it may be called by, and its secrets.
 
     `login`: the loopback address needs token and password as well. `owner_only`: nothing is answered without the
-    owner's token.
+    owner's token. `url` is the address under which people reach it, by a proxy that may change the scheme and name.
     """
 
     listen: Listen
@@ -39,6 +40,7 @@ class Access:
     allowed_hosts: Sequence[str] = ()
     owner_only: bool = False
     login: bool = False
+    url: PublicAddress | None = None
 
     @property
     def is_open(self) -> bool:
@@ -94,7 +96,10 @@ class Guard:
         origin = request.headers.get("origin")
         # A proxy that ends TLS is asked for https, and asks here for http.
         schemes = {request.url.scheme, "https"} if self._access.is_behind_proxy else {request.url.scheme}
-        if origin is not None and origin.lower() not in {f"{scheme}://{host}".lower() for scheme in schemes}:
+        own = {f"{scheme}://{host}".lower() for scheme in schemes}
+        if self._access.url is not None:
+            own.add(str(self._access.url).lower())
+        if origin is not None and origin.lower() not in own:
             return refusal(HTTPStatus.FORBIDDEN, f"{origin}: pages of other sites may not send requests here")
         site = request.headers.get("sec-fetch-site", "none")
         followed = request.method in _SAFE and request.headers.get("sec-fetch-mode") == "navigate"
@@ -154,6 +159,26 @@ class Guard:
         if any(_secrets(request)):
             wrong("token", self._client(request))
         return refusal(HTTPStatus.UNAUTHORIZED, "unauthorized access")
+
+
+def without_agents(app: ASGIApp) -> ASGIApp:
+    """The application for a connection beyond those for agents: what they send is refused, with the time to come back.
+
+    The connection is closed after the answer, so that it is free for others.
+    """
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        async def closing(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message.get("headers", ()), (b"connection", b"close")]}
+            await send(message)
+
+        if scope["type"] == "http" and scope["path"] in _WRITING:
+            await later("too many agents are connected", _COME_BACK_S)(scope, receive, closing)
+        else:
+            await app(scope, receive, closing)
+
+    return answer
 
 
 class SecurityHeaders:

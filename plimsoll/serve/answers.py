@@ -20,6 +20,7 @@ _CODES = {
     HTTPStatus.UNPROCESSABLE_ENTITY: "unprocessable entity",
     HTTPStatus.TOO_MANY_REQUESTS: "too many requests",
     HTTPStatus.INTERNAL_SERVER_ERROR: "internal error",
+    HTTPStatus.NOT_IMPLEMENTED: "not implemented",
     HTTPStatus.SERVICE_UNAVAILABLE: "unavailable",
     HTTPStatus.INSUFFICIENT_STORAGE: "insufficient storage",
 }

@@ -5,6 +5,7 @@ import hashlib
 import hmac
 import json
 import os
+import re
 import secrets
 import stat
 import sys
@@ -21,6 +22,7 @@ OWNERS_FILE = "token"
 HASHES_FILE = "access.json"
 NEW_FILE = "new-secrets"
 _TOKEN, _PASSWORD = "token", "password"
+_NAME = re.compile(r"[\w.-]{1,64}")
 _COST = {"n": 1 << 14, "r": 8, "p": 1}  # 16 MB and some tens of milliseconds
 
 
@@ -60,11 +62,20 @@ def keep_new(folder: Path, new: Mapping[str, str]) -> Path:
     return path
 
 
-def new_token(folder: Path) -> str:
-    """A new token for writing; the old one is not valid any more, for a running server too."""
+def new_token(folder: Path, name: str = "") -> str:
+    """A new token for writing; the old one of this name is not valid any more, for a running server too."""
     token = _new_secret()
-    _change(folder, _TOKEN, _token_hash(token))
+    _change(folder, _token_name(name), _token_hash(token))
     return token
+
+
+def end_token(folder: Path, name: str) -> None:
+    """Have a token for writing not be valid any more. Unusable, naming those there are, if there is none."""
+    known = _hashes(folder)
+    if known.pop(_token_name(name), None) is None:
+        names = [one.removeprefix(f"{_TOKEN} ") for one in known if one.startswith(f"{_TOKEN} ")]
+        raise Unusable(f"there is no token {name}; those with a name are: {', '.join(sorted(names)) or 'none'}")
+    _save(folder / HASHES_FILE, json.dumps(known, indent=2) + "\n")
 
 
 def new_password(folder: Path) -> str:
@@ -90,9 +101,10 @@ class Credentials:
         return hmac.compare_digest(token.encode(), self._owner)
 
     def may_write(self, token: str) -> bool:
-        """Whether this is the token for writing."""
-        known = self._current().get(_TOKEN, "")
-        return bool(known) and hmac.compare_digest(_token_hash(token).encode(), known.encode())
+        """Whether this is a token for writing."""
+        own = _token_hash(token).encode()
+        known = [one for name, one in self._current().items() if name.partition(" ")[0] == _TOKEN]
+        return sum(hmac.compare_digest(own, one.encode()) for one in known) > 0  # all are compared, in the same time
 
     def may_read(self, password: str) -> bool:
         """Whether this is the password for reading. It takes some time."""
@@ -114,6 +126,14 @@ class Credentials:
         if changed != self._changed:
             self._hashes, self._changed = _hashes(self._folder), changed
         return self._hashes
+
+
+def _token_name(name: str) -> str:
+    if not name:
+        return _TOKEN
+    if not _NAME.fullmatch(name):
+        raise Unusable(f"{name!r}: is no name of a token; letters, digits, dots, dashes and underscores are")
+    return f"{_TOKEN} {name}"
 
 
 def _new_secret() -> str:

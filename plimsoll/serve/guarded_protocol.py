@@ -1,4 +1,4 @@
-"""uvicorn's protocol, which also closes connections on which no request arrives."""
+"""uvicorn's protocol, which also closes connections on which no request arrives, and refuses agents beyond a number."""
 
 import asyncio
 from collections import Counter
@@ -7,14 +7,30 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from plimsoll.serve.access import without_agents
 from plimsoll.serve.limits import Limits
 from plimsoll.serve.throttle import network_of
 
 
-def guarded_protocol(limits: Limits, *, behind_proxy: bool = False) -> type[H11Protocol]:
-    """The protocol. An address may hold so many connections, unless a proxy passes on what others send."""
-    most = limits.connections if behind_proxy else limits.address_connections
-    held: Counter[str] = Counter()
+class Held:
+    """The connections that are open, by address."""
+
+    def __init__(self) -> None:
+        self.by_address: Counter[str] = Counter()
+
+    @property
+    def count(self) -> int:
+        """How many are open."""
+        return self.by_address.total()
+
+
+def guarded_protocol(limits: Limits, connections: Held, *, behind_proxy: bool = False) -> type[H11Protocol]:
+    """The protocol. An address may hold so many connections, unless a proxy passes on what others send.
+
+    On a connection beyond those of agents, only people are answered: whoever writes is told when to come back.
+    """
+    most = limits.connections + limits.reserved if behind_proxy else limits.address_connections
+    held = connections.by_address
 
     class Counted(_guarded(limits)):
         _place = ""
@@ -24,8 +40,10 @@ def guarded_protocol(limits: Limits, *, behind_proxy: bool = False) -> type[H11P
             self._place = network_of(str(peer[0])) if peer else ""
             held[self._place] += 1
             super().connection_made(transport)
-            if held[self._place] > most:
+            if held[self._place] > most or held.total() > limits.connections + limits.reserved:
                 transport.abort()
+            elif held.total() > limits.connections:
+                self.app = without_agents(self.app)
 
         def connection_lost(self, exc: Exception | None) -> None:
             held[self._place] -= 1

@@ -10,7 +10,8 @@ class Limits:
     """Limits, in bytes, seconds and numbers. docs/security.md names them.
 
     Values must be of times from `past_s` ago to `future_s` from now, as the store keeps a part for each day.
-    `connections` may be open, and `address_connections` of one address. `bounds` are those of series and hosts.
+    `connections` may be open for agents, and `reserved` more for people; `address_connections` of one address. `bounds`
+    are those of series and hosts.
 
     `body` and `unpacked` are for one request, `held` for the bodies of all requests. A body must arrive within
     `body_s`, with no pause longer than `pause_s`; the head of a request within `head_s`.
@@ -28,8 +29,9 @@ class Limits:
     pause_s: float = 15
     body_s: float = 120
     idle_s: float = 75
-    connections: int = 500
-    address_connections: int = 100
+    connections: int = 2000
+    reserved: int = 200
+    address_connections: int = 1000
     bounds: Bounds = field(default_factory=Bounds)
     past_s: float = 400 * 86_400
     future_s: float = 86_400

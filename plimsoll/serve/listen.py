@@ -4,6 +4,7 @@ import ipaddress
 import re
 import socket
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from plimsoll.model.errors import Unusable
 
@@ -44,6 +45,37 @@ class Listen:
 
     def __str__(self) -> str:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class PublicAddress:
+    """The address under which people reach the server: `https://plimsoll.example.org`."""
+
+    scheme: str
+    host: str
+    port: int | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> "PublicAddress":
+        """Parse `https://HOST` or `https://HOST:PORT`. Unusable if it is neither, or has a path."""
+        try:
+            parts = urlsplit(text.strip())
+            port = parts.port
+        except ValueError:
+            parts, port = urlsplit(""), None
+        more = parts.path.strip("/") or parts.query or parts.fragment or parts.username or parts.password
+        if parts.scheme not in ("http", "https") or not parts.hostname or more:
+            raise Unusable(f"{text}: is no address of pages; write https://HOST or https://HOST:PORT, without a path")
+        return cls(parts.scheme, parts.hostname, port)
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can reach it."""
+        return Listen(self.host).is_loopback
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.scheme}://{host}{f':{self.port}' if self.port else ''}"
 
 
 def ip_of(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

@@ -23,6 +23,7 @@ from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.receive.writing import Writing
+from plimsoll.serve import metrics
 from plimsoll.serve.access import Access, Guard, SecurityHeaders
 from plimsoll.serve.answers import INFLUXDB, refusal
 from plimsoll.serve.bodies import Bodies
@@ -100,7 +101,11 @@ def _health_routes(health: Callable[[], Health]) -> list[Route]:
         }
         return JSONResponse(content, HTTPStatus.OK if mended else HTTPStatus.SERVICE_UNAVAILABLE, INFLUXDB)
 
-    return [Route("/ping", ping), Route("/health", state)]
+    async def own_metrics(_: Request) -> Response:
+        found = await asyncio.get_running_loop().run_in_executor(pool, health)
+        return Response(metrics.text(found), media_type=metrics.MEDIA_TYPE)
+
+    return [Route("/ping", ping), Route("/health", state), Route("/metrics", own_metrics)]
 
 
 def _no_route(_: Request, error: Exception) -> Response:

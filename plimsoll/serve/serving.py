@@ -14,7 +14,7 @@ from starlette.types import ASGIApp
 
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
-from plimsoll.serve.guarded_protocol import guarded_protocol
+from plimsoll.serve.guarded_protocol import Held, guarded_protocol
 from plimsoll.serve.limits import Limits
 from plimsoll.serve.listen import Listen
 
@@ -66,10 +66,12 @@ class Serving:
         self._socket = _bound(listen)
         host, port = self._socket.getsockname()[:2]
         self.listen = Listen(host, port)
+        self._held = Held()
+        self._most = limits.connections
         self.address = f"{'https' if certificate else 'http'}://{self.listen}"
         config = uvicorn.Config(
             app,
-            http=guarded_protocol(limits, behind_proxy=behind_proxy),
+            http=guarded_protocol(limits, self._held, behind_proxy=behind_proxy),
             ws="none",
             loop="asyncio",
             lifespan="on",
@@ -79,7 +81,6 @@ class Serving:
             proxy_headers=False,
             server_header=False,
             backlog=_BACKLOG,
-            limit_concurrency=limits.connections,
             timeout_keep_alive=int(limits.idle_s),
             timeout_graceful_shutdown=int(limits.stop_s),
             h11_max_incomplete_event_size=limits.head,
@@ -102,6 +103,11 @@ class Serving:
     def running(self) -> bool:
         """Whether it serves; if not, and `stop` was not called, its log says why."""
         return self._thread.is_alive()
+
+    @property
+    def connections(self) -> tuple[int, int]:
+        """How many connections are open, and how many may be of agents."""
+        return self._held.count, self._most
 
     def _run(self) -> None:
         try:

@@ -96,10 +96,12 @@ class WriteEndpoint:
         except (TooLarge, TooSlow, Full):
             return refusal(HTTPStatus.BAD_REQUEST, "the query is too long, or did not arrive in time")
         query = request.query_params.get("q") or sent
-        result: dict[str, str | int] = {"statement_id": 0}
         if not _CREATE.fullmatch(query):
-            result["error"] = "not implemented: Plimsoll answers no queries of InfluxDB; see plimsoll review"
-        return Response(json.dumps({"results": [result]}) + "\n", headers=INFLUXDB, media_type="application/json")
+            why = "not implemented: Plimsoll answers no queries of InfluxDB; see plimsoll review"
+            return refusal(HTTPStatus.NOT_IMPLEMENTED, why)
+        return Response(
+            json.dumps({"results": [{"statement_id": 0}]}) + "\n", headers=INFLUXDB, media_type="application/json"
+        )
 
     async def _write(self, request: Request, unit: int) -> Response:
         encoding = request.headers.get("content-encoding", "identity").lower()

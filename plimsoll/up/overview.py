@@ -10,7 +10,15 @@ from plimsoll.alerting.incidents import incidents
 from plimsoll.alerting.loop import Progress
 from plimsoll.alerting.roster import Host, hosts
 from plimsoll.alerting.shares import MOST, MOST_OF_HOST
-from plimsoll.alerting.troubles import HOSTS_LEFT_OUT, LIMITS_LEFT_OUT, NOT_JUDGED, NOT_NOTIFIED, NOT_WRITTEN, Trouble
+from plimsoll.alerting.troubles import (
+    CONNECTIONS,
+    HOSTS_LEFT_OUT,
+    LIMITS_LEFT_OUT,
+    NOT_JUDGED,
+    NOT_NOTIFIED,
+    NOT_WRITTEN,
+    Trouble,
+)
 from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import counted, listed
 from plimsoll.model.times import SECOND, duration_text
@@ -19,14 +27,20 @@ from plimsoll.receive.writing import WritingState
 
 _LATE = 60 * SECOND
 _MINUTE = 60 * SECOND
+_MANY = 0.8
 _FAILING = 300 * SECOND  # a short outage of one target concerns nobody else
 _SILENT = ("host-silent", "all-silent")
 
 
 def troubles(
-    progress: Progress, written: WritingState, notifier: Notifier, now: int, started: int
+    progress: Progress,
+    written: WritingState,
+    notifier: Notifier,
+    now: int,
+    started: int,
+    connections: tuple[int, int] = (0, 1),
 ) -> Iterator[Trouble]:
-    """What somebody has to mend."""
+    """What somebody has to mend. `connections` are how many are open, and how many may be."""
     if written.problem:
         yield Trouble(NOT_WRITTEN, f"Samples cannot be written: {written.problem}")
     since = now - (progress.performed or started)
@@ -45,6 +59,12 @@ def troubles(
             LIMITS_LEFT_OUT,
             f"{listed(sorted(progress.beyond), 3)}: not all limits are judged, as there are more than "
             f"{MOST_OF_HOST:,} on a host, or {MOST:,} on all",
+        )
+    if connections[0] >= _MANY * connections[1]:
+        yield Trouble(
+            CONNECTIONS,
+            f"{_MANY:.0%} of the {connections[1]:,} connections that agents may have are open: agents beyond them are "
+            "sent away",
         )
     for one in notifier.states():
         if one.failing_since is not None and now - one.failing_since >= _FAILING:

@@ -32,7 +32,7 @@ from plimsoll.receive.writing import NotWritten, Writing
 from plimsoll.serve.access import Access
 from plimsoll.serve.credentials import Credentials
 from plimsoll.serve.limits import Limits
-from plimsoll.serve.listen import Listen
+from plimsoll.serve.listen import Listen, PublicAddress
 from plimsoll.serve.server import create_app
 from plimsoll.serve.serving import Certificate, Serving
 from plimsoll.store.duck.store import DuckStore
@@ -53,7 +53,8 @@ class Setup:
     """How to run.
 
     `sources` are asked for points every 10 s; `host` is the name under which one of them collects this computer.
-    `delay` (ns) is how long after its time an evaluation is performed. `pages` makes the pages to serve.
+    `delay` (ns) is how long after its time an evaluation is performed. `pages` makes the pages to serve. `url` is the
+    address under which people reach it, where that is not the one it listens on.
     """
 
     folder: Path
@@ -64,6 +65,7 @@ class Setup:
     allowed_hosts: Sequence[str] = ()
     delay: int = DELAY
     pages: Callable[[Watched], Sequence[BaseRoute]] = lambda _: ()
+    url: PublicAddress | None = None
 
 
 class Up:
@@ -97,7 +99,7 @@ class Up:
             on_step=self._stepped,
             most_hosts=self._settings.limits.hosts,
         )
-        self.address = setup.listen.url(tls=setup.certificate is not None)
+        self.address = str(setup.url) if setup.url else setup.listen.url(tls=setup.certificate is not None)
         found = senders(self._settings, str(setup.folder / up_settings.FILE_NAME))
         self._notifier = Notifier(self._file, self._settings, found, now=self._started, pages=self.address)
         self._heartbeat = self._heart(self._settings)
@@ -169,9 +171,8 @@ class Up:
             return servers
 
     def _serving(self, listen: Listen, certificate: Certificate | None, *, owner_only: bool = False) -> Serving:
-        access = Access(
-            listen, self._credentials, self._setup.allowed_hosts, owner_only, self._settings.login == "always"
-        )
+        login = self._settings.login == "always"
+        access = Access(listen, self._credentials, _names(self._setup), owner_only, login, self._setup.url)
         pages = () if owner_only else self._pages()
         app = create_app(self._store, self._writing, access, self._health, self._limits, pages)
         return Serving(app, listen, certificate, self._limits, behind_proxy=access.is_behind_proxy)
@@ -191,7 +192,8 @@ class Up:
 
     def _troubles(self) -> list[Trouble]:
         now = time.time_ns()
-        return [*overview.troubles(self.loop.progress, self._writing.state, self._notifier, now, self._started)]
+        written, open_ones = self._writing.state, self._servers[0].connections
+        return [*overview.troubles(self.loop.progress, written, self._notifier, now, self._started, open_ones)]
 
     def _pages(self) -> Sequence[BaseRoute]:
         return self._setup.pages(
@@ -236,8 +238,14 @@ class Up:
 
 def _check_login(setup: Setup, settings: UpSettings) -> None:
     """Unusable if others than this machine are to reach it by a name, through a proxy, and need no login."""
-    if setup.allowed_hosts and setup.listen.is_loopback and settings.login != "always":
+    if _names(setup) and setup.listen.is_loopback and settings.login != "always":
         raise Unusable(
-            f"{', '.join(setup.allowed_hosts)}: leads here only through a proxy, whose clients would need no "
+            f"{', '.join(_names(setup))}: leads here only through a proxy, whose clients would need no "
             f'login: write login = "always" into {setup.folder / up_settings.FILE_NAME}'
         )
+
+
+def _names(setup: Setup) -> list[str]:
+    """The names by which clients call it, but those of the address that it listens on."""
+    public = setup.url.host if setup.url and not setup.url.is_loopback else None
+    return [*setup.allowed_hosts, *([public] if public else [])]

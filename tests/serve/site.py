@@ -1,5 +1,6 @@
 """A running server for tests."""
 
+import time
 from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -67,6 +68,14 @@ class Site:
         }
 
 
+def wait_until(condition, patience_s=120):
+    """Wait until a condition holds."""
+    end = time.monotonic() + patience_s
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
 @contextmanager
 def site(
     store,
@@ -76,6 +85,7 @@ def site(
     hosts=(),
     owner_only=False,
     login=False,
+    url=None,
     health: Callable[[], Health] = Health,
     on_written=None,
     certificate=None,
@@ -86,7 +96,7 @@ def site(
     folder.mkdir(mode=0o700, exist_ok=True)
     lock = OnlyOne(folder)
     writing = Writing(store, *([on_written] if on_written else []))
-    access = Access(listen, Credentials(folder), hosts, owner_only, login)
+    access = Access(listen, Credentials(folder), hosts, owner_only, login, url)
     limits = replace(limits or Limits(), past_s=PAST_S)
     file = AlertsFile(folder / NAME)
     watched = Watched(

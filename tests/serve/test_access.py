@@ -13,17 +13,17 @@ import psutil
 import pytest
 import urllib3
 
-from plimsoll.alerting.health import Health
+from plimsoll.alerting.health import Health, HostHealth, HostState
 from plimsoll.model.errors import Unreachable, Unusable
-from plimsoll.serve.credentials import Credentials, make_missing, new_password, new_token, owner_token
+from plimsoll.serve.credentials import Credentials, end_token, make_missing, new_password, new_token, owner_token
 from plimsoll.serve.limits import Limits
-from plimsoll.serve.listen import Listen
+from plimsoll.serve.listen import Listen, PublicAddress
 from plimsoll.serve.serving import Certificate, Serving
 from plimsoll.store import messages
 from plimsoll.store.duck.store import DuckStore
 from plimsoll.store.remote import RemoteStore
 from tests.each import each
-from tests.serve.site import EVERYWHERE, site
+from tests.serve.site import EVERYWHERE, site, wait_until
 
 HUNG_S = 120  # what is not closed after this is not closed at all
 WRITE = "/api/v2/write?org=o&bucket=b"
@@ -92,6 +92,20 @@ def test_pages_of_others_can_write_nothing(case, here):
     assert here.request("POST", WRITE, b"cpu v=1", headers).status == (204 if allowed else 403)
 
 
+def test_forms_of_the_public_address_are_taken_through_a_proxy_that_changes_the_name(duckdb, tmp_path):
+    public = PublicAddress.parse("https://plimsoll.example.org:8443/")
+    with site(duckdb, tmp_path / "data", login=True, url=public) as here:
+        token = new_token(here.folder)
+        for origin, status in (("https://plimsoll.example.org:8443", 204), ("https://plimsoll.example.org", 403)):
+            assert here.post(b"cpu v=1", Authorization=f"Token {token}", Origin=origin).status == status
+
+
+@pytest.mark.parametrize("text", ["plimsoll.example.org", "ftp://a", "https://a/b", "https://", "https://a:x", ""])
+def test_what_is_no_public_address_is_refused(text):
+    with pytest.raises(Unusable, match="is no address of pages"):
+        PublicAddress.parse(text)
+
+
 def test_a_link_on_another_page_may_be_followed_but_nothing_embedded(here):
     followed = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
     assert here.request("GET", "/", headers=followed).status == 200
@@ -120,6 +134,21 @@ def test_elsewhere_a_token_is_needed_for_writing_and_a_password_for_reading(else
     assert elsewhere.request("GET", "/", headers={"Authorization": basic(token)}).status == 401
     assert elsewhere.request("GET", "/", headers={"Authorization": basic(password)}).status == 200
     assert elsewhere.request("GET", "/ping").status == 204
+
+
+def test_several_tokens_are_valid_side_by_side_until_each_is_ended(elsewhere):
+    def status(token):
+        return elsewhere.post(b"cpu v=1", Authorization=f"Token {token}").status
+
+    first, web, db = (new_token(elsewhere.folder, name) for name in ("", "web", "db"))
+    assert [*map(status, (first, web, db, "x"))] == [204, 204, 204, 401]
+    end_token(elsewhere.folder, "web")
+    newer = new_token(elsewhere.folder, "db")
+    assert [*map(status, (first, web, db, newer))] == [204, 401, 401, 204]
+    with pytest.raises(Unusable, match=r"no token web; those with a name are: db"):
+        end_token(elsewhere.folder, "web")
+    with pytest.raises(Unusable, match="is no name of a token"):
+        new_token(elsewhere.folder, "a b")
 
 
 def test_new_secrets_are_valid_at_once_and_the_old_ones_no_more(elsewhere):
@@ -330,9 +359,10 @@ def test_long_heads_and_many_connections_are_refused(duckdb, tmp_path):
         with ExitStack() as many:
             for _ in range(12):
                 many.enter_context(raw(here))
-            assert here.request("GET", "/ping").status == 503
-        time.sleep(0.3)
-        assert here.request("GET", "/ping").status == 204
+            assert here.post(b"cpu v=1").status == 503
+            assert here.request("GET", "/ping").status == 204
+        wait_until(lambda: here.serving.connections[0] < 10)
+        assert here.post(b"cpu v=1").status == 204
 
 
 HEADERS = {
@@ -370,6 +400,29 @@ def test_what_has_to_be_mended_is_on_the_page_and_not_in_the_answer_to_anyone(du
         assert (answer.status, answer.json()["status"]) == (503, "fail")
         assert b"10.1.2.3" not in answer.data
         assert b"10.1.2.3" in here.request("GET", "/").data
+
+
+def test_its_own_metrics_need_the_password_where_pages_do(duckdb, tmp_path):
+    hosts = [HostHealth("web1", HostState.ALERT), HostHealth("web2", HostState.HEALTHY)]
+
+    def health():
+        return Health(hosts=hosts, problems=["full"], points_a_minute=7, evaluated=9 * 10**9, info=2)
+
+    with site(duckdb, tmp_path / "data", listen=EVERYWHERE, health=health) as here:
+        assert here.request("GET", "/metrics").status == 401
+        password = new_password(here.folder)
+        answer = here.request("GET", "/metrics", headers={"Authorization": basic(password)})
+    lines = answer.data.decode().splitlines()
+    assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
+    for line in (
+        'plimsoll_hosts{state="alert"} 1',
+        'plimsoll_hosts{state="silent"} 0',
+        'plimsoll_alerts_firing{severity="info"} 2',
+        "plimsoll_problems 1",
+        "plimsoll_values_last_minute 7",
+        "plimsoll_last_evaluation_seconds 9",
+    ):
+        assert line in lines
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ import base64
 import logging
 import socket
 import time
+from contextlib import ExitStack
 from select import select
 from threading import Event, Thread
 
@@ -16,7 +17,7 @@ from plimsoll.serve.credentials import Credentials, new_password, new_token
 from plimsoll.serve.limits import Limits
 from plimsoll.serve.login import Answer, Login
 from tests.each import each
-from tests.serve.site import EVERYWHERE, site
+from tests.serve.site import EVERYWHERE, site, wait_until
 
 WRITE = "/api/v2/write?org=o&bucket=b"
 
@@ -147,6 +148,33 @@ def test_an_address_holds_no_more_than_its_share_of_the_connections(duckdb, tmp_
             assert b" 204 " in honest.recv(1000)
         for one in held:
             one.close()
+
+
+def test_of_more_agents_than_there_is_room_for_the_next_come_back_and_people_are_answered(duckdb, tmp_path):
+    limits = Limits(connections=10, reserved=5, address_connections=100)
+    with site(duckdb, tmp_path / "data", limits=limits) as here, ExitStack() as held:
+        write = f"POST {WRITE} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 7\r\n\r\ncpu v=1".encode()
+
+        def connected():
+            return held.enter_context(socket.create_connection(("127.0.0.1", here.port)))
+
+        agents = [connected() for _ in range(10)]
+        for one in agents:
+            one.sendall(write)
+            assert b" 204 " in one.recv(1000)
+        assert here.serving.connections == (10, 10)
+        late = connected()
+        late.sendall(write)
+        refused = b"".join(iter(lambda: late.recv(1000), b""))  # until it is closed
+        assert b" 503 " in refused
+        assert b"retry-after: 30" in refused.lower()
+        for path, status in (("/ping", 204), ("/health", 200), ("/", 200)):
+            assert here.request("GET", path).status == status
+        agents[0].sendall(write)  # those that were there go on
+        assert b" 204 " in agents[0].recv(1000)
+        agents.pop().close()
+        wait_until(lambda: here.serving.connections[0] < 10)
+        assert here.post(b"cpu v=1").status == 204
 
 
 @each(["Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP"], named=str)

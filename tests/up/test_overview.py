@@ -7,12 +7,14 @@ import pytest
 
 from plimsoll.alerting.book.history import history
 from plimsoll.alerting.clocks import Clocks
-from plimsoll.alerting.troubles import Trouble
+from plimsoll.alerting.troubles import CONNECTIONS, Trouble
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
+from plimsoll.notify.settings import UpSettings
+from plimsoll.notify.targets import Notifier
 from plimsoll.receive.writing import WritingState
-from plimsoll.up.overview import health
+from plimsoll.up.overview import health, troubles
 from tests.alerting.test_loop import MINUTE, World, run_behind
 
 
@@ -26,6 +28,18 @@ def world(tmp_path):
 def page(world, *mended):
     progress = world.loop.progress
     return health(world.file, progress, list(mended), WritingState(), "store", None, world.now)
+
+
+def test_many_connections_are_told_before_agents_are_sent_away(world):
+    nobody = Notifier(world.file, UpSettings(), {}, now=world.now)
+
+    def told(count):
+        found = troubles(world.loop.progress, WritingState(), nobody, world.now, world.now, (count, 1000))
+        return [one.id for one in found]
+
+    world.run(5 * MINUTE, {"web1": 60})
+    assert told(799) == []
+    assert told(800) == [CONNECTIONS]
 
 
 def test_nothing_is_healthy_before_anything_was_judged(world):

@@ -47,6 +47,13 @@ def test_the_unit_gives_the_service_no_more_than_it_needs(plimsoll, installed, t
     assert dict(bounds) == {"MemoryMax": "4G", "TasksMax": "512", "OOMPolicy": "continue"}
 
 
+def test_the_unit_is_started_again_whatever_ended_it_and_for_ever(plimsoll, tmp_path):
+    unit = tmp_path / "plimsoll.service"
+    assert plimsoll("service", "systemd", "--out", unit).status == 0
+    found = dict(re.findall(r"^((?:Restart|StartLimit)\w+|Restart)=(.+)$", unit.read_text(), re.M))
+    assert found == {"Restart": "on-failure", "RestartSec": "10", "StartLimitIntervalSec": "0"}
+
+
 @pytest.mark.parametrize("odd", [(), ODD])
 def test_windows_has_a_task(plimsoll, tmp_path, monkeypatch, odd):
     monkeypatch.setenv("PROGRAMDATA", "D:\\Program Data")

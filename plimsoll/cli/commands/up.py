@@ -27,7 +27,7 @@ from plimsoll.notify import settings as up_settings
 from plimsoll.pages.application import routes
 from plimsoll.rules.load import load
 from plimsoll.serve import credentials
-from plimsoll.serve.listen import Listen
+from plimsoll.serve.listen import Listen, PublicAddress
 from plimsoll.serve.serving import Certificate
 from plimsoll.store.duck.store import DuckStore
 from plimsoll.store.protocol import Store
@@ -36,6 +36,7 @@ from plimsoll.up.sources import Source
 from plimsoll.up.up import Setup, Up
 
 _TICK_S = 1.0
+_OPEN_FILES = 4096  # more than serve.limits.Limits.connections
 
 
 @dataclass(frozen=True)
@@ -53,10 +54,12 @@ class Options:
     collect: bool = True
     demo: bool = False
     open_page: bool = False
+    url: str | None = None
 
 
 def run(options: Options) -> None:
     """Run until it is interrupted. Unusable if that is not possible."""
+    _allow_connections()
     os.umask(0o077)  # what libraries make, too: DuckDB's write-ahead log, SQLite's journal
     listen = _listen(options)
     certificate = _certificate(*options.certificate)
@@ -66,6 +69,17 @@ def run(options: Options) -> None:
             _run(options, folder, lock, listen, certificate)
         finally:
             lock.release()
+
+
+def _allow_connections() -> None:
+    """Let as many files be open as agents may be connected: many systems allow 1,024 unless they are asked."""
+    if sys.platform != "win32":
+        import resource  # noqa: PLC0415 - Windows has none
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(_OPEN_FILES, hard)
+        if soft != resource.RLIM_INFINITY and soft < wanted:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _listen(options: Options) -> Listen:
@@ -83,11 +97,17 @@ def _is_taken(listen: Listen) -> bool:
         return one.connect_ex((listen.host, listen.port)) == 0
 
 
-def new_secrets(data: Path | None, *, token: bool, password: bool) -> None:
-    """Make a new token for writing, a new password for reading, or both, and show them."""
+def end_token(data: Path | None, name: str) -> None:
+    """Let a token for writing be valid no more."""
+    credentials.end_token(data_folder.made(data), name)
+    print_line(f"The token {name} is not valid any more")
+
+
+def new_secrets(data: Path | None, *, token: bool, password: bool, name: str = "") -> None:
+    """Make a new token for writing (of a name), a new password for reading, or both, and show them."""
     folder = data_folder.made(data)
     if token:
-        _show("token", credentials.new_token(folder))
+        _show("token", credentials.new_token(folder, name))
     if password:
         _show("password", credentials.new_password(folder))
 
@@ -112,6 +132,7 @@ def _run(options: Options, folder: Path, lock: OnlyOne, listen: Listen, certific
             certificate,
             options.allowed_hosts,
             pages=routes,
+            url=PublicAddress.parse(options.url) if options.url else None,
         )
         up = Up(setup, lock, store, site, given.facts())
         try:

@@ -63,6 +63,17 @@ def up_command(
             "--allow-host", help="A name by which clients call this server; repeat for more.", show_default=False
         ),
     ] = None,
+    url: Annotated[
+        str | None,
+        typer.Option(
+            "--url",
+            metavar="ADDRESS",
+            help="The address under which people reach it, for links in messages: https://plimsoll.example.org; by "
+            "default the one it listens on.",
+            show_default=False,
+            callback=not_empty,
+        ),
+    ] = None,
     no_collect: Annotated[bool, typer.Option("--no-collect", help="Do not collect this computer's counters.")] = False,
     demo: Annotated[
         bool,
@@ -71,6 +82,16 @@ def up_command(
     new_token: Annotated[
         bool, typer.Option("--new-token", help="Make a new token for writing, show it, and end.")
     ] = False,
+    token_name: Annotated[
+        str,
+        typer.Option(
+            "--token-name", help="With --new-token: a token beside the others, of this name.", show_default=False
+        ),
+    ] = "",
+    end_token: Annotated[
+        str,
+        typer.Option("--end-token", help="Let the token of this name not be valid, and end.", show_default=False),
+    ] = "",
     new_password: Annotated[
         bool, typer.Option("--new-password", help="Make a new password for reading, show it, and end.")
     ] = False,
@@ -78,8 +99,11 @@ def up_command(
     """Collect, take what agents send, judge it by the rules, and tell people."""
     from plimsoll.cli.commands import up
 
-    if new_token or new_password:
-        up.new_secrets(data, token=new_token, password=new_password)
+    if end_token:
+        up.end_token(data, end_token)
+        return
+    if new_token or new_password or token_name:
+        up.new_secrets(data, token=new_token or bool(token_name), password=new_password, name=token_name)
         return
     up.run(
         up.Options(
@@ -93,5 +117,6 @@ def up_command(
             tuple(allow_host or ()),
             not no_collect,
             demo,
+            url=url,
         )
     )
