@@ -187,3 +187,42 @@ def test_the_differences_of_history_and_replay(world, file):
         ("only in the replay", "NEW"),
         ("other end", "OTHER"),
     ]
+
+
+def test_what_can_be_read_of_a_damaged_file_is_salvaged(alerts, world, file, tmp_path):
+    for n in range(40):
+        world.step(*(f"WEB{n:02}-{k}" for k in range(10)))
+    silences.add(file, "*", "web*", "*", 2 * HOUR, "work", "joe", time.time_ns())
+    file.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+    file.close()
+    path = tmp_path / database.NAME
+    damaged = bytearray(path.read_bytes())
+    pages = [damaged[at : at + 4096] for at in range(0, len(damaged), 4096)]
+    # A leaf (type 13) of the table, and not of an index, that holds alerts from the middle.
+    middle = next(n for n, page in enumerate(pages) if page[0] == 13 and b"WEB20-" in page and b"Processor" in page)
+    damaged[middle * 4096 : (middle + 1) * 4096] = b"\xff" * 4096
+    path.write_bytes(damaged)
+    done = alerts("salvage")
+    assert done.status == 0, done.err
+    assert "not all could be read of: alerts" in done.err
+    again = database.AlertsFile(path)
+    (kept,) = again.rows("SELECT count(*) AS count, min(id) AS first, max(id) AS last FROM alerts")
+    assert (kept["first"], kept["last"]) == (1, 400)
+    assert 350 < kept["count"] < 400
+    assert len(silences.active(again, time.time_ns())) == 1
+    assert again.rows("PRAGMA integrity_check")[0][0] == "ok"
+    again.close()
+    (aside,) = tmp_path.glob("alerts.db.damaged-*[0-9]")
+    assert aside.stat().st_size == len(damaged)
+
+
+def test_a_file_that_is_no_database_any_more_is_begun_anew(alerts, file, tmp_path):
+    path = tmp_path / database.NAME
+    file.close()
+    for end in ("-wal", "-shm"):
+        path.with_name(path.name + end).unlink(missing_ok=True)
+    path.write_bytes(b"no database at all" * 1000)
+    refused = alerts("list")
+    assert (refused.status, "plimsoll alerts salvage" in refused.err) == (2, True)
+    assert "alerts 0, silences 0" in alerts("salvage").out
+    assert alerts("list").status == 0

@@ -188,7 +188,8 @@ def _why(error: sqlite3.DatabaseError) -> str:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return f"another program has locked it for {_BUSY_S:.0f} s; end that program"
         case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT:
-            return f"is damaged ({error}); move it away, and alerts begin anew"
+            mended = "stop plimsoll up, and run plimsoll alerts salvage, which keeps what can be read"
+            return f"is damaged ({error}): {mended}"
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
             return f"cannot be written ({error}); give its owner the right to write it and its folder"
         case _:

@@ -148,6 +148,14 @@ def alerts_retire_command(
     alerts.retire(data, host)
 
 
+@app.command("salvage")
+def alerts_salvage_command(data: DataOption = None) -> None:
+    """Begin a new alerts.db with what can be read of a damaged one, which is moved aside."""
+    from plimsoll.cli.commands import alerts_salvage
+
+    alerts_salvage.run(data)
+
+
 @app.command("test")
 def alerts_test_command(data: DataOption = None) -> None:
     """Send a test message to every target in up.toml. The exit status is 3 if one could not be reached."""
