@@ -4,11 +4,13 @@ Nothing says in which direction such a counter is worse, but its name may: times
 """
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from plimsoll.analysis.bootstrap import Difference, estimate
 from plimsoll.analysis.independent_blocks import equal_means
 from plimsoll.analysis.significance import rank_test
 from plimsoll.comparison.hosts import Hosts
@@ -22,6 +24,7 @@ from plimsoll.review.review import Review
 
 _PARTS = 16  # of a phase, the means of which are ranked
 _FEWEST = 48  # samples
+_PEAK, _FEWEST_OF_PEAKS = 0.99, 200
 _MATTERS = 0.25  # of the baseline; our choice: more than runs of one build differ by in whatever it may be
 _GROWN, _QUEUE_GROWN = 1.5, 2.0  # times the baseline; our choice
 _CERTAIN = 0.02  # the chance that any counter is called different although none is
@@ -33,21 +36,23 @@ _COSTS_NOT = re.compile(r"up ?time|time ?stamp|idle|time in use|real time", re.I
 
 @dataclass(frozen=True)
 class Counter:
-    """A counter of both runs, with its means; of one that only grows, by how much from sample to sample."""
+    """A counter of both runs, with its means; of one that only grows, by how much from sample to sample.
+
+    `peaks`: it is not the means that differ but the 99th percentiles, which these are.
+    """
 
     series: Series
     before: float
     after: float
     grows: bool
     chance: float
+    peaks: bool = False
 
     @property
     def costs(self) -> bool:
         """Whether it rose by half or more (a queue to twice), and its name says that this is worse."""
-        name = self.series.path.rpartition("\\")[2] or self.series.field
-        if not _COSTS.search(name) or _COSTS_NOT.search(name):
-            return False
-        return self.after > self.before * (_QUEUE_GROWN if "queue" in name.casefold() else _GROWN)
+        name = _short(self.series)
+        return _is_cost(name) and self.after > self.before * (_QUEUE_GROWN if "queue" in name.casefold() else _GROWN)
 
     @property
     def label(self) -> str:
@@ -83,6 +88,7 @@ def counters(first: Review, second: Review, hosts: Hosts, phase: CommonPhase, ex
     here = {one.key: one for one in first.signals.others()}
     there = {_key(one, hosts): one for one in second.signals.others()}
     found: list[Counter] = []
+    pairs: list[tuple[Series, Values, Values]] = []
     constant = too_few = 0
     for key, one in here.items():
         if key not in there:
@@ -94,7 +100,10 @@ def counters(first: Review, second: Review, hosts: Hosts, phase: CommonPhase, ex
             constant += 1
         else:
             found.append(_compared(one, *values))
+            pairs.append((one, *values))
     changed = [one for one in found if _differs(one, len(found), expected)]
+    same = {one.series.key for one in found} - {one.series.key for one in changed}
+    changed += _peaks([one for one in pairs if one[0].key in same], len(found), expected)
     return Counters(
         tuple(changed),
         len(found),
@@ -122,6 +131,27 @@ def _differs(one: Counter, count: int, expected: Band) -> bool:
     low, high = expected.ends(one.before)
     matters = _MATTERS * abs(one.before)
     return not low - matters <= one.after <= high + matters
+
+
+def _peaks(pairs: Sequence[tuple[Series, Values, Values]], count: int, expected: Band) -> Iterator[Counter]:
+    """Counters whose names say that more is worse, with means alike and far higher peaks."""
+    for series, first, second in pairs:
+        grows = all((np.diff(values) >= 0).all() for values in (first, second))
+        if grows or not _is_cost(_short(series)) or min(len(first), len(second)) < _FEWEST_OF_PEAKS:
+            continue
+        before, after = (float(np.quantile(values, _PEAK)) for values in (first, second))
+        limit = max(_GROWN * before, expected.ends(before)[1])
+        higher = Difference.of(*(estimate((values > limit).astype(float)) for values in (first, second)))
+        if after > limit and higher.value > 0 and higher.chance * count < _CERTAIN:
+            yield Counter(series, before, after, grows, higher.chance, peaks=True)
+
+
+def _short(series: Series) -> str:
+    return series.path.rpartition("\\")[2] or series.field
+
+
+def _is_cost(name: str) -> bool:
+    return bool(_COSTS.search(name)) and not _COSTS_NOT.search(name)
 
 
 def _values(review: Review, series: Series, phase: Phase | None) -> Values:

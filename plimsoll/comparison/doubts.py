@@ -98,7 +98,7 @@ def _hidden(comparison: Comparison) -> Iterator[str]:
 def counter_text(one: Counter) -> str:
     r"""`\App(_Total)\Response Time of WEB1 rose from 12 to 36`."""
     verb = "rose" if one.after > one.before else "fell"
-    what = "the increase of " if one.grows else ""
+    what = "the 99th percentile of " if one.peaks else "the increase of " if one.grows else ""
     return f"{what}{one.label} {verb} from {number(one.before)} to {number(one.after)}"
 
 

@@ -58,7 +58,6 @@ FOUND = {
     "network.sent_error_share",
     "network.received_error_rate",
     "network.received_error_share",
-    "sharepoint.available_memory",
 }
 
 

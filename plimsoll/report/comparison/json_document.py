@@ -200,6 +200,7 @@ def _counters(found: Counters) -> CountersPart:
                 baseline=one.before,
                 other=one.after,
                 grows=one.grows,
+                peaks=one.peaks,
                 costs=one.costs,
             )
             for one in found.changed

@@ -153,13 +153,14 @@ class BeyondPart(_Part):
 
 
 class CounterPart(_Part):
-    """A counter that no signal knows, and that changed by more than a quarter."""
+    """A counter that no signal knows, and that changed by more than a quarter, or whose peaks are higher by half."""
 
     counter: str
     host: str
     baseline: float = Field(description="The mean; of a counter that only grows, the mean increase.")
     other: float
     grows: bool
+    peaks: bool = Field(description="Whether the values are 99th percentiles, and the means are alike.")
     costs: bool = Field(description="Whether it rose by half, a queue to twice, and its name says that this is worse.")
 
 

@@ -213,7 +213,7 @@ def test_limits_for_some_hosts_over_what_every_host_has_are_no_alerts(shipped):
         *("ad-read-latency", "ad-read-latency-critical", "ad-write-latency", "ad-write-latency-critical"),
         *("sql-read-latency", "sql-read-latency-critical", "sql-write-latency", "sql-write-latency-critical"),
         *("pool-nonpaged", "pool-paged", "pool-total", "file-cache-hits", "network-below-disk", "network-above-disk"),
-        *("ldap-context-switches-without-work", "hyper-v-numa-node", "print-spooler-busy", "sharepoint-memory"),
+        *("ldap-context-switches-without-work", "hyper-v-numa-node", "print-spooler-busy"),
     }
     linux = [query for rule in rules_of(shipped, "linux.yaml") for query in queries(rule)]
     assert linux
