@@ -8,6 +8,7 @@ from math import nan
 from plimsoll.alerting.book.database import AlertsFile
 from plimsoll.alerting.book.record import Details
 from plimsoll.alerting.book.rows import Begun, begin, count_firing, end
+from plimsoll.rules.schema.field_types import Severity
 
 NOT_WRITTEN = "samples-not-written"
 NOT_JUDGED = "not-judged"
@@ -20,10 +21,14 @@ _HOST = "plimsoll"
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Something of Plimsoll itself that somebody has to mend: an id (`store-full`), and a sentence."""
+    """Something of Plimsoll itself that somebody has to mend: an id (`store-full`), and a sentence.
+
+    A warning is of what works still.
+    """
 
     id: str
     text: str
+    severity: Severity = "critical"
 
 
 class Troubles:
@@ -57,7 +62,7 @@ def _begun(one: Trouble, now: int) -> Begun:
         key=(one.id, _HOST, None),
         kind="plimsoll",
         rule=one.id,
-        severity="critical",
+        severity=one.severity,
         signal="",
         host=_HOST,
         instance=None,

@@ -65,6 +65,7 @@ def troubles(
             CONNECTIONS,
             f"{_MANY:.0%} of the {connections[1]:,} connections that agents may have are open: agents beyond them are "
             "sent away",
+            "warning",
         )
     for one in notifier.states():
         if one.failing_since is not None and now - one.failing_since >= _FAILING:
@@ -80,7 +81,10 @@ def health(
     size: int | None,
     now: int,
 ) -> Health:
-    """The state of everything."""
+    """The state of everything. A trouble that is a warning is a note: all is judged still."""
+    mended, warned = (
+        [one for one in mended if (one.severity == "warning") == is_warning] for is_warning in (False, True)
+    )
     fires = firing(file)
     alerts = [one for one in fires if one.severity != "info" and one.kind != "plimsoll"]
     found = [*_hosts(file, alerts, progress, now)]
@@ -97,7 +101,7 @@ def health(
         points_a_minute=written.last_minute,
         store=store,
         store_bytes=size,
-        notes=[*_lacking(progress), *_left_out(written)],
+        notes=[*(f"{one.text}." for one in warned), *_lacking(progress), *_left_out(written)],
     )
 
 

@@ -40,6 +40,9 @@ def test_many_connections_are_told_before_agents_are_sent_away(world):
     world.run(5 * MINUTE, {"web1": 60})
     assert told(799) == []
     assert told(800) == [CONNECTIONS]
+    found = page(world, Trouble(CONNECTIONS, "many", "warning"))
+    assert found.problems == []  # it works still: /health says so
+    assert found.notes[0] == "many."
 
 
 def test_nothing_is_healthy_before_anything_was_judged(world):
