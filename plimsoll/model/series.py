@@ -9,6 +9,8 @@ from plimsoll.model.host_key import host_key
 
 # The host if a log does not name the computer.
 UNNAMED = "unknown"
+# Measurements of what a load driver saw of the whole system: it is no computer with processors, memory and disks.
+LOAD_DRIVER = ("load_driver", "load_driver_operation")
 # Tags whose case differs between recorders; objects and counters get a canonical case from a table.
 _FOLDED = ("source", "instance")
 

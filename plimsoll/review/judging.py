@@ -12,7 +12,7 @@ from plimsoll.model.log import Log, Times
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Recorded, Samples
 from plimsoll.model.sampling import other_intervals, sampling_interval
-from plimsoll.model.series import Series
+from plimsoll.model.series import LOAD_DRIVER, Series
 from plimsoll.review.findings import CROSSED, Applied, Finding, Outcome, Question
 from plimsoll.review.notes import no_drive, notes_on
 from plimsoll.review.processes import with_processes
@@ -108,8 +108,9 @@ class _RunJudge:
 
     def hosts_for(self, pack: Pack) -> tuple[tuple[str, ...], str]:
         """The hosts a pack applies to, and why."""
+        computers = tuple(name for host, name in self._hosts.items() if not self._is_load_driver(host))
         if pack.applies_to is None:
-            return tuple(self._hosts.values()), "applies to every host"
+            return computers, "applies to every host"
         objects, measurements = pack.applies_to.objects, pack.applies_to.measurements
         hosts = tuple(
             name
@@ -118,8 +119,12 @@ class _RunJudge:
         )
         names = ", ".join((*objects, *measurements))
         if pack.pack in self._question.by_hand:
-            return (hosts or tuple(self._hosts.values())), "chosen by hand"
+            return hosts or computers, "chosen by hand"
         return hosts, f"{names} recorded" if hosts else f"none of {names} recorded"
+
+    def _is_load_driver(self, host: str) -> bool:
+        """Whether all that is known of a host is what a load driver saw, so that it is no computer to judge."""
+        return all(series.measurement in LOAD_DRIVER for series in self._objects[host].values())
 
     def recorded(self, name: str, host: str) -> Iterator[tuple[str, Samples]]:
         """The instances of a signal on a host, with their samples in the part of the run that is judged."""

@@ -11,7 +11,7 @@ from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Log
 from plimsoll.model.remark import Remark
 from plimsoll.model.run import Phase, Run
-from plimsoll.model.series import Series
+from plimsoll.model.series import LOAD_DRIVER, Series
 from plimsoll.model.times import Zone
 from plimsoll.model.unrecognised import Unrecognised, unrecognised
 from plimsoll.review import doubts
@@ -163,13 +163,18 @@ class Review:
 
     @cached_property
     def spans(self) -> dict[str, tuple[int, int]]:
-        """The first and the last sample of each host in the part that is reviewed (UTC ns)."""
+        """The first and the last sample of each host in the part that is reviewed (UTC ns).
+
+        Not of load drivers, which begin after the recorders of hosts and end before them.
+        """
         names = {host_key(host): host for host in self.hosts}
         found: dict[str, tuple[int, int]] = {}
         for log in self.logs:
             inside = np.searchsorted(log.times, [self.start or 0, (self.end or 0) + 1]).tolist()
             times = log.times[slice(*inside)]
             for series, column in zip(log.series, log.columns, strict=True):
+                if series.measurement in LOAD_DRIVER:
+                    continue
                 host = names[host_key(self.host_of(series))]
                 before, after = found.get(host, (_NEVER, -_NEVER))
                 if not len(times) or (before <= times[0] and after >= times[-1]):

@@ -111,7 +111,7 @@ _LONG_HEAD = 1 << 20
 # A header of counters on any line, also with the names that the language R makes of it; a row as Windows writes it.
 _HEADER = re.compile(rb"\(PDH-[CT]SV.{1,2}4\.0\)[^\n]*[,;\t|][^\n,;\t\w]{0,8}\\|X\.PDH\.[CT]SV\.4\.0\.", re.IGNORECASE)
 _ROW = re.compile(rb'^"?\d\d/\d\d/\d{4} \d\d:\d\d:\d\d\.\d{3}"?' + _NUMBERS, re.MULTILINE)
-_MEASURED = re.compile(rb'\s*[\[{].*(?:"sysstat"|CounterSamples|"CookedValue")', re.DOTALL)
+_MEASURED = re.compile(rb'\s*[\[{].*(?:"sysstat"|CounterSamples|"CookedValue"|"type": ?"(?:Metric|Point)")', re.DOTALL)
 _WANTED = f"wanted is a log of Performance Monitor, relog or typeperf (BLG, CSV or TSV), or what sadf prints: {_SADF}"
 _LOGS = {".csv", ".tsv", ".blg", ".etl"}
 _PACKED = {".gz", ".zst", ".bz2", ".xz", ".lzma", ".zip", ".tar", ".tgz"}
@@ -131,7 +131,7 @@ def is_called_a_log(name: str) -> bool:
 
 
 def is_measured_json(head: bytes) -> bool:
-    """Whether JSON, by its first bytes, holds measurements of sysstat or Get-Counter."""
+    """Whether JSON, by its first bytes, holds measurements of sysstat, Get-Counter or k6."""
     return _MEASURED.match(head) is not None
 
 

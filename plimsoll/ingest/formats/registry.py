@@ -4,6 +4,7 @@ from typing import Protocol
 
 from plimsoll.ingest.formats import sadf
 from plimsoll.ingest.formats.blg import read as blg
+from plimsoll.ingest.formats.load_results import gatling, jmeter_csv, jmeter_xml, k6_csv, k6_json, locust
 from plimsoll.ingest.formats.perfmon import read as perfmon
 from plimsoll.ingest.formats.resaved import read as resaved
 from plimsoll.ingest.reading import Reading
@@ -40,4 +41,10 @@ FORMATS: tuple[Format, ...] = (
     perfmon.TSV,
     perfmon.TYPEPERF,
     sadf,
+    jmeter_csv,
+    jmeter_xml,
+    k6_csv,
+    k6_json,
+    gatling,
+    locust,
 )

@@ -1,0 +1,102 @@
+"""Gatling's `simulation.log`, as text: a line with tabs for each request that is done, and for users who begin or end.
+
+Versions differ in what stands before the name of a request; its state, OK or KO, follows its start and its end in all.
+From version 3.12 on the file is binary, and is not read.
+"""
+
+import re
+
+import numpy as np
+import polars as pl
+from polars.exceptions import PanicException, PolarsError
+
+from plimsoll.ingest.files.streams import Data
+from plimsoll.ingest.formats.load_results.requests import Requests, log_of
+from plimsoll.ingest.formats.load_results.tables import epoch, not_whole, whole_rows
+from plimsoll.ingest.reading import Reading
+from plimsoll.ingest.shared.text import Text
+from plimsoll.model.errors import Unusable
+from plimsoll.model.log import Log, Times, Values
+from plimsoll.model.remark import Remarks
+
+NAME = "Gatling"
+_BEGINS = re.compile(rb"(RUN\t[^\t\n]*\t[^\t\n]*\t|ASSERTION\t)")
+_STATES = ("OK", "KO")
+_FIRST_STATE = 4  # the least column that it can be in: behind a name, a start and an end
+_FEWEST_COLUMNS = 6  # those of users
+
+
+def sniff(text: Text) -> bool:
+    """Whether it begins with the line of a run, or with an assertion before that."""
+    return _BEGINS.match(text.header) is not None
+
+
+def read(text: Text, how: Reading) -> Log:
+    """The requests as series."""
+    del how
+    remarks = Remarks(str(text.path))
+    state = _state(text.data)
+    if state is None:
+        raise Unusable(f"{text.path}: holds no request that is done; is it the file of a run that sent some?")
+    try:
+        rows = pl.read_csv(
+            text.source,
+            has_header=False,
+            separator="\t",
+            quote_char=None,
+            schema={f"c{at}": pl.String for at in range(max(state + 1, _FEWEST_COLUMNS))},
+            truncate_ragged_lines=True,
+            missing_columns="insert",
+            encoding="utf8-lossy",
+            glob=False,
+        )
+    except (PolarsError, PanicException, ValueError) as error:
+        raise not_whole(text, error) from None
+    done = rows.lazy().filter(pl.col("c0") == "REQUEST")
+    done = done.select(
+        operation=pl.col(f"c{state - 3}"),
+        start=epoch(f"c{state - 2}"),
+        end=epoch(f"c{state - 1}"),
+        failed=pl.when(pl.col(f"c{state}").is_in(_STATES)).then(pl.col(f"c{state}") == "KO"),
+    )
+    done = done.with_columns(end=pl.when(pl.col("end") >= pl.col("start")).then(pl.col("end")))
+    done = whole_rows(done.collect(), ("operation", "start", "end", "failed"), remarks)
+    users = _users(rows.filter(pl.col("c0") == "USER"))
+    requests = Requests(
+        done["start"].to_numpy().astype(np.int64),
+        done["end"].to_numpy().astype(np.int64),
+        done["operation"],
+        done["failed"].to_numpy(),
+        users,
+    )
+    return log_of(text.path, NAME, requests, remarks)
+
+
+def _state(data: Data) -> int | None:
+    """The column of the first request that holds its state; None without one."""
+    at = -1
+    while (at := data.find(b"\nREQUEST\t", at + 1)) >= 0:
+        end = data.find(b"\n", at + 1)
+        cells = data[at + 1 : len(data) if end < 0 else end].decode("utf-8", errors="replace").rstrip("\r").split("\t")
+        found = next((column for column, cell in enumerate(cells) if cell in _STATES and column >= _FIRST_STATE), None)
+        if found is not None:
+            return found
+    return None
+
+
+def _users(rows: pl.DataFrame) -> tuple[Times, Values] | None:
+    """How many users are at work after each begins or ends."""
+    if not len(rows):
+        return None
+    sign = max((2, 3), key=lambda at: int(rows[f"c{at}"].is_in(["START", "END"]).sum()))
+    # Older versions give the start and the end of a user: for one who begins, both are the same or the second is 0.
+    first, second = epoch(f"c{sign + 1}"), epoch(f"c{sign + 2}")
+    begins = pl.col(f"c{sign}") == "START"
+    events = rows.select(
+        at=pl.when(begins).then(first).otherwise(pl.coalesce(second, first)),
+        change=pl.when(begins).then(1).otherwise(-1),
+    ).drop_nulls()
+    events = events.sort("at", maintain_order=True)
+    if not len(events):
+        return None
+    return events["at"].to_numpy().astype(np.int64), events["change"].cum_sum().cast(pl.Float64).to_numpy()

@@ -1,0 +1,131 @@
+"""JMeter's results as XML (JTL): an element for each sample, with those it is made up of inside it."""
+
+import re
+from typing import NamedTuple
+from xml.parsers import expat
+
+import numpy as np
+import polars as pl
+
+from plimsoll.ingest.formats.load_results.jmeter_csv import TRANSACTION
+from plimsoll.ingest.formats.load_results.requests import Requests, log_of
+from plimsoll.ingest.reading import Reading
+from plimsoll.ingest.shared.text import Text
+from plimsoll.model.errors import Unusable
+from plimsoll.model.log import Log
+from plimsoll.model.remark import Kind, Remarks, counted
+from plimsoll.model.times import SECOND
+
+NAME = "JMeter-XML"
+_BEGINS = re.compile(rb"\s*(?:<\?xml[^>]*\?>)?\s*<testResults\b")
+_BLOCK = 1 << 20
+_SAMPLES = ("httpSample", "sample")
+_MS = SECOND // 1000
+_LATEST_MS = 5 * 10**12
+
+
+class _Sample(NamedTuple):
+    start: int
+    end: int
+    label: str
+    failed: bool
+    threads: int | None
+
+
+def sniff(text: Text) -> bool:
+    """Whether it begins as such a document does."""
+    return _BEGINS.match(text.data[:4096]) is not None
+
+
+def read(text: Text, how: Reading) -> Log:
+    """The requests as series; of samples within others the outer ones count, but for Transaction Controllers'."""
+    del how
+    remarks = Remarks(str(text.path))
+    samples = _Samples()
+    try:
+        samples.parse(text)
+    except expat.ExpatError as error:
+        if not samples.found:
+            raise Unusable(
+                f"{text.path}:{error.lineno}: is no whole XML ({expat.ErrorString(error.code)}); copy the file again"
+            ) from None
+        remarks.add(
+            Kind.SKIPPED,
+            f"the XML ends or is damaged here ({expat.ErrorString(error.code)}): read up to there",
+            line=error.lineno,
+        )
+    for count, what in ((samples.damaged, "without a time or a duration"), (samples.made_up, "made up of others")):
+        if count:
+            remarks.add(Kind.SKIPPED, f"{counted(count, 'sample')} {what} left out", count=count)
+    found = samples.found
+    start = np.array([one.start for one in found], dtype=np.int64)
+    end = np.array([one.end for one in found], dtype=np.int64)
+    known = [one for one in found if one.threads is not None]
+    users = None
+    if known:
+        users = (
+            np.array([one.end for one in known], dtype=np.int64),
+            np.array([float(one.threads or 0) for one in known]),
+        )
+    failed = np.array([one.failed for one in found], dtype=bool)
+    operation = pl.Series("label", [one.label for one in found], dtype=pl.String)
+    return log_of(text.path, NAME, Requests(start, end, operation, failed, users), remarks)
+
+
+class _Samples:
+    """The samples found so far; `_open` are those that are not closed yet, with whether each is a transaction."""
+
+    def __init__(self) -> None:
+        self.found: list[_Sample] = []
+        self.damaged = self.made_up = 0
+        self._open: list[bool] = []
+
+    def parse(self, text: Text) -> None:
+        """Parse a document, piece by piece."""
+        parser = expat.ParserCreate()
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.EntityDeclHandler = _refuse_entity
+        data = text.data
+        try:
+            for at in range(0, len(data), _BLOCK):
+                parser.Parse(data[at : at + _BLOCK])
+            parser.Parse(b"", True)
+        except _Entity:
+            raise Unusable(f"{text.path}: declares entities, which JMeter does not write; it is not read") from None
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        if name not in _SAMPLES:
+            return
+        transaction = attributes.get("rm", "").startswith(TRANSACTION)
+        if all(self._open):
+            self._take(attributes, transaction=transaction)
+        self._open.append(transaction)
+
+    def _end(self, name: str) -> None:
+        if name in _SAMPLES:
+            self._open.pop()
+
+    def _take(self, attributes: dict[str, str], *, transaction: bool) -> None:
+        if transaction:
+            self.made_up += 1
+            return
+        try:
+            start, took = int(attributes["ts"]), int(attributes["t"])
+            label, threads = attributes["lb"], attributes.get("na")
+            if not 0 <= took < _LATEST_MS or not _LATEST_MS // 10 <= start < _LATEST_MS:
+                raise ValueError
+            at_work = int(threads) if threads is not None and threads.isdecimal() and len(threads) < 9 else None
+        except (KeyError, ValueError):
+            self.damaged += 1
+            return
+        failed = attributes.get("s", "true") != "true"
+        self.found.append(_Sample(start * _MS, (start + took) * _MS, label, failed, at_work))
+
+
+class _Entity(Exception):
+    """The document declares an entity."""
+
+
+def _refuse_entity(*_: object) -> None:
+    raise _Entity

@@ -1,0 +1,127 @@
+"""k6's results as JSON (its output `json=FILE`): an object in each line, a metric or a value of one."""
+
+import json
+
+import polars as pl
+from polars.exceptions import PanicException, PolarsError
+
+from plimsoll.ingest.files.streams import Data
+from plimsoll.ingest.formats.load_results.k6_csv import DURATIONS, USERS, requests_of
+from plimsoll.ingest.formats.load_results.requests import log_of
+from plimsoll.ingest.reading import Reading
+from plimsoll.ingest.shared.text import Text
+from plimsoll.model.errors import Unusable
+from plimsoll.model.log import Log
+from plimsoll.model.remark import Kind, Remarks
+
+NAME = "k6-JSON"
+_TAGS = ("name", "url", "status", "error", "error_code", "expected_response")
+_SCHEMA = pl.Schema(
+    {
+        "metric": pl.String,
+        "type": pl.String,
+        "data": pl.Struct(
+            {
+                "time": pl.String,
+                "value": pl.Float64,
+                "tags": pl.Struct(dict.fromkeys(_TAGS, pl.String)),
+            }
+        ),
+    }
+)
+_METRICS = (*DURATIONS, USERS)
+_LINE = "line"
+_BLOCK = 32 << 20
+
+
+def sniff(text: Text) -> bool:
+    """Whether the first line is such an object."""
+    head = text.header[:4096].replace(b" ", b"")
+    return head.startswith(b'{"') and b'"metric":' in head and (b'"type":"Metric"' in head or b'"type":"Point"' in head)
+
+
+def read(text: Text, how: Reading) -> Log:
+    """The requests as series. Unusable if a line other than the last is no such object."""
+    del how
+    remarks = Remarks(str(text.path))
+    parts: list[pl.DataFrame] = []
+    start = text.first_line[1]
+    line = text.first_line[0]
+    while start < len(text.data):
+        stop = _end_of_lines(text.data, start)
+        part = text.data[start:stop]
+        parts.append(_rows(text, part, line, remarks, is_last=stop >= len(text.data)))
+        line += part.count(b"\n")
+        start = stop
+    return log_of(text.path, NAME, requests_of(pl.concat(parts), remarks), remarks)
+
+
+def _end_of_lines(data: Data, start: int) -> int:
+    """Where a block of whole lines ends."""
+    stop = start + _BLOCK
+    if stop >= len(data):
+        return len(data)
+    end = data.find(b"\n", stop)
+    return len(data) if end < 0 else end + 1
+
+
+def _rows(text: Text, part: bytes, line: int, remarks: Remarks, *, is_last: bool) -> pl.DataFrame:
+    """The values in some lines that are of requests or of users, every cell as text."""
+    try:
+        lines = _lines(part)
+        whole = bool(lines.select((pl.col(_LINE).str.starts_with("{") & pl.col(_LINE).str.ends_with("}")).all()).item())
+        found = _decoded(lines) if whole else None
+    except (PolarsError, PanicException):
+        found = None
+    if found is None:
+        # Slowly, to say in which line.
+        kept = _whole(text, part, line, remarks, is_last=is_last)
+        try:
+            found = _decoded(_lines(kept))
+        except (PolarsError, PanicException):
+            raise Unusable(f"{text.path}: its lines are not what k6 writes; run k6 with its output json=FILE") from None
+    data = pl.col("data").struct
+    tags = data.field("tags").struct
+    return found.filter((pl.col("type") == "Point") & pl.col("metric").is_in(_METRICS)).select(
+        metric_name=pl.col("metric"),
+        timestamp=data.field("time"),
+        metric_value=data.field("value").cast(pl.String),
+        **{name: tags.field(name) for name in _TAGS},
+    )
+
+
+def _lines(part: bytes) -> pl.DataFrame:
+    """The lines that are not blank, in one column."""
+    if not part.strip():
+        return pl.DataFrame(schema={_LINE: pl.String})
+    frame = pl.read_csv(
+        part, has_header=False, separator="\x01", quote_char=None, schema={_LINE: pl.String}, truncate_ragged_lines=True
+    )
+    return frame.select(pl.col(_LINE).str.strip_chars()).filter(pl.col(_LINE) != "")
+
+
+def _decoded(lines: pl.DataFrame) -> pl.DataFrame:
+    """The lines that name a metric which is wanted; only these are decoded, since there are many others."""
+    wanted = lines.filter(pl.col(_LINE).str.contains_any([f'"{name}"' for name in _METRICS]))
+    if not len(wanted):
+        return pl.DataFrame(schema=_SCHEMA)
+    return wanted.select(pl.col(_LINE).str.json_decode(pl.Struct(_SCHEMA))).unnest(_LINE)
+
+
+def _whole(text: Text, part: bytes, line: int, remarks: Remarks, *, is_last: bool) -> bytes:
+    """The lines without a last one that was cut short. Unusable if another is damaged."""
+    lines = part.split(b"\n")
+    for at, one in enumerate(lines):
+        if not one.strip():
+            continue
+        try:
+            known = isinstance(json.loads(one), dict)
+        except (ValueError, RecursionError):
+            known = False
+        if known:
+            continue
+        if is_last and at == len(lines) - 1:
+            remarks.add(Kind.SKIPPED, "the last line was cut short: left out", line=line + at)
+            return b"\n".join(lines[:at])
+        raise Unusable(f"{text.path}:{line + at}: is not a whole object; delete the line, or copy the file again")
+    return part

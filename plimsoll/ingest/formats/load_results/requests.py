@@ -1,0 +1,165 @@
+"""Requests, one by one, as series: how many were begun, done and failed, and how long they took.
+
+The series are of the host that `DRIVER` names, since what a driver sees is of the whole system: `load_driver` counts
+all requests, `load_driver_operation` those of each operation.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from plimsoll.ingest.formats.load_results.names import DRIVER, OTHER, driver_series
+from plimsoll.model.errors import Unusable
+from plimsoll.model.log import Log, Times, Values
+from plimsoll.model.remark import Kind, Remarks, counted
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND, Zone
+
+# Our choices: enough requests in each step for its percentiles, and enough steps for a short run.
+_STEPS = ((600, 10), (60, 5), (0, 1))  # a run of so many seconds, and the length of its steps in seconds
+_MOST_OPERATIONS = 30
+_LONGEST_DAYS = 31
+_PERCENTILES = (0.5, 0.95, 0.99)
+__all__ = ["DRIVER", "Requests", "log_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Requests:
+    """Requests in any order: when each began and ended (UTC ns), its operation, and whether it failed.
+
+    `failed` is None where the file does not say it. `users` are how many users were at work: times (UTC ns) and
+    numbers, each of which holds until the next.
+    """
+
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+    operation: pl.Series
+    failed: NDArray[np.bool_] | None
+    users: tuple[Times, Values] | None = None
+
+
+def log_of(path: Path, name: str, requests: Requests, remarks: Remarks) -> Log:
+    """The log of some requests. Unusable if there are none, or they reach over more than a month."""
+    if not len(requests.start):
+        raise Unusable(f"{path}: holds no request that can be read; is it the file of a run that sent some?")
+    edges = _edges(path, requests)
+    at = np.clip(_edge(requests.end, edges) - 1, 0, len(edges) - 2)
+    codes, operations = _operations(requests.operation, remarks)
+    frame = pl.DataFrame({"step": at, "operation": codes, "took": (requests.end - requests.start) / SECOND})
+    if requests.failed is not None:
+        frame = frame.with_columns(failed=pl.Series(requests.failed))
+    columns: dict[Series, Values] = {}
+    _add(columns, None, frame, edges)
+    seconds = np.diff(edges) / SECOND
+    begun = np.bincount(_step(requests.start, edges), minlength=len(seconds)) / seconds
+    columns[driver_series("requests_begun")] = begun
+    columns[driver_series("in_flight")] = _in_flight(requests, edges)
+    if requests.users is not None:
+        columns[driver_series("users")] = _mean_of_steps(*requests.users, edges)
+    if len(operations) > 1:
+        for code, operation in enumerate(operations):
+            _add(columns, operation, frame.filter(pl.col("operation") == code), edges)
+    values = tuple(pl.Series(one, dtype=pl.Float64, nan_to_null=True) for one in columns.values())
+    return Log(path, name, edges[1:], values, tuple(columns), Zone.parse("UTC"), tuple(remarks))
+
+
+def _edges(path: Path, requests: Requests) -> Times:
+    """The ends of the steps that the run is divided into; the last one may be up to half as long again."""
+    start, end = int(requests.start.min()), int(requests.end.max())
+    seconds = (end - start) / SECOND
+    if seconds > _LONGEST_DAYS * 86400:
+        raise Unusable(
+            f"{path}: its requests reach over {seconds / 86400:,.0f} days; where a time is damaged, delete its line, "
+            "and where several runs were joined, read each by itself"
+        )
+    step = next(length for least, length in _STEPS if seconds >= least) * SECOND
+    count = max(round((end - start) / step), 1)
+    edges = start + np.arange(count + 1, dtype=np.int64) * step
+    edges[-1] = max(end, start + SECOND // 1000)
+    return edges
+
+
+def _step(times: Times, edges: Times) -> Times:
+    """The step in which each time lies; the length of all but the last is that of the first."""
+    return np.clip((times - edges[0]) // (edges[1] - edges[0]), 0, len(edges) - 2)
+
+
+def _edge(times: Times, edges: Times) -> Times:
+    """The first edge at or after each time."""
+    return np.clip(-((edges[0] - times) // (edges[1] - edges[0])), 0, len(edges) - 1)
+
+
+def _operations(names: pl.Series, remarks: Remarks) -> tuple[pl.Series, list[str]]:
+    """A number for the operation of each request, and the operations; the rarest of many together."""
+    counts = names.value_counts(sort=True)
+    every = counts[names.name].to_list()
+    kept = every if len(every) <= _MOST_OPERATIONS else every[: _MOST_OPERATIONS - 1]
+    kept = sorted(kept)
+    if len(kept) < len(every):
+        remarks.add(
+            Kind.NOTED,
+            f"{counted(len(every), 'operation')}: the {len(kept)} with most requests are kept apart, the others are "
+            f'one, "{OTHER}"; give requests whose addresses differ one name in the script',
+        )
+    codes = names.replace_strict(kept, range(len(kept)), default=len(kept), return_dtype=pl.Int64)
+    return codes, kept if len(kept) == len(every) else [*kept, OTHER]
+
+
+def _add(columns: dict[Series, Values], operation: str | None, frame: pl.DataFrame, edges: Times) -> None:
+    """Add the series of some requests that are told when they end."""
+    count, seconds = len(edges) - 1, np.diff(edges) / SECOND
+    what = [pl.len().alias("n"), pl.col("took").mean().alias("mean")]
+    what += [pl.col("took").quantile(one, "linear").alias(f"p{one * 100:.0f}") for one in _PERCENTILES]
+    if "failed" in frame.columns:
+        what.append(pl.col("failed").sum().alias("failed"))
+    steps = frame.group_by("step").agg(what)
+    at = steps["step"].to_numpy()
+
+    def column(name: str, otherwise: float) -> Values:
+        filled = np.full(count, otherwise)
+        filled[at] = steps[name].to_numpy()
+        return filled
+
+    done = column("n", 0)
+    columns[driver_series("requests", operation)] = done / seconds
+    if "failed" in frame.columns:
+        failed = column("failed", 0)
+        columns[driver_series("errors", operation)] = failed / seconds
+        share = np.divide(100 * failed, done, out=np.full(count, np.nan), where=done > 0)
+        columns[driver_series("error_percent", operation)] = share
+    for name in ("mean", *(f"p{one * 100:.0f}" for one in _PERCENTILES)):
+        columns[driver_series(f"response_{name}_s", operation)] = column(name, np.nan)
+
+
+def _in_flight(requests: Requests, edges: Times) -> Values:
+    """The mean number of requests that were begun and not yet done, in each step."""
+    waited = _waited(requests.start, edges) - _waited(requests.end, edges)
+    return np.diff(waited) / (np.diff(edges) / SECOND)
+
+
+def _waited(times: Times, edges: Times) -> Values:
+    """For each edge, the time since all `times` before it, added up (s)."""
+    at = _edge(times, edges)
+    before = np.cumsum(np.bincount(at, minlength=len(edges)))
+    sums = np.cumsum(np.bincount(at, weights=(times - edges[0]) / SECOND, minlength=len(edges)))
+    return (edges - edges[0]) / SECOND * before - sums
+
+
+def _mean_of_steps(times: Times, values: Values, edges: Times) -> Values:
+    """The mean in each step of a number that holds until the next one; NaN before the first."""
+    order = np.argsort(times, kind="stable")
+    times, values = times[order], values[order]
+    found = np.full(len(edges) - 1, np.nan)
+    for at, (start, end) in enumerate(pairwise(edges.tolist())):
+        first, last = np.searchsorted(times, [start, end], side="right").tolist()
+        inside = slice(max(first - 1, 0), max(last, 1))
+        held = np.clip(times[inside], start, end)
+        if times[inside][0] <= end:
+            lengths = np.diff(np.append(held, end)).astype(np.float64)
+            whole = float(lengths.sum())
+            found[at] = float((lengths * values[inside]).sum() / whole) if whole else float(values[inside][-1])
+    return found

@@ -1,0 +1,148 @@
+"""Results of load drivers: one run, written as each driver writes it, gives the same series, which are the run's."""
+
+import json
+from datetime import UTC, datetime
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from plimsoll.ingest.read import read_log
+
+START_MS = 1_700_000_000_000
+OPERATIONS = ("home", "search", "pay")
+
+
+@pytest.fixture(scope="module")
+def run():
+    """Requests as (start ms, ms taken, operation, succeeded), in order of their ends, over 20 minutes."""
+    rng = np.random.default_rng(7)
+    starts = np.sort(rng.integers(0, 1_199_000, 6000)).tolist()
+    starts[0] = 0
+    took = [min(round(one), 20_000) for one in rng.gamma(2.0, 90.0, 6000)]
+    rows = [
+        (START_MS + start, length, OPERATIONS[int(rng.integers(3))], bool(rng.random() > 0.05))
+        for start, length in zip(starts, took, strict=True)
+    ]
+    return sorted(rows, key=lambda one: one[0] + one[1])
+
+
+def as_jtl(run):
+    rows = [
+        f"{at},{took},{name},200,OK,T 1-1,text,{str(good).lower()},,9,9,3,3,u,1,0,1" for at, took, name, good in run
+    ]
+    head = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,"
+    return "\n".join([head + "sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect", *rows, ""])
+
+
+def as_xml(run):
+    rows = [
+        f'<httpSample t="{took}" ts="{at}" s="{str(good).lower()}" lb="{name}" rm="OK" ng="3" na="3"/>'
+        for at, took, name, good in run
+    ]
+    return "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', '<testResults version="1.2">', *rows, "</testResults>"])
+
+
+def as_k6_csv(run):
+    head = "metric_name,timestamp,metric_value,check,error,error_code,expected_response,group,method,name,status,url"
+    rows = [
+        f"{metric},{at + took},{value},,,,{str(good).lower()},,GET,{name},200,{name}"
+        for at, took, name, good in run
+        for metric, value in (("http_reqs", 1), ("http_req_duration", took), ("http_req_waiting", took / 2))
+    ]
+    users = [f"vus,{START_MS + at},3,,,,,,,,," for at in range(0, 1_200_000, 1000)]
+    return "\n".join([head, *rows, *users, ""])
+
+
+def as_k6_json(run):
+    def line(metric, at, value, **tags):
+        time = datetime.fromtimestamp(at / 1000, UTC).isoformat()
+        return json.dumps({"metric": metric, "type": "Point", "data": {"time": time, "value": value, "tags": tags}})
+
+    rows = [
+        line("http_req_duration", at + took, took, name=name, status="200", expected_response=str(good).lower())
+        for at, took, name, good in run
+    ]
+    users = [line("vus", START_MS + at, 3) for at in range(0, 1_200_000, 1000)]
+    return "\n".join(['{"type":"Metric","data":{"name":"vus"},"metric":"vus"}', *users, *rows, ""])
+
+
+def as_gatling(run):
+    rows = [f"REQUEST\t\t{name}\t{at}\t{at + took}\t{'OK' if good else 'KO'}\t " for at, took, name, good in run]
+    users = [f"USER\tU\tSTART\t{START_MS}"] * 3
+    return "\n".join([f"RUN\ta.B\tb\t{START_MS}\t \t3.9.5", *users, *rows, ""])
+
+
+WRITERS = [as_jtl, as_xml, as_k6_csv, as_k6_json, as_gatling]
+
+
+def series_of(log, field, operation=None):
+    return next(
+        log.column(at) for at, one in enumerate(log.series) if one.field == field and one.tag("operation") == operation
+    )
+
+
+def expected(run, edges, operation):
+    """The requests in each step, counted one by one."""
+    own = [one for one in run if operation in (None, one[2])]
+    for start, end in pairwise(edges):
+        yield [one for one in own if start < one[0] + one[1] <= end]
+
+
+@pytest.mark.parametrize("write", WRITERS)
+@pytest.mark.parametrize("operation", [None, "search"])
+def test_series_are_those_of_the_requests(tmp_path, run, write, operation):
+    path = tmp_path / "results"
+    path.write_text(write(run), encoding="utf-8")
+    log = read_log(path)
+    assert not log.remarks
+    edges = [min(at for at, *_ in run), *(log.times // 10**6).tolist()]
+    assert log.interval == 10 * 10**9
+    steps = list(expected(run, edges, operation))
+    lengths = np.diff(edges) / 1000
+    done = np.array([len(one) for one in steps])
+    assert done.sum() == sum(operation in (None, one[2]) for one in run)
+    failed = np.array([sum(not good for *_, good in one) for one in steps])
+    np.testing.assert_allclose(series_of(log, "requests", operation), done / lengths)
+    np.testing.assert_allclose(series_of(log, "errors", operation), failed / lengths)
+    for field, share in (("response_p50_s", 50), ("response_p95_s", 95), ("response_p99_s", 99)):
+        wanted = [np.percentile([took for _, took, *_ in one], share) / 1000 if one else np.nan for one in steps]
+        np.testing.assert_allclose(series_of(log, field, operation), wanted, rtol=1e-9)
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_users_and_requests_in_flight(tmp_path, run, write):
+    path = tmp_path / "results"
+    path.write_text(write(run), encoding="utf-8")
+    log = read_log(path)
+    users = series_of(log, "users")
+    np.testing.assert_allclose(users[~np.isnan(users)], 3)
+    # By sampling each millisecond of some steps.
+    edges = [START_MS, *(log.times // 10**6).tolist()]
+    for step in (0, 17, len(edges) - 2):
+        moments = np.arange(edges[step], edges[step + 1]) + 0.5
+        counts = np.sum([(moments > at) & (moments < at + took) for at, took, *_ in run], axis=0)
+        assert series_of(log, "in_flight")[step] == pytest.approx(counts.mean(), abs=1e-6)
+
+
+def test_of_many_operations_the_rarest_are_one(tmp_path):
+    rows = [(START_MS + at, 100, f"page {at % 50 if at % 3 else 0}", True) for at in range(0, 90_000, 10)]
+    path = tmp_path / "results"
+    path.write_text(as_jtl(rows), encoding="utf-8")
+    log = read_log(path)
+    names = {one.tag("operation") for one in log.series} - {None}
+    assert len(names) == 30 or len(names) == len({name for _, _, name, _ in rows})
+    total = sum(series_of(log, "requests", name) for name in names)
+    np.testing.assert_allclose(total, series_of(log, "requests"))
+
+
+def test_a_block_of_json_ends_with_a_line(tmp_path, monkeypatch, run):
+    monkeypatch.setattr("plimsoll.ingest.formats.load_results.k6_json._BLOCK", 1000)
+    path = tmp_path / "results"
+    path.write_text(as_k6_json(run[:200]), encoding="utf-8")
+    in_blocks = read_log(path)
+    monkeypatch.undo()
+    whole = read_log(path)
+    assert in_blocks.series == whole.series
+    for one, other in zip(in_blocks.columns, whole.columns, strict=True):
+        assert one.equals(other)
