@@ -22,7 +22,7 @@ from plimsoll.model.log import Times
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
-from plimsoll.rules.evaluate import EVERY
+from plimsoll.rules.grid import EVERY
 from plimsoll.rules.load import load
 
 _SERIES = 60  # of a host

@@ -1,16 +1,16 @@
 """Steps the state machine of every rule over live data, from evaluation to evaluation."""
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from math import isnan, nan
-from typing import NamedTuple
 
 import numpy as np
 
 from plimsoll.alerting.buffers import Buffers
 from plimsoll.alerting.judged_now import JudgedNow
+from plimsoll.alerting.latest import Latest, Step, by_rule, rows
 from plimsoll.alerting.live_series import MOST_HOSTS, GoOn, LiveSeries, go_on
 from plimsoll.alerting.planning import Key, Planned, Site, plan
 from plimsoll.alerting.shares import shared
@@ -23,11 +23,12 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.model.value_text import quantity
 from plimsoll.rules.crossings import worst_of
-from plimsoll.rules.evaluate import EVERY, Conditions, Judge, Matrix
+from plimsoll.rules.evaluate import Judge
+from plimsoll.rules.grid import EVERY
 from plimsoll.rules.origins import Origins, series_of
-from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.states import State, Status, Truth, step
 from plimsoll.rules.subjects import host_of, host_tags
+from plimsoll.rules.tracks import Conditions
 from plimsoll.store.protocol import Store
 
 OVERLAP = 60 * SECOND  # samples that arrive later than this are not in the windows of later evaluations
@@ -36,54 +37,6 @@ _LEAST_REACH = 1800 * SECOND  # for the interval and the window of a series that
 _LEARN_EVERY = 60 * SECOND
 _PLAN_APART = 10  # times what a plan takes: whoever adds series all the time is not to have all the time
 _ACTIVE = (State.PENDING, State.FIRING)
-
-
-@dataclass(frozen=True)
-class Step:
-    """What one or several evaluations brought: changes of state in order, and what is active at the last, `at`.
-
-    `heard` are the hosts that have samples since the step before, or that came late: the evaluation, or (for these) a
-    time that is not after their newest sample.
-    """
-
-    at: int
-    transitions: Sequence[Transition]
-    readings: Sequence[Reading]
-    statuses: Mapping[Key, Status]
-    heard: Mapping[str, int]
-
-
-class Latest(NamedTuple):
-    """The last evaluations of a rule for a subject: a row of the rule's matrix."""
-
-    planned: Planned
-    matrix: Matrix
-    row: int
-
-    @property
-    def at(self) -> int:
-        """The last evaluation (UTC ns)."""
-        return int(self.matrix.times[-1])
-
-    @property
-    def healthy(self) -> Healthy:
-        """The limit."""
-        return self.matrix.healthy[self.row]
-
-    @property
-    def value(self) -> float:
-        """The reduced value; NaN if there is no data."""
-        return float(self.matrix.values[self.row, -1])
-
-    @property
-    def impossible(self) -> float:
-        """The reduced value that cannot be; NaN if it can."""
-        return float(self.matrix.impossible[self.row, -1]) if len(self.matrix.times) else nan
-
-    @property
-    def has_data(self) -> bool:
-        """Whether the condition is known."""
-        return bool(self.matrix.enter[self.row, -1] != Truth.NO_DATA)
 
 
 class LiveJudge:
@@ -265,7 +218,7 @@ class LiveJudge:
         planned, finder = plan(self._site, series, self._facts, self._check)
         share = shared(planned, self._live.hosts)
         self._planned, self._beyond = share.planned, share.beyond
-        self._by_rule = _by_rule(self._planned)
+        self._by_rule = by_rule(self._planned)
         self._find = finder.find
         self._not_judged = {}
         reach: dict[Series, int] = dict(telling)
@@ -310,7 +263,7 @@ class LiveJudge:
         key, status = one.key, self._statuses.get(one.key, Status())
         changes: list[Transition] = []
         worst = self._worst.pop(key, nan)
-        for at, enter, stay, value in _rows(found):
+        for at, enter, stay, value in rows(found):
             before, status = status, step(status, at, enter, stay, one.rule.for_)
             worst = worst_of(found.healthy, np.array([worst, value])) if status.state in _ACTIVE else nan
             if status.state != before.state and (status.state in _ACTIVE or before.state in _ACTIVE):
@@ -361,25 +314,6 @@ class LiveJudge:
             for key, status in self._statuses.items()
             if status.state == State.FIRING
         ]
-
-
-def _by_rule(planned: Sequence[Planned]) -> list[list[Planned]]:
-    """What is planned, by rule as it applies: hosts may have limits and severities of their own."""
-    found: dict[str, list[list[Planned]]] = {}
-    for one in planned:
-        alike = found.setdefault(one.rule.id, [])
-        some = next((some for some in alike if some[0].rule is one.rule or some[0].rule == one.rule), None)
-        if some is None:
-            alike.append([one])
-        else:
-            some.append(one)
-    return [some for alike in found.values() for some in alike]
-
-
-def _rows(found: Conditions) -> Iterator[tuple[int, Truth, Truth, float]]:
-    columns = (found.times.tolist(), found.enter.tolist(), found.stay.tolist(), found.values.tolist())
-    for at, enter, stay, value in zip(*columns, strict=True):
-        yield at, Truth(enter), Truth(stay), value
 
 
 def _change(one: Planned, found: Conditions, at: int, before: Status, after: Status, value: float) -> Transition:

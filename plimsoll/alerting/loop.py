@@ -27,7 +27,7 @@ from plimsoll.model.log import Times
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, duration_text
-from plimsoll.rules.evaluate import EVERY
+from plimsoll.rules.grid import EVERY
 from plimsoll.rules.states import State, Status
 from plimsoll.rules.subjects import host_of, host_tags
 from plimsoll.store.protocol import Store

@@ -15,10 +15,12 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.rules.crossings import worst_of
-from plimsoll.rules.evaluate import EVERY, Conditions, Judge
+from plimsoll.rules.evaluate import Judge
+from plimsoll.rules.grid import EVERY
 from plimsoll.rules.origins import series_of
 from plimsoll.rules.states import State, Truth, run
 from plimsoll.rules.subjects import host_of, host_tags
+from plimsoll.rules.tracks import Conditions
 from plimsoll.store.protocol import Store
 
 _BEFORE = 7200 * SECOND  # longer than any window and `for`, so that what was pending at the start is known

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from plimsoll.analysis.dependence import effective_in_window
-from plimsoll.analysis.ramps import Floats
+from plimsoll.analysis.levels.ramps import Floats
 
 _STEPS = (1, 2, 8, 16)
 _OUTLIER = 12.0  # medians of the squared differences: larger ones count as this

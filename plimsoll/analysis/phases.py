@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from plimsoll.analysis.filters import median_filter
-from plimsoll.analysis.plateaus import Plateau, plateaus
-from plimsoll.analysis.ramp_fit import NEAR, RampFit, Side
-from plimsoll.analysis.ramps import Floats
-from plimsoll.analysis.steadiness import NotSteady, not_steady
+from plimsoll.analysis.levels.plateaus import Plateau, plateaus
+from plimsoll.analysis.levels.ramp_fit import NEAR, RampFit, Side
+from plimsoll.analysis.levels.ramps import Floats
+from plimsoll.analysis.levels.steadiness import NotSteady, not_steady
 from plimsoll.model.log import Times, Values
 from plimsoll.model.samples import Samples
 

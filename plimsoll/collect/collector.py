@@ -12,7 +12,7 @@ from plimsoll.collect.sources import disks, file_systems, kernel, memory, networ
 from plimsoll.collect.sources.reading import Group, Reading
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
-from plimsoll.rules.evaluate import EVERY
+from plimsoll.rules.grid import EVERY
 
 _log = logging.getLogger(__name__)
 

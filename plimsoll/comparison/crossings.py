@@ -16,7 +16,7 @@ from plimsoll.comparison.compare import Comparison
 from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Values
 from plimsoll.review.findings import Finding
-from plimsoll.rules.evaluate import Track
+from plimsoll.rules.tracks import Track
 
 _CHANCE = 0.001  # of a false alarm: many limits are judged at once
 _LONG = 0.1  # of the time beyond a limit, that nothing of the kind in the baseline makes certain; our choice

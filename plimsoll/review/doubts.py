@@ -16,8 +16,9 @@ from plimsoll.review.bad_counters import MOST_IMPOSSIBLE, BadCounter
 from plimsoll.review.findings import Finding, Outcome
 from plimsoll.review.sentences import breach_sentence, subject_title
 from plimsoll.rules.crossings import Found, gaps_crossed
-from plimsoll.rules.evaluate import EVERY, Track
+from plimsoll.rules.grid import EVERY
 from plimsoll.rules.subjects import Subject
+from plimsoll.rules.tracks import Track
 
 _MOST_NAMED = 3
 _SIDES = {"lower": "below", "higher": "above", "either": "off"}

@@ -21,12 +21,12 @@ from plimsoll.rules.crossings import (
     time_crossed,
     worst_value,
 )
-from plimsoll.rules.evaluate import Track
 from plimsoll.rules.schema.field_types import Resource
 from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.states import Truth
 from plimsoll.rules.subjects import Subject
+from plimsoll.rules.tracks import Track
 
 
 class Outcome(StrEnum):

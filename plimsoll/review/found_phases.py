@@ -10,15 +10,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from plimsoll.analysis.levels.ramp_fit import NEAR
+from plimsoll.analysis.levels.steadiness import NotSteady
 from plimsoll.analysis.phases import Boundary, SteadyState, steady_state
-from plimsoll.analysis.ramp_fit import NEAR
-from plimsoll.analysis.steadiness import NotSteady
 from plimsoll.model.remark import counted
 from plimsoll.model.run import Phase
 from plimsoll.model.times import duration_text
 from plimsoll.model.value_text import percent
 from plimsoll.review.load import Load
-from plimsoll.rules.evaluate import EVERY
+from plimsoll.rules.grid import EVERY
 
 STEADY, RAMP_UP = "steady", "ramp-up"
 _MOST_TRIED = 4  # load signals; the first that tells is believed

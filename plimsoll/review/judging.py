@@ -21,14 +21,16 @@ from plimsoll.review.signal_samples import signal_samples
 from plimsoll.review.stand_ins import without_stand_ins
 from plimsoll.review.superseded import supersede
 from plimsoll.rules.crossings import longest_stretch, share_of_time, time_crossed
-from plimsoll.rules.evaluate import Judge, Track, grid
+from plimsoll.rules.evaluate import Judge
 from plimsoll.rules.fields import transformed
+from plimsoll.rules.grid import grid
 from plimsoll.rules.host_filter import fitted, hosts_text
 from plimsoll.rules.origins import Origin, SeriesOrigin, recorded_as
 from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.signal_finder import Finder
 from plimsoll.rules.states import State
 from plimsoll.rules.subjects import Subject, has_object, host_of, host_tags, hosts_of
+from plimsoll.rules.tracks import Track
 
 
 def judge(

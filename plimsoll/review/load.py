@@ -8,7 +8,7 @@ from typing import get_args
 
 import numpy as np
 
-from plimsoll.analysis.plateaus import Plateau, plateaus
+from plimsoll.analysis.levels.plateaus import Plateau, plateaus
 from plimsoll.model.log import Values
 from plimsoll.model.samples import Samples
 from plimsoll.review.recorded_signals import RecordedSignals

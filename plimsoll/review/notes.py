@@ -8,10 +8,10 @@ from plimsoll.model.remark import counted
 from plimsoll.model.times import duration_text
 from plimsoll.review.findings import Finding, Outcome
 from plimsoll.review.sentences import often
-from plimsoll.rules.evaluate import Track
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
+from plimsoll.rules.tracks import Track
 from plimsoll.rules.wording import limit_text
 
 

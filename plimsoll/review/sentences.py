@@ -8,8 +8,8 @@ from plimsoll.model.times import duration_text
 from plimsoll.model.value_text import percent, quantity
 from plimsoll.review.findings import Finding, Outcome
 from plimsoll.rules.crossings import Crossing
-from plimsoll.rules.evaluate import Track
 from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.tracks import Track
 from plimsoll.rules.wording import is_sample, reduced_text, reduction, should_text
 
 _SIDE = {"lower": "below its limit", "higher": "above its limit", "either": "off its limit"}

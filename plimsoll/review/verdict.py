@@ -13,7 +13,7 @@ from plimsoll.review.doubts import Doubt
 from plimsoll.review.findings import CROSSED, JUDGED, Finding, Outcome
 from plimsoll.review.groups import Group, crossed_groups
 from plimsoll.review.sentences import breach_sentence, crossed_clause, place, should, subject_title, worst_text
-from plimsoll.rules.evaluate import EVERY
+from plimsoll.rules.grid import EVERY
 
 
 class Verdict(StrEnum):

@@ -10,7 +10,8 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import duration_text
 from plimsoll.rules.crossings import crossings, worst_value
-from plimsoll.rules.evaluate import Judge, Track, grid
+from plimsoll.rules.evaluate import Judge
+from plimsoll.rules.grid import grid
 from plimsoll.rules.host_filter import applies, hosts_text
 from plimsoll.rules.schema.field_types import Fact
 from plimsoll.rules.schema.pack import Case, Rule
@@ -19,6 +20,7 @@ from plimsoll.rules.schema.strict_yaml import suggest
 from plimsoll.rules.signal_finder import Finder
 from plimsoll.rules.states import Truth
 from plimsoll.rules.subjects import Subject, is_total
+from plimsoll.rules.tracks import Track
 
 _HOST = "host"
 _FIELD = "value"

@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plimsoll.model.log import Times, Values
-from plimsoll.rules.evaluate import EVERY, Track
+from plimsoll.rules.grid import EVERY
 from plimsoll.rules.runs import NOT_JUDGED
 from plimsoll.rules.schema.healthy import Healthy
 from plimsoll.rules.states import State, Truth
+from plimsoll.rules.tracks import Track
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,92 +10,23 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from plimsoll.model.errors import Unusable
 from plimsoll.model.log import Times, Values
-from plimsoll.model.parameters import Parameter
 from plimsoll.model.run import Phase, Planned
 from plimsoll.model.samples import Samples
 from plimsoll.model.sampling import within
 from plimsoll.model.series import Series
-from plimsoll.model.times import SECOND, duration_text, utc
 from plimsoll.rules.origins import Origin, Origins, WeightedOrigin, origin_for, series_of
 from plimsoll.rules.possible import possible
-from plimsoll.rules.runs import Runs
 from plimsoll.rules.schema.healthy import Healthy, holds
 from plimsoll.rules.schema.pack import Condition, Further, Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.signal_values import Facts, SignalValues
-from plimsoll.rules.states import State, States, Truth, Truths, run_rows
+from plimsoll.rules.states import State, Truth, Truths, run_rows
 from plimsoll.rules.subjects import Subject
+from plimsoll.rules.tracks import Conditions, Matrix, Track
 from plimsoll.rules.weighted import is_idle
 
-EVERY = 10 * SECOND
-_MOST_EVALUATIONS = 20_000_000
 _MOST_CELLS = 2_000_000  # evaluations times subjects that are judged at once; more need memory and are no faster
-
-
-@dataclass(frozen=True, eq=False)
-class Track:
-    """A rule judged for one subject, with one row per evaluation.
-
-    Attributes:
-        subject: The host or instance.
-        healthy: The limit, scaled for this subject.
-        window: The window (ns) after widening.
-        times: The evaluations (UTC ns).
-        values: The rule's own reduced values; NaN for no data.
-        truths: The condition; false where only `recover` keeps an alert firing.
-        states: The state after each evaluation.
-        others_hold: Whether all other conditions of the rule held.
-        impossible: Reduced values that the signal cannot have, which are no data; NaN elsewhere.
-        phase_known: Whether the phases of the run were known, if the rule is for one.
-        other_windows: Windows (ns) of parts of the log that were sampled at another interval.
-    """
-
-    subject: Subject
-    healthy: Healthy
-    window: int
-    times: Times
-    values: Values
-    truths: Truths
-    states: States
-    others_hold: NDArray[np.bool_]
-    impossible: Values
-    phase_known: bool = True
-    other_windows: Sequence[int] = ()
-
-    @cached_property
-    def runs(self) -> Runs:
-        """The runs of equal truth."""
-        return Runs.of(self.truths, self.states)
-
-    @cached_property
-    def judged(self) -> int:
-        """How many evaluations had data."""
-        return self.runs.count(Truth.TRUE) + self.runs.count(Truth.FALSE)
-
-
-@dataclass(frozen=True, eq=False)
-class Conditions:
-    """The conditions of a rule for one subject, with one row per evaluation.
-
-    Attributes:
-        healthy: The limit, scaled for this subject.
-        times: The evaluations (UTC ns).
-        values: The rule's own reduced values; NaN for no data.
-        enter: The condition for leaving OK.
-        stay: The condition for remaining pending or firing; differs from `enter` if the rule has a `recover` limit.
-        others_hold: Whether all other conditions of the rule held.
-        impossible: Reduced values that the signal cannot have, which are no data; NaN elsewhere.
-    """
-
-    healthy: Healthy
-    times: Times
-    values: Values
-    enter: Truths
-    stay: Truths
-    others_hold: NDArray[np.bool_]
-    impossible: Values
 
 
 @dataclass(frozen=True)
@@ -137,7 +68,7 @@ class Judge:
         """The conditions of a rule for one subject at the evaluations `at`, which the state machine then steps over."""
         return next(self.matrices(rule, [(subject, origin)], at)).row(0)
 
-    def _tracks(self, rule: Rule, found: "Matrix") -> Iterator[Track]:
+    def _tracks(self, rule: Rule, found: Matrix) -> Iterator[Track]:
         inside = self._inside(rule, found.times)
         enter, values, together, odd = found.enter, found.values, found.others_hold, found.impossible
         if inside.all():
@@ -155,7 +86,7 @@ class Judge:
             used = sorted({one for _, one in others} - {window})
             yield Track(subject, found.healthy[row], window, *columns, known, used)
 
-    def matrices(self, rule: Rule, subjects: Sequence[tuple[Subject, Origin]], at: Times) -> Iterator["Matrix"]:
+    def matrices(self, rule: Rule, subjects: Sequence[tuple[Subject, Origin]], at: Times) -> Iterator[Matrix]:
         """The conditions for the subjects, in their order; those whose evaluations differ are apart."""
         some: list[tuple[Subject, Origin]] = []
         for one in subjects:
@@ -177,7 +108,7 @@ class Judge:
         subjects: Sequence[tuple[Subject, Origin]],
         at: Times,
         borders: Sequence[tuple[int, int]] = (),
-    ) -> "Matrix":
+    ) -> Matrix:
         healthy = [self._scaled(rule.healthy, rule, subject) for subject, _ in subjects]
         values = self._values.rows(rule, [origin for _, origin in subjects], at)
         if borders:
@@ -288,47 +219,6 @@ class Judge:
         if np.all(can_be):
             return values, np.broadcast_to(np.nan, values.shape)
         return np.where(can_be, values, np.nan), np.where(can_be, np.nan, values)
-
-
-@dataclass(frozen=True, eq=False)
-class Matrix:
-    """The conditions of a rule for several subjects: a row each, a column for each evaluation."""
-
-    subjects: Sequence[tuple[Subject, Origin]]
-    healthy: Sequence[Healthy]
-    times: Times
-    values: Values
-    enter: Truths
-    stay: Truths
-    others_hold: NDArray[np.bool_]
-    impossible: Values
-
-    def row(self, at: int) -> Conditions:
-        """The conditions for one subject."""
-        columns = self.values[at], self.enter[at], self.stay[at], self.others_hold[at], self.impossible[at]
-        return Conditions(self.healthy[at], self.times, *columns)
-
-
-def grid(times: Times, every: int = EVERY, reach: int = 0) -> Times:
-    """The evaluations of a recording: from the first grid point at or after the first sample to the
-    first at or after the last.
-
-    Of a pause longer than `reach` (the longest window) only the first evaluation without data is kept: the others
-    change no state. Unusable if there are still too many evaluations to hold in memory.
-    """
-    if not len(times):
-        return np.empty(0, dtype=np.int64)
-    pauses = np.flatnonzero(np.diff(times) > reach + 2 * every)
-    starts = -(-times[np.concatenate(([0], pauses + 1))] // every) * every
-    ends = np.concatenate((times[pauses] + reach + every, [-(-times[-1] // every) * every]))
-    counts = (ends - starts) // every + 1
-    if counts.sum() > _MOST_EVALUATIONS:
-        raise Unusable(
-            f"the samples lie too far apart to be judged every {duration_text(every)}: {len(times)} rows from "
-            f"{utc(int(times[0])):%Y-%m-%d} to {utc(int(times[-1])):%Y-%m-%d}; choose a part "
-            f"with {Parameter.FROM} and {Parameter.TO}"
-        )
-    return np.concatenate([np.arange(s, e + 1, every) for s, e in zip(starts.tolist(), ends.tolist(), strict=True)])
 
 
 def _hold(healthy: Sequence[Healthy], values: Values) -> NDArray[np.bool_]:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from plimsoll.model.points import Points
 from plimsoll.model.times import SECOND
 from plimsoll.receive.writing import Busy, NotWritten, Writing
-from plimsoll.rules.evaluate import EVERY
+from plimsoll.rules.grid import EVERY
 
 # Gives the points of now (UTC ns).
 Source: TypeAlias = Callable[[int], Points]

@@ -13,7 +13,8 @@ from plimsoll.model.samples import Samples
 from plimsoll.model.sampling import sampling_interval
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
-from plimsoll.rules.evaluate import EVERY, Judge, grid
+from plimsoll.rules.evaluate import Judge
+from plimsoll.rules.grid import EVERY, grid
 from plimsoll.rules.load import Catalogue
 from plimsoll.rules.schema.pack import Pack, Rule
 from plimsoll.rules.schema.signal import Signal

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 
-from plimsoll.analysis.plateaus import plateaus
+from plimsoll.analysis.levels.plateaus import plateaus
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND
 

@@ -3,7 +3,7 @@
 import pytest
 from scipy import special
 
-from plimsoll.analysis.steadiness import BLOCKS
+from plimsoll.analysis.levels.steadiness import BLOCKS
 
 
 @pytest.mark.parametrize(("blocks", "exceeded"), BLOCKS.items())

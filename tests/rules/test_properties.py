@@ -13,7 +13,8 @@ from plimsoll.model.samples import Recorded, Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.rules.crossings import crossings
-from plimsoll.rules.evaluate import Judge, grid
+from plimsoll.rules.evaluate import Judge
+from plimsoll.rules.grid import grid
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.signal_finder import Finder

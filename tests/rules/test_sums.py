@@ -6,7 +6,8 @@ import pytest
 from plimsoll.model.samples import Samples
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
-from plimsoll.rules.evaluate import Judge, grid
+from plimsoll.rules.evaluate import Judge
+from plimsoll.rules.grid import grid
 from plimsoll.rules.load import load_packs, load_signals
 from plimsoll.rules.origins import origin_for
 from plimsoll.rules.processor_numbers import same_processor

@@ -12,7 +12,8 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.review.judging import outcome_of
 from plimsoll.rules.crossings import share_of_time, time_crossed
-from plimsoll.rules.evaluate import Judge, grid
+from plimsoll.rules.evaluate import Judge
+from plimsoll.rules.grid import grid
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.signal_finder import Finder

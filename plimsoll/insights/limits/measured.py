@@ -16,11 +16,11 @@ from plimsoll.review.findings import Finding
 from plimsoll.review.needed import is_linux, needed
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import limit_of
-from plimsoll.rules.evaluate import Track
 from plimsoll.rules.load import load
 from plimsoll.rules.schema.pack import Rule
 from plimsoll.rules.schema.signal import Pressure
 from plimsoll.rules.subjects import Subject
+from plimsoll.rules.tracks import Track
 
 Mask = NDArray[np.bool_]
 _ROWS_PER_PART = 3

@@ -13,9 +13,9 @@ from itertools import pairwise
 import numpy as np
 
 from plimsoll.analysis.filters import median_filter
-from plimsoll.analysis.segmentation import Described, described
-from plimsoll.analysis.segments import Piece
-from plimsoll.analysis.transitions import step, transition
+from plimsoll.analysis.levels.segmentation import Described, described
+from plimsoll.analysis.levels.segments import Piece
+from plimsoll.analysis.levels.transitions import step, transition
 from plimsoll.model.log import Values
 from plimsoll.model.samples import Samples
 

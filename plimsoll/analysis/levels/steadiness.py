@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from plimsoll.analysis.filters import moving_mean
-from plimsoll.analysis.ramp_fit import RampFit
-from plimsoll.analysis.ramps import PLATEAUS, Flags, Floats, whitened
+from plimsoll.analysis.levels.ramp_fit import RampFit
+from plimsoll.analysis.levels.ramps import PLATEAUS, Flags, Floats, whitened
 
 _SHORTEST = 0.1  # of the run
 _FEWEST = 8  # bins

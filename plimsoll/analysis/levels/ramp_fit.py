@@ -4,8 +4,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from plimsoll.analysis.levels.ramps import (
+    ALL_SHAPES,
+    PARAMETERS,
+    SIMPLE_SHAPES,
+    Flags,
+    Floats,
+    Places,
+    Ramps,
+    ramp,
+    whitened,
+)
 from plimsoll.analysis.local_noise import Noise
-from plimsoll.analysis.ramps import ALL_SHAPES, PARAMETERS, SIMPLE_SHAPES, Flags, Floats, Places, Ramps, ramp, whitened
 
 NEAR = 0.02  # of the run: how close a boundary should be to the true one
 _COARSE = np.concatenate([np.arange(0.01, 0.05, 0.008), np.arange(0.05, 0.91, 0.035)])

@@ -7,7 +7,7 @@ import numpy as np
 
 from plimsoll.analysis.dependence import effective_samples
 from plimsoll.analysis.filters import median_filter
-from plimsoll.analysis.segments import Partitions, Piece
+from plimsoll.analysis.levels.segments import Partitions, Piece
 from plimsoll.model.log import Values
 
 _FLOOR = 0.005  # of the range, for the deviation of noise: stairs of lower steps are a ramp
