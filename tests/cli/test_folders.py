@@ -116,6 +116,7 @@ RECORDINGS = {
     "vmstat.txt": b"procs -----------memory---------- ---swap--\n r  b   swpd   free\n",
     "log.xlsx": sheet(r"\\WEB02\Processor(_Total)\% Processor Time"),
     "protected.xls": OLE,
+    "results.csv": b"timeStamp,elapsed,label,responseCode,bytes\n2008/01/15 10:00:00,120,Home,200,5120\n",
 }
 
 
@@ -132,8 +133,6 @@ BYSTANDERS = {
     "empty.txt": b"",
     "empty": b"",
     "zeros.bin": bytes(5000),
-    "results.jtl": b"timeStamp,elapsed,label,responseCode,bytes,Latency\n1200387720000,120,Home,200,5120,80\n",
-    "results.csv": b"timeStamp,elapsed,label,responseCode,bytes\n2008/01/15 10:00:00,120,Home,200,5120\n",
     "summary.csv": b"Label,# Samples,Average,90% Line,Error %\nHome,100,120,300,0.00%\n",
     "users.csv": b"user;number;home\nanna;42;\\\\files\\home\\anna\n",
     "users-without-header.csv": b"anna;42;Berlin\nbert;43;Paris\n",

@@ -113,7 +113,7 @@ def test_where_a_series_of_runs_changed(monkeypatch, capsys, tmp_path, tmp_path_
     asked = ("runs", "trend", "--like", "test=logon", "--store", tmp_path, "--json", written)
     status, out, _ = plimsoll(monkeypatch, capsys, *asked)
     assert status == 0
-    assert out.startswith("Became worse. 1 change in 3 signals of 14 runs, night 0 to night 13")
+    assert out.startswith("Became worse. 1 change in 2 signals of 14 runs, night 0 to night 13")
     assert len(out.splitlines()) <= 6
     asked = ("runs", "trend", "--store", tmp_path, "--markdown", "-")
     status, out, _ = plimsoll(monkeypatch, capsys, *asked)
