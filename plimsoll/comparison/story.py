@@ -61,6 +61,12 @@ def story(comparison: Comparison) -> list[str]:
     return [_load(comparison), _worse(comparison), _same(comparison)]
 
 
+def doubts_left(comparison: Comparison) -> list[str]:
+    """The doubts that no sentence of the story has said."""
+    said = " ".join(story(comparison))
+    return [one for one in doubts(comparison) if one not in said]
+
+
 def _load(comparison: Comparison) -> str:
     load, told = comparison.load, comparison.load.first
     phase = "" if comparison.phase.name == WHOLE_RUN else f" in the {comparison.phase.name} phase"

@@ -12,12 +12,11 @@ from markupsafe import Markup
 
 from plimsoll.charts.chart import Chart
 from plimsoll.comparison.compare import Comparison, Side
-from plimsoll.comparison.doubts import doubts
 from plimsoll.comparison.judging import DIFFERENT, Compared, Outcome
 from plimsoll.comparison.phases import CommonPhase
 from plimsoll.comparison.run_table import columns, run_table
 from plimsoll.comparison.sentences import by_signal, moved, place, title
-from plimsoll.comparison.story import ANSWERS, Answer, answer, story, unchanged
+from plimsoll.comparison.story import ANSWERS, Answer, answer, doubts_left, story, unchanged
 from plimsoll.model.times import Zone, duration_text
 from plimsoll.report.comparison.charts import Overlaid
 from plimsoll.report.comparison.words import TITLES, cells
@@ -118,7 +117,7 @@ def _part(comparison: Comparison, charts: Overlaid, zone: Zone | None) -> Part:
         answer=ANSWERS[said],
         kind=_CLASSES[said],
         story=story(comparison),
-        doubts=doubts(comparison) if said == Answer.UNKNOWN else [],
+        doubts=doubts_left(comparison) if said == Answer.UNKNOWN else [],
         scopes=[(side.name, _scope(side, zone)) for side in (comparison.first, comparison.second)],
         groups=groups,
         same=[_section(comparison, [one], charts) for one in unchanged(comparison)[:_MOST_SAME]],

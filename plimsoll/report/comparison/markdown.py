@@ -5,10 +5,9 @@ from collections.abc import Iterator, Sequence
 
 from plimsoll.comparison.compare import Comparison
 from plimsoll.comparison.crossings import crossings
-from plimsoll.comparison.doubts import doubts
 from plimsoll.comparison.judging import Compared, Outcome
 from plimsoll.comparison.sentences import by_signal, place
-from plimsoll.comparison.story import ANSWERS, Answer, answer, story
+from plimsoll.comparison.story import ANSWERS, Answer, answer, doubts_left, story
 from plimsoll.model.remark import counted
 from plimsoll.report.comparison.words import TITLES, cells
 from plimsoll.review.sentences import breach_sentence
@@ -29,8 +28,8 @@ def _lines(comparison: Comparison) -> Iterator[str]:
     yield f"## {ANSWERS[said]} {plain(comparison.second.name)} compared with {plain(names)}"
     yield ""
     yield from (f"- {plain(sentence)}" for sentence in story(comparison) if sentence)
-    if said == Answer.UNKNOWN:
-        yield f"- It is not known, as {plain('; '.join(doubts(comparison)))}."
+    if said == Answer.UNKNOWN and (left := doubts_left(comparison)):
+        yield f"- It is not known, as {plain('; '.join(left))}."
     yield from (f"- {plain(breach_sentence(one))}" for one in crossings(comparison)[:_MOST_ROWS])
     yield ""
     groups = by_signal(comparison.of(*_TOLD))

@@ -9,7 +9,7 @@ from plimsoll.comparison.loads import LoadComparison
 from plimsoll.comparison.reshaped_words import told
 from plimsoll.comparison.run_table import columns, run_table
 from plimsoll.comparison.sentences import by_signal, place
-from plimsoll.comparison.story import ANSWERS, Answer, answer, story
+from plimsoll.comparison.story import ANSWERS, Answer, answer, doubts_left, story
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import counted, listed, short
 from plimsoll.model.styled import Line, Part
@@ -77,8 +77,8 @@ def _comparison(comparison: Comparison, zone: Zone | None) -> Iterator[Line]:
     for sentence in others:
         if sentence:
             yield (sentence,)
-    if verdict == Answer.UNKNOWN:
-        yield (f"It is not known, as {'; '.join(doubts(comparison))}.",)
+    if verdict == Answer.UNKNOWN and (left := doubts_left(comparison)):
+        yield (f"It is not known, as {'; '.join(left)}.",)
     yield ()
     yield (_dim(f"baseline  {_scope(comparison.first, zone)}"),)
     if comparison.earlier:
