@@ -8,12 +8,14 @@ import shutil
 import socket
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+import urllib3
 from hypothesis import settings as hypothesis_settings
 
 from plimsoll.cli import cli
@@ -169,6 +171,30 @@ def influxdb(tmp_path_factory):
 def bucket(influxdb):
     """An empty bucket in a real InfluxDB."""
     return influxdb.fresh()
+
+
+@pytest.fixture(scope="session")
+def victoriametrics(tmp_path_factory):
+    """The address of a real VictoriaMetrics for the session. A test writes hosts that no other test has."""
+    folder, address = tmp_path_factory.mktemp("victoriametrics"), f"127.0.0.1:{free_port()}"
+    flags = {"storageDataPath": folder / "data", "httpListenAddr": address, "retentionPeriod": "100y"}
+    command = [built("victoria-metrics"), *(f"-{name}={value}" for name, value in flags.items())]
+    with (folder / "log").open("wb") as log, subprocess.Popen(command, stdout=log, stderr=log) as server:
+        try:
+            while not _answers(f"http://{address}/health"):
+                assert server.poll() is None, (folder / "log").read_text()
+                time.sleep(0.05)
+            yield f"http://{address}"
+        finally:
+            server.terminate()
+            server.wait()
+
+
+def _answers(url):
+    try:
+        return urllib3.request("GET", url, retries=False, timeout=1).status == 200
+    except urllib3.exceptions.HTTPError:
+        return False
 
 
 @pytest.fixture(scope="session")

@@ -1,1 +1,1 @@
-"""Builds Telegraf and InfluxDB from pinned Go modules, and runs them without Docker."""
+"""Builds Telegraf, InfluxDB, VictoriaMetrics and promtool from pinned Go modules; runs Telegraf and InfluxDB."""

@@ -17,7 +17,7 @@ from pathlib import Path
 from plimsoll.model.atomic import atomic_write
 from plimsoll.model.errors import Unusable
 from plimsoll.native import folders
-from plimsoll.native.programs import PKG_CONFIG, PROGRAMS, TELEGRAF, Program
+from plimsoll.native.programs import PKG_CONFIG, PROGRAMS, Program
 
 _LOG_LINES_SHOWN = 3
 
@@ -59,7 +59,7 @@ def _environment(program: Program) -> dict[str, str]:
         "GOARCH": "",
         "CGO_ENABLED": "1" if program.cgo else "0",
     }
-    _check_go(environment)
+    _check_go(program, environment)
     if program.cgo:
         _require(_output(["go", "env", "CC"], program.folder, environment), "A C compiler", program, "gcc, for example")
     if program.rust:
@@ -91,14 +91,13 @@ def _require(tool: str, what: str, program: Program, hint: str) -> None:
         raise Unusable(f"{what} is needed to build {program.title}; install it ({hint}), or use docker compose")
 
 
-def _check_go(environment: dict[str, str]) -> None:
-    needed = TELEGRAF.go_version  # the newest that any of them needs
-    wanted = f"Go {needed} or later is needed to build Telegraf and InfluxDB"
+def _check_go(program: Program, environment: dict[str, str]) -> None:
+    wanted = f"Go {program.go_version} or later is needed to build {program.title}"
     if not shutil.which("go"):
         raise Unusable(f"{wanted}; install it, or use docker compose")
     # Go 1.21 and later downloads the version that go.mod needs. If that is switched off, this prints nothing.
-    version = _output(["go", "env", "GOVERSION"], TELEGRAF.folder, environment)
-    if _numbers(version) < _numbers(needed):
+    version = _output(["go", "env", "GOVERSION"], program.folder, environment)
+    if _numbers(version) < _numbers(program.go_version):
         found = _output(["go", "version"], Path(tempfile.gettempdir()), environment) or "another"
         raise Unusable(f"{wanted} and this is {found}; install a newer one, or use docker compose")
 

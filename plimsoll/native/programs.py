@@ -85,6 +85,8 @@ _TELEGRAF_MODULE = "github.com/influxdata/telegraf"
 _INFLUXDB_MODULE = "github.com/influxdata/influxdb/v2"
 _PKG_CONFIG_MODULE = "github.com/influxdata/pkg-config"
 _INFLUXQL_MODULE = "github.com/influxdata/influxql"
+_VICTORIAMETRICS_MODULE = "github.com/VictoriaMetrics/VictoriaMetrics"
+_PROMETHEUS_MODULE = "github.com/prometheus/prometheus"
 
 TELEGRAF = Program(
     title="Telegraf",
@@ -131,9 +133,43 @@ INFLUXQL = Program(
     version_of=_INFLUXQL_MODULE,
 )
 
+
+def _of_victoriametrics(title: str, file: str) -> Program:
+    return Program(
+        title=title,
+        file=file,
+        module="victoriametrics",
+        package=f"{_VICTORIAMETRICS_MODULE}/app/{file}",
+        version_of=_VICTORIAMETRICS_MODULE,
+        version_in=f"{_VICTORIAMETRICS_MODULE}/lib/buildinfo.Version={file}-v",
+    )
+
+
+VICTORIA_METRICS = _of_victoriametrics("VictoriaMetrics", "victoria-metrics")
+VMALERT = _of_victoriametrics("vmalert", "vmalert")
+VMALERT_TOOL = _of_victoriametrics("vmalert-tool", "vmalert-tool")
+VMAGENT = _of_victoriametrics("vmagent", "vmagent")
+VMAUTH = _of_victoriametrics("vmauth", "vmauth")
+PROMTOOL = Program(
+    title="promtool",
+    file="promtool",
+    module="promtool",
+    package=f"{_PROMETHEUS_MODULE}/cmd/promtool",
+    version_of=_PROMETHEUS_MODULE,
+    version_in="github.com/prometheus/common/version.Version=",
+    # Without the clients of clouds that find targets: they are most of the build, and rules need none.
+    tags=("remove_all_sd",),
+)
+
 PROGRAMS = {
     "telegraf": TELEGRAF,
     "telegraf-windows": TELEGRAF_WINDOWS,
     "influxd": INFLUXDB,
     "influxql": INFLUXQL,
+    "victoria-metrics": VICTORIA_METRICS,
+    "vmalert": VMALERT,
+    "vmalert-tool": VMALERT_TOOL,
+    "vmagent": VMAGENT,
+    "vmauth": VMAUTH,
+    "promtool": PROMTOOL,
 }

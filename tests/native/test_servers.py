@@ -1,5 +1,14 @@
 """The real servers that tests run against."""
 
+import json
+import subprocess
+
+import pytest
+import urllib3
+
+from plimsoll.native.programs import PROGRAMS
+from tests.conftest import built
+
 
 def test_a_bucket_is_empty_and_alone(influxdb, bucket):
     assert bucket.url == influxdb.url
@@ -23,3 +32,20 @@ def test_windows_telegraf_refuses_an_option_it_does_not_know(telegraf_windows, t
     configuration.write_text("[[inputs.win_perf_counters]]\n  UseWildcardsExpansion = true\n[[outputs.discard]]\n")
     done = telegraf_windows(configuration)
     assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("name", ["vmalert", "vmalert-tool", "vmagent", "vmauth", "victoria-metrics", "promtool"])
+def test_each_says_the_version_that_it_was_built_from(name):
+    told = subprocess.run([built(name), "--version"], capture_output=True, text=True, check=True)
+    assert f"{PROGRAMS[name].version}" in told.stdout + told.stderr
+
+
+def test_victoriametrics_takes_what_telegraf_writes_and_names_it_by_measurement_and_field(victoriametrics):
+    line = b"cpu,host=app01,cpu=cpu-total usage_idle=12.5 1700000000000000000\n"
+    assert urllib3.request("POST", f"{victoriametrics}/write", body=line).status == 204
+    urllib3.request("GET", f"{victoriametrics}/internal/force_flush")
+    asked = {"query": 'cpu_usage_idle{host="app01"}', "time": "1700000000"}
+    answer = json.loads(urllib3.request("GET", f"{victoriametrics}/api/v1/query", fields=asked).data)
+    (found,) = answer["data"]["result"]
+    assert found["metric"] == {"__name__": "cpu_usage_idle", "cpu": "cpu-total", "host": "app01"}
+    assert found["value"][1] == "12.5"
