@@ -11,10 +11,11 @@ import numpy as np
 from plimsoll.analysis.distributions import f_beyond
 from plimsoll.model.log import Values
 
-FEWEST = 5  # loads: the law has three parameters
+FEWEST = 6  # loads: the law has three parameters
 _CHANCE = 0.01  # of an F test: that a straight line fits as badly although it is true
 _BENT = 0.05  # our choice: how far the highest throughput must fall behind that of a straight line
 _MISFIT = 0.005  # of the throughput: no law describes a system better, however well its throughput is known
+_SURELY = 3  # standard errors below what was measured
 _DRAWS = 4000
 
 
@@ -29,7 +30,9 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Law:
-    """The universal scalability law fitted to throughput over load; `peak` and `maximum` are None without a maximum.
+    """The universal scalability law fitted to throughput over load.
+
+    `peak` and `maximum` are None unless throughput has its maximum within the measured loads.
 
     `aic_line` and `aic` are Akaike's criterion of a straight line and of the law: less is better.
     """
@@ -42,7 +45,6 @@ class Law:
     r_squared: float
     aic: float
     aic_line: float
-    measured_to: float
 
     def __call__(self, load: Values) -> Values:
         """The throughput at some loads."""
@@ -92,7 +94,12 @@ def scalability(load: Values, throughput: Values, errors: Values) -> Law | Refus
     rate, contention, coherency = (_estimate(value, draws[:, at]) for at, value in enumerate(fit.x))
     total = float(((weights * (throughput - np.average(throughput, weights=weights**2))) ** 2).sum())
     peak, maximum = _peak(fit.x, draws) if coherency.low > 0 else (None, None)
-    return Law(rate, contention, coherency, peak, maximum, 1 - squares / total, aic, aic_line, float(load.max()))
+    surely = throughput - _SURELY * np.hypot(errors, _MISFIT * throughput)
+    if maximum and maximum.value < float(surely.max()):
+        return Refused("no such law has the highest throughput that was measured")
+    if peak and not load.min() < peak.value < load.max():
+        peak = maximum = None
+    return Law(rate, contention, coherency, peak, maximum, 1 - squares / total, aic, aic_line)
 
 
 def _peak(best: Values, draws: Values) -> tuple[Estimate, Estimate]:

@@ -47,7 +47,7 @@ def test_a_straight_line_is_refused_in_every_seed():
 def test_four_loads_are_too_few():
     rates = measured(0.02, 0.0005, LOADS[:4])
     law = scalability(LOADS[:4], rates, 0.02 * rates)
-    assert law == Refused("the law needs 5 different loads, and there are 4")
+    assert law == Refused("the law needs 6 different loads, and there are 4")
 
 
 def test_a_maximum_is_claimed_only_where_the_data_have_one():

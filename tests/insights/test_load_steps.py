@@ -60,18 +60,19 @@ def steps_of(columns, deviation=0.005, **more):
     return load_steps(reviewed(stepped(columns, deviation), **more))
 
 
-def test_table_10_comes_out_with_the_fourth_step_as_the_optimum():
+def test_table_10_comes_out_with_the_fourth_step_as_the_best():
     facts = Facts(GivenFacts({Subject("SUT"): {"processors": 1, "clock_mhz": 200}}))
     steps = load_steps(replace(reviewed(stepped(TABLE_10)), facts=facts))
     assert steps
     for name, exact in (("throughput", TABLE_10[f"{SITE_SERVER}Dynamic Search per sec"]), ("cpu", TABLE_10[CPU])):
         assert [getattr(one, name) for one in steps.steps] == pytest.approx(exact, rel=0.02)
     assert [one.bytes for one in steps.steps] == pytest.approx(TABLE_10[f"{SITE_SERVER}Bytes Sent/sec"], rel=0.02)
-    assert steps.optimum
-    assert steps.optimum.number == 4
-    assert steps.optimum.cost_seconds == pytest.approx(5.915 / 200, rel=0.02)
-    assert steps.optimum.cost_mhz == pytest.approx(5.915, rel=0.02)
-    assert steps.falls_after is None  # the processors are less busy as well: less may have been asked
+    assert steps.best
+    assert steps.best.number == 4
+    assert steps.best.cost_seconds == pytest.approx(5.915 / 200, rel=0.02)
+    assert steps.best.cost_mhz == pytest.approx(5.915, rel=0.02)
+    assert steps.optimum is None  # what was asked was not recorded: less may have been asked in the fifth step
+    assert steps.falls_after is None
     assert any("is not known" in one for one in sentences(steps))
 
 
@@ -81,6 +82,33 @@ def test_throughput_falls_where_the_load_is_known_to_rise():
     assert steps.load.name == "ldap.connections"
     assert steps.falls_after
     assert steps.falls_after.number == 4
+    assert steps.optimum
+    assert steps.optimum.number == 4
+
+
+# Table 11: searches by users, of which six steps were measured and none beyond the last.
+TABLE_11 = {SESSIONS: (250, 500, 750, 1000, 1250, 1500), SEARCHES: (0.56, 1.11, 1.67, 2.23, 2.762, 2.774)}
+
+
+def test_a_bend_needs_load_beyond_it_that_was_measured():
+    steps = steps_of(TABLE_11)
+    assert steps
+    assert steps.knee is None
+    assert steps.optimum is None or steps.optimum.number == 5
+    longer = steps_of({SESSIONS: (*TABLE_11[SESSIONS], 1750, 2000), SEARCHES: (*TABLE_11[SEARCHES], 2.77, 2.77)})
+    assert longer
+    assert longer.knee
+    assert 1150 < longer.knee.load < 1350
+
+
+def test_where_throughput_grows_to_the_end_nothing_is_called_an_optimum():
+    steps = steps_of({SESSIONS: (100, 200, 300, 400, 500, 600), SEARCHES: (10, 20, 30, 39, 47, 53)})
+    assert steps
+    assert steps.optimum is None
+    told = " ".join(sentences(steps))
+    assert "optimum" not in told
+    assert "No higher load was measured" in told
+    assert "throughput is highest" not in told
 
 
 def test_context_switches_that_double_for_hardly_more_work():
@@ -98,7 +126,8 @@ def test_the_limit_of_context_switches_is_for_processors_like_the_studies():
     steps = steps_of(TWO_PROCESSORS, 0.001)
     assert steps
     assert not any(one.left_out for one in steps.steps)
-    assert steps.optimum is steps.steps[-1]
+    assert steps.best is steps.steps[-1]
+    assert steps.optimum is None
 
 
 def test_the_law_of_a_directory_whose_clients_hinder_each_other():
@@ -149,7 +178,8 @@ def test_every_output_shows_the_steps_and_says_nothing_without_them(tmp_path):
         assert "5 load steps" in text
     part = document(shown).load_steps
     assert part
-    assert part.optimum == 4
+    assert part.optimum is None
+    assert len(part.steps) == 5
     assert datetime.fromisoformat(part.steps[0].start) == datetime.fromtimestamp(START / SECOND, UTC)
     assert "Load steps" not in render(none) + str(list(lines(none)))
     assert document(none).load_steps is None

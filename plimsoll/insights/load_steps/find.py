@@ -32,6 +32,7 @@ _CANDIDATES = 2  # of each kind of load
 _DOUBLED, _HARDLY_MORE = 1.9, 1.10  # context switches, and throughput: 7,599 to 15,054/s, and 130.55 to 142.33/s
 _LESS = 0.99  # our choice: throughput that is lower by less has not fallen
 _ALIKE = 0.02  # our choice: loads and throughputs that differ by less are the same
+_BEYOND_A_BEND = 2  # steps: of a single one, what looks like a bend may be chance
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class LoadSteps:
         return tuple(one for one in self.steps if one.throughput)
 
     @cached_property
-    def optimum(self) -> LoadStep | None:
+    def best(self) -> LoadStep | None:
         """The step with the highest throughput, of equal ones the cheapest; without those left out, if any stay."""
         kept = [one for one in self.measured if not one.left_out] or list(self.measured)
         if not kept:
@@ -66,26 +67,31 @@ class LoadSteps:
         return min(best, key=lambda one: (one.cost_percent or 0, -(one.throughput or 0)))
 
     @cached_property
+    def optimum(self) -> LoadStep | None:
+        """The best step, if more load than in it was measured: else the next one might have answered more."""
+        best = self.best
+        return best if best and self._beyond(best.load) else None
+
+    @cached_property
     def falls_after(self) -> LoadStep | None:
-        """The step with the highest throughput of all, if a step after it under no lower load answers less."""
-        if not self.measured:
+        """The step with the highest throughput of all, if a step after it under no lower load answers less.
+
+        None where no load was recorded apart from the throughput: less may have been asked then.
+        """
+        if not self.measured or not self.answers_load:
             return None
         top = max(self.measured, key=lambda one: one.throughput or 0)
         for one in self.measured:
-            if one.number > top.number and self._is_no_lower_load(top, one):
+            if one.number > top.number and one.load >= (1 - _ALIKE) * top.load:
                 known = 3 * float(np.hypot(one.error, top.error))
                 less = min(_LESS * (top.throughput or 0), (top.throughput or 0) - known)
                 if (one.throughput or 0) < less:
                     return top
         return None
 
-    def _is_no_lower_load(self, one: LoadStep, later: LoadStep) -> bool:
-        """Whether a later step is under at least the same load; by the processors, if no other load is known."""
-        if self.answers_load:
-            return later.load >= (1 - _ALIKE) * one.load
-        if one.cpu is None or later.cpu is None:
-            return False
-        return later.cpu >= one.cpu
+    def _beyond(self, load: float) -> int:
+        """How many steps were measured under more load than this."""
+        return sum(one.load >= (1 + _ALIKE) * load for one in self.measured)
 
     @cached_property
     def last_step_is_lower(self) -> bool:
@@ -120,8 +126,9 @@ class LoadSteps:
 
     @cached_property
     def knee(self) -> Knee | None:
-        """The load after which throughput grows less than half as fast."""
-        return throughput_knee(*self._curve()) if self.answers_load else None
+        """The load after which throughput grows less than half as fast, as two steps and more beyond it show."""
+        knee = throughput_knee(*self._curve()) if self.answers_load else None
+        return knee if knee and self._beyond(knee.load) >= _BEYOND_A_BEND else None
 
     @cached_property
     def latency_knee(self) -> LatencyKnee | None:

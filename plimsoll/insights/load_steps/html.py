@@ -102,7 +102,7 @@ def _curve(steps: LoadSteps) -> Curve | None:
     if isinstance(steps.law, Law):
         at = np.linspace(0, right, _CURVE)
         law = " ".join(f"{x(float(one))},{y(float(rate) / top)}" for one, rate in zip(at, steps.law(at), strict=True))
-        if steps.law.peak and steps.law.maximum and steps.law.peak.value <= right:
+        if steps.law.peak and steps.law.maximum:
             peak = Mark(x(steps.law.peak.value), y(steps.law.maximum.value / top), "maximum by the law")
     knee = Mark(x(steps.knee.load), y(steps.knee.value / top), "knee") if steps.knee else None
     every = zip(loads, rates, strict=True)

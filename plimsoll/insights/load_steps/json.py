@@ -65,10 +65,12 @@ class ScalabilityPart(Part):
     contention: EstimatePart | None = Field(default=None, description="Sigma.")
     coherency: EstimatePart | None = Field(default=None, description="Kappa.")
     peak_load: EstimatePart | None = Field(
-        default=None, description="The load with the highest throughput; null if the data show no maximum."
+        default=None, description="The load with the highest throughput; null if no maximum was measured."
     )
     maximum: EstimatePart | None = Field(default=None, description="The throughput at that load.")
-    extrapolated: bool | None = Field(default=None, description="Whether that load is beyond the measured ones.")
+    extrapolated: bool | None = Field(
+        default=None, description="False: a maximum beyond the measured loads is not claimed."
+    )
     r_squared: float | None = None
     aic: float | None = Field(default=None, description="Akaike's criterion of the law; less is better.")
     aic_line: float | None = Field(default=None, description="The same of a straight line through 0.")
@@ -106,7 +108,10 @@ class LoadStepsPart(Part):
         description="Context switches a second, beyond which steps are left out when the optimum is chosen."
     )
     steps: list[LoadStepPart]
-    optimum: int | None = Field(description="The number of the step with the highest throughput at the least cost.")
+    optimum: int | None = Field(
+        description="The number of the step with the highest throughput at the least cost; null if no higher load than "
+        "in it was measured."
+    )
     falls_after: int | None = Field(
         description="The number of the step after which throughput falls although the load does not."
     )
@@ -178,7 +183,7 @@ def _scalability(law: Law | Refused) -> ScalabilityPart:
         coherency=_estimate(law.coherency),
         peak_load=_estimate(law.peak) if law.peak else None,
         maximum=_estimate(law.maximum) if law.maximum else None,
-        extrapolated=law.peak.value > law.measured_to if law.peak else None,
+        extrapolated=False if law.peak else None,
         r_squared=law.r_squared,
         aic=law.aic,
         aic_line=law.aic_line,

@@ -11,7 +11,7 @@ from plimsoll.model.value_text import number, quantity
 
 @dataclass(frozen=True)
 class Row:
-    """One step; `mark` says what it is: the optimum, or left out."""
+    """One step; `mark` says what it is: the optimum, the most that was answered, or left out."""
 
     cells: tuple[str, ...]
     mark: str
@@ -74,4 +74,6 @@ def _load(steps: LoadSteps, one: LoadStep) -> str:
 def _mark(steps: LoadSteps, one: LoadStep) -> str:
     if steps.optimum is not None and one.number == steps.optimum.number:
         return "optimum"
+    if steps.best is not None and one.number == steps.best.number:
+        return "most"
     return "left out" if one.left_out else ""

@@ -72,7 +72,7 @@ def _found(steps: LoadSteps) -> Iterator[str]:
 
 
 def _optimum(steps: LoadSteps) -> Iterator[str]:
-    best = steps.optimum
+    best = steps.best
     if best is None or len(steps.measured) < 2:
         return
     left_out = [one for one in steps.measured if one.left_out]
@@ -84,7 +84,10 @@ def _optimum(steps: LoadSteps) -> Iterator[str]:
         among = f" (every step has more than the {limit} context switches/s that the studies allow)"
     cost = f", {cost_text(best)}" if best.cost_percent is not None else ""
     cpu = f" at {percent((best.cpu or 0) / 100)} processor time" if best.cpu is not None else ""
-    yield f"Step {best.number} is the optimum{among}: {throughput_text(steps, best)}{cpu}{cost}."
+    did = "is the optimum" if steps.optimum else "answers most"
+    yield f"Step {best.number} {did}{among}: {throughput_text(steps, best)}{cpu}{cost}."
+    if not steps.optimum:
+        yield "No higher load was measured, so whether more would be answered is not known."
 
 
 def _after(steps: LoadSteps) -> Iterator[str]:
@@ -127,13 +130,12 @@ def _scaling(steps: LoadSteps) -> Iterator[str]:
         return
     text = f"Universal scalability law: contention {_range(law.contention)}, coherency {_range(law.coherency)}"
     if law.peak is None or law.maximum is None:
-        yield f"{text}; the data show no maximum."
+        yield f"{text}; no maximum within what was measured."
         return
-    beyond = ", beyond what was measured" if law.peak.value > law.measured_to else ""
     unit = steps.throughput.signal.unit
     yield (
         f"{text}; throughput is highest, {quantity(law.maximum.value, unit)}, at {load_text(steps, law.peak.value)} "
-        f"({number(law.peak.low)} to {number(law.peak.high)}){beyond}."
+        f"({number(law.peak.low)} to {number(law.peak.high)})."
     )
 
 
