@@ -14,6 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from plimsoll.hosts.compare_settings import CompareSettings
 from plimsoll.hosts.facts import Drives, GivenFacts
+from plimsoll.hosts.objective import ObjectiveSettings
 from plimsoll.hosts.overrides import Overrides, RuleSettings, mistakes
 from plimsoll.hosts.toml_file import decoded, parsed
 from plimsoll.model import user_files
@@ -131,6 +132,7 @@ class Settings(_Strict):
     hosts: dict[str, HostFacts] = {}
     rules: dict[str, RuleSettings] = {}
     compare: CompareSettings = CompareSettings()
+    objective: ObjectiveSettings = ObjectiveSettings()
 
     def described_run(self) -> Run:
         """Return the `[run]` table as a Run."""
@@ -282,6 +284,8 @@ def _unusual(detail: Any) -> str | None:
         known += ["processors", "clock_mhz"]
         known += ["memory_mb", "spindles", "raid", "link_bits", "instances", "drive"]
         known += ["compare", "signals", "load", "tolerance", "least", "worse", "needed", "critical", "why"]
+        known += ["objective", "operations", "response_mean", "response_p50", "response_p95", "response_p99", "errors"]
+        known += ["phase", "severity"]
         known += ["rules", "reason", "off", "healthy", "over", "for", "per", "often"]
         return f": unknown setting{suggest(str(detail['loc'][-1]), known)}"
     if detail["type"] == "missing" and detail["loc"][-1] == "reason" and "except" in detail["loc"]:

@@ -6,6 +6,7 @@ from pathlib import PurePath
 
 import numpy as np
 
+from plimsoll.hosts.objective import PACK as OBJECTIVE
 from plimsoll.model.host_key import host_key
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remark, counted, listed
@@ -13,7 +14,7 @@ from plimsoll.model.times import SECOND, duration_text
 from plimsoll.model.unrecognised import Unrecognised
 from plimsoll.model.value_text import quantity
 from plimsoll.review.bad_counters import MOST_IMPOSSIBLE, BadCounter
-from plimsoll.review.findings import Finding, Outcome
+from plimsoll.review.findings import JUDGED, Finding, Outcome
 from plimsoll.review.sentences import breach_sentence, subject_title
 from plimsoll.rules.crossings import Found, gaps_crossed
 from plimsoll.rules.grid import EVERY
@@ -220,6 +221,18 @@ def without_values(findings: Iterable[Finding], has_values: Callable[[Finding], 
     blank = [names[key] for key, is_judged in judged.items() if not is_judged]
     if blank:
         yield Doubt(f"there is no value in what was recorded for {listed(blank, _MOST_NAMED)}")
+
+
+def objective(findings: Iterable[Finding]) -> Iterator[Doubt]:
+    """Limits of the objective in plimsoll.toml that nothing was judged by."""
+    lacking = [one for one in findings if one.pack.pack == OBJECTIVE and one.outcome not in (*JUDGED, Outcome.OFF)]
+    if any(one.outcome == Outcome.DOES_NOT_APPLY for one in lacking):
+        yield Doubt("the objective was not judged: no results of a load driver were given", "name its file, too")
+        return
+    names = list(dict.fromkeys(one.signal.title for one in lacking))
+    if names:
+        why = "the load driver's results do not have it, or too little of it"
+        yield Doubt(f"the objective was not judged for {listed(names, _MOST_NAMED)}", why)
 
 
 def too_short(findings: Sequence[Finding]) -> Iterator[Doubt]:

@@ -8,6 +8,7 @@ recorded.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from plimsoll.hosts.objective import PACK as OBJECTIVE
 from plimsoll.model.remark import listed
 from plimsoll.review.doubts import Doubt
 from plimsoll.review.findings import JUDGED, Applied, Finding, Outcome
@@ -102,15 +103,18 @@ def unjudged(
     `too_short`: another doubt says that the recording is, so what was recorded too briefly is not named again.
     """
     together: dict[tuple[tuple[str, ...], str], list[str]] = {}
-    for host in _hosts(findings, has_values):
+    hosts = _hosts(findings, has_values)
+    if asked and not hosts and any(one.outcome in JUDGED for one in findings):
+        yield Doubt("the counters of no host were given", "name their logs, too")
+    for host in hosts:
         lacks = [lack for one in RESOURCES if one in asked for lack in host.lacks(one)]
         if too_short:
             lacks = [one for one in lacks if one.to_record or one.fact]
         if lacks:
             key = tuple(one.what for one in lacks), _advice(lacks, host.name, applied)
             together.setdefault(key, []).append(host.name)
-    for (what, advice), hosts in together.items():
-        where = f"{len(hosts):,} hosts" if len(hosts) > _MOST_HOSTS else listed(hosts, _MOST_HOSTS)
+    for (what, advice), names in together.items():
+        where = f"{len(names):,} hosts" if len(names) > _MOST_HOSTS else listed(names, _MOST_HOSTS)
         verb = "was" if len(what) == 1 and what[0].startswith(("the memory", "the free", "disk ")) else "were"
         yield Doubt(f"{and_text(what)} of {where} {verb} not judged", advice)
 
@@ -124,7 +128,7 @@ def and_text(names: Sequence[str]) -> str:
 def _hosts(findings: Sequence[Finding], has_values: HasValues) -> list[_Host]:
     hosts: dict[str, _Host] = {}
     for one in findings:
-        if one.subject:
+        if one.subject and one.pack.pack != OBJECTIVE:  # what a load driver saw is of no host
             host = hosts.setdefault(one.subject.key[0], _Host(one.subject.host, has_values))
             if one.signal.resource:
                 host.found.setdefault(one.signal.resource, []).append(one)

@@ -18,6 +18,7 @@ from plimsoll.review import doubts
 from plimsoll.review.bad_counters import BadCounter, bad_counters, remarks_below_zero
 from plimsoll.review.coverage import Coverage, coverage
 from plimsoll.review.doubts import Doubt
+from plimsoll.review.driver_clock import driver_clock, remarks_on
 from plimsoll.review.findings import Applied, Finding, Outcome, Question
 from plimsoll.review.found_phases import FoundPhases, find_phases
 from plimsoll.review.groups import Group, crossed_groups
@@ -96,6 +97,7 @@ class Review:
             *doubts.missing_instances(self.missing_instances),
             *doubts.bad_values(self.bad_counters),
             *doubts.impossible_values(self.findings, self.bad_counters),
+            *doubts.objective(self.findings),
             *doubts.undecided(self.findings),
             *doubts.unfinished(self.findings, self.end),
             *doubts.across_gaps(self.findings),
@@ -314,6 +316,7 @@ def review(logs: Sequence[Log], run: Run, question: Question, facts: Facts, rema
         *remarks_below_zero(logs),
         *unused_settings(facts.given, question, findings, found.hosts),
         *recorded_too_briefly(findings),
+        *remarks_on(driver_clock(signals)),
     )
     return replace(found, remarks=(*everything, *more))
 

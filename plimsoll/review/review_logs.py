@@ -6,6 +6,7 @@ from pathlib import Path
 from plimsoll.hosts import settings
 from plimsoll.hosts.contradictions import contradictions
 from plimsoll.hosts.facts import Facts
+from plimsoll.hosts.objective import objective
 from plimsoll.hosts.overrides import Overrides
 from plimsoll.hosts.recorded_facts import recorded_facts
 from plimsoll.ingest.found import Found
@@ -50,7 +51,10 @@ def review_logs(
     found.refuse_empty()
     refuse_unnamed(found.logs)
     # plimsoll.toml may also set rules and phases of the shipped packs, which another review of these logs uses.
-    rules = {**load().rules, **catalogue.rules}
+    goal = objective(given.objective)
+    packs = (*catalogue.packs, goal.pack) if goal else catalogue.packs
+    signals = {**catalogue.signals, **goal.signals} if goal else catalogue.signals
+    rules = {**load().rules, **catalogue.rules, **({rule.id: rule for rule in goal.pack.rules} if goal else {})}
     described = given.described_run()
     run: Run = found.run.run if found.run else described
     zone = zone or next((log.zone for log in found.logs if log.zone.known), found.logs[0].zone)
@@ -64,13 +68,13 @@ def review_logs(
     settings.check_planned(path, planned, rules, zone, start, end)
     first, last = _part(when, zone, start, end) if when else (None, None)
     question = Question(
-        catalogue.packs,
-        catalogue.signals,
+        packs,
+        signals,
         phases,
         first,
         last,
         by_hand=catalogue.by_hand,
-        overrides=given.overrides(path, rules, catalogue.signals) if path and given.sets_rules else Overrides(),
+        overrides=given.overrides(path, rules, signals) if path and given.sets_rules else Overrides(),
         drives=given.drives(),
         expected_hosts=given.named_hosts if found.whole else (),
         whole_run=whole_run or given.run.whole_run,

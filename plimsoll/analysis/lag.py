@@ -1,0 +1,53 @@
+"""How far one series lies behind another that it drives, by the straight line that fits best between them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from plimsoll.model.log import Values
+
+# Our choices.
+_EXPLAINED = 0.8  # of the variation, at the best lag: below, the one does not drive the other
+_AS_GOOD = 1.5  # times the squares left at the best lag: such lags are possible, too
+_LEAST_ROWS = 30
+
+
+@dataclass(frozen=True)
+class Lag:
+    """In rows: the best, and the range of those that fit about as well."""
+
+    best: int
+    low: int
+    high: int
+
+
+def lag(cause: Values, effect: Values, most: int) -> Lag | None:
+    """By how many rows the effect comes after its cause (below 0: before it); None where that cannot be told.
+
+    Args:
+        cause: Values in equal steps; without NaN.
+        effect: As many values at the same times; NaN where there is none.
+        most: The longest lag, in rows.
+    """
+    lags = np.arange(-most, most + 1)
+    left = np.array([_left(cause, effect, int(one)) for one in lags])
+    known = np.isfinite(left)
+    if not known.any():
+        return None
+    at = int(np.nanargmin(left))
+    if left[at] > 1 - _EXPLAINED or at in (0, len(lags) - 1):
+        return None
+    possible = lags[known & (left <= _AS_GOOD * max(float(left[at]), 1e-6))]
+    if np.any(np.diff(possible) > 1):  # what repeats itself fits at several lags
+        return None
+    return Lag(int(lags[at]), int(possible[0]), int(possible[-1]))
+
+
+def _left(cause: Values, effect: Values, by: int) -> float:
+    """The share of the effect's variation that the best straight line of the cause `by` rows before leaves."""
+    moved, later = (cause[: len(cause) - by], effect[by:]) if by >= 0 else (cause[-by:], effect[:by])
+    filled = np.isfinite(later)
+    x, y = moved[filled], later[filled]
+    if len(x) < max(_LEAST_ROWS, len(effect) // 2) or not np.ptp(x) or not np.ptp(y):
+        return np.nan
+    return 1 - float(np.corrcoef(x, y)[0, 1]) ** 2 if np.corrcoef(x, y)[0, 1] > 0 else 1.0

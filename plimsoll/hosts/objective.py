@@ -1,0 +1,177 @@
+"""The `[objective]` table of plimsoll.toml: what clients may wait for, and how much may fail, as rules.
+
+They judge what a load driver saw (plimsoll/ingest/formats/load_results), all of it or one operation.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import isfinite
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from plimsoll.hosts.overrides import Length
+from plimsoll.model.errors import printable
+from plimsoll.model.series import LOAD_DRIVER
+from plimsoll.model.times import parse_duration
+from plimsoll.rules.schema.field_types import Severity
+from plimsoll.rules.schema.healthy import Healthy
+from plimsoll.rules.schema.pack import AppliesTo, Citation, Pack, Rule
+from plimsoll.rules.schema.signal import RequestRate, Signal, Source
+from plimsoll.rules.schema.units import convert_limit
+
+PACK = "objective"
+Measure = Literal["response_mean", "response_p50", "response_p95", "response_p99", "errors"]
+
+# Each measure: its field of the load driver's series, the signal of all requests, the title, the unit.
+_MEASURES: Mapping[Measure, tuple[str, str, str, str]] = {
+    "response_mean": ("response_mean_s", "client.response_time", "Response time", "s"),
+    "response_p50": ("response_p50_s", "client.response_p50", "Response time, median", "s"),
+    "response_p95": ("response_p95_s", "client.response_p95", "Response time, 95th percentile", "s"),
+    "response_p99": ("response_p99_s", "client.response_p99", "Response time, 99th percentile", "s"),
+    "errors": ("error_percent", "client.error_share", "Share of failed requests", "%"),
+}
+_OPERATOR = ("<", ">", "=", "≤", "≥")
+_MOST_SLUG = 40
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True, arbitrary_types_allowed=True)
+
+
+def _limit_in(unit: str, example: str) -> BeforeValidator:
+    def parsed(value: object) -> object:
+        if not isinstance(value, str):
+            raise ValueError(f'is not a limit; write it like "{example}"')
+        text = value.strip() if value.strip().startswith(_OPERATOR) else f"< {value.strip()}"
+        try:
+            limit = convert_limit(Healthy.parse(text), unit)
+        except ValueError as error:
+            raise ValueError(f'{error}; write it like "{example}"') from None
+        if limit.worse != "higher":
+            raise ValueError(f'"{value}" is no upper limit; write it like "{example}"')
+        if not isfinite(limit.limit) or limit.limit < 0 or (limit.limit == 0 and limit.operator == "<"):
+            raise ValueError(f'"{value}" cannot be met; write it like "{example}"')
+        return limit
+
+    return BeforeValidator(parsed)
+
+
+_Time = Annotated[Healthy, _limit_in("s", "500 ms")]
+_Share = Annotated[Healthy, _limit_in("%", "< 0.1 %")]
+
+
+class Limits(_Strict):
+    """What may be waited for, and what share may fail; each is optional."""
+
+    response_mean: _Time | None = None
+    response_p50: _Time | None = None
+    response_p95: _Time | None = None
+    response_p99: _Time | None = None
+    errors: _Share | None = None
+
+    @property
+    def given(self) -> Iterator[tuple[Measure, Healthy]]:
+        """The limits that are set."""
+        for measure in _MEASURES:
+            limit = getattr(self, measure)
+            if limit is not None:
+                yield measure, limit
+
+
+class ObjectiveSettings(Limits):
+    """The table as a whole: limits of all requests, and those of single operations."""
+
+    operations: dict[Annotated[str, Field(min_length=1)], Limits] = {}
+    over: Length = parse_duration("1m")
+    for_: Length = Field(default=parse_duration("1m"), alias="for")
+    phase: Literal["ramp-up", "steady", "ramp-down"] | None = None
+    severity: Severity = "critical"
+
+    @model_validator(mode="after")
+    def _sets_something(self) -> "ObjectiveSettings":
+        for operation, limits in self.operations.items():
+            if not any(True for _ in limits.given):
+                raise ValueError(f'sets nothing for "{printable(operation)}"; give response_p95 or errors')
+        return self
+
+    @property
+    def is_set(self) -> bool:
+        """Whether there is any limit."""
+        return bool(self.operations) or any(True for _ in self.given)
+
+
+@dataclass(frozen=True)
+class Objective:
+    """The objective as a pack, with the signals that its rules need beside the shipped ones."""
+
+    pack: Pack
+    signals: Mapping[str, Signal]
+
+
+def objective(settings: ObjectiveSettings) -> Objective | None:
+    """The rules of an objective; None if it sets no limit."""
+    if not settings.is_set:
+        return None
+    rules = [_rule(settings, f"{PACK}-{_dashed(one)}", _MEASURES[one][1], one, limit) for one, limit in settings.given]
+    signals: dict[str, Signal] = {}
+    taken = {rule.id for rule in rules}
+    for number, (operation, limits) in enumerate(settings.operations.items(), 1):
+        for measure, limit in limits.given:
+            name = f"{PACK}.operation_{number}_{measure}"
+            signals[name] = _signal(operation, measure)
+            slug = _slug(operation)
+            id_ = next(
+                one
+                for one in (f"{PACK}-{_dashed(measure)}-{slug}", f"{PACK}-{_dashed(measure)}-{slug}-{number}")
+                if one not in taken
+            )
+            taken.add(id_)
+            rules.append(_rule(settings, id_, name, measure, limit))
+    pack = Pack(
+        pack=PACK,
+        title="Objective",
+        about="The objective of plimsoll.toml, held against what the load driver saw.",
+        applies_to=AppliesTo(measurements=LOAD_DRIVER),
+        signals=signals,
+        rules=tuple(rules),
+    )
+    return Objective(pack, signals)
+
+
+def _rule(settings: ObjectiveSettings, id_: str, signal: str, measure: Measure, limit: Healthy) -> Rule:
+    waits = measure != "errors"
+    what = "Requests took longer than the objective allows." if waits else "More requests failed than may."
+    rule = Rule(
+        id=id_,
+        signal=signal,
+        healthy=limit,
+        phase=settings.phase,
+        severity=settings.severity,
+        summary=what,
+        look_at=("client.requests", "client.in_flight") if waits else ("client.requests", "client.errors"),
+        sources=(Citation(document="plimsoll.toml", place="[objective]"),),
+    )
+    return rule.model_copy(update={"over": settings.over, "for_": settings.for_})
+
+
+def _signal(operation: str, measure: Measure) -> Signal:
+    field, _, title, unit = _MEASURES[measure]
+    shown = printable(operation)
+    return Signal(
+        title=f"{title}, of {shown}",
+        unit=unit,
+        meaning=f"{title} of the requests {shown} of the load driver.",
+        highest=100 if unit == "%" else None,
+        weight=RequestRate(rate="client.requests") if measure == "response_mean" else None,
+        sources=(Source(measurement=LOAD_DRIVER[1], field=field, tags={"operation": shown}),),
+    )
+
+
+def _dashed(measure: Measure) -> str:
+    return measure.replace("_", "-")
+
+
+def _slug(operation: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", operation.casefold())[:_MOST_SLUG].strip("-") or "operation"

@@ -1,0 +1,100 @@
+"""By how much the clock of a load driver differs from those of the hosts, as the load shows it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from plimsoll.analysis.lag import Lag, lag
+from plimsoll.model.log import Times, Values
+from plimsoll.model.remark import Kind, Remark
+from plimsoll.model.samples import Samples
+from plimsoll.model.times import SECOND, duration_text
+from plimsoll.review.recorded_signals import RecordedSignals
+
+_SENT, _ANSWERED = "client.requests_begun", "client.requests"
+_WORK = ("cpu.busy", "web.requests")
+_MOST = 30 * 60  # seconds: what differs by more was set to another zone, and has no time in common as a rule
+_MOST_ROWS = 20_000
+_ALIKE = 2  # rows: below, the clocks agree
+
+
+@dataclass(frozen=True)
+class DriverClock:
+    """What to add to times of the load driver to have those of the hosts (ns), and the range it is in.
+
+    `by` names what of the hosts it was estimated from. `no_common_time`: the two recordings do not meet at all.
+    """
+
+    offset: int = 0
+    low: int = 0
+    high: int = 0
+    by: str = ""
+    no_common_time: bool = False
+
+
+def driver_clock(signals: RecordedSignals) -> DriverClock | None:
+    """The difference, where it is certain that there is one; None if not, or without a load driver."""
+    asked = next((one for name in (_SENT, _ANSWERED) for one in signals.of(name).values()), None)
+    if asked is None:
+        return None
+    work = [(f"{name} of {subject.host}", one) for name in _WORK for subject, one in signals.of(name).items()]
+    sent = asked.present
+    if work and all(one.present.times[-1] < sent.times[0] or one.present.times[0] > sent.times[-1] for _, one in work):
+        return DriverClock(no_common_time=True)
+    found = [
+        (name, one, step) for name, samples in work if (one := _lag(sent, samples)) for step in [_step(sent, samples)]
+    ]
+    if not found:
+        return None
+    name, best, step = min(found, key=lambda one: (one[1].high - one[1].low) * one[2])
+    if any(abs(one.best * length - best.best * step) > 2 * _ALIKE * max(step, length) for _, one, length in found):
+        return None
+    if best.low <= _ALIKE and best.high >= -_ALIKE:
+        return None
+    return DriverClock(best.best * step, best.low * step, best.high * step, name)
+
+
+def remarks_on(clock: DriverClock | None) -> Iterator[Remark]:
+    """What a review says of it; nothing is moved."""
+    if clock is None:
+        return
+    if clock.no_common_time:
+        yield Remark(
+            Kind.NOTED,
+            "the results of the load driver and the recordings of the hosts have no time in common; "
+            "are they of one run, and are zones and clocks right?",
+        )
+        return
+    behind = "behind" if clock.offset > 0 else "ahead of"
+    low, high = sorted((abs(clock.low), abs(clock.high)))
+    yield Remark(
+        Kind.NOTED,
+        f"the clock of the load driver seems to be {duration_text(abs(clock.offset))} {behind} those of the hosts "
+        f"({duration_text(low)} to {duration_text(high)}): so its requests and {clock.by} fit each other best; "
+        "its times were left as they are",
+    )
+
+
+def _step(sent: Samples, work: Samples) -> int:
+    return max(sent.interval or SECOND, work.interval or SECOND, SECOND)
+
+
+def _lag(sent: Samples, work: Samples) -> Lag | None:
+    """By how many steps the work comes after the requests; before and after its run the driver sent none."""
+    step = _step(sent, work)
+    start = min(int(sent.times[0]), int(work.present.times[0]))
+    end = max(int(sent.times[-1]), int(work.present.times[-1]))
+    rows = (end - start) // step + 1
+    if rows > _MOST_ROWS:
+        return None
+    asked = np.nan_to_num(_on_grid(sent, start, step, rows))
+    done = _on_grid(work.present, start, step, rows)
+    return lag(asked, done, int(min(_MOST * SECOND // step, rows // 3)))
+
+
+def _on_grid(samples: Samples, start: int, step: int, rows: int) -> Values:
+    at: Times = (samples.times - start) // step
+    counts = np.bincount(at, minlength=rows)
+    sums = np.bincount(at, weights=samples.values, minlength=rows)
+    return np.divide(sums, counts, out=np.full(rows, np.nan), where=counts > 0)

@@ -1,0 +1,101 @@
+"""`[objective]` in plimsoll.toml: what a load driver saw is held against it, like any limit."""
+
+import json
+
+import pytest
+
+import plimsoll
+from plimsoll.model.errors import Unusable
+from tests.review.test_load_driver import EXAMPLE
+
+HEAD = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,allThreads\n"
+
+
+def _run(tmp_path, objective, elapsed=120, failed=lambda at: False, labels=("page", "pay"), seconds=900):
+    """A healthy host, and a driver that began two minutes after its recording."""
+    folder = EXAMPLE / "healthy"
+    start = (plimsoll.review(folder).review.start or 0) // 10**6 + 120_000
+    rows = (
+        f"{start + at * 250},{elapsed},{labels[at % len(labels)]},200,OK,T 1,{str(not failed(at)).lower()},20\n"
+        for at in range(seconds * 4)
+    )
+    driver = tmp_path / "results.jtl"
+    driver.write_text(HEAD + "".join(rows), encoding="utf-8")
+    settings = tmp_path / "plimsoll.toml"
+    settings.write_text((folder / "plimsoll.toml").read_text(encoding="utf-8") + objective, encoding="utf-8")
+    logs = sorted(one for one in folder.iterdir() if one.suffix != ".toml")
+    return plimsoll.review(*logs, driver, config=settings)
+
+
+def test_an_objective_that_is_met_is_judged_and_the_run_stays_healthy(tmp_path):
+    found = _run(tmp_path, '\n[objective]\nresponse_p95 = "500 ms"\nerrors = "< 0.1 %"\n')
+    assert found.verdict == "healthy"
+    rules = [one for one in found.document.rules if one.rule.startswith("objective-")]
+    assert {one.rule: one.state for one in rules} == {
+        "objective-response-p95": "held",
+        "objective-errors": "held",
+    }
+
+
+@pytest.mark.parametrize(
+    ("objective", "more", "rule", "words"),
+    [
+        ('response_p95 = "100 ms"', {}, "objective-response-p95", "Response time, 95th percentile"),
+        ('errors = "1 %"', {"failed": lambda at: at % 20 == 0}, "objective-errors", "Share of failed requests"),
+        (
+            'operations.pay = { response_p99 = "<= 100 ms" }',
+            {},
+            "objective-response-p99-pay",
+            "Response time, 99th percentile, of pay",
+        ),
+    ],
+)
+def test_an_objective_that_is_missed_makes_the_run_not_healthy(tmp_path, objective, more, rule, words):
+    found = _run(tmp_path, f"\n[objective]\n{objective}\n", **more)
+    assert found.verdict == "not-healthy"
+    assert words in found.headline
+    assert [one.rule for one in found.document.rules if one.state == "crossed"] == [rule]
+    assert words in str(found)
+    assert words in found.to_html()
+    assert json.loads(found.to_json())["verdict"] == "not-healthy"
+
+
+def test_what_the_results_do_not_have_leaves_the_verdict_open(tmp_path):
+    found = _run(tmp_path, '\n[objective.operations."no such page"]\nresponse_p95 = "1 s"\n')
+    assert found.verdict == "unknown"
+    assert "the objective was not judged for Response time, 95th percentile, of no such page" in found.headline
+
+
+def test_without_a_load_driver_the_objective_is_not_judged(tmp_path):
+    settings = tmp_path / "plimsoll.toml"
+    settings.write_text('[objective]\nresponse_p95 = "1 s"\n', encoding="utf-8")
+    logs = sorted(one for one in (EXAMPLE / "healthy").iterdir() if one.suffix != ".toml")
+    found = plimsoll.review(*logs, config=settings)
+    assert found.verdict == "unknown"
+    assert "no results of a load driver were given" in found.headline
+
+
+def test_a_driver_alone_is_not_healthy_although_its_objective_is_met(tmp_path):
+    _run(tmp_path, "")
+    settings = tmp_path / "plimsoll.toml"
+    settings.write_text('[objective]\nresponse_p95 = "1 s"\n', encoding="utf-8")
+    found = plimsoll.review(tmp_path / "results.jtl", config=settings)
+    assert found.verdict == "unknown"
+    assert "the counters of no host were given" in found.headline
+
+
+@pytest.mark.parametrize(
+    ("objective", "words"),
+    [
+        ("response_p95 = 500", "objective.response_p95: is not a limit"),
+        ('response_p95 = "500"', "does not name its unit"),
+        ('response_p95 = "> 1 s"', "is no upper limit"),
+        ('errors = "5 ms"', "objective.errors"),
+        ('errors = "< 0 %"', "cannot be met"),
+        ('response_p9 = "1 s"', r"unknown setting \(did you mean"),
+        ("operations.pay = {}", "sets nothing"),
+    ],
+)
+def test_mistakes_name_the_setting_and_what_to_write(tmp_path, objective, words):
+    with pytest.raises(Unusable, match=words):
+        _run(tmp_path, f"\n[objective]\n{objective}\n", seconds=5)
