@@ -10,13 +10,14 @@ from plimsoll.hosts.facts import Facts, UnknownFact
 from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Log, Times
 from plimsoll.model.run import Phase
-from plimsoll.model.samples import Recorded, Samples
+from plimsoll.model.samples import Samples
 from plimsoll.model.sampling import other_intervals, sampling_interval
 from plimsoll.model.series import LOAD_DRIVER, Series
 from plimsoll.review.findings import CROSSED, Applied, Finding, Outcome, Question
 from plimsoll.review.notes import no_drive, notes_on
 from plimsoll.review.processes import with_processes
 from plimsoll.review.ranking import rank
+from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.signal_samples import signal_samples
 from plimsoll.review.stand_ins import without_stand_ins
 from plimsoll.review.superseded import supersede
@@ -27,21 +28,21 @@ from plimsoll.rules.grid import grid
 from plimsoll.rules.host_filter import fitted, hosts_text
 from plimsoll.rules.origins import Origin, SeriesOrigin, recorded_as
 from plimsoll.rules.schema.pack import Pack, Rule
-from plimsoll.rules.signal_finder import Finder
 from plimsoll.rules.states import State
 from plimsoll.rules.subjects import Subject, has_object, host_of, host_tags, hosts_of
 from plimsoll.rules.tracks import Track
 
 
 def judge(
-    logs: Sequence[Log], question: Question, facts: Facts, found: Sequence[Phase] = ()
+    logs: Sequence[Log], whole: RecordedSignals, question: Question, facts: Facts, found: Sequence[Phase] = ()
 ) -> tuple[list[Finding], list[Applied]]:
     """A finding for each rule, host and instance, worst first; and for each pack the hosts it was applied to.
 
+    `whole` are the signals of the logs from their beginning to their end, as windows reach back before what is judged.
     `found` are phases to judge by if none were given.
     """
     phases = question.phases or found
-    run = _RunJudge(logs, question, facts, phases)
+    run = _RunJudge(logs, whole, question, facts, phases)
     findings: list[Finding] = []
     applied: list[Applied] = []
     for pack in question.packs:
@@ -56,7 +57,7 @@ def judge(
 
 
 def crossed_before(
-    logs: Sequence[Log], question: Question, facts: Facts, judged: Sequence[Finding]
+    logs: Sequence[Log], whole: RecordedSignals, question: Question, facts: Facts, judged: Sequence[Finding]
 ) -> tuple[Finding, ...]:
     """What rules for a phase would have found throughout the run, and did not in the phases they were judged in."""
     of_phases = [rule for pack in question.packs for rule in pack.rules if rule.phase]
@@ -66,7 +67,7 @@ def crossed_before(
         for pack in question.packs
     ]
     counted = {(one.rule.signal, one.subject) for one in judged if one.outcome in CROSSED}
-    throughout, _ = judge(logs, replace(question, packs=[pack for pack in packs if pack.rules]), facts)
+    throughout, _ = judge(logs, whole, replace(question, packs=[pack for pack in packs if pack.rules]), facts)
     return tuple(
         one
         for one in throughout
@@ -75,14 +76,14 @@ def crossed_before(
 
 
 class _RunJudge:
-    """Judges the rules of one run; reads each series and computes each host's evaluation times once."""
+    """Judges the rules of one run; computes each host's evaluation times once."""
 
-    def __init__(self, logs: Sequence[Log], question: Question, facts: Facts, phases: Sequence[Phase]) -> None:
+    def __init__(
+        self, logs: Sequence[Log], whole: RecordedSignals, question: Question, facts: Facts, phases: Sequence[Phase]
+    ) -> None:
         self._question = question
         self._facts = facts
         self._drives = {subject.key: holds for subject, holds in question.drives.items()}
-        self._recorded = Recorded(logs)
-        self._cache: dict[object, Samples] = {}
         self._hosts: dict[str, str] = {}
         self._objects: dict[str, dict[object, Series]] = {}  # of each host, a series of each object
         self._host_times: dict[str, list[Times]] = {}
@@ -91,22 +92,14 @@ class _RunJudge:
             for host, name in hosts_of(log.series, tags).items():
                 self._hosts.setdefault(host, name)
                 self._host_times.setdefault(host, []).append(log.times)
-        for series in self._recorded.series:
+        for series in whole.series:
             of_host = self._objects.setdefault(host_key(host_of(series, tags)), {})
             of_host.setdefault((series.measurement, series.tag("objectname")), series)
-        finder = Finder(question.signals, self._recorded.series, self._filled, facts.known)
-        self._origins = finder.find
+        self._samples = whole.counter
+        self._origins = whole.finder.find
         by_hand = bool(question.phases)
-        self._judge = Judge(finder.find, self._samples, facts, phases, question.signals, by_hand, question.planned)
+        self._judge = Judge(self._origins, self._samples, facts, phases, question.signals, by_hand, question.planned)
         self._grids: dict[str, Times] = {}
-
-    def _samples(self, series: Series) -> Samples:
-        if series.key not in self._cache:
-            self._cache[series.key] = self._recorded.samples(series)
-        return self._cache[series.key]
-
-    def _filled(self, series: Series) -> bool:
-        return len(self._samples(series).present.times) > 0
 
     def hosts_for(self, pack: Pack) -> tuple[tuple[str, ...], str]:
         """The hosts a pack applies to, and why."""

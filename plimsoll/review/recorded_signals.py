@@ -15,19 +15,27 @@ from plimsoll.rules.subjects import Subject
 
 
 class RecordedSignals:
-    """The signals of a review as recorded, each in its own unit, within the reviewed time span."""
+    """The signals of a review as recorded, each in its own unit, within the reviewed time span.
+
+    `finder` tells what each signal is computed from.
+    """
 
     def __init__(self, logs: Sequence[Log], question: Question, facts: Facts) -> None:
         self._question = question
         self._recorded = Recorded(logs)
         self._cache: dict[object, Samples] = {}
-        self._finder = Finder(
+        self.finder = Finder(
             question.signals,
             self._recorded.series,
             lambda one: len(self.counter(one).present.times) > 0,
             facts.known,
         )
         self._found: dict[str, Mapping[Subject, Samples]] = {}
+
+    @property
+    def series(self) -> Sequence[Series]:
+        """The recorded counters, each once."""
+        return self._recorded.series
 
     def of(self, name: str) -> Mapping[Subject, Samples]:
         """The samples of a signal by subject; subjects without samples are left out.
@@ -92,4 +100,4 @@ class RecordedSignals:
         return self._cache[series.key]
 
     def _origins(self, name: str) -> Origins:
-        return self._finder.find(name) if name in self._question.signals else Origins()
+        return self.finder.find(name) if name in self._question.signals else Origins()

@@ -296,7 +296,9 @@ def review(logs: Sequence[Log], run: Run, question: Question, facts: Facts, rema
     if not question.phases and start is not None and end is not None:
         phases = find_phases(every_load, start, end)
         to_judge_by = phases.to_judge_by(start, end) if phases.sure and not question.whole_run else ()
-    findings, applied = judge(logs, question, facts, to_judge_by)
+    part = question.start is not None or question.end is not None
+    whole = RecordedSignals(logs, replace(question, start=None, end=None), facts) if part else signals
+    findings, applied = judge(logs, whole, question, facts, to_judge_by)
     everything = (*(remark for log in logs for remark in log.remarks), *remarks)
     found = Review(
         tuple(logs),
@@ -309,7 +311,7 @@ def review(logs: Sequence[Log], run: Run, question: Question, facts: Facts, rema
         signals,
         every_load,
         phases,
-        crossed_before(logs, question, facts, findings) if to_judge_by else (),
+        crossed_before(logs, whole, question, facts, findings) if to_judge_by else (),
     )
     more = (
         *(not_recognised(one) for one in found.unrecognised),
