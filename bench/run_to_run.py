@@ -23,6 +23,7 @@ _TRIALS: dict[str, tuple[Build, int, str, Callable[[float], bool], str]] = {
     "alike": (_USUAL, 1, "worse", lambda share: share <= 0.05, "at most 5"),
     "alike-5": (_USUAL, 5, "worse", lambda share: share <= 0.02, "at most 2"),
     "load": (Build(load=440.0), 1, "worse", lambda share: share <= 0.05, "at most 5"),
+    "noise": (Build(noise=0.10), 1, "not-worse", lambda share: share <= 0.20, "at most 20"),
     "less-load": (Build(load=360.0), 1, "worse", lambda share: share <= 0.05, "at most 5"),
     "cpu-10": (_costing(1.10), 10, "worse", lambda share: share >= 0.80, "at least 80"),
     "cpu-15": (_costing(1.15), 5, "worse", lambda share: share >= 0.75, "at least 75"),

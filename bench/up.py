@@ -35,7 +35,7 @@ def plimsoll_up(folder: Path) -> Iterator[Target]:
         "-m",
         "plimsoll",
         "up",
-        "--data",
+        "--store",
         folder,
         "--listen",
         f"127.0.0.1:{free_port()}",

@@ -90,7 +90,7 @@ def main() -> int:
             sending.join()
             time.sleep(60)
         first = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(began // SECOND))
-        replay = [sys.executable, "-m", "plimsoll", "alerts", "replay", "--data", folder, "--from", first]
+        replay = [sys.executable, "-m", "plimsoll", "alerts", "replay", "--store", folder, "--from", first]
         done = subprocess.run([*map(str, replay)], capture_output=True, text=True, check=False)
         print(done.stdout + done.stderr, end="")
         store = DuckStore.open(folder)

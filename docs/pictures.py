@@ -110,7 +110,7 @@ def _up() -> Generator[tuple[Path, str]]:
         one.bind(("127.0.0.1", 0))
         listen = f"127.0.0.1:{one.getsockname()[1]}"
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "plimsoll", "up", "--demo", "--data", folder, "--listen", listen]
+        command = [sys.executable, "-m", "plimsoll", "up", "--demo", "--store", folder, "--listen", listen]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         try:
             assert process.stdout
@@ -126,7 +126,7 @@ def _first_alert(folder: Path) -> int:
     """The number of the first alert of the simulated host."""
     until = time.monotonic() + _PATIENCE_S
     while time.monotonic() < until:
-        command = [sys.executable, "-m", "plimsoll", "alerts", "list", "--data", str(folder), "--json", "-"]
+        command = [sys.executable, "-m", "plimsoll", "alerts", "list", "--store", str(folder), "--json", "-"]
         found = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)["alerts"]
         if numbers := [one["id"] for one in found if one["host"] == "demo-sql" and one["severity"] != "info"]:
             return numbers[0]

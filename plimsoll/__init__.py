@@ -1,4 +1,4 @@
-"""Judges performance counters. For notebooks and scripts: `read`, `review` and `compare`; docs/python.md shows them.
+"""Judges performance counters. For notebooks and scripts: `read`, `review`, `compare`, `connect`; see docs/python.md.
 
 What they need is imported when they are first used, so that the command line starts at once.
 """
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from plimsoll.api.compare import ComparisonResult, compare
+    from plimsoll.api.connect import Connection, connect
     from plimsoll.api.read import ReadLogs, read
     from plimsoll.api.review import ReviewResult, review
     from plimsoll.comparison.story import Answer
@@ -19,12 +20,14 @@ if TYPE_CHECKING:
 __all__ = [
     "Answer",
     "ComparisonResult",
+    "Connection",
     "ReadLogs",
     "ReviewResult",
     "Unreachable",
     "Unusable",
     "Verdict",
     "compare",
+    "connect",
     "read",
     "review",
 ]
@@ -32,12 +35,14 @@ __all__ = [
 _PLACES = {
     "Answer": "comparison.story",
     "ComparisonResult": "api.compare",
+    "Connection": "api.connect",
     "ReadLogs": "api.read",
     "ReviewResult": "api.review",
     "Unreachable": "model.errors",
     "Unusable": "model.errors",
     "Verdict": "review.verdict",
     "compare": "api.compare",
+    "connect": "api.connect",
     "read": "api.read",
     "review": "api.review",
 }

@@ -45,6 +45,22 @@ class Outcome(NamedTuple):
     err: str
 
 
+# These take minutes, most of them waiting: begun among the last, they would be waited for when all else is done.
+_LONGEST = {
+    "test_up.py",
+    "test_live_stack.py",
+    "test_pipeline_packs.py",
+    "test_drawn.py",
+    "test_live.py",
+    "test_run_life.py",
+    "test_runs.py",
+}
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: item.path.name not in _LONGEST)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def loads_do_not_wait():
     """A load into InfluxDB counts at once what it wrote. Commands in other processes wait."""

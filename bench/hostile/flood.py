@@ -41,7 +41,7 @@ def main() -> None:
         one.bind(("127.0.0.1", 0))
         port = one.getsockname()[1]
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-P", "-m", "plimsoll", "up", "--no-collect", "--data", f"{folder}/data"]
+        command = [sys.executable, "-P", "-m", "plimsoll", "up", "--no-collect", "--store", f"{folder}/data"]
         process = subprocess.Popen([*command, "--listen", f"127.0.0.1:{port}"], stdout=subprocess.PIPE, text=True)
         try:
             assert process.stdout

@@ -28,7 +28,7 @@ def cause(alert: Alert) -> str:
     """The cause without a full stop: `SQLSRV01 has too little memory`."""
     match alert.kind:
         case "host-silent":
-            return f"{alert.host} sends no samples"
+            return f"{alert.host} sends {'samples of a wrong time' if alert.details.note else 'no samples'}"
         case "all-silent":
             return "No host sends samples"
         case "plimsoll":

@@ -5,18 +5,24 @@ come too late to be judged.
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from threading import Lock
+from typing import Literal
 
 import numpy as np
 
-from plimsoll.model.host_key import host_key
+from plimsoll.model.host_key import HostKey, host_key
 from plimsoll.model.points import Points
-from plimsoll.model.times import SECOND
+from plimsoll.model.times import SECOND, duration_text
 from plimsoll.rules.subjects import host_of
 
 _TOLERATED = 60 * SECOND
 _REMEMBERED = 300 * SECOND
 _REMEMBERED_LATE = 900 * SECOND  # some agents write every few minutes
 _STEADY = 120 * SECOND  # a host that catches up after an outage is later at first, and soon in time
+
+
+def wrong(by: int, side: Literal["ahead", "behind"]) -> str:
+    """That a clock is wrong (by ns): `its clock is 5 min behind; set it right`."""
+    return f"its clock is {duration_text(by // SECOND * SECOND)} {side}; set it right"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +65,11 @@ class Clocks:
             if self._late or (np.abs(newest[used] - now) > _TOLERATED).any():
                 for host, its_newest in self._by_host(points, used.tolist(), newest):
                     self._note(host, its_newest, now)
+
+    def reasons(self, now: int) -> Mapping[HostKey, str]:
+        """Why the samples of hosts (case-folded) cannot be judged, in words."""
+        behind = {host_key(host): wrong(by, "behind") for host, (by, _) in self.behind(now).items()}
+        return behind | {host_key(host): wrong(by, "ahead") for host, by in self.ahead(now).items()}
 
     def ahead(self, now: int) -> Mapping[str, int]:
         """How far (ns) the clocks of hosts are ahead that sent such samples in the last five minutes."""

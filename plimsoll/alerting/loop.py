@@ -26,7 +26,7 @@ from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Times
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
-from plimsoll.model.times import SECOND, duration_text
+from plimsoll.model.times import SECOND, duration_text, iso
 from plimsoll.rules.grid import EVERY
 from plimsoll.rules.states import State, Status
 from plimsoll.rules.subjects import host_of, host_tags
@@ -35,6 +35,7 @@ from plimsoll.store.protocol import Store
 DELAY = 30 * SECOND  # an evaluation at e is performed at e + DELAY, so that samples on their way are in
 _HOUR = 3600 * SECOND
 _QUIET_LAG = 60 * SECOND  # what is evaluated later than this is caught up, and only what still fires is notified
+_SET_BACK = 60 * SECOND  # less is over before anybody could look
 _MOST_CAUGHT_UP = 24 * _HOUR
 _CHUNK = 360  # evaluations at once while catching up
 _AMEND_EVERY = 60 * SECOND  # for one host
@@ -115,6 +116,7 @@ class AlertLoop:
         self._late: dict[str, int] = {}
         self._late_series: set[Series] = set()
         self._lock = Lock()
+        self._fresh: tuple[Site, GivenFacts] | None = None
         self._amended: dict[str, int] = {}
         self._amend_next = 0
         self.progress = Progress()
@@ -145,8 +147,17 @@ class AlertLoop:
                 self._late[host] = min(at, self._late.get(host, at))
                 self._late_series.add(series)
 
+    def judge_by(self, site: Site, given: GivenFacts) -> None:
+        """Judge by other settings from the next evaluation on; what fires goes on from where it is, as at a start."""
+        with self._lock:
+            self._fresh = site, given
+
     def perform(self, now: int) -> None:
         """Perform all evaluations that are due. What fails is logged, kept as the problem, and tried again."""
+        with self._lock:
+            fresh, self._fresh = self._fresh, None
+        if fresh is not None:
+            (self._site, self._given), self._judge = fresh, None
         try:
             self._own.step(self._troubles(), now)
             self._evaluate(now)
@@ -167,10 +178,12 @@ class AlertLoop:
         if judge is None:
             judge, is_start = self._started(due), True
         last = due - _HOUR if self._last is None else self._last
-        if last > due + EVERY:
-            _log.warning(
-                "the clock was set back by %s: evaluations go on when it is past that", duration_text(last - due)
+        if last - due > _SET_BACK:
+            self._failed(
+                f"the clock of this machine was set back: the last evaluation is of {iso(last)}, and the next ones "
+                "come after that; set the clock right if that time is past"
             )
+            return
         if due - last > _MOST_CAUGHT_UP:
             _log.warning("nothing was judged for %s: the last 24 h are caught up", duration_text(due - last))
             last = due - _MOST_CAUGHT_UP
@@ -188,7 +201,7 @@ class AlertLoop:
             if host not in self._seen or newest > self._seen[host].newest:
                 self._seen[host] = Seen(newest)
         # As of the evaluation: samples after it may be there, but have not been looked for.
-        self._roster.step(self._seen, int(at[-1]))
+        self._roster.step(self._seen, int(at[-1]), self._clocks.reasons(now))
         self.progress = Progress(
             int(at[-1]),
             now,

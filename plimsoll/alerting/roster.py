@@ -15,7 +15,7 @@ from plimsoll.alerting.book.database import AlertsFile
 from plimsoll.alerting.book.record import Details, Kind
 from plimsoll.alerting.book.rows import Begun, begin, count_firing, end
 from plimsoll.model.errors import Unusable
-from plimsoll.model.host_key import host_key
+from plimsoll.model.host_key import HostKey, host_key
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import counted
 from plimsoll.model.times import SECOND, duration_text
@@ -85,13 +85,19 @@ class Roster:
 
     def __init__(self, file: AlertsFile, listed: Sequence[str] = (), silent_after: int = SILENT_AFTER) -> None:
         self._file = file
-        self._listed = {host_key(name): name for name in listed}
-        self._silent_after = silent_after
+        self.expect(listed, silent_after)
         self._watching: int | None = None
         self._stepped = 0
+        self._noted: dict[int, str] = {}
 
-    def step(self, seen: Mapping[str, Seen], now: int) -> None:
-        """Begin and end the alerts of silent hosts. `seen` is what each host has sent so far, by its name.
+    def expect(self, listed: Sequence[str], silent_after: int) -> None:
+        """Expect other hosts, and find them silent after another time (ns), from the next step on."""
+        self._listed = {host_key(name): name for name in listed}
+        self._silent_after = silent_after
+
+    def step(self, seen: Mapping[str, Seen], now: int, reasons: Mapping[HostKey, str] | None = None) -> None:
+        """Begin and end the alerts of silent hosts. `seen` is what each host has sent so far, by its name;
+        `reasons` are why the samples of some hosts (case-folded) cannot be judged.
 
         To be called at every evaluation, except while catching up. Raises NotKept if the file cannot be written; the
         next call makes up for it.
@@ -108,14 +114,22 @@ class Roster:
             for host, one in known.items():
                 if one != before.get(host):
                     _write(connection, one)
-            self._alert([one for one in known.values() if one.is_expected], now, self._watching, connection)
+            expected = [one for one in known.values() if one.is_expected]
+            self._alert(expected, now, self._watching, reasons or {}, connection)
 
     def oldest_first(self) -> list[str]:
         """The hosts, case-folded: those that up.toml lists, then those whose data began first."""
         known = [one for one in hosts(self._file) if one.host not in self._listed and one.since is not None]
         return [*self._listed, *(one.host for one in sorted(known, key=lambda one: one.since or 0))]
 
-    def _alert(self, expected: Sequence[Host], now: int, watching: int, connection: sqlite3.Connection) -> None:
+    def _alert(
+        self,
+        expected: Sequence[Host],
+        now: int,
+        watching: int,
+        reasons: Mapping[HostKey, str],
+        connection: sqlite3.Connection,
+    ) -> None:
         rows = connection.execute(
             "SELECT id, kind, host FROM alerts WHERE ended_at IS NULL AND kind IN ('host-silent', 'all-silent')"
         ).fetchall()
@@ -129,8 +143,13 @@ class Roster:
                     end(connection, number, now, now, "recovered")
             elif number is not None or now - max(one.newest or watching, watching) > limit:
                 silent.append(one)
+                note = reasons.get(host_key(one.host), "")
                 if number is None:
-                    _begin(connection, "host-silent", one.name, one.newest, now, _of_host(one, limit))
+                    _begin(connection, "host-silent", one.name, one.newest, now, _of_host(one, limit, note))
+                elif self._noted.get(number) != note:
+                    query = "UPDATE alerts SET details = json_set(details, '$.note', ?) WHERE id = ?"
+                    connection.execute(query, (note, number))
+                    self._noted[number] = note
         everywhere = len(expected) > 1 and len(silent) == len(expected)
         number = firing.get(("all-silent", host_key("")))
         if everywhere and number is None:
@@ -187,11 +206,12 @@ def _begin(
     count_firing(connection, begin(connection, begun, now), now)
 
 
-def _of_host(one: Host, limit: int) -> Details:
+def _of_host(one: Host, limit: int, note: str) -> Details:
     return Details(
         title="Samples",
         limit=f"one in {duration_text(limit)}",
         summary="A host sends no more samples: its thresholds are not judged.",
+        note=note,
         look_at=_LOOK_AT,
     )
 

@@ -42,7 +42,7 @@ def fired_sentence(alert: Alert, zone: Zone) -> str:
     match alert.kind:
         case "host-silent":
             since = f"no sample newer than {zone.clock(alert.since)} arrived" if alert.since else "it never sent one"
-            return f"{headline(alert)}: {since}; it should send {alert.details.limit}."
+            return f"{headline(alert)}: {since}; {alert.details.note or f'it should send {alert.details.limit}'}."
         case "all-silent":
             since = f": none newer than {zone.clock(alert.since)} arrived" if alert.since else ": none ever arrived"
             return f"{headline(alert)}{since}. The network or this machine may be the reason."
@@ -63,7 +63,7 @@ def still_sentence(alert: Alert, zone: Zone, now: int) -> str:
     long = duration_text((now - alert.begin) // SECOND * SECOND)
     match alert.kind:
         case "host-silent":
-            return f"{alert.host} has been silent for {long}."
+            return f"{alert.host} has been silent for {long}{f': {alert.details.note}' if alert.details.note else ''}."
         case "all-silent":
             return f"No data has come from any of {_hosts(alert)} for {long}."
         case "flapping":
@@ -84,7 +84,9 @@ def state_sentence(alert: Alert) -> str:
     """The alert where its host is named beside it: `Processor time: 92 %; it should stay below 80 %.`"""
     match alert.kind:
         case "host-silent":
-            return "Sends no samples: nothing is judged."
+            return (
+                f"Not judged: {alert.details.note}." if alert.details.note else "Sends no samples: nothing is judged."
+            )
         case "all-silent":
             return f"No data from any of {_hosts(alert)}."
         case "flapping":

@@ -16,6 +16,7 @@ from plimsoll.model.log import Values
 _LEAST = 3  # values on each side of a change: of fewer none can be told from an outlier
 _WORTH_TRYING = 0.3  # the chance of a split that is tried
 _TRIES = 199  # permutations of those
+_FIRST = 50  # permutations
 _SEED = 20140  # permutations are the same each time
 _MOST_AT_ONCE = 2**22  # numbers that are held at once
 
@@ -45,7 +46,7 @@ def change_points(values: Values, chance: float, permutations: int = 999) -> lis
     while found:
         edges = [0, *found, len(values)]
         windows = zip(edges, edges[2:], strict=False)
-        chances = [_split(values[start:end], permutations, rng)[1] for start, end in windows]
+        chances = [_split(values[start:end], permutations, rng, chance)[1] for start, end in windows]
         worst = int(np.argmax(chances))
         if chances[worst] <= chance:
             means = [float(values[start:end].mean()) for start, end in pairwise(edges)]
@@ -61,26 +62,32 @@ def _candidates(values: Values, permutations: int, rng: np.random.Generator) -> 
         start, end = parts.pop()
         if end - start < 2 * _LEAST:
             continue
-        at, chance = _split(values[start:end], permutations, rng)
+        at, chance = _split(values[start:end], permutations, rng, _WORTH_TRYING)
         if chance <= _WORTH_TRYING:
             found.append(start + at)
             parts += [(start, start + at), (start + at, end)]
     return sorted(found)
 
 
-def _split(values: Values, permutations: int, rng: np.random.Generator) -> tuple[int, float]:
-    """The best place to split, and the chance of one as good."""
+def _split(values: Values, permutations: int, rng: np.random.Generator, enough: float) -> tuple[int, float]:
+    """The best place to split, and the chance of one as good.
+
+    Where so many permutations are as good that it cannot be `enough` any more, the rest is not tried (Besag and
+    Clifford, "Sequential Monte Carlo p-values", 1991).
+    """
     count = len(values)
     best = _statistics(values[None, :])[0]
     at = int(np.argmax(best))
-    orders = np.argsort(rng.random((permutations, count)), axis=1)
-    step = max(1, _MOST_AT_ONCE // count**2)
-    highest = np.concatenate(
-        [_statistics(values[orders[row : row + step]]).max(axis=1) for row in range(0, permutations, step)]
-    )
-    # Ties, as of a constant, count as better.
-    better = int((highest >= best[at] * (1 - 1e-12)).sum())
-    return at + _LEAST, (1 + better) / (1 + permutations)
+    most = max(1, _MOST_AT_ONCE // count**2)
+    better = tried = 0
+    while tried < permutations and 1 + better <= enough * (1 + permutations):
+        rows = min(most, permutations - tried, max(_FIRST, tried))
+        orders = np.argsort(rng.random((rows, count)), axis=1)
+        highest = _statistics(values[orders]).max(axis=1)
+        # Ties, as of a constant, count as better.
+        better += int((highest >= best[at] * (1 - 1e-12)).sum())
+        tried += rows
+    return at + _LEAST, (1 + better) / (1 + tried)
 
 
 def _statistics(series: Values) -> Values:

@@ -2,7 +2,8 @@
 
 Where the load was stepped, its plateaus (plateaus.py) decide, as they do for load steps: there is a steady state only
 if one of them lasts for half the run. Any other series is described as a constant level with a ramp before it, after
-it, both or neither (ramp_fit.py). Then the level must be seen to be steady (steadiness.py).
+it, both or neither (ramp_fit.py). Where that fails, the longest part with a load is described so: one of several tests,
+one that was cut off, one with a pause (episodes.py). Then the level must be seen to be steady (steadiness.py).
 """
 
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from plimsoll.analysis.filters import median_filter
+from plimsoll.analysis.levels.episodes import Episode, longest_episode
 from plimsoll.analysis.levels.plateaus import Plateau, plateaus
 from plimsoll.analysis.levels.ramp_fit import NEAR, RampFit, Side
 from plimsoll.analysis.levels.ramps import Floats
@@ -24,6 +26,10 @@ _SPIKE = 9.0  # usual distances from the median of the neighbours
 _BURST = 4 * 1.4826  # the same for means of bins: four standard deviations of normal noise
 _BURST_LASTS = 0.025  # of the run: bursts shorter than this are limited
 _LONG_STEP = 0.5  # of the run
+_LEAST_CONFIDENCE = 0.5  # a boundary that is as likely elsewhere is not told
+_OF_EPISODE = 0.9  # at most: rules are judged by the whole run, as other tests or a crash are in it
+_OF_OVERSHOOT = 0.9  # the same
+_HIGHER, _HIGH = 1.15, 0.8  # times the level, and the quantile of what was before that shows it
 _EDGE_IS_NEAR = 0.95  # the probability that the edge of a plateau is within 2 % (tests/analysis/test_plateaus.py)
 
 
@@ -68,7 +74,13 @@ def steady_state(times: Times, values: Values, levels: Sequence[Plateau] | None 
     if not values.any():
         return NotSteady("there was no load", known=False)
     levels = plateaus(Samples(times, values)) if levels is None else levels
-    return _among_steps(times, values, levels) if levels else _between_ramps(times, values)
+    if levels:
+        return _among_steps(times, values, levels)
+    found = _between_ramps(times, values)
+    found = found if isinstance(found, SteadyState) else _in_episode(times, values) or found
+    if isinstance(found, SteadyState) and found.confidence < _LEAST_CONFIDENCE:
+        return NotSteady("where the load becomes steady, or ends to be, cannot be told closely", known=False)
+    return found
 
 
 def _among_steps(times: Times, values: Values, levels: Sequence[Plateau]) -> SteadyState | NotSteady:
@@ -82,14 +94,49 @@ def _among_steps(times: Times, values: Values, levels: Sequence[Plateau]) -> Ste
     if isinstance(found, NotSteady):
         return found
     near = round(NEAR * length)
+    sure = _OF_OVERSHOOT if _fell_back(values[times < longest.start], found.level) else _EDGE_IS_NEAR
 
     def edge(at: int) -> Boundary | None:
-        return None if at in (times[0], times[-1]) else Boundary(at, at - near, at + near, _EDGE_IS_NEAR)
+        return None if at in (times[0], times[-1]) else Boundary(at, at - near, at + near, sure)
 
     begin, end = found.begin or edge(longest.start), found.end or edge(longest.end)
     return SteadyState(
         begin, end, found.level, min((found.confidence, *(one.confidence for one in (begin, end) if one)))
     )
+
+
+def _fell_back(before: Values, level: float) -> bool:
+    """Whether a load rose to more than the level first, and fell back to it: where that ends is less sure."""
+    return len(before) > 0 and before[0] < level < _HIGHER * level < float(np.quantile(before, _HIGH))
+
+
+def _in_episode(times: Times, values: Values) -> SteadyState | None:
+    """The steady state of the longest of several tests, of one that was cut off, or of one with a pause."""
+    part = longest_episode(times, values)
+    if part is None or np.count_nonzero(part.inside) < _FEWEST:
+        return None
+    found = _between_ramps(_closed_up(times, part), values[part.inside])
+    if isinstance(found, NotSteady):
+        return None
+    own, near = times[part.inside], round(NEAR * int(times[-1] - times[0]))
+
+    def moved(one: Boundary | None, edge: int, is_edge_of_run: bool) -> Boundary | None:
+        if one is None:
+            return None if is_edge_of_run else Boundary(edge, edge - near, edge + near, _EDGE_IS_NEAR)
+        at, low, high = (int(own[np.searchsorted(_closed_up(times, part), one)]) for one in (one.at, one.low, one.high))
+        return Boundary(at, low, high, one.confidence)
+
+    begin = moved(found.begin, int(times[part.first]), part.first == 0)
+    end = moved(found.end, int(times[part.last - 1]), part.last == len(times))
+    return SteadyState(begin, end, found.level, min(found.confidence, _OF_EPISODE))
+
+
+def _closed_up(times: Times, part: Episode) -> Times:
+    """The times of an episode without its pauses."""
+    own = times[part.inside]
+    step = int(np.median(np.diff(own)))
+    pauses = np.diff(own, prepend=own[0] - step) - step
+    return own - np.cumsum(np.where(pauses > step, pauses, 0))
 
 
 def _between_ramps(times: Times, values: Values) -> SteadyState | NotSteady:

@@ -15,6 +15,7 @@ _LONG = 4000  # samples
 _MOST_RAISED = 0.3  # of a period, above half the height of a spike
 _LOOKED_AT = 20  # periods, for their shape
 _MOST_MISSING = 0.4  # of the beats
+_MOST_OF_ALIAS = 2  # samples that a spike lasts; longer ones are seen each time, however often they come
 _UPDATED_S = 60.0  # programs that keep counters up to date at intervals do so at least this often
 
 
@@ -30,6 +31,7 @@ class RegularSpikes:
         tops: The highest value of each spike.
         width_s: How long values are usually raised.
         agreement: How well the spikes keep to the rhythm; 1 for a clock.
+        step_s: The sampling interval.
     """
 
     first: NDArray[np.intp]
@@ -42,6 +44,16 @@ class RegularSpikes:
     tops: Values
     width_s: float
     agreement: float
+    step_s: float
+
+    @property
+    def may_be_alias(self) -> bool:
+        """Whether the period may be that of a faster rhythm that falls in and out of step with the samples.
+
+        What is as short as a sample is missed between samples, so a rhythm near their interval, or near a fraction of
+        it, shows as a much slower one.
+        """
+        return self.width_s <= _MOST_OF_ALIAS * self.step_s
 
 
 def regular_spikes(seconds: Values, values: Values) -> RegularSpikes | None:
@@ -95,6 +107,7 @@ def _regular(values: Values, found: Spikes, beat: Rhythm, step: float) -> Regula
         tops,
         width_s,
         beat.agreement,
+        step,
     )
 
 

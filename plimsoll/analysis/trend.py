@@ -21,13 +21,13 @@ _PARTS = 24
 _FEWEST_PARTS = 12
 _FEWEST_SAMPLES = 48
 _CONFIDENCE = 0.95  # of the interval
-_SURE = 0.995  # that the slope is not zero, before a trend is called one
+SURE = 0.995  # that the slope is not zero, before a trend is called one
 # No interval of these confidences is shorter than this many standard errors to each side, that of the normal
 # distribution: most series are known to have no trend without Student's t, which is slow to import.
-_LEAST_REACH = {_CONFIDENCE: 1.9599, _SURE: 2.8070}
+_LEAST_REACH = {_CONFIDENCE: 1.9599, SURE: 2.8070}
 _LEAST_FREEDOM = 1.5  # degrees, where residuals depend on each other so much that none are left
-_FLOOR = 0.1  # the share of samples below the floor of a part
-_FLOOR_FOLLOWS = 0.4  # the least ratio of the floor's slope to that of the means
+FLOOR = 0.1  # the share of samples below the floor of a part
+FLOOR_FOLLOWS = 0.4  # the least ratio of the floor's slope to that of the means
 _JUMP = 0.35  # of the whole change within two parts: a step
 _NORMAL = 1.4826  # the standard deviation of normal values, in median absolute deviations
 _OUTLYING = 5.0  # standard deviations
@@ -111,10 +111,10 @@ def _line(times: Values, means: Values) -> Line:
     slope = float((middle * means).sum() / (middle * middle).sum())
     offset = float(means.mean() - slope * times.mean())
     residuals = means - offset - slope * times
-    return Line(slope, *_error(middle, residuals, 2), offset)
+    return Line(slope, *error_of(middle, residuals, 2), offset)
 
 
-def _error(middle: Values, residuals: Values, fitted: int) -> tuple[float, float]:
+def error_of(middle: Values, residuals: Values, fitted: int) -> tuple[float, float]:
     """The standard error of a coefficient, and its degrees of freedom, with the effective number of samples."""
     count = len(residuals)
     squares = float((residuals * residuals).sum())
@@ -130,17 +130,21 @@ def _direction(times: Values, means: Values, values: Values, parts: NDArray[np.i
     """1 or -1 if values go one way throughout."""
     sign = 1 if slope > 0 else -1
     sure = _line(times, sign * means)
-    if not sure.climbs(_SURE):
+    if not sure.climbs(SURE):
         return 0
     rising = sign * means
     # The highest samples of what falls are the lowest of what climbs.
-    floors = np.array([np.quantile(sign * values[a:b], _FLOOR) for a, b in pairwise(parts)])
+    floors = np.array([np.quantile(sign * values[a:b], FLOOR) for a, b in pairwise(parts)])
     floor = _line(times, floors)
-    if not floor.climbs(_SURE) or floor.slope < _FLOOR_FOLLOWS * sure.slope:
+    if not floor.climbs(SURE) or floor.slope < FLOOR_FOLLOWS * sure.slope:
         return 0
-    change = sure.slope * float(times[-1] - times[0])
-    doubtful = _jumps(rising, change) or _stepped(times, rising) or _levels_off(times, rising)
-    return 0 if doubtful else sign
+    return 0 if is_doubtful(times, rising, sure.slope) else sign
+
+
+def is_doubtful(times: Values, rising: Values, slope: float) -> bool:
+    """Whether means that climb jump, or level off, so that they may not climb any more."""
+    change = slope * float(times[-1] - times[0])
+    return _jumps(rising, change) or _stepped(times, rising) or _levels_off(times, rising)
 
 
 def _jumps(means: Values, change: float) -> bool:
@@ -169,5 +173,5 @@ def _levels_off(times: Values, means: Values) -> bool:
     (_, slope, curve), *_ = np.linalg.lstsq(basis, means, rcond=None)
     bend = unit * unit - np.polyval(np.polyfit(unit, unit * unit, 1), unit)
     residuals = means - basis @ np.linalg.lstsq(basis, means, rcond=None)[0]
-    error = _error(bend, residuals, 3)
+    error = error_of(bend, residuals, 3)
     return curve < -_CURVED * error[0] and slope + 2 * curve < _STILL_AT_END * (slope + curve)

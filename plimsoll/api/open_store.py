@@ -3,7 +3,7 @@
 import logging
 import os
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -25,12 +25,16 @@ _log = logging.getLogger(__name__)
 
 @contextmanager
 def open_store(named: str | None, *, make: bool = False, notify: Notify = _log.warning) -> Generator[Store]:
-    """The store at a URL or in a folder, else the server that `store_address` finds, else the user's embedded store.
+    """The store at a URL, in a folder or a file, else the server that `store_address` finds, else the user's own.
 
     Unusable if there is none, or no token for it. `make`: an embedded store is made if there is none.
     `notify` is called with what a person should know meanwhile: which token is used, and what is waited for.
     """
     folder = data_folder.default_folder()
+    if named is not None and Path(named).is_file():
+        with closing(DuckStore.open(Path(named))) as store:
+            yield store
+        return
     if named is not None and Path(named).is_dir():
         folder, address = Path(named), None
     elif named is not None and named.rstrip("/") == running.address(folder):

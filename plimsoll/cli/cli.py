@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from plimsoll.cli import defects
-from plimsoll.cli.options import alerts, compare, grafana, logs, rules, runs, service, stack, up
+from plimsoll.cli.options import alerts, capacity, compare, grafana, logs, prometheus, rules, runs, service, stack, up
 from plimsoll.cli.options.examples import examples_of
 from plimsoll.model.errors import Unreachable, Unusable, printable
 from plimsoll.model.parameters import as_options
@@ -37,12 +37,15 @@ app.command("show")(logs.show_command)
 app.command("convert")(logs.convert_command)
 app.command("review")(logs.review_command)
 app.command("compare")(compare.compare_command)
+app.command("capacity")(capacity.capacity_command)
 app.command("ingest")(logs.ingest_command)
 app.command("up")(up.up_command)
 app.command("backup")(up.backup_command)
+app.command("reload")(up.reload_command)
 app.add_typer(runs.app, name="runs")
 app.add_typer(rules.app, name="rules")
 app.add_typer(grafana.app, name="grafana")
+app.add_typer(prometheus.app, name="prometheus")
 app.add_typer(stack.app, name="stack")
 app.add_typer(alerts.app, name="alerts")
 app.add_typer(service.app, name="service")

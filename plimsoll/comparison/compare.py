@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from plimsoll.comparison.counters import Counters, counters
-from plimsoll.comparison.hosts import Hosts
+from plimsoll.comparison.hosts import Hosts, Key
 from plimsoll.comparison.judging import Compared, Outcome, judged
 from plimsoll.comparison.levels import Level
 from plimsoll.comparison.load_effect import LoadEffect
 from plimsoll.comparison.loads import LoadComparison, compare_loads, load_effect
-from plimsoll.comparison.pairs import Key, Lone, Pair, pairs
+from plimsoll.comparison.pairs import Lone, Pair, pairs
 from plimsoll.comparison.phases import CommonPhase, chosen_phase, common_phases
+from plimsoll.comparison.renamed import Proposal, proposals
 from plimsoll.comparison.setup import Changed, set_differently
 from plimsoll.comparison.shapes import Reshaped, reshaped
 from plimsoll.comparison.thresholds import Thresholds, thresholds
@@ -60,7 +61,9 @@ class Comparison:
     @cached_property
     def hosts(self) -> Hosts:
         """Which hosts belong together."""
-        return Hosts.of_reviews(self.first.review, self.second.review, match=self.match_hosts)
+        return Hosts.of_reviews(
+            self.first.review, self.second.review, match=self.match_hosts, renamed=self.treatments.renamed
+        )
 
     @cached_property
     def set_differently(self) -> tuple[Changed, ...]:
@@ -101,6 +104,11 @@ class Comparison:
     def lone(self) -> tuple[list[Lone], list[Lone]]:
         """Signals that only the first, and only the second, has on hosts that both have."""
         return self._pairs[1]
+
+    @cached_property
+    def proposals(self) -> list[Proposal]:
+        """What looks the same under another name, and is not compared."""
+        return proposals(self.first.review, self.second.review, self.hosts, self.lone)
 
     @cached_property
     def judged(self) -> tuple[Compared, ...]:

@@ -16,7 +16,6 @@ from plimsoll.analysis.significance import rank_test
 from plimsoll.comparison.hosts import Hosts
 from plimsoll.comparison.load_effect import Band
 from plimsoll.comparison.phases import CommonPhase
-from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Values
 from plimsoll.model.run import Phase
 from plimsoll.model.series import Series
@@ -160,5 +159,10 @@ def _values(review: Review, series: Series, phase: Phase | None) -> Values:
 
 
 def _key(series: Series, hosts: Hosts) -> tuple[object, ...]:
-    host, *rest = series.key
-    return (hosts.first_of.get(host_key(host), f"{host}\0"), *rest)
+    """What the first run would call a series of the second."""
+    host, measurement, tags, field = series.key
+    first = hosts.in_first((host, None))[0]
+    named = [
+        (name, hosts.in_first((host, value.casefold()))[1] if name == "instance" else value) for name, value in tags
+    ]
+    return first, measurement, tuple(named), field

@@ -13,7 +13,6 @@ import numpy as np
 
 from plimsoll.analysis.bootstrap import Difference, estimate
 from plimsoll.comparison.compare import Comparison
-from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Values
 from plimsoll.review.findings import Finding
 from plimsoll.rules.tracks import Track
@@ -72,14 +71,9 @@ def _same_rule(comparison: Comparison, one: Finding) -> Finding | None:
     """The finding of the same rule, host and instance in the baseline."""
     if one.subject is None:
         return None
-    host, instance = one.subject.key
-    first = comparison.hosts.first_of.get(host, host)
-    for other in comparison.first.review.findings:
-        if other.rule.id == one.rule.id and other.subject is not None:
-            there, same = other.subject.key
-            if (host_key(there), same) == (first, instance):
-                return other
-    return None
+    key = comparison.hosts.in_first(one.subject.key)
+    same = (other for other in comparison.first.review.findings if other.rule.id == one.rule.id and other.subject)
+    return next((other for other in same if other.subject and other.subject.key == key), None)
 
 
 def _present(track: Track) -> Values:

@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from plimsoll.comparison.compare import Comparison
 from plimsoll.comparison.counters import Counter
 from plimsoll.comparison.judging import Compared, Outcome
+from plimsoll.comparison.renamed import Proposal
 from plimsoll.comparison.reshaped_words import told
 from plimsoll.comparison.sentences import moved, place, title
+from plimsoll.comparison.shapes import Reshaped
 from plimsoll.insights.insight import News, SubjectKey
 from plimsoll.insights.registry import insights
 from plimsoll.model.remark import counted, listed
@@ -67,10 +69,10 @@ def _is_suspect(one: Compared) -> bool:
 
 def news(comparison: Comparison) -> list[News]:
     """What the insights tell of the second run that must not be, and not of the first."""
-    first_of = comparison.hosts.first_of
+    hosts = comparison.hosts
 
     def as_in_first(key: SubjectKey) -> SubjectKey:
-        return first_of.get(key[0], key[0]), key[1]
+        return hosts.in_first(key) if key[0] in hosts.first_of else key
 
     return [
         new
@@ -86,13 +88,18 @@ def hidden(comparison: Comparison) -> list[str]:
 
 
 def _hidden(comparison: Comparison) -> Iterator[str]:
-    noise = [one for one in comparison.reshaped if one.what == "noise" and one.compared.treatment.critical]
-    if noise:
+    if noise := [one for one in comparison.reshaped if _is_noisier(one)]:
         yield told(noise[0])
     if costs := comparison.others.costs:
         yield f"counters that no signal knows became worse by their names: {counter_text(costs[0])}" + (
             f", and {counted(len(costs) - 1, 'more')}" if len(costs) > 1 else ""
         )
+
+
+def _is_noisier(one: Reshaped) -> bool:
+    """Whether noise grew that matters: of what is critical, or of the load itself."""
+    treatment = one.compared.treatment
+    return one.what == "noise" and (treatment.critical or treatment.shape == "noise")
 
 
 def counter_text(one: Counter) -> str:
@@ -121,6 +128,20 @@ def not_compared(comparison: Comparison) -> str:
     return f"{counted(found.compared, 'counter')} that no signal knows compared{rest}."
 
 
+def proposed(comparison: Comparison, one: Proposal) -> str:
+    """`“1 D:” of a looks like “2 D:” of b (SQL1)`, and how to say that it is."""
+    second = f"{comparison.second.called} ({one.host})" if one.host else comparison.second.called
+    return (
+        f"“{one.first}” of {comparison.first.called} looks like “{one.second}” of {second}; "
+        f"if it is, write {one.setting} under [compare.renamed] in plimsoll.toml"
+    )
+
+
+def _is_critical(comparison: Comparison, one: Proposal) -> bool:
+    signals = comparison.first.review.question.signals
+    return any(comparison.treatments.of(name, signals[name]).critical for name in one.signals)
+
+
 def _lacking(comparison: Comparison) -> Iterator[str]:
     """Signals and hosts that must be there and are not."""
     for side, other, alone in zip(
@@ -131,6 +152,9 @@ def _lacking(comparison: Comparison) -> Iterator[str]:
     ):
         if alone:
             yield f"{side.called} has no host that belongs to {listed(alone, _MOST_NAMED)} of {other.called}"
+    critical = [one for one in comparison.proposals if one.host and _is_critical(comparison, one)]
+    if critical:
+        yield f"what has another name is not compared: {proposed(comparison, critical[0])}"
     known = {one.name for one in comparison.judged}
     if lacking := [name for name in comparison.treatments.needed if name not in known]:
         yield f"{listed(lacking, _MOST_NAMED)} must be recorded in both runs, and is not"

@@ -1,43 +1,61 @@
 """Which host of one run belongs to which of another."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import listed
 from plimsoll.review.review import Review
 
+Key = tuple[str, str | None]  # of a subject
+
 
 @dataclass(frozen=True)
 class Hosts:
-    """The hosts of two runs: those of one name, those of other names matched in order, and those without a partner."""
+    """The hosts of two runs: those of one name, those of other names matched in order, and those without a partner.
+
+    `unknown`: the names that settings say were changed, and that neither run has.
+    """
 
     same: tuple[tuple[str, str], ...]
     in_order: tuple[tuple[str, str], ...]
     alone: tuple[tuple[str, ...], tuple[str, ...]]
+    instances: Mapping[Key, str] = field(default_factory=dict[Key, str])  # their names in the first, by the second's
+    unknown: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, first: Sequence[str], second: Sequence[str], *, match: bool) -> "Hosts":
-        """Match by name; with `match` the others in order, if they are as many."""
+    def of(
+        cls, first: Sequence[str], second: Sequence[str], *, match: bool, renamed: Mapping[str, str] | None = None
+    ) -> "Hosts":
+        """Match by name, or by what they were `renamed` to; with `match` the others in order, if they are as many."""
         there = {host_key(host): host for host in second}
-        same = tuple((host, there[host_key(host)]) for host in first if host_key(host) in there)
-        known = {host_key(host) for host, _ in same}
-        left, right = (tuple(host for host in hosts if host_key(host) not in known) for hosts in (first, second))
+        called = {host_key(old): host_key(new) for old, new in (renamed or {}).items()}
+        named = {host: there.get(called.get(host_key(host), host_key(host))) for host in first}
+        same = tuple((host, other) for host, other in named.items() if other is not None)
+        matched = {host_key(host) for host, _ in same}, {host_key(host) for _, host in same}
+        left, right = (
+            tuple(host for host in hosts if host_key(host) not in known)
+            for hosts, known in zip((first, second), matched, strict=True)
+        )
         if match and len(left) == len(right):
             return cls(same, tuple(zip(left, right, strict=True)), ((), ()))
         return cls(same, (), (left, right))
 
     @classmethod
-    def of_reviews(cls, first: Review, second: Review, *, match: bool) -> "Hosts":
+    def of_reviews(
+        cls, first: Review, second: Review, *, match: bool, renamed: Mapping[str, str] | None = None
+    ) -> "Hosts":
         """Match by name, and the others in order where `match` asks for it or hosts of a role are as many in both."""
-        found = cls.of(first.hosts, second.hosts, match=match)
+        found = cls.of(first.hosts, second.hosts, match=match, renamed=renamed)
         left, right = (_by_role(hosts, run) for hosts, run in zip(found.alone, (first, second), strict=True))
         fitting = [role for role, hosts in left.items() if len(hosts) == len(right.get(role, ()))]
         pairs = [pair for role in fitting for pair in zip(left[role], right[role], strict=True)]
         matched = {host for pair in pairs for host in pair}
         rest = [tuple(host for host in hosts if host not in matched) for hosts in found.alone]
-        return cls(found.same, (*found.in_order, *pairs), (rest[0], rest[1]))
+        instances = _renamed_instances(second, renamed or {})
+        unknown = _unknown((first, second), renamed or {})
+        return cls(found.same, (*found.in_order, *pairs), (rest[0], rest[1]), instances, unknown)
 
     @cached_property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -49,12 +67,53 @@ class Hosts:
         """The host of the first run by that of the second, both case-folded; one without a partner is its own."""
         return {host_key(right): host_key(left) for left, right in self.pairs}
 
+    def in_first(self, key: Key) -> Key:
+        """The host and instance of the first run for those of the second; a host without a partner is no host there."""
+        return self.first_of.get(key[0], f"{key[0]}\0"), self.instances.get(key, key[1])
+
     @property
     def remark(self) -> str:
-        """What to know of hosts that were matched in order; empty where none were."""
-        if not self.in_order:
-            return ""
-        return f"hosts of other names are compared in order: {listed([f'{a} with {b}' for a, b in self.in_order], 6)}"
+        """What to know of hosts that were matched in order, and of names that no run has; empty without any."""
+        return "; ".join(self._remarks)
+
+    @property
+    def _remarks(self) -> Iterator[str]:
+        if self.in_order:
+            pairs = [f"{one} with {other}" for one, other in self.in_order]
+            yield f"hosts of other names are compared in order: {listed(pairs, 6)}"
+        if self.unknown:
+            names = listed([f"“{one}”" for one in self.unknown], 6)
+            yield f"no run has {names} of [compare.renamed] in plimsoll.toml as a host or an instance"
+
+
+def _unknown(runs: Sequence[Review], renamed: Mapping[str, str]) -> tuple[str, ...]:
+    """The names, old and new, that no host and no instance of the runs has."""
+    if not renamed:
+        return ()
+    known = {host_key(host) for run in runs for host in run.hosts}
+    known |= {(series.tag("instance") or "").casefold() for run in runs for log in run.logs for series in log.series}
+    known |= {instance for run in runs for _, instance in _subjects(run) if instance}
+    every = dict.fromkeys(name for pair in renamed.items() for name in pair)
+    return tuple(name for name in every if host_key(name) not in known and name.casefold() not in known)
+
+
+def _subjects(run: Review) -> set[Key]:
+    """Everything that a signal was recorded of."""
+    return {subject.key for name in run.question.signals for subject in run.signals.of(name)}
+
+
+def _renamed_instances(second: Review, renamed: Mapping[str, str]) -> dict[Key, str]:
+    """The names that instances have in the first run; not where the second has one of this name, too."""
+    if not renamed:
+        return {}
+    every = _subjects(second)
+    called = {old.casefold(): new.casefold() for old, new in renamed.items()}
+    return {
+        (host, new): old
+        for host in {host for host, _ in every}
+        for old, new in called.items()
+        if (host, new) in every and ((host, old) not in every or old in called.values())
+    }
 
 
 def _by_role(hosts: Sequence[str], run: Review) -> dict[frozenset[str], list[str]]:

@@ -3,14 +3,12 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from plimsoll.comparison.hosts import Hosts
+from plimsoll.comparison.hosts import Hosts, Key
 from plimsoll.model.host_key import HostKey, host_key
 from plimsoll.model.samples import Samples
 from plimsoll.review.review import Review
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
-
-Key = tuple[str, str | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,5 +60,4 @@ def _lone(name: str, signal: Signal, subjects: Mapping[Key, Subject], known: set
 
 
 def _key(subject: Subject, hosts: Hosts) -> Key:
-    host, instance = subject.key
-    return hosts.first_of.get(host, f"{host}\0"), instance
+    return hosts.in_first(subject.key)

@@ -10,6 +10,7 @@ from plimsoll.hosts.compare_settings import Tolerance
 from plimsoll.model.shipped_tables import shipped_table
 
 Growth = Literal["proportion", "waiting", "queue", "partly", "none"]
+Shapes = Literal["all", "noise"]
 Of = Literal["the level", "what is missing", "what is held"]
 
 
@@ -25,7 +26,7 @@ class Kind(BaseModel):
     of: Of = "the level"
     tolerance: Tolerance | None = None
     load: Growth
-    shape: bool = False
+    shape: Shapes | None = None
 
 
 class _Table(BaseModel):

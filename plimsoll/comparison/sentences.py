@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from plimsoll.comparison.judging import Compared
 from plimsoll.comparison.load_effect import SAME
-from plimsoll.model.host_key import host_key
 from plimsoll.model.value_text import number, percent, quantity
 
 _MANY_TIMES = 3  # from this ratio on, `84 times` reads better than a percentage
@@ -16,9 +15,11 @@ def place(one: Compared) -> str:
     if one.where:
         return one.where
     name = str(one.subject)
-    if host_key(one.other.host) == host_key(one.subject.host):
+    if one.subject.key == one.other.key:
         return name
-    return f"{name} ({one.other.host})"
+    same_host, same_instance = (a == b for a, b in zip(one.subject.key, one.other.key, strict=True))
+    other = one.other.instance if same_host else one.other.host if same_instance else one.other
+    return f"{name} ({other})"
 
 
 def change_text(one: Compared) -> str:

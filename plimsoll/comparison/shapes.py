@@ -42,8 +42,9 @@ class Reshaped:
 def reshaped(found: list[Compared], loads: list[Compared]) -> list[Reshaped]:
     """What differs for certain, the gravest first."""
     every = [one for one in found if one.treatment.shape and _enough(one)]
+    peaking = [one for one in every if one.treatment.shape == "all"]
     stalls = [made for one in loads if _enough(one) and (made := _stalls(one))]
-    return [*stalls, *_certain(every, "peaks"), *_certain(every, "noise")]
+    return [*stalls, *_certain(peaking, "peaks"), *_certain(every, "noise")]
 
 
 def _enough(one: Compared) -> bool:

@@ -71,8 +71,9 @@ def _by_key(review: Review, hosts: Hosts | None) -> dict[Key, Finding]:
 
 
 def _key(one: Finding, hosts: Hosts | None) -> Key:
-    host, instance = one.subject.key if one.subject else ("", None)
-    return one.rule.id, host if hosts is None else hosts.first_of.get(host, f"{host}\0"), instance
+    key = one.subject.key if one.subject else ("", None)
+    host, instance = key if hosts is None else hosts.in_first(key)
+    return one.rule.id, host, instance
 
 
 def _place(one: Finding, hosts: Hosts | None = None) -> Key:

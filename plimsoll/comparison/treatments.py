@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from plimsoll.comparison.run_to_run import Growth, Of, kind_of
+from plimsoll.comparison.run_to_run import Growth, Of, Shapes, kind_of
 from plimsoll.hosts.compare_settings import Amount, CompareSettings, SignalSettings, Tolerance
 from plimsoll.model.errors import Unusable, first_of
 from plimsoll.model.shipped_tables import shipped_table
@@ -50,7 +50,7 @@ class Treatment:
     load: Growth = "none"
     integrates: bool = False
     place: int = 0
-    shape: bool = False
+    shape: Shapes | None = None
 
     def tolerated(self, baseline: float) -> float:
         """The largest change from a baseline that does not matter."""
@@ -66,11 +66,15 @@ class Treatment:
 
 
 class Treatments:
-    """How signals are compared. `load`: loads that differ by a smaller share are the same."""
+    """How signals are compared. `load`: loads that differ by a smaller share are the same.
+
+    `renamed`: what hosts and instances of the baseline are called in the run.
+    """
 
     def __init__(self, settings: CompareSettings | None = None) -> None:
         self._given = settings or CompareSettings()
         self._known: dict[str, Treatment] = {}
+        self.renamed: Mapping[str, str] = self._given.renamed
         self.load = _defaults().load if self._given.load is None else self._given.load
 
     def of(self, name: str, signal: Signal) -> Treatment:

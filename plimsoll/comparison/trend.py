@@ -9,8 +9,8 @@ import numpy as np
 
 from plimsoll.analysis.bootstrap import Difference, Estimate, Interval
 from plimsoll.analysis.change_points import ChangePoint, change_points
+from plimsoll.comparison.hosts import Key
 from plimsoll.comparison.levels import Level
-from plimsoll.comparison.pairs import Key
 from plimsoll.comparison.treatments import Treatment, Treatments
 from plimsoll.model.log import Values
 from plimsoll.review.load import loads
@@ -70,17 +70,34 @@ class Change:
 
 
 @dataclass(frozen=True, eq=False)
+class Course:
+    """A signal over the runs: its mean in each, or that at the mean load, and where it changed, the first first."""
+
+    name: str
+    signal: Signal
+    subject: Subject
+    treatment: Treatment
+    values: Values
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Trend:
-    """What changed over the runs, the latest first; `signals` that all runs have were looked at, not those `partly`.
+    """What changed over the runs, the latest first; the signals `courses` that all runs have, not those `partly`.
 
     In fewer runs than `needed` no change of so many signals can be told from chance.
     """
 
     runs: tuple[RunMeans, ...]
     changes: tuple[Change, ...]
-    signals: int
+    courses: tuple[Course, ...]
     needed: int
     partly: tuple[tuple[str, Signal, Subject], ...]
+
+    @property
+    def signals(self) -> int:
+        """How many signals were looked at."""
+        return len(self.courses)
 
     @property
     def can_tell(self) -> bool:
@@ -91,24 +108,28 @@ class Trend:
 def trend(runs: Sequence[RunMeans], treatments: Treatments) -> Trend:
     """Where levels changed over runs in order of time, by more than matters; what goes with the load, for each load."""
     alike = [key for key in runs[0].means if all(key in one.means for one in runs)]
-    found: list[Change] = []
     looked = {key: treatments.of(key[0], runs[0].subjects[key][0]) for key in alike}
     judged = {key: one for key, one in looked.items() if one.critical and not one.integrates}
     chance = FALSE_ALARMS / max(1, len(judged))
-    permutations = max(_FEWEST_PERMUTATIONS, int(2 / chance))
-    for key, treatment in judged.items():
-        values = _values(runs, key, treatment)
-        points = change_points(values, chance, permutations)
-        edges = [0, *(one.first for one in points), len(values)]
-        for at, point in enumerate(points):
-            if abs(point.after - point.before) > treatment.tolerated(point.before):
-                signal, subject = runs[-1].subjects[key]
-                parts = values[edges[at] : point.first], values[point.first : edges[at + 2]]
-                interval = _difference(*parts).interval()
-                found.append(Change(key[0], signal, subject, treatment, runs[point.first], point, interval))
+    courses = [_course(runs, key, treatment, chance) for key, treatment in judged.items()]
+    found = [change for one in courses for change in one.changes]
     found.sort(key=lambda one: (-runs.index(one.run), one.treatment.place, not one.is_worse))
     partly = sorted(_partly(runs, alike, treatments), key=lambda one: (one[0], str(one[2])))
-    return Trend(tuple(runs), tuple(found), len(judged), _needed(chance), tuple(partly))
+    return Trend(tuple(runs), tuple(found), tuple(courses), _needed(chance), tuple(partly))
+
+
+def _course(runs: Sequence[RunMeans], key: tuple[str, Key], treatment: Treatment, chance: float) -> Course:
+    values = _values(runs, key, treatment)
+    points = change_points(values, chance, max(_FEWEST_PERMUTATIONS, int(2 / chance)))
+    edges = [0, *(one.first for one in points), len(values)]
+    signal, subject = runs[-1].subjects[key]
+    found: list[Change] = []
+    for at, point in enumerate(points):
+        if abs(point.after - point.before) > treatment.tolerated(point.before):
+            parts = values[edges[at] : point.first], values[point.first : edges[at + 2]]
+            interval = _difference(*parts).interval()
+            found.append(Change(key[0], signal, subject, treatment, runs[point.first], point, interval))
+    return Course(key[0], signal, subject, treatment, values, tuple(found))
 
 
 def _needed(chance: float) -> int:

@@ -15,6 +15,7 @@ from plimsoll.demo.linux_today import LINUX_TODAY
 from plimsoll.demo.messaging import MESSAGING
 from plimsoll.demo.openldap import OPENLDAP
 from plimsoll.demo.runs import FACTS
+from plimsoll.demo.sites.read import site
 from plimsoll.demo.sql_server_today import SQL_SERVER_TODAY
 from plimsoll.demo.tables import Changes, Host, System, simulate
 from plimsoll.demo.windows_today import WINDOWS_TODAY
@@ -24,6 +25,9 @@ from plimsoll.model.times import SECOND, instant, iso
 SYSTEMS = (
     *(DYNAMIC, MEMBERSHIP, FILE_SERVER, OPENLDAP, MESSAGING),
     *(WINDOWS_TODAY, LINUX_TODAY, SQL_SERVER_TODAY, ACTIVE_DIRECTORY),
+    *map(site, ("exchange", "web-server", "hyper-v-cluster", "network-services", "file-and-print")),
+    *map(site, ("session-hosts", "sharepoint", "skype-for-business", "business-applications")),
+    *map(site, ("reporting-services", "vmware-guest", "sql-server-replica")),
 )
 HEALTHY, TROUBLE = "healthy", "trouble"
 EXPECTED = "expected.json"

@@ -57,10 +57,14 @@ class SignalSettings(BaseModel):
 
 
 class CompareSettings(BaseModel):
-    """The table as a whole. `load`: loads that differ by less are the same."""
+    """The table as a whole. `load`: loads that differ by less are the same.
+
+    `renamed`: hosts and instances that have another name in the run, each with the one it has there.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     load: Tolerance | None = None
     tolerance: Tolerance | None = None
     signals: dict[str, SignalSettings] = Field(default={})
+    renamed: dict[str, str] = Field(default={})

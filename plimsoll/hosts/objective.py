@@ -4,12 +4,12 @@ They judge what a load driver saw (plimsoll/ingest/formats/load_results), all of
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from plimsoll.hosts.overrides import Length
 from plimsoll.model.errors import printable
@@ -100,6 +100,25 @@ class ObjectiveSettings(Limits):
     def is_set(self) -> bool:
         """Whether there is any limit."""
         return bool(self.operations) or any(True for _ in self.given)
+
+
+def time_limits(typed: Sequence[str]) -> dict[str, float]:
+    """The limits (s) of response times of all requests, by signal, from texts like `response_p95=500ms`.
+
+    ValueError with what is wrong with a text.
+    """
+    found: dict[str, float] = {}
+    for text in typed:
+        name, _, limit = (part.strip() for part in text.partition("="))
+        known = {one for one, parts in _MEASURES.items() if parts[3] == "s"}
+        if name not in known or not limit:
+            raise ValueError(f'"{text}" is no objective; write it like response_p95=500ms ({", ".join(sorted(known))})')
+        try:
+            settings = Limits.model_validate({name: limit})
+        except ValidationError as error:
+            raise ValueError(f'"{text}": {error.errors()[0]["msg"].removeprefix("Value error, ")}') from None
+        found |= {_MEASURES[measure][1]: given.limit for measure, given in settings.given}
+    return found
 
 
 @dataclass(frozen=True)

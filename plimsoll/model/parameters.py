@@ -15,7 +15,6 @@ class Parameter(StrEnum):
     AS = "‹as›"
     BASELINE = "‹baseline›"
     COUNTER = "‹counter›"
-    DATA = "‹data›"
     DETAILS = "‹details›"
     ENCODING = "‹encoding›"
     FOLDER = "‹folder›"

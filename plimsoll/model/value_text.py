@@ -32,7 +32,7 @@ def exact(value: float) -> str:
 
 
 def quantity(value: float, unit: str, digits: Callable[[float], str] = number) -> str:
-    """A value with its unit, in the usual multiple: `612 MB`, `21.1 ms`, `80 %`; a ratio has no unit."""
+    """A value with its unit, in the usual multiple: `612 MB`, `21.1 ms`, `80 %`; none of a ratio or a state."""
     if math.isnan(value):
         return "no value"
     for size, name in MULTIPLES.get(unit, ()):
@@ -40,7 +40,7 @@ def quantity(value: float, unit: str, digits: Callable[[float], str] = number) -
             return f"{digits(value / size)} {name}"
     if unit == "s" and 0 < abs(value) < 1:
         return f"{digits(value * 1000)} ms"
-    if unit == "ratio":
+    if unit in ("ratio", "state"):
         return digits(value)
     if value == 1 and len(unit) > 2 and unit.endswith("s") and "/" not in unit:
         unit = unit[:-1]

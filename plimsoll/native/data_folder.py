@@ -35,27 +35,36 @@ def default_folder(environment: Mapping[str, str] = os.environ, system: str = sy
     return (Path(given) if given.startswith("/") else Path.home() / ".local" / "share") / _NAME
 
 
+def is_address(store: str | None) -> bool:
+    """Whether a store is named by the address of its server, and not by its folder."""
+    return store is not None and "://" in store
+
+
+def folder_of(store: str | None) -> Path:
+    """The data folder of the store that is named; the default one where none is, or a server."""
+    return Path(store) if store and not is_address(store) else default_folder()
+
+
 def _is_ours(folder: Path) -> bool:
     """Whether nothing is in a folder but what Plimsoll, or the file system, puts there."""
     names = {one.name for one in folder.iterdir()} if folder.is_dir() else set[str]()
     return not names or bool(names & _FILES) or names == {"lost+found"}
 
 
-def made(folder: Path | None) -> Path:
+def made(folder: Path) -> Path:
     """The data folder, made for its owner alone if there is none. Unusable if others may change what is in it.
 
     What is in it becomes readable by its owner alone.
     """
-    folder = folder or default_folder()
     if not _is_ours(folder):
-        raise Unusable(f"{folder}: holds other files; name an empty folder, or a new one, with {Parameter.DATA}")
-    check_private(folder, option=Parameter.DATA)
+        raise Unusable(f"{folder}: holds other files; name an empty folder, or a new one, with {Parameter.STORE}")
+    check_private(folder, option=Parameter.STORE)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise Unusable(
-            f"{folder}: cannot be made: {error.strerror or error}; name another with {Parameter.DATA}"
+            f"{folder}: cannot be made: {error.strerror or error}; name another with {Parameter.STORE}"
         ) from None
     if sys.platform != "win32":
         for path in (folder, *folder.rglob("*")):

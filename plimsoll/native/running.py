@@ -70,7 +70,7 @@ class OnlyOne:
             known = find(folder)
             who = f"process {known.pid}, at {known.address}" if known else "another process"
             raise Unusable(
-                f"{folder}: plimsoll up already runs on it ({who}); stop that, or choose another with {Parameter.DATA}"
+                f"{folder}: plimsoll up already runs on it ({who}); stop that, or choose another with {Parameter.STORE}"
             ) from None
 
     def announce(self, address: str) -> None:

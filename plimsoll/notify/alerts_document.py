@@ -118,20 +118,8 @@ def document(
 ) -> AlertsDocument:
     """Alerts, silences, targets and hosts as a document."""
     return AlertsDocument(
-        alerts=[_alert(one, silences, zone, now) for one in alerts],
-        silences=[
-            SilencePart(
-                id=one.id,
-                rule=one.rule,
-                host=one.host,
-                instance=one.instance,
-                start=iso(one.start),
-                until=iso(one.until),
-                reason=one.reason,
-                who=one.who,
-            )
-            for one in silences
-        ],
+        alerts=[alert_part(one, silences, zone, now) for one in alerts],
+        silences=[silence_part(one) for one in silences],
         targets=[
             TargetPart(
                 name=one.name,
@@ -157,7 +145,22 @@ def document(
     )
 
 
-def _alert(one: Alert, silences: Sequence[Silence], zone: Zone, now: int) -> AlertPart:
+def silence_part(one: Silence) -> SilencePart:
+    """A silence as a document has it."""
+    return SilencePart(
+        id=one.id,
+        rule=one.rule,
+        host=one.host,
+        instance=one.instance,
+        start=iso(one.start),
+        until=iso(one.until),
+        reason=one.reason,
+        who=one.who,
+    )
+
+
+def alert_part(one: Alert, silences: Sequence[Silence], zone: Zone, now: int) -> AlertPart:
+    """An alert as a document has it; `silences` are those that hold."""
     details = one.details
     return AlertPart(
         id=one.id,

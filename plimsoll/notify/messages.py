@@ -50,10 +50,13 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """The zone of times in messages, and the address of Plimsoll's pages if it is known."""
+    """The zone of times in messages, the address of Plimsoll's pages if it is known, and after how long (ns) without
+    an acknowledgement the target is told.
+    """
 
     zone: Zone
     pages: str | None = None
+    after: int = 0
 
 
 def message(group: Group, style: Style, now: int, failing_since: int | None = None) -> Message:
@@ -212,6 +215,8 @@ def _sentence(one: Item, style: Style, now: int) -> str:
 def _remarks(group: Group, style: Style, failing_since: int | None) -> Iterator[str]:
     if group.held:
         yield "Some of this was held back during quiet hours."
+    if style.after and any(one.what == "fired" for one in group.items):
+        yield f"Nobody has acknowledged this for {duration_text(style.after)}."
     if group.paced:
         yield (
             f"There is much to report: messages come every {duration_text(PACE)} now, at most {MOST_AN_HOUR} in an "

@@ -15,6 +15,7 @@ from plimsoll.alerting.book.silences import Silence
 from plimsoll.model.host_key import host_key
 from plimsoll.model.times import SECOND
 from plimsoll.notify.quiet_hours import QuietHours
+from plimsoll.notify.routing import Routing
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.severity import SEVERITIES
 
@@ -46,10 +47,21 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What a target wants to be told, and when."""
+    """What a target wants to be told, and when: `after` (ns) if nobody has acknowledged it for so long."""
 
     severities: frozenset[Severity]
     quiet: QuietHours
+    routing: Routing = field(default_factory=Routing)
+    after: int = 0
+
+    def wants(self, alert: Alert) -> bool:
+        """Whether an alert is the target's."""
+        return alert.severity in self.severities and self.routing.fits(alert)
+
+    def spares(self, alert: Alert, now: int) -> bool:
+        """Whether the target need not be told of an alert, or not yet: somebody looks after it, or may still do so."""
+        lasted = (now if alert.ended_at is None else alert.ended_at) - alert.fired_at
+        return self.after > 0 and (alert.acked_at is not None or lasted < self.after)
 
 
 @dataclass(frozen=True)
@@ -143,8 +155,11 @@ def next_group(situation: Situation, policy: Policy, now: int) -> Group | None:
 def _due(situation: Situation, policy: Policy, now: int) -> Iterator[Item]:
     for alert in situation.alerts:
         what = _what(alert, situation, now)
-        wanted = alert.severity in policy.severities and not policy.quiet.hold(alert.severity, now)
-        if what and wanted and not _is_muted(alert, situation):
+        if alert.id in situation.told:  # also of one that is another target's by now: it must not stay open there
+            wanted = policy.wants(alert) or what in ENDED
+        else:
+            wanted = policy.wants(alert) and not policy.spares(alert, now)
+        if what and wanted and not policy.quiet.hold(alert.severity, now) and not _is_muted(alert, situation):
             yield Item(alert, what, _remaining(alert, situation) if what in ENDED else None)
 
 

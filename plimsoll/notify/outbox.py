@@ -18,6 +18,7 @@ from plimsoll.model.times import SECOND
 from plimsoll.notify.noise import FORGOTTEN, HOST_EVERY, HOUR, Group, Policy, Situation, Told
 
 _WAITS = (30 * SECOND, 60 * SECOND, 120 * SECOND, 300 * SECOND, 600 * SECOND)
+LONGEST_WAIT = _WAITS[-1]
 _OLDEST_REPEAT = 2700 * SECOND  # three quarters of an hour: younger ones are never taken along
 
 
@@ -112,11 +113,12 @@ class Outbox:
     def give_up(self, policy: Policy, now: int) -> int:
         """Give up what ended a day ago and could not be told since; return how many alerts that are."""
         query = (
-            f"SELECT id FROM alerts LEFT JOIN told ON alert = id AND target = ? WHERE ended_at <= ? AND ended_at > ?"
-            f" AND alert IS NULL AND NOT hush AND severity IN ({_listed(policy)})"
+            "SELECT alerts.* FROM alerts LEFT JOIN told ON alert = id AND target = ? WHERE ended_at <= ?"
+            f" AND ended_at > ? AND alert IS NULL AND NOT hush AND severity IN ({_listed(policy)})"
         )
         first = max(now - 2 * FORGOTTEN, self.state().since)
-        given_up = [row["id"] for row in self._file.rows(query, (self._name, now - FORGOTTEN, first))]
+        untold = map(alert_of, self._file.rows(query, (self._name, now - FORGOTTEN, first)))
+        given_up = [one.id for one in untold if policy.wants(one) and not policy.spares(one, now)]
         if given_up:
             with self._file.transaction() as connection:
                 values = [(number, self._name, now) for number in given_up]

@@ -19,7 +19,7 @@ from plimsoll.hosts.toml_file import decoded, parsed
 from plimsoll.model import user_files
 from plimsoll.model.errors import Unusable
 from plimsoll.model.parameters import Parameter
-from plimsoll.model.times import SECOND, Zone, parse_duration
+from plimsoll.model.times import SECOND, Zone, duration_text, parse_duration
 from plimsoll.native.private import check_private
 from plimsoll.notify.quiet_hours import DAYS, Day, QuietHours, Window
 from plimsoll.receive.line_protocol.series_names import Bounds
@@ -68,16 +68,15 @@ def _clock(value: object) -> object:
 Duration = Annotated[int, BeforeValidator(_duration)]  # ns
 Size = Annotated[int, BeforeValidator(_size)]  # bytes
 Clock = Annotated[time, BeforeValidator(_clock)]
+Name = Annotated[str, Field(min_length=1)]
 ZoneField = Annotated[Zone, BeforeValidator(_zone)]
 _UTC = Zone.parse("UTC")
 _BOUNDS = Bounds()
 
 
-class TargetSettings(_Strict):
-    """Somebody to notify. `url` is an address as apprise has them."""
-
-    url: SecretStr
-    severities: tuple[Severity, ...] = Field(default=("critical", "warning"), min_length=1)
+def _check_http(address: str) -> None:
+    if not re.match(r"https?://[^/\s]+", address):
+        raise ValueError("is not an http:// or https:// address")
 
 
 class QuietWindow(_Strict):
@@ -93,6 +92,31 @@ class QuietSettings(_Strict):
 
     passes: Literal["critical", "nothing"] = "critical"
     hours: tuple[QuietWindow, ...] = ()
+
+
+class TargetSettings(_Strict):
+    """Somebody to notify. `url` is an address as apprise has them.
+
+    `after` (ns): only of what nobody has acknowledged for so long. `quiet`: the target's own quiet hours.
+    """
+
+    url: SecretStr
+    severities: tuple[Severity, ...] = Field(default=("critical", "warning"), min_length=1)
+    hosts: tuple[Name, ...] = ()
+    packs: tuple[Name, ...] = ()
+    labels: dict[str, Name] = {}
+    after: Duration = 0
+    quiet: QuietSettings | None = None
+
+    @property
+    def wants(self) -> str:
+        """Of what it is told, in words: `critical; hosts web*; after 15 min without an acknowledgement`."""
+        labels = [f"{name} = {value}" for name, value in self.labels.items()]
+        parts = [("hosts", self.hosts), ("packs", self.packs), ("labels", labels)]
+        found = [", ".join(self.severities), *(f"{what} {', '.join(some)}" for what, some in parts if some)]
+        if self.after:
+            found.append(f"after {duration_text(self.after)} without an acknowledgement")
+        return "; ".join(found)
 
 
 class RosterSettings(_Strict):
@@ -117,17 +141,27 @@ class HeartbeatSettings(_Strict):
     @field_validator("url")
     @classmethod
     def _is_http(cls, url: SecretStr) -> SecretStr:
-        if not re.match(r"https?://[^/\s]+", url.get_secret_value()):
-            raise ValueError("is not an http:// or https:// address")
+        _check_http(url.get_secret_value())
         return url
 
 
 class StoreSettings(_Strict):
-    """How long samples are kept: all of them, then one minute's minimum, maximum, mean and count; and how much."""
+    """How long samples are kept: all of them, then one minute's minimum, maximum, mean and count; and how much.
 
+    `address`: of the InfluxDB that keeps them in place of the data folder, by its own rules.
+    """
+
+    address: str | None = None
     raw_days: int = Field(default=RAW_DAYS, ge=1)
     days: int = Field(default=DAYS_KEPT, ge=1)
     size: Size = SIZE_LIMIT
+
+    @field_validator("address")
+    @classmethod
+    def _is_http(cls, address: str | None) -> str | None:
+        if address is not None:
+            _check_http(address)
+        return address
 
 
 class LimitsSettings(_Strict):
@@ -160,8 +194,16 @@ class UpSettings(_Strict):
     @property
     def quiet_hours(self) -> QuietHours:
         """The quiet hours by the clock of the zone."""
-        windows = [Window(frozenset(one.days), one.begin, one.end) for one in self.quiet.hours]
-        return QuietHours(self.zone, windows, self.quiet.passes == "critical")
+        return self._hours(self.quiet)
+
+    def quiet_hours_of(self, target: str) -> QuietHours:
+        """Those of a target: its own if it has some."""
+        own = self.notify[target].quiet
+        return self._hours(self.quiet if own is None else own)
+
+    def _hours(self, quiet: QuietSettings) -> QuietHours:
+        windows = [Window(frozenset(one.days), one.begin, one.end) for one in quiet.hours]
+        return QuietHours(self.zone, windows, quiet.passes == "critical")
 
     @property
     def addresses(self) -> tuple[str, ...]:
@@ -191,7 +233,7 @@ def parse(data: bytes, path: Path) -> UpSettings:
 
 
 def _check_owner(path: Path) -> None:
-    check_private(path.parent, option=Parameter.DATA)
+    check_private(path.parent, option=Parameter.STORE)
     found = path.lstat()
     if not stat.S_ISREG(found.st_mode):
         raise Unusable(f"{path}: is not a regular file; put the file itself there")

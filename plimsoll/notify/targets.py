@@ -10,13 +10,15 @@ from functools import partial
 from threading import Event, Thread
 
 from plimsoll.alerting.book.database import AlertsFile, NotKept
+from plimsoll.alerting.planning import Site
 from plimsoll.model.times import SECOND, iso
 from plimsoll.notify.delivery import Send
 from plimsoll.notify.messages import Message, Style, message
 from plimsoll.notify.noise import HOUR, MINUTE, Group, Policy, next_group
-from plimsoll.notify.outbox import Outbox, TargetState, forget_others, states
+from plimsoll.notify.outbox import LONGEST_WAIT, Outbox, TargetState, forget_others, states
 from plimsoll.notify.redaction import redacted
-from plimsoll.notify.settings import UpSettings
+from plimsoll.notify.routing import Routing, routing
+from plimsoll.notify.settings import FILE_NAME, UpSettings
 
 LATEST_STEP = 90 * SECOND
 STUCK_AFTER = 15 * MINUTE
@@ -59,7 +61,7 @@ class Target:
         if given_up := self._outbox.give_up(self._policy, now):
             _log.warning("%s: gave up telling of %d alerts that ended a day ago", self.name, given_up)
         state = self._outbox.state()
-        if state.next_try is not None and now < state.next_try:
+        if state.next_try is not None and 0 < state.next_try - now <= LONGEST_WAIT:  # later: the clock was set back
             return
         while group := next_group(self._outbox.situation(self._policy, now), self._policy, now):
             made = message(group, self._style, now, state.failing_since)
@@ -86,7 +88,10 @@ class Target:
 
 
 class Notifier:
-    """All targets. `stepped` is called by the loop after every evaluation; it never waits."""
+    """All targets, for the rules and hosts of `site`. Unusable if a target is to be told of what is not known there.
+
+    `stepped` is called by the loop after every evaluation; it never waits.
+    """
 
     def __init__(
         self,
@@ -96,21 +101,22 @@ class Notifier:
         *,
         now: int,
         pages: str | None = None,
+        site: Site | None = None,
     ) -> None:
+        policies = {name: _policy(name, settings, site) for name in senders}
         self._file = file
         self._stepped = now
         self._stop = Event()
         self._wake = {name: Event() for name in senders}
         self._threads: list[Thread] = []
-        style = Style(settings.zone, pages)
         forget_others(file, set(senders))
         self.targets = [
             Target(
                 name,
                 Outbox(file, name, redacted(settings.notify[name].url.get_secret_value()), now),
-                Policy(frozenset(settings.notify[name].severities), settings.quiet_hours),
+                policies[name],
                 send,
-                style,
+                Style(settings.zone, pages, policies[name].after),
             )
             for name, send in senders.items()
         ]
@@ -168,3 +174,10 @@ class Notifier:
                 _log.exception("%s: notifying failed", target.name)
             event.wait(_LOOKS_EVERY_S)
             event.clear()
+
+
+def _policy(name: str, settings: UpSettings, site: Site | None) -> Policy:
+    one = settings.notify[name]
+    ways = Routing() if site is None else routing(one.hosts, one.packs, one.labels, site)
+    ways.check(f"{FILE_NAME}: notify.{name}")
+    return Policy(frozenset(one.severities), settings.quiet_hours_of(name), ways, one.after)

@@ -13,9 +13,11 @@ from plimsoll.pages.alerts import routes as alerts
 from plimsoll.pages.charts import routes as chart_api
 from plimsoll.pages.charts.hosts_in_range import Scenes
 from plimsoll.pages.dashboards import routes as dashboards
+from plimsoll.pages.explore import routes as explore
 from plimsoll.pages.finding import routes as finding
 from plimsoll.pages.health import routes as health
 from plimsoll.pages.hosts import routes as hosts
+from plimsoll.pages.http_api import routes as http_api
 from plimsoll.pages.notes import routes as notes
 from plimsoll.pages.reviewing.run_reviews import RunReviews
 from plimsoll.pages.rules import routes as rules
@@ -39,10 +41,12 @@ def routes(watched: Watched) -> Sequence[BaseRoute]:
         *hosts.routes(watched, frame, scenes),
         *finding.routes(watched, frame),
         *notes.routes(watched, frame),
+        *http_api.routes(watched, frame, scenes, reviews),
         *alerts.routes(watched, frame),
         *rules.routes(watched, frame),
         *chart_api.routes(watched, frame, scenes),
         *dashboards.routes(watched, frame, scenes),
+        *explore.routes(watched, frame, scenes),
         *runs.routes(watched, frame, reviews),
         *uploads.routes(watched, reviews),
         *upload_page.routes(frame, reviews),

@@ -203,8 +203,12 @@ class Finding:
 
     @property
     def margin(self) -> float | None:
-        """How far `nearest` stayed from the limit, as a share of the limit; None where it has no meaning."""
+        """How far `nearest` stayed from the limit, as a share of the limit; None where it has no meaning: a state is
+        a number that stands for a word.
+        """
         if self.track is None or np.isnan(self.nearest) or self.track.healthy.limit == 0:
+            return None
+        if self.signal.unit == "state":
             return None
         distance = self.nearest - self.track.healthy.limit
         return (-distance if self.track.healthy.worse == "higher" else distance) / abs(self.track.healthy.limit)

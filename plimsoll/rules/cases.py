@@ -69,7 +69,7 @@ def _judged(rule: Rule, case: Case, signals: Mapping[str, Signal]) -> Track | No
         return None
     samples = dict(_recorded(case, signals))
     series = list(samples) or [Series(_HOST, _ANYTHING, (), _FIELD)]
-    finder = Finder(_as_recorded(signals), series, lambda one: True, lambda _, fact: case.facts.get(fact))
+    finder = Finder(_AsRecorded(signals), series, lambda one: True, lambda _, fact: case.facts.get(fact))
     known = [one.times for one in samples.values()] or [np.arange(_ROWS, dtype=np.int64) * case.interval]
     times = max(known, key=len)
     at = grid(times, reach=max(2 * case.interval, *(condition.over for condition in rule.conditions)))
@@ -97,20 +97,28 @@ def _recorded(case: Case, signals: Mapping[str, Signal]) -> Iterator[tuple[Serie
         yield Series(_HOST, name, tags, _FIELD), Samples(times, filled)
 
 
-def _as_recorded(signals: Mapping[str, Signal]) -> dict[str, Signal]:
-    """The signals with one source each: the series that `_recorded` makes, without rate or transform."""
-    return {
-        name: signal if signal.derived or signal.fact else signal.model_copy(update=_own(name, signal))
-        for name, signal in signals.items()
-    }
+class _AsRecorded(Mapping[str, Signal]):
+    """The signals with one source each: the series that `_recorded` makes, without rate or transform.
 
+    Each is made when it is asked for, as a case needs few of them.
+    """
 
-def _own(name: str, signal: Signal) -> dict[str, object]:
-    return {"sources": (_source(name, signal),), "instances": "each" if signal.instances == "each" else "none"}
+    def __init__(self, signals: Mapping[str, Signal]) -> None:
+        self._signals = signals
 
+    def __getitem__(self, name: str) -> Signal:
+        signal = self._signals[name]
+        if signal.derived or signal.fact:
+            return signal
+        has_instances = signal.instances == "each"
+        source = Source(measurement=name, field=_FIELD, instance=_INSTANCE if has_instances else None)
+        return signal.model_copy(update={"sources": (source,), "instances": "each" if has_instances else "none"})
 
-def _source(name: str, signal: Signal) -> Source:
-    return Source(measurement=name, field=_FIELD, instance=_INSTANCE if signal.instances == "each" else None)
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._signals)
+
+    def __len__(self) -> int:
+        return len(self._signals)
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,14 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from plimsoll.serve.answers import later, refusal
-from plimsoll.serve.credentials import Credentials
+from plimsoll.serve.credentials import Credentials, Use
 from plimsoll.serve.listen import Listen, PublicAddress, ip_of
 from plimsoll.serve.login import Answer, Login, wrong
 from plimsoll.serve.turns import Turns
 
 STORE = "/api/store/"
+OWN = "/api/own/"  # other commands of the owner
+PUBLIC = "/api/v1"
 _OPEN = frozenset({"/health", "/ping"})
 _WRITING = frozenset({"/api/v2/write", "/write", "/query"})
 _HOST = re.compile(r"(?:\[(?P<address>[0-9a-f:.]+)\]|(?P<name>[^\s:/@\[\]]+))(?::[0-9]+)?")
@@ -125,13 +127,40 @@ class Guard:
     async def _unauthorized(self, request: Request) -> Response | None:
         """The refusal of a request without the token or password it needs."""
         path, credentials = request.url.path, self._access.credentials
-        if path.startswith(STORE) or self._access.owner_only:
+        if path.startswith((STORE, OWN)) or self._access.owner_only:
             return None if any(map(credentials.is_owner, _secrets(request))) else self._no_token(request)
         if self._access.is_open or path in _OPEN:
             return None
         if path in _WRITING:
             return None if any(map(credentials.may_write, _secrets(request))) else self._no_token(request)
+        if token := _bearer(request):
+            return self._by_token(request, token)
+        if request.method not in _SAFE and (path == PUBLIC or path.startswith(f"{PUBLIC}/")):
+            # A browser sends a password by itself, and a program has no need of one.
+            return refusal(
+                HTTPStatus.UNAUTHORIZED,
+                "a change needs a token for changes, as Authorization: Bearer ...",
+                headers={"WWW-Authenticate": "Bearer"},
+                hint="docs/http-api.md says how to make one",
+            )
         return await self._without_password(request)
+
+    def _by_token(self, request: Request, token: str) -> Response | None:
+        """The refusal of a token that is none for reading or changes, or that may not change anything."""
+        credentials = self._access.credentials
+        if credentials.is_token(token, Use.CHANGE):
+            return None
+        if not credentials.is_token(token, Use.READ):
+            wrong("token", self._client(request))
+            return refusal(
+                HTTPStatus.UNAUTHORIZED,
+                "this is no token for reading or changes",
+                headers={"WWW-Authenticate": "Bearer"},
+                hint="docs/http-api.md says how to make one; the token for samples is none",
+            )
+        if request.method not in _SAFE:
+            return refusal(HTTPStatus.FORBIDDEN, "this token is for reading", hint="use one for changes")
+        return None
 
     async def _without_password(self, request: Request) -> Response | None:
         client, password = self._client(request), _basic(request)
@@ -225,6 +254,12 @@ def _secrets(request: Request) -> list[str]:
     # InfluxDB 1's clients may send user:token.
     found += [text.partition(":")[2] for text in found if ":" in text]
     return [text for text in found if text]
+
+
+def _bearer(request: Request) -> str:
+    """The token of the header Authorization; empty if it has none."""
+    kind, _, token = request.headers.get("authorization", "").partition(" ")
+    return token.strip() if kind.lower() in ("token", "bearer") else ""
 
 
 def _basic(request: Request) -> str:

@@ -10,6 +10,7 @@ import secrets
 import stat
 import sys
 from collections.abc import Mapping
+from enum import StrEnum
 from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
@@ -24,6 +25,19 @@ NEW_FILE = "new-secrets"
 _TOKEN, _PASSWORD = "token", "password"
 _NAME = re.compile(r"[\w.-]{1,64}")
 _COST = {"n": 1 << 14, "r": 8, "p": 1}  # 16 MB and some tens of milliseconds
+
+
+class Use(StrEnum):
+    """What a token is for. One for changes reads as well."""
+
+    SAMPLES = "samples"
+    READ = "read"
+    CHANGE = "change"
+
+    @property
+    def kept_as(self) -> str:
+        """How the file calls such tokens."""
+        return _TOKEN if self is Use.SAMPLES else self.value
 
 
 class Made(NamedTuple):
@@ -62,19 +76,22 @@ def keep_new(folder: Path, new: Mapping[str, str]) -> Path:
     return path
 
 
-def new_token(folder: Path, name: str = "") -> str:
-    """A new token for writing; the old one of this name is not valid any more, for a running server too."""
+def new_token(folder: Path, name: str = "", use: Use = Use.SAMPLES) -> str:
+    """A new token; the old one of this name and use is not valid any more, for a running server too."""
     token = _new_secret()
-    _change(folder, _token_name(name), _token_hash(token))
+    _change(folder, _token_name(name, use), _token_hash(token))
     return token
 
 
-def end_token(folder: Path, name: str) -> None:
-    """Have a token for writing not be valid any more. Unusable, naming those there are, if there is none."""
+def end_token(folder: Path, name: str, use: Use = Use.SAMPLES) -> None:
+    """Have a token not be valid any more. Unusable, naming those there are for this use, if there is none."""
     known = _hashes(folder)
-    if known.pop(_token_name(name), None) is None:
-        names = [one.removeprefix(f"{_TOKEN} ") for one in known if one.startswith(f"{_TOKEN} ")]
-        raise Unusable(f"there is no token {name}; those with a name are: {', '.join(sorted(names)) or 'none'}")
+    if known.pop(_token_name(name, use), None) is None:
+        begin = f"{use.kept_as} "
+        names = [one.removeprefix(begin) for one in known if one.startswith(begin)]
+        raise Unusable(
+            f"there is no token {name} for {use}; those with a name are: {', '.join(sorted(names)) or 'none'}"
+        )
     _save(folder / HASHES_FILE, json.dumps(known, indent=2) + "\n")
 
 
@@ -101,9 +118,13 @@ class Credentials:
         return hmac.compare_digest(token.encode(), self._owner)
 
     def may_write(self, token: str) -> bool:
-        """Whether this is a token for writing."""
+        """Whether this is a token for samples."""
+        return self.is_token(token, Use.SAMPLES)
+
+    def is_token(self, token: str, use: Use) -> bool:
+        """Whether this is a token for some use."""
         own = _token_hash(token).encode()
-        known = [one for name, one in self._current().items() if name.partition(" ")[0] == _TOKEN]
+        known = [one for name, one in self._current().items() if name.partition(" ")[0] == use.kept_as]
         return sum(hmac.compare_digest(own, one.encode()) for one in known) > 0  # all are compared, in the same time
 
     def may_read(self, password: str) -> bool:
@@ -128,12 +149,12 @@ class Credentials:
         return self._hashes
 
 
-def _token_name(name: str) -> str:
+def _token_name(name: str, use: Use) -> str:
     if not name:
-        return _TOKEN
+        return use.kept_as
     if not _NAME.fullmatch(name):
         raise Unusable(f"{name!r}: is no name of a token; letters, digits, dots, dashes and underscores are")
-    return f"{_TOKEN} {name}"
+    return f"{use.kept_as} {name}"
 
 
 def _new_secret() -> str:

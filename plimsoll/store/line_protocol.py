@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -73,9 +74,14 @@ def request_bodies(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 def point(measurement: str, tags: Mapping[str, str], fields: Mapping[str, str], time: int | None = None) -> str:
     """One line of line protocol; `fields` are values as `value` writes them. A server adds a time that is missing."""
-    head = _escaped(measurement, ", ") + "".join(f",{_tag(name)}={_tag(text)}" for name, text in tags.items())
+    head = _series_key(measurement, tuple(tags.items()))
     written = ",".join(f"{_tag(name)}={text}" for name, text in fields.items())
     return f"{head} {written}\n" if time is None else f"{head} {written} {time}\n"
+
+
+@lru_cache(maxsize=1024)  # points come in runs of one series
+def _series_key(measurement: str, tags: tuple[tuple[str, str], ...]) -> str:
+    return _escaped(measurement, ", ") + "".join(f",{_tag(name)}={_tag(text)}" for name, text in tags)
 
 
 def value(one: str | float | bool, kind: str) -> str:

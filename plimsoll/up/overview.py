@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from plimsoll.alerting.book.database import AlertsFile
 from plimsoll.alerting.book.history import firing
 from plimsoll.alerting.book.record import Alert
+from plimsoll.alerting.clocks import wrong
 from plimsoll.alerting.health import Answer, Health, HostHealth, HostState
 from plimsoll.alerting.incidents import incidents
 from plimsoll.alerting.loop import Progress
@@ -148,6 +149,7 @@ def _left_out(written: WritingState) -> Iterator[str]:
 def _hosts(file: AlertsFile, alerts: list[Alert], progress: Progress, now: int) -> Iterator[HostHealth]:
     judged = progress.judged
     behind = {host_key(host): by for host, by in progress.behind.items()}
+    ahead_by = {host_key(host): by for host, by in progress.ahead.items()}
     by_host: dict[str, list[Alert]] = {}
     for one in alerts:
         by_host.setdefault(host_key(one.host), []).append(one)
@@ -155,14 +157,22 @@ def _hosts(file: AlertsFile, alerts: list[Alert], progress: Progress, now: int) 
     for host in hosts(file):
         if host.retired_at is not None:
             continue
-        mine, late = by_host.get(host.host, []), behind.get(host_key(host.host))
+        mine, late, early = (
+            by_host.get(host.host, []),
+            behind.get(host_key(host.host)),
+            ahead_by.get(host_key(host.host)),
+        )
         is_gone = not host.is_expected and host.is_late(progress.evaluated or 0) and late is None
         if host.newest is None or is_gone or (silent and host.is_expected) or any(one.kind in _SILENT for one in mine):
-            state, note = HostState.SILENT, _silence(host, now) if late is None else f"silent: {_wrong(late, 'behind')}"
+            state, note = HostState.SILENT, _silence(host, now)
+            if late is not None:
+                note = f"silent: {wrong(late, 'behind')}"
+            elif early is not None:
+                note = f"silent: {wrong(early, 'ahead')}"
         elif mine:
             state, note = HostState.ALERT, counted(len(incidents(mine)), "incident")
         elif late is not None:
-            state, note = HostState.NOT_JUDGED, f"not judged: {_wrong(late, 'behind')}"
+            state, note = HostState.NOT_JUDGED, f"not judged: {wrong(late, 'behind')}"
         elif host.host in progress.impossible:
             state = HostState.NOT_JUDGED
             note = f"not all judged: {listed(sorted(progress.impossible[host.host]), 2)} cannot be"
@@ -176,11 +186,7 @@ def _hosts(file: AlertsFile, alerts: list[Alert], progress: Progress, now: int) 
     known = {host.host for host in hosts(file) if host.retired_at is None}
     for host, ahead in sorted(progress.ahead.items()):
         if host_key(host) not in known:
-            yield HostHealth(host, HostState.NOT_JUDGED, f"not judged: {_wrong(ahead, 'ahead')}")
-
-
-def _wrong(by: int, side: str) -> str:
-    return f"its clock is {duration_text(by // SECOND * SECOND)} {side}; set it right"
+            yield HostHealth(host, HostState.NOT_JUDGED, f"not judged: {wrong(ahead, 'ahead')}")
 
 
 def _silence(host: Host, now: int) -> str:

@@ -2,17 +2,12 @@
 
 import logging
 import time
-from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
-from pathlib import Path
-from threading import Event, Thread
-
-from starlette.routing import BaseRoute
+from threading import Event, RLock, Thread
 
 from plimsoll.alerting.book.book import AlertBook
-from plimsoll.alerting.book.database import NAME, AlertsFile
-from plimsoll.alerting.loop import DELAY, AlertLoop
+from plimsoll.alerting.book.database import NAME, AlertsFile, NotKept
+from plimsoll.alerting.loop import AlertLoop
 from plimsoll.alerting.planning import Site
 from plimsoll.alerting.process_lines import ProcessLines
 from plimsoll.alerting.roster import Roster
@@ -28,17 +23,20 @@ from plimsoll.notify.heartbeat import Heartbeat
 from plimsoll.notify.redaction import hide_in_logs
 from plimsoll.notify.settings import UpSettings
 from plimsoll.notify.targets import Notifier
+from plimsoll.notify.trial import Trials
 from plimsoll.receive.writing import NotWritten, Writing
 from plimsoll.serve.access import Access
 from plimsoll.serve.credentials import Credentials
 from plimsoll.serve.limits import Limits
-from plimsoll.serve.listen import Listen, PublicAddress
+from plimsoll.serve.listen import Listen
 from plimsoll.serve.server import create_app
 from plimsoll.serve.serving import Certificate, Serving
 from plimsoll.store.duck.store import DuckStore
 from plimsoll.store.protocol import Store
-from plimsoll.up import overview
-from plimsoll.up.sources import Source, Sources
+from plimsoll.up import overview, reloading
+from plimsoll.up.reloading import Reloaded
+from plimsoll.up.setup import Setup
+from plimsoll.up.sources import Sources
 from plimsoll.up.watchdog import Watchdog
 from plimsoll.up.watched import Watched
 
@@ -46,26 +44,6 @@ _TIDY_S = 60.0
 _DAY_S = 86_400
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Setup:
-    """How to run.
-
-    `sources` are asked for points every 10 s; `host` is the name under which one of them collects this computer.
-    `delay` (ns) is how long after its time an evaluation is performed. `pages` makes the pages to serve. `url` is the
-    address under which people reach it, where that is not the one it listens on.
-    """
-
-    folder: Path
-    listen: Listen = field(default_factory=Listen)
-    sources: Sequence[Source] = ()
-    host: str | None = None
-    certificate: Certificate | None = None
-    allowed_hosts: Sequence[str] = ()
-    delay: int = DELAY
-    pages: Callable[[Watched], Sequence[BaseRoute]] = lambda _: ()
-    url: PublicAddress | None = None
 
 
 class Up:
@@ -78,21 +56,24 @@ class Up:
         self._site = site
         self._given = given
         self._stop = Event()
+        self._reloading = RLock()
+        self._is_started = False
         self._closing = ExitStack()
         self._started = time.time_ns()
         self._settings = up_settings.load(setup.folder)
         hide_in_logs(self._settings.addresses)
-        _check_login(setup, self._settings)
+        setup.check_login(self._settings)
         self._limits = Limits(past_s=self._settings.store.days * _DAY_S, bounds=self._settings.limits.bounds)
         self._watch = ProcessWatch() if setup.host else None
         self._file = AlertsFile(setup.folder / NAME)
         self._writing = Writing(store, self._written)
+        self._roster = Roster(self._file, self._settings.roster.hosts, self._settings.roster.silent_after)
         self.loop = AlertLoop(
             store,
             site,
             given,
             AlertBook(self._file, site.catalogue.signals),
-            Roster(self._file, self._settings.roster.hosts, self._settings.roster.silent_after),
+            self._roster,
             delay=setup.delay,
             processes=ProcessLines(store, site.catalogue.signals, setup.host or "", self._watch),
             troubles=self._troubles,
@@ -100,13 +81,16 @@ class Up:
             most_hosts=self._settings.limits.hosts,
         )
         self.address = str(setup.url) if setup.url else setup.listen.url(tls=setup.certificate is not None)
-        found = senders(self._settings, str(setup.folder / up_settings.FILE_NAME))
-        self._notifier = Notifier(self._file, self._settings, found, now=self._started, pages=self.address)
+        self._file_name = str(setup.folder / up_settings.FILE_NAME)
+        found = senders(self._settings, self._file_name)
+        self._trials = Trials(self._settings, self._file_name)
+        self._notifier = Notifier(self._file, self._settings, found, now=self._started, pages=self.address, site=site)
         self._heartbeat = self._heart(self._settings)
         self._credentials = Credentials(setup.folder)
+        self._watched = self._all_watched()
         self._servers = self._listening()
         self._sources = Sources(setup.sources, self._writing)
-        watchdog = Watchdog(lambda: self.loop.last, self._notifier.say)
+        watchdog = Watchdog(lambda: self.loop.last, self._say)
         self._threads = [
             Thread(target=self.loop.run, args=(self._stop,), name="alert loop"),
             Thread(target=self._tidy, name="tidying"),
@@ -122,6 +106,19 @@ class Up:
         self._sources.start()
         for thread in self._threads:
             thread.start()
+        self._is_started = True
+
+    def reload(self) -> Reloaded:
+        """Read up.toml and plimsoll.toml anew. If they are wrong, nothing changes, and the result says why."""
+        with self._reloading:
+            now = time.time_ns()
+            try:
+                done = self._reload(now)
+            except (Unusable, NotKept) as error:
+                done = Reloaded(now, refused=str(error))
+            self._watched.reloaded = done
+        _log.log(logging.WARNING if done.refused else logging.INFO, "%s", done.text)
+        return done
 
     def stop(self) -> None:
         """Stop the server first, then write what it received, then close the files. The loop is told to end at once."""
@@ -134,9 +131,10 @@ class Up:
         for thread in self._threads:
             if thread.ident:
                 thread.join()
-        if self._heartbeat:
-            self._heartbeat.stop()
-        self._notifier.stop()
+        with self._reloading:
+            if self._heartbeat:
+                self._heartbeat.stop()
+            self._notifier.stop()
         self._file.close()
         self._lock.release()
 
@@ -172,15 +170,50 @@ class Up:
 
     def _serving(self, listen: Listen, certificate: Certificate | None, *, owner_only: bool = False) -> Serving:
         login = self._settings.login == "always"
-        access = Access(listen, self._credentials, _names(self._setup), owner_only, login, self._setup.url)
-        pages = () if owner_only else self._pages()
+        access = Access(listen, self._credentials, self._setup.names, owner_only, login, self._setup.url)
+        pages = [reloading.route(self.reload), *(() if owner_only else self._setup.pages(self._watched))]
         app = create_app(self._store, self._writing, access, self._health, self._limits, pages)
         return Serving(app, listen, certificate, self._limits, behind_proxy=access.is_behind_proxy)
 
     def _heart(self, settings: UpSettings) -> Heartbeat | None:
         if settings.heartbeat is None:
             return None
-        return Heartbeat(settings.heartbeat.url.get_secret_value(), self._notifier.trouble)
+        return Heartbeat(settings.heartbeat.url.get_secret_value(), self._trouble)
+
+    def _reload(self, now: int) -> Reloaded:
+        """Make all that depends on the settings before anything that was made of the old ones is given up."""
+        if not self._is_started or self._stop.is_set():
+            raise Unusable("plimsoll up is starting or ending")
+        old = self._settings
+        try:
+            settings, restart = reloading.fresh(self._setup.folder, old)
+            found = senders(settings, self._file_name)
+            site, given = self._setup.read() if self._setup.read else (self._site, self._given)
+            notifier = Notifier(self._file, settings, found, now=now, pages=self.address, site=site)
+        finally:
+            hide_in_logs(old.addresses)
+        hide_in_logs((*old.addresses, *settings.addresses))
+        self._settings, before, self._notifier = settings, self._notifier, notifier
+        before.stop()
+        notifier.start()
+        if settings.heartbeat != old.heartbeat:
+            if self._heartbeat:
+                self._heartbeat.stop()
+            self._heartbeat = self._heart(settings)
+            if self._heartbeat:
+                self._heartbeat.start()
+        self._roster.expect(settings.roster.hosts, settings.roster.silent_after)
+        self.loop.judge_by(site, given)
+        self._watched.site, self._watched.given = site, given
+        self._trials.use(settings)
+        return Reloaded(now, tuple(settings.notify), restart)
+
+    # Of the targets as they are then: settings may have been read anew.
+    def _trouble(self, now: int) -> str | None:
+        return self._notifier.trouble(now)
+
+    def _say(self, title: str, body: str) -> None:
+        self._notifier.say(title, body)
 
     def _written(self, points: Points) -> None:
         self.loop.written(points, time.time_ns())
@@ -195,21 +228,21 @@ class Up:
         written, open_ones = self._writing.state, self._servers[0].connections
         return [*overview.troubles(self.loop.progress, written, self._notifier, now, self._started, open_ones)]
 
-    def _pages(self) -> Sequence[BaseRoute]:
-        return self._setup.pages(
-            Watched(
-                store=self._store,
-                file=self._file,
-                site=self._site,
-                given=self._given,
-                zone=self._settings.zone,
-                folder=self._setup.folder,
-                progress=lambda: self.loop.progress,
-                judged=lambda: self.loop.judged,
-                health=self._health,
-                limits=self._limits,
-                closing=self._closing,
-            )
+    def _all_watched(self) -> Watched:
+        return Watched(
+            store=self._store,
+            file=self._file,
+            site=self._site,
+            given=self._given,
+            zone=self._settings.zone,
+            folder=self._setup.folder,
+            progress=lambda: self.loop.progress,
+            judged=lambda: self.loop.judged,
+            health=self._health,
+            reload=self.reload,
+            trials=self._trials,
+            limits=self._limits,
+            closing=self._closing,
         )
 
     def _health(self) -> overview.Health:
@@ -234,18 +267,3 @@ class Up:
                 _log.error("the store cannot be tidied: %s", error)
             except Exception:  # the thread must go on
                 _log.exception("tidying failed")
-
-
-def _check_login(setup: Setup, settings: UpSettings) -> None:
-    """Unusable if others than this machine are to reach it by a name, through a proxy, and need no login."""
-    if _names(setup) and setup.listen.is_loopback and settings.login != "always":
-        raise Unusable(
-            f"{', '.join(_names(setup))}: leads here only through a proxy, whose clients would need no "
-            f'login: write login = "always" into {setup.folder / up_settings.FILE_NAME}'
-        )
-
-
-def _names(setup: Setup) -> list[str]:
-    """The names by which clients call it, but those of the address that it listens on."""
-    public = setup.url.host if setup.url and not setup.url.is_loopback else None
-    return [*setup.allowed_hosts, *([public] if public else [])]

@@ -12,16 +12,20 @@ from plimsoll.alerting.loop import Progress
 from plimsoll.alerting.planning import Site
 from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.times import Zone
+from plimsoll.notify.trial import Trials
 from plimsoll.serve.limits import Limits
 from plimsoll.store.protocol import Store
+from plimsoll.up.reloading import Reloaded
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Watched:
     """The parts that pages read. `folder` is the data folder, `zone` the one of up.toml.
 
     `progress` says how far the alert loop is, `judged` what it found at its last evaluation, and `health` whether all
-    is well, in words. What pages put on `closing` is called when the server is to stop.
+    is well, in words. `trials` sends test messages. `reload` reads the settings anew, after which `site` and `given`
+    are others, and `reloaded` is what came of that the last time. What pages put on `closing` is called when the server
+    is to stop.
     """
 
     store: Store
@@ -33,5 +37,8 @@ class Watched:
     progress: Callable[[], Progress]
     judged: Callable[[], Sequence[JudgedNow]]
     health: Callable[[], Health]
+    reload: Callable[[], Reloaded] = lambda: Reloaded(0)
+    reloaded: Reloaded | None = None
+    trials: Trials = field(default_factory=Trials)
     limits: Limits = field(default_factory=Limits)
     closing: ExitStack = field(default_factory=ExitStack)

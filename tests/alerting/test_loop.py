@@ -1,6 +1,7 @@
 """The alert loop over a store: what is kept, what is amended, and what follows an interruption."""
 
 import random
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
@@ -16,7 +17,9 @@ from plimsoll.alerting.loop import DELAY, AlertLoop
 from plimsoll.alerting.planning import Site
 from plimsoll.alerting.replay import replay
 from plimsoll.alerting.roster import Roster
+from plimsoll.alerting.wording import fired_sentence
 from plimsoll.hosts.facts import GivenFacts
+from plimsoll.hosts.settings import parse
 from plimsoll.model.errors import Unreachable, Unusable
 from plimsoll.model.log import Log
 from plimsoll.model.points import Points
@@ -31,6 +34,7 @@ from tests.sure_influx import SureServer
 START = 1_800_000_000 * SECOND
 EVERY = 10 * SECOND
 MINUTE = 60 * SECOND
+HOUR = 60 * MINUTE
 SITE = Site(load())
 CPU = "cpu-busy"
 
@@ -248,6 +252,17 @@ def test_a_rule_that_is_switched_off_ends_its_alerts(world):
     assert firing(world.file) == []
 
 
+def test_what_fires_goes_on_under_settings_that_were_read_anew(world, tmp_path):
+    world.run(35 * MINUTE, {"web1": 2, "web2": 2})
+    before = {one.host: one.id for one in firing(world.file) if one.rule == CPU}
+    assert set(before) == {"web1", "web2"}
+    told = parse('[hosts.web2.rules.cpu-busy]\noff = true\nreason = "known"\n', tmp_path / "plimsoll.toml")
+    overrides = told.overrides(tmp_path / "plimsoll.toml", SITE.catalogue.rules, SITE.catalogue.signals)
+    world.loop.judge_by(replace(SITE, overrides=overrides), GivenFacts())
+    world.run(5 * MINUTE, {"web1": 2, "web2": 2})
+    assert {one.host: one.id for one in firing(world.file) if one.rule == CPU} == {"web1": before["web1"]}
+
+
 def test_what_agents_write_to_influxdb_is_judged_just_the_same(bucket, tmp_path):
     server = SureServer(Address(bucket.url, bucket.org, bucket.bucket, bucket.token))
     world = World(tmp_path, InfluxStore(server))
@@ -283,6 +298,29 @@ def test_a_host_whose_clock_is_minutes_behind_is_silent(world):
     assert alerts(world, "host-silent") == [("host-silent", "web1", True)]
     run_behind(world, 5 * MINUTE, 0)
     assert alerts(world, "host-silent") == [("host-silent", "web1", False)]
+
+
+def test_a_silent_host_whose_clock_is_ahead_has_that_as_the_reason(world):
+    world.run(15 * MINUTE, {"web1": 60, "db1": 60})
+    run_behind(world, 5 * MINUTE, -HOUR)
+    (alert,) = [one for one in firing(world.file) if one.kind == "host-silent"]
+    assert "its clock is 1 h ahead; set it right." in fired_sentence(alert, Zone.parse("UTC"))
+    world.run(10 * MINUTE, {"db1": 60})  # it sends nothing any more: that is no longer the reason that is known
+    (alert,) = [one for one in firing(world.file) if one.kind == "host-silent"]
+    assert "clock" not in fired_sentence(alert, Zone.parse("UTC"))
+
+
+def test_a_clock_that_is_set_back_is_why_nothing_is_judged(world):
+    world.run(15 * MINUTE, {"web1": 60})
+    world.now -= 2 * HOUR
+    world.run(EVERY, {"web1": 60})
+    assert "the clock of this machine was set back" in world.loop.progress.problem
+    world.restart()
+    world.run(EVERY, {"web1": 60})
+    assert "the clock of this machine was set back" in world.loop.progress.problem
+    world.now += 2 * HOUR
+    world.run(2 * MINUTE, {"web1": 60})
+    assert world.loop.progress.problem == ""
 
 
 def test_nothing_is_judged_before_its_samples_can_be_there(world):

@@ -11,6 +11,7 @@ from plimsoll.notify.messages import Style
 from plimsoll.notify.noise import MOST_AN_HOUR, Policy
 from plimsoll.notify.outbox import Outbox
 from plimsoll.notify.quiet_hours import QuietHours
+from plimsoll.notify.routing import Routing
 from plimsoll.notify.targets import Target
 from plimsoll.rules.load import load
 from plimsoll.rules.states import State, Status
@@ -87,13 +88,13 @@ class World:
 class Phone:
     """A target that keeps what it is sent; `fails` makes it unreachable."""
 
-    def __init__(self, world, quiet=None):
+    def __init__(self, world, quiet=None, routing=None, after=0):
         self.sent = []
         self.world = world
         self.fails = None
-        policy = Policy(frozenset(("critical", "warning")), quiet or QuietHours(UTC))
+        policy = Policy(frozenset(("critical", "warning")), quiet or QuietHours(UTC), routing or Routing(), after)
         self.outbox = Outbox(world.file, "phone", "phone://****", world.at + 30 * SECOND)
-        self.target = Target("phone", self.outbox, policy, self._send, Style(UTC))
+        self.target = Target("phone", self.outbox, policy, self._send, Style(UTC, after=after))
 
     def _send(self, message):
         if self.fails is None:

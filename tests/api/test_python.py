@@ -49,7 +49,7 @@ def test_the_import_loads_no_library_and_review_stays_a_function():
 
 def test_the_example_of_the_page_runs(runs):
     page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
-    (example,) = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
+    example, _ = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)  # the other one: tests/pages/test_http_api.py
     said = python(example, runs)
     assert "shape: (3, 2)" in said
     assert "\nNot healthy. " in said

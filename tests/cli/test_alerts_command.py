@@ -28,7 +28,7 @@ def alerts(plimsoll, world, tmp_path):
     world.at = time.time_ns() // EVERY * EVERY - HOUR
 
     def call(*arguments):
-        return plimsoll("alerts", *arguments, "--data", tmp_path)
+        return plimsoll("alerts", *arguments, "--store", tmp_path)
 
     return call
 
@@ -114,7 +114,7 @@ def test_what_cannot_be_done_is_said(alerts, world, plimsoll, tmp_path):
     ):
         done = alerts(*arguments)
         assert (done.status, said in done.err) == (2, True), done.err
-    done = plimsoll("alerts", "list", "--data", tmp_path / "none")
+    done = plimsoll("alerts", "list", "--store", tmp_path / "none")
     assert (done.status, "plimsoll up makes it" in done.err) == (2, True)
 
 

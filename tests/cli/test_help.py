@@ -53,7 +53,7 @@ def test_a_wrong_call_names_the_help_of_its_command(plimsoll):
 def test_shells_complete_commands():
     done = subprocess.run(
         [sys.executable, "-c", "from plimsoll.cli.cli import main; main()"],
-        env={"_PLIMSOLL_COMPLETE": "complete_bash", "COMP_WORDS": "plimsoll re", "COMP_CWORD": "1"},
+        env={"_PLIMSOLL_COMPLETE": "complete_bash", "COMP_WORDS": "plimsoll rev", "COMP_CWORD": "1"},
         capture_output=True,
         text=True,
         check=False,

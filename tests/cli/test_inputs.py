@@ -29,6 +29,16 @@ def test_what_is_no_address_is_told(plimsoll, monkeypatch, url):
     assert "is not an address" in outcome.err
 
 
+def test_a_store_is_a_folder_or_a_backup_of_it(plimsoll, tmp_path, request):
+    log = request.config.rootpath / "examples" / "linux-today" / "healthy"
+    assert plimsoll("ingest", log, "--run", "night").status == 0
+    backup = tmp_path / "backup.duckdb"
+    assert plimsoll("backup", backup).status == 0
+    folder = next((tmp_path / "user-data").glob("plimsoll"))
+    for store in (folder, folder / "plimsoll.duckdb", backup):
+        assert "night" in plimsoll("runs", "list", "--store", store).out
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
 @pytest.mark.parametrize("name", ["live:x", "run:x", "live:"])
 def test_a_file_is_a_file_whatever_its_name(plimsoll, tmp_path, name):

@@ -1,15 +1,20 @@
 """A review on a terminal: the answer on one screen, words whole, tables that fit; the rest by choice."""
 
 import re
+from itertools import cycle
 from pathlib import Path
 
 import pytest
+from big_log import write_big_log
 
 from plimsoll.demo.runs import write_runs
 from tests.cli.terminals import on_a_terminal
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-RUNS = sorted(one.relative_to(EXAMPLES) for one in EXAMPLES.glob("*/*") if one.is_dir())
+RUNS = [
+    *sorted(one.relative_to(EXAMPLES) for one in EXAMPLES.glob("*/trouble")),
+    *(Path(one) / "healthy" for one in ("messaging", "windows-today", "linux-today", "exchange")),
+]
 MARKED = re.compile("[◆▲○] (critical|warning|info)  ")
 
 
@@ -29,12 +34,10 @@ def refuse_misfits(lines: list[str], width: int, most: int) -> None:
     assert lines[-1].lstrip().startswith("--details prints the rest; --out")
 
 
-@pytest.mark.parametrize("width", [80, 120])
-@pytest.mark.parametrize("run", RUNS, ids=str)
+@pytest.mark.parametrize(("run", "width"), [*zip(RUNS, cycle((80, 120)), strict=False)], ids=str)
 def test_an_example_is_told_on_one_screen(run, width):
-    refuse_misfits(
-        on_a_terminal(width, "review", EXAMPLES / run), width, 41 if run.parts[0] == "messaging" else 40
-    )  # of two hosts
+    hosts = len(list((EXAMPLES / run).glob("*.csv")))
+    refuse_misfits(on_a_terminal(width, "review", EXAMPLES / run), width, 39 + hosts)
 
 
 @pytest.mark.parametrize("width", [80, 120])
@@ -64,3 +67,11 @@ def test_details_have_all_of_it(tmp_path):
     assert "What limits" not in brief
     assert len([one for one in all_of_it if MARKED.match(one)]) >= len([one for one in brief if MARKED.match(one)])
     assert all_of_it[-1].startswith(("Judged by the packs", "  "))
+
+
+def test_what_takes_long_says_so_meanwhile(tmp_path):
+    write_big_log(log := tmp_path / "big.csv", rows=2500, columns=1000)
+    whole = "\n".join(on_a_terminal(100, "show", log))
+    assert re.search(r"Reading 1 file, \d+ MB \d:\d\d:\d\d", whole)
+    small = "\n".join(on_a_terminal(100, "show", next((EXAMPLES / "windows-today" / "trouble").glob("*.csv"))))
+    assert "Reading" not in small

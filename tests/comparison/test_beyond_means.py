@@ -31,8 +31,8 @@ def compared(build, seed, more=None):
 
 @pytest.mark.parametrize(
     ("build", "what"),
-    [(Build(stall_s=60.0), "stalls"), (Build(slow_share=0.04), "peaks"), (Build(noise=0.15), "noise")],
-    ids=["a stall every quarter of an hour", "some answers take three times as long", "more noise"],
+    [(Build(stall_s=60.0), "stalls"), (Build(slow_share=0.04), "peaks"), (Build(noise=0.10), "noise")],
+    ids=["a stall every quarter of an hour", "some answers take three times as long", "a load twice as noisy"],
 )
 def test_what_means_hide_is_found(build, what):
     for seed in SEEDS:

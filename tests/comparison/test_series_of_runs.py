@@ -1,15 +1,17 @@
 """Changes over a series of runs: what is said of few runs, and of what not all of them recorded."""
 
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-from plimsoll.comparison.pairs import Key
+from plimsoll.comparison.hosts import Key
 from plimsoll.comparison.treatments import checked
 from plimsoll.comparison.trend import RunMeans, trend
 from plimsoll.hosts.settings import Settings
 from plimsoll.report.comparison.trend import lines, markdown
+from plimsoll.report.comparison.trend_junit import junit
 from plimsoll.rules.load import load_signals
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject
@@ -65,3 +67,18 @@ def test_what_not_all_runs_recorded_is_named():
     found = found_in(24, 2, lacking=(3, 5))
     assert (found.signals, [name for name, _, _ in found.partly]) == (1, [CPU])
     assert "Not looked at, as not all runs have them: Processor time." in shown(found)
+
+
+def test_a_signal_that_became_worse_fails_its_case():
+    found = ElementTree.fromstring(junit(found_in(24, 3, changed_from=12)))
+    assert {name: found.get(name) for name in ("tests", "failures", "errors")} == {
+        "tests": "4",
+        "failures": "1",
+        "errors": "0",
+    }
+    (failed,) = found.findall(".//testcase[failure]")
+    assert failed.get("name") == "cpu.busy on web0"
+    assert failed[0].get("message", "").startswith("since night 12: Processor time rose from ")
+    few = ElementTree.fromstring(junit(found_in(8, 20)))
+    (error,) = few.iter("error")
+    assert "Too few runs to tell a change of one of 20 signals" in error.get("message", "")

@@ -27,7 +27,7 @@ def contradictions(document):
         if busy and ALL_HAD_ROOM in text:
             found.append(f"{text} But {busy[0]['rule']} was crossed.")
         long = [one for one in busy if one["severity"] == "critical" and (one["share_of_time"] or 0) > MOST]
-        if long and "inside the software limits" in text and "no resource" in text:
+        if long and "the software limits" in text and "no resource" in text:
             found.append(f"{text} But {long[0]['rule']} was crossed most of the time.")
         for figure in sentence["figures"]:
             if _distance(figure) * (1 if room else -1) > 0:
@@ -58,7 +58,7 @@ def _is_of(rule, resource):
 
 
 def _held_throughout(figure, severe):
-    """A rule with the same limit that was never crossed for this host, or this instance of it."""
+    """A rule with the limit, where no rule with it was ever crossed for this host, or this instance of it."""
     alike = [
         one
         for one in severe
@@ -67,4 +67,4 @@ def _held_throughout(figure, severe):
         and one["state"] in (*CROSSED, "held")
         and not one["superseded_by"]
     ]
-    return next((one["rule"] for one in alike if not one["crossed_s"]), None)
+    return None if any(one["crossed_s"] for one in alike) else next((one["rule"] for one in alike), None)

@@ -190,6 +190,43 @@ def test_what_response_times_go_with_is_told_and_chance_is_not():
     assert sum(one is not None and one.real for one in found) <= 2
 
 
+CONNECTIONS, REQUESTS, ANSWER = (
+    r"\Web Service(_Total)\Current Connections",
+    r"\Web Service(_Total)\Total Method Requests/sec",
+    r"\ASP.NET\Request Execution Time",
+)
+
+
+def a_front(requests, answer_ms):
+    return {CONNECTIONS: USERS, REQUESTS: noisy(requests), ANSWER: noisy(answer_ms)}
+
+
+def test_what_is_not_recorded_may_limit_instead_of_the_software():
+    """A slow service, a host without a log and a quota look the same: flat work, long answers, and room everywhere."""
+    flat = np.minimum(USERS, 220)
+    found = limit_of([a_log(a_host() | a_front(flat, 50 * USERS / flat))])
+    assert (found.kind, found.confident) == ("queue", False)
+    assert "or something that is not recorded" in summary(found)
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({}, None),
+        ({ANSWER: noisy(50 * (1 + USERS / 400))}, "response times became longer with the load"),
+        ({ANSWER: None}, "response times are not recorded where the connections are held"),
+        ({CONNECTIONS: None}, "the connections of clients are not recorded, or hardly changed"),
+    ],
+    ids=["answers stay", "answers slower", "no answers", "no connections"],
+)
+def test_a_load_is_too_small_only_where_answers_stay_as_fast(changed, why):
+    columns = a_host() | a_front(USERS, 50) | changed
+    found = limit_of([a_log({path: values for path, values in columns.items() if values is not None})])
+    assert found.confident == (why is None)
+    assert ("The load was too small" in text_of(found)) == (why is None)
+    assert why is None or why in text_of(found)
+
+
 def test_every_output_says_it():
     logs = [replace(log, sha256="") for log in saturation.simulate(saturation.Plan("disk", 3))]
     found = Insights(review(logs, Run(), Question(PACKS, SIGNALS), Facts(GivenFacts(), recorded_facts(logs))))

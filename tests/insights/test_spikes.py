@@ -6,7 +6,7 @@ import pytest
 from plimsoll.demo.ocs import simulate
 from plimsoll.demo.study import SETUPS
 from plimsoll.insights.spikes.find import periodic_spikes
-from plimsoll.insights.spikes.words import consequence
+from plimsoll.insights.spikes.words import consequence, sentence
 from tests.simulated import a_log, ar1, reviewed
 
 ROWS = 1440  # 2 h every 5 s
@@ -75,6 +75,20 @@ def test_spikes_that_reach_no_limit_are_said_to_reach_none():
     rng = np.random.default_rng(3)
     [one] = spikes_of(a_log({CPU: 20 + 2 * ar1(rng, ROWS) + 30 * in_spikes()}))
     assert consequence(one).startswith("Limits not reached in them: Processor time of SUT at most ")
+
+
+def test_a_faster_rhythm_that_the_samples_alias_is_no_sure_period():
+    """A collection of 2 s every 14 s, sampled every 60 s: a spike every 7 min. Of 4 min every 20 min each is seen."""
+    seconds = 60 * np.arange(ROWS)
+    texts = []
+    for period_s, lasts_s in ((14, 2), (1200, 240)):
+        busy = 20 + ar1(np.random.default_rng(5), ROWS) + 60 * (seconds % period_s < lasts_s)
+        (one,) = spikes_of(a_log({CPU: busy}, interval_s=60))
+        texts.append(sentence(one))
+    alias, sure = texts
+    assert alias.startswith("Perhaps every 7 min a spike")
+    assert "record more often than every 1 min to tell" in alias
+    assert sure.startswith("Every 20 min a spike")
 
 
 def test_what_is_too_small_to_matter_is_not_told():

@@ -96,3 +96,27 @@ def test_page_life_that_rises_is_told_and_so_is_one_that_stays_low():
     assert "no climb" in sentence(low)
     assert sentence(low).endswith("it should be above 3,600 s.")
     assert not told({LIFE: 90_000 + noise(9, 1000)})
+
+
+def days(leak_per_hour, recorded=True, count=3):
+    """The handles of a process that grow with a daily load, and leak."""
+    rng = np.random.default_rng(8)
+    hours = np.arange(count * 1440) / 60
+    load = 200 * (0.3 + np.clip(np.sin((hours - 6) / 24 * 2 * np.pi), 0, None)) * (1 + ar1(rng, len(hours), 0.9, 0.08))
+    handles = 1500 + 4 * load + leak_per_hour * hours + ar1(rng, len(hours), 0.95, 15)
+    columns = {r"\Process(app)\Handle Count": handles.round()} | ({REQUESTS: load} if recorded else {})
+    return [one for one in trends(reviewed(a_log(columns, interval_s=60))) if one.notable]
+
+
+@pytest.mark.parametrize("recorded", [True, False], ids=["load recorded", "load not recorded"])
+def test_a_leak_under_a_daily_load_is_told_and_the_load_is_none(recorded):
+    [one] = days(5, recorded)
+    assert one.per_hour[0] == pytest.approx(5, rel=0.1)
+    assert days(0, recorded) == []
+
+
+def test_a_leak_beside_a_heap_that_fills_at_first_is_told():
+    filling = 200 * (1 - np.exp(-X / 0.1))
+    [one] = told({PRIVATE: MB * (1000 + filling + 160 * X + noise(1, 5)), REQUESTS: LEVEL})
+    assert one.per_hour[0] / MB == pytest.approx(80, rel=0.2)
+    assert told({PRIVATE: MB * (1000 + filling + noise(1, 5)), REQUESTS: LEVEL}) == []

@@ -11,12 +11,17 @@ from plimsoll.alerting.book.actions import acknowledge
 from plimsoll.alerting.book.database import NotKept
 from plimsoll.alerting.book.history import firing
 from plimsoll.alerting.episodes import Episode
+from plimsoll.alerting.planning import Site
+from plimsoll.alerting.troubles import Trouble, Troubles
 from plimsoll.model.errors import Unusable
 from plimsoll.model.times import SECOND, Zone
 from plimsoll.notify.noise import FREE, HOST_EVERY
 from plimsoll.notify.quiet_hours import QuietHours, Window
+from plimsoll.notify.routing import routing
+from plimsoll.rules.load import load
 from plimsoll.rules.subjects import Subject
 from tests.alerting.world import CPU, HOUR, MINUTE, T0, Phone
+from tests.each import each
 
 UTC = Zone.parse("UTC")
 WARNING = "windows-privileged-time"
@@ -37,6 +42,69 @@ def test_an_alert_is_told_once_and_its_recovery(phone):
     assert "since 2023-11-14 22:13:10 UTC" in told
     assert "Source: " in told
     assert "Look at: " in told
+
+
+def test_a_second_target_is_told_of_what_nobody_acknowledges(world, file):
+    second = Phone(world, after=15 * MINUTE)
+    second.step("WEB01", "DB01", "BRIEF", times=30)
+    second.step("WEB01", "DB01", times=30)
+    acknowledge(file, next(one.id for one in firing(file) if one.host == "DB01"), "joe", "known", world.at)
+    begun = world.at
+    second.step("WEB01", "DB01", times=60)
+    assert second.titles == ["CRITICAL: WEB01 is short of processors (Processor time 95 %)"]
+    assert 4 * MINUTE <= second.sent[0][0] - begun <= 6 * MINUTE
+    assert "Nobody has acknowledged this for 15 min." in second.sent[0][1].body
+    second.step(times=20)
+    assert second.titles[1:] == ["Recovered: Processor time on WEB01"]
+    world.step(every=30 * HOUR)
+    second.tick()
+    assert file.rows("SELECT * FROM notifications WHERE outcome = 'given up'") == []
+
+
+SITE = Site(load(), labels={"web01": {"team": "shop"}, "db01": {"team": "core", "site": "Berlin"}})
+
+
+def route(hosts=(), packs=(), labels=None):
+    return routing(hosts, packs, labels or {}, SITE)
+
+
+ROUTES = (
+    ({}, {"WEB01", "DB01", "APP"}),
+    ({"hosts": ["web*", "app"]}, {"WEB01", "APP"}),
+    ({"labels": {"team": "shop"}}, {"WEB01"}),
+    ({"labels": {"team": "*", "site": "berlin"}}, {"DB01"}),
+    ({"packs": ["linux"]}, set()),
+    ({"packs": ["linux", "windows"], "hosts": ["db*"]}, {"DB01"}),
+)
+
+
+@pytest.mark.parametrize(("given", "told"), ROUTES)
+def test_a_target_is_told_of_its_own_alerts(given, told, world, file):
+    phone = Phone(world, routing=route(**given))
+    phone.step("WEB01", "DB01", "APP", times=10)
+    text = " ".join(message.title + message.body for _, message in phone.sent)
+    assert {host for host in ("WEB01", "DB01", "APP") if host in text} == told
+    Troubles(file).step([Trouble("store-full", "Samples cannot be written")], world.at)
+    phone.step("WEB01", "DB01", "APP", times=10)
+    assert "Samples cannot be written" in phone.titles[-1]
+
+
+def test_what_was_told_is_told_to_be_over_after_the_routing_changed(world):
+    Phone(world).step("WEB01", times=10)
+    other = Phone(world, routing=route(["db*"]))
+    other.step("WEB01", times=400)
+    assert other.titles == []
+    other.step(times=10)
+    assert other.titles == ["Recovered: Processor time on WEB01"]
+
+
+@each(
+    (({"packs": ["windws"]}, "did you mean windows?"), ({"labels": {"team": "shp"}}, "no host")), lambda case: case[1]
+)
+def test_a_routing_by_which_nothing_would_be_told_is_refused(case):
+    given, said = case
+    with pytest.raises(Unusable, match=said):
+        route(**given).check("up.toml: notify.team")
 
 
 def test_alerts_of_a_host_come_together_and_not_twice_a_minute(phone):

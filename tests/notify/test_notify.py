@@ -321,6 +321,7 @@ BAD = (
     ('[quiet]\nhours = [{from = "25:00"}]', "quiet.hours.1.from: is not a time of the day; write it like 22:00"),
     ('[quiet]\nhours = [{days = ["monday"]}]', "quiet.hours.1.days.1: input should be 'mon'"),
     ('[store]\nsize = "much"', "store.size: is not a size; write it like 20 GB"),
+    ('[store]\naddress = "influx"', "store.address: is not an http:// or https:// address"),
     ('[roster]\nsilent_after = "1s"', "roster.silent_after: is shorter than 30s"),
     ('zone = "Mars"', 'zone: zone "Mars" is not known'),
     ('[heartbeat]\nurl = "file:///etc/pa55word"', "heartbeat.url: is not an http:// or https:// address"),
@@ -352,7 +353,7 @@ def test_up_toml_counts_only_if_nobody_else_can_write_it(tmp_path):
         load(folder)
     path.chmod(0o600)
     folder.chmod(0o777)
-    with pytest.raises(Unusable, match=f"choose another with {Parameter.DATA}"):
+    with pytest.raises(Unusable, match=f"choose another with {Parameter.STORE}"):
         load(folder)
     folder.chmod(0o700)
     path.rename(folder / "other")

@@ -10,6 +10,8 @@ from plimsoll.alerting.book.history import alert, firing
 from plimsoll.alerting.roster import Roster, Seen
 from plimsoll.alerting.troubles import Trouble, Troubles
 from plimsoll.model.times import SECOND
+from plimsoll.notify.settings import parse
+from plimsoll.notify.trial import Trials
 from plimsoll.rules.states import State
 from tests.each import each
 from tests.pages.alerting import CPU, HOSTILE, HOUR, LONG, MINUTE, NOTE, PRIVILEGED
@@ -34,6 +36,35 @@ def read(pages, path):
     answer = pages.request("GET", path)
     assert answer.status == 200, answer.data
     return answer.data.decode()
+
+
+def test_a_target_is_tried_once_a_minute_and_the_page_says_how_it_went(chromium, told, duckdb):
+    sent, now = [], [told.now]
+    text = '[notify.team]\nurl = "json://joe:secret@example.org/"\n[notify.pager]\nurl = "json://127.0.0.1:1/"\n'
+
+    def sender(address, _):
+        return lambda message: sent.append((address, message.title)) or ("refused" if ":1/" in address else None)
+
+    trials = Trials(parse(text.encode(), told.folder), sender=sender, clock=lambda: now[0])
+    with site(duckdb, told.folder, **told.watching(), trials=trials) as pages:
+        with opened(chromium, f"{pages.address}/alerts") as one:
+            page = one.page
+            page.get_by_role("button", name="Send a test message to team").click()
+            page.locator("#targets li", has_text="team").get_by_text(": sent").wait_for()
+            page.get_by_role("button", name="Send a test message to pager").click()
+            page.locator("#targets li", has_text="pager").get_by_text(": failed: refused").wait_for()
+            assert "secret" not in page.content()
+            assert one.complaints == []
+        assert [title for _, title in sent] == ["Plimsoll: a test"] * 2
+        again = [send(pages, "/targets/test", {"target": "team"}) for _ in range(5)]
+        assert {one.status for one in again} == {429}
+        assert "team was sent a test message less than 1 min ago; ask again in 1 min" in again[0].data.decode()
+        assert send(pages, "/targets/test", {"target": "nobody"}).status == 429
+        assert send(pages, "/targets/test", {"target": "team"}, Origin="https://evil.example").status == 403
+        assert len(sent) == 2
+        now[0] += MINUTE
+        assert send(pages, "/targets/test", {"target": "team"}).status == 303
+        assert len(sent) == 3
 
 
 def test_a_silence_is_made_and_ended(chromium, told, pages):

@@ -27,6 +27,7 @@ from tests.serve.site import site
 
 HOSTILE = ("<script>alert(1)</script>\"'><img src=x onerror=alert(1)>", "\u202etxt.exe\x1b[31m{{7*7}}", "x" * 300)
 CPU, PAGE_LIFE, FREE = "cpu-busy", "sql-page-life-expectancy", "windows-disk-free"
+PINNED = "windows-cpu-busy-critical"  # of the same cause as CPU
 WITHOUT_COLUMN = (
     "pool-nonpaged",
     "ldap-response-latency",
@@ -237,7 +238,7 @@ def test_hostile_names_are_text_on_every_width(width, watching, served, chromium
 def test_it_renews_itself_and_keeps_where_the_reader_is(watching, served, chromium):
     of_all_kinds(watching)
     with opened(chromium, served.address) as one:
-        one.page.locator("details summary").click()
+        one.page.locator("details.data summary").click()
         focused = one.page.locator("tr[data-key=calm] .cell").first
         focused.focus()
         watching.judges(CPU, "calm", 97, State.FIRING, 5 * MINUTE)
@@ -277,17 +278,28 @@ def test_what_was_judged_long_ago_is_not_shown_as_new(watching, served):
     assert b"as they were at" in served.request("GET", "/").data
 
 
-def test_an_alert_is_silenced_from_here(watching, served, chromium):
+def test_an_incident_is_silenced_from_here_with_all_of_its_limits(watching, served, chromium):
     watching.judges(CPU, "web1", 92, State.FIRING, 45 * MINUTE)
+    watching.judges(PINNED, "web1", 30, State.FIRING, 45 * MINUTE)
     watching.steps()
     with opened(chromium, served.address) as one:
-        one.page.locator(".alerts .silence").click()
-        one.page.locator("form.silence [name=reason]:focus").fill("work")
-        one.page.keyboard.press("Enter")
-        one.page.locator(".made").wait_for()
-        one.page.goto(served.address)
-        assert one.page.locator(".alerts a.silence").count() == 0
-        assert one.page.locator(".alerts .silence").inner_text() == "silenced"
+        silence = one.page.locator(".alerts .silence")
+        silence.locator("summary").click()
+        one.page.set_viewport_size({"width": 390, "height": 844})
+        assert one.violations() == []
+        silence.get_by_role("button", name="Silence for 8 h").click()
+        one.page.get_by_text("silenced", exact=True).wait_for()
+        assert one.page.url.removesuffix("/") == served.address.removesuffix("/")
+        assert silence.inner_text() == "silenced"
+    held = watching.file.rows("SELECT rule, host, until - start FROM silences ORDER BY rule")
+    assert [tuple(one) for one in held] == [(rule, "web1", 480 * MINUTE) for rule in sorted((CPU, PINNED))]
+
+
+def test_an_incident_that_has_ended_is_not_silenced(watching, served):
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    answer = served.request("POST", "/incidents/77/silence", "length=8h", headers, redirect=False)
+    assert (answer.status, answer.headers["location"]) == (303, "/")
+    assert watching.file.rows("SELECT * FROM silences") == []
 
 
 def test_all_cells_are_reached_by_keyboard_and_lead_to_their_cause(watching, served, chromium):

@@ -58,7 +58,7 @@ def test_a_program_adds_a_note_and_reads_it(told, duckdb):
 
 
 def test_the_command_line_adds_lists_and_removes(told, plimsoll):
-    data = ("--data", str(told.folder))
+    data = ("--store", str(told.folder))
     assert "Note 1 is on the charts" in plimsoll("alerts", "note", "deployed 4.2", "--host", "WEB1", *data).out
     assert "deployed 4.2, on WEB1" in plimsoll("alerts", "note", *data).out
     assert "Removed: " in plimsoll("alerts", "note", "--remove", "1", *data).out

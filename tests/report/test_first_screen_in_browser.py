@@ -12,6 +12,7 @@ from plimsoll.insights.insights import Insights
 from plimsoll.report.html.render import render
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+SEEN = [*sorted(EXAMPLES.glob("*/trouble")), *(EXAMPLES / one / "healthy" for one in ("messaging", "exchange"))]
 SCREENS = [(1440, 900), (390, 844)]
 
 # How many pixels within a box of a picture differ from the one at its corner.
@@ -44,7 +45,7 @@ def twenty_hosts(folder: Path) -> Path:
 def reports(tmp_path_factory):
     """The reports of the demo, of every example and of twenty hosts, with their insights."""
     folder = tmp_path_factory.mktemp("first")
-    runs = [*write_runs(folder / "demo"), *sorted(one for one in EXAMPLES.glob("*/*") if one.is_dir())]
+    runs = [*write_runs(folder / "demo"), *SEEN]
     made = []
     for number, run in enumerate([*runs, twenty_hosts(folder / "many")]):
         insights = Insights(review_inputs(Inputs((str(run),)), Options()))

@@ -145,7 +145,7 @@ def test_several_tokens_are_valid_side_by_side_until_each_is_ended(elsewhere):
     end_token(elsewhere.folder, "web")
     newer = new_token(elsewhere.folder, "db")
     assert [*map(status, (first, web, db, newer))] == [204, 401, 401, 204]
-    with pytest.raises(Unusable, match=r"no token web; those with a name are: db"):
+    with pytest.raises(Unusable, match=r"no token web for samples; those with a name are: db"):
         end_token(elsewhere.folder, "web")
     with pytest.raises(Unusable, match="is no name of a token"):
         new_token(elsewhere.folder, "a b")
@@ -480,7 +480,7 @@ def test_a_port_in_use_is_one_error(here):
 def test_plimsoll_up_ends_if_the_port_is_in_use(here, tmp_path):
     folder = tmp_path / "own"
     folder.mkdir(mode=0o700)
-    command = [sys.executable, "-m", "plimsoll", "up", "--no-collect", "--data", str(folder)]
+    command = [sys.executable, "-m", "plimsoll", "up", "--no-collect", "--store", str(folder)]
     ended = subprocess.run(
         [*command, "--listen", f"127.0.0.1:{here.port}"], capture_output=True, text=True, timeout=60, check=False
     )

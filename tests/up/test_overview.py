@@ -103,6 +103,14 @@ def test_a_host_whose_clock_is_ahead_is_shown_and_leaves_it_unknown(world):
     assert found.headline == "Not known: future is not judged"
 
 
+def test_a_known_host_whose_clock_jumps_ahead_is_silent_with_the_reason(world):
+    world.run(15 * MINUTE, {"web1": 60, "db1": 60})
+    run_behind(world, 5 * MINUTE, -60 * MINUTE)
+    (early,) = [one for one in page(world).hosts if one.name == "web1"]
+    assert (early.state, early.note) == ("silent", "silent: its clock is 1 h ahead; set it right")
+    assert page(world).headline.startswith("Not healthy")
+
+
 def test_a_host_whose_clock_is_behind_is_shown_and_leaves_it_unknown(world):
     run_behind(world, 5 * MINUTE, 5 * MINUTE)
     found = page(world)

@@ -31,7 +31,7 @@ def test_systemd_accepts_the_unit(plimsoll, installed, tmp_path, odd):
     )
     assert (checked.returncode, checked.stderr) == (0, "")
     program, up, data, folder, *rest = words_of(unit.read_text())
-    assert (up, data, folder, tuple(rest)) == ("up", "--data", "/var/lib/plimsoll", odd)
+    assert (up, data, folder, tuple(rest)) == ("up", "--store", "/var/lib/plimsoll", odd)
     assert Path(program).is_file()
     assert shutil.which(program) == program
 
@@ -63,7 +63,7 @@ def test_windows_has_a_task(plimsoll, tmp_path, monkeypatch, odd):
     for text in (task.read_bytes(), plimsoll("service", "windows", "--", *odd).out):
         root = ET.fromstring(text)
         assert Path(root.findtext(f".//{TASK}Command") or "").is_file()
-        arguments = subprocess.list2cmdline(["up", "--data", "D:\\Program Data\\Plimsoll", *odd])
+        arguments = subprocess.list2cmdline(["up", "--store", "D:\\Program Data\\Plimsoll", *odd])
         assert root.findtext(f".//{TASK}Arguments") == arguments
 
 
@@ -72,22 +72,22 @@ def test_macos_has_an_agent(plimsoll, tmp_path, monkeypatch):
     agent = plistlib.loads(plimsoll("service", "launchd", "--", *ODD).out.encode())
     program, up, data, folder, *rest = agent["ProgramArguments"]
     assert Path(program).is_file()
-    assert (up, data, folder) == ("up", "--data", str(tmp_path / "Library" / "Application Support" / "plimsoll"))
+    assert (up, data, folder) == ("up", "--store", str(tmp_path / "Library" / "Application Support" / "plimsoll"))
     assert tuple(rest) == ODD
 
 
-@pytest.mark.parametrize("data", [("--data", "/srv"), ("--data=/srv",)])
+@pytest.mark.parametrize("data", [("--store", "/srv"), ("--store=/srv",)])
 def test_a_second_data_folder_is_refused(plimsoll, data):
     done = plimsoll("service", "systemd", "--", *data)
     assert done.status == 2
-    assert "--data" in done.err
+    assert "--store" in done.err
 
 
 def test_the_command_that_is_called_has_the_option(plimsoll):
     given = plimsoll("up", "--help")
     if "No such command" in given.err:
         pytest.skip("plimsoll up is not here")
-    assert "--data" in given.out
+    assert "--store" in given.out
 
 
 @pytest.mark.parametrize("kind", ["systemd", "windows", "launchd"])

@@ -54,7 +54,7 @@ def up(tmp_path):
             "-m",
             "plimsoll",
             "up",
-            "--data",
+            "--store",
             folder,
             "--listen",
             f"127.0.0.1:{port}",
@@ -110,7 +110,7 @@ def test_the_demo_alerts_once_and_then_recovers(up, webhook, tmp_path, plimsoll)
 def test_another_on_the_same_folder_is_refused(up, tmp_path):
     process, address = up("--no-collect")
     second = subprocess.run(
-        [sys.executable, "-m", "plimsoll", "up", "--data", tmp_path / "data", "--listen", f"127.0.0.1:{free_port()}"],
+        [sys.executable, "-m", "plimsoll", "up", "--store", tmp_path / "data", "--listen", f"127.0.0.1:{free_port()}"],
         capture_output=True,
         text=True,
         check=False,
@@ -120,6 +120,44 @@ def test_another_on_the_same_folder_is_refused(up, tmp_path):
     assert "Traceback" not in second.stderr
     with urlopen(f"{address}/health") as answer:
         assert json.load(answer)["status"] == "pass"
+
+
+def test_settings_are_read_anew_and_wrong_ones_change_nothing(up, webhook, plimsoll, tmp_path):
+    address, received = webhook
+    folder = folder_with(tmp_path, "")
+    facts = tmp_path / "plimsoll.toml"
+    facts.write_text("")
+    assert plimsoll("reload", "--store", folder).status == 3
+    process, pages = up("--no-collect", "--settings", facts)
+
+    def page():
+        with urlopen(f"{pages}/alerts") as answer:
+            return answer.read().decode()
+
+    def write(text, of_hosts=""):
+        (folder / "up.toml").write_text(text)
+        facts.write_text(of_hosts)
+
+    target = f'[notify.hook]\nurl = "{address}"\n'
+    write(target)
+    done = plimsoll("reload", "--store", folder)
+    assert (done.status, done.out) == (0, "The settings were read anew; they notify hook.\n")
+    assert 'aria-label="Send a test message to hook"' in page()
+    for wrong in (("[notify.hook]\nurl = 1\n",), (target, '[rules.no-such]\noff = true\nreason = "-"\n')):
+        write(*wrong)
+        refused = plimsoll("reload", "--store", folder)
+        assert refused.status == 2
+        assert "those of before hold: " in refused.err
+        assert "toml" in refused.err
+        assert "The new settings are refused" in page()
+        assert 'aria-label="Send a test message to hook"' in page()
+    write(target + "[limits]\nhosts = 7\n")
+    process.send_signal(signal.SIGHUP)
+    assert wait_for(lambda: "A change of limits in up.toml needs a restart." in page(), 60)
+    urlopen(Request(f"{pages}/targets/test", b"target=hook", method="POST")).close()
+    assert [message["title"] for _, message in received] == ["Plimsoll: a test"]
+    with pytest.raises(HTTPError, match="401"):
+        urlopen(Request(f"{pages}/api/own/reload", b"", method="POST"))
 
 
 def test_other_commands_use_the_store_of_the_one_that_runs(up, plimsoll, tmp_path, request):
@@ -153,7 +191,7 @@ def test_all_files_are_the_owners_and_secrets_are_not_printed(up, tmp_path):
         with pytest.raises(HTTPError, match="401"):
             urlopen(address)
         backup = tmp_path / "backup.duckdb"
-        command = [sys.executable, "-m", "plimsoll", "backup", str(backup), "--data", str(folder)]
+        command = [sys.executable, "-m", "plimsoll", "backup", str(backup), "--store", str(folder)]
         subprocess.run(command, check=True, capture_output=True)
         copies = [backup, tmp_path / "backup.alerts.db", tmp_path / "backup.up.toml"]
         modes = {path.name: oct(path.stat().st_mode & 0o777) for path in (folder, *folder.rglob("*"), *copies)}
@@ -171,7 +209,7 @@ def test_all_files_are_the_owners_and_secrets_are_not_printed(up, tmp_path):
 
 def test_no_server_is_opened_to_the_clients_of_a_proxy(plimsoll, tmp_path):
     folder = folder_with(tmp_path, "")
-    found = plimsoll("up", "--data", folder, "--listen", "127.0.0.1:0", "--allow-host", "plimsoll.example.org")
+    found = plimsoll("up", "--store", folder, "--listen", "127.0.0.1:0", "--allow-host", "plimsoll.example.org")
     assert (found.status, found.err.count("\n")) == (2, 1)
     assert 'login = "always"' in found.err
 
@@ -180,7 +218,17 @@ def test_addresses_that_others_can_read_are_refused(plimsoll, tmp_path):
     folder = folder_with(tmp_path, '[notify.a]\nurl = "json://joe:secret@127.0.0.1:9/"\n')
     for mode in (0o644, 0o640, 0o604):
         (folder / "up.toml").chmod(mode)
-        found = plimsoll("up", "--data", folder, "--listen", "127.0.0.1:0")
+        found = plimsoll("up", "--store", folder, "--listen", "127.0.0.1:0")
         assert (found.status, found.err.count("\n")) == (2, 1)
         assert "chmod 600" in found.err
         assert "secret" not in found.err
+
+
+def test_a_data_folder_may_name_the_influxdb_that_keeps_its_samples(plimsoll, tmp_path, monkeypatch):
+    monkeypatch.delenv("INFLUX_TOKEN", raising=False)
+    monkeypatch.chdir(tmp_path)  # without an .env
+    folder = folder_with(tmp_path, '[store]\naddress = "http://influx.example:8086"\n')
+    found = plimsoll("up", "--store", folder, "--listen", "127.0.0.1:0")
+    assert (found.status, found.err.count("\n")) == (2, 1)
+    assert "http://influx.example:8086: no token" in found.err
+    assert not (folder / "plimsoll.duckdb").exists()

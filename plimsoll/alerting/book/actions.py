@@ -1,5 +1,7 @@
 """What people do to alerts."""
 
+from dataclasses import replace
+
 from plimsoll.alerting import known_rules
 from plimsoll.alerting.book import silences
 from plimsoll.alerting.book.database import AlertsFile
@@ -14,7 +16,7 @@ LONGEST_NAME = 300
 
 
 def acknowledge(file: AlertsFile, number: int, who: str, note: str, now: int) -> Alert:
-    """Stop the repetition of an alert until it ends. Unusable if it is not firing."""
+    """Stop the repetition of an alert until it ends: the alert as it is then. Unusable if it is not firing."""
     found = alert(file, number)
     if found is None:
         raise Unusable(f"there is no alert {number}; plimsoll alerts list shows those that are firing")
@@ -27,7 +29,7 @@ def acknowledge(file: AlertsFile, number: int, who: str, note: str, now: int) ->
             "UPDATE alerts SET acked_at = ?, acked_by = ?, ack_note = ? WHERE id = ?", (now, who, note, number)
         )
         record(connection, number, now, now, "acknowledged", note=f"{who}: {note}" if note else who)
-    return found
+    return replace(found, acked_at=now, acked_by=who, ack_note=note)
 
 
 def silence(

@@ -69,7 +69,9 @@ class AlertsFile:
             owner = path.stat().st_uid
         except OSError as error:
             why = "there is none" if isinstance(error, FileNotFoundError) else error.strerror
-            raise Unusable(f"{path}: {why}; plimsoll up makes it; name its data folder with {Parameter.DATA}") from None
+            raise Unusable(
+                f"{path}: {why}; plimsoll up makes it; name its data folder with {Parameter.STORE}"
+            ) from None
         if sys.platform != "win32" and owner != os.geteuid():
             raise Unusable(f"{path}: belongs to another user: run this as user {owner}, as with sudo -u '#{owner}'")
         return cls(path)
@@ -119,7 +121,7 @@ class AlertsFile:
             if found > FORMAT:
                 raise Unusable(
                     f"{self.path}: was written by a newer Plimsoll (format {found}, this one reads {FORMAT}); install "
-                    f"that version, or name another data folder with {Parameter.DATA}"
+                    f"that version, or name another data folder with {Parameter.STORE}"
                 )
             if found == 0:
                 for statement in _statements():
@@ -175,7 +177,7 @@ def _make(path: Path) -> None:
         raise Unusable(f"{path}: cannot be made: {error.strerror or error}") from None
     if not stat.S_ISREG(found.st_mode):
         raise Unusable(
-            f"{path}: is not a regular file; move it away, or name another data folder with {Parameter.DATA}"
+            f"{path}: is not a regular file; move it away, or name another data folder with {Parameter.STORE}"
         )
     if sys.platform != "win32" and stat.S_IMODE(found.st_mode) & 0o077:
         path.chmod(0o600)

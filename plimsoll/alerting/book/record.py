@@ -39,7 +39,7 @@ class Details:
         reduced: How the value was computed: `1 min mean`.
         recovers: When it ends, if that is not at the limit: `at most 75 %`.
         summary: What a crossing means.
-        note: What differs from the documented rule.
+        note: What differs from the documented rule; of a silent host, why, if that is known.
         sources: The documents of the limit, each with the place in it.
         look_at: The titles of the signals to look at next.
         processes: The processes that used most when it fired.

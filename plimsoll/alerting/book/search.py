@@ -28,24 +28,38 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Some alerts, and how many there are in all. Beyond the last ones, the last ones."""
+    """Some alerts, and how many there are in all."""
 
     alerts: Sequence[Alert]
     total: int
 
 
-def firing(file: AlertsFile, severities: Sequence[Severity], first: int, most: int) -> Found:
-    """Alerts that are firing: critical ones first, then the latest first."""
-    where, values = f"ended_at IS NULL AND severity IN ({_places(severities)})", list(severities)
-    return _found(file, where, values, WORST_FIRST, first, most)
+def firing(
+    file: AlertsFile,
+    severities: Sequence[Severity],
+    first: int,
+    most: int,
+    *,
+    host: str = "*",
+    rule: str = "*",
+    exact: bool = False,
+) -> Found:
+    """Alerts that are firing: critical ones first, then the latest first. `host` and `rule` are patterns.
+
+    `exact`: beyond the last ones there are none; otherwise the last page; so for `ended`.
+    """
+    where = ["ended_at IS NULL", f"severity IN ({_places(severities)})"]
+    like, patterns = _like(rule=rule, host=host)
+    values = [*severities, *patterns]
+    return _found(file, " AND ".join([*where, *like]), values, WORST_FIRST, first, most, exact=exact)
 
 
-def ended(file: AlertsFile, wanted: Wanted, first: int, most: int) -> Found:
+def ended(file: AlertsFile, wanted: Wanted, first: int, most: int, *, exact: bool = False) -> Found:
     """Alerts that have ended, the latest first."""
     where = [_KEPT, "ended_at >= ?", "fired_at <= ?", f"severity IN ({_places(wanted.severities)})"]
     like, patterns = _like(rule=wanted.rule, host=wanted.host)
     values = [wanted.start, wanted.end, *wanted.severities, *patterns]
-    return _found(file, " AND ".join([*where, *like]), values, "ended_at DESC, id DESC", first, most)
+    return _found(file, " AND ".join([*where, *like]), values, "ended_at DESC, id DESC", first, most, exact=exact)
 
 
 def of_key(file: AlertsFile, key: Key, first: int, most: int) -> Found:
@@ -83,9 +97,18 @@ def _like(**patterns: str) -> tuple[list[str], list[str]]:
     return [f"is_like(coalesce({column}, ''), ?)" for column in asked], [*asked.values()]
 
 
-def _found(file: AlertsFile, where: str, values: Sequence[str | int], order: str, first: int, most: int) -> Found:
+def _found(
+    file: AlertsFile,
+    where: str,
+    values: Sequence[str | int],
+    order: str,
+    first: int,
+    most: int,
+    *,
+    exact: bool = False,
+) -> Found:
     total = file.rows(f"SELECT count(*) AS number FROM alerts WHERE {where}", values)[0]["number"]
-    first = min(first, max(total - 1, 0) // most * most)
+    first = first if exact else min(first, max(total - 1, 0) // most * most)
     query = f"SELECT * FROM alerts WHERE {where} ORDER BY {order} LIMIT ? OFFSET ?"
     return Found([*map(alert_of, file.rows(query, [*values, most, first]))], total)
 

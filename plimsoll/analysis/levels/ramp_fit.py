@@ -6,6 +6,7 @@ import numpy as np
 
 from plimsoll.analysis.levels.ramps import (
     ALL_SHAPES,
+    OVERSHOOTS,
     PARAMETERS,
     SIMPLE_SHAPES,
     Flags,
@@ -19,12 +20,14 @@ from plimsoll.analysis.local_noise import Noise
 
 NEAR = 0.02  # of the run: how close a boundary should be to the true one
 _COARSE = np.concatenate([np.arange(0.01, 0.05, 0.008), np.arange(0.05, 0.91, 0.035)])
-_FINE = 36
+_FINE = 48
 _LONGEST = 0.93  # of the run
 _GAP = 0.02  # of the run: at least so much is between two ramps
 _HIGHER = 2.0  # a load before the steady state is at most so many times higher above it than it is itself
 _LOWEST = 0.1  # of the level: a smaller ramp is none
 _BUSY = 0.75  # of the level: a load that differs by less for longer than the level lasts is at another level
+_OF_OVERSHOOT = 0.25  # of the evidence for an end, as a load may fall back from a peak in more ways than are tried
+_MOST_OF_OVERSHOOT = 0.9  # the confidence in such an end: rules are judged by the whole run
 _TURNS = 4  # in which the ramp of one side is chosen anew
 
 
@@ -102,10 +105,13 @@ class RampFit:
 
 
 def _around(side: Side) -> Floats:
-    """Close ends around where a ramp may end; all if there is no ramp."""
+    """Close ends around where a ramp may end; all if there is no ramp.
+
+    Among the coarse ends a steep ramp may be missed, and a gentle one stand for it: so they reach beyond the next two.
+    """
     if not side.end:
         return _COARSE
-    step = 0.035 if side.end > 0.08 else 0.01
+    step = 0.08 if side.end > 0.08 else 0.02
     return np.linspace(max(0.004, side.low - step), min(_LONGEST, side.high + step), _FINE)
 
 
@@ -150,7 +156,9 @@ class _Candidates:
         """One ramp, with the posterior of its end beside the other ramp. Every shape, and none, is as likely before."""
         ramps = self.sides[side]
         scores, _, heights = self._scored(side, np.array(other))
-        weights = np.exp(-(scores - scores[own]) / 2)
+        overshoots = bool(own) and bool(OVERSHOOTS[ramps.shape[own]])
+        counts = _OF_OVERSHOOT if overshoots else 1.0
+        weights = np.exp(-counts * (scores - scores[own]) / 2)
         weights[1:] /= len(np.unique(ramps.shape))
         if not own:
             return Side(confidence=float(weights[ramps.end <= NEAR].sum() / weights.sum()))
@@ -159,6 +167,7 @@ class _Candidates:
         share = np.cumsum(weights[order]) / weights.sum()
         low, at, high = (float(ramps.end[order][np.searchsorted(share, q)]) for q in (0.025, 0.5, 0.975))
         near = float(weights[np.abs(ramps.end - at) <= NEAR].sum() / weights.sum())
+        near = min(near, _MOST_OF_OVERSHOOT) if overshoots else near
         return Side(int(ramps.shape[own]), float(ramps.end[own]), float(heights[own]), at, low, high, near)
 
     def _scored(self, side: int, other: Places) -> tuple[Floats, Floats, Floats]:

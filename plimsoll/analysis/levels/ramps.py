@@ -30,7 +30,10 @@ _STARTS = (
     0.95,
 )  # the share of a ramp before the load begins to change
 _PEAKS = (0.4, 0.6, 0.8)  # the share of a ramp before the load, having risen too high, begins to fall back
-_EXCESSES = (0.12, 0.25, 0.5)
+_EXCESSES = (0.12, 0.25, 0.5, 0.9)
+_SETTLES = (0.3, 0.5, 0.7)  # the same of a load that falls back ever more slowly
+_SETTLING_EXCESSES = (0.25, 0.5, 0.9)
+_STAYS = (0.3, 0.6)  # the same of a load that stays too high, and falls back at once
 
 
 def _shapes() -> tuple[Floats, Floats, Floats]:
@@ -51,11 +54,18 @@ def _shapes() -> tuple[Floats, Floats, Floats]:
         found.append(((np.exp(-4 * v) - np.exp(-4.0)) / (1 - np.exp(-4.0)), more, start))
     found.append(((1 - u) ** 2, 1.5, 0.0))
     found += [(np.interp(u, (0, peak, 1), (1, -over, 0)), 3.0, 0.0) for peak in _PEAKS for over in _EXCESSES]
+    for over in _SETTLING_EXCESSES:
+        for peak in _SETTLES:
+            v = np.clip((u - peak) / (1 - peak), 0, 1)
+            back = -over * (np.exp(-4 * v) - np.exp(-4.0)) / (1 - np.exp(-4.0))
+            found.append((np.where(u < peak, 1 - (1 + over) * u / peak, back), 3.0, 0.0))
+        found += [(np.interp(u, (0, peak, 1 - 1 / _STEPS, 1), (1, -over, -over, 0)), 3.0, 0.0) for peak in _STAYS]
     shapes, parameters, plateaus = zip(*found, strict=True)
     return np.array(shapes), np.array(parameters), np.array(plateaus)
 
 
 SHAPES, PARAMETERS, PLATEAUS = _shapes()
+OVERSHOOTS = SHAPES.min(axis=1) < 0  # which of them rise too high, and fall back
 ALL_SHAPES = np.arange(len(SHAPES))
 SIMPLE_SHAPES = np.array([0, 4, 8, 11])
 

@@ -21,10 +21,9 @@ from plimsoll.model.time_arguments import TimeRange, parse_time
 from plimsoll.model.times import SECOND, Zone, parse_duration
 from plimsoll.model.value_text import quantity
 from plimsoll.native import data_folder
-from plimsoll.notify import alerts_document
+from plimsoll.notify import alerts_document, trial
 from plimsoll.notify import settings as up_settings
 from plimsoll.notify.delivery import senders
-from plimsoll.notify.messages import Message
 from plimsoll.notify.outbox import notifications, states
 from plimsoll.notify.redaction import redacted
 from plimsoll.rules.severity import COLOURS
@@ -169,11 +168,10 @@ def test(data: Path | None) -> None:
     told = up_settings.load(folder)
     if not told.notify:
         raise Unusable(f"{path}: names nobody to notify; docs/alerts.md explains [notify.NAME]")
-    message = Message("Plimsoll: a test", "This is a test message of Plimsoll. Nothing is wrong.", "info")
     failed: list[str] = []
     for name, send in senders(told, str(path)).items():
         address = redacted(told.notify[name].url.get_secret_value())
-        error = send(message)
+        error = send(trial.MESSAGE)
         print_line((name, "bold"), f"  {address}: {'sent' if error is None else 'failed'}", indent=2)
         if error is not None:
             failed.append(f"{name}: {error}")

@@ -18,6 +18,7 @@ from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted
 from plimsoll.model.time_arguments import TimeRange
 from plimsoll.model.times import SECOND, Zone
+from plimsoll.native import data_folder
 from plimsoll.notify import settings as up_settings
 from plimsoll.rules.load import load
 
@@ -34,21 +35,24 @@ class Given:
     only: Sequence[str] = ()
 
 
-def replay(folder: Path, span: TimeRange, given: Given) -> int:
+def replay(span: TimeRange, given: Given) -> int:
     """Print how the history differs from the replay; returns the exit status."""
     catalogue = load(given.packs, given.only)
     settings = host_settings.load(given.settings) if given.settings else host_settings.Settings()
     named = given.settings or Path(host_settings.FILE_NAME)
     site = Site(catalogue, settings.overrides(named, catalogue.rules, catalogue.signals), settings.drives())
+    folder = data_folder.folder_of(given.store)
+    told = up_settings.load(folder)
+    samples = given.store if data_folder.is_address(given.store) else told.store.address or str(folder)
     file = AlertsFile.existing(folder)
     try:
-        zone, now = up_settings.load(folder).zone, time.time_ns()
+        zone, now = told.zone, time.time_ns()
         last = AlertBook(file, catalogue.signals).last_evaluation()
         first, until = span.resolve(zone, now - _DAY, now, "it is now")
         start, end = first or now - _DAY, min(until or now, last or 0)
         if end < start:
             raise Unusable("nothing was judged in this time; choose another with --from and --to")
-        with open_store(given.store or str(folder)) as store:
+        with open_store(samples) as store:
             found = list(replayed(store, site, settings.facts(), start, end))
         result = compare(history.history(file, start, end), found, start, end)
     finally:

@@ -10,6 +10,7 @@ from plimsoll.api.run_review import Options
 from plimsoll.cli.console import print_line, print_lines, print_remarks
 from plimsoll.cli.memory import keep_what_is_freed
 from plimsoll.cli.outputs import STDOUT, refuse_overwriting, write_json, write_text
+from plimsoll.cli.waiting import working_on
 from plimsoll.comparison.compare import Comparison
 from plimsoll.comparison.doubts import doubts
 from plimsoll.comparison.story import Answer, answer
@@ -37,7 +38,8 @@ def run(inputs: Inputs, options: Options, how: How, outputs: Outputs) -> int:
         if path == STDOUT:
             raise Unusable(f"{option} - is not supported: name a file, it is written as a whole or not at all")
     keep_what_is_freed()
-    comparisons = compare_inputs(inputs, options, how)
+    with working_on("Comparing", inputs.sources):
+        comparisons = compare_inputs(inputs, options, how)
     sides = [*comparisons[0].baselines, *(comparison.second for comparison in comparisons)]
     zone = inputs.requested_zone
     also_read = [*inputs.names, *([options.config] if options.config else [])]

@@ -6,6 +6,7 @@ from pathlib import Path
 from plimsoll.api.inputs import Inputs, read
 from plimsoll.cli.console import print_line, print_remarks
 from plimsoll.cli.outputs import STDOUT, is_stdout, refuse_overwriting
+from plimsoll.cli.waiting import working_on
 from plimsoll.ingest.convert.convert import WRITERS, Part
 from plimsoll.model.errors import Unusable
 
@@ -23,7 +24,8 @@ class Options:
 def run(inputs: Inputs, options: Options) -> None:
     """Write a log in another format."""
     out = options.out
-    logs, remarks, *_ = read(inputs)
+    with working_on("Reading", inputs.sources):
+        logs, remarks, *_ = read(inputs)
     if len(logs) > 1:
         raise Unusable(f"{inputs.sources[0]}: holds {len(logs)} logs; convert one at a time")
     (log,) = logs

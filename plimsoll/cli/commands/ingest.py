@@ -10,6 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from plimsoll.api.inputs import Inputs, read
 from plimsoll.cli.console import print_line, print_notice, print_remarks
 from plimsoll.cli.open_store import open_store
+from plimsoll.cli.waiting import working_on
 from plimsoll.hosts.run_to_store import run_to_store
 from plimsoll.ingest.recordings import refuse_unnamed
 from plimsoll.ingest.runs.load import Loaded, load
@@ -34,7 +35,8 @@ def run(inputs: Inputs, options: Options) -> None:
     if inputs.run is not None or inputs.hosts is not None:
         raise Unusable(f"{inputs.sources[0]}: is in a store already; name logs")
     labels = dict(run_label(text, "--label") for text in options.labels)
-    found = read(inputs)
+    with working_on("Reading", inputs.sources):
+        found = read(inputs)
     logs, remarks = found.logs, found.remarks
     found.refuse_empty()
     refuse_unnamed(logs)

@@ -8,6 +8,7 @@ from plimsoll.api.run_review import Options, review_inputs
 from plimsoll.cli.console import print_line, print_lines, print_remarks, width
 from plimsoll.cli.memory import keep_what_is_freed
 from plimsoll.cli.outputs import STDOUT, refuse_overwriting, write_json, write_text
+from plimsoll.cli.waiting import working_on
 from plimsoll.insights.insights import Insights
 from plimsoll.model.errors import Unusable
 from plimsoll.report import terminal
@@ -36,7 +37,8 @@ def run(inputs: Inputs, options: Options, outputs: Outputs) -> int:
         if path == STDOUT:
             raise Unusable(f"{option} - is not supported: name a file, it is written as a whole or not at all")
     keep_what_is_freed()
-    insights = Insights(review_inputs(inputs, options))
+    with working_on("Reviewing", inputs.sources):
+        insights = Insights(review_inputs(inputs, options))
     result = insights.review
     zone = inputs.requested_zone
     also_read = [*inputs.names, *([options.config] if options.config else [])]

@@ -47,7 +47,9 @@ def launchd(arguments: Sequence[str], out: Path) -> None:
 def _command(arguments: Sequence[str]) -> files.Command:
     """The call of this installation's `plimsoll up`."""
     script = Path(sysconfig.get_path("scripts")) / ("plimsoll.exe" if sys.platform == "win32" else "plimsoll")
-    return files.Command([str(script)] if script.is_file() else [sys.executable, "-m", "plimsoll"], "--data", arguments)
+    return files.Command(
+        [str(script)] if script.is_file() else [sys.executable, "-m", "plimsoll"], "--store", arguments
+    )
 
 
 def _write(text: str, out: Path) -> None:

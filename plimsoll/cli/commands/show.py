@@ -12,6 +12,7 @@ from typing import Any
 from plimsoll.api.inputs import Inputs, read
 from plimsoll.cli.console import print_line, print_remarks
 from plimsoll.cli.outputs import STDOUT, refuse_overwriting, write_json
+from plimsoll.cli.waiting import working_on
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import CounterFacts, Log
 from plimsoll.model.perfmon import CounterPath
@@ -28,7 +29,8 @@ def run(inputs: Inputs, json: Path | None) -> None:
     """Print what is in each log. Unusable if a time is given for logs or runs, which are shown as a whole."""
     if inputs.hosts is None and inputs.when:
         raise Unusable(f"--from, --to and --last are for live:HOST; {inputs.sources[0]} is shown as a whole")
-    found = read(inputs)
+    with working_on("Reading", inputs.sources):
+        found = read(inputs)
     logs, remarks = found.logs, found.remarks
     refuse_overwriting(logs, json, also_read=inputs.names)
     if json is not None:

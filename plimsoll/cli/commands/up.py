@@ -1,6 +1,7 @@
 """`plimsoll up`."""
 
 import os
+import signal
 import socket
 import sys
 import tempfile
@@ -9,6 +10,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Event
 
 from plimsoll.alerting.planning import Site
 from plimsoll.api.open_store import influx_store
@@ -19,21 +21,24 @@ from plimsoll.cli.web_browser import open_page
 from plimsoll.collect.collector import Collector
 from plimsoll.demo import live_host
 from plimsoll.hosts import settings as host_settings
+from plimsoll.hosts.facts import GivenFacts
 from plimsoll.model.errors import Unusable
 from plimsoll.model.points import Points
 from plimsoll.native import data_folder
 from plimsoll.native.running import OnlyOne
 from plimsoll.notify import settings as up_settings
 from plimsoll.pages.application import routes
-from plimsoll.rules.load import load
+from plimsoll.rules.load import Catalogue, load
 from plimsoll.serve import credentials
+from plimsoll.serve.credentials import Use
 from plimsoll.serve.listen import Listen, PublicAddress
 from plimsoll.serve.serving import Certificate
 from plimsoll.store.duck.store import DuckStore
 from plimsoll.store.protocol import Store
 from plimsoll.up import log_lines
+from plimsoll.up.setup import Setup
 from plimsoll.up.sources import Source
-from plimsoll.up.up import Setup, Up
+from plimsoll.up.up import Up
 
 _TICK_S = 1.0
 _OPEN_FILES = 4096  # more than serve.limits.Limits.connections
@@ -43,9 +48,8 @@ _OPEN_FILES = 4096  # more than serve.limits.Limits.connections
 class Options:
     """How to run, as typed. `open_page`: in the browser of the person at the terminal, if there is one."""
 
-    data: Path | None = None
-    listen: str | None = None
     store: str | None = None
+    listen: str | None = None
     config: Path | None = None
     packs: Sequence[str] = ()
     only: Sequence[str] = ()
@@ -97,17 +101,17 @@ def _is_taken(listen: Listen) -> bool:
         return one.connect_ex((listen.host, listen.port)) == 0
 
 
-def end_token(data: Path | None, name: str) -> None:
-    """Let a token for writing be valid no more."""
-    credentials.end_token(data_folder.made(data), name)
+def end_token(store: str | None, name: str, use: str) -> None:
+    """Let a token for some use be valid no more."""
+    credentials.end_token(data_folder.made(data_folder.folder_of(store)), name, Use(use))
     print_line(f"The token {name} is not valid any more")
 
 
-def new_secrets(data: Path | None, *, token: bool, password: bool, name: str = "") -> None:
-    """Make a new token for writing (of a name), a new password for reading, or both, and show them."""
-    folder = data_folder.made(data)
+def new_secrets(store: str | None, *, token: bool, password: bool, name: str = "", use: str = Use.SAMPLES) -> None:
+    """Make a new token for some use (of a name), a new password for reading, or both, and show them."""
+    folder = data_folder.made(data_folder.folder_of(store))
     if token:
-        _show("token", credentials.new_token(folder, name))
+        _show("token", credentials.new_token(folder, name, Use(use)), Use(use))
     if password:
         _show("password", credentials.new_password(folder))
 
@@ -115,10 +119,9 @@ def new_secrets(data: Path | None, *, token: bool, password: bool, name: str = "
 def _run(options: Options, folder: Path, lock: OnlyOne, listen: Listen, certificate: Certificate | None) -> None:
     told = up_settings.load(folder)
     catalogue = load(options.packs, options.only)
-    given = host_settings.load(options.config) if options.config else host_settings.Settings()
-    overrides = given.overrides(options.config or Path(host_settings.FILE_NAME), catalogue.rules, catalogue.signals)
-    site = Site(catalogue, overrides, given.drives(), given.labels())
+    site, given = _of_hosts(options.config, catalogue)
     log_lines.set_up()
+    asked = _asked_to_reload()
     collector = Collector() if options.collect else None
     started = time.time_ns()
     sources = [*([collector.collect] if collector else ()), *([_demo(started)] if options.demo else ())]
@@ -133,8 +136,9 @@ def _run(options: Options, folder: Path, lock: OnlyOne, listen: Listen, certific
             options.allowed_hosts,
             pages=routes,
             url=PublicAddress.parse(options.url) if options.url else None,
+            read=lambda: _of_hosts(options.config, catalogue),
         )
-        up = Up(setup, lock, store, site, given.facts())
+        up = Up(setup, lock, store, site, given)
         try:
             if options.demo:
                 load_demo_runs(store)
@@ -144,7 +148,9 @@ def _run(options: Options, folder: Path, lock: OnlyOne, listen: Listen, certific
             if options.open_page:
                 open_page(up.address)
             while up.is_running:
-                time.sleep(_TICK_S)
+                if asked.wait(_TICK_S):
+                    asked.clear()
+                    up.reload()
             raise Unusable("plimsoll up ended by itself; its log says why")
         finally:
             up.stop()
@@ -152,11 +158,27 @@ def _run(options: Options, folder: Path, lock: OnlyOne, listen: Listen, certific
         store.close()
 
 
+def _of_hosts(config: Path | None, catalogue: Catalogue) -> tuple[Site, GivenFacts]:
+    """What is judged by the plimsoll.toml there is, and the facts that it gives. Unusable if it is invalid."""
+    given = host_settings.load(config) if config else host_settings.Settings()
+    overrides = given.overrides(config or Path(host_settings.FILE_NAME), catalogue.rules, catalogue.signals)
+    return Site(catalogue, overrides, given.drives(), given.labels()), given.facts()
+
+
+def _asked_to_reload() -> Event:
+    """Set when settings are to be read anew: by SIGHUP, where that does not say that the terminal was closed."""
+    asked = Event()
+    if sys.platform != "win32" and not (sys.stdin and sys.stdin.isatty()):
+        signal.signal(signal.SIGHUP, lambda *_: asked.set())
+    return asked
+
+
 def _store(options: Options, folder: Path, keeping: up_settings.StoreSettings) -> Store:
-    if options.store:
-        address = store_address(options.store, os.environ)
+    named = options.store if data_folder.is_address(options.store) else keeping.address
+    if named:
+        address = store_address(named, os.environ)
         if address is None:
-            raise Unusable(f"{options.store}: is not the address of a store")
+            raise Unusable(f"{named}: is not the address of a store")
         return influx_store(address, print_notice)
     return DuckStore.open(folder, raw_days=keeping.raw_days, days=keeping.days, size_limit=keeping.size)
 
@@ -184,11 +206,11 @@ def _certificate(chain: Path | None, key: Path | None) -> Certificate | None:
 @contextmanager
 def _folder(options: Options) -> Generator[Path]:
     """The data folder; a new one for a demo, which is deleted afterwards."""
-    if options.demo and options.data is None:
+    if options.demo and (options.store is None or data_folder.is_address(options.store)):
         with tempfile.TemporaryDirectory(prefix="plimsoll-demo-", ignore_cleanup_errors=True) as name:
             yield Path(name)
     else:
-        yield data_folder.made(options.data)
+        yield data_folder.made(data_folder.folder_of(options.store))
 
 
 def _greet(options: Options, up: Up, store: Store, listen: Listen, folder: Path, told: up_settings.UpSettings) -> None:
@@ -199,7 +221,7 @@ def _greet(options: Options, up: Up, store: Store, listen: Listen, folder: Path,
         ("collects", f"this computer, {up.host}, every 10 s" if up.host else "nothing itself"),
         *(((("simulates", f"{live_host.HOST}, a SQL Server, and two recorded runs"),)) if options.demo else ()),
         ("notifies", targets),
-        ("alerts", f"plimsoll alerts list --data {folder}"),
+        ("alerts", f"plimsoll alerts list --store {folder}"),
     ):
         print_line(f"  {label:<9} {text}", indent=12)
     if not listen.is_loopback or told.login == "always":
@@ -217,7 +239,15 @@ def _greet(options: Options, up: Up, store: Store, listen: Listen, folder: Path,
     print_line("Ctrl-C ends it.")
 
 
-def _show(name: str, secret: str) -> None:
-    use = "what agents write with" if name == "token" else "what people read with"
+def _show(name: str, secret: str, use: Use = Use.SAMPLES) -> None:
+    what = _USES[use] if name == "token" else "what people read with"
+    again = f"--new-{name}" if use is Use.SAMPLES else f"--new-{name} --token-for {use}"
     print_line(f"  {name:<9} {secret}", indent=12)
-    print_line(f"            {use}; it is shown only now: plimsoll up --new-{name} makes another", indent=12)
+    print_line(f"            {what}; it is shown only now: plimsoll up {again} makes another", indent=12)
+
+
+_USES = {
+    Use.SAMPLES: "what agents write with",
+    Use.READ: "what programs read with",
+    Use.CHANGE: "what programs read and change with",
+}

@@ -11,12 +11,11 @@ from plimsoll.cli.options.shared import (
     LastOption,
     OnlyOption,
     PackOption,
-    StoreOption,
     ToOption,
     not_empty,
     path_option,
 )
-from plimsoll.cli.options.up import DataOption
+from plimsoll.cli.options.up import FolderOption, UpStoreOption
 
 app = typer.Typer(
     help="Show, silence and acknowledge the alerts of plimsoll up.", no_args_is_help=True, rich_markup_mode=None
@@ -37,24 +36,24 @@ def alerts_list_command(
     end: ToOption = None,
     last: LastOption = None,
     json: JsonOption = None,
-    data: DataOption = None,
+    store: FolderOption = None,
 ) -> None:
     """List the alerts that are firing, the silences, and targets that cannot be notified."""
     from plimsoll.cli.commands import alerts
     from plimsoll.model.time_arguments import TimeRange
 
     if hosts and json is None:
-        alerts.list_hosts(data)
+        alerts.list_hosts(store)
     else:
-        alerts.list_alerts(data, TimeRange(start, end, last), json, ended=history)
+        alerts.list_alerts(store, TimeRange(start, end, last), json, ended=history)
 
 
 @app.command("show")
-def alerts_show_command(number: NumberArgument, data: DataOption = None) -> None:
+def alerts_show_command(number: NumberArgument, store: FolderOption = None) -> None:
     """Show everything about an alert: limit, source, what to look at, processes, what happened, who was told."""
     from plimsoll.cli.commands import alerts
 
-    alerts.show(data, number)
+    alerts.show(store, number)
 
 
 @app.command("note")
@@ -68,17 +67,17 @@ def alerts_note_command(
     ] = None,
     host: Annotated[str, typer.Option("--host", help="Only on the charts of this host.")] = "",
     remove: Annotated[int, typer.Option("--remove", help="Remove the note of this number.", show_default=False)] = 0,
-    data: DataOption = None,
+    store: FolderOption = None,
 ) -> None:
     """Put a note on the time axis of the charts, list those of the last 7 days, or remove one."""
     from plimsoll.cli.commands import alerts_note
 
     if remove:
-        alerts_note.remove(data, remove)
+        alerts_note.remove(store, remove)
     elif text:
-        alerts_note.add(data, text, at, host)
+        alerts_note.add(store, text, at, host)
     else:
-        alerts_note.list_notes(data)
+        alerts_note.list_notes(store)
 
 
 @app.command("silence")
@@ -106,62 +105,62 @@ def alerts_silence_command(
         str | None,
         typer.Option("--at", help="When it begins: 22:00 (the next one), 2026-03-01T22:00; by default now."),
     ] = None,
-    data: DataOption = None,
+    store: FolderOption = None,
 ) -> None:
     """Notify nobody of the alerts that match, for a time. They are judged and kept as always."""
     from plimsoll.cli.commands import alerts
 
-    alerts.silence(data, rule, host, instance, length, reason, at)
+    alerts.silence(store, rule, host, instance, length, reason, at)
 
 
 @app.command("unsilence")
 def alerts_unsilence_command(
     number: Annotated[int, typer.Argument(help="The number of a silence.", metavar="ID", show_default=False)],
-    data: DataOption = None,
+    store: FolderOption = None,
 ) -> None:
     """End a silence now."""
     from plimsoll.cli.commands import alerts
 
-    alerts.unsilence(data, number)
+    alerts.unsilence(store, number)
 
 
 @app.command("ack")
 def alerts_ack_command(
     number: NumberArgument,
     note: Annotated[str, typer.Option("--note", help="A note for others.", show_default=False)] = "",
-    data: DataOption = None,
+    store: FolderOption = None,
 ) -> None:
     """Acknowledge an alert: it is not repeated until it recovers."""
     from plimsoll.cli.commands import alerts
 
-    alerts.acknowledge(data, number, note)
+    alerts.acknowledge(store, number, note)
 
 
 @app.command("retire")
 def alerts_retire_command(
     host: Annotated[str, typer.Argument(help="The name of a host.", metavar="HOST", show_default=False)],
-    data: DataOption = None,
+    store: FolderOption = None,
 ) -> None:
     """Take a host off the roster and close its alerts. If it sends again, it is expected again."""
     from plimsoll.cli.commands import alerts
 
-    alerts.retire(data, host)
+    alerts.retire(store, host)
 
 
 @app.command("salvage")
-def alerts_salvage_command(data: DataOption = None) -> None:
+def alerts_salvage_command(store: FolderOption = None) -> None:
     """Begin a new alerts.db with what can be read of a damaged one, which is moved aside."""
     from plimsoll.cli.commands import alerts_salvage
 
-    alerts_salvage.run(data)
+    alerts_salvage.run(store)
 
 
 @app.command("test")
-def alerts_test_command(data: DataOption = None) -> None:
+def alerts_test_command(store: FolderOption = None) -> None:
     """Send a test message to every target in up.toml. The exit status is 3 if one could not be reached."""
     from plimsoll.cli.commands import alerts
 
-    alerts.test(data)
+    alerts.test(store)
 
 
 @app.command("replay")
@@ -169,20 +168,19 @@ def alerts_replay_command(
     start: FromOption = None,
     end: ToOption = None,
     last: LastOption = None,
-    store: StoreOption = None,
+    store: UpStoreOption = None,
     settings: Annotated[
         Path | None, path_option("--settings", "The plimsoll.toml that plimsoll up was given.", show_default=False)
     ] = None,
     pack: PackOption = None,
     only: OnlyOption = None,
-    data: DataOption = None,
 ) -> None:
     """Judge the stored samples again, of the last day or of --from and --to, and compare with the history.
 
     The exit status is 1 if they differ.
     """
-    from plimsoll.cli.commands import alerts, alerts_replay
+    from plimsoll.cli.commands import alerts_replay
     from plimsoll.model.time_arguments import TimeRange
 
     given = alerts_replay.Given(store, settings, tuple(pack or ()), tuple(only or ()))
-    raise typer.Exit(alerts_replay.replay(alerts.folder_of(data), TimeRange(start, end, last), given))
+    raise typer.Exit(alerts_replay.replay(TimeRange(start, end, last), given))

@@ -77,6 +77,7 @@ def runs_trend_command(
     ] = None,
     zone: ZoneOption = None,
     json: JsonOption = None,
+    junit: Annotated[Path | None, path_option("--junit", "Write JUnit XML.")] = None,
     markdown: Annotated[
         Path | None, path_option("--markdown", "Write a summary in Markdown, as for a pull request; - for stdout.")
     ] = None,
@@ -84,9 +85,11 @@ def runs_trend_command(
 ) -> None:
     """Show where the levels of signals changed over the runs in a store, as of nights or builds: since which run."""
     from plimsoll.cli.commands import trend
+    from plimsoll.cli.commands.compare import Outputs
     from plimsoll.cli.inputs import typed_inputs
 
-    trend.run(like, typed_inputs((), zone, None, None, None, store), json, markdown)
+    outputs = Outputs(json=json, junit=junit, markdown=markdown)
+    trend.run(like, typed_inputs((), zone, None, None, None, store), outputs)
 
 
 @app.command("delete")

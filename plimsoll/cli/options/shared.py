@@ -60,8 +60,10 @@ StoreOption = Annotated[
     str | None,
     typer.Option(
         "--store",
-        help="The address of an InfluxDB 2 (http://127.0.0.1:8086, with ?org= and &bucket= if needed); its token "
-        "is read from INFLUX_TOKEN. Default: INFLUX_URL, .env, or what plimsoll stack started.",
+        help="The data folder of plimsoll up, a file that plimsoll backup wrote, or the address of an InfluxDB 2 "
+        "(http://127.0.0.1:8086, with ?org= and &bucket= if needed), whose token is read from INFLUX_TOKEN. Default: "
+        "INFLUX_URL, .env, what plimsoll stack started, or the user's data folder.",
+        metavar="FOLDER|FILE|ADDRESS",
         show_default=False,
         callback=not_empty,
     ),

@@ -1,5 +1,6 @@
 """`plimsoll up`."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -7,26 +8,59 @@ import typer
 
 from plimsoll.cli.options.shared import OnlyOption, PackOption, not_empty, path_option
 
-DataOption = Annotated[
+
+class TokenFor(StrEnum):
+    """What a token is for."""
+
+    SAMPLES = "samples"
+    READ = "read"
+    CHANGE = "change"
+
+
+FolderOption = Annotated[
     Path | None,
     path_option(
-        "--data", "The data folder; by default plimsoll in the folder that the system has for it.", show_default=False
+        "--store",
+        "The data folder of plimsoll up; by default plimsoll in the folder that the system has for it.",
+        show_default=False,
+    ),
+]
+
+UpStoreOption = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        help="The data folder; by default plimsoll in the folder that the system has for it. Or the address of an "
+        "InfluxDB 2 (http://127.0.0.1:8086): judge what agents write there, and write there; its token is read from "
+        "INFLUX_TOKEN.",
+        metavar="FOLDER|ADDRESS",
+        show_default=False,
+        callback=not_empty,
     ),
 ]
 
 
 def backup_command(
     to: Annotated[Path, typer.Argument(help="The new file to write.", metavar="FILE", show_default=False)],
-    data: DataOption = None,
+    store: FolderOption = None,
 ) -> None:
     """Copy the embedded store, also while plimsoll up runs."""
     from plimsoll.cli.commands import backup
 
-    backup.run(to, data)
+    backup.run(to, store)
+
+
+def reload_command(store: FolderOption = None) -> None:
+    """Have a running plimsoll up read up.toml and plimsoll.toml anew.
+
+    If they are wrong, the settings of before stay, and the exit status is 2.
+    """
+    from plimsoll.cli.commands import reload
+
+    reload.run(store)
 
 
 def up_command(
-    data: DataOption = None,
     listen: Annotated[
         str | None,
         typer.Option(
@@ -37,16 +71,7 @@ def up_command(
             callback=not_empty,
         ),
     ] = None,
-    store: Annotated[
-        str | None,
-        typer.Option(
-            "--store",
-            help="Judge what agents write to an InfluxDB 2 (http://127.0.0.1:8086), and write there; its token is read "
-            "from INFLUX_TOKEN. Default: a store in the data folder.",
-            show_default=False,
-            callback=not_empty,
-        ),
-    ] = None,
+    store: UpStoreOption = None,
     settings: Annotated[
         Path | None,
         path_option("--settings", "A plimsoll.toml: facts of hosts, and changed thresholds.", show_default=False),
@@ -79,9 +104,14 @@ def up_command(
         bool,
         typer.Option("--demo", help="Simulate a SQL Server that is in trouble now and then, and two recorded runs."),
     ] = False,
-    new_token: Annotated[
-        bool, typer.Option("--new-token", help="Make a new token for writing, show it, and end.")
-    ] = False,
+    new_token: Annotated[bool, typer.Option("--new-token", help="Make a new token, show it, and end.")] = False,
+    token_for: Annotated[
+        TokenFor,
+        typer.Option(
+            "--token-for",
+            help="What the token is for: samples that agents write, or the HTTP API: to read, or to change as well.",
+        ),
+    ] = TokenFor.SAMPLES,
     token_name: Annotated[
         str,
         typer.Option(
@@ -100,16 +130,17 @@ def up_command(
     from plimsoll.cli.commands import up
 
     if end_token:
-        up.end_token(data, end_token)
+        up.end_token(store, end_token, token_for)
         return
     if new_token or new_password or token_name:
-        up.new_secrets(data, token=new_token or bool(token_name), password=new_password, name=token_name)
+        up.new_secrets(
+            store, token=new_token or bool(token_name), password=new_password, name=token_name, use=token_for
+        )
         return
     up.run(
         up.Options(
-            data,
-            listen,
             store,
+            listen,
             settings,
             tuple(pack or ()),
             tuple(only or ()),

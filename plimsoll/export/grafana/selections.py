@@ -88,6 +88,12 @@ class Selection:
         path = self.source.path
         return path.object if path and path.object.startswith(_SQL_OBJECT) and OBJECT in self.group else None
 
+    @property
+    def default_only(self) -> bool:
+        """Whether it is of SQL Server, and of its default instance alone."""
+        path = self.source.path
+        return path is not None and path.object.startswith(_SQL_OBJECT) and OBJECT not in self.group
+
 
 @dataclass(frozen=True, slots=True)
 class Variant:
@@ -134,9 +140,10 @@ class Variant:
 def variants(name: str, signals: Mapping[str, Signal]) -> tuple[Variant, ...]:
     """Return every variant of a signal, the best first.
 
-    Operands of a derived signal come from the same object or measurement if they have one in common. Raises
-    ValueError if an operand is derived itself, which one expression over queries cannot express, or if the signal is a
-    fact of the host, which is not stored.
+    Operands of a derived signal come from the same object or measurement if they have one in common in what one
+    collector records. Those of two objects of SQL Server are of its default instance: the tag that names the server's
+    instance differs between objects. Raises ValueError if an operand is derived itself, which one expression over
+    queries cannot express, or if the signal is a fact of the host, which is not stored.
     """
     signal = signals[name]
     if signal.fact:
@@ -147,13 +154,24 @@ def variants(name: str, signals: Mapping[str, Signal]) -> tuple[Variant, ...]:
     if nested := [operand for operand in derived.operands if signals[operand].derived]:
         raise ValueError(f"{name} is derived from {nested[0]}, which is derived itself")
     operands = [selections(operand, signals) for operand in derived.operands]
-    shared = set.intersection(*({one.kind for one in found} for found in operands))
     weights = tuple(derived.weights.get(operand) for operand in derived.operands) if derived.weights else ()
     return tuple(
-        Variant(name, derived.operation, taken, weights)
+        Variant(name, derived.operation, _joined(taken), weights)
         for taken in product(*operands)
-        if (not shared or len({one.kind for one in taken}) == 1) and len({one.collector for one in taken} - {None}) <= 1
+        if len({one.collector for one in taken} - {None}) <= 1
+        and (len({one.kind for one in taken}) == 1 or not any(_shared(operands, one.collector) for one in taken))
     )
+
+
+def _shared(operands: Sequence[Sequence[Selection]], collector: str | None) -> set[str]:
+    """The objects or measurements of a collector that have every operand."""
+    return set.intersection(*({one.kind for one in found if one.collector == collector} for found in operands))
+
+
+def _joined(taken: tuple[Selection, ...]) -> tuple[Selection, ...]:
+    """Operands with labels that Grafana can match."""
+    objects = {one.sql_object for one in taken} - {None}
+    return tuple(map(default_instance, taken)) if len(objects) > 1 else taken
 
 
 def drawn(name: str, signals: Mapping[str, Signal]) -> tuple[Variant, ...]:
@@ -202,45 +220,6 @@ def left_out(name: str, signals: Mapping[str, Signal]) -> str:
     signal = signals[name]
     labels = [_selection(name, signal, source).label for source in signal.sources if source.fallback]
     return ", ".join(dict.fromkeys(labels))
-
-
-def merged(ways: Sequence[Variant]) -> Iterator[Variant]:
-    """Yield the variants of a signal, in order, with those that one query can select merged into one.
-
-    Grafana must not get two series with the same labels. InfluxDB combines those of one measurement; those of two
-    are merged only if their tags differ. Derived variants are not merged.
-    """
-    together: list[list[Selection]] = []
-    for way in ways:
-        if way.operation is None:
-            (own,) = way.selections
-            home = next((some for some in together if all(_tell_apart(own, other) for other in some)), None)
-            if home is None:
-                together.append([own])
-            else:
-                home.append(own)
-    for some in together:
-        yield Variant(some[0].signal, None, tuple(some if len(some) == 1 else map(_labelled, some)))
-    yield from (way for way in ways if way.operation is not None)
-
-
-def _labelled(selection: Selection) -> Selection:
-    """Return the selection, grouped also by the tags in its conditions."""
-    return replace(selection, group=tuple(dict.fromkeys((*selection.group, *_picked(selection)))))
-
-
-def _picked(selection: Selection) -> tuple[str, ...]:
-    return (OBJECT,) if selection.source.path else tuple(selection.source.tags)
-
-
-def _tell_apart(one: Selection, other: Selection) -> bool:
-    """Whether two selections never give different series with the same labels."""
-    if one.measurement == other.measurement:
-        return one.group == other.group
-    mine, others = {*one.group, *_picked(one)}, {*other.group, *_picked(other)}
-    if one.source.path and other.source.path:
-        return one.source.path.object != other.source.path.object
-    return bool(mine - others - {POLLED} or others - mine - {POLLED})
 
 
 def default_instance(selection: Selection) -> Selection:

@@ -1,4 +1,9 @@
-"""What limits a run, concluded from its resources, its load and what waited inside the software."""
+"""What limits a run, concluded from its resources, its load and what waited inside the software.
+
+What is not recorded (a service that is called, another host, a quota of processor time) looks like a queue inside the
+software: where no resource limits, that the software does is never sure. That the load was too small is sure only where
+clients waited no longer for it.
+"""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -56,16 +61,13 @@ def _may_be_paging(case: Evidence, first: ResourceUse) -> bool:
 def _without_a_resource(case: Evidence) -> Conclusion:
     recorded, mostly = not case.open, case.mostly_recorded
     follows = case.load.follows
-    queues = [one for one in case.waits if one.stands]
     if follows is True:
-        return Conclusion("load", confident=not queues and not case.crossed)
+        queues = any(one.stands for one in case.waits)
+        return Conclusion("load", confident=not queues and not case.crossed and case.why_not_too_small is None)
     if case.high:
         return Conclusion("unknown")
     if case.waits and mostly:
-        return Conclusion("queue", recorded and not case.often_short and (follows is False or bool(queues)))
+        return Conclusion("queue")
     if follows is False:
         return Conclusion("queue" if recorded else "unknown")
-    if mostly and not case.load.bends and not case.often_short:
-        sure = recorded and bool(case.inside) and case.load.work is not None and not case.crossed
-        return Conclusion("load", sure and case.load.response is None)
-    return Conclusion("unknown")
+    return Conclusion("load" if mostly and not case.load.bends and not case.often_short else "unknown")

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from plimsoll.insights.limits.disk import disks
+from plimsoll.insights.limits.front import why_not_too_small
 from plimsoll.insights.limits.goes_with import GoesWith, goes_with
 from plimsoll.insights.limits.inside_software import Waiting, waiting
 from plimsoll.insights.limits.load_response import LoadResponse, after_the_peak, busy_part, load_response
@@ -140,6 +141,11 @@ class Evidence:
     def goes_with(self) -> GoesWith | None:
         """The counters that response times go with."""
         return goes_with(self.measured, self.load)
+
+    @cached_property
+    def why_not_too_small(self) -> str | None:
+        """Why it is not known that the load was too small to reach a limit; None if it was."""
+        return why_not_too_small(self.measured, self.load)
 
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:

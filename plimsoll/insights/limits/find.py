@@ -1,4 +1,4 @@
-"""What limits a run, reasoned from its figures: a resource, a queue inside the software, or a load too small to tell.
+"""What limits a run, reasoned from its figures: a resource; the software, or what is not recorded; or a small load.
 
 The method is that of "Microsoft Windows NT Server File Server Scalability" (System Bottlenecks): what is near its
 capacity while the work no longer follows the load limits it; what has room is ruled out; what was not recorded is not.
@@ -25,7 +25,7 @@ class Limit:
 
     @property
     def kind(self) -> Kind:
-        """The resource; `queue` inside the software; `load`: it was too small to reach a limit; or `unknown`."""
+        """The resource; `queue`: the software, or something not recorded; `load`: nothing recorded; or `unknown`."""
         return self.conclusion.kind
 
     @property

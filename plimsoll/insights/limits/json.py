@@ -76,8 +76,9 @@ class LimitPart(Part):
     """What limits the run. A resource that does so for sure is a doubt that the run was healthy."""
 
     kind: Literal["cpu", "disk", "memory", "network", "queue", "load", "unknown"] = Field(
-        description="A resource; queue: inside the software, while the resources have room; load: it was too small to "
-        "reach a limit; unknown: it cannot be told."
+        description="A resource; queue: the software or something that is not recorded, while the resources have room; "
+        "never confident; load: nothing that was recorded limits, and if confident, it was too small to reach a limit; "
+        "unknown: it cannot be told."
     )
     confident: bool = Field(description="Whether the figures leave no other explanation that was looked for.")
     host: str | None = Field(description="The host that limits; null where none does.")

@@ -19,6 +19,7 @@ from plimsoll.rules.subjects import Subject
 _MOST_EPISODES = 3
 _MOST_FIGURES = 3
 _MOST_TOLD = 5  # sentences, on a terminal
+_SOFTWARE = "Probably the software limits this run, or something that is not recorded"
 _NONE_KNOWN = "No resource is known to limit this run."
 
 
@@ -70,7 +71,7 @@ def _reasons(case: Evidence, found: Conclusion) -> Iterator[Sentence]:
     if found.limiting is not None:
         yield from _of_a_resource(case, found, found.limiting, when)
     elif found.kind == "queue":
-        yield from _of_a_queue(case, when, confident=found.confident)
+        yield from _of_the_software(case, when)
     elif found.kind == "load":
         yield from _of_the_load(case, when, confident=found.confident)
     else:
@@ -120,22 +121,23 @@ def _past(figures: Sequence[Figure]) -> tuple[Figure, ...]:
     return tuple(one for one in figures if one.limit is None or one.beyond(one.value))
 
 
-def _of_a_queue(case: Evidence, when: str, *, confident: bool) -> Iterator[Sentence]:
-    a = "A" if confident else "Probably a"
+def _of_the_software(case: Evidence, when: str) -> Iterator[Sentence]:
     recorded = [one for one in case.resources if one not in case.open]
     all_room = not case.episodes and len(case.room) == len(recorded)
     had_room = "every resource recorded had room" if all_room else "no resource was near its capacity for long"
     if (short := case.longest_short) is not None:
         past = f"{phrases.lower(subject_title(short))} was past its limit for {duration_text(short.time_crossed)}"
-        yield Sentence(f"{a} queue inside the software limits this run; but {past}, and may limit it, too.")
+        yield Sentence(f"{_SOFTWARE}; but {past}, and may limit it, too.")
     else:
-        yield Sentence(f"{a} queue inside the software limits this run: {had_room}.")
+        yield Sentence(f"{_SOFTWARE}: {had_room}.")
     shown = tuple(one.figure for one in case.waits[:_MOST_FIGURES])
     if shown:
         yield Sentence(f"{when}: {phrases.figures_text(shown, None)}.", shown)
+        yield Sentence("What waits there may wait for what is not recorded: another host, a service, a quota.")
     else:
         yield Sentence(
-            "Which queue is not recorded, and what lies outside the hosts (clients, the way to them) may limit as well."
+            "Which queue is not recorded, and what is not recorded (clients and the way to them, another host, a "
+            "service, a quota) may limit as well."
         )
 
 
@@ -146,11 +148,13 @@ def _of_the_load(case: Evidence, when: str, *, confident: bool) -> Iterator[Sent
         yield Sentence(_NONE_KNOWN)
     else:
         yield Sentence("Nothing that was recorded limits this run: nothing stayed near its capacity.")
+    if (why := case.why_not_too_small) and not case.crossed:
+        yield Sentence(f"Whether the load was too small to reach a limit is not known: {why}.")
     if case.waits:
         shown = tuple(one.figure for one in case.waits[:_MOST_FIGURES])
         yield Sentence(f"{when}: {phrases.figures_text(shown, None)}.", shown)
-    elif case.inside:
-        longest = case.inside[0].figure
+    elif within := [one.figure for one in case.inside if not one.figure.beyond(one.figure.value)]:
+        longest = within[0]
         yield Sentence(f"Little waited inside the software: {phrases.figure_text(longest, None)}.", (longest,))
 
 

@@ -58,6 +58,9 @@ class SpikesPart(Part):
     consequence: str = Field(description="Whether limits were passed in them; empty if what rises has none.")
     period_s: float
     period_reach_s: float = Field(description="How far the true period may be from period_s (two standard errors).")
+    may_be_alias: bool = Field(
+        description="Whether the spikes last for one or two samples, so that a faster rhythm may show as this one."
+    )
     first: str = Field(description="The first sample of the first spike.")
     last: str = Field(description="The first sample of the last spike.")
     count: int
@@ -84,6 +87,7 @@ def _rhythm(one: PeriodicSpikes) -> SpikesPart:
         consequence=words.consequence(one),
         period_s=one.period_s,
         period_reach_s=one.main.spikes.reach_s,
+        may_be_alias=one.main.spikes.may_be_alias,
         first=iso(int(one.main.events.starts[0])),
         last=iso(int(one.main.events.starts[-1])),
         count=one.count,

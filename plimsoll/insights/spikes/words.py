@@ -1,5 +1,6 @@
 """Regular spikes, in words."""
 
+from plimsoll.analysis.regular_spikes import RegularSpikes
 from plimsoll.insights.beside_limits import told as told_beside
 from plimsoll.insights.insight import Told
 from plimsoll.insights.spikes.find import PeriodicSpikes
@@ -25,10 +26,22 @@ def sentence(spikes: PeriodicSpikes) -> str:
     count = f"{spikes.count} in all" if not main.spikes.missing else f"{spikes.count} of {beats} beats"
     width = duration_text(round(main.spikes.width_s) * SECOND or int(main.spikes.width_s * SECOND))
     period = _about(spikes.period_s, main.spikes.reach_s)
+    every = f"Perhaps every {period}" if main.spikes.may_be_alias else f"Every {period}"
     return (
-        f"Every {period} a spike in {main.signal.title} of {main.subject} ({count}, "
+        f"{every} a spike in {main.signal.title} of {main.subject} ({count}, "
         f"about {width} long, typically {quantity(main.typical, unit)}, at most {quantity(main.highest, unit)}); "
-        f"between the spikes usually {quantity(main.spikes.level, unit)}."
+        f"between the spikes usually {quantity(main.spikes.level, unit)}.{_alias(main.spikes)}"
+    )
+
+
+def _alias(spikes: RegularSpikes) -> str:
+    """What to know of spikes as short as a sample."""
+    if not spikes.may_be_alias:
+        return ""
+    step = duration_text(round(spikes.step_s) * SECOND or int(spikes.step_s * SECOND))
+    return (
+        " As they last for one or two samples, a faster rhythm may show as this one (an alias): record more often than "
+        f"every {step} to tell."
     )
 
 

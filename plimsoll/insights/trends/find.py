@@ -12,6 +12,7 @@ from enum import StrEnum
 import numpy as np
 
 from plimsoll.analysis.trend import Trend, trend
+from plimsoll.analysis.trend_beside import trend_beside
 from plimsoll.insights.smallest_change import smallest_change
 from plimsoll.insights.trends.restarts import Restarts
 from plimsoll.model.log import Values
@@ -134,7 +135,7 @@ def _every(review: Review, looked_at: Phase, load: Load | None, climbed: float) 
             start, end = int(there.times[0]), int(there.times[-1])
             if end - start < max(_SHORTEST, _OF_PHASE * (looked_at.end - looked_at.start)):
                 continue
-            found = _trend(there)
+            found = _trend_beside(there, signal, load)
             if found is None:
                 continue
             movement = _movement(found, signal, float(np.abs(there.values).mean()))
@@ -172,9 +173,24 @@ def _trend(samples: Samples) -> Trend | None:
     return trend((there.times - there.times[0]) / SECOND, there.values) if len(there.times) else None
 
 
+def _trend_beside(samples: Samples, signal: Signal, load: Load | None) -> Trend | None:
+    """The trend beside what else moves a signal: what fills at first, the load, the day."""
+    seconds = (samples.times - samples.times[0]) / SECOND
+    there = load.samples.present if load else None
+    around = None
+    if there is not None and there.times[0] <= samples.times[0] and there.times[-1] >= samples.times[-1]:
+        around = np.interp(seconds, (there.times - samples.times[0]) / SECOND, there.values)
+    return trend_beside(seconds, samples.values, around, _least(signal, float(np.abs(samples.values).mean())))
+
+
+def _least(signal: Signal, level: float) -> float:
+    """The least change that is a trend."""
+    return max(_CHANGE * level, smallest_change(signal.unit) / 2)
+
+
 def _movement(found: Trend, signal: Signal, level: float) -> Movement:
     change = abs(found.end - found.start)
-    if not found.direction or change < max(_CHANGE * level, smallest_change(signal.unit) / 2):
+    if not found.direction or change < _least(signal, level):
         return Movement.NONE
     return Movement.CLIMBS if found.direction > 0 else Movement.FALLS
 

@@ -17,12 +17,14 @@ from plimsoll.model.times import SECOND, Zone, duration_text
 from plimsoll.model.value_text import quantity
 from plimsoll.notify import outbox
 from plimsoll.notify.outbox import TargetState
+from plimsoll.notify.trial import TriedTarget
 from plimsoll.pages.shared.alert_rows import incident_rows, rows
 from plimsoll.pages.shared.time_range import TimeRange
 from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.severity import SEVERITIES
 from plimsoll.rules.states import State
 from plimsoll.rules.wording import should_text
+from plimsoll.up.reloading import Reloaded
 from plimsoll.up.watched import Watched
 
 T = TypeVar("T")
@@ -159,6 +161,8 @@ class Lists:
             "pending_total": len(pending),
             "silences": [self._silenced(one, zone) for one in silenced],
             "failing": [(one, _failing(one, zone)) for one in outbox.states(self._file) if one.failing_since],
+            "targets": [_told(one, zone) for one in self._watched.trials.targets],
+            "reloaded": _reloaded(self._watched.reloaded, zone),
             "chosen": chosen,
             "ended": rows(ended.alerts, (), zone, now),
             "ended_pages": Pages.at(before, ended.total),
@@ -212,6 +216,21 @@ def _left(one: JudgedNow, at: int) -> int:
 def _failing(target: TargetState, zone: Zone) -> str:
     since = zone.clock(target.failing_since or 0)
     return f"Notification to {target.name} ({target.address}) fails since {since}: {target.error}"
+
+
+def _told(target: TriedTarget, zone: Zone) -> dict[str, str | bool]:
+    """A target, and how its last test went."""
+    last, said = target.last, ""
+    if last is not None:
+        how = "on its way" if not last.done else "sent" if last.error is None else f"failed: {last.error}"
+        said = f"test of {zone.clock(last.at)}: {how}"
+    failed = last is not None and last.error is not None
+    return {"name": target.name, "address": target.address, "wants": target.wants, "said": said, "failed": failed}
+
+
+def _reloaded(last: Reloaded | None, zone: Zone) -> dict[str, str | bool] | None:
+    """When the settings were read anew, and what came of that."""
+    return last and {"at": zone.clock(last.at), "text": last.text, "refused": bool(last.refused)}
 
 
 def _headline(fires: Sequence[Incident]) -> str:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from http import HTTPStatus
 from typing import TypeVar
 
@@ -15,10 +16,11 @@ from plimsoll.alerting import known_rules
 from plimsoll.alerting.book import actions, search, silences
 from plimsoll.alerting.book.database import NotKept
 from plimsoll.alerting.book.history import alert as alert_of
+from plimsoll.alerting.incidents import incidents
 from plimsoll.alerting.wording import made_sentence
 from plimsoll.model.errors import Unusable
 from plimsoll.model.remark import counted
-from plimsoll.model.times import parse_duration
+from plimsoll.model.times import SECOND, parse_duration
 from plimsoll.pages.alerts import alert_page
 from plimsoll.pages.alerts.lists import Lists
 from plimsoll.pages.shared.form_words import with_fields
@@ -28,7 +30,9 @@ from plimsoll.pages.shared.numbers import number
 from plimsoll.up.watched import Watched
 
 Done = TypeVar("Done")
+_RELOADS_APART = 10 * SECOND
 _NOBODY = "someone on the page"
+_ONE_CLICK = "with one click, from the page"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +68,15 @@ def routes(watched: Watched, frame: Frame) -> list[Route]:
         forms.route("/alerts/{id:number}/ack", pages.acknowledge),
         forms.route("/silences", pages.silence),
         forms.route("/silences/{id:number}/end", pages.end),
+        forms.route("/incidents/{id:number}/silence", pages.silence_incident),
+        forms.route("/targets/test", pages.try_target),
+        forms.route("/settings/reload", pages.reload),
         # A form that was refused is shown under these addresses: they must not end nowhere if they are opened.
         Route("/alerts/{id:number}/ack", lambda request: see(f"/alerts/{request.path_params['id']}")),
         Route("/silences", lambda request: see("/alerts")),
+        Route("/targets/test", lambda request: see("/alerts")),
+        Route("/settings/reload", lambda request: see("/alerts")),
+        Route("/incidents/{id:number}/silence", lambda request: see("/")),
     ]
 
 
@@ -109,6 +119,23 @@ class _AlertPages:
             return self._one(request, alert, silence=refused)
         return self._all(request, QueryParams(), refused, "", HTTPStatus.UNPROCESSABLE_ENTITY)
 
+    def silence_incident(self, request: Request, fields: Fields) -> Response:
+        """Begin a silence for each limit of the incident that an alert belongs to, and lead back to Health."""
+        id_: int = request.path_params["id"]
+        found = next(
+            (one for one in incidents(self._watched.health().alerts) if id_ in {a.id for a in one.alerts}), None
+        )
+        for alert in found.alerts if found else ():
+            form = SilenceForm(
+                alert.rule, alert.host or "*", alert.instance or "*", fields.get("length", ""), _ONE_CLICK
+            )
+            _, wrong = _tried(partial(self._silence, form))
+            if wrong:
+                return self._all(
+                    request, QueryParams(), replace(form, wrong=wrong), "", HTTPStatus.UNPROCESSABLE_ENTITY
+                )
+        return see(self._link(request, "/"))
+
     def _silence(self, form: SilenceForm) -> silences.Silence:
         if not form.rule:
             raise Unusable('give the id of a rule; * is any text: "windows-cpu-*", or "*" for all rules')
@@ -127,6 +154,23 @@ class _AlertPages:
             return self._frame.missing(request, f"{wrong}.", "The page of alerts lists the silences that hold.")
         return see(self._link(request, "/alerts") + "#silences")
 
+    def try_target(self, request: Request, fields: Fields) -> Response:
+        """Send a target a test message; the page says how it went."""
+        try:
+            self._watched.trials.send(fields.get("target", ""))
+        except Unusable as error:
+            return self._all(
+                request, QueryParams(), SilenceForm(), "", HTTPStatus.TOO_MANY_REQUESTS, untried=str(error)
+            )
+        return see(self._link(request, "/alerts") + "#targets")
+
+    def reload(self, request: Request, fields: Fields) -> Response:
+        """Read the settings anew, at most every ten seconds: the rules are planned anew. The page says how it went."""
+        last = self._watched.reloaded
+        if last is None or not 0 <= time.time_ns() - last.at < _RELOADS_APART:
+            self._watched.reload()
+        return see(self._link(request, "/alerts") + "#targets")
+
     def acknowledge(self, request: Request, fields: Fields) -> Response:
         """Acknowledge an alert."""
         id_: int = request.path_params["id"]
@@ -137,11 +181,25 @@ class _AlertPages:
         return see(self._link(request, f"/alerts/{id_}"))
 
     def _all(
-        self, request: Request, asked: QueryParams, form: SilenceForm, made: str, status: HTTPStatus = HTTPStatus.OK
+        self,
+        request: Request,
+        asked: QueryParams,
+        form: SilenceForm,
+        made: str,
+        status: HTTPStatus = HTTPStatus.OK,
+        untried: str = "",
     ) -> Response:
         lists = self._lists.content(asked, self._frame.zone_of(request))
         return self._frame.page(
-            request, "alerts/alerts.html.j2", "Alerts", status, silence=form, made=made, known=self._known(), **lists
+            request,
+            "alerts/alerts.html.j2",
+            "Alerts",
+            status,
+            silence=form,
+            made=made,
+            untried=untried,
+            known=self._known(),
+            **lists,
         )
 
     def _one(

@@ -1,4 +1,6 @@
-"""What a chart shows, as addresses name it: `cpu.busy|WEB1`, `disk.free|WEB1|C:`, `cpu.busy|*`."""
+"""What a chart shows, as addresses name it: `cpu.busy|WEB1`, `disk.free|WEB1|C:`, `cpu.busy|*`; or a series as it was
+sent: `mem~available|WEB1`.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,7 +37,7 @@ class Spec:
         return cls(unquote(signal), named, instance, drive or None)
 
     def __str__(self) -> str:
-        signal = f"{self.signal}@{self.drive}" if self.drive else self.signal
+        signal = f"{_quoted(self.signal)}@{self.drive}" if self.drive else _quoted(self.signal)
         hosts = ",".join(map(_quoted, self.hosts)) or ALL
         instance = [_quoted(self.instance)] if self.instance is not None else []
         return "|".join([signal, hosts, *instance])

@@ -15,6 +15,7 @@ from plimsoll.pages.charts.chart_data import Ask, Content, Shown
 from plimsoll.pages.charts.chart_spec import Spec
 from plimsoll.pages.charts.host_signals import Found
 from plimsoll.pages.charts.hosts_in_range import Scenes
+from plimsoll.pages.charts.raw_series import is_raw, raw_signal
 from plimsoll.pages.charts.signal_values import drawn
 from plimsoll.rules.origins import series_of
 from plimsoll.rules.schema.pack import Rule
@@ -73,15 +74,12 @@ class Drawing:
     ) -> Content:
         every = [*plan.chosen, *plan.rest]
         shown = {one.found.subject.key for one in every}
-        own = [
-            alert
-            for alert in alerts
-            if alert.signal == plan.specs[0].signal and alert.kind == "rule" and alert.key[1:] in shown
-        ]
+        signals = {spec.signal for spec in plan.specs}
+        own = [alert for alert in alerts if alert.signal in signals and alert.kind == "rule" and alert.key[1:] in shown]
         firing = {alert.key[1:] for alert in own if alert.firing}
         lines = [
             Shown(
-                _label(one, every, plan.signal),
+                self._label(one, every, plan.signal),
                 read[one],
                 one.alone,
                 one.found.rules,
@@ -91,23 +89,34 @@ class Drawing:
             if read[one].count
         ]
         return Content(
-            title=_title(every, plan.signal),
+            title=_title(every, plan.signal) if len(signals) == 1 else ", ".join(map(self._title_of, sorted(signals))),
             signal=plan.signal,
             name=plan.specs[0].signal,
             lines=lines,
-            more=[(_label(one, every, plan.signal), one.alone) for one in plan.rest],
+            more=[(self._label(one, every, plan.signal), one.alone) for one in plan.rest],
             ranked=plan.ranked,
             alerts=own,
             notes=[one for one in noted if notes.concerns(one, {host for host, _ in shown})],
         )
 
+    def _title_of(self, name: str) -> str:
+        return (self._scenes.signals.get(name) or raw_signal(name)).title
+
+    def _label(self, one: _Candidate, every: Sequence[_Candidate], signal: Signal) -> str:
+        """What tells a line from the others of its chart, which may be of several signals."""
+        if len({other.spec.signal for other in every}) == 1:
+            return _label(one, every, signal)
+        alike = [other for other in every if other.spec.signal == one.spec.signal]
+        title, places = self._title_of(one.spec.signal), _place(one, every, alike)
+        return " · ".join([title, *places])
+
     def _planned(self, specs: Sequence[Spec]) -> _Plan | Content:
         known = self._scenes.signals
-        unknown = next((one.signal for one in specs if one.signal not in known), None)
+        unknown = next((one.signal for one in specs if one.signal not in known and not is_raw(one.signal)), None)
         if unknown is not None:
             nothing = Signal(title=unknown[:100] or "?", unit="", meaning="", fact="processors")
             return Content(nothing.title, nothing, unknown, (), problem=f'no signal is named "{unknown[:100]}"')
-        signal = known[specs[0].signal]
+        signal = known.get(specs[0].signal) or raw_signal(specs[0].signal)
         scene = self._scenes.live(self._ask.start, self._ask.end)
         candidates = [_Candidate(spec, found) for spec in specs for found in scene.find(spec)]
         if len(candidates) <= MOST_LINES:
@@ -170,6 +179,15 @@ def _title(every: Sequence[_Candidate], signal: Signal) -> str:
     places = [*hosts.values()] if len(hosts) == 1 else []
     places += [one for one in instances if one is not None] if len(places) == len(instances) == 1 else []
     return " · ".join([signal.title, *map(printable, places)])
+
+
+def _place(one: _Candidate, every: Sequence[_Candidate], alike: Sequence[_Candidate]) -> list[str]:
+    """The host and the instance, where others of the chart, or of its signal, have another."""
+    subject = one.found.subject
+    hosts = {other.found.subject.key[0] for other in every}
+    instances = {other.found.subject.key for other in alike}
+    named = [subject.host] if len(hosts) > 1 else []
+    return [*named, *([subject.instance] if subject.instance is not None and len(instances) > 1 else [])]
 
 
 def _label(one: _Candidate, every: Sequence[_Candidate], signal: Signal) -> str:

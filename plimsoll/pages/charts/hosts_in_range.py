@@ -18,6 +18,7 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.pages.charts.chart_spec import Spec
 from plimsoll.pages.charts.host_signals import Found, HostSignals
+from plimsoll.pages.charts.raw_series import is_raw, raw_found
 from plimsoll.rules.schema.pack import Pack
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import host_of, host_tags
@@ -84,6 +85,8 @@ class Scene:
     def find(self, spec: Spec) -> list[Found]:
         """The subjects of a spec, in order of their names, with the rules as they apply to each."""
         instance = None if spec.instance is None else spec.instance.casefold()
+        if is_raw(spec.signal):
+            return [one for one in self._raw(spec) if instance is None or one.subject.key[1] == instance]
         return [
             one
             for host in self._known(spec.hosts)
@@ -93,6 +96,8 @@ class Scene:
 
     def has(self, spec: Spec) -> bool:
         """Whether any host of a spec has its signal."""
+        if is_raw(spec.signal):
+            return bool(self._raw(spec))
         return any(
             self._holds(key, spec.drive) for host in self._known(spec.hosts) for key in host.origins(spec.signal)
         )
@@ -103,6 +108,12 @@ class Scene:
 
     def _holds(self, place: tuple[str, str | None], drive: str | None) -> bool:
         return drive is None or self._drives.get(place) == drive
+
+    def _raw(self, spec: Spec) -> list[Found]:
+        """The series of a spec as they were sent."""
+        hosts = [*map(host_key, spec.hosts)] or sorted(self._by_host)
+        known = [self._by_host[host] for host in hosts if host in self._by_host]
+        return [one for name, series in known for one in raw_found(name, series, spec.signal)]
 
     def _known(self, names: Sequence[str]) -> list[HostSignals]:
         """The signals of some hosts, or of all; facts of all that are not kept are read at once."""
@@ -163,6 +174,7 @@ class Scenes:
 
     def __init__(self, watched: Watched) -> None:
         self._watched = watched
+        self._made_of = watched.site
         self._scenes: Cache[Scene] = Cache(_SCENES_S, _MOST_SCENES)
         self._hosts: Cache[HostSignals] = Cache(_HOSTS_S, _MOST_HOSTS)
 
@@ -178,6 +190,9 @@ class Scenes:
 
     def live(self, start: int, end: int) -> Scene:
         """What is there in a range, to whole minutes."""
+        if self._watched.site is not self._made_of:  # the settings were read anew
+            self._made_of = self._watched.site
+            self._scenes, self._hosts = Cache(_SCENES_S, _MOST_SCENES), Cache(_HOSTS_S, _MOST_HOSTS)
         span = start // _GRAIN * _GRAIN, -(-end // _GRAIN) * _GRAIN
         known = self._scenes.get(span)
         if known is not None:

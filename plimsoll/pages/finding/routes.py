@@ -57,7 +57,7 @@ def _hosts(watched: Watched) -> Iterator[Found]:
 
 def _signals(watched: Watched) -> Iterator[Found]:
     for name, signal in watched.site.catalogue.signals.items():
-        yield Found("signal", signal.title, f"/charts?chart={quote(str(Spec(name)), safe='')}", name.replace(".", " "))
+        yield Found("signal", signal.title, f"/explore?line={quote(str(Spec(name)), safe='')}", name.replace(".", " "))
 
 
 def _runs(watched: Watched) -> Iterator[Found]:

@@ -17,7 +17,7 @@ from plimsoll.pages.health.recent_values import RecentValues
 from plimsoll.rules.load import Catalogue
 from plimsoll.up.watched import Watched
 
-_EVERY_S = 5
+_EVERY_S = 1  # a request soon after an evaluation need not wait for what is made of it
 _log = logging.getLogger(__name__)
 
 

@@ -1,6 +1,7 @@
 """The reviews and comparisons of runs that are kept on disk, in the folder `reviews` of the data folder.
 
-Of a review there are its report and what it says in short, of a comparison its report.
+There are the report of each and its document in JSON, and of a review what it says in short and the means of its
+signals.
 """
 
 import hashlib
@@ -14,10 +15,12 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from plimsoll.model.atomic import atomic_write
 from plimsoll.model.times import SECOND
+from plimsoll.pages.reviewing.kept_means import KeptMeans
 from plimsoll.store.protocol import RunSummary
 
 _FOLDER = "reviews"
 _DAY = 86_400 * SECOND
+_REPORT, _SHORT, _MEANS, _DOCUMENT = _KINDS = "html", "json", "means", "document"
 _KEPT_DAYS = 30  # of what is not in the store
 _Model = TypeVar("_Model", bound=BaseModel)
 
@@ -81,30 +84,42 @@ class KeptReviews:
     def __init__(self, data: Path) -> None:
         self._folder = data / _FOLDER
 
-    def save(self, id_: str, report: str, kept: KeptReview) -> None:
+    def save(self, id_: str, report: str, document: str, means: KeptMeans, kept: KeptReview) -> None:
         """Keep a review; `find` finds it when all of it is there."""
-        self.save_report(id_, report)
-        self._write(id_, "json", kept.model_dump_json())
+        self.save_report(id_, report, document)
+        self._write(id_, _MEANS, means.model_dump_json())
+        self._write(id_, _SHORT, kept.model_dump_json())
 
-    def save_report(self, id_: str, report: str) -> None:
-        """Keep a report: of a review, or of a comparison, which has nothing else."""
+    def save_report(self, id_: str, report: str, document: str) -> None:
+        """Keep a report and its document: of a review, or of a comparison, which has nothing else."""
         self._folder.mkdir(mode=0o700, exist_ok=True)
-        self._write(id_, "html", report)
+        self._write(id_, _DOCUMENT, document)
+        self._write(id_, _REPORT, report)
 
     def rename(self, id_: str, to: str) -> None:
         """Give a review another id, in place of an earlier one that has it."""
-        for kind in ("html", "json"):
+        for kind in _KINDS:
             self._path(id_, kind).replace(self._path(to, kind))
 
     def find(self, id_: str) -> KeptReview | None:
         """What a review says; None if there is none, or it is of a version that cannot be read any more."""
-        return self._read(id_, "json", KeptReview)
+        return self._read(id_, _SHORT, KeptReview)
+
+    def has_means(self, id_: str) -> bool:
+        """Whether there are means of the signals of a run."""
+        return self._path(id_, _MEANS).is_file()
+
+    def means(self, id_: str) -> KeptMeans | None:
+        """The means of the signals of a run; None where its review is of a version that did not keep them."""
+        return self._read(id_, _MEANS, KeptMeans)
 
     def report(self, id_: str) -> str | None:
         """The report."""
-        with suppress(OSError):
-            return self._path(id_, "html").read_text("utf-8")
-        return None
+        return self._text(id_, _REPORT)
+
+    def document(self, id_: str) -> str | None:
+        """What the command writes of it as JSON; None if it was made by a version that did not keep that."""
+        return self._text(id_, _DOCUMENT)
 
     def tidy(self, runs: Collection[RunSummary]) -> None:
         """Remove the reviews of runs that are not in the store any more, once they are a month old."""
@@ -116,12 +131,17 @@ class KeptReviews:
 
     def remove(self, id_: str) -> None:
         """Remove a review."""
-        for kind in ("json", "html"):
+        for kind in reversed(_KINDS):
             self._path(id_, kind).unlink(missing_ok=True)
 
     def _write(self, id_: str, kind: str, text: str) -> None:
         with atomic_write(self._path(id_, kind)) as partial:
             partial.write_text(text, "utf-8")
+
+    def _text(self, id_: str, kind: str) -> str | None:
+        with suppress(OSError):
+            return self._path(id_, kind).read_text("utf-8")
+        return None
 
     def _files(self) -> Iterator[Path]:
         return self._folder.iterdir() if self._folder.is_dir() else iter(())

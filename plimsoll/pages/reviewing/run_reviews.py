@@ -5,7 +5,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
+from pathlib import Path
+from threading import Lock
 
+from plimsoll.comparison.treatments import checked
+from plimsoll.comparison.trend import Trend, trend
+from plimsoll.hosts import settings
 from plimsoll.pages.reviewing.jobs import Job, Jobs
 from plimsoll.pages.reviewing.kept_reviews import KeptReview, KeptReviews, comparison_id, review_id
 from plimsoll.pages.reviewing.task import How, ToCompare, ToReview, Upload
@@ -19,13 +24,17 @@ _MOST_AT_ONCE = 20
 
 @dataclass(frozen=True)
 class RunReview:
-    """A run that is listed, with its review and the job that makes one. `outdated` says with what it was made."""
+    """A run that is listed, with its review and the job that makes one. `outdated` says with what it was made.
+
+    `has_means`: those of its signals are kept.
+    """
 
     run: RunSummary
     id: str
     kept: KeptReview | None
     job: Job | None
     outdated: str = ""
+    has_means: bool = False
 
     @property
     def is_underway(self) -> bool:
@@ -43,6 +52,8 @@ class RunReviews:
         self.uploads = UploadRecords(watched.folder)
         self.uploads.clear_leftovers()
         self._arrived: dict[str, Record] = {}
+        self._judging = Lock()
+        self._trend: tuple[tuple[str, ...], Trend] | None = None
         self.jobs = Jobs(self._ended)
         watched.closing.callback(self.jobs.stop)
 
@@ -64,6 +75,19 @@ class RunReviews:
         missing = [one.id for one in runs if one.run.complete and not one.kept and not one.job][:_MOST_AT_ONCE]
         return [self.make(one) if one.id in missing else one for one in runs]
 
+    def trend(self, runs: Sequence[RunReview]) -> Trend:
+        """Where the signals changed over runs of which the means are kept, in their order; at least one run."""
+        key = tuple(one.id for one in runs)
+        with self._judging:
+            if self._trend is None or self._trend[0] != key:
+                signals = self._how.catalogue.signals
+                means = [kept.run_means(signals) for one in key if (kept := self.kept.means(one))]
+                latest = self._watched.store.run(runs[-1].run.name)
+                path = Path(settings.FILE_NAME)
+                given = settings.parse((latest.settings if latest else "") or "", path)
+                self._trend = key, trend(means, checked(given.compare, path, signals))
+            return self._trend[1]
+
     def accept(self, upload: Upload, size: int) -> Job:
         """Have an upload of so many bytes read, reviewed and stored; the name of its folder is its id."""
         job = Job(upload.folder.name, upload.run)
@@ -74,9 +98,18 @@ class RunReviews:
 
     def comparison(self, runs: Sequence[RunReview]) -> str | Job:
         """The report of a comparison of runs with the first, or the job that makes it."""
-        id_ = comparison_id([one.run for one in runs], f"{version('plimsoll')} {self._how.rules}")
-        if report := self.kept.report(id_):
-            return report
+        id_ = self._comparison_id(runs)
+        return self.kept.report(id_) or self._comparing(id_, runs)
+
+    def comparison_document(self, runs: Sequence[RunReview]) -> str | Job:
+        """The document of a comparison of runs with the first, or the job that makes it."""
+        id_ = self._comparison_id(runs)
+        return self.kept.document(id_) or self._comparing(id_, runs)
+
+    def _comparison_id(self, runs: Sequence[RunReview]) -> str:
+        return comparison_id([one.run for one in runs], f"{version('plimsoll')} {self._how.rules}")
+
+    def _comparing(self, id_: str, runs: Sequence[RunReview]) -> Job:
         names = tuple(one.run.name for one in runs)
         known = self.jobs.find(id_)
         if known is None:
@@ -109,7 +142,7 @@ class RunReviews:
             outdated = "with another version of Plimsoll"
         elif kept and kept.made.rules != self._how.rules:
             outdated = "with other rules"
-        return RunReview(run, id_, kept, self.jobs.find(id_), outdated)
+        return RunReview(run, id_, kept, self.jobs.find(id_), outdated, kept is not None and self.kept.has_means(id_))
 
     def _ended(self, job: Job) -> None:
         record = self._arrived.get(job.id)

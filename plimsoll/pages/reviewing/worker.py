@@ -17,9 +17,11 @@ from threading import Thread
 from typing import Any, TextIO
 
 import psutil
+from pydantic import BaseModel
 
 from plimsoll.comparison.compare import Comparison, Side
 from plimsoll.comparison.treatments import checked
+from plimsoll.comparison.trend import RunMeans
 from plimsoll.hosts import settings
 from plimsoll.hosts.run_to_store import run_to_store
 from plimsoll.ingest.files.find_logs import LogFile
@@ -36,11 +38,14 @@ from plimsoll.model.remark import Remark
 from plimsoll.model.run import StoredRun
 from plimsoll.model.times import Zone
 from plimsoll.native import running
+from plimsoll.pages.reviewing.kept_means import KeptMeans
 from plimsoll.pages.reviewing.kept_reviews import KeptReviews, review_id
 from plimsoll.pages.reviewing.review_summary import kept_review
 from plimsoll.pages.reviewing.task import Task, ToCompare, ToReview, Upload
 from plimsoll.pages.shared.form_words import all_with_fields, with_fields
+from plimsoll.report import json_document as review_json
 from plimsoll.report.comparison import html as comparison_html
+from plimsoll.report.comparison import json_document as comparison_json
 from plimsoll.report.html.render import render
 from plimsoll.review.review import Review
 from plimsoll.review.review_logs import review_logs
@@ -99,7 +104,9 @@ def _review(task: ToReview, store: Store, reviews: KeptReviews, say: Say) -> Non
     say(stage="reviewing", done=0, total=0, remarks=_texts([*_of_logs(found), *found.remarks]))
     review, _ = _reviewed(found, run, task.how.catalogue)
     insights = Insights(review)
-    reviews.save(task.review, with_fields(render(insights)), kept_review(insights, task.how.rules))
+    told = _json(review_json.document(insights))
+    means = KeptMeans.of(RunMeans.of(task.run, review))
+    reviews.save(task.review, with_fields(render(insights)), told, means, kept_review(insights, task.how.rules))
     say(reviewed=task.review)
     if task.upload:
         _keep(store, reviews, task, task.upload, found, run, say)
@@ -115,8 +122,14 @@ def _compare(task: ToCompare, store: Store, reviews: KeptReviews, say: Say) -> N
     baseline, *others = (Side(name, name, Insights(one)) for name, (one, _) in zip(task.runs, read, strict=True))
     treatments = checked(read[0][1].compare, Path(settings.FILE_NAME), task.how.catalogue.signals)
     comparisons = [Comparison(baseline, other, treatments) for other in others]
-    reviews.save_report(task.comparison, with_fields(comparison_html.render(comparisons)))
+    told = _json(comparison_json.document(comparisons))
+    reviews.save_report(task.comparison, with_fields(comparison_html.render(comparisons)), told)
     say(reviewed=task.comparison)
+
+
+def _json(document: BaseModel) -> str:
+    """A document as text, in which what a page can be told is called as there."""
+    return json.dumps(all_with_fields(json.loads(document.model_dump_json(by_alias=True))), ensure_ascii=False)
 
 
 def _reviewed(found: Found, run: StoredRun, catalogue: Catalogue) -> tuple[Review, settings.Settings]:

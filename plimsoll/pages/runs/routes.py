@@ -16,6 +16,7 @@ from plimsoll.pages.reviewing.jobs import Stage
 from plimsoll.pages.reviewing.run_reviews import RunReview, RunReviews
 from plimsoll.pages.runs.compare import compare_page
 from plimsoll.pages.runs.report_page import report_page
+from plimsoll.pages.runs.series import run_labels, series_page
 from plimsoll.pages.shared.frame import Frame
 from plimsoll.pages.shared.run_links import stage_text
 from plimsoll.store.lease import LIFE_S, described
@@ -110,12 +111,15 @@ def routes(watched: Watched, frame: Frame, reviews: RunReviews) -> list[Route]:
         return frame.page(request, "runs/run_delete.html.j2", f"Delete {one.run.name}", review=one, problem=problem)
 
     compare = compare_page(frame, reviews)
+    series = series_page(frame, reviews)
     actions = {"show": shown, "review": review, "delete": delete}
 
     def of_run(request: Request) -> Response:
         path, asked = request.path_params["name"], request.query_params.get("run")
         if path == "compare" and {"a", "b", "run"} & {*request.query_params}:
             return compare(request)
+        if path == "series" and "label" in request.query_params:
+            return series(request)
         action, name = (actions[path], asked) if path in actions and asked is not None else (shown, path)
         one = reviews.find(name)
         if one is None:
@@ -138,11 +142,6 @@ def answered(frame: Frame, page: Callable[[Request], Response]) -> Callable[[Req
             return frame.missing(request, f"The store cannot be read: {error}", "Open this page again later.")
 
     return answer
-
-
-def run_labels(run: RunSummary) -> list[str]:
-    """The labels of a run, each as `name=value`."""
-    return [f"{name}={value}" for name, value in run.labels.items()]
 
 
 def _to_list(request: Request) -> str:

@@ -24,6 +24,7 @@ from plimsoll.rules.severity import MARKS
 NAVIGATION = (
     ("/", "Health"),
     ("/dashboards", "Dashboards"),
+    ("/explore", "Explore"),
     ("/alerts", "Alerts"),
     ("/runs", "Runs"),
     ("/rules", "Rules"),

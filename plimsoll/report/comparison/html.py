@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from plimsoll.charts.chart import Chart
 from plimsoll.comparison.compare import Comparison, Side
+from plimsoll.comparison.doubts import proposed
 from plimsoll.comparison.judging import DIFFERENT, Compared, Outcome
 from plimsoll.comparison.phases import CommonPhase
 from plimsoll.comparison.run_table import columns, run_table
@@ -187,6 +188,8 @@ def _lone(comparison: Comparison) -> list[tuple[str, list[str]]]:
     ):
         names = [f"{one.signal.title} ({', '.join((one.host, *one.instances))})" for one in lone]
         names += [f"all of host {host}" for host in hosts]
+        if side is comparison.second:
+            names += [proposed(comparison, one) for one in comparison.proposals]
         if names:
             found.append((side.called, names))
     return found

@@ -28,6 +28,7 @@ from plimsoll.report.comparison.json_schema import (
     LoadPart,
     PhasePart,
     RecordedPart,
+    RenamedPart,
     RowPart,
     RunPart,
     SetPart,
@@ -87,6 +88,9 @@ def _comparison(comparison: Comparison) -> ComparisonPart:
         hosts=[HostPart(baseline=first, other=second) for first, second in comparison.hosts.pairs],
         hosts_only_baseline=list(comparison.hosts.alone[0]),
         hosts_only_other=list(comparison.hosts.alone[1]),
+        perhaps_renamed=[
+            RenamedPart(baseline=one.first, other=one.second, host=one.host) for one in comparison.proposals
+        ],
     )
 
 

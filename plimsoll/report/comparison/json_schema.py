@@ -207,6 +207,14 @@ class SetPart(_Part):
     other: str
 
 
+class RenamedPart(_Part):
+    """A name of the baseline, and what may be the same in the other run."""
+
+    baseline: str
+    other: str
+    host: str | None = Field(description="The host of an instance, in the other run; null for a host.")
+
+
 class ComparisonPart(_Part):
     """One run held against the baseline."""
 
@@ -234,6 +242,7 @@ class ComparisonPart(_Part):
     hosts: list[HostPart]
     hosts_only_baseline: list[str]
     hosts_only_other: list[str]
+    perhaps_renamed: list[RenamedPart] = Field(description="What looks the same under another name, not compared.")
 
 
 class ComparisonDocument(_Part):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from plimsoll.comparison.compare import Comparison, Side
-from plimsoll.comparison.doubts import counter_text, doubts, not_compared
+from plimsoll.comparison.doubts import counter_text, doubts, not_compared, proposed
 from plimsoll.comparison.judging import Compared, Outcome
 from plimsoll.comparison.loads import LoadComparison
 from plimsoll.comparison.reshaped_words import told
@@ -207,6 +207,7 @@ def _recorded(comparison: Comparison) -> Iterator[Line]:
     for side, hosts in zip((comparison.first, comparison.second), comparison.hosts.alone, strict=True):
         if hosts:
             yield (_dim(f"Only {side.called} has the hosts {listed(hosts, _MOST_NAMES)}."),)
+    yield from ((f"{proposed(comparison, one)}.",) for one in comparison.proposals[:_MOST_CROSSED])
 
 
 def _runs(comparisons: Sequence[Comparison]) -> Iterator[Line]:

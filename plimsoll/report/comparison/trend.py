@@ -15,14 +15,14 @@ _MOST_NAMES = 6
 
 def lines(found: Trend) -> Iterator[Line]:
     """The answer, and a line for each change, those of the latest runs first."""
-    style = "bold red" if _is_worse(found) else "bold"
-    yield (_answer(found), style), f" {_scope(found)}"
+    style = "bold red" if is_worse(found) else "bold"
+    yield (answer(found), style), f" {scope(found)}"
     if found.changes:
         yield ()
     for one in found.changes[:_MOST_ROWS]:
         head = f"  {_direction(one):6}  since {one.run.name}: "
-        yield head, f"{one.signal.title} of {one.subject} {_moved(one)} ({_share(one)}{_interval(one)})"
-    yield from (((f"  {text}", "dim"),) for text in _rest(found))
+        yield head, f"{one.signal.title} of {one.subject} {change_text(one)}"
+    yield from (((f"  {text}", "dim"),) for text in (*_more(found), *limits_of(found)))
 
 
 def markdown(found: Trend) -> str:
@@ -31,10 +31,10 @@ def markdown(found: Trend) -> str:
 
 
 def _markdown(found: Trend) -> Iterator[str]:
-    yield f"## {_answer(found)}"
+    yield f"## {answer(found)}"
     yield ""
-    yield f"- {plain(_scope(found))}"
-    yield from (f"- {plain(text)}" for text in _rest(found))
+    yield f"- {plain(scope(found))}"
+    yield from (f"- {plain(text)}" for text in (*_more(found), *limits_of(found)))
     yield ""
     if found.changes:
         yield "| since run | | | change | difference of the levels |"
@@ -46,34 +46,45 @@ def _markdown(found: Trend) -> Iterator[str]:
         yield ""
 
 
-def _is_worse(found: Trend) -> bool:
+def is_worse(found: Trend) -> bool:
+    """Whether a signal became worse."""
     return any(one.is_worse for one in found.changes)
 
 
-def _answer(found: Trend) -> str:
+def answer(found: Trend) -> str:
+    """The answer in two words."""
     if not found.changes:
         return "Nothing changed." if found.can_tell else "Not known."
-    return "Became worse." if _is_worse(found) else "Became better."
+    return "Became worse." if is_worse(found) else "Became better."
 
 
-def _scope(found: Trend) -> str:
+def scope(found: Trend) -> str:
+    """What was looked at."""
     runs = f"{counted(len(found.runs), 'run')}, {found.runs[0].name} to {found.runs[-1].name}"
     looked = f"{counted(found.signals, 'signal')} of {runs}; what grows with every operation is held against the load."
     return f"{counted(len(found.changes), 'change')} in {looked}" if found.changes else looked
 
 
-def _rest(found: Trend) -> Iterator[str]:
-    """What is left out, and what cannot be told."""
+def limits_of(found: Trend) -> Iterator[str]:
+    """What is not looked at, and what cannot be told."""
     if not found.signals:
         yield "No signal of which one direction is worse is in all runs."
     elif not found.can_tell:
         yield f"Too few runs to tell a change of one of {counted(found.signals, 'signal')}: {found.needed} would do."
-    if (more := len(found.changes) - _MOST_ROWS) > 0:
-        yield f"{counted(more, 'more change')}, of earlier runs, in the JSON."
     if found.partly:
         names = listed(list(dict.fromkeys(signal.title for _, signal, _ in found.partly)), _MOST_NAMES)
         yield f"Not looked at, as not all runs have them: {names}."
     yield "A change of the last two runs shows once there is a third."
+
+
+def change_text(one: Change) -> str:
+    """`rose from 40 % to 46 % (+15 %; 95 %: +5 points to +7 points)`."""
+    return f"{_moved(one)} ({_share(one)}{_interval(one)})"
+
+
+def _more(found: Trend) -> Iterator[str]:
+    if (more := len(found.changes) - _MOST_ROWS) > 0:
+        yield f"{counted(more, 'more change')}, of earlier runs, in the JSON."
 
 
 def _direction(one: Change) -> str:

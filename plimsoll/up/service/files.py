@@ -21,21 +21,24 @@ _TEMPLATES = files("plimsoll.up.service")
 class Command:
     """The call of `plimsoll up`: the words that call `plimsoll`, and further arguments of `up`.
 
-    `data_option` is the option that names the data folder.
+    `store_option` is the option that names the data folder.
     """
 
     program: Sequence[str]
-    data_option: str
+    store_option: str
     arguments: Sequence[str] = ()
 
     def words(self, data: PurePath) -> list[str]:
         """All words of the call. Unusable if the arguments name another data folder, or have line ends."""
-        if any(one == self.data_option or one.startswith(f"{self.data_option}=") for one in self.arguments):
-            raise Unusable(f"{Parameter.DATA}: the service file sets it; leave it out here, and change it in the file")
+        if any(one == self.store_option or one.startswith(f"{self.store_option}=") for one in self.arguments):
+            raise Unusable(
+                f"{Parameter.STORE}: the service file sets it; leave it out here, and change it in the file; "
+                "up.toml in the data folder names an InfluxDB: [store] address"
+            )
         odd = next((one for one in self.arguments if not one.isprintable()), None)
         if odd is not None:
             raise Unusable(f"{odd!r}: has a line end or another character that cannot be seen; leave it out")
-        return [*self.program, "up", self.data_option, str(data), *self.arguments]
+        return [*self.program, "up", self.store_option, str(data), *self.arguments]
 
 
 def systemd(command: Command) -> str:

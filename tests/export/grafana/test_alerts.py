@@ -45,12 +45,13 @@ UNTOLD = "and its samples do not tell which those are"
 APART = "has its host in another tag (host, sql_instance)"
 FALLBACK = "they are for hosts without a better source, which Grafana cannot tell"
 SILENT = "which Grafana cannot tell; there it is silent"
+NAMED = "of SQL Server's named instances, whose objects Grafana cannot match; it judges the default one"
 STANDS_IN = ", and Grafana cannot tell those"
 # For rules with further conditions: how many combinations of the two are refused, and how many alerts are made.
 MIXED = {
     "sql-page-life-critical": 2,
-    "sql-node-page-life": 1,
-    "sql-node-page-life-critical": 3,
+    "sql-node-page-life": 2,
+    "sql-node-page-life-critical": 6,
     "sql-memory-below-target": 5,
     "sql-full-scans-and-cpu": 5,
     "sql-full-scans-and-page-life": 2,
@@ -60,8 +61,8 @@ MIXED = {
 }
 KEPT = {
     "sql-page-life-critical": 2,
-    "sql-node-page-life": 1,
-    "sql-node-page-life-critical": 1,
+    "sql-node-page-life": 2,
+    "sql-node-page-life-critical": 2,
     "sql-memory-below-target": 3,
     "sql-full-scans-and-cpu": 3,
     "sql-full-scans-and-page-life": 1,
@@ -128,7 +129,9 @@ def test_every_rule_is_exported_or_refused_by_name(shipped):
 
 def test_refusals_have_a_reason(shipped):
     others = [
-        text for text in map(str, shipped.refused) if not text.endswith((APART, UNTOLD, FALLBACK, STANDS_IN, SILENT))
+        text
+        for text in map(str, shipped.refused)
+        if not text.endswith((APART, UNTOLD, FALLBACK, STANDS_IN, SILENT, NAMED))
     ]
     assert set(others) == {
         "sql-page-life-climbs: it is for the phase ramp-up, and where phases are not known it never fires",
@@ -178,6 +181,25 @@ def test_rules_that_stand_in_for_others_are_no_alerts(shipped):
         if rule.stands_in_for
     }
     assert "windows-disk-latency" in {text.partition(":")[0] for text in refused}
+
+
+def test_rules_over_two_objects_of_sql_server_are_for_its_default_instance(shipped):
+    """The label that names the server's instance names its object too, so values of two objects have no label alike."""
+    told = {one.rule for one in shipped.refused if str(one).endswith(NAMED)}
+    assert told == {
+        *("sql-forwarded-records", "sql-page-splits", "sql-free-space-scans", "sql-work-files", "sql-data-loss-time"),
+        *("sql-node-page-life", "sql-node-page-life-critical"),
+    }
+    asked = [
+        query
+        for file in shipped.files
+        for rule in rules_of(shipped, file)
+        if rule["labels"]["rule"] in told
+        for query in queries(rule)
+        if "win_sqlserver" in query
+    ]
+    assert len(asked) > len(told)
+    assert [query for query in asked if "MSSQL" in query or '"objectname",' in query] == []
 
 
 def test_rules_that_are_also_for_what_is_not_recorded_are_named(shipped):

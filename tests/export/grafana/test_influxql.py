@@ -144,6 +144,15 @@ def test_derived_signal_takes_its_operands_from_one_object():
     )
 
 
+def test_operands_of_one_collector_may_have_two_objects_where_those_of_another_share_a_measurement():
+    ways = variants("sql.page_splits_per_batch", SIGNALS)
+    assert [[one.kind for one in way.selections] for way in ways] == [
+        ["SQLServer:Access Methods", "SQLServer:SQL Statistics"],
+        ["sqlserver_performance"] * 2,
+    ]
+    assert {one.group for one in ways[0].selections} == {("host", "source")}
+
+
 def test_derived_of_derived_is_refused():
     base = signal(sources=["\\Memory\\Pages/sec"])["s.s"]
     pair = signal(derived={"sum": ["s.a", "s.a"]})["s.s"]

@@ -26,9 +26,8 @@ from tests.conftest import built, free_port
 from tests.export.grafana.conftest import Influx
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
-LOADED = [
-    f"{kind.name}/{state}" for kind in sorted(EXAMPLES.iterdir()) if kind.is_dir() for state in ("healthy", "trouble")
-]
+# The healthy run of an example has the same counters as its run in trouble.
+LOADED = [f"{kind.name}/trouble" for kind in sorted(EXAMPLES.iterdir()) if kind.is_dir()] + ["messaging/healthy"]
 LIST, PAIRS = 1, 10  # panel ids of the dashboard Runs: the list, and the first panel of a pair
 WATCHED_S = 80  # several intervals of ten seconds, and the minute that Health reads
 FILES = {data["uid"]: data for data in map(json.loads, files.files().values())}

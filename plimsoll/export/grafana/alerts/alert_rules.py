@@ -18,11 +18,15 @@ from plimsoll.export.grafana.alerts.sources import (
     check_joinable,
     counted_unrecorded,
     further_conditions,
+    is_default_only,
     is_for_pack,
+    of_one_instance,
     source_combinations,
 )
+from plimsoll.export.grafana.alerts.templates import template
 from plimsoll.export.grafana.links import DOCS
-from plimsoll.export.grafana.selections import Selection, Variant, is_unweighted, left_out, merged, variants
+from plimsoll.export.grafana.merging import merged
+from plimsoll.export.grafana.selections import Selection, Variant, is_unweighted, left_out, variants
 from plimsoll.export.grafana.subjects import only, without
 from plimsoll.hosts.site import Site, Target, Unknown, targets
 from plimsoll.model.times import SECOND
@@ -37,6 +41,7 @@ GONE_AFTER = 7 * 86_400 * SECOND
 _UID_LENGTH = 40
 _DIGEST = 8  # characters of the hash at the end of a uid
 _NUMBER = len(" (10 of 10)")
+_DEFAULT_ONLY = "of SQL Server's named instances, whose objects Grafana cannot match; it judges the default one"
 
 
 @dataclass(frozen=True)
@@ -83,9 +88,8 @@ def alert_rules(
 
     The alert rules do not fire while `critical`, a rule on the same signal, is crossed.
     """
-    never = _never(rule)
-    if never:
-        yield Refused(rule.id, never)
+    if reason := never(rule):
+        yield Refused(rule.id, reason)
         return
     if unrecorded := counted_unrecorded(rule):
         yield Refused(
@@ -122,6 +126,9 @@ def alert_rules(
                     )
                 except Inexpressible as error:
                     yield Refused(rule.id, str(error), variant.label)
+                    continue
+                if target.host is None and is_default_only(variant, sources):
+                    yield Refused(rule.id, _DEFAULT_ONLY, variant.label)
 
 
 def uid_of(rule: str, *parts: str) -> str:
@@ -160,7 +167,8 @@ def _alert_rule(
     sources: Mapping[str, Variant],
     critical: Rule | None,
 ) -> AlertRule:
-    rule, pipeline = target.rule, Pipeline(options.delay)
+    rule, pipeline, signal = target.rule, Pipeline(options.delay), signals[target.rule.signal]
+    variant, sources = of_one_instance(variant, sources)
     _check_weighted([variant, *sources.values()], signals)
     own = _bound(rule, variant, target, options, own=True)
     others = [_bound(one, sources[one.signal], target, options) for one in further_conditions(rule)]
@@ -182,7 +190,7 @@ def _alert_rule(
         **{"for": duration(rule.for_)},  # pyright: ignore[reportArgumentType]
         missing_series_evals_to_resolve=GONE_AFTER // options.every,
         annotations={
-            **annotations(rule, target, signals[rule.signal], own, decision.value, options.docs, critical),
+            **annotations(rule, target, signal, own, template(decision.value, signal.unit), options.docs, critical),
             **_link(options.panel_of(rule.signal)),
             "counters": plain(" & ".join(dict.fromkeys(labels))),
         },
@@ -230,14 +238,14 @@ def _whom(selection: Selection, target: Target, *, own: bool) -> Iterator[str]:
             yield without(selection, subject.host, subject.instance)
 
 
-def _never(rule: Rule) -> str | None:
-    """Return why Grafana cannot judge a rule at all.
+def never(rule: Rule, server: str = "Grafana") -> str | None:
+    """Return why a server that has the samples only cannot judge a rule at all.
 
     A rule may be for where others were not judged; or two conditions on one value exclude each other where phases are
     not known.
     """
     if rule.stands_in_for:
-        return f"it is for hosts without {' and '.join(rule.stands_in_for)}, and Grafana cannot tell those"
+        return f"it is for hosts without {' and '.join(rule.stands_in_for)}, and {server} cannot tell those"
     conditions = (rule, *further_conditions(rule)) if rule.phase else ()
     for one in conditions:
         for other in conditions:

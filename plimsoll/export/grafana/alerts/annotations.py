@@ -1,11 +1,10 @@
-"""What Grafana's alerts say: the annotations that notifications show."""
+"""What alerts say: the annotations that notifications show."""
 
 from collections.abc import Iterator
 
 from plimsoll.export.grafana.alerts.file import plain
 from plimsoll.export.grafana.alerts.query import BoundCondition
 from plimsoll.export.grafana.alerts.sources import counted_unrecorded
-from plimsoll.export.grafana.alerts.templates import template
 from plimsoll.export.grafana.links import rule_page
 from plimsoll.export.grafana.selections import Variant
 from plimsoll.hosts.site import Target
@@ -22,13 +21,13 @@ def annotations(
     target: Target,
     signal: Signal,
     own: BoundCondition,
-    value: str,
+    shown: str,
     docs: str,
     critical: Rule | None,
 ) -> dict[str, str]:
-    """What a notification says of an alert. `value` refers to its value, `docs` is the URL of the rules' pages."""
+    """What a notification says of an alert. `shown` is the template of its value, `docs` the URL of rules' pages."""
     where = "".join(f"{{{{ with $labels.{tag} }}}} {{{{ . }}}}{{{{ end }}}}" for tag in _shown(own.variant))
-    shown, limit = template(value, signal.unit), limit_text(own.healthy, signal.unit)
+    limit = limit_text(own.healthy, signal.unit)
     notes = [target.note] if target.note else []
     if target.factors:
         factors = ", ".join(f"{fact} = {number:g}" for fact, number in target.factors.items())

@@ -74,12 +74,27 @@ def check_joinable(own: Variant, other: Variant) -> None:
         )
 
 
+def of_one_instance(variant: Variant, sources: Mapping[str, Variant]) -> tuple[Variant, Mapping[str, Variant]]:
+    """The variants of a rule, all of SQL Server's default instance if one of them is: labels of named ones differ."""
+    if not is_default_only(variant, sources):
+        return variant, sources
+    return _default(variant), {name: _default(one) for name, one in sources.items()}
+
+
+def is_default_only(variant: Variant, sources: Mapping[str, Variant]) -> bool:
+    """Whether a rule with these variants can judge SQL Server's default instance alone."""
+    return any(one.default_only for way in (variant, *sources.values()) for one in way.selections)
+
+
+def _default(variant: Variant) -> Variant:
+    return replace(variant, selections=tuple(map(default_instance, variant.selections)))
+
+
 def at_default_instance(own: BoundCondition, other: BoundCondition) -> BoundCondition:
     """Restrict `other`, if it is a signal of SQL Server, to the default instance, unless `own` is one too."""
     if "objectname" in own.variant.group:
         return other
-    chosen = tuple(default_instance(one) for one in other.variant.selections)
-    return replace(other, variant=replace(other.variant, selections=chosen))
+    return replace(other, variant=_default(other.variant))
 
 
 def counted_unrecorded(rule: Rule) -> list[str]:

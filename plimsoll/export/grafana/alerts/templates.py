@@ -14,4 +14,4 @@ def template(ref_id: str, unit: str) -> str:
 
 
 def _unit(unit: str) -> str:
-    return "" if unit == "ratio" else f" {unit}"
+    return "" if unit in ("ratio", "state") else f" {unit}"

@@ -135,6 +135,7 @@ def _list() -> dashboard.Panel:
             ),
             [
                 panels.override(_COLUMNS["run"], {"links": links}),
+                panels.override(_COLUMNS["values"], {"unit": "locale"}),
                 panels.override(
                     _COLUMNS[HOSTS_URL], {"custom.hideFrom": {"viz": True, "legend": False, "tooltip": False}}
                 ),

@@ -1,0 +1,1 @@
+"""How much load resources can carry: demands by regression, and queueing."""

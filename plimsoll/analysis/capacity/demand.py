@@ -1,0 +1,136 @@
+"""What an operation demands of a resource: the utilisation law as a regression.
+
+Use of a resource is what it does without load plus the rates of operations times their demands (Denning and Buzen, "The
+Operational Analysis of Queueing Network Models", 1978). Demands and the use without load are never negative
+(scipy.optimize.nnls). Intervals are those of the dependent wild bootstrap (Shao, 2010): the residuals of blocks of
+neighbouring rows keep or change their signs together, so that neither their autocorrelation nor a line that does not
+fit is taken for knowledge.
+
+Real demands are not quite constant: caches miss, threads switch. The use may therefore bend. How much is estimated from
+the data, and expected to be little (a ridge with a deviation of `_BEND`); what the data cannot tell of it widens
+the intervals beyond the measured load.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from plimsoll.analysis.dependence import autocovariances, block_length, correlation_time
+from plimsoll.analysis.distributions import student_quantile
+from plimsoll.model.log import Values
+
+REPLICATES = 200
+FEWEST = 12  # rows
+_BEND = 0.2  # our choice: of the use at the highest load; half of it lies within what straight lines are off by
+_LEAST_BEND, _MOST_BEND = -0.4, 1.0  # beyond these, use would fall with the load somewhere up to 1.5 times the highest
+_NORMAL = 1.959964  # the quantile of a normal distribution for 95 %
+
+
+@dataclass(frozen=True)
+class Demand:
+    """Use of a resource as a function of the rates of operations; every array has a row for each replicate.
+
+    The first row is the estimate, the others are bootstrap replicates.
+
+    Attributes:
+        idle: Use without any load, in the unit of the use.
+        each: The use that one operation a second adds under little load, by operation; shape (rows, operations).
+        bend: How much the use bends, as a share of that at the highest load.
+        linear: Demands of a straight line, by which the bend is measured.
+        highest: The use, above that without load, of the highest measured load on that line.
+        spread: Standard deviation of what the fit leaves.
+    """
+
+    idle: Values
+    each: Values
+    bend: Values
+    linear: Values
+    highest: float
+    spread: float
+
+    def use(self, rates: Values) -> Values:
+        """The use at rates of operations (shape: points, operations), for each replicate: shape (rows, points)."""
+        line = rates @ self.linear
+        bent = line * (line / self.highest - 1) if self.highest > 0 else np.zeros_like(line)
+        return self.idle[:, None] + self.each @ rates.T + self.bend[:, None] * bent[None, :]
+
+    def scaled(self, idle: float, each: float) -> "Demand":
+        """The use of a resource that needs so many times as much without load, and for each operation."""
+        return Demand(
+            self.idle * idle, self.each * each, self.bend, self.linear * each, self.highest * each, self.spread * each
+        )
+
+    def per_operation(self, rates: Values) -> Values:
+        """The mean demand of an operation at rates of operations (shape: operations), for each replicate."""
+        return (self.use(rates[None, :])[:, 0] - self.idle) / max(float(rates.sum()), 1e-300)
+
+
+def demand(rates: Values, use: Values, seed: int = 0, replicates: int = REPLICATES) -> Demand:
+    """Estimate the demands of operations.
+
+    Args:
+        rates: Operations a second; shape (rows in order of time, operations); at least `FEWEST` rows, without NaN.
+        use: The use of the resource in each row.
+        seed: Of the bootstrap, so that results are the same each time.
+        replicates: How many of the bootstrap; with 0 only the estimate.
+    """
+    from scipy.optimize import nnls  # noqa: PLC0415  slow, and needed only here
+
+    rows, operations = rates.shape
+    scale = np.where(rates.max(axis=0) > 0, rates.max(axis=0), 1.0)
+    straight = np.column_stack([np.ones(rows), rates / scale])
+    linear = nnls(straight, use)[0][1:] / scale
+    line = rates @ linear
+    highest = float(np.quantile(line, 0.98))
+    bent = line * (line / highest - 1) if highest > 0 else np.zeros(rows)
+    # The bend has either sign, which two columns give to what knows none.
+    design = np.column_stack([straight, bent, -bent])
+    first = nnls(design, use)[0]
+    rest = use - design @ first
+    length, blocks = _blocks(rest)
+    freedom = max(blocks - operations - 2, 1.0)
+    spread = float(np.sqrt((rest**2).sum() / max(rows - operations - 2, 1)))
+    # Autocorrelated rows know less than as many independent ones; the ridge must not be outvoted by them.
+    known = max(spread, 1e-9 * float(np.abs(use).max() or 1.0)) * np.sqrt(correlation_time(autocovariances(rest)))
+    ridge = np.zeros(operations + 3)
+    ridge[-2:] = known / _BEND, -known / _BEND
+    stacked = np.vstack([design, ridge])
+    q, r = np.linalg.qr(stacked)
+    rng = np.random.default_rng(seed)
+    widened = np.sqrt(blocks / freedom) * student_quantile(freedom, 0.975) / _NORMAL
+    found = np.empty((replicates + 1, operations + 2))
+    for at in range(replicates + 1):
+        target = np.zeros(rows + 1)
+        if not at:
+            target[:-1] = use
+        else:
+            fitted = design[:, : operations + 1] @ (found[0, : operations + 1] * np.append(1, scale))
+            fitted = fitted + found[0, -1] * bent
+            signs = np.repeat(rng.standard_normal(int(np.ceil(rows / length)) + 1), length)
+            shift = int(rng.integers(length))
+            target[:-1] = fitted + (use - fitted) * signs[shift : shift + rows] * widened
+            target[-1] = known * rng.standard_normal()
+        found[at] = _solved(r, q.T @ target, stacked, target, scale)
+    return Demand(found[:, 0], found[:, 1:-1], found[:, -1], linear, highest, spread)
+
+
+def _solved(r: Values, projected: Values, stacked: Values, target: Values, scale: Values) -> Values:
+    """Idle use, demands and bend with the least squares; a bend that is too strong is the strongest allowed."""
+    from scipy.optimize import nnls  # noqa: PLC0415
+
+    found = nnls(r, projected)[0]
+    bend = float(found[-2] - found[-1])
+    within = float(np.clip(bend, _LEAST_BEND, _MOST_BEND))
+    if within != bend:
+        found = np.append(nnls(stacked[:, :-2], target - within * stacked[:, -2])[0], [0.0, 0.0])
+    return np.append(found[:-2] / np.append(1, scale), within)
+
+
+def _blocks(rest: Values) -> tuple[int, float]:
+    """The length of blocks (rows) and their number."""
+    rows = len(rest)
+    if float(np.ptp(rest)) <= 0:
+        return 1, float(rows)
+    covariances = autocovariances(rest)
+    length = int(np.clip(np.ceil(block_length(rest, covariances)), 2, max(2, rows // 6)))
+    return length, rows / length

@@ -1,0 +1,244 @@
+"""`plimsoll.connect`: what a running `plimsoll up` knows, through its HTTP API."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from http import HTTPStatus
+from io import BytesIO
+from os import PathLike, fspath
+from typing import Any, TypeVar
+from urllib.parse import quote, urlencode
+
+import polars as pl
+import urllib3
+from pydantic import BaseModel, ValidationError
+from urllib3.exceptions import HTTPError
+
+from plimsoll.model.errors import Unreachable, Unusable
+from plimsoll.model.http_connections import last_cause
+from plimsoll.notify.alerts_document import AlertPart, SilencePart
+from plimsoll.pages.http_api.alert_operations import IncidentPart, NotePart
+from plimsoll.pages.http_api.health_operations import HealthPart, HostPart, LimitPart, SignalPart
+from plimsoll.pages.http_api.operation import MOST_AT_ONCE, Page
+from plimsoll.pages.http_api.run_operations import RunPart
+from plimsoll.pages.http_api.sample_operations import SeriesPart
+
+_CONNECT_S, _ANSWER_S = 5, 300
+_ROOT = "/api/v1"
+_Part = TypeVar("_Part", bound=BaseModel)
+_Given = str | int | Sequence[str] | None
+
+
+class Connection:
+    """A running `plimsoll up`; docs/http-api.md explains what its answers hold. Times are text in UTC (ISO 8601).
+
+    All methods raise Unreachable if the server does not answer, and Unusable if it refuses: the text says why.
+    """
+
+    def __init__(self, url: str, token: str | None, ca: str | PathLike[str] | None) -> None:
+        self._url = url.rstrip("/")
+        if not self._url.startswith(("http://", "https://")):
+            raise Unusable(f"{url}: is no address of plimsoll up: write it like http://127.0.0.1:8087")
+        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+        timeout = urllib3.Timeout(connect=_CONNECT_S, read=_ANSWER_S)
+        trusted = fspath(ca) if ca is not None else None
+        # Followed, a redirect would take the token elsewhere.
+        self._pools = urllib3.PoolManager(timeout=timeout, retries=False, ca_certs=trusted)
+
+    def __enter__(self) -> "Connection":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._pools.clear()
+
+    def health(self) -> HealthPart:
+        """Whether all hosts are well."""
+        return self._read(HealthPart, "/health")
+
+    def hosts(self, *, text: str = "", state: str | None = None) -> list[HostPart]:
+        """The hosts, by name: those with a text in it, or in a state (`healthy`, `alert`, `silent`, `not judged`)."""
+        return [*self._all(HostPart, "/hosts", text=text, state=state)]
+
+    def limits(self, *, host: str = "", state: str | None = None, severity: str | None = None) -> list[LimitPart]:
+        """The limits that are judged now, with their values."""
+        return [*self._all(LimitPart, "/limits", host=host, state=state, severity=severity)]
+
+    def signals(self, *, text: str = "") -> list[SignalPart]:
+        """The signals that rules judge and charts show."""
+        return [*self._all(SignalPart, "/signals", text=text)]
+
+    def names(
+        self, *, host: Sequence[str] = (), text: str = "", from_: str = "now-1h", to: str = "now"
+    ) -> list[SeriesPart]:
+        """The series with samples in a range, as they were sent."""
+        return [*self._all(SeriesPart, "/series", host=host, text=text, **{"from": from_, "to": to})]
+
+    def series(
+        self,
+        signal: str = "",
+        *,
+        host: str | Sequence[str] = (),
+        instance: str | None = None,
+        measurement: str = "",
+        field: str = "",
+        tags: Mapping[str, str] | None = None,
+        from_: str = "now-1h",
+        to: str = "now",
+        bucket: str = "",
+    ) -> pl.DataFrame:
+        """The samples of a signal (`cpu.busy`), or of a measurement's field as it was sent.
+
+        The frame has a row for each time and series: `time` (UTC, ns), `host`, `name`, `instance`, `tags`
+        (`name=value,...`), and `value`; with a `bucket` (`"5m"`) the `minimum`, `mean` and `maximum` of each such time.
+        `from_` and `to` are times such as `"now-6h"` or `"2026-03-01T10:22Z"`.
+        """
+        asked = {
+            "signal": signal,
+            "host": [host] if isinstance(host, str) else host,
+            "instance": instance,
+            "measurement": measurement,
+            "field": field,
+            "tag": [f"{name}={value}" for name, value in (tags or {}).items()],
+            "from": from_,
+            "to": to,
+            "bucket": bucket,
+            "format": "arrow",
+        }
+        return pl.read_ipc(BytesIO(self._sent("GET", "/samples", asked)[1]))
+
+    def incidents(self, *, host: str = "", severity: str | None = None) -> list[IncidentPart]:
+        """The incidents that are open, the gravest first, each with its alerts."""
+        return [*self._all(IncidentPart, "/incidents", host=host, severity=severity)]
+
+    def alerts(
+        self, *, state: str = "firing", host: str = "*", rule: str = "*", from_: str = "now-24h", to: str = "now"
+    ) -> list[AlertPart]:
+        """The alerts that fire, or that have `ended` and fired in a range; `host` and `rule` are patterns."""
+        asked = {"from": from_, "to": to}
+        return [*self._all(AlertPart, "/alerts", state=state, host=host, rule=rule, **asked)]
+
+    def acknowledge(self, alert: int, *, who: str, note: str = "") -> AlertPart:
+        """Acknowledge an alert: the alert as it is then. It needs a token for changes, as all below."""
+        return self._changed(AlertPart, "POST", f"/alerts/{alert}/acknowledgement", {"who": who, "note": note})
+
+    def silences(self, *, state: str = "active") -> list[SilencePart]:
+        """The silences that hold, or that are `planned`."""
+        return [*self._all(SilencePart, "/silences", state=state)]
+
+    def silence(
+        self,
+        rule: str,
+        *,
+        length: str,
+        reason: str,
+        who: str,
+        host: str = "*",
+        instance: str = "*",
+        start: str = "now",
+    ) -> SilencePart:
+        """Begin a silence of a length (`"2h"`). `rule`, `host` and `instance` are patterns; `*` is any text."""
+        sent = {"rule": rule, "host": host, "instance": instance, "length": length, "reason": reason, "who": who}
+        return self._changed(SilencePart, "POST", "/silences", {**sent, "start": start})
+
+    def end_silence(self, silence: int) -> SilencePart:
+        """End a silence, or take back a planned one."""
+        return self._changed(SilencePart, "DELETE", f"/silences/{silence}")
+
+    def notes(self, *, from_: str = "now-24h", to: str = "now") -> list[NotePart]:
+        """The notes of a time."""
+        return [*self._all(NotePart, "/notes", **{"from": from_, "to": to})]
+
+    def note(self, text: str, *, at: str = "now", host: str = "", who: str = "") -> NotePart:
+        """Add a note to the charts: of a host, or of all."""
+        return self._changed(NotePart, "POST", "/notes", {"text": text, "at": at, "host": host, "who": who})
+
+    def runs(self, *, text: str = "", labels: Mapping[str, str] | None = None) -> list[RunPart]:
+        """The recorded runs, the latest first, each with what its review says in short."""
+        wanted = [f"{name}={value}" for name, value in (labels or {}).items()]
+        return [*self._all(RunPart, "/runs", text=text, label=wanted)]
+
+    def review(self, run: str, *, wait_s: float = 600) -> dict[str, Any]:
+        """The review of a run, as docs/review-json.md describes it; it is made if there is none."""
+        return self._made(f"/reviews/{quote(run, safe='')}", {}, wait_s)
+
+    def compare(self, baseline: str, *runs: str, wait_s: float = 600) -> dict[str, Any]:
+        """Runs compared with a baseline, as docs/compare-json.md describes it."""
+        return self._made("/comparisons", {"run": [baseline, *runs]}, wait_s)
+
+    def _made(self, path: str, asked: Mapping[str, _Given], wait_s: float) -> dict[str, Any]:
+        """What the server makes when it is asked for; Unreachable if that takes too long."""
+        until, pause_s = time.monotonic() + wait_s, 0.5
+        while True:
+            status, found = self._sent("GET", path, asked)
+            if status != HTTPStatus.ACCEPTED:
+                return _Anything.model_validate_json(found).model_dump(by_alias=True)
+            if time.monotonic() + pause_s > until:
+                raise Unreachable(f"{self._url}{path}: is still being made after {wait_s:g} s: ask again later")
+            time.sleep(pause_s)
+            pause_s = min(2 * pause_s, 5.0)
+
+    def _all(self, part: type[_Part], path: str, **asked: _Given) -> Iterator[_Part]:
+        """The entries of a list, asked for part by part."""
+        offset: int | None = 0
+        while offset is not None:
+            page = self._read(Page[part], path, **asked, limit=MOST_AT_ONCE, offset=offset)
+            yield from page.items
+            offset = page.next
+
+    def _read(self, model: type[_Part], path: str, **asked: _Given) -> _Part:
+        return self._as(model, self._sent("GET", path, asked)[1])
+
+    def _changed(self, model: type[_Part], method: str, path: str, body: Mapping[str, Any] | None = None) -> _Part:
+        return self._as(model, self._sent(method, path, {}, body)[1])
+
+    def _as(self, model: type[_Part], found: bytes) -> _Part:
+        try:
+            return model.model_validate_json(found)
+        except ValidationError:
+            raise Unusable(f"{self._url}: does not answer as plimsoll up does: is it the right address?") from None
+
+    def _sent(
+        self, method: str, path: str, asked: Mapping[str, _Given], body: Mapping[str, Any] | None = None
+    ) -> tuple[int, bytes]:
+        """The status and content of an answer."""
+        given = {name: value for name, value in asked.items() if value not in (None, "")}
+        query = urlencode(given, doseq=True)
+        address = f"{self._url}{_ROOT}{path}{f'?{query}' if query else ''}"
+        try:
+            answer = self._pools.request(method, address, headers=self._headers, json=body, redirect=False)
+        except HTTPError as error:
+            raise Unreachable(f"{self._url}: {last_cause(error)}") from None
+        if answer.status in (HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.ACCEPTED):
+            return answer.status, answer.data
+        away = answer.status in (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.BAD_GATEWAY, HTTPStatus.GATEWAY_TIMEOUT)
+        raise (Unreachable if away else Unusable)(f"{self._url}{_ROOT}{path}: {_said(answer.status, answer.data)}")
+
+
+class _Anything(BaseModel):
+    model_config = {"extra": "allow"}
+
+
+class _Problem(BaseModel):
+    error: str
+    hint: str = ""
+
+
+def connect(url: str, token: str | None = None, *, ca: str | PathLike[str] | None = None) -> Connection:
+    """A running `plimsoll up`, by its address: `http://127.0.0.1:8087`.
+
+    `token` is one for reading or for changes (docs/http-api.md says how to make it); the loopback address needs none.
+    `ca`: a file with the certificates to trust, where the system does not.
+    """
+    return Connection(url, token, ca)
+
+
+def _said(status: int, content: bytes) -> str:
+    """What the server says is wrong."""
+    try:
+        found = _Problem.model_validate_json(content)
+    except ValidationError:
+        return f"the answer has status {status}"
+    return f"{found.error}; {found.hint}" if found.hint else found.error

@@ -1,0 +1,297 @@
+"""How much load a system can carry, from the runs that were measured.
+
+The method of Site Server's capacity studies (1998, 1999), with what they lacked: use without load, intervals, and a
+check of the model against the highest load. Nothing is projected beyond 1.5 times the highest measured load.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from plimsoll.analysis.capacity.collinearity import separable, together
+from plimsoll.analysis.capacity.demand import FEWEST, Demand, demand
+from plimsoll.insights.capacity.changes import Changes, changed
+from plimsoll.insights.capacity.contradictions import Contradiction, contradictions
+from plimsoll.insights.capacity.levels import Level, MeasuredUsers, ProfileUsers, Users, levels, means, users_of
+from plimsoll.insights.capacity.mix import Mix, mix_of
+from plimsoll.insights.capacity.observed import MEAN, Observed, observed
+from plimsoll.insights.capacity.profiles.profile import Profile
+from plimsoll.insights.capacity.resources import Resource
+from plimsoll.insights.capacity.response import ResponseCurve, Station, longest_load, response_curve
+from plimsoll.insights.capacity.saturation import Saturation, queues_inside, saturation
+from plimsoll.insights.limits import find as limits_found
+from plimsoll.model.errors import Unusable
+from plimsoll.model.log import Values
+from plimsoll.review.review import Review
+
+BEYOND = 1.5  # times the highest measured load: nothing is projected further
+_POINTS = 601
+_LOWER, _UPPER = 0.85, 0.9  # of the highest load: what is above is predicted from what is below
+_WIDE = 1.5  # our choice: times its low end, which the high end of the interval of a projected load may be
+_THINKING = 0.7  # our choice: of the users under little load, who wait for an answer; more of them hardly think
+_POOR = 0.25  # our choice: of what was measured at the highest load; a prediction that is off by more projects nothing
+
+
+@dataclass(frozen=True)
+class Range:
+    """A value and its 95 % interval; infinite where it is not reached up to what is projected."""
+
+    value: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, replicates: Values) -> "Range":
+        """The first is the value, the others its bootstrap replicates."""
+        low, high = np.quantile(replicates[1:], [0.025, 0.975], method="nearest").tolist()
+        value = float(replicates[0])
+        return cls(value, min(low, value), max(high, value))
+
+
+@dataclass(frozen=True)
+class Check:
+    """The use (%) at the highest load, as measured and as predicted from lower loads."""
+
+    load: float
+    measured: float
+    predicted: float
+
+    @property
+    def off(self) -> float:
+        """By which share of what was measured the prediction is off."""
+        return self.predicted / self.measured - 1 if self.measured > 0 else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class ResourceCapacity:
+    """A resource and the load it can carry.
+
+    Attributes:
+        rates: The measured rates that its demand was estimated from, by group of operations.
+        load: The operations a second with which it reaches its limit.
+        use: Its use (%) at the highest measured load.
+        idle: Its use (%) without load.
+        check: How well lower loads predict the highest one; None where there were too few.
+        why_not: Why it is not projected; empty if it is.
+    """
+
+    resource: Resource
+    demand: Demand
+    load: Range
+    use: Range
+    idle: Range
+    check: Check | None
+    why_not: str = ""
+
+
+@dataclass(frozen=True)
+class ObjectiveCapacity:
+    """The load up to which a response time keeps its objective."""
+
+    curve: ResponseCurve
+    limit: float
+    load: Range
+
+
+@dataclass(frozen=True, eq=False)
+class Capacity:
+    """What a system can carry: resources, objectives, and where throughput stopped to rise.
+
+    `groups` are the operations as the data can tell them apart, `asked_mix` the mix of them that it is told for.
+    `limits` are what limits each run, by all of its counters. `changed` says what is assumed to be changed; then loads
+    up to `reach` of the measured ones are no projection.
+    """
+
+    observed: Observed
+    groups: tuple[tuple[int, ...], ...]
+    asked_mix: Mix
+    profile: Profile | None
+    resources: tuple[ResourceCapacity, ...]
+    objectives: tuple[ObjectiveCapacity, ...]
+    response: ResponseCurve | None
+    saturation: Saturation | None
+    users: Users | None
+    levels: tuple[Level, ...]
+    contradictions: tuple[Contradiction, ...]
+    limits: tuple[limits_found.Limit, ...] = ()
+    reach: float = 1.0
+    changed: tuple[str, ...] = ()
+
+    @property
+    def mix(self) -> Values:
+        """The share of each group of all operations."""
+        return self.asked_mix.shares
+
+    @property
+    def highest(self) -> float:
+        """The highest load of this mix that was measured."""
+        return self.reach * self.asked_mix.highest
+
+    @property
+    def projected(self) -> float:
+        """The load up to which anything is projected."""
+        return BEYOND * self.highest
+
+    @cached_property
+    def reached(self) -> tuple["Limit", ...]:
+        """What is reached up to there, the first first; what comes after throughput stops to rise is not reached."""
+        found: list[Limit] = [Limit(one.load, one) for one in self.resources if np.isfinite(one.load.value)]
+        found += [Limit(one.load, one) for one in self.objectives if np.isfinite(one.load.value)]
+        found.sort(key=lambda one: one.load.value)
+        stop = self.saturation
+        if stop is None:
+            return tuple(found)
+        before = [one for one in found if one.load.value < stop.load]
+        if stop.by_resource and before:
+            return tuple(before)
+        return (*before, Limit(Range(stop.load, stop.load, stop.load), stop))
+
+
+@dataclass(frozen=True, eq=False)
+class Limit:
+    """The load (operations a second) at which something is reached."""
+
+    load: Range
+    what: ResourceCapacity | ObjectiveCapacity | Saturation
+
+
+def capacity(
+    reviews: Sequence[Review],
+    profile: Profile | None = None,
+    objectives: Mapping[str, float] | None = None,
+    changes: Changes | None = None,
+) -> Capacity:
+    """The load that a system can carry, from one or more runs of it.
+
+    Args:
+        reviews: The runs.
+        profile: What users do; by default what was measured.
+        objectives: Limits (s) of response times by their signal, besides those of the runs.
+        changes: What is to be changed; how long requests take after a change is not known.
+
+    Raises:
+        Unusable: What it needs was not recorded, or the load does not vary.
+    """
+    seen = observed(reviews, objectives)
+    groups = separable(seen.fine)
+    rates = together(seen.rates, groups)
+    demands = {one.key: found for at, one in enumerate(seen.resources) if (found := _demand(seen, one, rates, at))}
+    if not demands:
+        raise Unusable(
+            f"not known: no use of a resource was recorded together with the load in {FEWEST} parts of the run"
+        )
+    mix = mix_of(seen, groups, profile, list(demands.values()))
+    steps = levels(seen)
+    limits = tuple(one for review in reviews if (one := limits_found.what_limits(review)))
+    stop = (saturation(seen, steps) or queues_inside(limits, seen.highest)) if mix.as_measured else None
+    after = changed(seen.resources, demands, changes or Changes())
+    most = after.reach * mix.highest
+    checks = {one.key: _check(seen, one, rates) for one in seen.resources if one.key in demands}
+    every = [
+        _resource(one, after.demands[one.key], checks[one.key], mix.shares, most)
+        for one in after.resources
+        if one.key in demands
+    ]
+    if changes and stop and stop.by_resource:
+        stop = None  # what limited then may have been changed
+    who = _waiting_users(seen, steps)
+    stations = [_station(one, mix.shares, who, most) for one in sorted(every, key=lambda one: -one.use.value)[:3]]
+    responses = seen.responses if mix.as_measured and not changes else ()
+    curves = [one for response in responses if (one := response_curve(response, steps, stations, stop))]
+    goals = [
+        ObjectiveCapacity(one, one.response.limit or 0.0, Range(*found))
+        for one in curves
+        if (found := longest_load(one, steps, stop, BEYOND * mix.highest)) is not None
+    ]
+    return Capacity(
+        seen,
+        groups,
+        mix,
+        profile,
+        tuple(sorted(every, key=lambda one: (one.load.value, -one.use.value))),
+        tuple(goals),
+        curves[0] if curves else None,
+        stop,
+        users_of(steps, seen.users_unit) if profile is None else _profile_users(profile, curves),
+        steps,
+        contradictions(seen, steps),
+        limits,
+        after.reach,
+        after.told,
+    )
+
+
+def _demand(seen: Observed, one: Resource, rates: Values, seed: int) -> Demand | None:
+    known = np.isfinite(seen.use[one.key])
+    return demand(rates[known], seen.use[one.key][known], seed) if known.sum() >= FEWEST else None
+
+
+def _resource(one: Resource, found: Demand, check: Check | None, mix: Values, most: float) -> ResourceCapacity:
+    loads = np.linspace(0, BEYOND * most, _POINTS)
+    curves = np.maximum.accumulate(found.use(loads[:, None] * mix[None, :]), axis=1)
+    crossed = np.array([_reaches(curve, loads, one.limit) for curve in curves])
+    why = ""
+    if check is not None and abs(check.off) > _POOR and crossed[0] > most and check.measured > 0.1 * one.limit:
+        crossed[:], why = np.inf, "lower loads do not predict its use at the highest one"
+    load = Range.of(crossed)
+    if most < load.value < np.inf and min(load.high, BEYOND * most) > _WIDE * load.low:
+        load, why = Range(np.inf, np.inf, np.inf), "its use does not follow the load closely enough"
+    at = found.use(most * mix[None, :])[:, 0]
+    return ResourceCapacity(one, found, load, Range.of(at), Range.of(found.idle), check, why)
+
+
+def _reaches(curve: Values, loads: Values, limit: float) -> float:
+    beyond = np.flatnonzero(curve >= limit)
+    if not len(beyond):
+        return float("inf")
+    at = int(beyond[0])
+    return float(np.interp(limit, curve[at - 1 : at + 1], loads[at - 1 : at + 1])) if at else 0.0
+
+
+def _check(seen: Observed, one: Resource, rates: Values) -> Check | None:
+    known = np.isfinite(seen.use[one.key])
+    rates, use = rates[known], seen.use[one.key][known]
+    load = rates.sum(axis=1)
+    upper, lower = load >= _UPPER * seen.highest, load < _LOWER * seen.highest
+    if upper.sum() < 3 or lower.sum() < FEWEST or load[lower].max() < 1.5 * max(float(load[lower].min()), 1e-9):
+        return None
+    predicted = demand(rates[lower], use[lower], replicates=0).use(rates[upper])[0]
+    return Check(float(load[upper].mean()), float(use[upper].mean()), float(predicted.mean()))
+
+
+def _profile_users(profile: Profile, curves: Sequence[ResponseCurve]) -> Users:
+    mean = next((one for one in curves if one.response.name == MEAN), None)
+
+    def response(load: float) -> float:
+        return float(mean.at(np.array([load]))[0]) if mean else 0.0
+
+    return ProfileUsers(sum(profile.each_second.values()) or None, profile.think_time or 0.0, response)
+
+
+def _waiting_users(seen: Observed, steps: Sequence[Level]) -> MeasuredUsers | None:
+    """The users, if they wait for answers and think between: else requests come whatever waits."""
+    users = users_of(steps, seen.users_unit) if seen.of_driver else None
+    mean = next((one for one in seen.responses if one.name == MEAN), None)
+    if users is None or mean is None:
+        return None
+    times = means(steps, mean.times)
+    working = [one.load * float(at) / one.users for one, at in zip(steps, times, strict=True) if one.users]
+    return users if working and working[0] < _THINKING else None
+
+
+def _station(one: ResourceCapacity, mix: Values, users: MeasuredUsers | None, most: float) -> Station:
+    def busy(loads: Values) -> Values:
+        return one.demand.use(loads[:, None] * mix[None, :])[0] / 100
+
+    servers = max(1, round(one.resource.processors or 1))
+    service = float(one.demand.each[0] @ mix) / 100 * servers
+    if users is None:
+        return Station(busy, servers, service)
+
+    def working(load: float) -> float:
+        known = users.at(load)
+        return known if np.isfinite(known) else users.highest / float(users.loads[-1]) * load
+
+    return Station(busy, servers, service, working, BEYOND * most)

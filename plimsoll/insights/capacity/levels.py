@@ -1,0 +1,127 @@
+"""The rows of a run in levels of its load, and how many users a load is."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plimsoll.analysis.capacity.queueing import isotonic
+from plimsoll.insights.capacity.observed import Observed
+from plimsoll.model.log import Values
+
+_LEVELS = 12
+_FEWEST = 3  # rows of a level
+_SAME_USERS = 1.15  # our choice: users for one operation a second may differ by less from level to level
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """A level: which rows it has, their mean load (operations a second), and their mean users, if recorded."""
+
+    rows: NDArray[np.intp]
+    load: float
+    users: float | None
+
+
+def levels(observed: Observed) -> tuple[Level, ...]:
+    """The levels in order of the users, where they were recorded and vary, else of the load."""
+    users = observed.users
+    by = users if users is not None and _varies(users) else observed.load
+    highest = float(np.nanquantile(by, 0.99))
+    at = np.ceil(np.clip(np.nan_to_num(by) / highest, 0, 1) * _LEVELS)
+    found: list[Level] = []
+    for number in range(1, _LEVELS + 1):
+        rows = np.flatnonzero((at == number) & np.isfinite(by))
+        if len(rows) >= _FEWEST:
+            held = None if users is None else float(np.mean(users[rows]))
+            found.append(Level(rows, float(observed.load[rows].mean()), held))
+    return tuple(found)
+
+
+def means(levels: Sequence[Level], values: Values) -> Values:
+    """The mean of something in each level; NaN where a level has none."""
+    return np.array([_mean(values[one.rows]) for one in levels])
+
+
+class Users:
+    """How many users a load is. `proportional`: whether they are in proportion to it."""
+
+    unit: str = "users"
+    proportional: bool = True
+
+    def at(self, load: float) -> float:
+        """The users of a load; NaN where that is not known."""
+        raise NotImplementedError
+
+    def load_of(self, users: float, most: float) -> float:
+        """The load of so many users; infinite beyond `most`, unless they are in proportion."""
+        loads = np.linspace(0, most, 1000)
+        each = np.array([self.at(float(load)) for load in loads])
+        known = np.isfinite(each)
+        if not known.any() or users > float(each[known].max()):
+            top = self.at(most)
+            return users / top * most if self.proportional and top > 0 else float("inf")
+        return float(np.interp(users, np.maximum.accumulate(each[known]), loads[known]))
+
+
+@dataclass(frozen=True, eq=False)
+class ProfileUsers(Users):
+    """The users of a profile: each does `each` operations a second, or thinks for `think_s` before each.
+
+    With a time to think, response times (`response`, s, over the load) are part of the time of an operation.
+    """
+
+    each: float | None
+    think_s: float
+    response: Callable[[float], float]
+
+    def at(self, load: float) -> float:
+        """The users of a load."""
+        return load / self.each if self.each else load * (self.think_s + self.response(load))
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredUsers(Users):
+    """Users that were at work at levels of the load, and beyond them in proportion, if they were up to there."""
+
+    loads: Values
+    users: Values
+    proportional: bool
+    unit: str = "users"
+
+    @property
+    def highest(self) -> float:
+        """The most users that were at work."""
+        return float(self.users[-1])
+
+    def at(self, load: float) -> float:
+        """The users of a load; NaN beyond what was measured where they are not in proportion to it."""
+        if not np.isfinite(load):
+            return float("nan")
+        if load <= self.loads[-1]:
+            return float(np.interp(load, np.append(0, self.loads), np.append(0, self.users)))
+        return float(self.users[-1] / self.loads[-1] * load) if self.proportional else float("nan")
+
+
+def users_of(found: Sequence[Level], unit: str) -> MeasuredUsers | None:
+    """How many users a load is; None if they were not recorded or do not go with the load."""
+    known = sorted((one.load, one.users, len(one.rows)) for one in found if one.users and one.load > 0)
+    if len(known) < 3 or known[-1][0] < 1.2 * known[0][0]:
+        return None
+    loads, users, counts = (np.array(one, dtype=float) for one in zip(*known, strict=True))
+    if float(np.corrcoef(loads, users)[0, 1]) < 0.7:
+        return None
+    per_load = users / loads
+    lower, upper = float(np.median(per_load[: len(loads) // 2 + 1])), float(per_load[-1])
+    return MeasuredUsers(loads, isotonic(users, counts), max(lower, upper) <= _SAME_USERS * min(lower, upper), unit)
+
+
+def _varies(values: Values) -> bool:
+    known = values[np.isfinite(values)]
+    return len(known) > 0 and float(np.quantile(known, 0.95)) > 1.1 * max(float(np.quantile(known, 0.05)), 1e-9)
+
+
+def _mean(values: Values) -> float:
+    known = values[np.isfinite(values)]
+    return float(known.mean()) if len(known) else float("nan")

@@ -1,0 +1,273 @@
+"""What was measured of load, use and response times in the same parts of the time of one or more runs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from plimsoll.analysis.equal_parts import EqualParts
+from plimsoll.insights.capacity.operations import Operations, operations
+from plimsoll.insights.capacity.resources import Resource, resources
+from plimsoll.insights.response_times import response_times
+from plimsoll.model.errors import Unusable
+from plimsoll.model.log import Values
+from plimsoll.model.samples import Samples
+from plimsoll.model.times import SECOND
+from plimsoll.model.value_text import number
+from plimsoll.review.driver_clock import driver_clock
+from plimsoll.review.findings import Outcome
+from plimsoll.review.review import Review
+from plimsoll.rules.schema.signal import Signal
+
+_MOST = 120  # rows of a run: in shorter parts, requests are done in another one than the work for them
+_MOST_FINE = 1000
+_FEWEST = 12
+_VARIES = 0.2  # our choice: of the highest load, which the lowest must be below it
+_OBJECTIVE = "objective"
+MEAN = "client.response_time"
+_FEWEST_HIGHEST = 3  # rows
+
+
+@dataclass(frozen=True, eq=False)
+class Response:
+    """A response time in each row (s); `limit` is that of the objective, if there is one. `count`: requests/s."""
+
+    name: str
+    signal: Signal
+    times: Values
+    limit: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """Rows in order of time, run after run; NaN where something was not recorded.
+
+    Attributes:
+        title: What the operations are called together.
+        names: The operations; `rates` has their rates (a second), shape (rows, operations).
+        fine: The same in more and shorter rows, which tell operations apart that rise and fall together.
+        users: Users or connections at work; None if not recorded.
+        use: The use (%) of each resource.
+        step_s: The length of a row.
+    """
+
+    title: str
+    unit: str
+    names: tuple[str, ...]
+    rates: Values
+    fine: Values
+    users: Values | None
+    users_unit: str
+    of_driver: bool
+    resources: tuple[Resource, ...]
+    use: Mapping[tuple[str, str, str | None], Values]
+    responses: tuple[Response, ...]
+    in_flight: Values | None
+    step_s: float
+
+    @cached_property
+    def load(self) -> Values:
+        """All operations a second."""
+        return self.rates.sum(axis=1)
+
+    @cached_property
+    def highest(self) -> float:
+        """The highest measured load: the highest mean of rows in a row, as a single one may be higher by chance."""
+        width = max(_FEWEST_HIGHEST, len(self.load) // 20)
+        return float(np.convolve(self.load, np.full(width, 1 / width), mode="valid").max())
+
+    @cached_property
+    def mix(self) -> Values:
+        """The share of each operation under the upper half of the load."""
+        upper = self.load >= 0.5 * self.highest
+        total = self.rates[upper].sum(axis=0)
+        return total / total.sum()
+
+
+def observed(reviews: Sequence[Review], objectives: Mapping[str, float] | None = None) -> Observed:
+    """What was measured in one or more runs of the same system.
+
+    `objectives` are limits (s) of response times by their signal, besides those of the run.
+
+    Raises:
+        Unusable: No load or no use was recorded, or the load does not vary.
+    """
+    parts = [_of_run(review, objectives or {}) for review in reviews]
+    found = parts[0] if len(parts) == 1 else _joined(parts)
+    if found.highest <= 0:
+        raise Unusable(f"not known: nothing was done while the run was recorded ({found.title} stay at 0)")
+    if float(np.quantile(found.load, 0.05)) > (1 - _VARIES) * found.highest:
+        raise Unusable(
+            f"not known: the load does not vary ({found.title} from {number(float(found.load.min()))} to "
+            f"{number(float(found.load.max()))} {found.unit}), so what is used without load cannot be told from what "
+            "operations use; record a run whose load rises, or give a second run with another load"
+        )
+    return found
+
+
+def _of_run(review: Review, objectives: Mapping[str, float]) -> Observed:
+    name = review.run.name or ", ".join(review.hosts)
+    done = operations(review)
+    if done is None:
+        raise Unusable(
+            f"{name}: not known: no load was recorded; give the file of the load driver, too, or record a counter of "
+            r"requests, such as \Web Service(_Total)\Total Method Requests/sec"
+        )
+    used = resources(review)
+    if not used:
+        raise Unusable(
+            f"{name}: not known: no use of processors, disks or links was recorded; record "
+            r"\Processor(_Total)\% Processor Time, \PhysicalDisk(*)\% Idle Time and \Network Interface(*)"
+        )
+    return _Run(review, done, used, objectives).rows()
+
+
+class _Run:
+    """The rows of one run."""
+
+    def __init__(
+        self, review: Review, done: Operations, used: tuple[Resource, ...], objectives: Mapping[str, float]
+    ) -> None:
+        self._review, self._done, self._used, self._objectives = review, done, used, objectives
+        clock = driver_clock(review.signals) if done.of_driver else None
+        self._offset = clock.offset if clock and not clock.no_common_time else 0
+        every = [*done.rates.values(), *(one.samples for one in used)]
+        step = max(SECOND, *(one.interval or SECOND for one in every))
+        start = max(self._first(samples) for samples in done.rates.values())
+        start = max(start, min(int(one.samples.present.times[0]) for one in used))
+        end = min(self._last(samples) for samples in done.rates.values())
+        end = min(end, max(int(one.samples.present.times[-1]) for one in used))
+        whole = (end - start) // step
+        count = min(_MOST, whole)
+        if count < _FEWEST:
+            raise Unusable(
+                f"{review.run.name or 'the run'}: not known: load and use were recorded together for less than "
+                f"{_FEWEST} samples"
+            )
+        self._parts = EqualParts(start, end, int(count))
+        self._fine = EqualParts(start, end, int(min(_MOST_FINE, whole)))
+        self._step_s = (end - start) / count / SECOND
+
+    def rows(self) -> Observed:
+        done = self._done
+        rates, fine = self._rates(self._parts), self._rates(self._fine)
+        users = self._means(done.users, driver=True) if done.users else None
+        use = {one.key: self._means(one.samples, driver=False) for one in self._used}
+        flight = next(iter(self._review.signals.of("client.in_flight").values()), None)
+        in_flight = self._means(flight, driver=True) if flight else None
+        responses = tuple(self._responses())
+        kept = np.isfinite(rates).all(axis=1)
+        return Observed(
+            done.title,
+            done.unit,
+            tuple(done.rates),
+            rates[kept],
+            fine[np.isfinite(fine).all(axis=1)],
+            None if users is None else users[kept],
+            done.users_unit,
+            done.of_driver,
+            self._used,
+            {key: values[kept] for key, values in use.items()},
+            tuple(Response(one.name, one.signal, one.times[kept], one.limit) for one in responses),
+            None if in_flight is None else in_flight[kept],
+            self._step_s,
+        )
+
+    def _rates(self, parts: EqualParts) -> Values:
+        every = self._done.rates.values()
+        rates = np.column_stack([self._means(one, driver=True, parts=parts) for one in every])
+        some = np.isfinite(rates).any(axis=1, keepdims=True)
+        rates[np.isnan(rates) & some] = 0.0  # an operation that was not done
+        return rates
+
+    def _responses(self) -> list[Response]:
+        """Response times with an objective, else the one that tells most."""
+        review, found = self._review, list[Response]()
+        for one in review.findings:
+            rule = one.rule
+            signal = review.question.signals.get(rule.signal)
+            if one.pack.pack == _OBJECTIVE and one.outcome != Outcome.OFF and signal and signal.unit == "s":
+                every = list(review.signals.of(rule.signal).values())
+                if every:
+                    times = self._means(every[0], driver=self._done.of_driver)
+                    found.append(Response(rule.signal, signal, times, rule.healthy.limit))
+        for name, limit in self._objectives.items():
+            every = list(review.signals.of(name).values())
+            if not every:
+                raise Unusable(f"not known: {name}, of which an objective is given, was not recorded")
+            found = [one for one in found if one.name != name]
+            found.append(Response(name, review.question.signals[name], self._means(every[0], driver=True), limit))
+        if not found:
+            for name in response_times(review.question.signals):
+                every = list(review.signals.of(name).values())
+                signal = review.question.signals[name]
+                if len(every) == 1 and signal.unit in ("s", "ms"):
+                    scale = 1.0 if signal.unit == "s" else 1e-3
+                    times = scale * self._means(every[0], driver=name.startswith("client."))
+                    found.append(Response(name, signal, times, None))
+                    break
+        if all(one.name != MEAN for one in found):  # Little's law is of means
+            for one in review.signals.of(MEAN).values():
+                found.append(Response(MEAN, review.question.signals[MEAN], self._means(one, driver=True), None))
+        return found
+
+    def _means(self, samples: Samples, *, driver: bool, parts: EqualParts | None = None) -> Values:
+        if driver and self._offset and self._done.of_driver:
+            samples = Samples(samples.times + self._offset, samples.values)
+        return (parts or self._parts).means(samples)
+
+    def _first(self, samples: Samples) -> int:
+        return int(samples.present.times[0]) + self._offset
+
+    def _last(self, samples: Samples) -> int:
+        return int(samples.present.times[-1]) + self._offset
+
+
+def _joined(parts: Sequence[Observed]) -> Observed:
+    """Several runs as one; what one of them lacks is left out, operations that one does not do are at 0."""
+    first = parts[0]
+    if any((one.title, one.of_driver) != (first.title, first.of_driver) for one in parts[1:]):
+        raise Unusable(
+            "not known: the runs do not record the same load: "
+            + ", ".join(dict.fromkeys(", ".join(one.names) for one in parts))
+        )
+    names = tuple(dict.fromkeys(name for one in parts for name in one.names))
+    shared = [one for one in first.resources if all(one.key in other.use for other in parts)]
+    if not shared:
+        raise Unusable("not known: the runs have no resource in common whose use was recorded")
+    responses = [one for one in first.responses if all(_response(other, one.name) for other in parts)]
+    users = [one.users for one in parts if one.users is not None]
+    flights = [one.in_flight for one in parts if one.in_flight is not None]
+    return Observed(
+        first.title,
+        first.unit,
+        names,
+        np.vstack([_columns(one.rates, one, names) for one in parts]),
+        np.vstack([_columns(one.fine, one, names) for one in parts]),
+        np.concatenate(users) if len(users) == len(parts) else None,
+        first.users_unit,
+        first.of_driver,
+        tuple(shared),
+        {one.key: np.concatenate([other.use[one.key] for other in parts]) for one in shared},
+        tuple(
+            Response(
+                one.name,
+                one.signal,
+                np.concatenate([found.times for other in parts if (found := _response(other, one.name))]),
+                one.limit,
+            )
+            for one in responses
+        ),
+        np.concatenate(flights) if len(flights) == len(parts) else None,
+        float(np.mean([one.step_s for one in parts])),
+    )
+
+
+def _response(of: Observed, name: str) -> Response | None:
+    return next((one for one in of.responses if one.name == name), None)
+
+
+def _columns(rates: Values, one: Observed, names: Sequence[str]) -> Values:
+    none = np.zeros(len(rates))
+    return np.column_stack([rates[:, one.names.index(name)] if name in one.names else none for name in names])

@@ -1,0 +1,177 @@
+"""A profile of users, as its YAML file writes it. Field names here are the names in the files (docs/capacity.md)."""
+
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+
+from plimsoll.model.errors import Unusable
+from plimsoll.model.times import SECOND, parse_duration
+from plimsoll.model.user_files import read as read_file
+from plimsoll.rules.schema.field_types import Strict
+from plimsoll.rules.schema.strict_yaml import read, suggest, validate
+
+FOLDER = Path(__file__).parent
+_STEPS = 50  # of a range in which a curve is checked
+
+
+def _seconds(value: object) -> object:
+    return parse_duration(value) / SECOND if isinstance(value, str) else value
+
+
+Seconds = Annotated[float, BeforeValidator(_seconds), Field(gt=0)]
+Amount = Annotated[float, Field(ge=0)]
+
+
+class Cost(Strict):
+    """What one operation demands: `constant + per_user * users + per_rate * rate + per_rate_squared * rate²`.
+
+    `rate` is how many of it are done in a second. A single number is a constant.
+    """
+
+    constant: float = 0.0
+    per_user: float = 0.0
+    per_rate: float = 0.0
+    per_rate_squared: float = 0.0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_number(cls, value: object) -> object:
+        return {"constant": value} if isinstance(value, int | float) else value
+
+    def of(self, users: float, rate: float) -> float:
+        """The demand of one operation."""
+        return self.constant + self.per_user * users + self.per_rate * rate + self.per_rate_squared * rate**2
+
+
+class DocumentedResource(Strict):
+    """What is used of a resource: `idle + per_user * users`, and the rate of each operation times its cost.
+
+    `total` is what there is of it; `limit` how much may be used; `for_users` the users per connection or record.
+    """
+
+    title: str
+    unit: str
+    idle: Amount = 0.0
+    per_user: Amount = 0.0
+    total: float | None = None
+    limit: float | None = None
+    limit_from: str = ""
+    demands: Mapping[str, Cost] = {}
+
+    def use(self, users: float, rates: Mapping[str, float]) -> float:
+        """The use at a number of users, whose operations have these rates (a second)."""
+        each = (rates[name] * cost.of(users, rates[name]) for name, cost in self.demands.items())
+        return self.idle + self.per_user * users + sum(each)
+
+
+class Measured(Strict):
+    """The most of an operation that was measured, at several numbers of users: (users, operations a second)."""
+
+    operation: str
+    at: tuple[tuple[float, float], ...] = Field(min_length=2)
+
+
+class Documented(Strict):
+    """The costs that a document gives for one kind of server.
+
+    `most`: the highest rate (a second) at which an operation was measured, or could be done, and `most_because` why.
+    """
+
+    resources: dict[str, DocumentedResource] = Field(min_length=1)
+    most: Mapping[str, float] = {}
+    most_because: Mapping[str, str] = {}
+    throughput: Measured | None = None
+
+    @model_validator(mode="after")
+    def _rising(self) -> "Documented":
+        """A fitted curve that falls within its range gives two answers; some that were printed do."""
+        for resource in self.resources.values():
+            for name, cost in resource.demands.items():
+                most = self.most.get(name, 0.0)
+                uses = [at / _STEPS * most * cost.of(0, at / _STEPS * most) for at in range(_STEPS + 1)]
+                if any(after < before for before, after in pairwise(uses)):
+                    raise ValueError(f'the cost of "{name}" falls while its rate rises to {most:g} a second')
+        return self
+
+
+class Profile(Strict):
+    """What users do: either so many operations in a session, or shares of operations with a time to think before each.
+
+    `costs` are for systems that a document measured; otherwise the demands are those of a run.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    title: str
+    document: str = ""
+    users: Annotated[float, Field(gt=0)] | None = None
+    session: Seconds | None = None
+    think_time: Seconds | None = None
+    operations: dict[str, Amount] = Field(min_length=1)
+    costs: Mapping[str, Documented] = {}
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> "Profile":
+        if (self.session is None) == (self.think_time is None):
+            raise ValueError("give session (operations are counts in it) or think_time (operations are shares)")
+        if not sum(self.operations.values()):
+            raise ValueError("operations are all 0")
+        for variant in self.costs.values():
+            named = {name for one in variant.resources.values() for name in one.demands} | set(variant.most)
+            named |= {variant.throughput.operation} if variant.throughput else set()
+            if strange := named - set(self.operations):
+                raise ValueError(f'costs name "{min(strange)}", which is none of the operations')
+        if self.costs and self.session is None:
+            raise ValueError("costs need session")
+        return self
+
+    @property
+    def kind(self) -> Literal["session", "think time"]:
+        """How often users do something: so often in a session, or after each time to think."""
+        return "session" if self.session is not None else "think time"
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """The share of each operation of all."""
+        total = sum(self.operations.values())
+        return {name: count / total for name, count in self.operations.items()}
+
+    @property
+    def each_second(self) -> dict[str, float]:
+        """How often a second one user does each operation; empty for a time to think."""
+        return {name: count / self.session for name, count in self.operations.items()} if self.session else {}
+
+
+def shipped() -> dict[str, Path]:
+    """The shipped profiles by name."""
+    return {path.stem: path for path in sorted(FOLDER.glob("*.yaml"))}
+
+
+def load_profile(named: str) -> tuple[Profile, str]:
+    """A profile and the variant of its costs: `profile.yaml`, or a shipped `membership-directory/4`.
+
+    The variant is empty where the profile has no costs; by default it is the first.
+
+    Raises:
+        Unusable: The file is not there or no profile, or has no such variant.
+    """
+    known = shipped()
+    name, _, variant = named.partition("/")
+    path = Path(named)
+    if name in known and not path.is_file():
+        path = known[name]
+    else:
+        variant = ""
+        if not path.is_file() and not path.exists() and path.suffix not in (".yaml", ".yml"):
+            raise Unusable(
+                f"{named}: is neither a file nor a shipped profile ({', '.join(known)}){suggest(name, list(known))}"
+            )
+    profile = validate(read(str(path), read_file(path)), Profile)
+    if variant and variant not in profile.costs:
+        raise Unusable(
+            f"{named}: {name} has no such variant; it has {', '.join(f'{name}/{one}' for one in profile.costs)}"
+        )
+    return profile, variant or next(iter(profile.costs), "")

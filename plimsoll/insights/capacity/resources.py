@@ -1,0 +1,144 @@
+"""The use of each resource of a run, and the limit up to which it may be used."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from plimsoll.insights.limits.measured import Bound, Measured, document_of
+from plimsoll.model.host_key import host_key
+from plimsoll.model.samples import Samples
+from plimsoll.model.series import LOAD_DRIVER
+from plimsoll.review.review import Review
+from plimsoll.review.sentences import limit_of
+from plimsoll.rules.subjects import Subject, is_total
+
+_ALONE = 1.25  # our choice: times as busy as the processors of a host on average, a single one is a resource of its own
+_INVENTED = 110  # %, as the rules: adapters of virtual machines invent a speed
+_IDLE = "disk.idle"
+_DISK = "windows-disk-idle"  # the limit of what a disk may be used, where no rule for it was judged
+_LINKS = ("network.sent_utilization", "network.received_utilization")
+
+
+@dataclass(frozen=True, eq=False)
+class Resource:
+    """The use of a resource in % of what it can do.
+
+    Attributes:
+        signal: The signal it was recorded as.
+        title: Its name in words.
+        limit: The use (%) up to which it may be loaded.
+        document: Where that limit is from.
+        processors: How many processors the host has, for those; None if that is not known, and for others.
+        total: What it can do: bytes/s of a link; None where that is not known.
+        clock_mhz: The clock of the processors; None if it is not known, and for others.
+    """
+
+    signal: str
+    title: str
+    subject: Subject
+    limit: float
+    document: str
+    samples: Samples
+    processors: float | None = None
+    total: float | None = None
+    clock_mhz: float | None = None
+
+    @property
+    def key(self) -> tuple[str, str, str | None]:
+        """The same resource in another run has the same key."""
+        return (self.signal, *self.subject.key)
+
+
+def resources(review: Review) -> tuple[Resource, ...]:
+    """The resources whose use was recorded and has a limit."""
+    measured = Measured(review)
+    drivers = {host_key(one.host) for log in review.logs for one in log.series if one.measurement in LOAD_DRIVER}
+    hosts = [host for host in review.hosts if host_key(host) not in drivers or review.signals.on("cpu.busy", host)]
+    kinds = (_processors, _disks, _links)
+    return tuple(one for host in hosts for kind in kinds for one in kind(measured, host))
+
+
+def _processors(measured: Measured, host: str) -> Iterator[Resource]:
+    signals, number = measured.review.signals, measured.review.facts.known(Subject(host), "processors")
+    for subject, samples in signals.on("cpu.busy", host).items():
+        bound = _first_limit(measured, "cpu.busy", subject)
+        if bound is not None:
+            yield _resource(measured, "cpu.busy", subject, samples, bound.limit, bound.document, number)
+    each = {one: samples for one, samples in signals.on("cpu.processor_busy", host).items() if not _total(one)}
+    means = {one: float(samples.present.values.mean()) for one, samples in each.items()}
+    if len(means) > 1:
+        busiest = max(means, key=lambda one: means[one])
+        bound = _first_limit(measured, "cpu.processor_busy", busiest)
+        if bound is not None and means[busiest] >= _ALONE * float(np.mean(list(means.values()))):
+            yield _resource(measured, "cpu.processor_busy", busiest, each[busiest], bound.limit, bound.document, 1.0)
+
+
+def _disks(measured: Measured, host: str) -> Iterator[Resource]:
+    signals = measured.review.signals
+    idle = signals.on(_IDLE, host)
+    for subject, samples in idle.items():
+        if not _total(subject):
+            bound = _first_limit(measured, _IDLE, subject) or measured.documented(_DISK, subject)
+            busy = Samples(samples.times, 100 - samples.values)
+            yield _resource(measured, "disk.busy", subject, busy, 100 - bound.limit, bound.document)
+    for subject, samples in signals.on("disk.busy", host).items():
+        if subject in idle or _total(subject) or float(np.nanmax(samples.values)) > 100:
+            continue  # beyond 100 % it adds up overlapping requests, and is no share of time
+        bound = _first_limit(measured, "disk.busy", subject)
+        if bound is not None:
+            yield _resource(measured, "disk.busy", subject, samples, bound.limit, bound.document)
+
+
+def _links(measured: Measured, host: str) -> Iterator[Resource]:
+    signals = measured.review.signals
+    for name in _LINKS:
+        for subject, samples in signals.on(name, host).items():
+            bound = _first_limit(measured, name, subject)
+            highest = float(samples.present.values.max())
+            percent = signals.on("network.link_percent", host).get(subject)
+            if bound is not None and 0 < highest <= _INVENTED:
+                total = 100 * float(np.median(percent.present.values)) if percent is not None else None
+                yield _resource(measured, name, subject, samples, bound.limit, bound.document, total=total)
+
+
+def _first_limit(measured: Measured, signal: str, subject: Subject) -> Bound | None:
+    """The limit that is crossed first as the load grows, of the rules that the verdict on the run depends on.
+
+    Where none was judged, it is the bound from which the signal is near its capacity.
+    """
+    judged = [
+        (limit_of(one), one.rule)
+        for one in measured.review.findings
+        if one.rule.signal == signal
+        and one.severe
+        and one.track is not None
+        and not one.superseded_by
+        and not one.rule.and_
+        and one.subject is not None
+        and one.subject.key in (subject.key, Subject(subject.host).key)
+    ]
+    if not judged:
+        return measured.bound(signal, subject)
+    strictest = max if judged[0][0].worse == "lower" else min
+    healthy, rule = strictest(judged, key=lambda one: one[0].limit)
+    return Bound(healthy.limit, document_of(rule))
+
+
+def _resource(
+    measured: Measured,
+    signal: str,
+    subject: Subject,
+    samples: Samples,
+    limit: float,
+    document: str,
+    processors: float | None = None,
+    total: float | None = None,
+) -> Resource:
+    title = measured.review.question.signals[signal].title
+    clock = measured.review.facts.known(Subject(subject.host), "clock_mhz") if processors else None
+    return Resource(signal, title, subject, limit, document, samples, processors, total, clock)
+
+
+def _total(subject: Subject) -> bool:
+    return is_total(subject.instance or "")

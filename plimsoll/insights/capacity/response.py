@@ -1,0 +1,167 @@
+"""Response time as a function of the load: queues at the resources, fitted to what was measured."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plimsoll.analysis.capacity.queueing import isotonic, rising, stretch, stretch_of_users
+from plimsoll.insights.capacity.levels import Level, means
+from plimsoll.insights.capacity.observed import Response
+from plimsoll.insights.capacity.saturation import Saturation
+from plimsoll.model.log import Values
+
+_FULL = 0.97  # a queue nearer to its end is bounded by the users, which the formula does not know
+_GOOD = 0.2  # our choice: the median deviation from what was measured, beyond which nothing is projected
+_SERVERS = (1, 2, 4, 8, 16, 32, 64)  # of a limit inside the software
+_REPLICATES = 60
+_TABLE = 61  # loads
+
+
+@dataclass(frozen=True)
+class Station:
+    """Where requests may wait: how busy it is at a load (0 to 1), its servers, and the service of a request (s).
+
+    `users` are those of a load (up to `most`), where they wait for an answer before they ask again.
+    """
+
+    busy: Callable[[Values], Values]
+    servers: int
+    service_s: float
+    users: Callable[[float], float] | None = None
+    most: float = 0.0
+
+    def waiting(self, loads: Values) -> Values:
+        """How long requests wait (s), by the formula."""
+        if self.users is None:
+            return self.service_s * stretch(self.servers, self.busy(loads))
+        known, waits = self._of_users
+        return self.service_s * np.interp(loads, known, waits)
+
+    @cached_property
+    def _of_users(self) -> tuple[Values, Values]:
+        """Loads, and how long requests wait at them (in service times) for the users of each."""
+        assert self.users is not None
+        loads = np.linspace(0, self.most, _TABLE)
+        busy = self.busy(loads).tolist()
+        waits = [
+            stretch_of_users(self.servers, one, self.users(load)) if load else 0.0
+            for one, load in zip(busy, loads.tolist(), strict=True)
+        ]
+        return loads, np.maximum.accumulate(np.array(waits))
+
+
+@dataclass(frozen=True, eq=False)
+class ResponseCurve:
+    """A response time (s) over the load.
+
+    `stations` are groups whose waiting has one weight each, `resources` those of resources. `off` is the median
+    deviation of the model from what was measured.
+    """
+
+    response: Response
+    loads: Values
+    measured: Values
+    stations: tuple[tuple[Station, ...], ...]
+    weights: Values
+    off: float
+    resources: tuple[Station, ...]
+
+    def at(self, loads: Values) -> Values:
+        """The response time at loads: as measured where it was, never falling; the model beyond; NaN if it is poor."""
+        model = self.model(loads)
+        inside = np.interp(loads, self.loads, self.measured)
+        if self.off > _GOOD:
+            beyond = np.full(len(loads), np.nan)
+        else:
+            beyond = model * float(self.measured[-1] / self.model(self.loads[-1:])[0])
+        return np.where(loads <= self.loads[-1], inside, np.maximum(beyond, self.measured[-1]))
+
+    def model(self, loads: Values) -> Values:
+        """What the queues give."""
+        found = np.full(len(loads), float(self.weights[0]))
+        for some, weight in zip(self.stations, self.weights[1:], strict=True):
+            found = found + weight * _waiting(some, loads)
+        return found
+
+
+def response_curve(
+    response: Response, levels: Sequence[Level], stations: Sequence[Station], limit: Saturation | None
+) -> ResponseCurve | None:
+    """The response time over the load; None if too few levels have it."""
+    return _curve(response, levels, means(levels, response.times), stations, limit)
+
+
+def longest_load(
+    curve: ResponseCurve, levels: Sequence[Level], limit: Saturation | None, most: float
+) -> tuple[float, float, float] | None:
+    """The load up to which the response time keeps its objective, with its interval; None without an objective.
+
+    Infinite where the objective is kept up to `most` or it is not known from where on it is not.
+    """
+    if curve.response.limit is None:
+        return None
+    rng = np.random.default_rng(0)
+    found = [_reaches(curve, most)]
+    for _ in range(_REPLICATES):
+        drawn = [_Drawn(one, one.rows[rng.integers(len(one.rows), size=len(one.rows))]) for one in levels]
+        times = np.array([float(np.nanmean(curve.response.times[one.rows])) for one in drawn])
+        other = _curve(curve.response, levels, times, curve.resources, limit)
+        found.append(_reaches(other, most) if other else np.inf)
+    low, high = np.quantile(found[1:], [0.025, 0.975], method="nearest").tolist()
+    return found[0], min(low, found[0]), max(high, found[0])
+
+
+@dataclass(frozen=True, eq=False)
+class _Drawn:
+    level: Level
+    rows: NDArray[np.intp]
+
+
+def _reaches(curve: ResponseCurve, most: float) -> float:
+    loads = np.linspace(curve.loads[0], most, 400)
+    beyond = np.flatnonzero(curve.at(loads) > (curve.response.limit or np.inf))
+    if not len(beyond):
+        return float("inf")
+    return float(loads[max(int(beyond[0]) - 1, 0)])
+
+
+def _curve(
+    response: Response, levels: Sequence[Level], times: Values, stations: Sequence[Station], limit: Saturation | None
+) -> ResponseCurve | None:
+    loads, counts = np.array([one.load for one in levels]), np.array([float(len(one.rows)) for one in levels])
+    order = np.argsort(loads)
+    order = order[np.isfinite(times[order]) & (times[order] > 0)]
+    if len(order) < 3:
+        return None
+    loads, times, counts = loads[order], times[order], counts[order]
+    best: ResponseCurve | None = None
+    steady = isotonic(times, counts)
+    for chosen in _candidates(stations, limit):
+        every = [one for some in chosen for one in some]
+        busy = np.array([one.busy(loads) for one in every]) if every else np.zeros((1, len(loads)))
+        used = (busy < _FULL).all(axis=0)
+        if used.sum() < 3:
+            continue
+        waits = [_waiting(some, loads) for some in chosen]
+        weights = rising([one[used] for one in waits], times[used], counts[used])
+        model = weights[0] + sum((w * one for w, one in zip(weights[1:], waits, strict=True)), np.zeros(len(loads)))
+        off = float(np.median(np.abs(model[used] / times[used] - 1)))
+        if best is None or off < best.off:
+            best = ResponseCurve(response, loads, steady, chosen, weights, off, tuple(stations))
+    return best or ResponseCurve(response, loads, steady, (), np.array([float(times[0])]), 1.0, tuple(stations))
+
+
+def _candidates(stations: Sequence[Station], limit: Saturation | None) -> list[tuple[tuple[Station, ...], ...]]:
+    """The stations that may make requests wait; a limit inside the software has servers that nobody knows."""
+    apart = tuple((one,) for one in stations)
+    if limit is None or limit.by_resource:
+        return [apart]
+    top = limit.load
+    return [(*apart, (Station(lambda loads: loads / top, servers, servers / top),)) for servers in _SERVERS]
+
+
+def _waiting(stations: Sequence[Station], loads: Values) -> Values:
+    return sum((one.waiting(loads) for one in stations), np.zeros(len(loads)))

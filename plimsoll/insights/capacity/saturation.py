@@ -1,0 +1,78 @@
+"""Whether throughput stopped to rise with what was asked for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from plimsoll.insights.capacity.levels import Level, means
+from plimsoll.insights.capacity.observed import Observed
+from plimsoll.insights.limits.find import Limit
+from plimsoll.model.log import Values
+
+# Our choices.
+_FLAT = 0.97  # of the highest throughput: what reaches it has not risen since
+_MORE = 1.15  # times the users or requests in flight of the first such level: throughput had reason to rise
+_LITTLE = 0.8  # of the highest throughput: below, each user is served as without others
+_ALIKE = 1.5  # times the fewest connections for one operation a second that the most may be
+_NEAR = 0.9  # of its limit: a resource as near as that may be what limits
+
+
+@dataclass(frozen=True)
+class Saturation:
+    """Throughput that does not rise with the load that is asked for.
+
+    Attributes:
+        load: The highest throughput (operations a second).
+        users: The users from which on it does not rise; None where requests in flight tell, or nothing does.
+        by_resource: Whether a resource was at its limit then, or near: else the limit is not among what was recorded.
+        sure: Whether the figures leave no other explanation.
+    """
+
+    load: float
+    users: float | None
+    by_resource: bool
+    sure: bool = True
+
+
+def queues_inside(limits: Sequence[Limit], highest: float) -> Saturation | None:
+    """A queue inside the software at the highest load that was measured, where counters of it show one."""
+    if any(one.kind == "queue" for one in limits):
+        return Saturation(highest, None, by_resource=False, sure=False)
+    return None
+
+
+def saturation(observed: Observed, found: Sequence[Level]) -> Saturation | None:
+    """Whether throughput stops to rise; None if it does not, or if nothing tells what was asked for."""
+    by_users = all(one.users is not None for one in found)
+    if by_users:
+        asked = np.array([one.users or 0.0 for one in found])
+    elif observed.in_flight is not None:
+        asked = means(found, observed.in_flight)
+    else:
+        return None
+    if len(found) < 4 or not np.isfinite(asked).all():
+        return None
+    order = np.argsort(asked)
+    asked, done = asked[order], np.array([one.load for one in found])[order]
+    most = float(np.sort(done)[-2:].mean())
+    flat = np.flatnonzero(done >= _FLAT * most)
+    first = int(flat[0])
+    rest = done[first:]
+    if first < 1 or len(rest) < 2 or asked[-1] < _MORE * asked[first] or float(rest[-1]) > most / _FLAT:
+        return None
+    alone = done < _LITTLE * most
+    if not observed.of_driver and not _goes_with(asked[alone], done[alone]):
+        return None  # connections may grow for another reason than work, such as clients that never close them
+    users = float(np.median(asked[alone] / done[alone])) * most if by_users and alone.any() else None
+    rows = np.concatenate([found[int(at)].rows for at in order[first:]])
+    near = [float(np.nanmean(observed.use[one.key][rows])) >= _NEAR * one.limit for one in observed.resources]
+    return Saturation(most, users, any(near))
+
+
+def _goes_with(asked: Values, done: Values) -> bool:
+    """Whether connections and what is done rise in proportion while there are few of them."""
+    if len(asked) < 2 or asked.max() < _MORE * asked.min():
+        return False
+    each = asked / np.maximum(done, 1e-12)
+    return float(each.max()) <= _ALIKE * float(each.min())

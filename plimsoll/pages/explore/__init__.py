@@ -1,0 +1,1 @@
+"""The page Explore: any series of any host, several on one chart."""

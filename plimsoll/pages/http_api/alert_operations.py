@@ -1,0 +1,279 @@
+"""Operations on alerts: incidents, alerts and their histories, acknowledgements, silences, notes."""
+
+import time
+from collections.abc import Sequence
+from http import HTTPStatus
+from math import isfinite
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from plimsoll.alerting.book import actions, history, notes, search, silences
+from plimsoll.alerting.book.record import Alert
+from plimsoll.alerting.book.silences import Silence
+from plimsoll.alerting.causes import cause
+from plimsoll.alerting.incidents import incidents as grouped
+from plimsoll.model.errors import Unusable
+from plimsoll.model.times import Zone, iso, parse_duration
+from plimsoll.notify.alerts_document import AlertPart, SilencePart, alert_part, silence_part
+from plimsoll.pages.http_api.operation import (
+    MOST_AT_ONCE,
+    Body,
+    Call,
+    Nothing,
+    Operation,
+    Page,
+    PageQuery,
+    Query,
+    Refused,
+    after,
+)
+from plimsoll.pages.http_api.ranges import RangeQuery, instant
+from plimsoll.rules.schema.field_types import Severity
+from plimsoll.rules.severity import SEVERITIES
+from plimsoll.up.watched import Watched
+
+_NOBODY = "a program"
+_UTC = Zone.parse("UTC")
+
+
+class IncidentPart(BaseModel):
+    """The alerts that fire on one host for one cause."""
+
+    host: str
+    severity: Severity
+    cause: str = Field(description="What is wrong, in a sentence.")
+    alerts: Sequence[AlertPart] = Field(description="The gravest first.")
+
+
+class EventPart(BaseModel):
+    """What happened to an alert."""
+
+    at: str = Field(description="Of which evaluation.")
+    recorded_at: str
+    what: str
+    value: float | None
+    note: str
+
+
+class AlertHistory(BaseModel):
+    """An alert, and what happened to it."""
+
+    alert: AlertPart
+    events: Sequence[EventPart] = Field(description=f"The last {MOST_AT_ONCE:,}.")
+
+
+class NotePart(BaseModel):
+    """A note on the time axis of charts."""
+
+    id: int
+    at: str
+    text: str
+    host: str = Field(description="Empty where it concerns all.")
+    who: str
+
+
+class IncidentsQuery(PageQuery):
+    """Which incidents."""
+
+    host: str = Field(default="", max_length=300, description="Only those of this host.")
+    severity: Severity | None = Field(default=None, description="Only those of this severity.")
+
+
+class AlertsQuery(RangeQuery, PageQuery):
+    """Which alerts; the range counts for those that have ended."""
+
+    state: Literal["firing", "ended"] = Field(default="firing", description="Those that fire, or that have ended.")
+    severity: Severity | None = Field(default=None, description="Only those of this severity.")
+    host: str = Field(default="*", max_length=300, description="The host; * is any text.")
+    rule: str = Field(default="*", max_length=300, description="The rule; * is any text.")
+
+
+class SilencesQuery(PageQuery):
+    """Which silences."""
+
+    state: Literal["active", "planned"] = Field(default="active", description="Those that hold, or that begin later.")
+
+
+class NotesQuery(RangeQuery, PageQuery):
+    """Which notes."""
+
+
+class Acknowledgement(Body):
+    """Who looks after an alert. Its notifications are not repeated any more."""
+
+    who: str = Field(default=_NOBODY, max_length=actions.LONGEST_NAME)
+    note: str = Field(default="", max_length=actions.LONGEST_TEXT)
+
+
+class NewSilence(Body):
+    """A silence to begin."""
+
+    rule: str = Field(max_length=actions.LONGEST_NAME, description="A pattern; * is any text.")
+    host: str = Field(default="*", max_length=actions.LONGEST_NAME, description="A pattern.")
+    instance: str = Field(default="*", max_length=actions.LONGEST_NAME, description="A pattern.")
+    length: str = Field(max_length=40, description="For how long: 30m, 2h; at most 30 days.")
+    start: str = Field(default="now", max_length=40, description="When it begins.")
+    reason: str = Field(max_length=actions.LONGEST_TEXT)
+    who: str = Field(default=_NOBODY, max_length=actions.LONGEST_NAME)
+
+
+class NewNote(Body):
+    """A note to add."""
+
+    text: str = Field(max_length=notes.LONGEST, description="Such as: deployed 4.2.")
+    at: str = Field(default="now", max_length=40)
+    host: str = Field(default="", max_length=notes.LONGEST, description="Empty: it concerns all.")
+    who: str = Field(default=_NOBODY, max_length=notes.LONGEST)
+
+
+def operations(watched: Watched) -> list[Operation[Any, Any]]:
+    """The operations."""
+    made = _Alerts(watched)
+    alert = {"id": "The id of the alert."}
+    silence, note = {"id": "The id of the silence."}, {"id": "The id of the note."}
+    acked = "Acknowledge an alert that fires; the answer is the alert as it is then"
+    return [
+        Operation(
+            "GET", "/incidents", "incidents", "Incidents that are open, the gravest first", Page[IncidentPart],
+            made.incidents, IncidentsQuery, Nothing,
+        ),
+        Operation("GET", "/alerts", "alerts", "Alerts", Page[AlertPart], made.alerts, AlertsQuery, Nothing),
+        Operation(
+            "GET", "/alerts/{id:number}", "alert", "One alert and its history", AlertHistory, made.alert, Query,
+            Nothing, path_names=alert,
+        ),
+        Operation(
+            "POST", "/alerts/{id:number}/acknowledgement", "acknowledge", acked, AlertPart, made.acknowledge, Query,
+            Acknowledgement, path_names=alert,
+        ),
+        Operation(
+            "GET", "/silences", "silences", "Silences", Page[SilencePart], made.silences, SilencesQuery, Nothing
+        ),
+        Operation(
+            "POST", "/silences", "silence", "Begin a silence", SilencePart, made.silence, Query, NewSilence,
+            HTTPStatus.CREATED,
+        ),
+        Operation(
+            "DELETE", "/silences/{id:number}", "end_silence", "End a silence, or take back a planned one", SilencePart,
+            made.end_silence, Query, Nothing, path_names=silence,
+        ),
+        Operation("GET", "/notes", "notes", "Notes of a time", Page[NotePart], made.notes, NotesQuery, Nothing),
+        Operation(
+            "POST", "/notes", "note", "Add a note", NotePart, made.note, Query, NewNote, HTTPStatus.CREATED
+        ),
+        Operation(
+            "DELETE", "/notes/{id:number}", "remove_note", "Remove a note", NotePart, made.remove_note, Query, Nothing,
+            path_names=note,
+        ),
+    ]  # fmt: skip
+
+
+class _Alerts:
+    def __init__(self, watched: Watched) -> None:
+        self._watched = watched
+        self._file = watched.file
+
+    def incidents(self, call: Call[IncidentsQuery, Nothing]) -> Page[IncidentPart]:
+        query, now = call.query, time.time_ns()
+        held, host = silences.active(self._file, now), query.host.casefold()
+        every = [
+            one
+            for one in grouped(history.firing(self._file))
+            if (not host or one.worst.host.casefold() == host) and query.severity in (None, one.severity)
+        ]
+        return Page[IncidentPart].of(
+            every,
+            query,
+            lambda one: IncidentPart(
+                host=one.worst.host,
+                severity=one.severity,
+                cause=cause(one.worst),
+                alerts=[self._part(alert, held, now) for alert in one.alerts],
+            ),
+        )
+
+    def alerts(self, call: Call[AlertsQuery, Nothing]) -> Page[AlertPart]:
+        query, now = call.query, time.time_ns()
+        severities = (query.severity,) if query.severity else SEVERITIES
+        if query.state == "firing":
+            found = search.firing(
+                self._file, severities, query.offset, query.limit, host=query.host, rule=query.rule, exact=True
+            )
+        else:
+            start, end = query.range(now)
+            wanted = search.Wanted(start, end, severities, query.host, query.rule)
+            found = search.ended(self._file, wanted, query.offset, query.limit, exact=True)
+        held = silences.active(self._file, now)
+        items = [self._part(one, held, now) for one in found.alerts]
+        return Page[AlertPart](items=items, total=found.total, next=after(query, len(items), found.total))
+
+    def alert(self, call: Call[Query, Nothing]) -> AlertHistory:
+        number, now = call.name("id"), time.time_ns()
+        found = history.alert(self._file, number)
+        if found is None:
+            error = f"there is no alert {number}"
+            raise Refused(HTTPStatus.NOT_FOUND, error, "id", "alerts are kept for 400 days after they ended")
+        events = history.events(self._file, number)[-MOST_AT_ONCE:]
+        return AlertHistory(
+            alert=self._part(found, silences.active(self._file, now), now),
+            events=[
+                EventPart(
+                    at=iso(one.at),
+                    recorded_at=iso(one.recorded_at),
+                    what=one.what,
+                    value=one.value if one.value is not None and isfinite(one.value) else None,
+                    note=one.note,
+                )
+                for one in events
+            ],
+        )
+
+    def acknowledge(self, call: Call[Query, Acknowledgement]) -> AlertPart:
+        now, number = time.time_ns(), call.name("id")
+        self.alert(Call(call.request, Query(), Nothing()))  # 404 if there is none
+        done = actions.acknowledge(self._file, number, call.body.who or _NOBODY, call.body.note, now)
+        return self._part(done, silences.active(self._file, now), now)
+
+    def silences(self, call: Call[SilencesQuery, Nothing]) -> Page[SilencePart]:
+        found = silences.active if call.query.state == "active" else silences.planned
+        return Page[SilencePart].of(found(self._file, time.time_ns()), call.query, silence_part)
+
+    def silence(self, call: Call[Query, NewSilence]) -> SilencePart:
+        body, now = call.body, time.time_ns()
+        start = None if body.start == "now" else instant(body.start, now, "start")
+        try:
+            length = parse_duration(body.length)
+        except ValueError as error:
+            raise Unusable(f"length: {error}") from None
+        who = body.who or _NOBODY
+        return silence_part(
+            actions.silence(self._file, body.rule, body.host, body.instance, length, body.reason, who, now, start)
+        )
+
+    def end_silence(self, call: Call[Query, Nothing]) -> SilencePart:
+        try:
+            return silence_part(silences.end(self._file, call.name("id"), time.time_ns()))
+        except Unusable as error:
+            raise Refused(HTTPStatus.NOT_FOUND, str(error), "id", "GET /api/v1/silences lists them") from None
+
+    def notes(self, call: Call[NotesQuery, Nothing]) -> Page[NotePart]:
+        return Page[NotePart].of(notes.between(self._file, *call.query.range(time.time_ns())), call.query, _note)
+
+    def note(self, call: Call[Query, NewNote]) -> NotePart:
+        body = call.body
+        at = instant(body.at, time.time_ns(), "at")
+        return _note(notes.add(self._file, at, body.text, body.host, body.who or _NOBODY))
+
+    def remove_note(self, call: Call[Query, Nothing]) -> NotePart:
+        try:
+            return _note(notes.remove(self._file, call.name("id")))
+        except Unusable as error:
+            raise Refused(HTTPStatus.NOT_FOUND, str(error), "id", "GET /api/v1/notes lists them") from None
+
+    def _part(self, one: Alert, held: Sequence[Silence], now: int) -> AlertPart:
+        return alert_part(one, held, _UTC, now)
+
+
+def _note(one: notes.Note) -> NotePart:
+    return NotePart(id=one.id, at=iso(one.at), text=one.text, host=one.host, who=one.who)

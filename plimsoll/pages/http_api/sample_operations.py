@@ -1,0 +1,167 @@
+"""Operations on samples: which series there are, and their values, raw or in buckets."""
+
+import time
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+from starlette.responses import Response
+
+from plimsoll.model.errors import Unusable
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND, parse_duration
+from plimsoll.pages.charts.chart_spec import Spec
+from plimsoll.pages.charts.hosts_in_range import Scenes
+from plimsoll.pages.http_api import sample_formats
+from plimsoll.pages.http_api.operation import Call, Nothing, Operation, Page, PageQuery, Refused
+from plimsoll.pages.http_api.ranges import RangeQuery
+from plimsoll.pages.http_api.sample_formats import SamplesPart
+from plimsoll.pages.http_api.sample_values import MOST_LINES, Line, of_series, of_signals
+from plimsoll.up.watched import Watched
+
+_FORMATS = Literal["json", "csv", "arrow"]
+
+
+class SeriesPart(BaseModel):
+    """A series as it was sent."""
+
+    host: str
+    measurement: str
+    tags: dict[str, str]
+    field: str
+
+
+class SeriesQuery(RangeQuery, PageQuery):
+    """Which series: those with a sample in the range."""
+
+    host: Sequence[str] = Field(default=(), max_length=50, description="Only of this host; may be repeated.")
+    text: str = Field(default="", max_length=300, description="Only those whose names have all these words.")
+
+
+class SamplesQuery(RangeQuery):
+    """Which samples: of a signal, or of a measurement's field as it was sent."""
+
+    signal: str = Field(default="", max_length=300, description="The name of a signal: cpu.busy.")
+    measurement: str = Field(default="", max_length=300, description="In place of a signal: a measurement.")
+    field: str = Field(default="", max_length=300, description="The field of the measurement.")
+    host: Sequence[str] = Field(default=(), max_length=50, description="A host; may be repeated; by default all.")
+    instance: str | None = Field(default=None, max_length=300, description="Of a signal: only this instance.")
+    tag: Sequence[str] = Field(
+        default=(), max_length=20, description="Of a measurement: only with this tag, name=value; may be repeated."
+    )
+    bucket: str = Field(
+        default="", max_length=20, description="Minimum, mean and maximum for each such time (5m, 1h); empty: samples."
+    )
+    format: _FORMATS = Field(default="json", description="Arrow is a file of Arrow's IPC format (Feather 2).")
+
+
+def operations(watched: Watched, scenes: Scenes) -> list[Operation[Any, Any]]:
+    """The operations."""
+
+    def series(call: Call[SeriesQuery, Nothing]) -> Page[SeriesPart]:
+        query = call.query
+        start, end = query.range(time.time_ns())
+        words = query.text.casefold().split()
+        found = watched.store.series(start, end, query.host).series
+        every = [one for one in found if all(word in _text(one) for word in words)] if words else found
+        return Page[SeriesPart].of(every, query, _series)
+
+    def samples(call: Call[SamplesQuery, Nothing]) -> SamplesPart | Response:
+        query = call.query
+        start, end = query.range(time.time_ns())
+        width = _width(query.bucket, end - start)
+        lines = _lines(watched, scenes, query, start, end, width)
+        match query.format:
+            case "json":
+                return sample_formats.document(lines, start, end, width)
+            case "csv":
+                return sample_formats.csv(lines, width)
+            case "arrow":
+                return sample_formats.arrow(lines, width)
+
+    return [
+        Operation(
+            "GET", "/series", "series", "Series with samples in a range", Page[SeriesPart], series, SeriesQuery, Nothing
+        ),
+        Operation(
+            "GET",
+            "/samples",
+            "samples",
+            "Samples of a signal or a measurement's field, raw or in buckets",
+            SamplesPart,
+            samples,
+            SamplesQuery,
+            Nothing,
+            media=(sample_formats.CSV, sample_formats.ARROW),
+        ),
+    ]
+
+
+def _lines(
+    watched: Watched, scenes: Scenes, query: SamplesQuery, start: int, end: int, width: int | None
+) -> Sequence[Line]:
+    """The values that a query asks for. Refused if that is unclear."""
+    if bool(query.signal) == bool(query.measurement):
+        raise Refused(
+            HTTPStatus.BAD_REQUEST,
+            "give a signal, or a measurement with its field",
+            "signal",
+            "GET /api/v1/signals and /api/v1/series list them",
+        )
+    if query.signal:
+        if query.signal not in scenes.signals:
+            error = f"no signal is named {query.signal}"
+            raise Refused(HTTPStatus.NOT_FOUND, error, "signal", "GET /api/v1/signals lists them")
+        found = scenes.live(start, end).find(Spec(query.signal, tuple(query.host), query.instance))
+        _check_number(len(found))
+        signal = scenes.signals[query.signal]
+        return of_signals(watched.store, query.signal, signal.unit, found, start, end, width)
+    tags = [_tag(one) for one in query.tag]
+    series = [
+        one
+        for one in watched.store.series(start, end, query.host).series
+        if one.measurement == query.measurement
+        and query.field in ("", one.field)
+        and all(one.tag(name) == value for name, value in tags)
+    ]
+    _check_number(len(series))
+    return of_series(watched.store, series, start, end, width)
+
+
+def _check_number(lines: int) -> None:
+    if lines > MOST_LINES:
+        raise Unusable(
+            f"{lines:,} series are asked for, and at most {MOST_LINES} are given at once: name hosts, an instance or "
+            "tags"
+        )
+
+
+def _tag(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise Refused(HTTPStatus.BAD_REQUEST, f"{text[:100]}: is no tag", "tag", "write it like name=value")
+    return name, value
+
+
+def _width(text: str, span: int) -> int | None:
+    """The length of the buckets (ns); None for samples as they are."""
+    if not text:
+        return None
+    try:
+        width = parse_duration(text)
+    except ValueError as error:
+        raise Refused(HTTPStatus.BAD_REQUEST, str(error), "bucket", "write it like 30s, 5m or 1h") from None
+    if not SECOND <= width <= max(span, SECOND):
+        raise Refused(
+            HTTPStatus.BAD_REQUEST, f"{text}: is no length of buckets here", "bucket", "1s to the whole range"
+        )
+    return width
+
+
+def _series(one: Series) -> SeriesPart:
+    return SeriesPart(host=one.host, measurement=one.measurement, tags=dict(one.tags), field=one.field)
+
+
+def _text(one: Series) -> str:
+    return " ".join([one.host, one.measurement, *(value for _, value in one.tags), one.field]).casefold()

@@ -1,0 +1,144 @@
+"""The values of signals and series in a range: as they were sampled, or in buckets."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from plimsoll.model.errors import Unusable
+from plimsoll.model.log import Times, Values
+from plimsoll.model.samples import Samples
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND
+from plimsoll.pages.charts.host_signals import Found
+from plimsoll.review.signal_samples import signal_samples
+from plimsoll.rules.fields import transformed
+from plimsoll.rules.origins import Origin, SeriesOrigin, recorded_as, series_of
+from plimsoll.store.protocol import Buckets, Store
+
+# Our own: what is sent to one who asks, and what is read to compute it, must fit in memory beside the judging.
+MOST_LINES = 200
+MOST_VALUES = 1_000_000
+MOST_READ = 5_000_000
+_BEFORE = 60 * SECOND  # the first rate of a range needs the sample before it
+_NOTHING = Samples(np.empty(0, np.int64), np.empty(0))
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """The values of one signal or series: `value`, or `minimum`, `mean` and `maximum` of buckets.
+
+    `times` (UTC ns) are those of the samples, or of the begins of the buckets.
+    """
+
+    host: str
+    name: str
+    unit: str
+    instance: str | None
+    tags: Mapping[str, str]
+    times: Times
+    columns: Mapping[str, Values]
+
+
+def of_signals(
+    store: Store, name: str, unit: str, found: Sequence[Found], start: int, end: int, width: int | None
+) -> list[Line]:
+    """The values of a signal for some subjects. Unusable if they are too many."""
+    _check_buckets(len(found), start, end, width)
+    origins = [recorded_as(one.origin) for one in found]
+    if width and all(map(_is_line, origins)):
+        values = _reduced_by_store(store, origins, start, end, width)
+    else:
+        values = [_columns(one, start, width) for one in _computed(store, origins, start, end, width)]
+    return [
+        Line(one.subject.host, name, unit, one.subject.instance, {}, times, columns)
+        for one, (times, columns) in zip(found, values, strict=True)
+        if len(times)
+    ]
+
+
+def of_series(store: Store, series: Sequence[Series], start: int, end: int, width: int | None) -> list[Line]:
+    """The values of series as they were sent. Unusable if they are too many."""
+    _check_buckets(len(series), start, end, width)
+    if not series:
+        return []
+    if width:
+        values = [(one.times, _of_buckets(one)) for one in store.buckets(series, start, end, width)]
+    else:
+        _check_read(store, series, start, end, MOST_VALUES)
+        values = [_columns(one, start, None) for one in store.read(series, start, end)]
+    return [
+        Line(one.host, f"{one.measurement}.{one.field}", "", None, dict(one.tags), times, columns)
+        for one, (times, columns) in zip(series, values, strict=True)
+        if len(times)
+    ]
+
+
+def _is_line(origin: Origin) -> bool:
+    """Whether the extremes and the mean of a signal are those of its series, scaled and shifted."""
+    return isinstance(origin, SeriesOrigin) and not origin.rate and origin.transform.most is None
+
+
+def _reduced_by_store(
+    store: Store, origins: Sequence[Origin], start: int, end: int, width: int
+) -> list[tuple[Times, Mapping[str, Values]]]:
+    """Buckets of signals that are recorded as they are, but for their unit."""
+    direct = [one for one in origins if isinstance(one, SeriesOrigin)]
+    found = store.buckets([one.series for one in direct], start, end, width) if direct else ()
+    made: list[tuple[Times, Mapping[str, Values]]] = []
+    for origin, buckets in zip(direct, found, strict=True):
+        one, other, mean = (
+            transformed(values, origin.transform) for values in (buckets.minimum, buckets.maximum, buckets.mean)
+        )
+        turned = Buckets(buckets.times, np.minimum(one, other), np.maximum(one, other), mean)  # 100 - x turns them
+        made.append((turned.times, _of_buckets(turned)))
+    return made
+
+
+def _computed(store: Store, origins: Sequence[Origin], start: int, end: int, width: int | None) -> list[Samples]:
+    """The samples of signals, computed from all that they are made of."""
+    parts = [*dict.fromkeys(series for one in origins for series in series_of(one))]
+    if not parts:
+        return [_NOTHING for _ in origins]
+    _check_read(store, parts, start, end, MOST_READ if width else MOST_VALUES)
+    raw = dict(zip(parts, store.read(parts, start - _BEFORE, end), strict=True))
+    found = (signal_samples(one, lambda series: raw.get(series, _NOTHING), where_shared=True) for one in origins)
+    return [one.between(start, end) if one else _NOTHING for one in found]
+
+
+def _columns(samples: Samples, start: int, width: int | None) -> tuple[Times, Mapping[str, Values]]:
+    """The samples that have a value, or their buckets, which begin at multiples of their length as those of a store."""
+    present = samples.present
+    if not width or not len(present.times):
+        return present.times, {"value": present.values}
+    begins, first = np.unique(present.times // width * width, return_index=True)
+    count = np.diff(np.append(first, len(present.times)))
+    reduced = Buckets(
+        begins,
+        np.minimum.reduceat(present.values, first),
+        np.maximum.reduceat(present.values, first),
+        np.add.reduceat(present.values, first) / count,
+    )
+    return reduced.times, _of_buckets(reduced)
+
+
+def _of_buckets(one: Buckets) -> Mapping[str, Values]:
+    return {"minimum": one.minimum, "mean": one.mean, "maximum": one.maximum}
+
+
+def _check_buckets(lines: int, start: int, end: int, width: int | None) -> None:
+    buckets = lines * ((end - start) // width + 1) if width else 0
+    if buckets > MOST_VALUES:
+        raise Unusable(
+            f"{buckets:,} buckets are asked for, and at most {MOST_VALUES:,} are given: ask for longer ones, or fewer "
+            "hosts"
+        )
+
+
+def _check_read(store: Store, series: Sequence[Series], start: int, end: int, most: int) -> None:
+    values = sum(store.counts(series, start, end))
+    if values > most:
+        raise Unusable(
+            f"the range has {values:,} values, and at most {most:,} are read at once: ask for a shorter one, fewer "
+            "hosts, or for buckets (bucket=5m)"
+        )

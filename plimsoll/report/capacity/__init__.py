@@ -1,0 +1,1 @@
+"""How much load a system can carry, as one HTML file."""

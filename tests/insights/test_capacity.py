@@ -1,0 +1,140 @@
+"""How much load a system can carry, from simulated runs of which that is known."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from plimsoll.insights.capacity.find import ResourceCapacity, capacity
+from plimsoll.insights.capacity.json import document
+from plimsoll.insights.capacity.saturation import Saturation
+from plimsoll.insights.capacity.words import answer, sentences
+from plimsoll.model.errors import Unusable
+from tests.insights import open_load
+from tests.insights.loaded import STEP_S, System, run_of, simulate
+from tests.simulated import a_log, ar1, reviewed
+
+SHOP = System({"view": (0.7, 0.012, 0.004, 0.003), "buy": (0.3, 0.03, 0.02, 0.01)})
+CPU = r"\Processor(_Total)\% Processor Time"
+REQUESTS = r"\Web Service(_Total)\Total Method Requests/sec"
+
+
+@pytest.fixture(scope="module")
+def shop():
+    return capacity([run_of(SHOP, [40, 100, 160, 220, 300], 90, seed=1)])
+
+
+def web_server(loads, seed, idle=6.0, each=0.14, bend=0.0, rows=24):
+    """One host whose processor time is known: `each` % for one request a second."""
+    rng = np.random.default_rng(seed)
+    load = np.repeat(np.array(loads, dtype=float), rows) * (1 + 0.03 * rng.standard_normal(rows * len(loads)))
+    use = idle + each * load * (1 + bend * load / max(loads)) + ar1(rng, len(load), 0.7, 0.8)
+    return a_log({REQUESTS: load, CPU: use}, "WEB01", 15)
+
+
+def test_what_runs_out_first_and_at_what_load(shop):
+    first, second = shop.reached[:2]
+    assert isinstance(first.what, ResourceCapacity)
+    assert (first.what.resource.subject.host, first.what.resource.signal) == ("DB01", "disk.busy")
+    assert first.load.value == pytest.approx(SHOP.limit(2, 0.9), rel=0.1)
+    assert first.load.low <= first.load.value <= first.load.high
+    assert second.load.value == pytest.approx(min(SHOP.limit(0, 0.8), SHOP.limit(1, 0.8)), rel=0.1)
+    # The users at which a run of its own reaches that use.
+    users = round(shop.users.at(first.load.value))
+    assert float(simulate(SHOP, [users], 400, seed=7).use["disk"][20:].mean()) == pytest.approx(90, rel=0.05)
+
+
+def test_the_demand_of_each_operation(shop):
+    disk = next(one for one in shop.resources if one.resource.signal == "disk.busy")
+    seconds = dict(zip(shop.observed.names, disk.demand.each[0] / 100, strict=True))
+    assert seconds["view"] == pytest.approx(0.003, rel=0.4)
+    assert seconds["buy"] == pytest.approx(0.010, rel=0.4)
+
+
+def test_the_sentences_say_what_is_projected_and_what_was_verified(shop):
+    said = answer(shop)
+    assert said.startswith("About ")
+    assert "users (" in said
+    assert "before disk time of DB01, 0 C: reaches 90 % (projected: the most that was" in said
+    assert any(one.startswith("Verified: lower loads predict disk time of DB01") for one in sentences(shop))
+    written = document(shop)
+    assert written["limits"][0]["projected"] is True
+    assert written["resources"][0]["document"]
+
+
+def test_nothing_is_projected_beyond_one_and_a_half_times_the_measured_load():
+    found = capacity([reviewed(web_server([20, 60, 100, 140], 1))])
+    assert found.reached == ()
+    assert answer(found).startswith("At least ")
+    assert "1.5 times that. More is not projected" in answer(found)
+
+
+def test_a_limit_inside_the_software_blames_no_resource():
+    pooled = System({"view": (1.0, 0.006, 0.004, 0.002)}, pool=8, pool_hold_s=0.06)
+    found = capacity([run_of(pooled, [50, 100, 150, 200, 250, 300, 350], 60, seed=2)])
+    [only] = found.reached
+    assert isinstance(only.what, Saturation)
+    assert not only.what.by_resource
+    assert "no recorded resource is at its limit" in answer(found)
+    assert only.load.value == pytest.approx(8 / (0.06 + 0.006), rel=0.12)
+
+
+def test_intervals_cover_the_truth_also_where_demand_rises_with_the_load():
+    covered = {0.0: 0, 0.15: 0}
+    for bend in covered:
+        truth = np.roots([0.14 * bend / 450, 0.14, 6 - 80])[-1] if bend else (80 - 6) / 0.14
+        for seed in range(12):
+            loads = [60, 120, 180, 240, 300, 360, 450]
+            found = capacity([reviewed(web_server(loads, seed, bend=bend))])
+            [limit] = found.reached
+            assert limit.load.value == pytest.approx(truth, rel=0.1)
+            covered[bend] += limit.load.low <= truth <= limit.load.high
+    assert min(covered.values()) >= 10
+
+
+def test_several_runs_at_one_load_each_are_one_answer():
+    every = [reviewed(web_server([load], seed)) for seed, load in enumerate([100, 250, 400])]
+    with pytest.raises(Unusable, match="load does not vary"):
+        capacity(every[:1])
+    [limit] = capacity(every).reached
+    assert limit.load.value == pytest.approx((80 - 6) / 0.14, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("columns", "why"),
+    [
+        ({CPU: np.full(60, 20.0)}, "no load was recorded"),
+        ({REQUESTS: np.linspace(10, 100, 60)}, "no use of processors"),
+        ({REQUESTS: np.full(60, 50.0), CPU: np.full(60, 20.0)}, "load does not vary"),
+        ({REQUESTS: np.linspace(10, 100, 6), CPU: np.full(6, 20.0)}, "less than 12 samples"),
+    ],
+)
+def test_refusals_are_one_line(columns, why):
+    with pytest.raises(Unusable, match=why) as refused:
+        capacity([reviewed(a_log(columns, "WEB01", STEP_S))])
+    assert "not known" in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_queue_inside_the_software_ends_the_load_also_without_users():
+    """Only requests are recorded, and ASP.NET's queue: no more than was measured is promised."""
+    plan = replace(open_load.planned("queue", 4), shown="requests", inside="asp", hosts=1)
+    found = capacity([reviewed(*open_load.simulate(plan))])
+    assert answer(found).startswith("About ")
+    assert "something waits inside the software" in answer(found)
+    assert found.reached[0].load.value <= found.highest
+
+
+def test_connections_that_are_never_closed_are_no_load():
+    load = np.repeat([50.0, 60, 70, 80], 30)
+    left_open = np.concatenate([np.full(90, 400.0), np.linspace(400, 1500, 30)])
+    columns = {REQUESTS: load, CPU: 5 + 0.3 * load, r"\Web Service(_Total)\Current Connections": left_open}
+    found = capacity([reviewed(a_log(columns, "WEB01", 15))])
+    assert found.saturation is None
+
+
+def test_a_use_that_hardly_follows_the_load_is_not_projected():
+    load = np.repeat([50.0, 60, 70, 80], 30)
+    use = 40 + 0.2 * load + ar1(np.random.default_rng(1), 120, 0.9, 12)
+    found = capacity([reviewed(a_log({REQUESTS: load, CPU: use}, "WEB01", 15))])
+    assert all(one.load.value <= found.highest for one in found.reached)

@@ -1,0 +1,96 @@
+"""The signals over a series of runs: small charts, and since which run one is another."""
+
+import re
+
+import numpy as np
+import pytest
+
+from plimsoll.ingest.convert.write_pdh import WallClock, write_pdh
+from plimsoll.model.times import SECOND
+from plimsoll.pages.reviewing.kept_means import KeptMean, KeptMeans
+from plimsoll.pages.reviewing.kept_reviews import KeptReview, KeptReviews, Made, review_id
+from tests.pages.browsing import NARROW, WIDE, opened
+from tests.pages.test_runs import store_run
+from tests.serve.site import site
+from tests.simulated import START, ar1
+
+HOST, CPU, SEARCHES, MEMORY = "DC01", "cpu.busy", "ad.ldap_searches", "memory.available"
+RUNS, CHANGED = 12, 8
+
+
+def a_log(folder, night):
+    rng = np.random.default_rng(night)
+    columns = {
+        r"\\DC01\Processor(_Total)\% Processor Time": 46 * (1 + ar1(rng, 60, deviation=0.1)),
+        r"\\DC01\Memory\Available Bytes": 4e9 * (1 + ar1(rng, 60, deviation=0.02)),
+    }
+    times = START + night * 86_400 * SECOND + np.arange(60, dtype=np.int64) * 10 * SECOND
+    (folder / f"{night}").mkdir()
+    write_pdh(folder / f"{night}" / "log.csv", WallClock("UTC", 0), times, list(columns.items()))
+    return folder / f"{night}"
+
+
+def keep_review(reviews, run, night):
+    """A review as a worker leaves it: its processor time rose by an eighth with the ninth night."""
+    rng = np.random.default_rng(night)
+    cpu = (46.0 if night >= CHANGED else 41.0) * np.exp(0.01 * rng.standard_normal())
+    memory = 4e9 * np.exp(0.01 * rng.standard_normal())
+    means = [
+        KeptMean(signal=name, host=HOST, instance=None, service=False, mean=mean)
+        for name, mean in ((CPU, cpu), (MEMORY, memory))
+    ]
+    kept = KeptReview(
+        run=run.name,
+        made=Made(version="0", rules="", at=0),
+        verdict="healthy",
+        severity="",
+        word="Healthy",
+        answer="",
+        crossed=(),
+    )
+    made = KeptMeans(run=run.name, start=run.start, means=tuple(means), load=None)
+    reviews.save(review_id(run), "<html></html>", "{}", made, kept)
+
+
+@pytest.fixture
+def nights(duckdb, tmp_path):
+    """A server with a run of each night, of which the last is not reviewed yet, and another run."""
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    for night in range(RUNS):
+        store_run(duckdb, a_log(logs, night), f"night {night}", {"test": "logon", "build": f"b{night // 6}"})
+    (tmp_path / "data").mkdir()
+    reviews = KeptReviews(tmp_path / "data")
+    for run in duckdb.runs():
+        if (night := int(run.name.removeprefix("night "))) < RUNS - 1:
+            keep_review(reviews, run, night)
+    with site(duckdb, tmp_path / "data") as here:
+        yield here
+
+
+def test_each_signal_over_the_runs_and_since_which_run_it_changed(nights, chromium):
+    for width, scheme in ((WIDE, "light"), (NARROW, "dark")):
+        with opened(chromium, f"{nights.address}/runs", width=width, scheme=scheme) as one:
+            one.page.click("text=Signals over the runs")
+            one.page.locator("h2", has_text="Became worse.").wait_for()
+            charts = one.page.locator("figure").all()
+            assert [chart.locator("h3").inner_text() for chart in charts] == [
+                "Processor time of DC01",
+                "Available memory of DC01",
+            ]
+            said = charts[0].inner_text()
+            assert re.search(r"Worse since night [789]: rose from 4[01].* % to 4[567]", said)
+            assert [chart.locator("circle").count() for chart in charts] == [RUNS, RUNS]
+            assert [chart.locator(".mark").count() for chart in charts] == [1, 0]
+            assert one.violations() == []
+            assert one.fits
+            assert one.complaints == []
+
+
+def test_runs_are_picked_by_label_and_too_few_are_no_series(nights, chromium):
+    with opened(chromium, f"{nights.address}/runs/series?label=") as one:
+        one.page.locator("figure").first.wait_for()
+        one.page.select_option("select >> nth=0", "build=b0")
+        one.page.click("text=Show")
+        one.page.get_by_text("6 complete runs are like that. A series needs 8 or more").wait_for()
+        assert one.page.locator("figure").count() == 0
