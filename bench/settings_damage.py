@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[1]
 LOG = ROOT / "examples" / "windows-today" / "trouble" / "APPSRV01.csv"
 FILES = {
     "pack": sorted((ROOT / "rules" / "packs").glob("*.yaml")),
-    "names": sorted((ROOT / "plimsoll" / "model" / "languages").glob("*.yaml")),
+    "names": sorted((ROOT / "plimsoll" / "model" / "counter_names" / "languages").glob("*.yaml")),
     "settings": [ROOT / "docs" / "settings.md", *sorted((ROOT / "examples").glob("*/*/plimsoll.toml"))],
 }
 MOST_S = 2  # of a processor: other programs may run beside it

@@ -9,7 +9,7 @@ from plimsoll.comparison.levels import Level
 from plimsoll.comparison.load_effect import UNKNOWN_BUSY, LoadEffect
 from plimsoll.comparison.phases import CommonPhase
 from plimsoll.comparison.treatments import Treatment, Treatments
-from plimsoll.review.load import Load, loads
+from plimsoll.review.phases.load import Load, loads
 from plimsoll.review.review import Review
 
 _FELT = 0.05  # a load that differs by less than its chance says is taken as the same

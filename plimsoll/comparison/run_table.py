@@ -19,7 +19,7 @@ from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import duration_text
 from plimsoll.model.value_text import quantity
-from plimsoll.review.load import loads, together
+from plimsoll.review.phases.load import loads, together
 from plimsoll.review.review import Review
 
 _RAMP_UP, _STEADY = "ramp-up", "steady"

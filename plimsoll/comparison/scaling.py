@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from plimsoll.comparison.treatments import scaled_labels
 from plimsoll.model.samples import Samples
 from plimsoll.model.value_text import number, percent, quantity
-from plimsoll.review.load import loads
+from plimsoll.review.phases.load import loads
 from plimsoll.review.review import Review
 
 _NUMBER = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([^\d\s].*)?")

@@ -13,7 +13,7 @@ from plimsoll.comparison.hosts import Key
 from plimsoll.comparison.levels import Level
 from plimsoll.comparison.treatments import Treatment, Treatments
 from plimsoll.model.log import Values
-from plimsoll.review.load import loads
+from plimsoll.review.phases.load import loads
 from plimsoll.review.review import Review
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.subjects import Subject

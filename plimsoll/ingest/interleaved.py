@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from plimsoll.model.counter_names.unrecognised import is_judged
 from plimsoll.model.log import Log, Times, Values
 from plimsoll.model.times import SECOND
-from plimsoll.model.unrecognised import is_judged
 
 # Our choices. Two recorders of one machine read different values from moment to moment, but over some minutes the same
 # range of them. That ten values each have nothing in common, and one is at least twice the other, is no chance.

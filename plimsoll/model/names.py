@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from plimsoll.model.name_files import KnownObject, folded, languages, objects, own_language
+from plimsoll.model.counter_names.name_files import KnownObject, folded, languages, objects, own_language
 from plimsoll.model.perfmon import SQL_NAMED, TOTAL, CounterPath, generic_object, telegraf_name
 from plimsoll.model.series import Series
 

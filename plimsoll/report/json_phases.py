@@ -3,7 +3,7 @@
 from plimsoll.analysis.phases import Boundary
 from plimsoll.model.times import iso
 from plimsoll.report.json_schema import BoundaryPart, FoundPhasesPart
-from plimsoll.review.found_phases import FoundPhases
+from plimsoll.review.phases.found_phases import FoundPhases
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import subject_title
 

@@ -3,7 +3,7 @@
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import listed
 from plimsoll.model.times import Zone
-from plimsoll.review.found_phases import FoundPhases
+from plimsoll.review.phases.found_phases import FoundPhases
 from plimsoll.review.review import Review
 
 _MOST = 3

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from plimsoll.model.counter_names.name_clues import mentions_needed_counter
+from plimsoll.model.counter_names.unrecognised import is_judged
 from plimsoll.model.log import Log
-from plimsoll.model.name_clues import mentions_needed_counter
 from plimsoll.model.remark import Kind, Remark, short
-from plimsoll.model.unrecognised import is_judged
 from plimsoll.rules.possible import BELOW_ZERO
 from plimsoll.rules.schema.pack import Pack
 

@@ -7,11 +7,11 @@ from pathlib import PurePath
 import numpy as np
 
 from plimsoll.hosts.objective import PACK as OBJECTIVE
+from plimsoll.model.counter_names.unrecognised import Unrecognised
 from plimsoll.model.host_key import host_key
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remark, counted, listed
 from plimsoll.model.times import SECOND, duration_text
-from plimsoll.model.unrecognised import Unrecognised
 from plimsoll.model.value_text import quantity
 from plimsoll.review.bad_counters import MOST_IMPOSSIBLE, BadCounter
 from plimsoll.review.findings import JUDGED, Finding, Outcome

@@ -13,7 +13,7 @@ from plimsoll.model.remark import listed
 from plimsoll.review.doubts import Doubt
 from plimsoll.review.findings import JUDGED, Applied, Finding, Outcome
 from plimsoll.review.needed import needed
-from plimsoll.rules.same_instance import holds, is_physical, is_volume, letters
+from plimsoll.rules.instances.same_instance import holds, is_physical, is_volume, letters
 from plimsoll.rules.schema.field_types import Resource
 from plimsoll.rules.subjects import is_total
 

@@ -13,7 +13,7 @@ from plimsoll.model.log import Times, Values
 from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
 from plimsoll.review.findings import CROSSED, Finding, Processes, Use
-from plimsoll.review.rest_of_phase import in_rest_of_phase, phase_of
+from plimsoll.review.phases.rest_of_phase import in_rest_of_phase, phase_of
 from plimsoll.rules.crossings import Crossing
 from plimsoll.rules.schema.signal import Signal
 

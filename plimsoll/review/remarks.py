@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
+from plimsoll.model.counter_names.unrecognised import Unrecognised
 from plimsoll.model.parameters import Parameter
 from plimsoll.model.remark import Kind, Remark, counted
 from plimsoll.model.times import duration_text
-from plimsoll.model.unrecognised import Unrecognised
 from plimsoll.review.findings import Finding, Outcome
 
 

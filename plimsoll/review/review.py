@@ -7,25 +7,25 @@ from functools import cached_property
 import numpy as np
 
 from plimsoll.hosts.facts import Facts
+from plimsoll.model.counter_names.unrecognised import Unrecognised, unrecognised
 from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Log
 from plimsoll.model.remark import Remark
 from plimsoll.model.run import Phase, Run
 from plimsoll.model.series import LOAD_DRIVER, Series
 from plimsoll.model.times import Zone
-from plimsoll.model.unrecognised import Unrecognised, unrecognised
 from plimsoll.review import doubts
 from plimsoll.review.bad_counters import BadCounter, bad_counters, remarks_below_zero
 from plimsoll.review.coverage import Coverage, coverage
 from plimsoll.review.doubts import Doubt
-from plimsoll.review.driver_clock import driver_clock, remarks_on
 from plimsoll.review.findings import Applied, Finding, Outcome, Question
-from plimsoll.review.found_phases import FoundPhases, find_phases
 from plimsoll.review.groups import Group, crossed_groups
 from plimsoll.review.healthy_text import healthy_text
 from plimsoll.review.judged_resources import judged_everywhere, unjudged
 from plimsoll.review.judging import crossed_before, judge
-from plimsoll.review.load import Load, loads
+from plimsoll.review.phases.driver_clock import driver_clock, remarks_on
+from plimsoll.review.phases.found_phases import FoundPhases, find_phases
+from plimsoll.review.phases.load import Load, loads
 from plimsoll.review.recorded_signals import RecordedSignals
 from plimsoll.review.remarks import not_recognised, recorded_too_briefly
 from plimsoll.review.statistics import Statistic, statistics

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from plimsoll.model.perfmon import TOTAL
+from plimsoll.rules.instances.same_instance import Instances
 from plimsoll.rules.origins import RecordedOrigin, TotalOrigin
-from plimsoll.rules.same_instance import Instances
 from plimsoll.rules.schema.signal import Signal, Source
 from plimsoll.rules.subjects import Subject
 

@@ -8,7 +8,7 @@ import yaml
 import plimsoll.model
 from plimsoll.ingest.shared.code_pages import guess_code_page
 
-LANGUAGES = Path(plimsoll.model.__file__).parent / "languages"
+LANGUAGES = Path(plimsoll.model.__file__).parent / "counter_names" / "languages"
 PAGES = {
     "de": ["cp1252", "cp850", "cp437"],
     "es": ["cp1252", "cp850", "cp437"],

@@ -29,7 +29,7 @@ LOCALISED = (
 
 
 def text_of(language):
-    return files("plimsoll.model").joinpath("languages", f"{language}.yaml").read_text(encoding="utf-8")
+    return files("plimsoll.model.counter_names").joinpath("languages", f"{language}.yaml").read_text(encoding="utf-8")
 
 
 @cache

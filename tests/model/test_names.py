@@ -87,7 +87,7 @@ def test_case_does_not_matter_in_names_of_ones_own(tmp_path):
 
 @pytest.mark.parametrize("language", ["de", "es", "fr", "ja", "ru"])
 def test_a_file_that_comes_with_plimsoll_can_be_ones_own(language):
-    path = Path(plimsoll.model.__file__).parent / "languages" / f"{language}.yaml"
+    path = Path(plimsoll.model.__file__).parent / "counter_names" / "languages" / f"{language}.yaml"
     assert series(r"\Processor(0)\% User Time", Names([path])) == series(r"\Processor(0)\% User Time")
 
 

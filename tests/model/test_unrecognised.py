@@ -2,9 +2,9 @@
 
 import pytest
 
+from plimsoll.model.counter_names.unrecognised import unrecognised
 from plimsoll.model.names import shipped
 from plimsoll.model.perfmon import CounterPath
-from plimsoll.model.unrecognised import unrecognised
 
 
 def named(*texts):

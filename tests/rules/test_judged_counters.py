@@ -1,6 +1,6 @@
 """What is known of the counters that rules need, for telling strange names, is what they need."""
 
-from plimsoll.model.name_clues import known_counters, needed_counters
+from plimsoll.model.counter_names.name_clues import known_counters, needed_counters
 from plimsoll.rules.load import load_packs, load_signals
 
 

@@ -8,9 +8,9 @@ from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND
 from plimsoll.rules.evaluate import Judge
 from plimsoll.rules.grid import grid
+from plimsoll.rules.instances.processor_numbers import same_processor
 from plimsoll.rules.load import load_packs, load_signals
 from plimsoll.rules.origins import origin_for
-from plimsoll.rules.processor_numbers import same_processor
 from plimsoll.rules.schema.signal import Signal
 from plimsoll.rules.signal_finder import Finder
 from plimsoll.rules.states import State

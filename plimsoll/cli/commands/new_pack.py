@@ -7,10 +7,10 @@ from pathlib import Path
 from plimsoll.api.inputs import Inputs, read
 from plimsoll.cli.console import print_line
 from plimsoll.cli.outputs import write_text
+from plimsoll.model.counter_names.unknown_counters import UnknownCounter, unknown_counters
 from plimsoll.model.errors import Unusable, printable
 from plimsoll.model.remark import counted
 from plimsoll.model.shipped_files import shipped_files
-from plimsoll.model.unknown_counters import UnknownCounter, unknown_counters
 from plimsoll.rules.load import YAML, load_packs
 from plimsoll.rules.pack_from_log import chosen, pack_text
 from plimsoll.rules.schema import json_schema

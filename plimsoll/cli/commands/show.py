@@ -13,13 +13,13 @@ from plimsoll.api.inputs import Inputs, read
 from plimsoll.cli.console import print_line, print_remarks
 from plimsoll.cli.outputs import STDOUT, refuse_overwriting, write_json
 from plimsoll.cli.waiting import working_on
+from plimsoll.model.counter_names.unknown_counters import unknown_counters
 from plimsoll.model.errors import Unusable
 from plimsoll.model.log import CounterFacts, Log
 from plimsoll.model.perfmon import CounterPath
 from plimsoll.model.remark import Remark, counted
 from plimsoll.model.series import Series
 from plimsoll.model.times import SECOND, Zone, duration_text, iso
-from plimsoll.model.unknown_counters import unknown_counters
 
 _MOST_SHOWN = 12
 _MOST_SPANS = 5

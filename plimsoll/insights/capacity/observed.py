@@ -15,8 +15,8 @@ from plimsoll.model.log import Values
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND
 from plimsoll.model.value_text import number
-from plimsoll.review.driver_clock import driver_clock
 from plimsoll.review.findings import Outcome
+from plimsoll.review.phases.driver_clock import driver_clock
 from plimsoll.review.review import Review
 from plimsoll.rules.schema.signal import Signal
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from plimsoll.model.samples import Samples
-from plimsoll.review.load import together
+from plimsoll.review.phases.load import together
 from plimsoll.review.review import Review
 
 # What clients ask for comes before what a tier behind it is asked for in turn; operations of two tiers are not added.

@@ -17,7 +17,7 @@ from plimsoll.insights.limits.processor import processors
 from plimsoll.insights.limits.resource_use import ResourceUse, State
 from plimsoll.model.host_key import host_key
 from plimsoll.review.findings import CROSSED, Finding
-from plimsoll.review.load import loads
+from plimsoll.review.phases.load import loads
 from plimsoll.review.review import Review
 
 # Our choices.

@@ -11,7 +11,7 @@ from plimsoll.insights.limits.resource_use import ResourceUse, State
 from plimsoll.insights.limits.words import sentences
 from plimsoll.model.times import Zone
 from plimsoll.model.value_text import quantity
-from plimsoll.review.load import Load
+from plimsoll.review.phases.load import Load
 from plimsoll.review.review import Review
 from plimsoll.rules.subjects import Subject
 from plimsoll.rules.wording import exactly

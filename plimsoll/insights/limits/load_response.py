@@ -9,7 +9,7 @@ from plimsoll.analysis.rank_correlation import ranks
 from plimsoll.analysis.response import Response, highest, response, rises_to_its_end, top, varies
 from plimsoll.insights.limits.measured import Mask, Measured
 from plimsoll.model.log import Values
-from plimsoll.review.load import Load
+from plimsoll.review.phases.load import Load
 
 # Our choices.
 _VARIES = 1.5  # times: from there on a load is one that was changed

@@ -12,7 +12,7 @@ from plimsoll.insights.limits.resource_use import Resource, ResourceUse, State
 from plimsoll.model.host_key import host_key
 from plimsoll.model.remark import listed
 from plimsoll.model.value_text import number, quantity
-from plimsoll.review.load import Load
+from plimsoll.review.phases.load import Load
 from plimsoll.rules.wording import exactly
 
 NOUNS: dict[Resource, str] = {"cpu": "processors", "disk": "disks", "memory": "memory", "network": "network"}

@@ -20,7 +20,7 @@ from plimsoll.model.host_key import host_key
 from plimsoll.model.log import Values
 from plimsoll.model.run import Phase
 from plimsoll.review.findings import Outcome
-from plimsoll.review.load import Load
+from plimsoll.review.phases.load import Load
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import limit_of
 from plimsoll.rules.schema.signal import Signal

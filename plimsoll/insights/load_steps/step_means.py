@@ -10,7 +10,7 @@ from plimsoll.analysis.dependence import effective_samples
 from plimsoll.model.host_key import host_key
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND
-from plimsoll.review.load import Load
+from plimsoll.review.phases.load import Load
 from plimsoll.review.review import Review
 from plimsoll.rules.schema.field_types import AnyFact
 from plimsoll.rules.subjects import Subject

@@ -20,7 +20,7 @@ from plimsoll.model.run import Phase
 from plimsoll.model.samples import Samples
 from plimsoll.model.times import SECOND
 from plimsoll.review.findings import Finding
-from plimsoll.review.load import Load
+from plimsoll.review.phases.load import Load
 from plimsoll.review.review import Review
 from plimsoll.review.sentences import limit_of
 from plimsoll.rules.schema.field_types import Trend as TrendMeaning

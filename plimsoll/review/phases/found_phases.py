@@ -17,7 +17,7 @@ from plimsoll.model.remark import counted
 from plimsoll.model.run import Phase
 from plimsoll.model.times import duration_text
 from plimsoll.model.value_text import percent
-from plimsoll.review.load import Load
+from plimsoll.review.phases.load import Load
 from plimsoll.rules.grid import EVERY
 
 STEADY, RAMP_UP = "steady", "ramp-up"

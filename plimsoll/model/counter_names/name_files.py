@@ -87,9 +87,9 @@ def objects() -> dict[str, KnownObject]:
 @cache
 def languages() -> tuple[Language, ...]:
     """The shipped languages."""
-    folder = files("plimsoll.model").joinpath("languages")
+    folder = files("plimsoll.model.counter_names").joinpath("languages")
     names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".yaml"))
-    return tuple(_shipped(shipped_table("plimsoll.model", f"languages/{name}", _Names)) for name in names)
+    return tuple(_shipped(shipped_table("plimsoll.model.counter_names", f"languages/{name}", _Names)) for name in names)
 
 
 def _shipped(table: "_Names") -> Language:

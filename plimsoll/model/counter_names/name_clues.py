@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 
-from plimsoll.model.name_files import folded, languages, objects
+from plimsoll.model.counter_names.name_files import folded, languages, objects
 from plimsoll.model.perfmon import SQL_DEFAULT, generic_object
 from plimsoll.model.shipped_tables import shipped_table
 
@@ -144,7 +144,7 @@ def _judged() -> dict[str, frozenset[str]]:
 
 @cache
 def _signs() -> _Clues:
-    return shipped_table("plimsoll.model", "name_clues.yaml", _Clues)
+    return shipped_table("plimsoll.model.counter_names", "name_clues.yaml", _Clues)
 
 
 @cache

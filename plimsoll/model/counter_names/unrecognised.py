@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from plimsoll.model.host_key import host_key
-from plimsoll.model.name_clues import (
+from plimsoll.model.counter_names.name_clues import (
     foreign_name_of,
     has_foreign_letters,
     is_english,
@@ -16,7 +15,8 @@ from plimsoll.model.name_clues import (
     needed_counters,
     similar_needed,
 )
-from plimsoll.model.name_files import folded, objects
+from plimsoll.model.counter_names.name_files import folded, objects
+from plimsoll.model.host_key import host_key
 from plimsoll.model.names import path_of
 from plimsoll.model.perfmon import SQL_DEFAULT, CounterPath, generic_object, telegraf_name
 from plimsoll.model.series import Series

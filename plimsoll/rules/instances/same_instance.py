@@ -7,7 +7,7 @@ r"""Matches instances that different objects of Windows name differently.
 import re
 from collections.abc import Iterable, Mapping
 
-from plimsoll.rules.processor_numbers import Processors
+from plimsoll.rules.instances.processor_numbers import Processors
 
 _VOLUME = re.compile(r"[a-z]:", re.IGNORECASE)
 _WITHOUT_LETTER = re.compile(r"harddiskvolume\d+", re.IGNORECASE)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from plimsoll.model.name_clues import known_counters
+from plimsoll.model.counter_names.name_clues import known_counters
 from plimsoll.model.perfmon import TOTAL, CounterPath, generic_object
 from plimsoll.model.series import Series
 

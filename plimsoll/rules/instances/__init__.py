@@ -1,0 +1,1 @@
+"""Instances that different objects of Windows name differently."""
