@@ -51,11 +51,11 @@ class HealthNow:
     def _follow(self) -> None:
         seen: int | None = None
         while not self._ends.wait(_EVERY_S):
-            evaluated = self._watched.progress().evaluated
-            if evaluated is None or evaluated == seen:
-                continue
-            seen = evaluated
             try:
+                evaluated = self._watched.progress().evaluated
+                if evaluated is None or evaluated == seen:
+                    continue
+                seen = evaluated
                 self.hosts()
             except (sqlite3.Error, NotKept, Unusable) as error:
                 _log.warning("the health page does not follow the evaluation: %s", error)
