@@ -8,11 +8,14 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from plimsoll.collect.pdh.library import Pdh
 from plimsoll.collect.sources import disks, file_systems, kernel, memory, network, process_counts, processors, windows
 from plimsoll.collect.sources.reading import Group, Reading
 from plimsoll.model.points import Points
 from plimsoll.model.series import Series
 from plimsoll.rules.grid import EVERY
+from plimsoll.rules.load import load_signals
+from plimsoll.rules.schema.signal import Signal
 
 _log = logging.getLogger(__name__)
 
@@ -20,12 +23,18 @@ _log = logging.getLogger(__name__)
 class Collector:
     """Collects the counters of this computer under the name of `host`, by default its own.
 
-    What a group of counters cannot give is logged once, and the others are collected all the same.
+    What a group of counters cannot give is logged once, and the others are collected all the same. `signals` are those
+    whose counters are wanted, where a system has more than can be collected; by default those that are shipped.
     """
 
-    def __init__(self, host: str | None = None, groups: Mapping[str, Group] | None = None) -> None:
+    def __init__(
+        self,
+        host: str | None = None,
+        groups: Mapping[str, Group] | None = None,
+        signals: Mapping[str, Signal] | None = None,
+    ) -> None:
         self.host = host or socket.gethostname()
-        self._groups = groups or groups_of_this_system(self.host)
+        self._groups = groups or groups_of_this_system(self.host, signals)
         self._failing: set[str] = set()
         self._series: dict[tuple[str, tuple[tuple[str, str], ...], str], Series] = {}
 
@@ -33,7 +42,7 @@ class Collector:
         """The counters now. All samples have the last multiple of 10 s as their time."""
         values = {
             self._named(reading, field): float(value)
-            for name, group in self._groups.items()
+            for name, group in list(self._groups.items())
             for reading in self._read(name, group)
             for field, value in reading.fields.items()
             if math.isfinite(value)
@@ -61,10 +70,10 @@ class Collector:
         return readings
 
 
-def groups_of_this_system(host: str) -> Mapping[str, Group]:
+def groups_of_this_system(host: str, signals: Mapping[str, Signal] | None = None) -> Mapping[str, Group]:
     """What can be read on this system, by the name that people see when it fails."""
     if sys.platform == "win32":
-        return windows.groups(host)
+        return windows.groups(host, load_signals() if signals is None else signals, _pdh())
     common: dict[str, Group] = {
         "processor time": processors.ProcessorTime(),
         "load and uptime": processors.system,
@@ -85,3 +94,11 @@ def groups_of_this_system(host: str) -> Mapping[str, Group]:
         "accept queues": kernel.accept_queues,
         "open files": kernel.open_files,
     }
+
+
+def _pdh() -> Pdh | None:
+    try:
+        return Pdh.of_windows()
+    except (OSError, AttributeError) as error:
+        _log.warning("performance counters of Windows: cannot be collected: %s", error)
+        return None

@@ -1,4 +1,4 @@
-"""What the collector gives where psutil answers as on Windows."""
+"""What the collector gives on Windows whose performance counters cannot be read, from what psutil says there."""
 
 import sys
 import time

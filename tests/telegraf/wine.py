@@ -1,4 +1,4 @@
-"""Telegraf for Windows under Wine: it loads configurations there and says what is wrong with them.
+"""Programs for Windows under Wine. Telegraf loads configurations there and says what is wrong with them.
 
 It does not gather: Wine's pdh.dll lacks PdhGetFormattedCounterArrayW.
 """
@@ -46,11 +46,16 @@ def collect_once(configuration: Path, environment: Mapping[str, str]) -> subproc
 
 
 def _telegraf(environment: Mapping[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    return run(TELEGRAF_WINDOWS.path, *arguments, environment=environment)
+
+
+def run(program: Path, *arguments: str, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """A program for Windows, with more in its environment: its status, and what it said."""
     wine = _wine()
     if wine is None:
-        raise Unusable(f"Wine is needed to check a configuration for Windows; {missing_packages()}")
+        raise Unusable(f"Wine is needed to run a program for Windows; {missing_packages()}")
     return subprocess.run(
-        [wine, str(TELEGRAF_WINDOWS.path), *arguments],
+        [wine, str(program), *arguments],
         env={**_environment(_prefix(wine)), **environment},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -58,6 +63,11 @@ def _telegraf(environment: Mapping[str, str], *arguments: str) -> subprocess.Com
         text=True,
         check=False,
     )
+
+
+def compile_library(source: Path, library: Path) -> None:
+    """Make a DLL of a file of C."""
+    _call([_COMPILER, "-Wall", "-Werror", "-shared", "-O1", "-o", str(library), str(source)], os.environ)
 
 
 def _wine() -> str | None:

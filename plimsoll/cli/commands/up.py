@@ -122,7 +122,7 @@ def _run(options: Options, folder: Path, lock: OnlyOne, listen: Listen, certific
     site, given = _of_hosts(options.config, catalogue)
     log_lines.set_up()
     asked = _asked_to_reload()
-    collector = Collector() if options.collect else None
+    collector = Collector(signals=catalogue.signals) if options.collect else None
     started = time.time_ns()
     sources = [*([collector.collect] if collector else ()), *([_demo(started)] if options.demo else ())]
     store = _store(options, folder, told.store)

@@ -1,191 +1,73 @@
-r"""What psutil gives on Windows, under the names of the performance counters that mean the same.
+"""The counters of a Windows host: those that signals need, from Windows itself, and psutil's for what it does not have.
 
-Not everything that telegraf/windows.conf collects can be had from psutil: it has no queues, no latencies, no paging and
-no committed memory, and its times of disk requests have another unit than it says. Disks are named by their number (0,
-not "0 C:"), adapters as in the network settings.
+They are the counters that `plimsoll rules counters` puts into a Data Collector Set, under the names that Telegraf's
+win_perf_counters gives them.
 """
 
+import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TypeAlias
+from collections.abc import Iterable, Mapping
 
-import psutil
-
-from plimsoll.collect.sources.asking import Asker
+from plimsoll.collect.pdh.library import Pdh
+from plimsoll.collect.pdh.objects import ObjectCounters
+from plimsoll.collect.sources import windows_stand_ins
 from plimsoll.collect.sources.reading import Group, Reading
-from plimsoll.model.names import shipped
-from plimsoll.model.perfmon import CounterPath
+from plimsoll.model.perfmon import SQL_NAMED, CounterPath
+from plimsoll.rules.collectors.counters import counters
+from plimsoll.rules.schema.signal import Signal
 
-_MB = 2**20
-_DRIVE = "PhysicalDrive"
-_GROUP = 64
-
-Counters: TypeAlias = Mapping[str, float]  # by counter path
-
-
-def groups(host: str) -> Mapping[str, Group]:
-    """What can be read on Windows, by the name that people see when it fails."""
-    counted: dict[str, Callable[[], Counters]] = {
-        "processor time": ProcessorTime(),
-        "context switches and interrupts": Rates(_switches),
-        "uptime": _uptime,
-        "memory": _memory,
-        "paging file": _paging_file,
-        "disk requests": Rates(_disks),
-        "free space": FreeSpace(),
-        "network throughput": Rates(_throughput),
-        "network errors": _network_errors,
-    }
-    return {name: _group(host, counters) for name, counters in counted.items()}
+# How often new instances of SQL Server, and the objects of services that were started, are looked for.
+_AGAIN_S = 60.0
+_SQL_INSTANCE = re.compile(rf"{re.escape(SQL_NAMED)}([^:]+):", re.IGNORECASE)
+# What psutil counts of processors, by the object that is read instead.
+_SAME = {"Processor": "Processor Information"}
 
 
-def _group(host: str, counters: Callable[[], Counters]) -> Group:
-    def read() -> Iterator[Reading]:
-        for path, value in counters().items():
-            series = shipped().series(CounterPath.parse(path), host)
-            yield Reading(series.measurement, {series.field: value}, series.tags)
-
-    return read
-
-
-class Rates:
-    """Counters per second since the last call, from counts; none of a count that began anew."""
-
-    def __init__(self, counts: Callable[[], Counters]) -> None:
-        self._counts = counts
-        self._last: Counters = {}
-        self._read_at = 0.0
-
-    def __call__(self) -> Counters:
-        """The rates by counter path."""
-        now, last, at = self._counts(), self._last, time.monotonic()
-        elapsed = at - self._read_at
-        self._last, self._read_at = now, at
-        return {
-            path: (value - last[path]) / elapsed for path, value in now.items() if value >= last.get(path, value + 1)
-        }
-
-
-class ProcessorTime:
-    """The share of time that each processor spent working since the last call."""
-
-    def __init__(self) -> None:
-        self._last: Mapping[str, Counters] = {}
-
-    def __call__(self) -> Counters:
-        """Each processor and all together, by counter path."""
-        _check_processors()
-        each = {str(at): one._asdict() for at, one in enumerate(psutil.cpu_times(percpu=True))}
-        now = each | {"_Total": _sums(each.values())}
-        last, self._last = self._last, now
-        shares: dict[str, float] = {}
-        for name, times in now.items():
-            spent = {state: value - last[name][state] for state, value in times.items()} if name in last else {}
-            whole = sum(spent.get(state, 0) for state in ("user", "system", "idle"))
-            if whole > 0:
-                path = f"\\Processor({name})\\"
-                shares[path + "% Processor Time"] = 100 - 100 * spent["idle"] / whole
-                shares[path + "% Privileged Time"] = 100 * spent["system"] / whole
-                shares[path + "% Interrupt Time"] = 100 * spent["interrupt"] / whole
-                shares[path + "% DPC Time"] = 100 * spent["dpc"] / whole
-        return shares
-
-
-def _sums(parts: Iterable[Counters]) -> Counters:
-    total: dict[str, float] = {}
-    for part in parts:
-        for name, value in part.items():
-            total[name] = total.get(name, 0) + value
-    return total
-
-
-def _check_processors() -> None:
-    """RuntimeError if there are more than a group of processors, of which alone psutil reads the times and counts."""
-    if (count := psutil.cpu_count() or 1) > _GROUP:
-        raise RuntimeError(f"psutil knows {_GROUP} of {count} processors; use Telegraf on this host")
-
-
-def _switches() -> Counters:
-    _check_processors()
-    stats = psutil.cpu_stats()
-    return {
-        "\\System\\Context Switches/sec": stats.ctx_switches,
-        "\\Processor(_Total)\\Interrupts/sec": stats.interrupts,
-    }
-
-
-def _uptime() -> Counters:
-    return {"\\System\\System Up Time": time.time() - psutil.boot_time()}
-
-
-def _memory() -> Counters:
-    found = psutil.virtual_memory()
-    return {
-        "\\Memory\\Available Bytes": found.available,
-        "\\NUMA Node Memory(_Total)\\Total MBytes": found.total / _MB,
-    }
-
-
-def _paging_file() -> Counters:
-    return {"\\Paging File(_Total)\\% Usage": psutil.swap_memory().percent}
-
-
-def _disks() -> Counters:
-    found: dict[str, float] = {}
-    whole = 0
-    for name, one in (psutil.disk_io_counters(perdisk=True, nowrap=False) or {}).items():
-        path = f"\\PhysicalDisk({name.removeprefix(_DRIVE)})\\"
-        found[path + "Disk Reads/sec"] = one.read_count
-        found[path + "Disk Writes/sec"] = one.write_count
-        found[path + "Disk Transfers/sec"] = one.read_count + one.write_count
-        whole += one.read_bytes + one.write_bytes
-    return {**found, "\\PhysicalDisk(_Total)\\Disk Bytes/sec": whole} if found else {}
-
-
-def _throughput() -> Counters:
-    found: dict[str, float] = {}
-    for name, one in psutil.net_io_counters(pernic=True, nowrap=False).items():
-        path = _adapter(name)
-        found[path + "Bytes Sent/sec"] = one.bytes_sent
-        found[path + "Bytes Received/sec"] = one.bytes_recv
-        found[path + "Bytes Total/sec"] = one.bytes_sent + one.bytes_recv
-        found[path + "Packets Sent/sec"] = one.packets_sent
-        found[path + "Packets Received/sec"] = one.packets_recv
+def groups(host: str, signals: Mapping[str, Signal], pdh: Pdh | None) -> Mapping[str, Group]:
+    """What can be read, by the name that people see when it fails: a group for each object. More come with time."""
+    if pdh is None:
+        return windows_stand_ins.groups(host)
+    found: dict[str, Group] = {}
+    objects = PerformanceObjects(pdh, host, signals, found)
+    found["list of performance objects"] = objects.look
+    objects.read_of(())
+    found.update(windows_stand_ins.groups(host, objects.has))
     return found
 
 
-def _network_errors() -> Counters:
-    found: dict[str, float] = {}
-    stats = psutil.net_if_stats()
-    for name, one in psutil.net_io_counters(pernic=True, nowrap=False).items():
-        path = _adapter(name)
-        found[path + "Packets Outbound Errors"] = one.errout
-        found[path + "Packets Received Errors"] = one.errin
-        found[path + "Packets Outbound Discarded"] = one.dropout
-        found[path + "Packets Received Discarded"] = one.dropin
-        if name in stats and stats[name].speed:
-            found[path + "Current Bandwidth"] = 1e6 * stats[name].speed
-    return found
+class PerformanceObjects:
+    """Puts a group for each object into `found`, and those of instances of SQL Server when they are there."""
 
+    def __init__(self, pdh: Pdh, host: str, signals: Mapping[str, Signal], found: dict[str, Group]) -> None:
+        self._pdh = pdh
+        self._host = host
+        self._signals = signals
+        self._found = found
+        self._objects: dict[str, ObjectCounters] = {}
+        self._sql: frozenset[str] = frozenset()
+        self._looked_at = -_AGAIN_S
 
-def _adapter(name: str) -> str:
-    # Windows writes square brackets where the name of an adapter has round ones.
-    return f"\\Network Interface({name.replace('(', '[').replace(')', ']')})\\"
+    def look(self) -> Iterable[Reading]:
+        """Have Windows look for objects, once a minute. It gives no readings."""
+        now = time.monotonic()
+        if now - self._looked_at >= _AGAIN_S:
+            self._looked_at = now
+            matches = (_SQL_INSTANCE.match(name) for name in self._pdh.objects())
+            sql = self._sql | {match[1] for match in matches if match}
+            if sql != self._sql:
+                self._sql = sql
+                self.read_of(sorted(sql))
+        return ()
 
+    def read_of(self, sql_instances: Iterable[str]) -> None:
+        """Read what the signals need, of these instances of SQL Server besides the default one."""
+        needed = counters(tuple(self._signals), self._signals, tuple(sql_instances))
+        for name, paths in needed.by_object().items():
+            if name not in self._objects:
+                self._objects[name] = self._found[name] = ObjectCounters(self._pdh, self._host, paths)
 
-class FreeSpace:
-    """How much of each volume is free."""
-
-    def __init__(self) -> None:
-        self._usages = Asker(psutil.disk_usage)
-
-    def __call__(self) -> Counters:
-        """By counter path."""
-        volumes = [one.mountpoint for one in psutil.disk_partitions() if "cdrom" not in one.opts.split(",")]
-        found: dict[str, float] = {}
-        for volume, usage in self._usages.answers(volumes).items():
-            if usage.total:
-                path = f"\\LogicalDisk({volume.rstrip(chr(92))})\\"
-                found[path + "% Free Space"] = 100 * usage.free / usage.total
-                found[path + "Free Megabytes"] = usage.free / _MB
-        return found
+    def has(self, path: CounterPath) -> bool:
+        """Whether Windows has this counter, or for one with instances its object, whose instances it names itself."""
+        found = self._objects.get(_SAME.get(path.object, path.object))
+        here = found.here if found else frozenset[str]()
+        return bool(here) if path.instance is not None else path.counter in here

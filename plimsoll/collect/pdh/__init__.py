@@ -1,0 +1,1 @@
+"""Windows' performance counters, read as Performance Monitor reads them: through pdh.dll."""

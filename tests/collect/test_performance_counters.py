@@ -1,0 +1,209 @@
+"""What the collector gives on Windows, from a host that has the counters of the test."""
+
+import csv
+import itertools
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import psutil
+import pytest
+
+from plimsoll.collect.collector import Collector
+from plimsoll.collect.pdh import objects as pdh_objects
+from plimsoll.collect.pdh.library import PdhError
+from plimsoll.collect.sources import windows
+from plimsoll.model.names import shipped
+from plimsoll.model.perfmon import CounterPath
+from plimsoll.model.times import SECOND
+from plimsoll.rules.collectors.counters import counters
+from plimsoll.rules.load import load_signals
+from plimsoll.rules.signal_finder import Finder
+from tests.conftest import lacking
+
+AT = 1_800_000_000 * SECOND
+SIGNALS = load_signals()
+SHARED = Path(__file__).parents[3] / "shared" / "reference" / "counters.csv"
+
+
+class Host:
+    """Answers as pdh.dll does. `values` has, by English path, a number, or names and numbers for `(*)`."""
+
+    def __init__(self, values):
+        self.values_of = values
+        self.failing = set()
+        self.handles = itertools.count(1)
+        self.paths = {}
+        self.closed = 0
+
+    def objects(self):
+        return sorted({CounterPath.parse(path).object for path in self.values_of})
+
+    def open(self):
+        return next(self.handles)
+
+    def close(self, query):
+        self.closed += 1
+
+    def add(self, query, path):
+        if path not in self.values_of:
+            return None
+        handle = next(self.handles)
+        self.paths[handle] = path
+        return handle
+
+    def collect(self, query):
+        if query in self.failing:
+            raise PdhError("PdhCollectQueryData", 0xC0000BDB)
+        return True
+
+    def value(self, counter):
+        return self.values_of.get(self.paths[counter])
+
+    def values(self, counter):
+        return self.values_of.get(self.paths[counter], [])
+
+
+@pytest.fixture
+def minutes(monkeypatch):
+    """The minutes that have passed, for what is looked for anew each minute."""
+    now = [0.0]
+    for module in (windows, pdh_objects):
+        monkeypatch.setattr(module.time, "monotonic", lambda: 1e6 + 60 * now[0])
+    return now
+
+
+def collector(host, signals=SIGNALS):
+    return Collector("WIN1", windows.groups("WIN1", signals, host), signals)
+
+
+def given(points):
+    return {one.path or one.key: value for one, value in zip(points.series, points.values, strict=True)}
+
+
+def by_tags(points):
+    return {
+        (one.measurement, one.tag("objectname"), one.tag("instance"), one.field): value
+        for one, value in zip(points.series, points.values, strict=True)
+    }
+
+
+@pytest.fixture(autouse=True)
+def no_psutil(monkeypatch):
+    """Let psutil say nothing, so that all comes from Windows."""
+    monkeypatch.setattr(sys, "platform", "win32")
+
+    def nothing(*_, **__):
+        raise OSError("not asked")
+
+    for name in ("cpu_times", "cpu_stats", "boot_time", "virtual_memory", "swap_memory", "disk_io_counters"):
+        monkeypatch.setattr(psutil, name, nothing)
+    for name in ("disk_partitions", "net_io_counters", "net_if_stats"):
+        monkeypatch.setattr(psutil, name, nothing)
+
+
+def test_every_signal_of_a_data_collector_set_is_collected(minutes):
+    wanted = counters(tuple(SIGNALS), SIGNALS)
+    each = [("spoolsv", 1.0), ("_Total", 2.0)]
+    host = Host({str(one): each if one.instance == "*" else 1.0 for one in wanted.recorded})
+    points = collector(host).collect(AT)
+    finder = Finder(SIGNALS, list(points.series), lambda one: True)
+    recordable = [name for name in SIGNALS if counters([name], SIGNALS).paths]
+    assert not [name for name in recordable if not finder.find(name) and not SIGNALS[name].fact]
+    assert len(recordable) > 250
+
+
+def test_series_are_those_of_a_log_with_the_same_counters(minutes):
+    host = Host(
+        {
+            r"\Memory\Committed Bytes": 5.0,
+            r"\PhysicalDisk(*)\Avg. Disk sec/Read": [("0 C:", 0.012), ("_Total", 0.012)],
+            r"\SQLServer:Buffer Manager\Page life expectancy": 4000.0,
+        }
+    )
+    names = shipped()
+    paths = [
+        r"\\WIN1\Memory\Committed Bytes",
+        r"\\WIN1\PhysicalDisk(0 C:)\Avg. Disk sec/Read",
+        r"\\WIN1\SQLServer:Buffer Manager\Page life expectancy",
+    ]
+    logged = {names.series(CounterPath.parse(path), "WIN1").key for path in paths}
+    points = collector(host).collect(AT)
+    assert logged <= {one.key for one in points.series}
+
+
+def test_the_counters_of_the_studies_are_collected(minutes):
+    """Those that counters.csv knows a name for that Windows has today."""
+    if not SHARED.is_file():
+        lacking("counters.csv", "it lies in ../shared/reference")
+    recorded = {(one.object, one.counter) for one in counters(tuple(SIGNALS), SIGNALS).recorded}
+    with SHARED.open(encoding="utf-8", newline="") as file:
+        named = {row["modern_path_suggestion"] for row in csv.DictReader(file) if row["modern_path_suggestion"]}
+    asked = {CounterPath.parse("\\" + name) for name in named}
+    lost = {
+        (one.object, one.counter)
+        for one in asked
+        # A processor's counters are those of Processor Information, which has all of them.
+        if (one.object.replace("Processor", "Processor Information"), one.counter) not in recorded
+        and (one.object, one.counter) not in recorded
+    }
+    assert lost <= {("Memory", "Cache Bytes Peak")}, "only what no signal needs is left out"
+    assert len(asked) > 25
+
+
+def test_instances_are_named_as_performance_monitor_names_them(minutes):
+    host = Host({r"\Process(*)\Private Bytes": [("svchost", 1.0), ("Svchost", 2.0), ("_Total", 3.0), ("idle", None)]})
+    started = collector(host)
+    first = by_tags(started.collect(AT))
+    host.values_of[r"\Process(*)\Private Bytes"] = [("svchost", 4.0), ("sqlservr", 5.0)]
+    second = by_tags(started.collect(AT + 10 * SECOND))
+    assert {name[2]: value for name, value in first.items()} == {"svchost": 1, "Svchost#1": 2}
+    assert {name[2]: value for name, value in second.items()} == {"svchost": 4, "sqlservr": 5}
+
+
+def test_a_service_that_starts_later_is_found(minutes):
+    host = Host({r"\Memory\Committed Bytes": 5.0})
+    started = collector(host)
+    assert len(given(started.collect(AT))) == 1
+    host.values_of[r"\MSSQL$PAYROLL:Buffer Manager\Page life expectancy"] = 300.0
+    host.values_of[r"\DNS\Total Query Received/sec"] = 7.0
+    assert len(given(started.collect(AT + 10 * SECOND))) == 1
+    minutes[0] = 1
+    started.collect(AT + 70 * SECOND)
+    found = by_tags(started.collect(AT + 80 * SECOND))
+    assert {(name[1], value) for name, value in found.items()} >= {("MSSQL$PAYROLL:Buffer Manager", 300.0)}
+    finder = Finder(SIGNALS, list(started.collect(AT + 90 * SECOND).series), lambda one: True)
+    assert finder.find("sql.page_life_expectancy")
+
+
+def test_a_service_that_was_set_up_anew_is_read_again(minutes):
+    host = Host({r"\Memory\Committed Bytes": 5.0})
+    started = collector(host)
+    started.collect(AT)
+    value = host.values_of.pop(r"\Memory\Committed Bytes")
+    for at in range(1, 8):
+        assert not given(started.collect(AT + 10 * at * SECOND))
+    host.paths.clear()  # the counters of before are gone for good
+    host.values_of[r"\Memory\Committed Bytes"] = value
+    minutes[0] = 2
+    assert len(given(started.collect(AT + 120 * SECOND))) == 1
+
+
+def test_an_object_that_fails_is_said_once_and_costs_no_other(minutes, caplog):
+    host = Host({r"\Memory\Committed Bytes": 5.0, r"\System\Processor Queue Length": 1.0})
+    started = collector(host)
+    started.collect(AT)
+    host.failing.add(next(handle for handle, path in host.paths.items() if "Memory" in path) - 1)  # its query
+    assert len(given(started.collect(AT + 10 * SECOND))) == 1
+    started.collect(AT + 20 * SECOND)
+    assert caplog.text.count("Performance Monitor Users") == 1
+
+
+def test_psutil_stands_in_for_counters_that_are_switched_off(minutes, monkeypatch):
+    monkeypatch.setattr(psutil, "boot_time", lambda: 0.0)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(total=2**33, available=2**32))
+    host = Host({r"\System\System Up Time": 77.0})
+    found = by_tags(collector(host).collect(AT))
+    assert found["win_system", "System", None, "System_Up_Time"] == 77
+    assert found["win_mem", "Memory", None, "Available_Bytes"] == 2**32
+    assert found["win_numa_node_memory", "NUMA Node Memory", "_Total", "Total_MBytes"] == 2**13
