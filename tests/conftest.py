@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import urlencode
 
 import pytest
 import urllib3
@@ -189,21 +190,45 @@ def bucket(influxdb):
     return influxdb.fresh()
 
 
-@pytest.fixture(scope="session")
-def victoriametrics(tmp_path_factory):
-    """The address of a real VictoriaMetrics for the session. A test writes hosts that no other test has."""
-    folder, address = tmp_path_factory.mktemp("victoriametrics"), f"127.0.0.1:{free_port()}"
-    flags = {"storageDataPath": folder / "data", "httpListenAddr": address, "retentionPeriod": "100y"}
-    command = [built("victoria-metrics"), *(f"-{name}={value}" for name, value in flags.items())]
-    with (folder / "log").open("wb") as log, subprocess.Popen(command, stdout=log, stderr=log) as server:
-        try:
-            while not _answers(f"http://{address}/health"):
-                assert server.poll() is None, (folder / "log").read_text()
-                time.sleep(0.05)
-            yield f"http://{address}"
-        finally:
-            server.terminate()
-            server.wait()
+class VictoriaMetrics:
+    """A real VictoriaMetrics in a folder, which keeps everything for 100 years; it can be killed and started again."""
+
+    def __init__(self, folder, **flags):
+        self.address = f"127.0.0.1:{free_port()}"
+        self.url = f"http://{self.address}"
+        self._log = folder / "log"
+        flags = {"storageDataPath": folder / "data", "httpListenAddr": self.address, "retentionPeriod": "100y", **flags}
+        self._command = [built("victoria-metrics"), *(f"-{name}={value}" for name, value in flags.items())]
+        self._server = None
+
+    def start(self):
+        with self._log.open("ab") as log:
+            self._server = subprocess.Popen(self._command, stdout=log, stderr=log)
+        while not _answers(f"{self.url}/health"):
+            assert self._server.poll() is None, self._log.read_text()
+            time.sleep(0.05)
+
+    def end(self, *, kill=False):
+        if self._server:
+            (self._server.kill if kill else self._server.terminate)()
+            self._server.wait()
+
+    def show(self):
+        """Have what was written shown at once, and not within seconds."""
+        assert urllib3.request("GET", f"{self.url}/internal/force_flush", retries=False).status == 200
+
+    def forget(self):
+        """Delete all series that have a host."""
+        path = "/api/v1/admin/tsdb/delete_series?" + urlencode({"match[]": '{host!=""}'})
+        done = urllib3.request("POST", f"{self.url}{path}", retries=False)
+        assert done.status == 204
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.end()
 
 
 def _answers(url):
@@ -211,6 +236,13 @@ def _answers(url):
         return urllib3.request("GET", url, retries=False, timeout=1).status == 200
     except urllib3.exceptions.HTTPError:
         return False
+
+
+@pytest.fixture(scope="session")
+def victoriametrics(tmp_path_factory):
+    """The address of a real VictoriaMetrics for the session. A test writes hosts that no other test has."""
+    with VictoriaMetrics(tmp_path_factory.mktemp("victoriametrics")) as server:
+        yield server.url
 
 
 @pytest.fixture(scope="session")

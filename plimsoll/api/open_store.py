@@ -1,8 +1,8 @@
-"""Opens the store to read and write: an InfluxDB, or the embedded store."""
+"""Opens the store to read and write: an InfluxDB, a VictoriaMetrics, or the embedded store."""
 
 import logging
 import os
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Collection, Generator, Iterable
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -14,10 +14,14 @@ from plimsoll.native import data_folder, running
 from plimsoll.store.duck.store import FILE, DuckStore
 from plimsoll.store.influx.address import Address
 from plimsoll.store.protocol import Store
+from plimsoll.store.victoriametrics.address import TOKEN, names_victoriametrics
+from plimsoll.store.victoriametrics.address import Address as VictoriaAddress
 
 if TYPE_CHECKING:
+    from plimsoll.rules.schema.signal import Signal
     from plimsoll.store.influx.store import InfluxStore
     from plimsoll.store.remote import RemoteStore
+    from plimsoll.store.victoriametrics.store import VictoriaStore
 
 Notify: TypeAlias = Callable[[str], None]
 _log = logging.getLogger(__name__)
@@ -31,6 +35,11 @@ def open_store(named: str | None, *, make: bool = False, notify: Notify = _log.w
     `notify` is called with what a person should know meanwhile: which token is used, and what is waited for.
     """
     folder = data_folder.default_folder()
+    if named is not None and names_victoriametrics(named):
+        address_of_live = VictoriaAddress.parse(named, os.environ.get(TOKEN, ""))
+        with open_embedded(folder, make=True) as beside:
+            yield victoria_store(address_of_live, beside)
+        return
     if named is not None and Path(named).is_file():
         with closing(DuckStore.open(Path(named))) as store:
             yield store
@@ -61,6 +70,29 @@ def influx_store(address: Address, notify: Notify) -> "InfluxStore":
     if address.token_file:
         notify(f"store: {address.url}, with the token in {address.token_file}")
     return InfluxStore(Server(address, waiting=notify))
+
+
+def victoria_store(
+    address: VictoriaAddress, beside: Store, measurements: Callable[[], Collection[str]] | None = None
+) -> "VictoriaStore":
+    """The VictoriaMetrics at an address, with the store that has runs. `measurements` are those of the signals."""
+    from plimsoll.store.victoriametrics.live import LiveSamples  # noqa: PLC0415
+    from plimsoll.store.victoriametrics.names import Measurements  # noqa: PLC0415
+    from plimsoll.store.victoriametrics.server import Server  # noqa: PLC0415
+    from plimsoll.store.victoriametrics.store import VictoriaStore  # noqa: PLC0415
+
+    return VictoriaStore(LiveSamples(Server(address), Measurements(measurements or _shipped)), beside)
+
+
+def _shipped() -> Collection[str]:
+    from plimsoll.rules.load import load  # noqa: PLC0415
+
+    return measurements_of(load().signals.values())
+
+
+def measurements_of(signals: Iterable["Signal"]) -> Collection[str]:
+    """The measurements that signals are recorded in."""
+    return {source.measurement for signal in signals for source in signal.sources if source.measurement}
 
 
 @contextmanager

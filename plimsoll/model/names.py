@@ -93,6 +93,11 @@ def measurement(object_: str) -> str:
     return known.measurement if known else UNKNOWN
 
 
+def measurements() -> frozenset[str]:
+    """The measurements of the known objects, and the one of all others."""
+    return frozenset([UNKNOWN, *(one.measurement for one in objects().values())])
+
+
 def path_of(series: Series) -> str:
     r"""The display name of a series that was not read from a log: its counter path, or Telegraf's names.
 

@@ -27,6 +27,7 @@ from plimsoll.rules.schema.field_types import Severity
 from plimsoll.rules.schema.strict_yaml import suggest
 from plimsoll.store.duck.store import DAYS as DAYS_KEPT
 from plimsoll.store.duck.store import RAW_DAYS, SIZE_LIMIT
+from plimsoll.store.victoriametrics.address import names_victoriametrics
 
 FILE_NAME = "up.toml"
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(MB|GB|TB)")
@@ -148,7 +149,7 @@ class HeartbeatSettings(_Strict):
 class StoreSettings(_Strict):
     """How long samples are kept: all of them, then one minute's minimum, maximum, mean and count; and how much.
 
-    `address`: of the InfluxDB that keeps them in place of the data folder, by its own rules.
+    `address`: of the InfluxDB or VictoriaMetrics that keeps them in place of the data folder, by its own rules.
     """
 
     address: str | None = None
@@ -159,7 +160,7 @@ class StoreSettings(_Strict):
     @field_validator("address")
     @classmethod
     def _is_http(cls, address: str | None) -> str | None:
-        if address is not None:
+        if address is not None and not names_victoriametrics(address):
             _check_http(address)
         return address
 

@@ -17,7 +17,7 @@ from plimsoll.serve.answers import later, refusal
 from plimsoll.serve.bodies import Bodies, Full, TooLarge, TooSlow
 from plimsoll.serve.limits import Limits
 from plimsoll.store import messages
-from plimsoll.store.duck.store import DuckStore
+from plimsoll.store.embedded import embedded
 from plimsoll.store.protocol import Store, WriteResult
 from plimsoll.store.remote import PATH
 
@@ -37,8 +37,8 @@ class StoreApi:
         self._limits = limits
         self._methods: dict[str, Callable[..., Any]] = {name: getattr(store, name) for name in _METHODS}
         self._methods["write"] = lambda batch: _written(store, batch)
-        if isinstance(store, DuckStore):
-            self._methods["backup"] = lambda path: store.backup(Path(path))
+        if own := embedded(store):
+            self._methods["backup"] = lambda path: own.backup(Path(path))
         self._methods["settle_s"] = lambda: store.settle_s
         self.routes = [Route(f"{PATH}/{{method}}", self.call, methods=["POST"])]
 

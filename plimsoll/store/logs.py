@@ -59,7 +59,7 @@ def live(store: Store, start: int, end: int, hosts: Sequence[str], zone: Zone) -
 
 def _log(store: Store, one: Recording) -> Log:
     start, end = (int(one.times[0]), int(one.times[-1])) if len(one.times) else (0, 0)
-    columns = [_column(one.times, samples) for samples in store.read(one.series, start, end)]
+    columns = [_column(one.times, samples) for samples in store.read(one.series, start, end, recorded=True)]
     return Log(
         Path(one.path),
         one.format,

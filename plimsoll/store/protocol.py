@@ -165,8 +165,13 @@ class Store(Protocol):
         """
         ...
 
-    def read(self, series: Sequence[Series], start: int, end: int, *, live: bool = False) -> list[Samples]:
-        """The samples of each series in a range; empty if there are none."""
+    def read(
+        self, series: Sequence[Series], start: int, end: int, *, live: bool = False, recorded: bool = False
+    ) -> list[Samples]:
+        """The samples of each series in a range; empty if there are none.
+
+        `recorded`: without live samples, where the store holds those in another place than runs; so for `counts`.
+        """
         ...
 
     def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Drawn]:
@@ -177,7 +182,7 @@ class Store(Protocol):
         """Minimum, maximum and mean of each series in buckets of `width` ns, which begin at multiples of it."""
         ...
 
-    def counts(self, series: Sequence[Series], start: int, end: int) -> list[int]:
+    def counts(self, series: Sequence[Series], start: int, end: int, *, recorded: bool = False) -> list[int]:
         """How many samples each series has in a range."""
         ...
 

@@ -95,9 +95,12 @@ class RemoteStore:
         """The numeric series with a sample in a range, sorted."""
         return self._call("series", start, end, list(hosts), live=live)
 
-    def read(self, series: Sequence[Series], start: int, end: int, *, live: bool = False) -> list[Samples]:
+    def read(
+        self, series: Sequence[Series], start: int, end: int, *, live: bool = False, recorded: bool = False
+    ) -> list[Samples]:
         """The samples of each series in a range."""
-        return [one for some in _parts(series) for one in self._call("read", some, start, end, live=live)]
+        which = {"live": live, "recorded": recorded}
+        return [one for some in _parts(series) for one in self._call("read", some, start, end, **which)]
 
     def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Drawn]:
         """Samples that draw the line of each series in a range."""
@@ -107,9 +110,9 @@ class RemoteStore:
         """Minimum, maximum and mean of each series in buckets."""
         return [one for some in _parts(series) for one in self._call("buckets", some, start, end, width)]
 
-    def counts(self, series: Sequence[Series], start: int, end: int) -> list[int]:
+    def counts(self, series: Sequence[Series], start: int, end: int, *, recorded: bool = False) -> list[int]:
         """How many samples each series has in a range."""
-        return [one for some in _parts(series) for one in self._call("counts", some, start, end)]
+        return [one for some in _parts(series) for one in self._call("counts", some, start, end, recorded=recorded)]
 
     def save(self, run: StoredRun) -> RunSummary:
         """Save a run in place of one of the same name."""

@@ -31,7 +31,7 @@ from plimsoll.serve.limits import Limits
 from plimsoll.serve.listen import Listen
 from plimsoll.serve.server import create_app
 from plimsoll.serve.serving import Certificate, Serving
-from plimsoll.store.duck.store import DuckStore
+from plimsoll.store.embedded import embedded
 from plimsoll.store.protocol import Store
 from plimsoll.up import overview, reloading
 from plimsoll.up.reloading import Reloaded
@@ -246,7 +246,8 @@ class Up:
         )
 
     def _health(self) -> overview.Health:
-        size = self._store.size() if isinstance(self._store, DuckStore) else None
+        own = embedded(self._store)
+        size = own.size() if own else None
         return overview.health(
             self._file,
             self.loop.progress,
@@ -258,9 +259,10 @@ class Up:
         )
 
     def _tidy(self) -> None:
+        own = embedded(self._store)
         while not self._stop.wait(_TIDY_S):
             try:
-                while isinstance(self._store, DuckStore) and self._store.tidy(time.time_ns()):
+                while own and own.tidy(time.time_ns()):
                     if self._stop.is_set():
                         return
             except (Unreachable, Unusable) as error:

@@ -6,6 +6,12 @@ from plimsoll.serve.credentials import owner_token
 from plimsoll.store.influx.address import Address
 from plimsoll.store.influx.store import InfluxStore
 from plimsoll.store.remote import RemoteStore
+from plimsoll.store.victoriametrics.address import Address as VictoriaAddress
+from plimsoll.store.victoriametrics.live import LiveSamples
+from plimsoll.store.victoriametrics.names import Measurements
+from plimsoll.store.victoriametrics.server import Server
+from plimsoll.store.victoriametrics.store import VictoriaStore
+from tests.conftest import VictoriaMetrics
 from tests.serve.site import site
 from tests.sure_influx import SureServer
 
@@ -27,7 +33,44 @@ def remote(duckdb, tmp_path):
         store.close()
 
 
-@pytest.fixture(params=["influx", "duckdb", "remote"])
+class AtOnce(LiveSamples):
+    """Live samples that can be read as soon as they are written; VictoriaMetrics takes seconds until then."""
+
+    def __init__(self, server, made):
+        super().__init__(server, Measurements())
+        self._made = made
+
+    def write_points(self, points):
+        written = super().write_points(points)
+        self._made.show()
+        return written
+
+
+@pytest.fixture(scope="session")
+def own_victoriametrics(tmp_path_factory):
+    """A real VictoriaMetrics for the tests of stores."""
+    with VictoriaMetrics(tmp_path_factory.mktemp("victoriametrics")) as made:
+        yield made
+
+
+@pytest.fixture
+def live(own_victoriametrics):
+    """Live samples in a VictoriaMetrics that has none yet."""
+    own_victoriametrics.forget()
+    samples = AtOnce(
+        Server(VictoriaAddress.parse(f"victoriametrics://{own_victoriametrics.address}")), own_victoriametrics
+    )
+    yield samples
+    samples.close()
+
+
+@pytest.fixture
+def victoria(live, duckdb):
+    """Live samples in a VictoriaMetrics, and runs in an embedded store."""
+    return VictoriaStore(live, duckdb)
+
+
+@pytest.fixture(params=["influx", "duckdb", "remote", "victoria"])
 def store(request):
     """An empty store."""
     found = request.getfixturevalue(request.param)

@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Event
 
 from plimsoll.alerting.planning import Site
-from plimsoll.api.open_store import influx_store
+from plimsoll.api.open_store import influx_store, measurements_of, victoria_store
 from plimsoll.api.store_address import store_address
 from plimsoll.cli.console import print_line, print_notice
 from plimsoll.cli.demo_runs import load_demo_runs
@@ -35,6 +35,8 @@ from plimsoll.serve.listen import Listen, PublicAddress
 from plimsoll.serve.serving import Certificate
 from plimsoll.store.duck.store import DuckStore
 from plimsoll.store.protocol import Store
+from plimsoll.store.victoriametrics.address import TOKEN, names_victoriametrics
+from plimsoll.store.victoriametrics.address import Address as VictoriaAddress
 from plimsoll.up import log_lines
 from plimsoll.up.setup import Setup
 from plimsoll.up.sources import Source
@@ -125,7 +127,7 @@ def _run(options: Options, folder: Path, lock: OnlyOne, listen: Listen, certific
     collector = Collector(signals=catalogue.signals) if options.collect else None
     started = time.time_ns()
     sources = [*([collector.collect] if collector else ()), *([_demo(started)] if options.demo else ())]
-    store = _store(options, folder, told.store)
+    store = _store(options, folder, told.store, catalogue)
     try:
         setup = Setup(
             folder,
@@ -173,13 +175,22 @@ def _asked_to_reload() -> Event:
     return asked
 
 
-def _store(options: Options, folder: Path, keeping: up_settings.StoreSettings) -> Store:
+def _store(options: Options, folder: Path, keeping: up_settings.StoreSettings, catalogue: Catalogue) -> Store:
     named = options.store if data_folder.is_address(options.store) else keeping.address
+    if named and names_victoriametrics(named):
+        address_of_live = VictoriaAddress.parse(named, os.environ.get(TOKEN, ""))
+        return victoria_store(
+            address_of_live, _embedded(folder, keeping), lambda: measurements_of(catalogue.signals.values())
+        )
     if named:
         address = store_address(named, os.environ)
         if address is None:
             raise Unusable(f"{named}: is not the address of a store")
         return influx_store(address, print_notice)
+    return _embedded(folder, keeping)
+
+
+def _embedded(folder: Path, keeping: up_settings.StoreSettings) -> DuckStore:
     return DuckStore.open(folder, raw_days=keeping.raw_days, days=keeping.days, size_limit=keeping.size)
 
 

@@ -211,10 +211,10 @@ def _missing(store: Store, log: Log) -> int:
         has = column.is_not_null().to_numpy() & (log.times >= start)
         held[series.key] = (series, has | held[series.key][1]) if series.key in held else (series, has)
     known, end = [*held.values()], int(log.times[-1])
-    counts = store.counts([series for series, _ in known], start, end)
+    counts = store.counts([series for series, _ in known], start, end, recorded=True)
     # More than there should be are others' as well: then only the times tell.
     odd = [(series, has) for (series, has), count in zip(known, counts, strict=True) if count != has.sum()]
-    found = store.read([series for series, _ in odd], start, end)
+    found = store.read([series for series, _ in odd], start, end, recorded=True)
     return sum(
         int((~np.isin(log.times[has], samples.times)).sum()) for (_, has), samples in zip(odd, found, strict=True)
     )

@@ -147,7 +147,9 @@ class DuckStore(DuckRuns):
         chosen = [one for one in found if not hosts or host_key(one.host) in asked]
         return FoundSeries(sorted(chosen, key=lambda one: one.key), 0)
 
-    def read(self, series: Sequence[Series], start: int, end: int, *, live: bool = False) -> list[Samples]:
+    def read(
+        self, series: Sequence[Series], start: int, end: int, *, live: bool = False, recorded: bool = False
+    ) -> list[Samples]:
         """The samples of each series in a range; the means of minutes where that is all that is kept."""
         numbers = self._numbers(series)
         with duck_read.ranging(self._file, _known(numbers), start, end) as asked:
@@ -178,7 +180,7 @@ class DuckStore(DuckRuns):
             found = duck_read.buckets(asked, width)
         return [Buckets.empty() if number is None else found.get(number, Buckets.empty()) for number in numbers]
 
-    def counts(self, series: Sequence[Series], start: int, end: int) -> list[int]:
+    def counts(self, series: Sequence[Series], start: int, end: int, *, recorded: bool = False) -> list[int]:
         """How many samples each series has in a range."""
         numbers = self._numbers(series)
         with duck_read.ranging(self._file, _known(numbers), start, end) as asked:

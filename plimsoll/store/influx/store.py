@@ -111,7 +111,9 @@ class InfluxStore(InfluxRuns, InfluxClaims):
                     found.setdefault(one.key, one)
         return FoundSeries(sorted(found.values(), key=lambda one: one.key), text)
 
-    def read(self, series: Sequence[Series], start: int, end: int, *, live: bool = False) -> list[Samples]:
+    def read(
+        self, series: Sequence[Series], start: int, end: int, *, live: bool = False, recorded: bool = False
+    ) -> list[Samples]:
         """The samples of each series in a range."""
         parts: dict[object, list[tuple[Series, Samples]]] = defaultdict(list)
         for measurement, where, names in self._wanted(series, start, end):
@@ -147,7 +149,7 @@ class InfluxStore(InfluxRuns, InfluxClaims):
                     parts[_series(table, name).key].append(found)
         return [_joined_buckets(parts.get(_key(one), [])) for one in series]
 
-    def counts(self, series: Sequence[Series], start: int, end: int) -> list[int]:
+    def counts(self, series: Sequence[Series], start: int, end: int, *, recorded: bool = False) -> list[int]:
         """How many samples each series has in a range."""
         found: dict[object, int] = defaultdict(int)
         for measurement, where, names in self._wanted(series, start, end):

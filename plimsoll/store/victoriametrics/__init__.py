@@ -1,0 +1,1 @@
+"""The store in VictoriaMetrics: live samples there, and runs in another store beside it."""

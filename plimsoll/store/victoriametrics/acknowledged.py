@@ -1,0 +1,55 @@
+"""What a VictoriaMetrics acknowledged and may still lose, so that it can be sent again.
+
+It keeps samples in memory for up to 5 s (`-inmemoryDataFlushInterval`) before they are on its disk. If it is killed,
+they are gone, though it acknowledged them.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable
+from threading import Lock
+
+from plimsoll.store.victoriametrics.server import Server
+
+_UNSURE_S = 12.0
+_MOST_BYTES = 256 << 20
+
+
+class Acknowledged:
+    """Writes, and writes again what the server may have lost when it was started anew."""
+
+    def __init__(self, server: Server, clock: Callable[[], float] = time.monotonic) -> None:
+        self._server = server
+        self._clock = clock
+        self._lock = Lock()
+        self._kept: deque[tuple[float, bytes]] = deque()
+        self._bytes = 0
+        self._started: float | None = None
+
+    def write(self, lines: bytes) -> None:
+        """Write line protocol, and, if the server began anew since the last time, what was written shortly before."""
+        self._server.write(lines)
+        with self._lock:
+            self._keep(lines)
+            if self._began_anew():
+                again = [one for _, one in self._kept]
+                for one in again:
+                    self._server.write(one)
+                now = self._clock()
+                self._kept = deque((now, one) for one in again)
+
+    def _began_anew(self) -> bool:
+        """Whether the server began anew; where it does not say when it began, whether it was away."""
+        is_new, has_failed = self._server.was_away()
+        if not is_new:
+            return False
+        before, self._started = self._started, self._server.started()
+        return has_failed if self._started is None else before not in (None, self._started)
+
+    def _keep(self, lines: bytes) -> None:
+        """Keep what was written less than `_UNSURE_S` before the newest: the server may have ended right after that."""
+        now = self._clock()
+        self._kept.append((now, lines))
+        self._bytes += len(lines)
+        while len(self._kept) > 1 and (self._kept[0][0] < now - _UNSURE_S or self._bytes > _MOST_BYTES):
+            self._bytes -= len(self._kept.popleft()[1])

@@ -1,0 +1,80 @@
+"""The address of a VictoriaMetrics: where it takes samples, and where it gives them."""
+
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from plimsoll.model.errors import Unusable
+
+SCHEMES = {"victoriametrics": "http", "victoriametrics+https": "https"}
+TOKEN = "VICTORIAMETRICS_TOKEN"
+
+
+def names_victoriametrics(store: str) -> bool:
+    """Whether a store is named by the address of a VictoriaMetrics."""
+    return store.partition("://")[0].casefold() in SCHEMES
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where samples are written and read: addresses to which the names of calls are appended.
+
+    `name` is the address as it was given, without what is secret in it. `token` is sent as `Authorization: Bearer`,
+    such as vmauth takes it.
+    """
+
+    name: str
+    write: str
+    read: str
+    token: str = field(default="", repr=False)
+
+    @classmethod
+    def parse(cls, text: str, token: str = "") -> "Address":
+        """The address `victoriametrics://HOST:8428`, or with the two paths of a cluster, separated by a comma.
+
+        The paths are those of vminsert and of vmselect: `/insert/0/influx,/select/0`. Before the second one, another
+        host may stand: `victoriametrics://vminsert:8480/insert/0/influx,vmselect:8481/select/0`. Unusable if it is
+        not such an address.
+        """
+        scheme, _, rest = text.strip().partition("://")
+        kind = SCHEMES.get(scheme.casefold())
+        written, comma, second = (part.strip().rstrip("/") for part in rest.partition(","))
+        if kind is None or not written or (comma and not second) or "," in second:
+            raise _bad(text)
+        to_write = _checked(f"{kind}://{written}", text)
+        if not comma:
+            to_read = to_write
+        elif second.startswith("/"):
+            to_read = _checked(f"{kind}://{written.partition('/')[0]}{second}", text)
+        else:
+            to_read = _checked(f"{kind}://{second}", text)
+        if "/insert/" in to_read or "/select/" in to_write:
+            raise Unusable(
+                f'store "{text}": a cluster is written to at one address and read from at another; name both: '
+                "victoriametrics://HOST:8427/insert/0/influx,/select/0"
+            )
+        if not token.isascii() or (token and not token.isprintable()):
+            raise Unusable(f"{text}: what {TOKEN} holds is no token: it has a character no token has")
+        return cls(text.strip().rstrip("/"), _ending(to_write, "/influx"), _ending(to_read, "/prometheus"), token)
+
+
+def _checked(url: str, text: str) -> str:
+    try:
+        parts = urlsplit(url)
+        usable = bool(parts.hostname) and parts.port != 0 and not parts.query and not parts.fragment
+    except ValueError:
+        usable = False
+        parts = None
+    if not usable or parts is None:
+        raise _bad(text)
+    if parts.username or parts.password:
+        raise Unusable(f"store at {parts.hostname}: its address must hold no password; give a token in {TOKEN}")
+    return url
+
+
+def _ending(url: str, end: str) -> str:
+    """The address with the part of the path that every call begins with."""
+    return url if url.endswith(end) else url + end
+
+
+def _bad(text: str) -> Unusable:
+    return Unusable(f'store "{text}": is not an address; write it like victoriametrics://127.0.0.1:8428')

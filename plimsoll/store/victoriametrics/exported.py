@@ -1,0 +1,90 @@
+"""Reads what VictoriaMetrics exports: a line of JSON for each series, with its labels, values and times (ms)."""
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from plimsoll.model.log import Times, Values
+
+_VALUES, _TIMES, _BEGIN, _END = b'},"values":[', b'],"timestamps":[', b'{"metric":', b"]}"
+_LINES_AT_ONCE = 4000
+_MS = 1_000_000
+
+
+class Exported(NamedTuple):
+    """A series: its labels as they were written, the times (UTC ns, ascending) and the finite values of its samples."""
+
+    metric: bytes
+    times: Times
+    values: Values
+
+
+def read(lines: Iterable[bytes]) -> Iterator[Exported]:
+    """The series of an answer. ValueError if a line is none of an export."""
+    some: list[bytes] = []
+    for line in lines:
+        some.append(line)
+        if len(some) == _LINES_AT_ONCE:
+            yield from _series(some)
+            some = []
+    if some:
+        yield from _series(some)
+
+
+def metric_of(text: bytes) -> dict[str, str]:
+    """The labels of a series. ValueError if they are none."""
+    found = json.loads(text)
+    if not isinstance(found, dict):
+        raise ValueError("labels are no object")
+    return {str(name): str(value) for name, value in found.items()}
+
+
+def _series(lines: list[bytes]) -> Iterator[Exported]:
+    """The series of some lines; their numbers are read at once, and times that are the same only once."""
+    parts = [_parts(line) for line in lines]
+    values = _floats([value for _, value, _ in parts])
+    clocks: dict[bytes, Times] = {}
+    for (metric, _, written), found in zip(parts, values, strict=True):
+        times = clocks.get(written)
+        if times is None:
+            times = clocks[written] = np.array(json.loads(b"[" + written + b"]"), np.int64) * _MS
+        if len(times) != len(found):
+            raise ValueError("has more times than values, or fewer")
+        yield _clean(metric, times, found)
+
+
+def _parts(line: bytes) -> tuple[bytes, bytes, bytes]:
+    """The labels, the values and the times, as they are written."""
+    middle = line.rfind(_TIMES)
+    first = line.rfind(_VALUES, 0, middle)
+    end = line.rstrip()
+    if not (line.startswith(_BEGIN) and 0 < first < middle and end.endswith(_END)):
+        raise ValueError(f"a line of its answer is no series: {line[:80].decode('utf-8', 'replace')}")
+    return line[len(_BEGIN) : first + 1], line[first + len(_VALUES) : middle], end[middle + len(_TIMES) : -len(_END)]
+
+
+def _floats(texts: list[bytes]) -> list[Values]:
+    lengths = [text.count(b",") + 1 if text else 0 for text in texts]
+    every: list[Any] = json.loads(b"[" + b",".join(text for text in texts if text) + b"]")
+    try:
+        numbers = np.array(every, np.float64)  # None becomes NaN
+    except ValueError:
+        numbers = np.array([one if isinstance(one, float | int) else np.nan for one in every], np.float64)
+    if len(numbers) != sum(lengths):
+        raise ValueError("has values that are no numbers")
+    return np.split(numbers, np.cumsum(lengths)[:-1])
+
+
+def _clean(metric: bytes, times: Times, values: Values) -> Exported:
+    """The finite samples in order; of several at the same time, the highest, as VictoriaMetrics itself chooses."""
+    if np.isfinite(values).all() and (len(times) < 2 or bool((times[1:] > times[:-1]).all())):
+        return Exported(metric, times, values)
+    finite = np.isfinite(values)
+    times, values = times[finite], values[finite]
+    order = np.lexsort((values, times))
+    times, values = times[order], values[order]
+    last = np.ones(len(times), dtype=bool)
+    last[:-1] = times[1:] != times[:-1]
+    return Exported(metric, times[last], values[last])

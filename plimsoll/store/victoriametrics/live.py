@@ -1,0 +1,263 @@
+"""Live samples in VictoriaMetrics. Times are kept to the millisecond, and values to about 15 digits."""
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from plimsoll.model.errors import Unreachable, Unusable
+from plimsoll.model.host_key import host_key
+from plimsoll.model.log import Times, Values
+from plimsoll.model.points import Points
+from plimsoll.model.samples import Samples, joined
+from plimsoll.model.series import Series, hosts_of
+from plimsoll.model.times import SECOND, duration_text
+from plimsoll.store.bucketed import bucketed
+from plimsoll.store.line_protocol import as_stored, request_bodies
+from plimsoll.store.m4 import Drawn, m4
+from plimsoll.store.protocol import Buckets, WriteResult
+from plimsoll.store.victoriametrics import exported, rolled, selectors
+from plimsoll.store.victoriametrics.acknowledged import Acknowledged
+from plimsoll.store.victoriametrics.lines import Lines
+from plimsoll.store.victoriametrics.names import Measurements, metric_name
+from plimsoll.store.victoriametrics.server import Server
+
+MS = 1_000_000
+_LAST_MS = 9_000_000_000_000  # in the year 2255
+_EXACT = 6 * 3600 * SECOND
+_USUAL = 10 * SECOND  # between two samples of a series
+_SAMPLES_AT_ONCE = 2_000_000
+_READ_ALL = 500_000  # more samples than this are reduced by the server, where that is enough
+_HOSTS_NAMED = 25
+_MOST_KNOWN = 1_000_000
+_SEEN_AFTER_S = 30.0  # vmagent, or a cluster, may take some time until what was written can be read
+_WITNESS_S = 3600.0
+
+
+@dataclass(frozen=True)
+class _Witness:
+    """A sample that the server acknowledged, and when (s)."""
+
+    series: Series
+    at: int
+    written: float
+
+
+class LiveSamples:
+    """The samples of a VictoriaMetrics. `measurements` tells measurement and field of a metric apart.
+
+    Its methods are those of `plimsoll.store.protocol.Store`.
+    """
+
+    def __init__(self, server: Server, measurements: Measurements, clock: Callable[[], float] = time.monotonic) -> None:
+        self._server = server
+        self._measurements = measurements
+        self._clock = clock
+        self._acknowledged = Acknowledged(server)
+        self._lines = Lines()
+        self._known: dict[bytes, tuple[Series, object]] = {}
+        self._witness: _Witness | None = None
+        self._next_witness: _Witness | None = None
+
+    @property
+    def name(self) -> str:
+        """The address."""
+        return self._server.address.name
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._server.close()
+
+    def write_points(self, points: Points) -> WriteResult:
+        """Write samples; the server has acknowledged them when it returns, and shows them within about 2 s."""
+        for body in request_bodies(self._lines.encode(points)):
+            self._acknowledged.write(body)
+        if len(points):
+            at = int(points.times.argmax())
+            self._written(points.series[points.which[at]], int(points.times[at]))
+        return WriteResult(len(points))
+
+    def hosts(self, start: int, end: int) -> list[str]:
+        """The hosts with samples in a range, sorted; in one of many hours, with samples on its days."""
+        if end - start <= _EXACT:
+            return sorted(hosts_of(self.series(start, end)), key=host_key)
+        first, last = _range(start, end)
+        names = sorted(self._server.label_values("host", first, last))
+        return sorted({host_key(one): one for one in reversed(names)}.values(), key=host_key)
+
+    def series(self, start: int, end: int, hosts: Sequence[str] = ()) -> list[Series]:
+        """The series with samples in a range, sorted; in one of many hours, with samples on its days."""
+        selector = "{" + selectors.of_hosts(hosts) + "}"
+        first, last = _range(start, end)
+        if end - start <= _EXACT:
+            # A range of PromQL is open at its beginning.
+            asked = f"last_over_time({selector}[{max(0, last - first) + 1}ms]) keep_metric_names"
+            metrics = [metric for metric, _ in self._server.query(asked, last)]
+        else:
+            metrics = self._server.series([selector], first, last)
+        found: dict[object, Series] = {}
+        for metric in metrics:
+            one = self._measurements.series(metric)
+            found.setdefault(one.key, one)
+        if not found:
+            self._check_witness()
+        return sorted(found.values(), key=lambda one: one.key)
+
+    def read(self, series: Sequence[Series], start: int, end: int) -> list[Samples]:
+        """The samples of each series in a range."""
+        keys = [as_stored(one).key for one in series]
+        wanted = set(keys)
+        parts: dict[object, list[tuple[Series, Samples]]] = defaultdict(list)
+        for names, hosts in _groups(series, start, end):
+            for found in self._exported(selectors.of_series(names, hosts), start, end):
+                one, key = self._series(found.metric)
+                if key in wanted and len(found.times):
+                    parts[key].append((one, Samples(found.times, found.values)))
+        if series and not parts:
+            self._check_witness()
+        return [_joined(as_stored(one), parts.get(key, [])) for one, key in zip(series, keys, strict=True)]
+
+    def buckets(self, series: Sequence[Series], start: int, end: int, width: int) -> list[Buckets]:
+        """Minimum, maximum and mean; computed by the server if there are many samples."""
+        first, last = -(-start // width) * width, (end + 1) // width * width
+        if width % MS or last - first < width or not self._are_many(series, start, end):
+            return [bucketed(one, width) for one in self.read(series, start, end)]
+        before, after = (self.buckets(series, *part, width) for part in ((start, first - 1), (last, end)))
+        functions = ("min_over_time", "max_over_time", "avg_over_time")
+        found = self._rolled(series, functions, rolled.Grid(first, width, (last - first) // width))
+        middle = [_whole_buckets(one, functions) for one in found]
+        return [_chained(parts) for parts in zip(before, middle, after, strict=True)]
+
+    def drawn(self, series: Sequence[Series], start: int, end: int, buckets: int) -> list[Drawn]:
+        """Samples that draw the line of each series in a range; chosen by the server if there are many."""
+        if not self._are_many(series, start, end):
+            return [Drawn(m4(one, start, end, buckets), len(one.times)) for one in self.read(series, start, end)]
+        grid = rolled.of_drawing(start, end, buckets)
+        found = self._rolled(series, rolled.CORNERS, grid)
+        return [rolled.drawn(one, start, end) for one in found]
+
+    def counts(self, series: Sequence[Series], start: int, end: int) -> list[int]:
+        """How many samples each series has in a range."""
+        return [len(one.times) for one in self.read(series, start, end)]
+
+    def _are_many(self, series: Sequence[Series], start: int, end: int) -> bool:
+        return len(series) * (end - start) // _USUAL > _READ_ALL
+
+    def _rolled(
+        self, series: Sequence[Series], functions: Sequence[str], grid: rolled.Grid
+    ) -> list[Mapping[str, tuple[Times, Values]]]:
+        """The times and values of each function for each series."""
+        keys = [as_stored(one).key for one in series]
+        found: dict[object, dict[str, tuple[Times, Values]]] = {key: {} for key in keys}
+        hosts = _named_hosts(series)
+        for selector in selectors.of_series({metric_name(as_stored(one)) for one in series}, hosts):
+            for function in functions:
+                asked = f"{function}({selector}[{grid.width // MS}ms]) keep_metric_names"
+                for metric, values in self._server.query_range(asked, *grid.asked):
+                    key = self._measurements.series(metric).key
+                    if key in found:
+                        found[key].setdefault(function, rolled.times_and_values(values, grid))
+        return [found[key] for key in keys]
+
+    def _exported(self, asked: Sequence[str], start: int, end: int) -> Iterator[exported.Exported]:
+        first, last = _range(start, end)
+        if first > last:
+            return
+        try:
+            yield from exported.read(self._server.export(asked, first, last))
+        except ValueError as error:
+            raise Unusable(f"{self.name}: {error}; is it the address of a VictoriaMetrics?") from None
+
+    def _series(self, metric: bytes) -> tuple[Series, object]:
+        known = self._known.get(metric)
+        if known is None:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            one = self._measurements.series(exported.metric_of(metric))
+            known = self._known[metric] = one, one.key
+        return known
+
+    def _written(self, series: Series, at: int) -> None:
+        """Note a sample that can be read from some time on."""
+        now = self._clock()
+        if self._next_witness is None or now - self._next_witness.written >= _SEEN_AFTER_S:
+            self._witness, self._next_witness = self._next_witness, _Witness(series, at, now)
+
+    def _check_witness(self) -> None:
+        """Raise Unreachable if an answer is empty because the server has not even what it acknowledged."""
+        ready = [
+            one
+            for one in (self._next_witness, self._witness)
+            if one and _SEEN_AFTER_S <= self._clock() - one.written <= _WITNESS_S
+        ]
+        if not ready:
+            return
+        one = ready[0]
+        key = as_stored(one.series).key
+        asked = selectors.of_series([metric_name(as_stored(one.series))], [one.series.host])
+        if not any(self._series(found.metric)[1] == key for found in self._exported(asked, one.at - MS, one.at + MS)):
+            ago = duration_text(round(self._clock() - one.written) * SECOND)
+            raise Unreachable(
+                f"{self.name}: answers with nothing, and has not even what it acknowledged {ago} ago; does one of its "
+                "nodes fail, or is it read where it is not written to, or written to with times that it does not keep?"
+            )
+
+
+def _range(start: int, end: int) -> tuple[int, int]:
+    """A range in ms: the first and the last one that lie in it."""
+    return max(-(-start // MS), 1), min(max(end // MS, 1), _LAST_MS)
+
+
+def _named_hosts(series: Sequence[Series]) -> Sequence[str]:
+    """The hosts of some series, if they are few enough to be named in a query."""
+    hosts = hosts_of(map(as_stored, series))
+    return hosts if len(hosts) <= _HOSTS_NAMED and "" not in hosts else ()
+
+
+def _groups(series: Sequence[Series], start: int, end: int) -> Iterator[tuple[Collection[str], Sequence[str]]]:
+    """Metrics that are read with one call, and the hosts of which; so many that no answer gets too long."""
+    names: dict[str, int] = defaultdict(int)
+    for one in series:
+        names[metric_name(as_stored(one))] += 1
+    hosts = _named_hosts(series)
+    each = max(1, (end - start) // _USUAL)
+    held: list[str] = []
+    count = 0
+    for name, many in names.items():
+        if held and (count + many) * each > _SAMPLES_AT_ONCE:
+            yield held, hosts
+            held, count = [], 0
+        held.append(name)
+        count += many
+    if held:
+        yield held, hosts
+
+
+def _joined(series: Series, parts: list[tuple[Series, Samples]]) -> Samples:
+    """The parts of a series, those with the same spelling of host and instance first."""
+    if len(parts) == 1:
+        return parts[0][1]
+    return joined([samples for _, samples in sorted(parts, key=lambda part: part[0] != series)])
+
+
+def _whole_buckets(found: Mapping[str, tuple[Times, Values]], functions: Sequence[str]) -> Buckets:
+    if len(found) < len(functions):
+        return Buckets.empty()
+    times = found[functions[0]][0]
+    return Buckets(times, *(found[one][1] for one in functions))
+
+
+def _chained(parts: Sequence[Buckets]) -> Buckets:
+    return Buckets(
+        np.concatenate([one.times for one in parts]),
+        *(
+            np.concatenate(column)
+            for column in (
+                [one.minimum for one in parts],
+                [one.maximum for one in parts],
+                [one.mean for one in parts],
+            )
+        ),
+    )

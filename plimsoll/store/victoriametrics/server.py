@@ -1,0 +1,234 @@
+"""A VictoriaMetrics over HTTP: its calls, and what to say if it refuses or does not answer."""
+
+import gzip
+import json
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from http import HTTPStatus
+from ipaddress import ip_address
+from threading import Event
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+import urllib3
+from urllib3.exceptions import HTTPError, LocationParseError
+
+from plimsoll.model.errors import Unreachable, Unusable
+from plimsoll.model.http_connections import check_connections, last_cause
+from plimsoll.store.victoriametrics.address import TOKEN, Address
+
+READ_PATIENCE_S = 2.0
+WRITE_PATIENCE_S = 10.0
+_CONNECT_S, _ANSWER_S, _ABOUT_S = 5, 120, 5
+_CONNECTIONS = 16
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.25, 2.0
+_BUSY = (
+    HTTPStatus.TOO_MANY_REQUESTS,
+    HTTPStatus.BAD_GATEWAY,
+    HTTPStatus.SERVICE_UNAVAILABLE,
+    HTTPStatus.GATEWAY_TIMEOUT,
+)
+_STARTED = re.compile(rb"^process_start_time_seconds (\S+)", re.MULTILINE)
+# Answers must not be of a cache, nor leave out the newest samples, nor what a node that fails would have given.
+_WHOLE = {"nocache": "1", "deny_partial_response": "1"}
+
+Rows = list[tuple[Mapping[str, str], Any]]
+
+
+class Server:
+    """One VictoriaMetrics, or cluster.
+
+    A call is repeated for a few seconds if the server is busy or away, and then raises Unreachable. It raises
+    Unusable if the server refuses.
+    """
+
+    def __init__(self, address: Address, *, read_s: float = READ_PATIENCE_S, write_s: float = WRITE_PATIENCE_S) -> None:
+        self.address = address
+        self._read_s, self._write_s = read_s, write_s
+        self._ended = Event()
+        self._is_new = self._has_failed = False
+        is_near = all(_is_loopback(url) for url in (address.write, address.read))
+        self._headers = {"Accept-Encoding": "identity" if is_near else "gzip"}
+        self._packed = not is_near
+        if address.token:
+            self._headers["Authorization"] = f"Bearer {address.token}"
+        timeout = urllib3.Timeout(connect=_CONNECT_S, read=_ANSWER_S)
+        self._pools = urllib3.PoolManager(timeout=timeout, retries=False, maxsize=_CONNECTIONS)
+        check_connections(self._pools, self._connected)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._ended.set()
+        self._pools.clear()
+
+    def write(self, lines: bytes) -> None:
+        """Write line protocol with times in ms."""
+        headers, body = {"Content-Type": "text/plain"}, lines
+        if self._packed:
+            headers["Content-Encoding"], body = "gzip", gzip.compress(lines, 1)
+        url = f"{self.address.write}/write?precision=ms"
+        answer = self._answered(lambda: self._send("POST", url, body, headers), self._write_s)
+        answer.release_conn()
+
+    def started(self) -> float | None:
+        """When the process began that keeps samples (s); None if that cannot be known, as of a cluster."""
+        url = self.address.write.removesuffix("/influx")
+        if "/insert/" in self.address.write:
+            return None  # vminsert keeps nothing
+        try:
+            answer = self._pools.request("GET", f"{url}/metrics", headers=self._headers, timeout=_ABOUT_S)
+        except (HTTPError, OSError):
+            return None
+        found = _STARTED.search(answer.data)
+        return float(found[1]) if found and answer.status == HTTPStatus.OK else None
+
+    def was_away(self) -> tuple[bool, bool]:
+        """Whether a new connection was made since this was last asked, and whether one had failed."""
+        found = self._is_new, self._has_failed
+        self._is_new = self._has_failed = False
+        return found
+
+    def export(self, selectors: Sequence[str], start: int, end: int) -> Iterator[bytes]:
+        """The lines with the samples of series as they are stored, in a range (ms, both ends included).
+
+        A cluster gives all of them or an error.
+        """
+        asked = [*(("match[]", one) for one in selectors), ("start", _seconds(start)), ("end", _seconds(end))]
+        answer = self._asked("/api/v1/export", asked)
+        if not answer.headers.get("Content-Type", "").startswith("application/stream+json"):
+            answer.close()
+            raise self._foreign()
+        yield from self._lines(answer)
+
+    def query(self, promql: str, at: int) -> Rows:
+        """The labels and the value of each series of an instant query (ms)."""
+        data = self._data("/api/v1/query", [("query", promql), ("time", _seconds(at)), *_WHOLE.items()])
+        return [(one["metric"], one["value"][1]) for one in data["result"]]
+
+    def query_range(self, promql: str, start: int, end: int, step: int) -> Rows:
+        """The labels, and the times (s) and values of each series, evaluated every `step` (ms)."""
+        asked = [("query", promql), ("start", _seconds(start)), ("end", _seconds(end)), ("step", f"{step}ms")]
+        data = self._data("/api/v1/query_range", [*asked, *_WHOLE.items()])
+        return [(one["metric"], one["values"]) for one in data["result"]]
+
+    def series(self, selectors: Sequence[str], start: int, end: int) -> list[Mapping[str, str]]:
+        """The labels of series with samples on the days (UTC) of a range."""
+        asked = [*(("match[]", one) for one in selectors), ("start", _seconds(start)), ("end", _seconds(end))]
+        return self._data("/api/v1/series", [*asked, *_WHOLE.items()])
+
+    def label_values(self, label: str, start: int, end: int) -> list[str]:
+        """The values of a label on the days (UTC) of a range."""
+        asked = [("start", _seconds(start)), ("end", _seconds(end)), *_WHOLE.items()]
+        return self._data(f"/api/v1/label/{label}/values", asked)
+
+    def _data(self, path: str, asked: Sequence[tuple[str, str]]) -> Any:
+        answer = self._asked(path, asked)
+        try:
+            found = json.loads(answer.read(decode_content=True))
+        except ValueError:
+            raise self._foreign() from None
+        except (HTTPError, OSError) as error:
+            raise self._broken(error) from None
+        finally:
+            answer.release_conn()
+        if not isinstance(found, dict) or found.get("status") != "success" or "data" not in found:
+            raise self._foreign()
+        if found.get("isPartial"):
+            raise Unreachable(
+                f"{self.address.name}: one of its nodes does not answer, and what the others have is not all; "
+                "see the page of vmselect"
+            )
+        return found["data"]
+
+    def _asked(self, path: str, asked: Sequence[tuple[str, str]]) -> urllib3.BaseHTTPResponse:
+        body = urlencode(asked).encode()
+        headers = {"Content-Type": "application/x-www-form-urlencoded"}
+        return self._answered(lambda: self._send("POST", self.address.read + path, body, headers), self._read_s)
+
+    def _send(self, method: str, url: str, body: bytes, headers: Mapping[str, str]) -> urllib3.BaseHTTPResponse:
+        return self._pools.request(
+            method, url, body=body, headers={**self._headers, **headers}, preload_content=False, redirect=False
+        )
+
+    def _answered(self, send: Callable[[], urllib3.BaseHTTPResponse], patience_s: float) -> urllib3.BaseHTTPResponse:
+        until, pause = time.monotonic() + patience_s, _FIRST_PAUSE_S
+        while True:
+            try:
+                answer = send()
+            except (LocationParseError, UnicodeError):
+                raise Unusable(f'store "{self.address.name}": is not an address') from None
+            except (HTTPError, OSError) as error:
+                self._has_failed = True
+                why = f"does not answer ({last_cause(error)}); is VictoriaMetrics running there?"
+            else:
+                if answer.status in (HTTPStatus.OK, HTTPStatus.NO_CONTENT):
+                    return answer
+                text = _message(answer)
+                if answer.status not in _BUSY:
+                    raise self._refusal(answer.status, text)
+                why = f"answers {answer.status} ({text or HTTPStatus(answer.status).phrase})"
+            if time.monotonic() + pause > until or self._ended.wait(pause):
+                raise Unreachable(f"{self.address.name}: {why}")
+            pause = min(2 * pause, _LONGEST_PAUSE_S)
+
+    def _refusal(self, status: int, text: str) -> Unusable:
+        name = self.address.name
+        match status:
+            case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
+                what = f"it refuses the token in {TOKEN}" if self.address.token else f"it wants a token: give {TOKEN}"
+                return Unusable(f"{name}: {what}")
+            case HTTPStatus.NOT_FOUND:
+                return Unusable(f"{name}: has no such path; is it the address of a VictoriaMetrics? ({text})")
+            case _:
+                return Unusable(f"{name}: VictoriaMetrics refuses: {text or status}")
+
+    def _foreign(self) -> Unusable:
+        return Unusable(f"{self.address.name}: does not answer as VictoriaMetrics does; is that its address?")
+
+    def _broken(self, error: Exception) -> Unreachable:
+        return Unreachable(f"{self.address.name}: broke off in the middle of an answer ({last_cause(error)})")
+
+    def _lines(self, answer: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
+        rest = b""
+        try:
+            for piece in answer.stream(1 << 20, decode_content=True):
+                *whole, rest = (rest + piece).split(b"\n")
+                yield from filter(bytes.strip, whole)
+        except (HTTPError, OSError) as error:
+            raise self._broken(error) from None
+        finally:
+            answer.release_conn()
+        if rest.strip():
+            yield rest
+
+    def _connected(self) -> None:
+        self._is_new = True
+
+
+def _message(answer: urllib3.BaseHTTPResponse) -> str:
+    """What the server says against a call, in one line."""
+    try:
+        data = answer.read(1 << 16, decode_content=True)
+    except (HTTPError, OSError):
+        return ""
+    finally:
+        answer.release_conn()
+    try:
+        found = json.loads(data)
+    except ValueError:
+        found = None
+    text = str(found.get("error", "")) if isinstance(found, dict) else data.decode("utf-8", "replace")
+    return " ".join(text.split())[-300:]
+
+
+def _seconds(milliseconds: int) -> str:
+    return f"{milliseconds // 1000}.{milliseconds % 1000:03}"
+
+
+def _is_loopback(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

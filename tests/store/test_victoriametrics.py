@@ -1,0 +1,323 @@
+"""The store in VictoriaMetrics: a real one. What it does as every other store is in test_contract.py."""
+
+import http.server
+import subprocess
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import urllib3
+import yaml
+
+from plimsoll.model.errors import Unreachable, Unusable
+from plimsoll.model.points import Points
+from plimsoll.model.series import Series
+from plimsoll.model.times import SECOND
+from plimsoll.rules.load import load
+from plimsoll.store.victoriametrics import live as live_samples
+from plimsoll.store.victoriametrics.address import Address
+from plimsoll.store.victoriametrics.live import LiveSamples
+from plimsoll.store.victoriametrics.names import Measurements, metric_name
+from plimsoll.store.victoriametrics.server import Server
+from tests.conftest import VictoriaMetrics, built, free_port
+from tests.store.test_contract import EVER, START, cpu, log, points
+
+HOUR = 3600 * SECOND
+
+
+def samples_of(address, *, read_s=1.0, write_s=1.0, token="", **known):
+    server = Server(Address.parse(f"victoriametrics://{address}", token), read_s=read_s, write_s=write_s)
+    return LiveSamples(server, Measurements(), **known)
+
+
+@pytest.fixture
+def mortal(tmp_path):
+    """A VictoriaMetrics that a test may kill."""
+    with VictoriaMetrics(tmp_path) as made:
+        yield made
+
+
+@pytest.mark.parametrize(
+    ("text", "write", "read"),
+    [
+        ("victoriametrics://vm:8428", "http://vm:8428/influx", "http://vm:8428/prometheus"),
+        ("victoriametrics+https://vm/", "https://vm/influx", "https://vm/prometheus"),
+        (
+            "victoriametrics://auth:8427/insert/0/influx,/select/0",
+            "http://auth:8427/insert/0/influx",
+            "http://auth:8427/select/0/prometheus",
+        ),
+        (
+            "victoriametrics://vminsert:8480/insert/7, vmselect:8481/select/7/prometheus",
+            "http://vminsert:8480/insert/7/influx",
+            "http://vmselect:8481/select/7/prometheus",
+        ),
+        ("victoriametrics://vmagent:8429,vm-1:8428", "http://vmagent:8429/influx", "http://vm-1:8428/prometheus"),
+    ],
+)
+def test_an_address_says_where_to_write_and_where_to_read(text, write, read):
+    found = Address.parse(text)
+    assert (found.write, found.read) == (write, read)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("victoriametrics://", "is not an address"),
+        ("victoriametrics://vm:port", "is not an address"),
+        ("victoriametrics://vm:8428,", "is not an address"),
+        ("victoriametrics://auth:8427/insert/0/influx", "name both"),
+        ("victoriametrics://u:secret@vm:8428", "must hold no password"),
+    ],
+)
+def test_what_is_no_address_is_refused_and_no_password_is_shown(text, why):
+    with pytest.raises(Unusable, match=why) as raised:
+        Address.parse(text)
+    assert "secret" not in str(raised.value)
+
+
+def test_every_source_of_a_signal_is_known_by_its_metric():
+    """A signal whose measurement ended elsewhere would not be found, and its limits not be judged."""
+    signals = load().signals.values()
+    known = Measurements(lambda: {one.measurement for signal in signals for one in signal.sources if one.measurement})
+    sources = [one for signal in signals for one in signal.sources if one.measurement]
+    assert len(sources) > 100
+    for source in sources:
+        for field in source.fields:
+            one = Series("h", source.measurement or "", (), field)
+            assert known.split(metric_name(one)) == (source.measurement, field)
+
+
+def test_what_agents_write_has_the_names_they_gave(live, own_victoriametrics):
+    lines = r"win_cpu,host=WEB7,instance=\\??\\D:,objectname=Processor Percent_User_Time=3.5 1700000000000000000"
+    more = "cpu_util,host=web8 pct_idle=7i 1700000000000000000"
+    for path, line in (("/api/v2/write?org=o&bucket=b&precision=ns", lines), ("/write?precision=ns", more)):
+        assert urllib3.request("POST", own_victoriametrics.url + path, body=line.encode()).status == 204
+    own_victoriametrics.show()
+    live._measurements = Measurements(lambda: ["cpu_util"])
+    first, second = live.series(START, START)
+    assert (first.host, first.measurement, first.field) == ("WEB7", "win_cpu", "Percent_User_Time")
+    assert dict(first.tags) == {"instance": r"\??\D:", "objectname": "Processor"}
+    assert (second.measurement, second.field, second.tags) == ("cpu_util", "pct_idle", ())
+    assert [one.values.tolist() for one in live.read([first, second], *EVER)] == [[3.5], [7]]
+
+
+def test_a_long_range_is_listed_by_its_days(live):
+    live.write_points(points((cpu(), 0, 1.0), (cpu("DB1"), -40 * 86_400, 1.0)))
+    found = live.series(START - 20 * 24 * HOUR, START)
+    assert found == [cpu()]
+    assert live.hosts(START - 20 * 24 * HOUR, START) == ["WEB1"]
+    assert live.hosts(*EVER) == ["WEB1"]
+
+
+def wave(series, count, every=10):
+    """Samples of some series, `every` so many seconds, that go up and down; none is like another."""
+    which = np.repeat(np.arange(len(series), dtype=np.int32), count)
+    times = np.tile(START + np.arange(count, dtype=np.int64) * every * SECOND, len(series))
+    values = np.round(50 + 40 * np.sin(np.arange(len(which)) / 7.0), 3) + np.arange(len(which)) / 1e6
+    return Points(series, which, times, values)
+
+
+def test_what_the_server_reduces_is_what_its_samples_give(live, monkeypatch):
+    some = [cpu(instance="0"), cpu(instance="1"), cpu("DB1")]
+    live.write_points(wave(some, 500))
+    asked = [*some, cpu("DB9")]
+    # The range begins and ends within a bucket.
+    span = START + 7 * SECOND, START + 4711 * SECOND
+    exact = live.buckets(asked, *span, 60 * SECOND), live.drawn(asked, *span, 40)
+    monkeypatch.setattr(live_samples, "_READ_ALL", 0)
+    buckets, drawn = live.buckets(asked, *span, 60 * SECOND), live.drawn(asked, *span, 40)
+    for was, now in zip(exact[0], buckets, strict=True):
+        assert now.times.tolist() == was.times.tolist()
+        assert now.minimum.tolist() == was.minimum.tolist()
+        assert now.maximum.tolist() == was.maximum.tolist()
+        assert now.mean.tolist() == pytest.approx(was.mean.tolist())
+    for was, now in zip(exact[1], drawn, strict=True):
+        assert now.samples.times.tolist() == was.samples.times.tolist()
+        assert now.samples.values.tolist() == was.samples.values.tolist()
+        assert now.count == was.count
+
+
+def test_of_two_values_at_one_time_the_higher_one_stays(live):
+    live.write_points(points((cpu(), 0, 5.0)))
+    live.write_points(points((cpu(), 0, 3.0)))
+    assert live.read([cpu()], *EVER)[0].values.tolist() == [5.0]
+
+
+def test_recorded_and_live_samples_are_one_series_and_runs_are_exact(victoria):
+    odd = replace(log({cpu(): [1 / 3, 2.0]}), times=np.array([START + 1, START + 20 * SECOND]))
+    list(victoria.write([odd]))
+    victoria.write_points(points((cpu(), 10, 7.0), (cpu(), 20, 9.0)))
+    (every,) = victoria.read([cpu()], *EVER)
+    assert every.values.tolist() == [1 / 3, 7.0, 2.0]
+    assert victoria.counts([cpu()], *EVER) == [3]
+    (recorded,) = victoria.read([cpu()], *EVER, recorded=True)
+    assert (recorded.times.tolist(), recorded.values.tolist()) == (odd.times.tolist(), [1 / 3, 2.0])
+    (only_live,) = victoria.read([cpu()], *EVER, live=True)
+    assert only_live.values.tolist() == [7.0, 9.0]
+    (bucket,) = victoria.buckets([cpu()], *EVER, HOUR)
+    assert (bucket.minimum.tolist(), bucket.maximum.tolist()) == ([1 / 3], [7.0])
+    (drawn,) = victoria.drawn([cpu()], START, START + HOUR, 1)
+    assert drawn.count == 3
+
+
+def test_a_killed_server_loses_nothing_that_it_acknowledged(mortal):
+    live = samples_of(mortal.address, write_s=10)
+    live.write_points(points((cpu(), -10, 0.5)))
+    for at in range(5):
+        live.write_points(points((cpu(), at, float(at)), (cpu("DB1"), at, 1.0)))
+    time.sleep(1.1)  # it says to the second when it began
+    mortal.end(kill=True)  # well within the 5 s in which it keeps samples in memory
+    mortal.start()
+    live.write_points(points((cpu(), 5, 5.0)))
+    mortal.show()
+    assert [len(one.times) for one in live.read([cpu(), cpu("DB1")], *EVER)] == [7, 5]
+    live.close()
+
+
+def test_a_server_that_is_away_is_said_and_found_again(mortal):
+    live = samples_of(mortal.address)
+    live.write_points(points((cpu(), 0, 1.0)))
+    mortal.show()
+    mortal.end()
+    for call in (
+        lambda: live.write_points(points((cpu(), 1, 1.0))),
+        lambda: live.read([cpu()], *EVER),
+        lambda: live.series(START, START),
+        lambda: live.hosts(*EVER),
+    ):
+        with pytest.raises(Unreachable, match=r"does not answer .*; is VictoriaMetrics running there"):
+            call()
+    mortal.start()
+    assert live.read([cpu()], *EVER)[0].values.tolist() == [1.0]
+    live.close()
+
+
+def test_nothing_at_all_is_no_answer_where_something_was_acknowledged(own_victoriametrics):
+    """A server that lost its disk, or another one at its address, must not look like hosts that are silent."""
+    own_victoriametrics.forget()
+    clock = [1000.0]
+    live = samples_of(own_victoriametrics.address, clock=lambda: clock[0])
+    live.write_points(points((cpu(), 0, 1.0)))
+    own_victoriametrics.show()
+    clock[0] += 60
+    assert live.series(START + HOUR, START + 2 * HOUR) == []
+    assert len(live.read([cpu("DB9")], *EVER)[0].times) == 0
+    own_victoriametrics.forget()
+    for call in (lambda: live.series(START, START + HOUR), lambda: live.read([cpu()], *EVER)):
+        with pytest.raises(Unreachable, match="not even what it acknowledged 1 min ago"):
+            call()
+    live.close()
+
+
+@contextmanager
+def answering(body, content_type="application/json", status=200):
+    """A server that answers every call with the same."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            self.send_response(status)
+            self.send_header("Content-Type", content_type)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_GET = do_POST  # noqa: N815
+
+        def log_message(self, format, *args):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+PARTIAL = b'{"status":"success","isPartial":true,"data":{"resultType":"vector","result":[]}}'
+CUT = b'{"metric":{"__name__":"cpu_usage_idle","host":"a"},"values":[1,2],"timest\n'
+UNEVEN = b'{"metric":{"__name__":"cpu_usage_idle","host":"a"},"values":[1,2],"timestamps":[1]}\n'
+STREAM = "application/stream+json; charset=utf-8"
+
+
+@pytest.mark.parametrize(
+    ("answer", "call", "error", "why"),
+    [
+        ((PARTIAL,), "series", Unreachable, "one of its nodes does not answer"),
+        ((b"<html></html>", "text/html"), "series", Unusable, "does not answer as VictoriaMetrics does"),
+        ((b"", "text/html"), "read", Unusable, "does not answer as VictoriaMetrics does"),
+        ((CUT, STREAM), "read", Unusable, "is no series"),
+        ((UNEVEN, STREAM), "read", Unusable, "more times than values"),
+        ((b"missing", "text/plain", 401), "read", Unusable, "VICTORIAMETRICS_TOKEN"),
+        ((b"no such path", "text/plain", 404), "read", Unusable, "has no such path"),
+        ((b'{"status":"error","error":"too many series"}', STREAM, 422), "read", Unusable, "too many series"),
+        ((b"partial response", "text/plain", 503), "series", Unreachable, "answers 503"),
+    ],
+)
+def test_an_answer_that_is_not_whole_is_none(answer, call, error, why):
+    with answering(*answer) as address:
+        live = samples_of(address, read_s=0.1)
+        with pytest.raises(error, match=why):
+            live.series(START, START) if call == "series" else live.read([cpu()], *EVER)
+        live.close()
+
+
+def test_numbers_that_are_none_are_left_out():
+    line = (
+        b'{"metric":{"__name__":"cpu_usage_idle","host":"a"},"values":[1,null,"Infinity",4],"timestamps":[1,2,3,4]}\n'
+    )
+    with answering(line, STREAM) as address:
+        live = samples_of(address)
+        (found,) = live.read([Series("A", "cpu", (), "usage_idle")], 0, SECOND)
+        live.close()
+    assert found.values.tolist() == [1, 4]
+    assert found.times.tolist() == [1_000_000, 4_000_000]
+
+
+@contextmanager
+def vmauth(folder, victoriametrics, token):
+    """A vmauth that has the paths of a cluster's tenant 0, before a single VictoriaMetrics."""
+    routes = [
+        {"src_paths": [f"/{kind}/0/{path}/.*"], "url_prefix": victoriametrics, "drop_src_path_prefix_parts": 2}
+        for kind, path in (("insert", "influx"), ("select", "prometheus"))
+    ]
+    (folder / "auth.yml").write_text(yaml.dump({"users": [{"bearer_token": token, "url_map": routes}]}))
+    address = f"127.0.0.1:{free_port()}"
+    command = [built("vmauth"), f"-auth.config={folder / 'auth.yml'}", f"-httpListenAddr={address}"]
+    with (folder / "log").open("wb") as said, subprocess.Popen(command, stdout=said, stderr=said) as server:
+        try:
+            until = time.monotonic() + 30
+            while time.monotonic() < until:
+                try:
+                    urllib3.request("GET", f"http://{address}/health", retries=False, timeout=1)
+                    break
+                except urllib3.exceptions.HTTPError:
+                    time.sleep(0.05)
+            yield address
+        finally:
+            server.terminate()
+
+
+def test_the_paths_of_a_cluster_lead_through_vmauth_with_a_token(own_victoriametrics, tmp_path):
+    own_victoriametrics.forget()
+    with vmauth(tmp_path, own_victoriametrics.url, "s3cret") as address:
+        cluster = f"{address}/insert/0/influx,/select/0"
+        live = samples_of(cluster, token="s3cret")
+        live.write_points(wave([cpu()], 100))
+        own_victoriametrics.show()
+        assert live.series(START, START + HOUR) == [cpu()]
+        assert len(live.read([cpu()], *EVER)[0].times) == 100
+        assert live.hosts(*EVER) == ["WEB1"]
+        live.close()
+        stranger = samples_of(cluster, token="wrong")
+        with pytest.raises(Unusable, match="it refuses the token in VICTORIAMETRICS_TOKEN"):
+            stranger.read([cpu()], *EVER)
+        stranger.close()
